@@ -1,14 +1,16 @@
 //! Lines of an excerpt of the air, as a stored run may have them.
 
-use espbench_proto::excerpt::Line;
+use espbench_proto::excerpt::ExcerptLine;
 
 /// What is read of a line is written, and read again the same.
 pub fn excerpt(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for line in text.lines() {
-        let Some(read) = Line::read(line) else { continue };
+        let Some(read) = ExcerptLine::read(line) else { continue };
         let written = read.to_string();
-        let Some(again) = Line::read(&written) else { panic!("{line:?} was written {written:?}") };
+        let Some(again) = ExcerptLine::read(&written) else {
+            panic!("{line:?} was written {written:?}")
+        };
         assert_eq!(again.to_string(), written);
     }
 }

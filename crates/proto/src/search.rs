@@ -23,25 +23,25 @@ pub struct RateSearch {
 }
 
 impl RateSearch {
-    /// A search between these rates.
+    /// Creates a search between these rates.
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
         Self { low, high, passed: None, failed: None, trying: Some((low, 0)) }
     }
 
-    /// The rate to try now, and which repetition of it that is (from 0); `None` at the end.
+    /// Returns the rate to try now, and its repetition (from 0); `None` at the end.
     #[must_use]
     pub const fn next(&self) -> Option<(f64, u16)> {
         self.trying
     }
 
-    /// The highest rate that passed all its repetitions.
+    /// Returns the highest rate that passed all its repetitions.
     #[must_use]
     pub const fn passed(&self) -> Option<f64> {
         self.passed
     }
 
-    /// The lowest rate that failed.
+    /// Returns the lowest rate that failed.
     #[must_use]
     pub const fn failed(&self) -> Option<f64> {
         self.failed
@@ -77,7 +77,7 @@ impl RateSearch {
     }
 }
 
-/// Three significant digits: rates that can be said and typed.
+/// Rounds to three significant digits: rates that can be said and typed.
 fn rounded(rate: f64) -> f64 {
     let scale = libm::pow(10.0, libm::floor(libm::log10(rate)) - 2.0);
     libm::round(rate / scale) * scale

@@ -1,5 +1,5 @@
-//! What one measured cell asks of a target. A plan's matrix expands to these; later the firmware's
-//! console will carry them.
+//! The test that one measured cell asks of a target. A plan's matrix expands to these; later the
+//! firmware's console will carry them.
 
 use crate::time::Duration;
 
@@ -25,7 +25,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// The name that a plan's `kind` key and the reports use.
+    /// Returns the name that a plan's `kind` key and the reports use.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Workload {
         }
     }
 
-    /// What is measured over IP, whether a variant is named or not; `None` for ESP-NOW.
+    /// Returns the test over IP, whether a variant is named or not; `None` for ESP-NOW.
     #[must_use]
     pub const fn ip(&self) -> Option<IpTest> {
         Some(match *self {
@@ -55,7 +55,7 @@ impl Workload {
         })
     }
 
-    /// The variant of the device, where one is named.
+    /// Returns the variant of the device, where one is named.
     #[must_use]
     pub const fn variant(&self) -> Option<&Name> {
         match self {
@@ -64,7 +64,7 @@ impl Workload {
         }
     }
 
-    /// The same work without a variant, as it is carried out with real devices.
+    /// Returns the work without a variant, as it is carried out with real devices.
     #[must_use]
     pub const fn plain(&self) -> Self {
         match self {
@@ -85,7 +85,7 @@ impl Name {
     /// Bytes of the longest name.
     pub const LEN: usize = 32;
 
-    /// That name, if it is ASCII and not too long.
+    /// Creates the name, if it is ASCII and not too long.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
         let mut bytes = [0; Self::LEN];
@@ -93,7 +93,7 @@ impl Name {
         name.is_ascii().then_some(Self { bytes, len: name.len() as u8 })
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         let bytes = self.bytes.get(..usize::from(self.len)).unwrap_or_default();
@@ -107,7 +107,7 @@ impl core::fmt::Debug for Name {
     }
 }
 
-/// What is measured over Wi-Fi and IP.
+/// A test over Wi-Fi and IP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IpTest {
     /// UDP round trips of one size.
@@ -126,7 +126,7 @@ pub enum IpTest {
 }
 
 impl IpTest {
-    /// As [`Workload::kind`].
+    /// Returns the name, as [`Workload::kind`] does.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -139,7 +139,7 @@ impl IpTest {
         }
     }
 
-    /// It as a workload of no variant.
+    /// Returns the test as a workload of no variant.
     #[must_use]
     pub const fn workload(self) -> Workload {
         match self {
@@ -161,11 +161,11 @@ impl IpTest {
 pub struct Wifi {
     /// Name of the variant.
     pub variant: Name,
-    /// What is measured.
+    /// Test that is carried out.
     pub test: IpTest,
 }
 
-/// What an echo probe looks like.
+/// The format of an echo probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EchoFormat {
     /// Digits 0 to 8 over and over, ended by a line feed, one probe at a time: the form of the
@@ -378,7 +378,7 @@ pub enum MqttVersion {
     V5,
 }
 
-/// What an MQTT cell does.
+/// The load of an MQTT cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MqttMode {
     /// As fast as the in-flight window and the socket allow.

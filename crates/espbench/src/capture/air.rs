@@ -24,7 +24,7 @@ use espbench_proto::wire::mac::Mac;
 use espbench_proto::wire::radiotap::{ChannelField, McsField, Radiotap};
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::lab::trace::{Flight, What};
+use espbench_sim::lab::trace::{AirtimeKind, Flight};
 use espbench_sim::radio::mode::{ChannelWidth, GuardInterval, Preamble};
 use espbench_sim::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
 use espbench_sim::radio::{Airtime, WifiMode};
@@ -154,12 +154,12 @@ impl<W: Write> Air<W> {
         self.buf.resize(octets.max(MPDU_MAX), 0);
         let to = flight.to.map_or(Mac::BROADCAST, |to| self.mac(to));
         match (flight.what, content) {
-            (What::Ack, _) => {
+            (AirtimeKind::Ack, _) => {
                 let ack = AckFrame { duration: 0, receiver: to }.emit();
                 self.buf[..ack.len()].copy_from_slice(&ack);
                 Some(ack.len())
             }
-            (What::Data, Some(content)) => {
+            (AirtimeKind::Data, Some(content)) => {
                 let mpdu = ActionFrame {
                     receiver: content.to,
                     transmitter: content.from,
@@ -170,7 +170,7 @@ impl<W: Write> Air<W> {
                 };
                 mpdu.emit_with_fcs(content.data, &mut self.buf)
             }
-            (What::Beacon, _) => self.beacon(flight),
+            (AirtimeKind::Beacon, _) => self.beacon(flight),
             // Of what only Wi-Fi has there is nothing here.
             _ => {
                 let from = self.mac(flight.from);

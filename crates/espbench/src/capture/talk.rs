@@ -9,7 +9,7 @@ use espbench_proto::wire::radiotap::{ChannelField, Radiotap};
 use espbench_sim::radio::timing::SIFS_NS;
 use espbench_sim::radio::{Airtime, Hr, WifiMode};
 use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::note::{Note, OnAir, Watch, Why};
+use espbench_sim::talk::note::{MissReason, Note, OnAir, Watch};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ impl<W: Write> Capture<W> {
         let len = mpdu.emit_with_fcs(on_air.data, &mut buf).unwrap_or(0);
         let end = on_air.started + dsss_1m(on_air.data.len(), false);
         self.packet(on_air.started + PREAMBLE, end, on_air.channel, &buf[..len])?;
-        let duplicate = on_air.missed.iter().any(|(_, why)| *why == Why::Duplicate);
+        let duplicate = on_air.missed.iter().any(|(_, why)| *why == MissReason::Duplicate);
         if on_air.acknowledged.is_some() && (duplicate || !on_air.heard.is_empty()) {
             let ack = AckFrame { duration: 0, receiver: on_air.from };
             let begin = end + SIFS + PREAMBLE;

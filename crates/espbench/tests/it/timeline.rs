@@ -6,7 +6,7 @@ use crate::util::{Bench, peer, tshark};
 use espbench::render;
 use espbench_measure::air::Timeline;
 use espbench_measure::report::Report;
-use espbench_proto::excerpt::{Point, Written};
+use espbench_proto::excerpt::{LevelPoint, Written};
 use std::path::Path;
 use std::process::Command;
 
@@ -76,8 +76,8 @@ fn stream() -> Timeline {
     }
     let names = ["cwnd", "in-flight", "send-window", "tx-buffers", "receive-queue", "heap"];
     for (name, points) in names.into_iter().zip(levels) {
-        let points = points.into_iter().map(|(at, value)| Point { at, value });
-        let points: Vec<Point> = points.collect();
+        let points = points.into_iter().map(|(at, value)| LevelPoint { at, value });
+        let points: Vec<LevelPoint> = points.collect();
         text += &format!("series 0 {name} {}\n", Written(&points));
     }
     text += "lost 1 24330000 receive-buffers\nseries 7 heap 1:1\nseries 0 moon 1:1\n";

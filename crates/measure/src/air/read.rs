@@ -4,7 +4,7 @@ use super::timeline::{Course, Fate, Frame, Level, Loss, Point, Probe, Timeline, 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::excerpt::{self, Kind, Line};
+use espbench_proto::excerpt::{self, AirtimeKind, ExcerptLine};
 use espbench_proto::sample::Fate as Sampled;
 
 /// What a text from outside may make at most; the lab writes far less.
@@ -29,7 +29,7 @@ impl Timeline {
     pub fn read(place: &str, text: &str) -> Self {
         let mut reading = Reading::default();
         reading.timeline.place = place.into();
-        for line in text.lines().filter_map(Line::read) {
+        for line in text.lines().filter_map(ExcerptLine::read) {
             if reading.kept == MOST {
                 break;
             }
@@ -48,10 +48,10 @@ fn acknowledgements(window: &mut Window) {
     for at in 0..window.frames.len() {
         let (before, rest) = window.frames.split_at_mut(at);
         let Some((ack, after)) = rest.split_first_mut() else { continue };
-        if ack.kind != Kind::Ack.name() || ack.heard + ack.collided + ack.noise > 0 {
+        if ack.kind != AirtimeKind::Ack.name() || ack.heard + ack.collided + ack.noise > 0 {
             continue;
         }
-        let of = |it: &&Frame| Some(it.from) == ack.to && it.kind != Kind::Ack.name();
+        let of = |it: &&Frame| Some(it.from) == ack.to && it.kind != AirtimeKind::Ack.name();
         let sent = before.iter().rev().find(of).map(|it| it.sequence);
         let again = after.iter().find(of);
         let again = again.is_some_and(|it| it.attempt > 1 && Some(it.sequence) == sent);
@@ -60,28 +60,28 @@ fn acknowledgements(window: &mut Window) {
 }
 
 impl Reading {
-    fn line(&mut self, line: Line<'_>) -> Option<()> {
+    fn line(&mut self, line: ExcerptLine<'_>) -> Option<()> {
         match line {
-            Line::Station { number, name } => {
+            ExcerptLine::Station { number, name } => {
                 self.places.insert(number, self.timeline.stations.len());
                 self.timeline.stations.push(name.into());
             }
-            Line::Window { begin, end, why } => {
+            ExcerptLine::Window { begin, end, why } => {
                 let (begin_ns, end_ns) = (begin, end.max(begin));
                 let window = Window { why: why.into(), begin_ns, end_ns, ..Window::default() };
                 self.timeline.windows.push(window);
             }
-            Line::Share { channel, kind, step, permille } => {
+            ExcerptLine::Share { channel, kind, step, permille } => {
                 let permille: Option<Vec<u16>> =
                     permille.split(',').map(|it| it.parse().ok()).collect();
                 let (kind, step_ns, permille) = (kind.into(), step, permille?);
                 self.timeline.course.push(Course { channel, kind, step_ns, permille });
             }
-            Line::Frame(it) => {
+            ExcerptLine::Frame(it) => {
                 let frame = self.frame(it)?;
                 self.timeline.windows.last_mut()?.frames.push(frame);
             }
-            Line::Probe { station, sequence, begin, end, fate } => {
+            ExcerptLine::Probe { station, sequence, begin, end, fate } => {
                 let station = *self.places.get(&station)?;
                 let probe = Probe {
                     station,
@@ -93,12 +93,12 @@ impl Reading {
                 };
                 self.timeline.windows.last_mut()?.probes.push(probe);
             }
-            Line::Lost { station, at, cause } => {
+            ExcerptLine::Lost { station, at, cause } => {
                 let station = *self.places.get(&station)?;
                 let loss = Loss { station, at_ns: at, cause: cause.name().into() };
                 self.timeline.windows.last_mut()?.losses.push(loss);
             }
-            Line::Series { station, level, points } => {
+            ExcerptLine::Series { station, level, points } => {
                 let station = *self.places.get(&station)?;
                 let points: Vec<Point> = points
                     .iter()
@@ -114,12 +114,12 @@ impl Reading {
                     points,
                 });
             }
-            Line::Missing(count) => self.timeline.windows.last_mut()?.missing = count,
+            ExcerptLine::Missing(count) => self.timeline.windows.last_mut()?.missing = count,
         }
         Some(())
     }
 
-    fn frame(&self, it: excerpt::Frame<'_>) -> Option<Frame> {
+    fn frame(&self, it: excerpt::ExcerptFrame<'_>) -> Option<Frame> {
         let to = match it.to {
             None => None,
             Some(to) => Some(*self.places.get(&to)?),

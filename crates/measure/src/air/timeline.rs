@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-pub use espbench_proto::excerpt::Kind;
+pub use espbench_proto::excerpt::AirtimeKind;
 
 /// What became of a frame with those that it was for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Fate {
 /// A frame on the air. Times are nanoseconds on the lab's clock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// A word of [`Kind`].
+    /// A word of [`AirtimeKind`].
     pub kind: String,
     /// Its sender: a place in the list of stations.
     pub from: usize,
@@ -179,7 +179,7 @@ pub struct Window {
 pub struct Course {
     /// The channel.
     pub channel: u8,
-    /// By what: a word of [`Kind`], or `collided`.
+    /// By what: a word of [`AirtimeKind`], or `collided`.
     pub kind: String,
     /// How long a step is.
     pub step_ns: u64,
@@ -210,7 +210,7 @@ impl Window {
         for frame in &self.frames {
             *kinds.entry(&frame.kind).or_default() += 1;
         }
-        let kinds: Vec<String> = Kind::ALL
+        let kinds: Vec<String> = AirtimeKind::ALL
             .into_iter()
             .filter_map(|kind| Some(format!("{} {}", kinds.get(kind.name())?, plural(kind))))
             .collect();
@@ -236,16 +236,16 @@ impl Window {
     }
 }
 
-fn plural(kind: Kind) -> &'static str {
+fn plural(kind: AirtimeKind) -> &'static str {
     match kind {
-        Kind::Data => "frames of devices",
-        Kind::Ack => "acknowledgements",
-        Kind::Beacon => "beacons",
-        Kind::Background => "frames of others",
-        Kind::BlockAck => "block acknowledgements",
-        Kind::Clearance => "RTS and CTS",
-        Kind::Management => "management frames",
-        Kind::Null => "frames without a body",
+        AirtimeKind::Data => "frames of devices",
+        AirtimeKind::Ack => "acknowledgements",
+        AirtimeKind::Beacon => "beacons",
+        AirtimeKind::Background => "frames of others",
+        AirtimeKind::BlockAck => "block acknowledgements",
+        AirtimeKind::Clearance => "RTS and CTS",
+        AirtimeKind::Management => "management frames",
+        AirtimeKind::Null => "frames without a body",
     }
 }
 
@@ -256,7 +256,7 @@ impl Frame {
         let name = |at: usize| stations.get(at).map_or("?", String::as_str);
         let to = self.to.map_or("all", name);
         let mut text = format!("{} {} to {to}", self.kind, name(self.from));
-        if self.kind != Kind::Ack.name() {
+        if self.kind != AirtimeKind::Ack.name() {
             text.push_str(&format!(", number {}", self.sequence));
         }
         if self.mpdus > 1 {

@@ -1,13 +1,13 @@
 //! A frame in an excerpt.
 
-use super::{Kind, WordReader};
+use super::{AirtimeKind, WordReader};
 use core::fmt;
 
 /// A frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame<'a> {
+pub struct ExcerptFrame<'a> {
     /// Kind of frame.
-    pub kind: Kind,
+    pub kind: AirtimeKind,
     /// Number of the sending station.
     pub from: u32,
     /// Number of the addressed station; `None` for a broadcast.
@@ -44,7 +44,7 @@ pub struct Frame<'a> {
     pub lost: u8,
 }
 
-impl fmt::Display for Frame<'_> {
+impl fmt::Display for ExcerptFrame<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} ", self.kind.name(), self.from)?;
         match self.to {
@@ -59,10 +59,10 @@ impl fmt::Display for Frame<'_> {
     }
 }
 
-impl<'a> Frame<'a> {
+impl<'a> ExcerptFrame<'a> {
     pub(super) fn read(words: &mut WordReader<'a>) -> Option<Self> {
         let frame = Self {
-            kind: Kind::from_name(words.next()?)?,
+            kind: AirtimeKind::from_name(words.next()?)?,
             from: words.number()?,
             to: match words.next()? {
                 "*" => None,

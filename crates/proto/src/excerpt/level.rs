@@ -4,7 +4,7 @@ use core::fmt;
 
 /// A quantity of a station that has a value at every instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum StationLevel {
     /// TCP's congestion window, in bytes.
     CongestionWindow,
     /// Send window that the peer's last segment announced, in bytes.
@@ -29,7 +29,7 @@ pub enum Level {
     Current,
 }
 
-impl Level {
+impl StationLevel {
     /// All levels, in the order in which they are drawn.
     pub const ALL: [Self; 11] = [
         Self::CongestionWindow,
@@ -89,7 +89,7 @@ impl Level {
 
 /// Value of a level from one instant until the next point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Point {
+pub struct LevelPoint {
     /// Time in nanoseconds on the lab's clock.
     pub at: u64,
     /// Value from then on.
@@ -117,10 +117,10 @@ impl<'a> Points<'a> {
     }
 
     /// Returns the points, in the order of time.
-    pub fn iter(self) -> impl Iterator<Item = Point> + 'a {
+    pub fn iter(self) -> impl Iterator<Item = LevelPoint> + 'a {
         self.0.split(',').filter_map(pair).scan(0, |at: &mut u64, (since, value)| {
             *at = at.saturating_add(since);
-            Some(Point { at: *at, value })
+            Some(LevelPoint { at: *at, value })
         })
     }
 }
@@ -138,7 +138,7 @@ fn pair(text: &str) -> Option<(u64, u64)> {
 
 /// Points in the order of time, written as [`Points`] reads them: the first [`Points::MOST`].
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a>(pub &'a [Point]);
+pub struct Written<'a>(pub &'a [LevelPoint]);
 
 impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@
 //! | `probe N SEQUENCE SENT END FATE` | a probe of station N; FATE is that of a sample, or the cause of its loss |
 //! | `lost N AT CAUSE` | a frame that was lost at station N |
 //! | `missing COUNT` | number of frames that found no room in the excerpt |
-//! | `series N WHAT POINTS` | course of a [`Level`] of station N within the window: see [`Points`] |
+//! | `series N WHAT POINTS` | course of a [`StationLevel`] of station N within the window: see [`Points`] |
 //! | `share CHANNEL KIND STEP PERMILLE,…` | share of each step of time for which a channel was occupied |
 //!
 //! Times are whole nanoseconds on the lab's clock. TOOK, WAITED and QUEUED are differences: the
@@ -23,8 +23,8 @@ mod level;
 #[cfg(test)]
 mod tests;
 
-pub use frame::Frame;
-pub use level::{Level, Point, Points, Written};
+pub use frame::ExcerptFrame;
+pub use level::{LevelPoint, Points, StationLevel, Written};
 
 use crate::sample::{Cause, Fate};
 use core::fmt;
@@ -34,7 +34,7 @@ pub const FACT: &str = "air-excerpt";
 
 /// Use of a channel's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum AirtimeKind {
     /// Data frames of the lab's devices.
     Data,
     /// Acknowledgements.
@@ -54,7 +54,7 @@ pub enum Kind {
     Null,
 }
 
-impl Kind {
+impl AirtimeKind {
     /// All kinds, in the order of their numbers.
     pub const ALL: [Self; 8] = [
         Self::Data,
@@ -91,7 +91,7 @@ impl Kind {
 
 /// One line of an excerpt.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Line<'a> {
+pub enum ExcerptLine<'a> {
     /// A station of the lab.
     Station {
         /// Number of the station.
@@ -109,7 +109,7 @@ pub enum Line<'a> {
         why: &'a str,
     },
     /// A frame on the air.
-    Frame(Frame<'a>),
+    Frame(ExcerptFrame<'a>),
     /// A probe.
     Probe {
         /// Number of the station that sent the probe.
@@ -137,7 +137,7 @@ pub enum Line<'a> {
         /// Number of the station.
         station: u32,
         /// Level that is shown.
-        level: Level,
+        level: StationLevel,
         /// Values of the level over time.
         points: Points<'a>,
     },
@@ -147,7 +147,7 @@ pub enum Line<'a> {
     Share {
         /// Number of the channel.
         channel: u8,
-        /// Use of the time: a word of [`Kind`], or `collided`.
+        /// Use of the time: a word of [`AirtimeKind`], or `collided`.
         kind: &'a str,
         /// Length of a step, in nanoseconds.
         step: u64,
@@ -156,7 +156,7 @@ pub enum Line<'a> {
     },
 }
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for ExcerptLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Station { number, name } => write!(f, "station {number} {}", OneLine(name)),
@@ -179,7 +179,7 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> ExcerptLine<'a> {
     /// Parses a line without its line end; `None` for a line of another form or version.
     #[must_use]
     pub fn read(line: &'a str) -> Option<Self> {
@@ -190,7 +190,7 @@ impl<'a> Line<'a> {
             "window" => {
                 Self::Window { begin: words.number()?, end: words.number()?, why: words.rest() }
             }
-            "frame" => Self::Frame(Frame::read(&mut words)?),
+            "frame" => Self::Frame(ExcerptFrame::read(&mut words)?),
             "probe" => Self::Probe {
                 station: words.number()?,
                 sequence: words.number()?,
@@ -205,7 +205,7 @@ impl<'a> Line<'a> {
             },
             "series" => Self::Series {
                 station: words.number()?,
-                level: Level::from_name(words.next()?)?,
+                level: StationLevel::from_name(words.next()?)?,
                 points: Points::read(words.next()?)?,
             },
             "missing" => Self::Missing(words.number()?),

@@ -40,7 +40,7 @@ pub struct Step {
     pub octets: u64,
 }
 
-/// What a peer has taken of one stream.
+/// The record of what a peer has taken of one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     acknowledged: u64,

@@ -1,36 +1,36 @@
-//! What happens to frames between one driver and the others.
+//! The way of frames from one driver to the others.
 
-use super::conversation::{Conversation as _, Parts as _};
-use super::crew::{Cue, Outside};
-use super::device::{Device, NodeId};
+use super::conversation::{Conversation as _, ConversationParts as _};
+use super::device::{DeviceModel, NodeId};
+use super::device_set::{Cue, DeviceHost};
 use super::fleet::{Fleet, Stuck};
 use super::medium::Medium;
-use super::note::{Note, OnAir, Watch, Why};
-use super::pool::{Handle, Pool, Stamp};
-use super::queue::{Event as Due, Queue, What};
-use super::station::{Sending, Station};
+use super::note::{MissReason, Note, OnAir, Watch};
+use super::pool::{FrameOrigin, FramePool, Handle};
+use super::queue::{FleetEvent, FleetEventKind, Queue};
+use super::station::{IdealRadio, TxState};
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::{Frame, Input};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
-/// How a frame reaches everybody: broadcast, and group addresses of IEEE 802.
+/// Tells whether a frame is for everybody: broadcast, and group addresses of IEEE 802.
 const fn is_group(to: Mac) -> bool {
     to.0[0] & 1 == 1
 }
 
-/// What lies outside of a fleet's devices.
-pub(crate) struct Ether<'a, W> {
+/// The host of a fleet's devices: the ideal medium, timers and the watch.
+pub(crate) struct FleetHost<'a, W> {
     pub(super) now: Instant,
     pub(super) watch: &'a mut W,
     pub(super) medium: &'a Medium,
-    pub(super) stations: &'a mut Vec<Station>,
+    pub(super) stations: &'a mut Vec<IdealRadio>,
     pub(super) queue: &'a mut Queue,
-    pub(super) pool: &'a mut Pool,
+    pub(super) pool: &'a mut FramePool,
     pub(super) frames: &'a mut u64,
 }
 
-impl<W: Watch> Outside for Ether<'_, W> {
+impl<W: Watch> DeviceHost for FleetHost<'_, W> {
     type Watch = W;
 
     fn watch(&mut self) -> &mut W {
@@ -45,7 +45,7 @@ impl<W: Watch> Outside for Ether<'_, W> {
         }
         *self.frames += 1;
         station.counters.sent += 1;
-        let stamp = Stamp { at: self.now, number: *self.frames, node, life };
+        let stamp = FrameOrigin { at: self.now, number: *self.frames, node, life };
         let frame = self.pool.put(stamp, to, channel, data);
         station.waiting.push_back(frame);
         if station.sending.attempt == 0 {
@@ -61,26 +61,26 @@ impl<W: Watch> Outside for Ether<'_, W> {
         if let Some(at) = until
             && station.wake != until
         {
-            self.queue.push(at, Due { node, life, what: What::Wake });
+            self.queue.push(at, FleetEvent { node, life, what: FleetEventKind::Wake });
         }
         station.wake = until;
     }
 
     fn schedule(&mut self, at: Instant, node: NodeId, life: u32, cue: Cue) {
-        self.queue.push(at, Due { node, life, what: What::Cue(cue) });
+        self.queue.push(at, FleetEvent { node, life, what: FleetEventKind::Cue(cue) });
     }
 
     fn silence(&mut self, node: NodeId, _: u32) {
         let station = &mut self.stations[node.index()];
-        station.sending = Sending::default();
+        station.sending = TxState::default();
         for frame in station.waiting.drain(..) {
             self.pool.release(frame);
         }
     }
 }
 
-impl<W> Ether<'_, W> {
-    /// The oldest frame of a driver goes on the air.
+impl<W> FleetHost<'_, W> {
+    /// Puts the oldest frame of a driver on the air.
     fn begin_attempt(&mut self, node: NodeId, life: u32) {
         let station = &mut self.stations[node.index()];
         let Some(&handle) = station.waiting.front() else { return };
@@ -92,22 +92,22 @@ impl<W> Ether<'_, W> {
         station.sending.started = self.now;
         station.counters.attempts += 1;
         let took = (self.medium.frame_time)(frame.data.len(), !is_group(frame.to));
-        self.queue.push(self.now + took, Due { node, life, what: What::AirEnd });
+        self.queue.push(self.now + took, FleetEvent { node, life, what: FleetEventKind::AirEnd });
     }
 }
 
-impl<D: Device, W: Watch> Fleet<D, W> {
+impl<D: DeviceModel, W: Watch> Fleet<D, W> {
     fn begin_attempt(&mut self, node: NodeId) {
-        let life = self.crew.member(node).life;
+        let life = self.device_set.member(node).life;
         self.parts().1.begin_attempt(node, life);
     }
 
-    pub(super) fn schedule(&mut self, at: Instant, node: NodeId, what: What) {
-        let life = self.crew.member(node).life;
-        self.queue.push(at, Due { node, life, what });
+    pub(super) fn schedule(&mut self, at: Instant, node: NodeId, what: FleetEventKind) {
+        let life = self.device_set.member(node).life;
+        self.queue.push(at, FleetEvent { node, life, what });
     }
 
-    /// An attempt ends: who has it, who has not, and what the sender learns.
+    /// Ends an attempt: decides who has the frame, and tells the sender.
     pub(super) fn air_end(&mut self, node: NodeId) -> Result<(), Stuck> {
         let Some(&handle) = self.stations[node.index()].waiting.front() else { return Ok(()) };
         self.heard.clear();
@@ -138,20 +138,20 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         self.end_frame(node, acknowledged != Some(false))
     }
 
-    /// Whether a frame on the air reaches that station. Broadcasts out of its reach are not worth
-    /// a note.
+    /// Tells whether a frame on the air reaches that station. Broadcasts out of its reach are not
+    /// worth a note.
     fn receive(&mut self, handle: Handle, receiver: NodeId, note_all: bool) -> bool {
         let frame = self.pool.get(handle);
         let station = &mut self.stations[receiver.index()];
-        let member = self.crew.member(receiver);
+        let member = self.device_set.member(receiver);
         let link = self.medium.between(frame.node, receiver);
         let (why, rssi) = match link {
-            None => (Some(Why::Range), 0),
-            Some(_) if member.device.is_none() => (Some(Why::Off), 0),
-            Some(_) if member.channel != frame.channel => (Some(Why::Channel), 0),
+            None => (Some(MissReason::Range), 0),
+            Some(_) if member.device.is_none() => (Some(MissReason::Off), 0),
+            Some(_) if member.channel != frame.channel => (Some(MissReason::Channel), 0),
             Some((_, loss)) if loss.hit(&mut station.streams.loss) => {
                 station.counters.lost += 1;
-                (Some(Why::Loss), 0)
+                (Some(MissReason::Loss), 0)
             }
             Some((rssi, _)) => (None, rssi),
         };
@@ -160,13 +160,13 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 self.heard.push(receiver);
                 self.signals.push(rssi);
             }
-            Some(why) if note_all || why == Why::Loss => self.missed.push((receiver, why)),
+            Some(why) if note_all || why == MissReason::Loss => self.missed.push((receiver, why)),
             Some(_) => {}
         }
         why.is_none()
     }
 
-    /// Whether the acknowledgement of a unicast frame came back.
+    /// Tells whether the acknowledgement of a unicast frame came back.
     fn receive_unicast(&mut self, handle: Handle, to: Mac) -> bool {
         let Some(receiver) = self.node_of(to) else { return false };
         let sender = self.pool.get(handle).node;
@@ -180,15 +180,15 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         if station.sending.through && filter {
             self.heard.clear();
             self.signals.clear();
-            self.missed.push((receiver, Why::Duplicate));
+            self.missed.push((receiver, MissReason::Duplicate));
         }
         self.stations[sender.index()].sending.through = true;
         came_back
     }
 
-    /// The node with that address.
+    /// Finds the node with that address.
     pub fn node_of(&self, mac: Mac) -> Option<NodeId> {
-        self.crew.node_of(mac)
+        self.device_set.node_of(mac)
     }
 
     fn tell(&mut self, handle: Handle, acknowledged: Option<bool>) {
@@ -246,12 +246,12 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 late += streams.delay.time_below(self.medium.hold);
             }
             self.pool.share(frame);
-            self.schedule(self.now() + late, node, What::Arrive { frame, rssi });
+            self.schedule(self.now() + late, node, FleetEventKind::Arrive { frame, rssi });
         }
         self.stations[node.index()].counters.doubled += u64::from(doubled);
     }
 
-    /// A delayed frame arrives.
+    /// Delivers a delayed frame.
     pub(super) fn arrive(&mut self, node: NodeId, frame: Handle, rssi: i8) -> Result<(), Stuck> {
         let number = self.pool.get(frame).number;
         self.watch.note(self.now(), &Note::Arrived { node, number });
@@ -269,22 +269,22 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             rssi,
             channel: frame.channel,
         };
-        if !self.crew.handle(node, Input::Frame(input)) {
+        if !self.device_set.handle(node, Input::Frame(input)) {
             return Ok(());
         }
         self.stations[node.index()].counters.received += 1;
-        let (crew, mut ether) = self.parts();
-        crew.settle(&mut ether, node)
+        let (device_set, mut ether) = self.parts();
+        device_set.settle(&mut ether, node)
     }
 
-    /// The driver is done with its oldest frame.
+    /// Ends the driver's work on its oldest frame.
     fn end_frame(&mut self, node: NodeId, delivered: bool) -> Result<(), Stuck> {
         let station = &mut self.stations[node.index()];
         if let Some(handle) = station.waiting.pop_front() {
             self.pool.release(handle);
         }
         station.counters.failed += u64::from(!delivered);
-        station.sending = Sending::default();
+        station.sending = TxState::default();
         self.begin_attempt(node);
         self.input(node, Input::Sent { delivered })
     }

@@ -1,8 +1,8 @@
 //! A board in memory.
 
-use super::chip::{Chip, Rates};
+use super::chip::{ChipCosts, WorkRates};
 use super::device::NodeId;
-use super::image::{Flash, Image};
+use super::image::{FirmwareImage, FlashSlot};
 use crate::random::{Purpose, RngStream};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -34,33 +34,33 @@ pub struct Edge {
     pub high: bool,
 }
 
-/// What work costs that begins then, in nanoseconds.
+/// The costs of a processor's work, by the time at which it begins.
 #[derive(Clone)]
-pub struct Costs(Law);
+pub struct Costs(CostModel);
 
-/// Where costs come from. What every frame of a lab asks is answered without a call.
+/// The source of costs. A lab's costs, which every frame asks for, are answered without a call.
 #[derive(Clone)]
-enum Law {
-    Chip(Chip),
-    Said(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>),
+enum CostModel {
+    Chip(ChipCosts),
+    Function(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>),
 }
 
 impl Costs {
-    /// As that says.
+    /// Takes costs, in nanoseconds, from a function.
     pub fn new(cost_ns: impl Fn(Work, Instant) -> u64 + Send + Sync + 'static) -> Self {
-        Self(Law::Said(Arc::new(cost_ns)))
+        Self(CostModel::Function(Arc::new(cost_ns)))
     }
 
-    /// Those of a chip that has just started.
-    pub(crate) fn of(rates: Arc<Rates>) -> Self {
-        Self(Law::Chip(Chip::new(rates)))
+    /// Takes the costs of a chip that has just started.
+    pub(crate) fn of(rates: Arc<WorkRates>) -> Self {
+        Self(CostModel::Chip(ChipCosts::new(rates)))
     }
 
     #[inline]
     fn ns(&mut self, work: Work, from: Instant) -> u64 {
         match &mut self.0 {
-            Law::Chip(chip) => chip.ns(work, from.as_nanos()),
-            Law::Said(said) => said(work, from),
+            CostModel::Chip(chip) => chip.ns(work, from.as_nanos()),
+            CostModel::Function(said) => said(work, from),
         }
     }
 }
@@ -86,7 +86,7 @@ impl fmt::Debug for Costs {
 /// The line of a console: bytes go out one after the other, and who prints waits until all of his
 /// are in the FIFO (ESP-IDF's console without a driver: `uart_tx_char` waits for a free place).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct UartLine {
     /// Bits a second; a byte is ten (start, eight, stop).
     pub baud: u32,
     /// Bytes that the FIFO holds: 128 on this family (`SOC_UART_FIFO_LEN`, `soc_caps.h` of ESP-IDF).
@@ -95,8 +95,8 @@ pub struct Line {
     empty: Instant,
 }
 
-impl Line {
-    /// A line at rest.
+impl UartLine {
+    /// Creates a line at rest.
     #[must_use]
     pub const fn new(baud: u32, fifo: u32) -> Self {
         Self { baud, fifo, empty: Instant::ZERO }
@@ -107,7 +107,7 @@ impl Line {
         Duration::from_nanos(nanos)
     }
 
-    /// How long it takes to print so many bytes, from then on.
+    /// Returns how long it takes from `from` to print so many bytes.
     fn print(&mut self, from: Instant, bytes: u32) -> Duration {
         self.empty = self.empty.max(from) + self.time(bytes);
         self.empty.since(from).saturating_sub(self.time(self.fifo))
@@ -122,34 +122,34 @@ pub struct MemoryBoard {
     pub(crate) now: Instant,
     /// Until when the processor is at work.
     busy: Instant,
-    /// What work costs.
+    /// Costs of the processor's work.
     pub costs: Costs,
     /// The console's line, where printing takes time.
-    pub line: Option<Line>,
+    pub line: Option<UartLine>,
     /// Levels that pins were set to, in order.
     pub edges: Vec<Edge>,
     /// Flash fails from now on: erasing, writing, choosing a slot and storing.
     pub broken: bool,
     /// Images that can be downloaded, by address. A download takes no time.
-    pub offers: BTreeMap<String, Image>,
+    pub offers: BTreeMap<String, FirmwareImage>,
     download: Download,
     boot: Boot,
     slot_size: u32,
-    running: Flash,
-    spare: Flash,
+    running: FlashSlot,
+    spare: FlashSlot,
     next: Slot,
     stored: BTreeMap<u8, Vec<u8>>,
     random: RngStream,
 }
 
-/// Work that takes no time.
+/// Returns no time, whatever the work.
 #[must_use]
 pub const fn free(_: Work) -> Duration {
     Duration::ZERO
 }
 
 impl MemoryBoard {
-    /// The board of a node, with nothing in it.
+    /// Creates the board of a node, with nothing in it.
     #[must_use]
     pub fn new(seed: u64, node: NodeId) -> Self {
         Self {
@@ -163,8 +163,8 @@ impl MemoryBoard {
             busy: Instant::ZERO,
             boot: Boot { count: 1, reason: POWER_ON, crash: false },
             slot_size: SLOT_SIZE,
-            running: Flash::Empty,
-            spare: Flash::Empty,
+            running: FlashSlot::Empty,
+            spare: FlashSlot::Empty,
             next: Slot::Running,
             stored: BTreeMap::new(),
             random: RngStream::stream(seed, u32::from(node.0), Purpose::Board),
@@ -172,12 +172,12 @@ impl MemoryBoard {
     }
 
     /// Puts an image into a slot; the slots grow to hold it.
-    pub fn install(&mut self, slot: Slot, image: Image) {
+    pub fn install(&mut self, slot: Slot, image: FirmwareImage) {
         self.slot_size = self.slot_size.max(image.len());
-        *self.flash_mut(slot) = Flash::Whole(image);
+        *self.flash_mut(slot) = FlashSlot::Whole(image);
     }
 
-    /// The image in a slot, as far as it is written.
+    /// Returns the image in a slot, as far as it is written.
     #[must_use]
     pub fn image(&self, slot: Slot) -> Vec<u8> {
         let mut bytes = alloc::vec![0; self.image_len(slot) as usize];
@@ -185,25 +185,25 @@ impl MemoryBoard {
         bytes
     }
 
-    /// Whether a slot's image is that one.
+    /// Tells whether a slot's image is that one.
     #[must_use]
-    pub fn holds(&self, slot: Slot, image: &Image) -> bool {
+    pub fn holds(&self, slot: Slot, image: &FirmwareImage) -> bool {
         match self.flash(slot) {
-            Flash::Empty => false,
-            Flash::Whole(there) => there == image,
-            Flash::Open { bytes, .. } => {
+            FlashSlot::Empty => false,
+            FlashSlot::Whole(there) => there == image,
+            FlashSlot::Open { bytes, .. } => {
                 self.image_len(slot) == image.len() && bytes.starts_with(image.bytes())
             }
         }
     }
 
-    /// The slot that will be started by the next reset.
+    /// Returns the slot that the next reset starts.
     #[must_use]
     pub const fn next_boot(&self) -> Slot {
         self.next
     }
 
-    /// What a reset does to it: the slot that was chosen runs.
+    /// Resets the board: the slot that was chosen runs.
     pub(crate) fn reset(&mut self, reason: u32) {
         self.busy = Instant::ZERO;
         self.boot = Boot { count: self.boot.count.saturating_add(1), reason, crash: false };
@@ -215,14 +215,14 @@ impl MemoryBoard {
         }
     }
 
-    const fn flash(&self, slot: Slot) -> &Flash {
+    const fn flash(&self, slot: Slot) -> &FlashSlot {
         match slot {
             Slot::Running => &self.running,
             Slot::Spare => &self.spare,
         }
     }
 
-    const fn flash_mut(&mut self, slot: Slot) -> &mut Flash {
+    const fn flash_mut(&mut self, slot: Slot) -> &mut FlashSlot {
         match slot {
             Slot::Running => &mut self.running,
             Slot::Spare => &mut self.spare,
@@ -266,7 +266,7 @@ impl Board for MemoryBoard {
     fn erase(&mut self, len: u32) -> bool {
         let possible = !self.broken && len <= self.slot_size;
         if possible {
-            self.spare = Flash::erased(len);
+            self.spare = FlashSlot::erased(len);
         }
         possible
     }
@@ -305,7 +305,7 @@ impl Board for MemoryBoard {
         let image = self.offers.get(url).cloned();
         self.download = match image.filter(|image| !self.broken && image.len() <= self.slot_size) {
             Some(image) => {
-                self.spare = Flash::Whole(image);
+                self.spare = FlashSlot::Whole(image);
                 Download::Complete
             }
             None => Download::Failed,
@@ -332,7 +332,8 @@ mod tests {
 
     #[test]
     fn a_new_image_runs_after_the_reset_and_rollback_brings_the_old_one_back() {
-        let (old, new) = (Image::synthetic(5000, "1", 1), Image::synthetic(6000, "2", 1));
+        let (old, new) =
+            (FirmwareImage::synthetic(5000, "1", 1), FirmwareImage::synthetic(6000, "2", 1));
         let mut board = MemoryBoard::new(1, NodeId(0));
         board.install(Slot::Running, old.clone());
         assert!(!board.boot(Slot::Spare), "there is nothing");
@@ -364,7 +365,7 @@ mod tests {
         assert_eq!(board.load(Key::Wifi, &mut out), None);
         assert!(!board.erase(SLOT_SIZE + 1) && !board.read(Slot::Spare, SLOT_SIZE, &mut out));
         assert!(!board.fetch("http://here/image"));
-        let image = Image::synthetic(352, "1", 1);
+        let image = FirmwareImage::synthetic(352, "1", 1);
         board.offers.insert("http://here/image".into(), image.clone());
         assert!(board.fetch("http://here/image") && board.holds(Slot::Spare, &image));
         assert_eq!(board.download(), Download::Complete);

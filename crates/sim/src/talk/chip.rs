@@ -20,13 +20,13 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// For so many bytes.
+    /// Returns the time for so many bytes.
     #[must_use]
     pub const fn of(self, bytes: u32) -> Duration {
         Duration::from_nanos(self.ns(bytes))
     }
 
-    /// The same in nanoseconds.
+    /// Returns the time for so many bytes, in nanoseconds.
     #[must_use]
     #[inline]
     pub const fn ns(self, bytes: u32) -> u64 {
@@ -40,7 +40,7 @@ impl Cost {
         self.fixed_ns + self.per_byte_ps * bytes / 1000
     }
 
-    /// The same work that takes `by / of` times as long.
+    /// Returns the cost of the same work where it takes `by / of` times as long.
     #[must_use]
     pub fn times(self, by: u64, of: u64) -> Self {
         let of = of.max(1);
@@ -52,9 +52,9 @@ impl Cost {
     }
 }
 
-/// What each kind of work costs. Printing is the line's affair.
+/// The costs of each kind of work. Printing takes the line's time instead.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rates {
+pub(crate) struct WorkRates {
     pub(crate) receive: Cost,
     pub(crate) dispatch: Cost,
     pub(crate) transmit: Cost,
@@ -66,12 +66,12 @@ pub(crate) struct Rates {
     pub(crate) erase: Cost,
     pub(crate) write: Cost,
     pub(crate) read: Cost,
-    /// What work takes longer whose code must be fetched from flash first.
+    /// Additional time of work whose code must be fetched from flash first.
     pub(crate) cold_ns: u64,
 }
 
-impl Rates {
-    /// What work costs whose code is in the cache, in nanoseconds.
+impl WorkRates {
+    /// Returns the nanoseconds of work whose code is in the cache.
     #[inline]
     const fn ns(&self, work: Work) -> u64 {
         match work {
@@ -93,19 +93,19 @@ impl Rates {
 
 /// A chip at work.
 #[derive(Clone, Debug)]
-pub(crate) struct Chip {
+pub(crate) struct ChipCosts {
     /// Those of its kind have these together.
-    rates: Arc<Rates>,
+    rates: Arc<WorkRates>,
     cache: Cache,
 }
 
-impl Chip {
-    /// A chip that has just started.
-    pub(crate) fn new(rates: Arc<Rates>) -> Self {
+impl ChipCosts {
+    /// Creates a chip that has just started.
+    pub(crate) fn new(rates: Arc<WorkRates>) -> Self {
         Self { rates, cache: Cache::default() }
     }
 
-    /// What work costs that begins then, in nanoseconds.
+    /// Returns the nanoseconds of work that begins at `now`.
     #[inline]
     pub(crate) fn ns(&mut self, work: Work, now: u64) -> u64 {
         let rates = &*self.rates;
@@ -114,7 +114,7 @@ impl Chip {
     }
 }
 
-/// What a chip's cache of the flash holds.
+/// The state of a chip's cache of the flash.
 #[derive(Clone, Debug, Default)]
 struct Cache {
     /// When each part of a frame's way last ran: receive callback, main task, sender. The start
@@ -125,7 +125,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// Whether the code of this work must be fetched first.
+    /// Tells whether the code of this work must be fetched first.
     #[inline]
     const fn is_cold(&mut self, work: Work, now: u64) -> bool {
         let part = match work {

@@ -1,9 +1,9 @@
-//! What can be done with devices in conversation, whatever the medium between them: the verbs of a
+//! Verbs for devices in conversation, whatever the medium between them: those of a
 //! [`Fleet`](super::Fleet) and of a [`Lab`](crate::lab::run::Lab).
 
 use super::board::MemoryBoard;
-use super::crew::{Crew, Outside, Printed, Stuck};
-use super::device::{Device, NodeId};
+use super::device::{DeviceModel, NodeId};
+use super::device_set::{DeviceHost, DeviceSet, Printed, Stuck};
 use super::medium::Medium;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -13,44 +13,44 @@ use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
-/// What a conversation is made of: devices, and what lies outside of them.
-pub(crate) trait Parts {
-    type Device: Device;
-    type Around<'a>: Outside
+/// The parts of a conversation: devices, and their host.
+pub(crate) trait ConversationParts {
+    type Device: DeviceModel;
+    type Around<'a>: DeviceHost
     where
         Self: 'a;
 
-    fn crew(&self) -> &Crew<Self::Device>;
+    fn device_set(&self) -> &DeviceSet<Self::Device>;
 
-    fn crew_mut(&mut self) -> &mut Crew<Self::Device>;
+    fn device_set_mut(&mut self) -> &mut DeviceSet<Self::Device>;
 
-    /// Both; the crew's clock is right.
-    fn parts(&mut self) -> (&mut Crew<Self::Device>, Self::Around<'_>);
+    /// Returns the devices, whose clock is right, and their host.
+    fn parts(&mut self) -> (&mut DeviceSet<Self::Device>, Self::Around<'_>);
 
-    /// Now, on the clock of all.
+    /// Returns the time, on the clock of all.
     fn clock(&self) -> Instant;
 
     /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
     fn next(&mut self, until: Instant) -> Result<bool, Stuck>;
 
-    /// The medium, where it is one that can be told what to lose.
+    /// Returns the medium, where it is one that can be told what to lose.
     fn ideal_medium(&mut self) -> Option<&mut Medium>;
 }
 
 /// Devices in conversation on virtual time. A node that is not there is a panic, in all of this.
 #[expect(private_bounds, reason = "it is for what this crate simulates")]
-pub trait Conversation: Parts {
-    /// Now, on the clock of all.
+pub trait Conversation: ConversationParts {
+    /// Returns the time, on the clock of all.
     fn now(&self) -> Instant {
         self.clock()
     }
 
-    /// How many nodes there are.
+    /// Returns how many nodes there are.
     fn count(&self) -> usize {
-        self.crew().members.len()
+        self.device_set().members.len()
     }
 
-    /// The nodes.
+    /// Lists the nodes.
     fn nodes(&self) -> impl Iterator<Item = NodeId> + use<Self> {
         (0..self.count() as u16).map(NodeId)
     }
@@ -96,8 +96,9 @@ pub trait Conversation: Parts {
         }
     }
 
-    /// The same, for what devices tell: it is asked only when one has printed, told its application
-    /// something, handed it a payload, recorded a sample, joined a router or given up to.
+    /// Lets time go on as [`run_till`](Self::run_till) does, for a condition on what devices tell:
+    /// it is asked only when one has printed, told its application something, handed it a payload,
+    /// recorded a sample, joined a router or given up to.
     ///
     /// # Errors
     /// [`Stuck`].
@@ -111,7 +112,7 @@ pub trait Conversation: Parts {
     {
         let mut asked = None;
         let told = self.run_till(most, |it| {
-            let news = it.crew().news;
+            let news = it.device_set().news;
             asked.replace(news) != Some(news) && is_so(it)
         })?;
         Ok(told || is_so(self))
@@ -119,49 +120,50 @@ pub trait Conversation: Parts {
 
     /// Types a command at a node's console, as soon as its prompt is there.
     fn command(&mut self, node: NodeId, text: &str) {
-        let (crew, mut around) = self.parts();
-        crew.command(&mut around, node, text);
+        let (device_set, mut around) = self.parts();
+        device_set.command(&mut around, node, text);
     }
 
-    /// Commands of a node that are not typed to their end.
+    /// Returns how many commands of a node are not typed to their end.
     fn pending(&self, node: NodeId) -> usize {
-        self.crew().member(node).terminal.pending()
+        self.device_set().member(node).terminal.pending()
     }
 
-    /// The lines that a node has printed, without prompts and echoes.
+    /// Returns the lines that a node has printed, without prompts and echoes.
     fn lines(&self, node: NodeId) -> &[Printed] {
-        &self.crew().member(node).lines
+        &self.device_set().member(node).lines
     }
 
-    /// What a node has told its application.
+    /// Returns the events that a node has told its application.
     fn events(&self, node: NodeId) -> &[(Instant, Event)] {
-        &self.crew().member(node).events
+        &self.device_set().member(node).events
     }
 
-    /// Payloads that a node has handed to its application, each with when and from whom.
+    /// Returns the payloads that a node has handed to its application, each with when and from
+    /// whom.
     fn data(&self, node: NodeId) -> &[(Instant, Mac, Vec<u8>)] {
-        &self.crew().member(node).data
+        &self.device_set().member(node).data
     }
 
-    /// The samples that a node has recorded since they were last taken; its own clock. In a lab, a
-    /// lost probe has the cause that the lab knows.
+    /// Returns the samples that a node has recorded since they were last taken; on its own clock.
+    /// In a lab, a lost probe has the cause that the lab knows.
     fn samples(&self, node: NodeId) -> &[Sample] {
-        &self.crew().member(node).samples
+        &self.device_set().member(node).samples
     }
 
     /// Takes the samples of a node.
     fn take_samples(&mut self, node: NodeId) -> Vec<Sample> {
-        core::mem::take(&mut self.crew_mut().members[node.index()].samples)
+        core::mem::take(&mut self.device_set_mut().members[node.index()].samples)
     }
 
-    /// A node's board: its pins' edges, its flash, what it stores.
+    /// Returns a node's board: its pins' edges, its flash, its stored values.
     fn board(&self, node: NodeId) -> &MemoryBoard {
-        &self.crew().member(node).board
+        &self.device_set().member(node).board
     }
 
-    /// A node's board, to put an image or a key into it.
+    /// Returns a node's board, to put an image or a key into it.
     fn board_mut(&mut self, node: NodeId) -> &mut MemoryBoard {
-        &mut self.crew_mut().members[node.index()].board
+        &mut self.device_set_mut().members[node.index()].board
     }
 
     /// Stores a key of the application layer on these nodes; they have it from their next start on,
@@ -178,15 +180,15 @@ pub trait Conversation: Parts {
     /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again
     /// after the time that a start takes.
     fn reset(&mut self, node: NodeId) {
-        let (crew, mut around) = self.parts();
-        crew.reset(&mut around, node);
+        let (device_set, mut around) = self.parts();
+        device_set.reset(&mut around, node);
     }
 }
 
-impl<T: Parts> Conversation for T {}
+impl<T: ConversationParts> Conversation for T {}
 
-/// Whether one of these texts stands in lines that were not read yet; then they are read up to it,
-/// else all.
+/// Tells whether one of these texts stands in lines that were not read yet; then they are read up
+/// to it, else all.
 pub(crate) fn read_up_to(lines: &[Printed], seen: &mut usize, texts: &[&str]) -> bool {
     let new = lines.get(*seen..).unwrap_or_default();
     let found = new.iter().position(|line| texts.iter().any(|text| line.text.contains(text)));

@@ -1,4 +1,4 @@
-//! What a device is to the fleet.
+//! The behaviour of a device, as the fleet drives it.
 
 use super::board::MemoryBoard;
 use alloc::boxed::Box;
@@ -12,13 +12,13 @@ use espbench_proto::wire::mac::Mac;
 ///
 /// The law: after any [`handle`](Self::handle), [`poll`](Self::poll) is called until it answers
 /// [`Output::WaitUntil`] or [`Output::Idle`].
-pub trait Device {
-    /// Something happens to it.
+pub trait DeviceModel {
+    /// Tells the device that something happened.
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>);
 
-    /// A frame came off the air: as [`handle`](Self::handle) with [`Input::Frame`]. Where it is known
-    /// what [`poll`](Self::poll) would answer, it need not be called.
-    /// `read` is the frame's data.
+    /// Hands the device a frame off the air: as [`handle`](Self::handle) with [`Input::Frame`].
+    /// Where the answer says what [`poll`](Self::poll) would, that need not be called. `read` is
+    /// the frame's data.
     fn hear(
         &mut self,
         now: Instant,
@@ -31,18 +31,19 @@ pub trait Device {
         Then::Poll
     }
 
-    /// As [`poll`](Self::poll), where that would give a payload for the application, which is shown
-    /// where it stands; `None`, and nothing is done, where it is something else or not known at once.
+    /// Polls as [`poll`](Self::poll) does, where that would give a payload for the application,
+    /// which is shown where it stands; `None`, and nothing is done, where it is something else or
+    /// not known at once.
     fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
         let _ = now;
         None
     }
 
-    /// What it wants next. `buf` takes what is to be sent or printed.
+    /// Returns the device's next request. `buf` takes what is to be sent or printed.
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
 }
 
-impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: usize> Device
+impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: usize> DeviceModel
     for Node<D, S, A, F, E>
 {
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
@@ -70,7 +71,7 @@ impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: us
     }
 }
 
-impl<D: Device + ?Sized> Device for Box<D> {
+impl<D: DeviceModel + ?Sized> DeviceModel for Box<D> {
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         (**self).handle(now, board, input);
     }
@@ -101,21 +102,21 @@ impl<D: Device + ?Sized> Device for Box<D> {
 pub struct NodeId(pub u16);
 
 impl NodeId {
-    /// As an index.
+    /// Returns the place as an index.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The address that a node of this place has: Espressif's prefix 24:0a:c4, then the place
-    /// counted from 1.
+    /// Returns the address that a node of this place has: Espressif's prefix 24:0a:c4, then the
+    /// place counted from 1.
     #[must_use]
     pub const fn mac(self) -> Mac {
         let [high, low] = self.0.wrapping_add(1).to_be_bytes();
         Mac([0x24, 0x0A, 0xC4, 0, high, low])
     }
 
-    /// The node of that address; `None` for an address that is no node's.
+    /// Finds the node of that address; `None` for an address that is no node's.
     #[must_use]
     pub fn of(mac: Mac) -> Option<Self> {
         let [.., high, low] = mac.0;
@@ -130,12 +131,12 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// What is known of a device when it is made: at the first start, and after each reset.
+/// The facts that a device is made from, at the first start and after each reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Birth {
-    /// Its place.
+    /// Place of the device.
     pub node: NodeId,
-    /// Its address.
+    /// Address of the device.
     pub mac: Mac,
     /// Starts before this one.
     pub resets: u32,

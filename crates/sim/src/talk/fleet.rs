@@ -1,17 +1,17 @@
 //! The loop: devices, frames and consoles in the order of virtual time.
 
-use super::air::Ether;
+use super::air::FleetHost;
 use super::board::MemoryBoard;
-use super::conversation::{Conversation as _, Parts};
-use super::crew::{Crew, Cue};
-pub use super::crew::{POLLS_MAX, Printed, Stuck};
-use super::device::{Birth, Device, NodeId};
+use super::conversation::{Conversation as _, ConversationParts};
+use super::device::{Birth, DeviceModel, NodeId};
+use super::device_set::{Cue, DeviceSet};
+pub use super::device_set::{POLLS_MAX, Printed, Stuck};
 use super::medium::Medium;
-use super::note::{Watch, Why};
-use super::pool::Pool;
-use super::queue::{Event as Due, Queue, What};
+use super::note::{MissReason, Watch};
+use super::pool::FramePool;
+use super::queue::{FleetEvent, FleetEventKind, Queue};
 pub use super::station::Counters;
-use super::station::Station;
+use super::station::IdealRadio;
 use super::transcript::Transcript;
 use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
@@ -22,17 +22,17 @@ use espbench_proto::node::esp_now::Input;
 use espbench_proto::node::esp_now::board::Work;
 use espbench_proto::time::Instant;
 
-/// How a fleet is set up.
+/// The settings of a fleet.
 #[derive(Clone, Debug)]
-pub struct Setup {
-    /// Of all chance.
+pub struct FleetSetup {
+    /// Seed of all chance.
     pub seed: u64,
     /// The medium.
     pub medium: Medium,
     /// Frames that a driver holds, the one on the air among them; further ones are refused
     /// (`CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM`, 32).
     pub tx_buffers: usize,
-    /// What work costs on every board.
+    /// Costs of work on every board.
     pub costs: fn(Work) -> Duration,
     /// Devices are switched on within this time, uniformly; it gives their ticks different phases.
     pub stagger: Duration,
@@ -43,7 +43,7 @@ pub struct Setup {
     pub keep_samples: bool,
 }
 
-impl Default for Setup {
+impl Default for FleetSetup {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -57,48 +57,48 @@ impl Default for Setup {
     }
 }
 
-/// Devices in conversation. `W` is told what happens.
+/// Devices in conversation over an ideal medium.
 pub struct Fleet<D, W = Transcript> {
     /// Is told what happens.
     pub watch: W,
     /// The medium; may be changed between runs.
     pub medium: Medium,
-    pub(super) crew: Crew<D>,
-    pub(super) stations: Vec<Station>,
+    pub(super) device_set: DeviceSet<D>,
+    pub(super) stations: Vec<IdealRadio>,
     pub(super) queue: Queue,
-    pub(super) pool: Pool,
+    pub(super) pool: FramePool,
     pub(super) frames: u64,
     pub(super) heard: Vec<NodeId>,
-    pub(super) missed: Vec<(NodeId, Why)>,
+    pub(super) missed: Vec<(NodeId, MissReason)>,
     pub(super) signals: Vec<i8>,
-    setup: Setup,
+    setup: FleetSetup,
 }
 
 impl<D, W: fmt::Debug> fmt::Debug for Fleet<D, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fleet")
-            .field("now", &self.crew.now)
+            .field("now", &self.device_set.now)
             .field("nodes", &self.stations.len())
             .field("watch", &self.watch)
             .finish_non_exhaustive()
     }
 }
 
-impl<D: Device, W: Watch> Fleet<D, W> {
-    /// A fleet without nodes. `make` builds a device whenever it is switched on, from what its
-    /// board holds.
+impl<D: DeviceModel, W: Watch> Fleet<D, W> {
+    /// Creates a fleet without nodes. `make` builds a device whenever it is switched on, from what
+    /// its board holds.
     pub fn new(
-        setup: Setup,
+        setup: FleetSetup,
         watch: W,
         make: impl FnMut(&Birth, &mut MemoryBoard) -> D + 'static,
     ) -> Self {
         Self {
             watch,
             medium: setup.medium.clone(),
-            crew: Crew::new(Box::new(make), setup.keep_samples),
+            device_set: DeviceSet::new(Box::new(make), setup.keep_samples),
             stations: Vec::new(),
             queue: Queue::default(),
-            pool: Pool::default(),
+            pool: FramePool::default(),
             frames: 0,
             heard: Vec::new(),
             missed: Vec::new(),
@@ -113,11 +113,11 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         let node = NodeId(self.stations.len() as u16);
         let mut board = MemoryBoard::new(seed, node);
         board.costs = self.setup.costs.into();
-        self.crew.add(board, self.setup.restart);
-        self.stations.push(Station::new(seed, node, self.setup.tx_buffers));
+        self.device_set.add(board, self.setup.restart);
+        self.stations.push(IdealRadio::new(seed, node, self.setup.tx_buffers));
         let mut random = RngStream::stream(seed, u32::from(node.0), Purpose::Start);
         let at = self.now() + random.time_below(self.setup.stagger);
-        self.queue.push(at, Due { node, life: 0, what: What::Cue(Cue::Start) });
+        self.queue.push(at, FleetEvent { node, life: 0, what: FleetEventKind::Cue(Cue::Start) });
         node
     }
 
@@ -128,22 +128,22 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         }
     }
 
-    /// A device, unless it is off.
+    /// Returns a device, unless it is off.
     ///
     /// # Panics
     /// Here and below: there is no such node.
     pub fn device(&self, node: NodeId) -> Option<&D> {
-        self.crew.member(node).device.as_ref()
+        self.device_set.member(node).device.as_ref()
     }
 
-    /// What a node has done on the air.
+    /// Returns the counters of a node's radio.
     pub fn counters(&self, node: NodeId) -> Counters {
         self.stations[node.index()].counters
     }
 
-    /// The channel that a node is on.
+    /// Returns the channel that a node is on.
     pub fn channel(&self, node: NodeId) -> u8 {
-        self.crew.member(node).channel
+        self.device_set.member(node).channel
     }
 
     /// Hands something to a device now, as its driver would; nothing if it is off.
@@ -151,29 +151,29 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// # Errors
     /// [`Stuck`].
     pub fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Stuck> {
-        let (crew, mut ether) = self.parts();
-        crew.input(&mut ether, node, input)
+        let (device_set, mut ether) = self.parts();
+        device_set.input(&mut ether, node, input)
     }
 }
 
-impl<D: Device, W: Watch> Parts for Fleet<D, W> {
+impl<D: DeviceModel, W: Watch> ConversationParts for Fleet<D, W> {
     type Device = D;
     type Around<'a>
-        = Ether<'a, W>
+        = FleetHost<'a, W>
     where
         Self: 'a;
 
-    fn crew(&self) -> &Crew<D> {
-        &self.crew
+    fn device_set(&self) -> &DeviceSet<D> {
+        &self.device_set
     }
 
-    fn crew_mut(&mut self) -> &mut Crew<D> {
-        &mut self.crew
+    fn device_set_mut(&mut self) -> &mut DeviceSet<D> {
+        &mut self.device_set
     }
 
-    fn parts(&mut self) -> (&mut Crew<D>, Ether<'_, W>) {
-        let ether = Ether {
-            now: self.crew.now,
+    fn parts(&mut self) -> (&mut DeviceSet<D>, FleetHost<'_, W>) {
+        let ether = FleetHost {
+            now: self.device_set.now,
             watch: &mut self.watch,
             medium: &self.medium,
             stations: &mut self.stations,
@@ -181,39 +181,39 @@ impl<D: Device, W: Watch> Parts for Fleet<D, W> {
             pool: &mut self.pool,
             frames: &mut self.frames,
         };
-        (&mut self.crew, ether)
+        (&mut self.device_set, ether)
     }
 
     fn clock(&self) -> Instant {
-        self.crew.now
+        self.device_set.now
     }
 
     fn next(&mut self, until: Instant) -> Result<bool, Stuck> {
         let ready = self.queue.next().is_some_and(|at| at <= until);
         let Some((at, due)) = ready.then(|| self.queue.pop()).flatten() else {
-            self.crew.now = self.crew.now.max(until);
+            self.device_set.now = self.device_set.now.max(until);
             return Ok(false);
         };
-        self.crew.now = at;
-        if self.crew.member(due.node).life != due.life {
-            if let What::Arrive { frame, .. } = due.what {
+        self.device_set.now = at;
+        if self.device_set.member(due.node).life != due.life {
+            if let FleetEventKind::Arrive { frame, .. } = due.what {
                 self.pool.release(frame);
             }
             return Ok(true);
         }
         let station = &mut self.stations[due.node.index()];
         match due.what {
-            What::Cue(cue) => {
-                let (crew, mut ether) = self.parts();
-                crew.cue(&mut ether, due.node, cue)?;
+            FleetEventKind::Cue(cue) => {
+                let (device_set, mut ether) = self.parts();
+                device_set.cue(&mut ether, due.node, cue)?;
             }
-            What::Wake if station.wake == Some(at) => {
+            FleetEventKind::Wake if station.wake == Some(at) => {
                 station.wake = None;
                 self.input(due.node, Input::Tick)?;
             }
-            What::Wake => {}
-            What::AirEnd => self.air_end(due.node)?,
-            What::Arrive { frame, rssi } => self.arrive(due.node, frame, rssi)?,
+            FleetEventKind::Wake => {}
+            FleetEventKind::AirEnd => self.air_end(due.node)?,
+            FleetEventKind::Arrive { frame, rssi } => self.arrive(due.node, frame, rssi)?,
         }
         Ok(true)
     }

@@ -16,18 +16,18 @@ pub const LEN_MAX: u32 = 16 << 20;
 
 /// An image as it lies in a slot. Cloning shares the content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Image(Rc<[u8]>);
+pub struct FirmwareImage(Rc<[u8]>);
 
-impl Image {
-    /// An image with that content.
+impl FirmwareImage {
+    /// Creates an image with that content.
     #[must_use]
     pub fn new(content: &[u8]) -> Self {
         Self(content.into())
     }
 
-    /// A valid image to send about, of an application `solution` with that version; its content
-    /// depends on length, version and seed. It is no program. The length is rounded up to one that
-    /// an image can have: a multiple of 16, [`LEN_MIN`] at least.
+    /// Builds a valid image to send about, of an application `solution` with that version; its
+    /// content depends on length, version and seed. It is no program. The length is rounded up to
+    /// one that an image can have: a multiple of 16, [`LEN_MIN`] at least.
     #[must_use]
     pub fn synthetic(len: u32, version: &str, seed: u64) -> Self {
         let len = len.clamp(LEN_MIN, LEN_MAX).next_multiple_of(16);
@@ -42,13 +42,13 @@ impl Image {
         Self(bytes.into())
     }
 
-    /// Its content.
+    /// Returns the content.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Its length.
+    /// Returns the length in bytes.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "an empty image is a slot without one")]
     pub fn len(&self) -> u32 {
@@ -58,10 +58,10 @@ impl Image {
 
 /// A slot of flash: nothing, an image that others may share, or one that is being written.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Flash {
+pub(super) enum FlashSlot {
     #[default]
     Empty,
-    Whole(Image),
+    Whole(FirmwareImage),
     /// Erased to whole sectors; `len` is what was asked for.
     Open {
         bytes: Vec<u8>,
@@ -69,12 +69,13 @@ pub(super) enum Flash {
     },
 }
 
-impl Flash {
+impl FlashSlot {
     pub(super) fn erased(len: u32) -> Self {
         Self::Open { bytes: vec![0xFF; len.next_multiple_of(SECTOR) as usize], len }
     }
 
-    /// Length of the image: what was erased for it counts as soon as its first byte is written.
+    /// Returns the length of the image: what was erased for it counts as soon as its first byte is
+    /// written.
     pub(super) fn image_len(&self) -> u32 {
         match self {
             Self::Empty => 0,
@@ -109,11 +110,11 @@ impl Flash {
         true
     }
 
-    /// The image in it, without what was erased beyond its end.
+    /// Closes the image in the slot, without what was erased beyond its end.
     pub(super) fn close(&mut self) {
         if let Self::Open { bytes, len } = self {
             bytes.truncate(*len as usize);
-            *self = Self::Whole(Image::new(bytes));
+            *self = Self::Whole(FirmwareImage::new(bytes));
         }
     }
 }
@@ -124,16 +125,16 @@ mod tests {
 
     #[test]
     fn an_image_has_a_head_and_depends_on_what_it_is_made_of() {
-        let image = Image::synthetic(1008, "1.2.3", 1);
+        let image = FirmwareImage::synthetic(1008, "1.2.3", 1);
         assert_eq!((image.len(), image.bytes()[0]), (1008, 0xE9));
         assert_eq!(&image.bytes()[32..36], &[0x32, 0x54, 0xCD, 0xAB]);
         assert_eq!(&image.bytes()[48..54], b"1.2.3\0");
-        assert_eq!(image, Image::synthetic(1001, "1.2.3", 1));
-        assert_ne!(image, Image::synthetic(1008, "1.2.3", 2));
-        assert_ne!(image, Image::synthetic(1008, "1.2.4", 1));
+        assert_eq!(image, FirmwareImage::synthetic(1001, "1.2.3", 1));
+        assert_ne!(image, FirmwareImage::synthetic(1008, "1.2.3", 2));
+        assert_ne!(image, FirmwareImage::synthetic(1008, "1.2.4", 1));
         for len in [0, 1, 352] {
             assert_eq!(
-                Image::synthetic(len, "a version much too long for its field", 1).len(),
+                FirmwareImage::synthetic(len, "a version much too long for its field", 1).len(),
                 352
             );
         }
@@ -141,9 +142,9 @@ mod tests {
 
     #[test]
     fn flash_is_erased_before_it_is_written() {
-        let mut flash = Flash::Whole(Image::new(&[1, 2, 3]));
+        let mut flash = FlashSlot::Whole(FirmwareImage::new(&[1, 2, 3]));
         assert!(!flash.write(0, &[7]), "not erased");
-        flash = Flash::erased(5000);
+        flash = FlashSlot::erased(5000);
         assert_eq!(flash.image_len(), 0);
         assert!(flash.write(0, &[0xE9, 0xF0]) && flash.write(8191, &[1]));
         assert!(!flash.write(8192, &[1]) && !flash.write(u32::MAX, &[1, 2]));

@@ -15,15 +15,15 @@ pub const MAC_RETRIES: u8 = 7;
 
 /// One direction between two stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct MediumLink {
     /// Signal strength at the receiver, dBm.
     pub rssi: i8,
     /// Frames lost, instead of [`Medium::loss`].
     pub loss: Option<Chance>,
 }
 
-impl Link {
-    /// A link with that signal strength and the medium's own loss.
+impl MediumLink {
+    /// Makes a link with that signal strength and the medium's own loss.
     #[must_use]
     pub const fn at(rssi: i8) -> Self {
         Self { rssi, loss: None }
@@ -59,8 +59,8 @@ pub struct Medium {
     pub frame_time: fn(usize, bool) -> Duration,
     /// Only stations with a link of their own hear each other.
     pub only_linked: bool,
-    /// What differs for one direction, sender first; `None`: nothing is heard.
-    pub links: BTreeMap<(NodeId, NodeId), Option<Link>>,
+    /// Differences of one direction, sender first; `None`: nothing is heard.
+    pub links: BTreeMap<(NodeId, NodeId), Option<MediumLink>>,
 }
 
 impl Default for Medium {
@@ -83,34 +83,35 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// A medium that only loses.
+    /// Makes a medium that only loses.
     #[must_use]
     pub fn lossy(loss: Chance) -> Self {
         Self { loss, ..Self::default() }
     }
 
-    /// A medium on which only neighbours in this list hear each other, with that signal strength.
+    /// Makes a medium on which only neighbours in this list hear each other, with that signal
+    /// strength.
     #[must_use]
     pub fn chain(nodes: &[NodeId], rssi: i8) -> Self {
         let mut medium = Self { only_linked: true, ..Self::default() };
         for pair in nodes.windows(2) {
-            medium.link(pair[0], pair[1], Some(Link::at(rssi)));
+            medium.link(pair[0], pair[1], Some(MediumLink::at(rssi)));
         }
         medium
     }
 
     /// Sets both directions between two stations; `None`: they do not hear each other.
-    pub fn link(&mut self, a: NodeId, b: NodeId, link: Option<Link>) {
+    pub fn link(&mut self, a: NodeId, b: NodeId, link: Option<MediumLink>) {
         self.one_way(a, b, link);
         self.one_way(b, a, link);
     }
 
     /// Sets one direction.
-    pub fn one_way(&mut self, from: NodeId, to: NodeId, link: Option<Link>) {
+    pub fn one_way(&mut self, from: NodeId, to: NodeId, link: Option<MediumLink>) {
         self.links.insert((from, to), link);
     }
 
-    /// Signal strength and loss from one station to another; `None` where it hears nothing.
+    /// Returns signal strength and loss from one station to another; `None` where it hears nothing.
     #[must_use]
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<(i8, Chance)> {
         let everybody = (!self.only_linked).then_some((self.rssi, self.loss));
@@ -124,7 +125,7 @@ impl Medium {
         }
     }
 
-    /// Whether frames are in their receivers' hands as they end.
+    /// Tells whether frames are in their receivers' hands as they end.
     pub(super) const fn is_prompt(&self) -> bool {
         self.delay.is_zero()
             && self.jitter.is_zero()
@@ -133,9 +134,9 @@ impl Medium {
     }
 }
 
-/// Air time at ESP-NOW's default rate of 1 Mbit/s with the long preamble. Unicast adds SIFS and an
-/// acknowledgement at the same rate; a receiver has the frame when the whole exchange is over.
-/// Back-off and DIFS are left to the lab.
+/// Returns the air time at ESP-NOW's default rate of 1 Mbit/s with the long preamble. Unicast adds
+/// SIFS and an acknowledgement at the same rate; a receiver has the frame when the whole exchange
+/// is over. Back-off and DIFS are left to the lab.
 #[must_use]
 pub const fn dsss_1m(data: usize, unicast: bool) -> Duration {
     const MODE: WifiMode = WifiMode::Hr(Hr::M1);
@@ -162,7 +163,7 @@ mod tests {
     fn links_override_and_a_chain_has_only_neighbours() {
         let [a, b, c] = [0, 1, 2].map(NodeId);
         let mut medium = Medium::lossy(Chance::percent(5));
-        medium.one_way(a, b, Some(Link { rssi: -70, loss: Some(Chance::NEVER) }));
+        medium.one_way(a, b, Some(MediumLink { rssi: -70, loss: Some(Chance::NEVER) }));
         medium.link(b, c, None);
         assert_eq!(medium.between(a, b), Some((-70, Chance::NEVER)));
         assert_eq!(medium.between(b, a), Some((-40, Chance::percent(5))));

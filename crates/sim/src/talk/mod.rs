@@ -1,21 +1,23 @@
 //! ESP-NOW devices in conversation, on virtual time.
 //!
 //! A [`Fleet`] drives any number of devices over an ideal medium, with loss, delay, duplication
-//! and reordering by seed. What happens is told to a [`Watch`]; a [`Transcript`] is one that a
+//! and reordering by seed. A [`Watch`] is told what happens; a [`Transcript`] is one that a
 //! person can read. A [`Script`] types commands at the devices' consoles and waits for what they
 //! print.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`device`] | what a device is, and how one is made at each start |
-//! | [`Conversation`] | what can be done with a fleet, or with a [lab](crate::lab::run::Lab) |
+//! | [`device`] | the behaviour of a device, and the facts that it is made from at each start |
+//! | [`Conversation`] | the verbs for a fleet, or for a [lab](crate::lab::run::Lab) |
+//! | `device_set` | devices with their boards and consoles, whatever the medium |
 //! | [`fleet`] | the loop: devices, frames, consoles, in the order of virtual time |
 //! | [`medium`] | faults, links, frame time |
+//! | `air`, `station`, `pool`, `queue` | frames on the ideal medium, its radios, and the events to come |
 //! | [`node`] | fleets of the device that speaks ESP-NOW as the component does |
 //! | [`board`], [`image`] | a board in memory: two slots of flash, stored values, pins |
-//! | `chip` | how long a chip is at work |
-//! | [`note`], [`transcript`] | what happened, as values; and as lines |
-//! | [`terminal`] | the host's end of a console: what stands on the line, and typing |
+//! | `chip` | costs of a chip's work |
+//! | [`note`], [`transcript`] | events, as values; and as lines |
+//! | [`terminal`] | the host's end of a console: its last line, and typing |
 //! | [`script`] | the text form of a conversation |
 //!
 //! This is no radio model: there are no collisions, no carrier sense between stations, no noise,
@@ -35,17 +37,17 @@ pub mod transcript;
 mod air;
 pub(crate) mod chip;
 pub(crate) mod conversation;
-pub(crate) mod crew;
+pub(crate) mod device_set;
 pub(crate) mod pool;
 mod queue;
 mod station;
 
 pub use board::MemoryBoard;
 pub use conversation::Conversation;
-pub use device::{Birth, Device, NodeId};
-pub use fleet::{Fleet, Setup, Stuck};
-pub use image::Image;
-pub use medium::{Link, Medium};
+pub use device::{Birth, DeviceModel, NodeId};
+pub use fleet::{Fleet, FleetSetup, Stuck};
+pub use image::FirmwareImage;
+pub use medium::{Medium, MediumLink};
 pub use note::{Note, OnAir, Watch};
 pub use script::{Script, play};
 pub use transcript::Transcript;

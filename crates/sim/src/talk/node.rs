@@ -2,8 +2,8 @@
 
 use super::board::MemoryBoard;
 use super::device::{Birth, NodeId};
-use super::fleet::{Fleet, Setup};
-use super::image::Image;
+use super::fleet::{Fleet, FleetSetup};
+use super::image::FirmwareImage;
 use super::note::Watch;
 use alloc::boxed::Box;
 use espbench_proto::node::esp_now::board::{Board, Slot};
@@ -12,16 +12,16 @@ use espbench_proto::node::esp_now::device::Setup as Services;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::time::Instant;
 
-/// A fleet of nodes that are all set up alike, with the services of [`Services::default`].
-pub fn fleet<W: Watch>(setup: Setup, watch: W, settings: Settings) -> Fleet<Box<Node>, W> {
+/// Makes a fleet of nodes that are all set up alike, with the services of [`Services::default`].
+pub fn fleet<W: Watch>(setup: FleetSetup, watch: W, settings: Settings) -> Fleet<Box<Node>, W> {
     fleet_of(setup, watch, move |_| (settings.clone(), Services::default()))
 }
 
-/// A fleet of nodes, each set up as `choose` says for its place.
+/// Makes a fleet of nodes, each set up as `choose` says for its place.
 ///
 /// What a node runs is an image of 64 KiB with version 1.0.0, unless its board has another.
 pub fn fleet_of<W: Watch>(
-    setup: Setup,
+    setup: FleetSetup,
     watch: W,
     mut choose: impl FnMut(NodeId) -> (Settings, Services) + 'static,
 ) -> Fleet<Box<Node>, W> {
@@ -32,16 +32,16 @@ pub fn fleet_of<W: Watch>(
     })
 }
 
-/// What a node runs if its board has no image yet.
-pub(crate) fn first_image() -> Image {
-    Image::synthetic(0x1_0000, "1.0.0", 0)
+/// Returns the image that a node runs if its board has none yet.
+pub(crate) fn first_image() -> FirmwareImage {
+    FirmwareImage::synthetic(0x1_0000, "1.0.0", 0)
 }
 
 /// Makes a node that is switched on.
 pub(crate) fn start(
     birth: &Birth,
     board: &mut MemoryBoard,
-    first: &Image,
+    first: &FirmwareImage,
     settings: Settings,
     services: &Services,
 ) -> Box<Node> {

@@ -1,4 +1,4 @@
-//! What happens in a fleet, as it happens.
+//! The events of a fleet, as its watch is told them.
 
 use super::device::NodeId;
 use core::time::Duration;
@@ -22,7 +22,7 @@ pub struct OnAir<'a> {
     pub took: Duration,
     /// Who sent it.
     pub node: NodeId,
-    /// Its address (address 2).
+    /// Address of the sender (address 2).
     pub from: Mac,
     /// To whom (address 1).
     pub to: Mac,
@@ -33,15 +33,15 @@ pub struct OnAir<'a> {
     /// Who gets it.
     pub heard: &'a [NodeId],
     /// Who could have, and why not.
-    pub missed: &'a [(NodeId, Why)],
+    pub missed: &'a [(NodeId, MissReason)],
     /// Unicast: whether the acknowledgement came back; in a lab, whether the receiver read the frame
     /// and so answers.
     pub acknowledged: Option<bool>,
 }
 
-/// Why a frame did not arrive.
+/// The reason for which a frame did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
+pub enum MissReason {
     /// Drawn by the medium's loss.
     Loss,
     /// Too far: no link.
@@ -50,7 +50,7 @@ pub enum Why {
     Channel,
     /// Switched off, or starting.
     Off,
-    /// Its MAC has it already.
+    /// The receiver's MAC has the frame already.
     Duplicate,
     /// Another frame was there, or the receiver was sending.
     Collision,
@@ -58,8 +58,8 @@ pub enum Why {
     Noise,
 }
 
-impl Why {
-    /// What a radio's cause is here.
+impl MissReason {
+    /// Converts the cause of a loss in a room.
     pub(crate) const fn of(cause: Cause) -> Self {
         match cause {
             Cause::Collision => Self::Collision,
@@ -68,7 +68,7 @@ impl Why {
         }
     }
 
-    /// In a transcript.
+    /// Returns the reason as a transcript prints it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,7 +127,7 @@ pub enum Note<'a> {
     Event {
         /// The node.
         node: NodeId,
-        /// What.
+        /// Event that the application was told.
         event: Event,
     },
     /// A payload reached a node's application.
@@ -171,9 +171,9 @@ pub enum Note<'a> {
     },
 }
 
-/// Is told what happens, with the time on the fleet's clock.
+/// A witness of what happens, told with the time on the fleet's clock.
 pub trait Watch {
-    /// Something has happened.
+    /// Takes note of an event.
     fn note(&mut self, at: Instant, note: &Note<'_>);
 }
 

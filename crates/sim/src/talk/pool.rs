@@ -11,23 +11,23 @@ use espbench_proto::wire::mac::Mac;
 pub(crate) struct Handle(u32);
 
 impl Handle {
-    /// As a number, for whoever keeps handles as such.
+    /// Returns the handle as a number, for whoever keeps handles as such.
     pub(crate) const fn number(self) -> u32 {
         self.0
     }
 
-    /// What [`Handle::number`] gave.
+    /// Makes the handle from its [`number`](Handle::number).
     pub(crate) const fn of(number: u32) -> Self {
         Self(number)
     }
 }
 
-/// Where a frame comes from.
+/// The origin of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct FrameOrigin {
     /// When it was handed to the driver.
     pub(crate) at: Instant,
-    /// Its number in the conversation.
+    /// Number of the frame in the conversation.
     pub(crate) number: u64,
     /// Who sends it.
     pub(crate) node: NodeId,
@@ -37,7 +37,7 @@ pub(crate) struct Stamp {
 
 /// A frame as it was handed to a driver.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct PooledFrame {
     pub(crate) data: Vec<u8>,
     pub(crate) at: Instant,
     pub(crate) number: u64,
@@ -50,17 +50,18 @@ pub(crate) struct Frame {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Pool {
-    frames: Vec<Frame>,
+pub(crate) struct FramePool {
+    frames: Vec<PooledFrame>,
     free: Vec<Handle>,
 }
 
-impl Pool {
+impl FramePool {
     /// Takes a frame in, held once.
-    pub(crate) fn put(&mut self, stamp: Stamp, to: Mac, channel: u8, data: &[u8]) -> Handle {
-        let Stamp { at, number, node, life } = stamp;
+    pub(crate) fn put(&mut self, stamp: FrameOrigin, to: Mac, channel: u8, data: &[u8]) -> Handle {
+        let FrameOrigin { at, number, node, life } = stamp;
         let from = node.mac();
-        let frame = |data| Frame { data, at, number, node, life, from, to, channel, holders: 1 };
+        let frame =
+            |data| PooledFrame { data, at, number, node, life, from, to, channel, holders: 1 };
         if let Some(handle) = self.free.pop()
             && let Some(place) = self.frames.get_mut(handle.0 as usize)
         {
@@ -75,28 +76,28 @@ impl Pool {
         handle
     }
 
-    pub(crate) fn get(&self, handle: Handle) -> &Frame {
+    pub(crate) fn get(&self, handle: Handle) -> &PooledFrame {
         &self.frames[handle.0 as usize]
     }
 
-    /// The bytes of a frame that is held, to be given back with [`Pool::take_back`]; with them its
-    /// sender's address and its receiver's.
+    /// Lends the bytes of a frame that is held, to be given back with
+    /// [`take_back`](Self::take_back); with them its sender's address and its receiver's.
     pub(crate) fn lend(&mut self, handle: Handle) -> (Vec<u8>, Mac, Mac) {
         let frame = &mut self.frames[handle.0 as usize];
         (core::mem::take(&mut frame.data), frame.from, frame.to)
     }
 
-    /// Bytes that were lent come back.
+    /// Takes back the bytes that were lent.
     pub(crate) fn take_back(&mut self, handle: Handle, data: Vec<u8>) {
         self.frames[handle.0 as usize].data = data;
     }
 
-    /// One more holds it.
+    /// Counts one more holder of the frame.
     pub(crate) fn share(&mut self, handle: Handle) {
         self.frames[handle.0 as usize].holders += 1;
     }
 
-    /// One fewer holds it.
+    /// Counts one fewer holder of the frame.
     pub(crate) fn release(&mut self, handle: Handle) {
         let frame = &mut self.frames[handle.0 as usize];
         frame.holders -= 1;
@@ -118,9 +119,9 @@ mod tests {
 
     #[test]
     fn memory_is_used_again_when_nobody_holds_it() {
-        let mut pool = Pool::default();
-        let stamp = Stamp { at: Instant::ZERO, number: 1, node: NodeId(0), life: 0 };
-        let put = |pool: &mut Pool, data: &[u8]| pool.put(stamp, Mac::BROADCAST, 1, data);
+        let mut pool = FramePool::default();
+        let stamp = FrameOrigin { at: Instant::ZERO, number: 1, node: NodeId(0), life: 0 };
+        let put = |pool: &mut FramePool, data: &[u8]| pool.put(stamp, Mac::BROADCAST, 1, data);
         let first = put(&mut pool, b"first");
         pool.share(first);
         pool.release(first);

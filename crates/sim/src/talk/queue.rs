@@ -1,31 +1,31 @@
-//! What happens in a fleet.
+//! The queue of a fleet's events.
 
-use super::crew::Cue;
 use super::device::NodeId;
+use super::device_set::Cue;
 use super::pool::Handle;
 use crate::events::Scheduler;
 use espbench_proto::time::Instant;
 
-/// What is to happen, by time.
-pub(super) type Queue = Scheduler<Instant, Event>;
+/// The events that are to happen, by time.
+pub(super) type Queue = Scheduler<Instant, FleetEvent>;
 
 /// Something that happens to a node. What was scheduled for a former life of the node (`life`
 /// counts its starts) does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct FleetEvent {
     pub(super) node: NodeId,
     pub(super) life: u32,
-    pub(super) what: What,
+    pub(super) what: FleetEventKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    /// Its start, or something at its console.
+pub(super) enum FleetEventKind {
+    /// Start of the node, or something at its console.
     Cue(Cue),
-    /// The time that it waits for.
+    /// Time that the node waits for.
     Wake,
-    /// An attempt of its transmission ends.
+    /// End of an attempt of the node's transmission.
     AirEnd,
-    /// A frame reaches it.
+    /// Arrival of a frame.
     Arrive { frame: Handle, rssi: i8 },
 }

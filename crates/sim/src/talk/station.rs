@@ -6,7 +6,7 @@ use crate::random::{Purpose, RngStream};
 use alloc::collections::VecDeque;
 use espbench_proto::time::Instant;
 
-/// What a node has done on the air.
+/// The counters of a node's radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames handed to the driver and taken.
@@ -36,7 +36,7 @@ pub(super) struct Streams {
 
 /// The frame at the head of a driver's queue, on the air.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sending {
+pub(super) struct TxState {
     /// Attempts that have begun; 0 while nothing is on the air.
     pub(super) attempt: u8,
     pub(super) started: Instant,
@@ -45,24 +45,24 @@ pub(super) struct Sending {
 }
 
 #[derive(Debug)]
-pub(super) struct Station {
+pub(super) struct IdealRadio {
     pub(super) tx_buffers: usize,
     pub(super) wake: Option<Instant>,
     pub(super) waiting: VecDeque<Handle>,
-    pub(super) sending: Sending,
+    pub(super) sending: TxState,
     pub(super) sequence: u16,
     pub(super) streams: Streams,
     pub(super) counters: Counters,
 }
 
-impl Station {
+impl IdealRadio {
     pub(super) fn new(seed: u64, node: NodeId, tx_buffers: usize) -> Self {
         let stream = |purpose| RngStream::stream(seed, u32::from(node.0), purpose);
         Self {
             tx_buffers,
             wake: None,
             waiting: VecDeque::new(),
-            sending: Sending::default(),
+            sending: TxState::default(),
             sequence: 0,
             streams: Streams {
                 loss: stream(Purpose::Loss),

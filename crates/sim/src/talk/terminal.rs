@@ -28,10 +28,10 @@ pub const LINE_MAX: usize = 4096;
 
 /// A complete line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TerminalLine {
     /// Without prompt and line end.
     pub text: String,
-    /// It is the echo of a command that was typed.
+    /// Whether the line is the echo of a command that was typed.
     pub echo: bool,
 }
 
@@ -45,7 +45,7 @@ enum Escape {
     Sequence(u16),
 }
 
-/// What a terminal shows on its last line, and what is typed at it.
+/// The host's end of a console: its last line, and the commands typed at it.
 #[derive(Clone, Debug, Default)]
 pub struct Terminal {
     shown: Vec<u8>,
@@ -67,7 +67,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Takes one byte of a console's output; gives the line that it completes.
-    pub fn feed(&mut self, byte: u8) -> Option<Line> {
+    pub fn feed(&mut self, byte: u8) -> Option<TerminalLine> {
         match (self.escape, byte) {
             (Escape::None, 0x1B) => self.escape = Escape::Begun,
             (Escape::None, b'\n') => return Some(self.line()),
@@ -122,7 +122,7 @@ impl Terminal {
         }
     }
 
-    /// A prompt is a word, then `> `, and the cursor behind it.
+    /// Looks for a prompt: a word, then `> `, and the cursor behind it.
     fn look_for_prompt(&mut self, byte: u8) {
         if self.ready
             || self.typing
@@ -140,7 +140,7 @@ impl Terminal {
         }
     }
 
-    fn line(&mut self) -> Line {
+    fn line(&mut self) -> TerminalLine {
         self.entered = false;
         let shown = self.shown.trim_ascii_end();
         let prompt = self.prompt.as_deref().unwrap_or_default();
@@ -159,16 +159,16 @@ impl Terminal {
         }
         self.shown.clear();
         self.cursor = 0;
-        Line { text, echo }
+        TerminalLine { text, echo }
     }
 
-    /// Whether the device waits for an answer.
+    /// Tells whether the device waits for an answer.
     #[must_use]
     pub const fn has_answers(&self) -> bool {
         !self.answers.is_empty()
     }
 
-    /// What is to be sent to the device, because it asked where the cursor is.
+    /// Takes the answers that the device waits for, because it asked where the cursor is.
     pub fn take_answers(&mut self) -> Option<Vec<u8>> {
         (!self.answers.is_empty()).then(|| core::mem::take(&mut self.answers))
     }
@@ -184,14 +184,14 @@ impl Terminal {
         self.commands.len() + usize::from(self.typing)
     }
 
-    /// Whether the device shows its prompt and nobody types.
+    /// Tells whether the device shows its prompt and nobody types.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
         self.ready && !self.typing
     }
 
-    /// The next command, to be sent now if the device is ready for it, and when its carriage return
-    /// is due if no echo comes ([`echoed`](Self::echoed)).
+    /// Takes the next command, to be sent now if the device is ready for it, and the time at which
+    /// its carriage return is due if no echo comes ([`echoed`](Self::echoed)).
     pub fn begin(&mut self, now: Instant) -> Option<(&str, Instant)> {
         if !self.is_ready() {
             return None;
@@ -203,9 +203,9 @@ impl Terminal {
         Some((&self.typed, due))
     }
 
-    /// When the carriage return is due, once, after what is typed has come back whole: [`PAUSE`]
-    /// later. A device that is at work reads what was typed only when it is done, and takes a
-    /// carriage return that comes with it for pasted text.
+    /// Returns when the carriage return is due, once, after what is typed has come back whole:
+    /// [`PAUSE`] later. A device that is at work reads what was typed only when it is done, and
+    /// takes a carriage return that comes with it for pasted text.
     pub fn echoed(&mut self, now: Instant) -> Option<Instant> {
         let due = now + PAUSE;
         let whole = self.shown.ends_with(self.typed.as_bytes());
@@ -216,7 +216,7 @@ impl Terminal {
         })
     }
 
-    /// Whether the carriage return is to be sent now.
+    /// Tells whether the carriage return is to be sent now.
     pub fn enters(&mut self, now: Instant) -> bool {
         let due = self.typing && self.enter_at == Some(now);
         if due {
@@ -226,8 +226,8 @@ impl Terminal {
         due
     }
 
-    /// The device was reset: nothing stands on the line, and what was half typed is gone. Queued
-    /// commands wait for the new prompt.
+    /// Notes that the device was reset: nothing stands on the line, and what was half typed is
+    /// gone. Queued commands wait for the new prompt.
     pub fn reset(&mut self) {
         let commands = core::mem::take(&mut self.commands);
         *self = Self { commands, ..Self::default() };
@@ -272,8 +272,8 @@ mod tests {
         assert!(!terminal.enters(at(1000)), "once");
         lines(&mut terminal, "\r\x1b[0Kesp32c3> ");
         assert!(!terminal.is_ready(), "the line is drawn once more");
-        let echo: Vec<Line> = "help\r\n".bytes().filter_map(|b| terminal.feed(b)).collect();
-        assert_eq!(echo, [Line { text: "help".into(), echo: true }]);
+        let echo: Vec<TerminalLine> = "help\r\n".bytes().filter_map(|b| terminal.feed(b)).collect();
+        assert_eq!(echo, [TerminalLine { text: "help".into(), echo: true }]);
         assert_eq!((terminal.is_ready(), terminal.pending()), (false, 0));
         lines(&mut terminal, "esp32c3> ");
         assert!(terminal.is_ready());

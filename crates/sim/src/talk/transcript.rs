@@ -9,7 +9,7 @@
 //! | `*` | an event, a sample, a channel, a start or a reset; a frame that the driver refused |
 
 use super::device::NodeId;
-use super::note::{Note, OnAir, Watch, Why};
+use super::note::{MissReason, Note, OnAir, Watch};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
@@ -19,9 +19,9 @@ use espbench_proto::time::Instant;
 use espbench_proto::wire::component::{DataType, Header};
 use espbench_proto::wire::mac::Mac;
 
-/// What a transcript keeps.
+/// The kinds of lines that a transcript keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Show {
+pub struct TalkFilter {
     /// Frames, arrivals and refusals.
     pub frames: bool,
     /// Consoles: lines and commands.
@@ -34,7 +34,7 @@ pub struct Show {
     pub channels: bool,
 }
 
-impl Show {
+impl TalkFilter {
     /// Everything.
     pub const ALL: Self =
         Self { frames: true, consoles: true, events: true, samples: true, channels: true };
@@ -46,7 +46,7 @@ impl Show {
         Self { frames: false, consoles: false, events: false, samples: false, channels: false };
 }
 
-impl Default for Show {
+impl Default for TalkFilter {
     fn default() -> Self {
         Self::TALK
     }
@@ -55,7 +55,7 @@ impl Default for Show {
 /// A frame that was on the air.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameEntry {
-    /// Its number in this conversation.
+    /// Number of the frame in this conversation.
     pub number: u64,
     /// Attempt of the MAC, from 1.
     pub attempt: u8,
@@ -70,14 +70,14 @@ pub struct FrameEntry {
     /// Who got it.
     pub heard: Vec<NodeId>,
     /// Who did not, and why.
-    pub missed: Vec<(NodeId, Why)>,
+    pub missed: Vec<(NodeId, MissReason)>,
     /// Whether the MAC's acknowledgement came back.
     pub acknowledged: Option<bool>,
 }
 
-/// What a line tells.
+/// The event that a line tells.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum TalkEvent {
     /// A frame was on the air.
     Frame(FrameEntry),
     /// A frame was handed over, late or once more.
@@ -113,33 +113,37 @@ pub enum What {
 
 /// A line of a transcript.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct TalkEntry {
     /// When, on the fleet's clock.
     pub at: Instant,
     /// At which node.
     pub node: NodeId,
-    /// What.
-    pub what: What,
+    /// Event.
+    pub what: TalkEvent,
 }
 
-impl Entry {
-    /// What happened as a line, if such lines are shown.
+impl TalkEntry {
+    /// Makes a line of an event, if such lines are shown.
     #[must_use]
-    pub fn of(at: Instant, note: &Note<'_>, show: Show) -> Option<Self> {
+    pub fn of(at: Instant, note: &Note<'_>, show: TalkFilter) -> Option<Self> {
         let (node, what) = match *note {
-            Note::Air(on_air) if show.frames => (on_air.node, What::Frame(FrameEntry::of(&on_air))),
-            Note::Arrived { node, number } if show.frames => (node, What::Arrived(number)),
-            Note::Refused { node, len } if show.frames => (node, What::Refused(len)),
-            Note::Printed { node, text } if show.consoles => (node, What::Printed(text.into())),
-            Note::Typed { node, text } if show.consoles => (node, What::Typed(text.into())),
-            Note::Event { node, event } if show.events => (node, What::Event(event)),
-            Note::Data { node, from, data, rssi, channel } if show.events => {
-                (node, What::Data { from, len: data.len(), rssi, channel })
+            Note::Air(on_air) if show.frames => {
+                (on_air.node, TalkEvent::Frame(FrameEntry::of(&on_air)))
             }
-            Note::Sample { node, sample } if show.samples => (node, What::Sample(*sample)),
-            Note::Tuned { node, channel } if show.channels => (node, What::Tuned(channel)),
-            Note::Started { node, resets } if show.events => (node, What::Started(resets)),
-            Note::Reset { node } if show.events => (node, What::Reset),
+            Note::Arrived { node, number } if show.frames => (node, TalkEvent::Arrived(number)),
+            Note::Refused { node, len } if show.frames => (node, TalkEvent::Refused(len)),
+            Note::Printed { node, text } if show.consoles => {
+                (node, TalkEvent::Printed(text.into()))
+            }
+            Note::Typed { node, text } if show.consoles => (node, TalkEvent::Typed(text.into())),
+            Note::Event { node, event } if show.events => (node, TalkEvent::Event(event)),
+            Note::Data { node, from, data, rssi, channel } if show.events => {
+                (node, TalkEvent::Data { from, len: data.len(), rssi, channel })
+            }
+            Note::Sample { node, sample } if show.samples => (node, TalkEvent::Sample(*sample)),
+            Note::Tuned { node, channel } if show.channels => (node, TalkEvent::Tuned(channel)),
+            Note::Started { node, resets } if show.events => (node, TalkEvent::Started(resets)),
+            Note::Reset { node } if show.events => (node, TalkEvent::Reset),
             _ => return None,
         };
         Some(Self { at, node, what })
@@ -166,22 +170,22 @@ impl FrameEntry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
     /// The lines.
-    pub entries: Vec<Entry>,
-    /// What is kept.
-    pub show: Show,
+    pub entries: Vec<TalkEntry>,
+    /// Kinds of lines that are kept.
+    pub show: TalkFilter,
 }
 
 impl Transcript {
-    /// An empty transcript that keeps this.
+    /// Creates an empty transcript that keeps these kinds.
     #[must_use]
-    pub const fn new(show: Show) -> Self {
+    pub const fn new(show: TalkFilter) -> Self {
         Self { entries: Vec::new(), show }
     }
 }
 
 impl Watch for Transcript {
     fn note(&mut self, at: Instant, note: &Note<'_>) {
-        self.entries.extend(Entry::of(at, note, self.show));
+        self.entries.extend(TalkEntry::of(at, note, self.show));
     }
 }
 
@@ -191,36 +195,36 @@ impl fmt::Display for Transcript {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for TalkEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.at.as_nanos() / 1000;
         write!(f, "{:>5}.{:06}  ", micros / 1_000_000, micros % 1_000_000)?;
-        f.write_str(Name(self.node).pad())?;
+        f.write_str(NodeColumn(self.node).pad())?;
         write!(f, "{} ", self.node)?;
         match &self.what {
-            What::Frame(frame) => write!(f, "> {frame}"),
-            What::Arrived(number) => write!(f, "< frame {number}"),
-            What::Refused(len) => write!(f, "* refused by the driver: a frame of {len} B"),
-            What::Printed(text) => write!(f, "| {}", Shown(text)),
-            What::Typed(text) => write!(f, "$ {}", Shown(text)),
-            What::Event(event) => write!(f, "* {event:?}"),
-            What::Data { from, len, rssi, channel } => {
+            TalkEvent::Frame(frame) => write!(f, "> {frame}"),
+            TalkEvent::Arrived(number) => write!(f, "< frame {number}"),
+            TalkEvent::Refused(len) => write!(f, "* refused by the driver: a frame of {len} B"),
+            TalkEvent::Printed(text) => write!(f, "| {}", Printable(text)),
+            TalkEvent::Typed(text) => write!(f, "$ {}", Printable(text)),
+            TalkEvent::Event(event) => write!(f, "* {event:?}"),
+            TalkEvent::Data { from, len, rssi, channel } => {
                 let from = Address(*from);
                 write!(f, "* {len} B of data from {from}, {rssi} dBm, channel {channel}")
             }
-            What::Sample(sample) => write!(f, "* {sample:?}"),
-            What::Tuned(channel) => write!(f, "* channel {channel}"),
-            What::Started(0) => f.write_str("* on"),
-            What::Started(resets) => write!(f, "* on after reset {resets}"),
-            What::Reset => f.write_str("* reset"),
+            TalkEvent::Sample(sample) => write!(f, "* {sample:?}"),
+            TalkEvent::Tuned(channel) => write!(f, "* channel {channel}"),
+            TalkEvent::Started(0) => f.write_str("* on"),
+            TalkEvent::Started(resets) => write!(f, "* on after reset {resets}"),
+            TalkEvent::Reset => f.write_str("* reset"),
         }
     }
 }
 
 /// Puts the names of up to a thousand nodes into one column.
-struct Name(NodeId);
+struct NodeColumn(NodeId);
 
-impl Name {
+impl NodeColumn {
     const fn pad(&self) -> &'static str {
         match self.0.0 {
             0..=9 => "  ",
@@ -231,9 +235,9 @@ impl Name {
 }
 
 /// Text without control characters, so that a line stays a line.
-struct Shown<'a>(&'a str);
+struct Printable<'a>(&'a str);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| {
             f.write_char(if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
@@ -296,7 +300,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The name of a type in the component's source.
+/// Returns the name of a type in the component's source.
 #[must_use]
 pub const fn type_name(data_type: DataType) -> &'static str {
     match data_type {
@@ -325,8 +329,8 @@ mod tests {
     use std::string::ToString;
     use std::vec;
 
-    fn text(what: What) -> String {
-        Entry { at: Instant::from_nanos(1_234_567_000), node: NodeId(3), what }.to_string()
+    fn text(what: TalkEvent) -> String {
+        TalkEntry { at: Instant::from_nanos(1_234_567_000), node: NodeId(3), what }.to_string()
     }
 
     #[test]
@@ -344,20 +348,20 @@ mod tests {
             len: 25,
             channel: 6,
             heard: vec![NodeId(1), NodeId(2)],
-            missed: vec![(NodeId(4), Why::Loss)],
+            missed: vec![(NodeId(4), MissReason::Loss)],
             acknowledged: None,
         };
         assert_eq!(
-            text(What::Frame(frame.clone())),
+            text(TalkEvent::Frame(frame.clone())),
             "    1.234567    node3 > frame 7 to all: DATA 1234 for group OTA, 25 B, channel 6; heard by 2, lost at node4"
         );
         (frame.to, frame.acknowledged, frame.attempt) = (NodeId(4).mac(), Some(false), 2);
         (frame.header, frame.heard) = (None, vec![]);
         assert_eq!(
-            text(What::Frame(frame)),
+            text(TalkEvent::Frame(frame)),
             "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; lost; not acknowledged"
         );
-        let printed = text(What::Printed("a\x1b[31m\tb".into()));
+        let printed = text(TalkEvent::Printed("a\x1b[31m\tb".into()));
         assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m\u{FFFD}b");
     }
 

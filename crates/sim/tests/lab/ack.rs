@@ -5,7 +5,7 @@ use espbench_proto::node::esp_now::task::{Event, Outcome, Outgoing};
 use espbench_proto::time::Duration;
 use espbench_proto::wire::component::{DataType, FrameConfig};
 use espbench_sim::lab::run::Lab;
-use espbench_sim::lab::trace::What;
+use espbench_sim::lab::trace::AirtimeKind;
 use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::{Conversation as _, NodeId};
 
@@ -62,14 +62,14 @@ fn send(lab: &mut Lab<Flights>, payload: &[u8]) -> Fate {
     // on: then the peer does not hear the retry.
     let (mut acknowledged, mut read, mut sequences) = (Vec::new(), 0, Vec::new());
     for flight in &lab.watch.0 {
-        if flight.what == What::Data {
+        if flight.what == AirtimeKind::Data {
             assert_eq!(usize::from(flight.attempt), acknowledged.len() + 1);
             acknowledged.push(false);
             sequences.push(flight.sequence);
             read += flight.heard as usize;
             continue;
         }
-        assert_eq!((flight.what, flight.to), (What::Ack, Some(SENDER.0.into())));
+        assert_eq!((flight.what, flight.to), (AirtimeKind::Ack, Some(SENDER.0.into())));
         *acknowledged.last_mut().unwrap() = flight.heard == 1;
     }
     sequences.dedup();
@@ -143,7 +143,9 @@ fn a_frame_that_nobody_can_read_is_given_up_and_not_received() {
     lab.run_for(Duration::from_secs(1)).unwrap();
     let flights = &lab.watch.0;
     assert_eq!(flights.len(), ATTEMPTS, "no acknowledgement among them");
-    assert!(flights.iter().all(|it| it.what == What::Data && (it.heard, it.noise) == (0, 1)));
+    assert!(
+        flights.iter().all(|it| it.what == AirtimeKind::Data && (it.heard, it.noise) == (0, 1))
+    );
     let (_, told) = lab.events(SENDER).last().unwrap();
     assert_eq!(*told, Event::Sent(Outcome::Failed));
     let peer = lab.mac_counters(RECEIVER.0.into());

@@ -6,7 +6,7 @@ use espbench_proto::time::Duration;
 use espbench_proto::wire::component::Idf;
 use espbench_sim::lab::run::{Joining, Lab};
 use espbench_sim::lab::scene::{Point, Router};
-use espbench_sim::lab::trace::What;
+use espbench_sim::lab::trace::AirtimeKind;
 use espbench_sim::mac::GROUP;
 use espbench_sim::talk::{Conversation as _, NodeId};
 
@@ -130,7 +130,7 @@ fn an_ack_tells_whether_it_was_heard() {
     lab.command(NodeId(1), "espnow_iperf -s");
     lab.command(NodeId(0), &format!("espnow_iperf -c {} -p -C 5", NodeId(1).mac()));
     lab.run_for(Duration::from_secs(5)).unwrap();
-    let acks: Vec<_> = lab.watch.0.iter().filter(|it| it.what == What::Ack).collect();
+    let acks: Vec<_> = lab.watch.0.iter().filter(|it| it.what == AirtimeKind::Ack).collect();
     assert!(acks.len() >= 10, "{}", acks.len());
     for ack in acks {
         assert!(ack.to.is_some_and(|to| to != GROUP));

@@ -7,7 +7,7 @@ use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::{Background, Point};
 use espbench_sim::radio::{Timing, WifiMode, airtime};
-use espbench_sim::talk::transcript::Show;
+use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation as _, NodeId, Transcript};
 
 const PINGS: usize = 200;
@@ -102,7 +102,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let run = |seed| {
         let mut scene = row(5, 2.0, instant());
         scene.background.push(other_traffic());
-        let mut lab = Lab::new(&scene, seed, Transcript::new(Show::ALL));
+        let mut lab = Lab::new(&scene, seed, Transcript::new(TalkFilter::ALL));
         says(&mut lab, 1, "espnow_iperf -s", "responder");
         let command = format!("espnow_iperf -c {} -p -C 20", NodeId(1).mac());
         says(&mut lab, 0, &command, "packets transmitted");

@@ -5,19 +5,19 @@ use espbench_proto::time::Instant;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet};
-use espbench_sim::talk::script::Failed;
-use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{Conversation, Fleet, Medium, NodeId, Setup, Transcript, play};
+use espbench_sim::talk::script::PlayError;
+use espbench_sim::talk::transcript::TalkFilter;
+use espbench_sim::talk::{Conversation, Fleet, FleetSetup, Medium, NodeId, Transcript, play};
 
 /// Three devices in a row, each a metre from the next.
 fn lab() -> Lab<Transcript> {
-    let show = Show { frames: true, channels: true, events: true, ..Show::TALK };
+    let show = TalkFilter { frames: true, channels: true, events: true, ..TalkFilter::TALK };
     Lab::new(&row(3, 1.0, instant()), 1, Transcript::new(show))
 }
 
 fn ideal() -> Fleet<Box<Node>, ()> {
     let settings = row(1, 1.0, instant()).devices[0].settings.clone();
-    let mut fleet = fleet(Setup::default(), (), settings);
+    let mut fleet = fleet(FleetSetup::default(), (), settings);
     fleet.add_many(3);
     fleet
 }
@@ -86,7 +86,7 @@ fn a_room_has_no_loss_to_be_set() {
     for text in ["node0> version\nloss 5%", "wait 1s\nlink node0 node1 off"] {
         let mut lab = lab();
         let failed = play(&mut lab, text).unwrap_err();
-        assert_eq!(failed, Failed::NotIdeal { line: 2 });
+        assert_eq!(failed, PlayError::NotIdeal { line: 2 });
         assert!(failed.to_string().contains("line 2: in a lab"), "{failed}");
         assert_eq!(lab.now(), Instant::ZERO, "nothing was done before");
         play(&mut ideal(), text).unwrap();

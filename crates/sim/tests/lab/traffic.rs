@@ -8,7 +8,7 @@ use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::lab::trace::What;
+use espbench_sim::lab::trace::AirtimeKind;
 use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn attempts_fall_back_to_modes_that_are_read() {
         lab.run_for(Duration::from_secs(1)).unwrap();
         lab.command(NodeId(0), &format!("command {} \"ping\"", NodeId(1).mac()));
         lab.run_for(Duration::from_secs(2)).unwrap();
-        let sent = lab.watch.0.iter().filter(|it| it.from == 0 && it.what != What::Ack);
+        let sent = lab.watch.0.iter().filter(|it| it.from == 0 && it.what != AirtimeKind::Ack);
         let modes: Vec<_> = sent.map(|it| (it.attempt, it.mode.to_string())).collect();
         (modes, lab.mac_counters(0).acknowledged, lab.mac_counters(0).given_up)
     };

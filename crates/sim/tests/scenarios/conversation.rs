@@ -4,7 +4,7 @@ use crate::rig::{plays, settings, talk_with};
 use espbench_proto::time::Duration;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::Medium;
-use espbench_sim::talk::transcript::Show;
+use espbench_sim::talk::transcript::TalkFilter;
 
 #[test]
 fn a_ping_and_a_command_word_by_word() {
@@ -16,7 +16,7 @@ fn a_ping_and_a_command_word_by_word() {
     };
     let run = || {
         let mut fleet = talk_with(3, medium.clone(), |_| settings());
-        fleet.watch.show = Show { frames: true, channels: true, ..Show::TALK };
+        fleet.watch.show = TalkFilter { frames: true, channels: true, ..TalkFilter::TALK };
         plays(
             &mut fleet,
             "wait 200ms

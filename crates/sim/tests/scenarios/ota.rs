@@ -9,7 +9,7 @@ use crate::rig::{LOSSES, Talk, frames, last, now, plays, seconds, talk};
 use espbench_proto::node::esp_now::board::Slot;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::time::Duration;
-use espbench_sim::talk::{Conversation as _, Image, NodeId};
+use espbench_sim::talk::{Conversation as _, FirmwareImage, NodeId};
 use std::fmt::Write as _;
 
 /// The published size.
@@ -47,7 +47,7 @@ fn table(devices: u16) -> String {
 /// An upgrade, and, where a device was reset, another for those that have not got it all: its
 /// group was in RAM, and the component joins groups only at the start of a job.
 fn row(devices: u16, loss: u32, reset: Option<NodeId>) -> String {
-    let image = Image::synthetic(LEN, "2.0.0", 1);
+    let image = FirmwareImage::synthetic(LEN, "2.0.0", 1);
     let mut fleet = talk(usize::from(devices) + 1, loss);
     fleet.board_mut(NodeId(0)).install(Slot::Spare, image.clone());
     if devices > 1 {
@@ -87,7 +87,7 @@ fn job(fleet: &mut Talk, reset: Option<NodeId>, row: &mut String) {
 }
 
 /// How many devices run the image after a reset.
-fn count_upgraded(fleet: &mut Talk, image: &Image) -> usize {
+fn count_upgraded(fleet: &mut Talk, image: &FirmwareImage) -> usize {
     fleet.run_for(Duration::from_secs(1)).unwrap();
     for node in fleet.nodes().skip(1) {
         let finished = fleet.events(node).iter().any(|(_, e)| *e == Event::UpgradeFinished);

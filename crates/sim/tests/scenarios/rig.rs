@@ -7,9 +7,9 @@ use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::{Duration, Instant};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet_of};
-use espbench_sim::talk::script::{Failed, play};
-use espbench_sim::talk::transcript::{Show, What};
-use espbench_sim::talk::{Conversation as _, Fleet, Medium, NodeId, Setup, Transcript};
+use espbench_sim::talk::script::{PlayError, play};
+use espbench_sim::talk::transcript::{TalkEvent, TalkFilter};
+use espbench_sim::talk::{Conversation as _, Fleet, FleetSetup, Medium, NodeId, Transcript};
 
 pub type Talk = Fleet<Box<Node>, Transcript>;
 
@@ -33,8 +33,8 @@ pub fn talk_with(
     medium: Medium,
     settings: impl Fn(NodeId) -> Settings + 'static,
 ) -> Talk {
-    let setup = Setup { medium, stagger: Duration::from_millis(100), ..Setup::default() };
-    let watch = Transcript::new(Show { events: true, ..Show::TALK });
+    let setup = FleetSetup { medium, stagger: Duration::from_millis(100), ..FleetSetup::default() };
+    let watch = Transcript::new(TalkFilter { events: true, ..TalkFilter::TALK });
     let mut fleet = fleet_of(setup, watch, move |node| (settings(node), device::Setup::default()));
     fleet.add_many(nodes);
     fleet
@@ -61,7 +61,7 @@ pub fn plays(fleet: &mut Talk, script: &str) {
     check_clocks(fleet);
 }
 
-pub fn tries(fleet: &mut Talk, script: &str) -> Result<(), Failed> {
+pub fn tries(fleet: &mut Talk, script: &str) -> Result<(), PlayError> {
     play(fleet, script)
 }
 
@@ -70,8 +70,8 @@ pub fn check_clocks(fleet: &Talk) {
     let mut zero = vec![Instant::ZERO; fleet.count()];
     for entry in &fleet.watch.entries {
         match &entry.what {
-            What::Started(_) => zero[entry.node.index()] = entry.at,
-            What::Printed(text) => {
+            TalkEvent::Started(_) => zero[entry.node.index()] = entry.at,
+            TalkEvent::Printed(text) => {
                 let Some((ms, _)) = text.get(3..).and_then(|text| text.split_once(") ")) else {
                     continue;
                 };

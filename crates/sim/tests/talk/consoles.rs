@@ -3,12 +3,12 @@
 use crate::toys::Console;
 use espbench_proto::time::Duration;
 use espbench_sim::random::Chance;
-use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{Conversation as _, Fleet, NodeId, Setup, Transcript, play};
+use espbench_sim::talk::transcript::TalkFilter;
+use espbench_sim::talk::{Conversation as _, Fleet, FleetSetup, NodeId, Transcript, play};
 
 fn consoles(count: usize) -> Fleet<Console> {
-    let setup = Setup { stagger: Duration::from_millis(7), ..Setup::default() };
-    let mut fleet = Fleet::new(setup, Transcript::new(Show::TALK), |_, _| Console::default());
+    let setup = FleetSetup { stagger: Duration::from_millis(7), ..FleetSetup::default() };
+    let mut fleet = Fleet::new(setup, Transcript::new(TalkFilter::TALK), |_, _| Console::default());
     fleet.add_many(count);
     fleet
 }

@@ -5,16 +5,18 @@ use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::note::Why;
-use espbench_sim::talk::transcript::{Show, What};
-use espbench_sim::talk::{Conversation as _, Fleet, Link, Medium, NodeId, Setup, Transcript};
+use espbench_sim::talk::note::MissReason;
+use espbench_sim::talk::transcript::{TalkEvent, TalkFilter};
+use espbench_sim::talk::{
+    Conversation as _, Fleet, FleetSetup, Medium, MediumLink, NodeId, Transcript,
+};
 
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 const C: NodeId = NodeId(2);
 
-fn on(medium: Medium) -> Setup {
-    Setup { medium, ..Setup::default() }
+fn on(medium: Medium) -> FleetSetup {
+    FleetSetup { medium, ..FleetSetup::default() }
 }
 
 fn device(fleet: &Fleet<Talker>, node: NodeId) -> &Talker {
@@ -23,7 +25,7 @@ fn device(fleet: &Fleet<Talker>, node: NodeId) -> &Talker {
 
 #[test]
 fn broadcasts_reach_all_one_after_the_other_in_their_air_time() {
-    let fleet = one_talks(Setup::default(), 4, Mac::BROADCAST, 3);
+    let fleet = one_talks(FleetSetup::default(), 4, Mac::BROADCAST, 3);
     for node in [B, C, NodeId(3)] {
         let air = dsss_1m(100, false);
         let times: Vec<Instant> = device(&fleet, node).heard.iter().map(|h| h.0).collect();
@@ -68,7 +70,7 @@ fn without_the_macs_filter_a_lost_acknowledgement_doubles() {
 
 #[test]
 fn unicast_to_nobody_fails_after_all_retries() {
-    let fleet = one_talks(Setup::default(), 2, Mac([2, 0, 0, 0, 0, 9]), 2);
+    let fleet = one_talks(FleetSetup::default(), 2, Mac([2, 0, 0, 0, 0, 9]), 2);
     assert_eq!(device(&fleet, A).results, [false; 2]);
     assert_eq!(fleet.counters(A).attempts, 16);
     let text = fleet.watch.to_string();
@@ -83,7 +85,7 @@ fn one_way_links_deliver_what_is_not_acknowledged() {
     assert_eq!(device(&fleet, A).results, [false]);
     assert_eq!(device(&fleet, B).firsts(), [0], "it has it, and filters the retries");
     let duplicates = fleet.watch.entries.iter().filter(|entry| match &entry.what {
-        What::Frame(frame) => frame.missed == [(B, Why::Duplicate)],
+        TalkEvent::Frame(frame) => frame.missed == [(B, MissReason::Duplicate)],
         _ => false,
     });
     assert_eq!(duplicates.count(), 7);
@@ -92,7 +94,7 @@ fn one_way_links_deliver_what_is_not_acknowledged() {
 #[test]
 fn neighbours_in_a_chain_hear_each_other_with_their_signal_strength() {
     let mut medium = Medium::chain(&[A, B, C], -61);
-    medium.link(A, C, Some(Link { rssi: -88, loss: Some(Chance::ALWAYS) }));
+    medium.link(A, C, Some(MediumLink { rssi: -88, loss: Some(Chance::ALWAYS) }));
     let fleet = one_talks(on(medium), 4, Mac::BROADCAST, 2);
     assert_eq!(device(&fleet, B).heard.iter().map(|h| h.2).collect::<Vec<_>>(), [-61, -61]);
     assert_eq!((&device(&fleet, C).heard[..], fleet.counters(C).lost), (&[][..], 2));
@@ -101,14 +103,15 @@ fn neighbours_in_a_chain_hear_each_other_with_their_signal_strength() {
 
 #[test]
 fn only_stations_on_the_channel_hear_a_frame() {
-    let mut fleet = Fleet::new(Setup::default(), Transcript::new(Show::ALL), |birth, _| {
-        let mut talker = match birth.node {
-            A => Talker::sending(Mac::BROADCAST, 1),
-            _ => Talker::default(),
-        };
-        talker.tune = (birth.node != C).then_some(6);
-        talker
-    });
+    let mut fleet =
+        Fleet::new(FleetSetup::default(), Transcript::new(TalkFilter::ALL), |birth, _| {
+            let mut talker = match birth.node {
+                A => Talker::sending(Mac::BROADCAST, 1),
+                _ => Talker::default(),
+            };
+            talker.tune = (birth.node != C).then_some(6);
+            talker
+        });
     fleet.add_many(3);
     fleet.run_for(Duration::from_secs(1)).unwrap();
     assert_eq!((device(&fleet, B).heard.len(), device(&fleet, C).heard.len()), (1, 0));
@@ -117,8 +120,8 @@ fn only_stations_on_the_channel_hear_a_frame() {
 
 #[test]
 fn a_full_driver_refuses_and_the_rest_is_sent() {
-    let setup = Setup { tx_buffers: 4, ..Setup::default() };
-    let mut fleet = Fleet::new(setup, Transcript::new(Show::ALL), |birth, _| {
+    let setup = FleetSetup { tx_buffers: 4, ..FleetSetup::default() };
+    let mut fleet = Fleet::new(setup, Transcript::new(TalkFilter::ALL), |birth, _| {
         let count = if birth.node == A { 10 } else { 0 };
         Talker { burst: true, ..Talker::sending(Mac::BROADCAST, count) }
     });

@@ -6,12 +6,12 @@ use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::random::Chance;
-use espbench_sim::talk::transcript::Show;
+use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{
-    Conversation as _, Device, Fleet, Image, Medium, NodeId, Setup, Transcript,
+    Conversation as _, DeviceModel, FirmwareImage, Fleet, FleetSetup, Medium, NodeId, Transcript,
 };
 
-fn faulty(seed: u64) -> Setup {
+fn faulty(seed: u64) -> FleetSetup {
     let medium = Medium {
         delay: Duration::from_millis(1),
         jitter: Duration::from_millis(3),
@@ -19,7 +19,7 @@ fn faulty(seed: u64) -> Setup {
         reorder: Chance::percent(5),
         ..Medium::lossy(Chance::percent(10))
     };
-    Setup { seed, medium, stagger: Duration::from_millis(10), ..Setup::default() }
+    FleetSetup { seed, medium, stagger: Duration::from_millis(10), ..FleetSetup::default() }
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn one_more_node_does_not_change_what_the_others_draw() {
     let heard = |nodes| {
-        let setup = Setup { stagger: Duration::ZERO, ..faulty(1) };
+        let setup = FleetSetup { stagger: Duration::ZERO, ..faulty(1) };
         let fleet = one_talks(setup, nodes, Mac::BROADCAST, 50);
         fleet.device(NodeId(1)).map(|talker| talker.heard.clone())
     };
@@ -44,7 +44,7 @@ fn one_more_node_does_not_change_what_the_others_draw() {
 /// Asks for the same again and again.
 struct Restless(Output);
 
-impl Device for Restless {
+impl DeviceModel for Restless {
     fn handle(&mut self, _: Instant, _: &mut dyn Board, _: Input<'_>) {}
 
     fn poll(&mut self, now: Instant, _: &mut dyn Board, _: &mut [u8]) -> Output {
@@ -62,7 +62,7 @@ fn a_device_that_never_waits_is_named() {
         Output::WaitUntil(Instant::ZERO),
         Output::Transmit { len: 1, to: Mac::ZERO },
     ] {
-        let mut fleet = Fleet::new(Setup::default(), (), move |birth, _| {
+        let mut fleet = Fleet::new(FleetSetup::default(), (), move |birth, _| {
             Restless(if birth.node == NodeId(2) { wanted } else { Output::Idle })
         });
         fleet.add_many(3);
@@ -78,10 +78,11 @@ fn a_device_that_never_waits_is_named() {
 
 #[test]
 fn a_reset_cuts_what_is_on_the_air_and_starts_the_clock_again() {
-    let mut fleet = Fleet::new(Setup::default(), Transcript::new(Show::ALL), |birth, _| {
-        let count = if birth.node == NodeId(0) && birth.resets == 0 { 2 } else { 0 };
-        Talker { burst: true, ..Talker::sending(Mac::BROADCAST, count) }
-    });
+    let mut fleet =
+        Fleet::new(FleetSetup::default(), Transcript::new(TalkFilter::ALL), |birth, _| {
+            let count = if birth.node == NodeId(0) && birth.resets == 0 { 2 } else { 0 };
+            Talker { burst: true, ..Talker::sending(Mac::BROADCAST, count) }
+        });
     fleet.add_many(2);
     fleet.run_for(Duration::from_micros(1500)).unwrap();
     fleet.reset(NodeId(0));
@@ -98,7 +99,7 @@ fn a_reset_cuts_what_is_on_the_air_and_starts_the_clock_again() {
 /// Counts its starts in flash, and runs the other image after the first.
 struct Counting;
 
-impl Device for Counting {
+impl DeviceModel for Counting {
     fn handle(&mut self, _: Instant, _: &mut dyn Board, _: Input<'_>) {}
     fn poll(&mut self, _: Instant, _: &mut dyn Board, _: &mut [u8]) -> Output {
         Output::Idle
@@ -107,7 +108,7 @@ impl Device for Counting {
 
 #[test]
 fn what_is_on_the_board_outlives_a_reset() {
-    let mut fleet = Fleet::new(Setup::default(), (), |_, board| {
+    let mut fleet = Fleet::new(FleetSetup::default(), (), |_, board| {
         let mut count = [0];
         board.load(Key::Upgrade, &mut count);
         board.save(Key::Upgrade, &[count[0] + 1]);
@@ -115,7 +116,7 @@ fn what_is_on_the_board_outlives_a_reset() {
         Counting
     });
     let node = fleet.add();
-    let (old, new) = (Image::synthetic(500, "1", 1), Image::synthetic(500, "2", 1));
+    let (old, new) = (FirmwareImage::synthetic(500, "1", 1), FirmwareImage::synthetic(500, "2", 1));
     fleet.board_mut(node).install(Slot::Running, old.clone());
     fleet.board_mut(node).install(Slot::Spare, new.clone());
     for starts in 1..4 {
@@ -131,7 +132,7 @@ fn what_is_on_the_board_outlives_a_reset() {
 
 #[test]
 fn time_passes_when_nothing_happens() {
-    let mut fleet = Fleet::new(Setup::default(), (), |_, _| Console::default());
+    let mut fleet = Fleet::new(FleetSetup::default(), (), |_, _| Console::default());
     fleet.run_for(Duration::from_hours(1)).unwrap();
     assert_eq!(fleet.now(), Instant::ZERO + Duration::from_hours(1));
 }

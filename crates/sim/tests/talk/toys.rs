@@ -5,8 +5,8 @@ use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
-use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{Conversation as _, Device, Fleet, NodeId, Setup, Transcript};
+use espbench_sim::talk::transcript::TalkFilter;
+use espbench_sim::talk::{Conversation as _, DeviceModel, Fleet, FleetSetup, NodeId, Transcript};
 use std::collections::VecDeque;
 
 /// Sends what is in its list, each when the one before is done, and keeps what it hears.
@@ -22,7 +22,7 @@ pub struct Talker {
     pub busy: bool,
 }
 
-impl Device for Talker {
+impl DeviceModel for Talker {
     fn handle(&mut self, now: Instant, _: &mut dyn Board, input: Input<'_>) {
         match input {
             Input::Frame(frame) => self.heard.push((now, frame.data.into(), frame.rssi)),
@@ -61,8 +61,8 @@ impl Talker {
 }
 
 /// Node 0 sends; the others listen.
-pub fn one_talks(setup: Setup, nodes: usize, to: Mac, count: u8) -> Fleet<Talker> {
-    let mut fleet = Fleet::new(setup, Transcript::new(Show::ALL), move |birth, _| {
+pub fn one_talks(setup: FleetSetup, nodes: usize, to: Mac, count: u8) -> Fleet<Talker> {
+    let mut fleet = Fleet::new(setup, Transcript::new(TalkFilter::ALL), move |birth, _| {
         if birth.node == NodeId(0) { Talker::sending(to, count) } else { Talker::default() }
     });
     fleet.add_many(nodes);
@@ -132,7 +132,7 @@ impl Console {
     }
 }
 
-impl Device for Console {
+impl DeviceModel for Console {
     fn handle(&mut self, now: Instant, _: &mut dyn Board, input: Input<'_>) {
         if let Input::Console(bytes) = input {
             bytes.iter().for_each(|byte| self.byte(now, *byte));

@@ -9,7 +9,7 @@ fn scene() -> Scene {
     Library::built_in().scene("provisioning", &Overrides::default(), 1).expect("a built-in lab")
 }
 
-fn flight(what: What, from: u32, to: Option<u32>, octets: u32) -> Flight {
+fn flight(what: AirtimeKind, from: u32, to: Option<u32>, octets: u32) -> Flight {
     let begin = Instant::from_nanos(5_000_000_000);
     Flight {
         what,
@@ -62,11 +62,11 @@ fn frames_are_as_long_as_they_were_on_the_air() {
     let data = [7; 60];
     let octets = esp_now::mpdu_len(data.len()) as u32;
     let frames = [
-        (flight(What::Data, 1, Some(0), octets), Some(&data[..])),
-        (flight(What::Ack, 0, Some(1), 14), None),
-        (flight(What::Beacon, router, None, 300), None),
-        (flight(What::Background, router, None, 1500), None),
-        (flight(What::Background, router, None, 28), None),
+        (flight(AirtimeKind::Data, 1, Some(0), octets), Some(&data[..])),
+        (flight(AirtimeKind::Ack, 0, Some(1), 14), None),
+        (flight(AirtimeKind::Beacon, router, None, 300), None),
+        (flight(AirtimeKind::Background, router, None, 1500), None),
+        (flight(AirtimeKind::Background, router, None, 28), None),
     ];
     for ((flight, _), (tap, frame, _)) in frames.iter().zip(packets(&frames)) {
         assert_eq!(frame.len(), flight.octets as usize, "{:?}", flight.what);
@@ -81,7 +81,7 @@ fn frames_are_as_long_as_they_were_on_the_air() {
 fn what_nobody_could_read_has_a_wrong_checksum_and_says_why() {
     let data = [7; 60];
     let octets = esp_now::mpdu_len(data.len()) as u32;
-    let good = flight(What::Data, 1, None, octets);
+    let good = flight(AirtimeKind::Data, 1, None, octets);
     let frames = [
         Flight { heard: 3, collided: 1, ..good },
         Flight { heard: 0, collided: 1, noise: 1, attempt: 3, ..good },
@@ -103,7 +103,7 @@ fn what_nobody_could_read_has_a_wrong_checksum_and_says_why() {
 #[test]
 fn every_mode_has_its_rate() {
     let frames =
-        WifiMode::ALL.map(|mode| (Flight { mode, ..flight(What::Data, 1, None, 40) }, None));
+        WifiMode::ALL.map(|mode| (Flight { mode, ..flight(AirtimeKind::Data, 1, None, 40) }, None));
     for ((flight, _), (tap, _, _)) in frames.iter().zip(packets(&frames)) {
         let kbit_s = match (tap.rate, tap.mcs) {
             (Some(rate), None) => u32::from(rate) * 500,

@@ -20,7 +20,7 @@ impl Peer {
         (self.rate * at / 1000).min(self.acknowledged)
     }
 
-    /// Acknowledged octets and window after `at` milliseconds.
+    /// Returns acknowledged octets and window after `at` milliseconds.
     fn at(&mut self, at: u64) -> (u64, u64) {
         let room = self.read(at) + self.holds;
         // A window shrinks with what comes; only reading opens it, and only by a good part.

@@ -5,7 +5,7 @@ use super::load::{Arrival, Load, config};
 use super::outcome::Outcome;
 use crate::lab::run::{Content, Lab, Stuck, Tap};
 use crate::lab::scene::Scene;
-use crate::lab::trace::{Flight, What};
+use crate::lab::trace::{AirtimeKind, Flight};
 use crate::talk::note::{self, Note, OnAir as Frame, Watch};
 use crate::talk::{Conversation as _, NodeId};
 use alloc::collections::BinaryHeap;
@@ -236,10 +236,10 @@ impl Unseal {
 }
 
 /// Why a radio could not read a frame.
-const fn cause(why: note::Why) -> Cause {
+const fn cause(why: note::MissReason) -> Cause {
     match why {
-        note::Why::Collision => Cause::Collision,
-        note::Why::Noise => Cause::Noise,
+        note::MissReason::Collision => Cause::Collision,
+        note::MissReason::Noise => Cause::Noise,
         _ => Cause::Unknown,
     }
 }
@@ -248,7 +248,9 @@ impl Book {
     fn air(&mut self, frame: &Frame<'_>) {
         let end = frame.started + frame.took;
         let read = frame.heard.contains(&LISTENER);
-        let missed = |it: &&(NodeId, note::Why)| it.0 == LISTENER && it.1 != note::Why::Duplicate;
+        let missed = |it: &&(NodeId, note::MissReason)| {
+            it.0 == LISTENER && it.1 != note::MissReason::Duplicate
+        };
         let missed = frame.missed.iter().find(missed).map(|it| cause(it.1));
         let header = Header::parse(frame.data);
         let number = header
@@ -302,8 +304,8 @@ impl Tap for Book {
     fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
         self.queued = flight.queued;
         let kind = match flight.what {
-            What::Data => return,
-            What::Ack => Kind::Ack,
+            AirtimeKind::Data => return,
+            AirtimeKind::Ack => Kind::Ack,
             _ => Kind::Other,
         };
         if flight.channel == self.channel {

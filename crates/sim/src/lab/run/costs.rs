@@ -2,13 +2,13 @@
 
 use crate::lab::profile::Profile;
 use crate::talk::MemoryBoard;
-use crate::talk::board::{Costs, Line};
-use crate::talk::chip::Rates;
+use crate::talk::board::{Costs, UartLine};
+use crate::talk::chip::WorkRates;
 use alloc::sync::Arc;
 
 /// What work costs with a profile.
-pub(super) fn rates(it: &Profile) -> Arc<Rates> {
-    Arc::new(Rates {
+pub(super) fn rates(it: &Profile) -> Arc<WorkRates> {
+    Arc::new(WorkRates {
         receive: it.receive,
         dispatch: it.dispatch,
         transmit: it.transmit,
@@ -25,10 +25,10 @@ pub(super) fn rates(it: &Profile) -> Arc<Rates> {
 }
 
 /// Gives a board the costs of a profile, whose `rates` these are. Without a line printing is free.
-pub(super) fn install(board: &mut MemoryBoard, profile: &Profile, rates: &Arc<Rates>) {
+pub(super) fn install(board: &mut MemoryBoard, profile: &Profile, rates: &Arc<WorkRates>) {
     board.costs = Costs::of(rates.clone());
-    board.line =
-        (profile.uart_baud > 0).then(|| Line::new(profile.uart_baud, u32::from(profile.uart_fifo)));
+    board.line = (profile.uart_baud > 0)
+        .then(|| UartLine::new(profile.uart_baud, u32::from(profile.uart_fifo)));
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ impl<W: Tap> Stage<'_, W> {
         let ether = &mut *self.ether;
         let Some(joiner) = ether.joining.devices.get_mut(&node) else { return };
         let profile = ether.drivers[node.index()].profile.clone();
-        let device = self.crew.members[node.index()].device.as_ref();
+        let device = self.device_set.members[node.index()].device.as_ref();
         let mut channels = device.map_or(0..0, |it| {
             let shared = it.shared();
             shared.air.wifi_country.scanned(shared.settings.compat.idf)
@@ -191,7 +191,7 @@ impl<W: Tap> Stage<'_, W> {
                 joiner.phase = Phase::Joined;
                 ether.joining.joined.insert(node, (room.now(), router));
                 ether.joining.retries.remove(&node);
-                self.crew.news += 1;
+                self.device_set.news += 1;
                 let channel = room.channel(ether.others.first[0] + router);
                 self.on_channel(room, node, channel, true);
             }
@@ -209,7 +209,7 @@ impl<W: Tap> Stage<'_, W> {
         if let Some(joiner) = joining.devices.get_mut(&node) {
             joiner.phase = Phase::GivenUp(now);
             joining.scanning -= 1;
-            self.crew.news += 1;
+            self.device_set.news += 1;
         }
     }
 
@@ -217,9 +217,11 @@ impl<W: Tap> Stage<'_, W> {
     fn on_channel(&mut self, room: &mut WirelessMedium, node: NodeId, channel: u8, locked: bool) {
         let hop = self.ether.drivers[node.index()].profile.hop;
         room.tune(u32::from(node.0), channel, hop);
-        if let Some(device) = &mut self.crew.members[node.index()].device {
+        if let Some(device) = &mut self.device_set.members[node.index()].device {
             device.shared_mut().air.channel = channel;
         }
-        self.act(room, |crew, link| crew.input(link, node, Input::ChannelLocked(locked)));
+        self.act(room, |device_set, link| {
+            device_set.input(link, node, Input::ChannelLocked(locked))
+        });
     }
 }

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `tap` | who is told of frames |
-//! | `stage` | crew and room: each is the other's outside |
+//! | `stage` | the host of the devices in a room |
 //! | `driver` | buffers between a node and its station's MAC |
 //! | `costs` | a profile as what a board asks |
 //! | `others` | routers and background stations |
@@ -27,8 +27,8 @@ pub use tap::{Content, Tap};
 use super::scene::{Device, Scene};
 use crate::mac::{self, WirelessMedium};
 use crate::random::{Purpose, RngStream};
-use crate::talk::conversation::Parts;
-use crate::talk::crew::{Crew, Cue};
+use crate::talk::conversation::ConversationParts;
+use crate::talk::device_set::{Cue, DeviceSet};
 use crate::talk::node::{self, Node};
 use crate::talk::{Birth, Medium, MemoryBoard, NodeId};
 use alloc::boxed::Box;
@@ -56,7 +56,7 @@ pub struct Lab<W = ()> {
     /// Is told what happens.
     pub watch: W,
     room: WirelessMedium,
-    crew: Crew<Box<Node>>,
+    device_set: DeviceSet<Box<Node>>,
     ether: Ether,
     stuck: Option<Stuck>,
 }
@@ -77,7 +77,7 @@ pub enum Joining {
 
 impl<W> core::fmt::Debug for Lab<W> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let devices = self.crew.members.len();
+        let devices = self.device_set.members.len();
         f.debug_struct("Lab").field("room", &self.room).field("devices", &devices).finish()
     }
 }
@@ -109,7 +109,7 @@ impl<W: Tap> Lab<W> {
         }
         let room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
             .with_config(radio.medium);
-        let mut crew = Crew::new(Box::new(maker(scene.devices.clone())), true);
+        let mut device_set = DeviceSet::new(Box::new(maker(scene.devices.clone())), true);
         // Devices of a group stand side by side and have one profile.
         let mut last = None;
         for (i, device) in scene.devices.iter().enumerate() {
@@ -120,7 +120,7 @@ impl<W: Tap> Lab<W> {
                 .unwrap_or_else(|| (profile.clone(), costs::rates(profile)));
             costs::install(&mut board, profile, &rates);
             last = Some((profile.clone(), rates));
-            crew.add(board, device.profile.boot);
+            device_set.add(board, device.profile.boot);
         }
         let drivers = scene.devices.iter();
         let ether = Ether {
@@ -132,14 +132,14 @@ impl<W: Tap> Lab<W> {
             heard: Vec::new(),
             missed: Vec::new(),
         };
-        let mut lab = Self { watch, room, crew, ether, stuck: None };
+        let mut lab = Self { watch, room, device_set, ether, stuck: None };
         lab.begin(seed);
         lab
     }
 
     /// Asks for all first events.
     fn begin(&mut self, seed: u64) {
-        for node in 0..self.crew.members.len() as u16 {
+        for node in 0..self.device_set.members.len() as u16 {
             let wait = RngStream::stream(seed, u32::from(node), Purpose::Start).time_below(STAGGER);
             self.room.switch_off(u32::from(node));
             self.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
@@ -174,19 +174,19 @@ impl<W: Tap> Lab<W> {
 
     /// Whether samples are kept; they are, if nothing else is said.
     pub fn keep_samples(&mut self, keep: bool) {
-        self.crew.keep_samples = keep;
+        self.device_set.keep_samples = keep;
     }
 
     /// Whether payloads that reach an application are kept for
     /// [`data`](crate::talk::Conversation::data); they are, if nothing
     /// else is said.
     pub fn keep_data(&mut self, keep: bool) {
-        self.crew.keep_data = keep;
+        self.device_set.keep_data = keep;
     }
 
     /// A device, unless it is off.
     pub fn device(&self, node: NodeId) -> Option<&Node> {
-        self.crew.member(node).device.as_deref()
+        self.device_set.member(node).device.as_deref()
     }
 
     /// Does something with a device as its application would (hand out the key at a start, say), with
@@ -199,8 +199,8 @@ impl<W: Tap> Lab<W> {
         node: NodeId,
         act: impl FnOnce(&mut Node, Instant, &mut dyn Board) -> R,
     ) -> Result<Option<R>, Stuck> {
-        let (crew, mut link) = self.parts();
-        crew.apply(&mut link, node, |it, now, board| act(it, now, board))
+        let (device_set, mut link) = self.parts();
+        device_set.apply(&mut link, node, |it, now, board| act(it, now, board))
     }
 
     /// How far a device has got with joining the network whose credentials it was given last.
@@ -239,25 +239,25 @@ impl<W: Tap> Lab<W> {
     }
 }
 
-impl<W: Tap> Parts for Lab<W> {
+impl<W: Tap> ConversationParts for Lab<W> {
     type Device = Box<Node>;
     type Around<'a>
         = Link<'a, W>
     where
         Self: 'a;
 
-    fn crew(&self) -> &Crew<Box<Node>> {
-        &self.crew
+    fn device_set(&self) -> &DeviceSet<Box<Node>> {
+        &self.device_set
     }
 
-    fn crew_mut(&mut self) -> &mut Crew<Box<Node>> {
-        &mut self.crew
+    fn device_set_mut(&mut self) -> &mut DeviceSet<Box<Node>> {
+        &mut self.device_set
     }
 
-    fn parts(&mut self) -> (&mut Crew<Box<Node>>, Link<'_, W>) {
-        self.crew.now = self.room.now();
+    fn parts(&mut self) -> (&mut DeviceSet<Box<Node>>, Link<'_, W>) {
+        self.device_set.now = self.room.now();
         let (room, ether, watch) = (&mut self.room, &mut self.ether, &mut self.watch);
-        (&mut self.crew, Link { room, ether, watch })
+        (&mut self.device_set, Link { room, ether, watch })
     }
 
     fn clock(&self) -> Instant {
@@ -265,11 +265,11 @@ impl<W: Tap> Parts for Lab<W> {
     }
 
     fn next(&mut self, until: Instant) -> Result<bool, Stuck> {
-        let Self { watch, room, crew, ether, stuck } = self;
+        let Self { watch, room, device_set, ether, stuck } = self;
         if let Some(stuck) = stuck.take() {
             return Err(stuck);
         }
-        let goes_on = room.step(&mut Stage { watch, crew, ether, stuck }, until);
+        let goes_on = room.step(&mut Stage { watch, device_set, ether, stuck }, until);
         stuck.take().map_or(Ok(goes_on), Err)
     }
 

@@ -1,18 +1,18 @@
-//! Between the crew and the room: each is the other's outside.
+//! The host of the devices in a room: it carries out what devices ask for, and tells them what happens.
 
 use super::blame::meant_for;
 use super::driver::Driver;
 use super::join::Joining;
 use super::others::{BEACON, Others};
 use super::tap::{Content, Tap};
-use crate::lab::trace::{Flight, What};
+use crate::lab::trace::{AirtimeKind, Flight};
 use crate::mac::{
     FrameKind, GROUP, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use crate::talk::crew::{Crew, Cue, Outside, Stuck};
+use crate::talk::device_set::{Cue, DeviceHost, DeviceSet, Stuck};
 use crate::talk::node::Node;
-use crate::talk::note::{self, Note, Why};
-use crate::talk::pool::{Handle, Pool, Stamp};
+use crate::talk::note::{self, MissReason, Note};
+use crate::talk::pool::{FrameOrigin, FramePool, Handle};
 use crate::talk::{MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -29,14 +29,14 @@ const NOBODY: u32 = GROUP - 1;
 /// What the lab knows beside devices and room.
 #[derive(Debug)]
 pub(super) struct Ether {
-    pub(super) pool: Pool,
+    pub(super) pool: FramePool,
     /// Frames that drivers took.
     pub(super) frames: u64,
     pub(super) drivers: Vec<Driver>,
     pub(super) others: Others,
     pub(super) joining: Joining,
     pub(super) heard: Vec<NodeId>,
-    pub(super) missed: Vec<(NodeId, Why)>,
+    pub(super) missed: Vec<(NodeId, MissReason)>,
 }
 
 /// What the lab asked the room to be woken for.
@@ -98,7 +98,7 @@ pub(crate) struct Link<'a, W> {
     pub(super) watch: &'a mut W,
 }
 
-impl<W: Tap> Outside for Link<'_, W> {
+impl<W: Tap> DeviceHost for Link<'_, W> {
     type Watch = W;
 
     fn watch(&mut self) -> &mut W {
@@ -116,7 +116,7 @@ impl<W: Tap> Outside for Link<'_, W> {
         }
         driver.held += 1;
         ether.frames += 1;
-        let stamp = Stamp { at: now, number: ether.frames, node, life };
+        let stamp = FrameOrigin { at: now, number: ether.frames, node, life };
         let handle = ether.pool.put(stamp, to, channel, data);
         let latency = driver.profile.send_latency.of(data.len() as u32);
         let at = driver.sends.max(now + latency);
@@ -193,14 +193,14 @@ impl Ether {
     fn flight(&self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) -> Flight {
         let collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
         let (what, queued, queue) = match (frame.kind, frame.tag >> 32) {
-            (FrameKind::Ack, _) => (What::Ack, frame.begin, 0),
+            (FrameKind::Ack, _) => (AirtimeKind::Ack, frame.begin, 0),
             (_, 0) => {
                 let sent = self.pool.get(Handle::of(frame.tag as u32));
                 let queue = self.drivers[frame.from as usize].held_at_begin;
-                (What::Data, sent.at.as_nanos(), queue)
+                (AirtimeKind::Data, sent.at.as_nanos(), queue)
             }
-            (_, 1) => (What::Beacon, frame.begin, 1),
-            _ => (What::Background, frame.begin, 1),
+            (_, 1) => (AirtimeKind::Beacon, frame.begin, 1),
+            _ => (AirtimeKind::Background, frame.begin, 1),
         };
         Flight {
             what,
@@ -227,22 +227,22 @@ impl Ether {
 /// What stands above the room.
 pub(super) struct Stage<'a, W> {
     pub(super) watch: &'a mut W,
-    pub(super) crew: &'a mut Crew<Box<Node>>,
+    pub(super) device_set: &'a mut DeviceSet<Box<Node>>,
     pub(super) ether: &'a mut Ether,
     pub(super) stuck: &'a mut Option<Stuck>,
 }
 
 impl<W: Tap> Stage<'_, W> {
-    /// Lets the crew do something, with the room outside of it.
+    /// Lets the devices do something, with the room as their host.
     #[inline]
     pub(super) fn act(
         &mut self,
         room: &mut WirelessMedium,
-        what: impl FnOnce(&mut Crew<Box<Node>>, &mut Link<'_, W>) -> Result<(), Stuck>,
+        what: impl FnOnce(&mut DeviceSet<Box<Node>>, &mut Link<'_, W>) -> Result<(), Stuck>,
     ) {
-        self.crew.now = room.now();
+        self.device_set.now = room.now();
         let mut link = Link { room, ether: self.ether, watch: self.watch };
-        if let Err(stuck) = what(self.crew, &mut link) {
+        if let Err(stuck) = what(self.device_set, &mut link) {
             self.stuck.get_or_insert(stuck);
         }
     }
@@ -256,7 +256,7 @@ impl<W: Tap> Stage<'_, W> {
         let read = Read::new(&data);
         let whom = meant_for(&data);
         let mut input = Frame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
-        self.act(room, |crew, link| {
+        self.act(room, |device_set, link| {
             let mut result = Ok(());
             for &Reception { station, rssi } in heard {
                 let drivers = &mut link.ether.drivers;
@@ -270,7 +270,7 @@ impl<W: Tap> Stage<'_, W> {
                     continue;
                 }
                 (input.rssi, input.channel) = (rssi, link.room.channel(station));
-                result = result.and(crew.hear(link, NodeId(station as u16), &input, &read));
+                result = result.and(device_set.hear(link, NodeId(station as u16), &input, &read));
             }
             result
         });
@@ -302,7 +302,7 @@ impl<W: Tap> Stage<'_, W> {
     /// A frame, for who watches.
     fn show(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         let flight = self.ether.flight(frame, heard, missed);
-        if flight.what != What::Data {
+        if flight.what != AirtimeKind::Data {
             self.watch.flight(&flight, None);
             return;
         }
@@ -319,9 +319,9 @@ impl<W: Tap> Stage<'_, W> {
         let who = heard.iter().map(|it| it.station).filter(|it| *it < devices);
         ether.heard.extend(who.map(|it| NodeId(it as u16)));
         let who = missed.iter().filter(|it| it.station < devices);
-        ether.missed.extend(who.map(|it| (NodeId(it.station as u16), Why::of(it.cause))));
+        ether.missed.extend(who.map(|it| (NodeId(it.station as u16), MissReason::of(it.cause))));
         if frame.repeated && frame.to < devices {
-            ether.missed.push((NodeId(frame.to as u16), Why::Duplicate));
+            ether.missed.push((NodeId(frame.to as u16), MissReason::Duplicate));
         }
         let on_air = note::OnAir {
             number: sent.number,
@@ -346,14 +346,16 @@ impl<W: Tap> MacUser for Stage<'_, W> {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match Wake::of(token) {
             Wake::Cue(cue, node, life) => {
-                if self.crew.member(node).life == life {
-                    self.act(room, |crew, link| crew.cue(link, node, cue));
+                if self.device_set.member(node).life == life {
+                    self.act(room, |device_set, link| device_set.cue(link, node, cue));
                 }
             }
             Wake::Send(handle) => self.ether.push(room, handle),
             Wake::Sent(node, life, delivered) => {
                 if self.ether.drivers[node.index()].life == life {
-                    self.act(room, |crew, link| crew.input(link, node, Input::Sent { delivered }));
+                    self.act(room, |device_set, link| {
+                        device_set.input(link, node, Input::Sent { delivered })
+                    });
                 }
             }
             Wake::Beacon(router) => {
@@ -376,7 +378,7 @@ impl<W: Tap> MacUser for Stage<'_, W> {
 
     #[inline]
     fn on_alarm(&mut self, room: &mut WirelessMedium, station: u32) {
-        self.act(room, |crew, link| crew.wake(link, NodeId(station as u16)));
+        self.act(room, |device_set, link| device_set.wake(link, NodeId(station as u16)));
     }
 
     fn on_data(
@@ -420,7 +422,9 @@ impl<W: Tap> MacUser for Stage<'_, W> {
         driver.tells = at;
         let (node, delivered) = (NodeId(station as u16), done.delivered);
         if at == now {
-            self.act(room, |crew, link| crew.input(link, node, Input::Sent { delivered }));
+            self.act(room, |device_set, link| {
+                device_set.input(link, node, Input::Sent { delivered })
+            });
         } else {
             room.wake_at(at, Wake::Sent(node, life, delivered).token());
         }

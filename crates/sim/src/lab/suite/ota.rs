@@ -4,7 +4,7 @@ use super::Failed;
 use super::desk::{Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::run::{Lab, Tap};
-use crate::talk::{Conversation as _, Image, NodeId};
+use crate::talk::{Conversation as _, FirmwareImage, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,8 +30,8 @@ const IMAGE_SEED: u64 = 1;
 /// Sends the image to all devices.
 pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     let devices = desk.devices();
-    let old = Image::synthetic(work.size, "1.0.0", IMAGE_SEED);
-    let new = Image::synthetic(work.size, "2.0.0", IMAGE_SEED);
+    let old = FirmwareImage::synthetic(work.size, "1.0.0", IMAGE_SEED);
+    let new = FirmwareImage::synthetic(work.size, "2.0.0", IMAGE_SEED);
     for node in desk.lab.nodes() {
         desk.lab.board_mut(node).install(Slot::Running, old.clone());
     }

@@ -2,7 +2,7 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use espbench_proto::excerpt::{Level, Point};
+use espbench_proto::excerpt::{LevelPoint, StationLevel};
 use espbench_proto::time::Instant;
 
 /// Changes that are remembered, so that the moments before something are known.
@@ -10,7 +10,7 @@ const RING: usize = 8192;
 /// Points of one window, of all its levels together.
 const POINTS: usize = 2048;
 
-type Key = (u32, Level);
+type Key = (u32, StationLevel);
 
 /// A change.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Levels {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Courses {
     /// By station and level.
-    pub of: BTreeMap<(u32, Level), Vec<Point>>,
+    pub of: BTreeMap<(u32, StationLevel), Vec<LevelPoint>>,
     points: usize,
 }
 
@@ -42,7 +42,7 @@ impl Courses {
     pub(super) fn change(&mut self, at: Instant, key: Key, value: u64) {
         if self.points < POINTS {
             self.points += 1;
-            self.of.entry(key).or_default().push(Point { at: at.as_nanos(), value });
+            self.of.entry(key).or_default().push(LevelPoint { at: at.as_nanos(), value });
         }
     }
 
@@ -87,8 +87,8 @@ impl Levels {
 mod tests {
     use super::*;
 
-    const CWND: Key = (0, Level::CongestionWindow);
-    const HEAP: Key = (1, Level::Heap);
+    const CWND: Key = (0, StationLevel::CongestionWindow);
+    const HEAP: Key = (1, StationLevel::Heap);
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)

@@ -17,7 +17,7 @@ mod windows;
 mod write;
 
 /// What a frame was.
-pub use espbench_proto::excerpt::Kind as What;
+pub use espbench_proto::excerpt::AirtimeKind;
 pub use levels::Courses;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
@@ -34,7 +34,7 @@ use occupancy::Usage;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flight {
     /// What it was.
-    pub what: What,
+    pub what: AirtimeKind,
     /// Who sent it: a station of the room. Devices come first, then routers, then background.
     pub from: u32,
     /// To whom; `None` is to all.

@@ -4,13 +4,13 @@
 //! "collided", even if no station is in reach of both. Adjacent channels count apart. A frame's
 //! time is its TXTIME, which with OFDM ends with 6 us of silence (the signal extension).
 
-use super::{Flight, What};
+use super::{AirtimeKind, Flight};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use espbench_proto::time::Instant;
 
-/// Shares of a channel's time: one for each [`What`], and the last for two or more frames at once.
-pub const SHARES: usize = What::ALL.len() + 1;
+/// Shares of a channel's time: one for each [`AirtimeKind`], and the last for two or more frames at once.
+pub const SHARES: usize = AirtimeKind::ALL.len() + 1;
 /// Where in a list of shares the time is in which frames overlapped.
 pub const COLLIDED: usize = SHARES - 1;
 

@@ -6,7 +6,7 @@ use crate::lab::run::Tap as _;
 use crate::talk::NodeId;
 use crate::talk::note::{Note, Watch as _};
 use alloc::string::ToString;
-use espbench_proto::excerpt::{FACT, Level, Line};
+use espbench_proto::excerpt::{ExcerptLine, FACT, StationLevel};
 use espbench_proto::sample::{Cause, Fate, Probe as Sampled, Sample};
 
 fn at(us: u64) -> Instant {
@@ -21,7 +21,7 @@ fn tracer(limits: Limits) -> Tracer {
 
 fn data(from: u32, to: Option<u32>, queued: u64, begin: u64, took: u64) -> Flight {
     Flight {
-        what: What::Data,
+        what: AirtimeKind::Data,
         from,
         to,
         queued: at(queued),
@@ -42,7 +42,7 @@ fn data(from: u32, to: Option<u32>, queued: u64, begin: u64, took: u64) -> Fligh
 }
 
 fn ack(from: u32, to: u32, begin: u64) -> Flight {
-    Flight { what: What::Ack, octets: 14, ..data(from, Some(to), begin, begin, 304) }
+    Flight { what: AirtimeKind::Ack, octets: 14, ..data(from, Some(to), begin, begin, 304) }
 }
 
 fn pinged(seq: u64, sent: u64, received: Option<u64>) -> Sample {
@@ -87,7 +87,7 @@ fn every_line_is_read_back() {
     story(&mut tracer);
     let text = tracer.finish(at(10_000)).text();
     for line in text.lines() {
-        assert_eq!(Line::read(line).map(|it| it.to_string()).as_deref(), Some(line));
+        assert_eq!(ExcerptLine::read(line).map(|it| it.to_string()).as_deref(), Some(line));
     }
 }
 
@@ -191,13 +191,13 @@ fn of_a_lost_probe_its_frame_is_shown_and_of_a_late_frame_its_end() {
 #[test]
 fn levels_are_told_with_the_window_that_they_changed_in() {
     let mut tracer = tracer(Limits::default());
-    tracer.level(at(100), 0, Level::CongestionWindow, 1440);
-    tracer.level(at(150), 0, Level::CongestionWindow, 2880);
+    tracer.level(at(100), 0, StationLevel::CongestionWindow, 1440);
+    tracer.level(at(150), 0, StationLevel::CongestionWindow, 2880);
     tracer.flight(&data(0, Some(1), 900, 1000, 848), None);
-    tracer.level(at(1500), 0, Level::InFlight, 1440);
-    tracer.level(at(1500), 0, Level::InFlight, 1440);
-    tracer.level(at(2000), 0, Level::InFlight, 0);
-    tracer.level(at(900_000), 2, Level::Heap, 5);
+    tracer.level(at(1500), 0, StationLevel::InFlight, 1440);
+    tracer.level(at(1500), 0, StationLevel::InFlight, 1440);
+    tracer.level(at(2000), 0, StationLevel::InFlight, 0);
+    tracer.level(at(900_000), 2, StationLevel::Heap, 5);
     let text = tracer.finish(at(1_000_000)).text();
     let series: Vec<&str> = text.lines().filter(|line| line.starts_with("series")).collect();
     // Once for the start, once for the frame that took longest.

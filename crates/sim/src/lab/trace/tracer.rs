@@ -2,7 +2,7 @@
 
 use super::occupancy::Occupancy;
 use super::windows::{Limits, Probe, Shown, Windows};
-use super::{Flight, Trace, What};
+use super::{AirtimeKind, Flight, Trace};
 use crate::lab::run::{Content, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::wifi::watch::{Seen, Watcher};
@@ -10,7 +10,7 @@ use crate::talk::note::{Note, Watch};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::excerpt::Level;
+use espbench_proto::excerpt::StationLevel;
 use espbench_proto::sample::{self, Cause, Sample};
 use espbench_proto::time::Instant;
 
@@ -59,7 +59,7 @@ impl Tracer {
     }
 
     /// A level of a station has that height from now on. Only what the excerpt shows is kept.
-    pub fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+    pub fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         if at >= self.begin {
             self.windows.level(at, station, level, value);
         }
@@ -102,7 +102,7 @@ impl Tracer {
         }
         self.last = flight.end;
         self.occupancy.flight(flight);
-        let first = if matches!(flight.what, What::Ack | What::BlockAck) {
+        let first = if matches!(flight.what, AirtimeKind::Ack | AirtimeKind::BlockAck) {
             // Whoever it is for can go on.
             if let Some(free) = flight.to.and_then(|to| self.free.get_mut(to as usize)) {
                 *free = flight.end;
@@ -198,7 +198,7 @@ impl Watcher for Tracer {
         true
     }
 
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+    fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         Self::level(self, at, station, level, value);
     }
 }

@@ -3,12 +3,12 @@
 //! kept too.
 
 use super::levels::{Courses, Levels};
-use super::{Flight, What};
+use super::{AirtimeKind, Flight};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::excerpt::Level;
+use espbench_proto::excerpt::StationLevel;
 use espbench_proto::sample::{Cause, Fate};
 use espbench_proto::time::Instant;
 
@@ -162,7 +162,7 @@ impl Windows {
     pub(super) fn flight(&mut self, shown: Shown) {
         let Limits { first, span, around, .. } = self.limits;
         let flight = &shown.flight;
-        if self.first.is_none() && flight.what == What::Data {
+        if self.first.is_none() && flight.what == AirtimeKind::Data {
             let (begin, end) = (shown.first, shown.first + span);
             let (why, levels) = ("The start".into(), self.levels.since(begin, end));
             self.first = Some(Window { why, begin, end, levels, ..Window::default() });
@@ -182,7 +182,7 @@ impl Windows {
             }
         }
         push(&mut self.flights, RING, shown);
-        if flight.what == What::Data {
+        if flight.what == AirtimeKind::Data {
             let took = flight.end.since(flight.queued).as_nanos() as u64;
             let moment = (flight.queued, flight.end, Part::End);
             self.bad((false, took), moment, "The frame that took longest");
@@ -211,7 +211,7 @@ impl Windows {
         push(&mut self.losses, MARKS, loss);
     }
 
-    pub(super) fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+    pub(super) fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         let key = (station, level);
         if !self.levels.set(at, key, value) {
             return;

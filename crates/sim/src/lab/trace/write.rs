@@ -2,16 +2,16 @@
 
 use super::occupancy::{COLLIDED, SHARES};
 use super::windows::{Shown, Window};
-use super::{Trace, What};
+use super::{AirtimeKind, Trace};
 use crate::lab::record::Record;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
-use espbench_proto::excerpt::{FACT, Frame, Line, Points, Written};
+use espbench_proto::excerpt::{ExcerptFrame, ExcerptLine, FACT, Points, Written};
 use espbench_proto::time::Instant;
 
 const fn share_name(share: usize) -> &'static str {
-    if share < COLLIDED { What::ALL[share].name() } else { "collided" }
+    if share < COLLIDED { AirtimeKind::ALL[share].name() } else { "collided" }
 }
 
 impl Trace {
@@ -21,7 +21,7 @@ impl Trace {
         let time = self.time.as_nanos() as u64;
         for (channel, usage) in &self.channels {
             for share in 0..SHARES {
-                let wifi = share > What::Background as usize && share < COLLIDED;
+                let wifi = share > AirtimeKind::Background as usize && share < COLLIDED;
                 if wifi && usage.totals[share] == 0 {
                     continue;
                 }
@@ -48,7 +48,8 @@ impl Trace {
                 let list: alloc::vec::Vec<String> = usage.course.iter().map(permille).collect();
                 if usage.totals[share] > 0 {
                     let (channel, kind, step) = (*channel, share_name(share), usage.step_ns);
-                    let line = Line::Share { channel, kind, step, permille: &list.join(",") };
+                    let line =
+                        ExcerptLine::Share { channel, kind, step, permille: &list.join(",") };
                     put(&mut out, line);
                 }
             }
@@ -62,7 +63,7 @@ impl Trace {
         for (number, name) in self.stations.iter().enumerate() {
             let number = number as u32;
             if self.windows.iter().any(|window| window.has(number)) {
-                put(out, Line::Station { number, name });
+                put(out, ExcerptLine::Station { number, name });
             }
         }
     }
@@ -79,14 +80,14 @@ impl Window {
 
     fn text(&self, out: &mut String) {
         let ns = Instant::as_nanos;
-        put(out, Line::Window { begin: ns(self.begin), end: ns(self.end), why: &self.why });
+        put(out, ExcerptLine::Window { begin: ns(self.begin), end: ns(self.end), why: &self.why });
         for shown in &self.flights {
-            put(out, Line::Frame(shown.frame(&shown.flight.mode.to_string())));
+            put(out, ExcerptLine::Frame(shown.frame(&shown.flight.mode.to_string())));
         }
         for it in &self.probes {
             put(
                 out,
-                Line::Probe {
+                ExcerptLine::Probe {
                     station: it.station,
                     sequence: it.sequence,
                     begin: ns(it.begin),
@@ -96,7 +97,7 @@ impl Window {
             );
         }
         for &(at, station, cause) in &self.losses {
-            put(out, Line::Lost { station, at: ns(at), cause });
+            put(out, ExcerptLine::Lost { station, at: ns(at), cause });
         }
         for (&(station, level), points) in &self.levels.of {
             if points.iter().all(|it| it.value == 0) {
@@ -104,20 +105,20 @@ impl Window {
             }
             let text = Written(points).to_string();
             if let Some(points) = Points::read(&text) {
-                put(out, Line::Series { station, level, points });
+                put(out, ExcerptLine::Series { station, level, points });
             }
         }
         if self.missing > 0 {
-            put(out, Line::Missing(self.missing));
+            put(out, ExcerptLine::Missing(self.missing));
         }
     }
 }
 
 impl Shown {
-    fn frame<'a>(&self, mode: &'a str) -> Frame<'a> {
+    fn frame<'a>(&self, mode: &'a str) -> ExcerptFrame<'a> {
         let (it, between) =
             (&self.flight, |from: Instant, to: Instant| to.since(from).as_nanos() as u64);
-        Frame {
+        ExcerptFrame {
             kind: it.what,
             from: it.from,
             to: it.to,
@@ -140,7 +141,7 @@ impl Shown {
     }
 }
 
-fn put(out: &mut String, line: Line<'_>) {
+fn put(out: &mut String, line: ExcerptLine<'_>) {
     // A string takes all.
     let _ = writeln!(out, "{line}");
 }

@@ -1,6 +1,6 @@
 //! Reading one line of a script, word by word, with the column for errors.
 
-use super::Wrong;
+use super::ScriptParseError;
 use crate::talk::device::NodeId;
 use alloc::format;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use core::time::Duration;
 /// Most characters of what is wrong that an error shows.
 const SHOWN: usize = 24;
 
-pub(super) struct Line<'a> {
+pub(super) struct ScriptLine<'a> {
     pub(super) number: u32,
     /// Nodes of the fleet.
     pub(super) count: usize,
@@ -18,7 +18,7 @@ pub(super) struct Line<'a> {
     at: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ScriptLine<'a> {
     pub(super) const fn new(text: &'a str, number: u32, count: usize) -> Self {
         Self { number, count, text, at: 0 }
     }
@@ -27,20 +27,20 @@ impl<'a> Line<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// What stands here is wrong.
-    pub(super) fn wrong(&self, wanted: &str) -> Wrong {
+    /// Makes the error that the text here is not what is `wanted`.
+    pub(super) fn wrong(&self, wanted: &str) -> ScriptParseError {
         let rest = self.rest();
         let end = rest.find([' ', '\t']).unwrap_or(rest.len());
         let found = rest[..end].chars().take(SHOWN).collect();
         let column = self.text[..self.at].chars().count() as u32 + 1;
-        Wrong { line: self.number, column, found, wanted: wanted.into() }
+        ScriptParseError { line: self.number, column, found, wanted: wanted.into() }
     }
 
     pub(super) fn blanks(&mut self) {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// The next character.
+    /// Reads the next character.
     pub(super) fn next(&mut self) -> Option<char> {
         let next = self.rest().chars().next()?;
         self.at += next.len_utf8();
@@ -67,8 +67,8 @@ impl<'a> Line<'a> {
         here
     }
 
-    /// Nothing may follow but a comment.
-    pub(super) fn end(&mut self) -> Result<(), Wrong> {
+    /// Checks that nothing follows but a comment.
+    pub(super) fn end(&mut self) -> Result<(), ScriptParseError> {
         self.blanks();
         if self.rest().is_empty() || self.rest().starts_with('#') {
             Ok(())
@@ -85,16 +85,16 @@ impl<'a> Line<'a> {
         rest[..end].chars().filter(|c| *c != '_').collect()
     }
 
-    /// A whole number and the blanks after it.
-    pub(super) fn number(&mut self, wanted: &str) -> Result<u32, Wrong> {
+    /// Reads a whole number and the blanks after it.
+    pub(super) fn number(&mut self, wanted: &str) -> Result<u32, ScriptParseError> {
         let wrong = self.wrong(wanted);
         let number = self.digits().parse().map_err(|_| wrong)?;
         self.blanks();
         Ok(number)
     }
 
-    /// A number, perhaps with a fraction.
-    pub(super) fn fraction(&mut self, wanted: &str) -> Result<f64, Wrong> {
+    /// Reads a number, perhaps with a fraction.
+    pub(super) fn fraction(&mut self, wanted: &str) -> Result<f64, ScriptParseError> {
         let wrong = self.wrong(wanted);
         let mut text = self.digits();
         if self.eat(".") {
@@ -103,8 +103,8 @@ impl<'a> Line<'a> {
         text.parse().map_err(|_| wrong)
     }
 
-    /// Signal strength in dBm, perhaps with the unit.
-    pub(super) fn dbm(&mut self) -> Result<i8, Wrong> {
+    /// Reads a signal strength in dBm, perhaps with the unit.
+    pub(super) fn dbm(&mut self) -> Result<i8, ScriptParseError> {
         let wanted = "`off` or a signal strength such as -70 (dBm)";
         let wrong = self.wrong(wanted);
         if !self.eat("-") {
@@ -116,8 +116,8 @@ impl<'a> Line<'a> {
         Ok(-number)
     }
 
-    /// A time with its unit, and the blanks after it.
-    pub(super) fn time(&mut self) -> Result<Duration, Wrong> {
+    /// Reads a time with its unit, and the blanks after it.
+    pub(super) fn time(&mut self) -> Result<Duration, ScriptParseError> {
         let wanted = "a time with its unit, such as 500ms, 1.5s or 2min,";
         let wrong = self.wrong(wanted);
         let number = self.fraction(wanted)?;
@@ -129,13 +129,13 @@ impl<'a> Line<'a> {
         // No time of a day or more is meant seriously, and it would not fit for ever.
         let seconds = number * unit;
         if seconds > 86_400.0 {
-            return Err(Wrong { wanted: "a time of a day at most".into(), ..wrong });
+            return Err(ScriptParseError { wanted: "a time of a day at most".into(), ..wrong });
         }
         Ok(Duration::from_nanos((seconds * 1e9 + 0.5) as u64))
     }
 
-    /// A text in quotes, and the blanks after it.
-    pub(super) fn quoted(&mut self) -> Result<String, Wrong> {
+    /// Reads a text in quotes, and the blanks after it.
+    pub(super) fn quoted(&mut self) -> Result<String, ScriptParseError> {
         let wrong = self.wrong("a text in double quotes");
         if !self.eat("\"") {
             return Err(wrong);
@@ -153,11 +153,14 @@ impl<'a> Line<'a> {
                 _ => text.push(c),
             }
         }
-        Err(Wrong { wanted: "a text that ends with a double quote on its line".into(), ..wrong })
+        Err(ScriptParseError {
+            wanted: "a text that ends with a double quote on its line".into(),
+            ..wrong
+        })
     }
 
-    /// One node.
-    pub(super) fn node(&mut self) -> Result<NodeId, Wrong> {
+    /// Reads one node.
+    pub(super) fn node(&mut self) -> Result<NodeId, ScriptParseError> {
         let last = self.count.saturating_sub(1);
         let wrong = self.wrong(&format!("a node, node0 to node{last},"));
         if !self.eat("node") {
@@ -169,8 +172,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A list of nodes and ranges, or `all`.
-    pub(super) fn nodes(&mut self) -> Result<Vec<NodeId>, Wrong> {
+    /// Reads a list of nodes and ranges, or `all`.
+    pub(super) fn nodes(&mut self) -> Result<Vec<NodeId>, ScriptParseError> {
         if self.eat("all") {
             return Ok((0..self.count as u16).map(NodeId).collect());
         }

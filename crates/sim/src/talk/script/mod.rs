@@ -2,7 +2,7 @@
 //!
 //! One statement a line; a line that begins with `#` is a comment.
 //!
-//! | statement | what it does |
+//! | statement | effect |
 //! |---|---|
 //! | `NODES> COMMAND` | types the command at these consoles, each as soon as its prompt is there, and goes on when all are typed |
 //! | `wait TIME` | lets time pass |
@@ -28,7 +28,7 @@ mod run;
 
 pub use parse::parse;
 pub(crate) use run::List;
-pub use run::{Failed, play};
+pub use run::{PlayError, play};
 
 use super::device::NodeId;
 use crate::random::Chance;
@@ -53,18 +53,18 @@ pub struct Script {
 pub enum Statement {
     /// Type a command.
     Command {
-        /// Where.
+        /// Nodes at whose consoles it is typed.
         nodes: Vec<NodeId>,
-        /// What.
-        text: Vec<Piece>,
+        /// Text of the command.
+        text: Vec<CommandPiece>,
     },
     /// Let time pass.
     Wait(Duration),
     /// Wait for a line.
     Until {
-        /// Whose.
+        /// Nodes that print it.
         nodes: Vec<NodeId>,
-        /// What is in it.
+        /// Text that the line contains.
         text: String,
         /// At most so long.
         most: Duration,
@@ -110,7 +110,7 @@ pub enum Statement {
 
 /// A piece of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum CommandPiece {
     /// As written.
     Text(String),
     /// The addresses of these nodes.
@@ -119,20 +119,20 @@ pub enum Piece {
     Others,
 }
 
-/// A script cannot be read.
+/// The error of a script that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ScriptParseError {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// What stands there; empty at the end of a line.
+    /// Text that stands there; empty at the end of a line.
     pub found: String,
-    /// What may.
+    /// Description of what may stand there.
     pub wanted: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ScriptParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: ", self.line, self.column)?;
         if self.found.is_empty() {
@@ -144,4 +144,4 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl core::error::Error for Wrong {}
+impl core::error::Error for ScriptParseError {}

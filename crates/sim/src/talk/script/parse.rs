@@ -1,7 +1,7 @@
 //! From text to statements.
 
-use super::line::Line;
-use super::{PATIENCE, Piece, Script, Statement, Wrong};
+use super::line::ScriptLine;
+use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
 use crate::random::Chance;
 use crate::talk::image::{LEN_MAX, LEN_MIN};
 use alloc::string::String;
@@ -15,10 +15,10 @@ const STATEMENTS: &str =
 ///
 /// # Errors
 /// The first line that is wrong.
-pub fn parse(text: &str, count: usize) -> Result<Script, Wrong> {
+pub fn parse(text: &str, count: usize) -> Result<Script, ScriptParseError> {
     let mut statements = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
-        let mut line = Line::new(text, number, count);
+        let mut line = ScriptLine::new(text, number, count);
         line.blanks();
         if line.end().is_err() {
             statements.push((number, statement(&mut line)?));
@@ -27,7 +27,7 @@ pub fn parse(text: &str, count: usize) -> Result<Script, Wrong> {
     Ok(Script { statements })
 }
 
-fn statement(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+fn statement(line: &mut ScriptLine<'_>) -> Result<Statement, ScriptParseError> {
     let wrong = line.wrong(STATEMENTS);
     let statement = if line.word("wait") {
         wait(line)?
@@ -56,12 +56,12 @@ fn statement(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     Ok(statement)
 }
 
-fn is_nodes(line: &Line<'_>) -> bool {
+fn is_nodes(line: &ScriptLine<'_>) -> bool {
     let found = line.wrong("").found;
     found.starts_with("node") || found.starts_with("all")
 }
 
-fn wait(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+fn wait(line: &mut ScriptLine<'_>) -> Result<Statement, ScriptParseError> {
     if !line.word("until") {
         let wrong = line.wrong("`until`, or a time with its unit, such as 500ms, 1.5s or 2min,");
         return line.time().map(Statement::Wait).map_err(|_| wrong);
@@ -86,7 +86,7 @@ fn wait(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     Ok(Statement::Until { nodes, text, most })
 }
 
-fn loss(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+fn loss(line: &mut ScriptLine<'_>) -> Result<Statement, ScriptParseError> {
     let wanted = "a percentage from 0% to 100%";
     let wrong = line.wrong(wanted);
     let percent = line.fraction(wanted)?;
@@ -96,7 +96,7 @@ fn loss(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     Ok(Statement::Loss(Chance::of(percent / 100.0)))
 }
 
-fn link(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+fn link(line: &mut ScriptLine<'_>) -> Result<Statement, ScriptParseError> {
     let from = line.nodes()?;
     line.blanks();
     let to = line.nodes()?;
@@ -105,7 +105,7 @@ fn link(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     Ok(Statement::Link { from, to, rssi })
 }
 
-fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+fn image(line: &mut ScriptLine<'_>) -> Result<Statement, ScriptParseError> {
     let nodes = line.nodes()?;
     line.blanks();
     let slot = if line.word("running") {
@@ -119,8 +119,8 @@ fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     Ok(Statement::Image { nodes, slot, len, version })
 }
 
-/// Length and version of an image.
-fn described(line: &mut Line<'_>) -> Result<(u32, String), Wrong> {
+/// Reads length and version of an image.
+fn described(line: &mut ScriptLine<'_>) -> Result<(u32, String), ScriptParseError> {
     let wanted = "the length of an image, a multiple of 16 from 352 to 16777216,";
     let wrong = line.wrong(wanted);
     let len = line.number(wanted)?;
@@ -130,7 +130,7 @@ fn described(line: &mut Line<'_>) -> Result<(u32, String), Wrong> {
     Ok((len, line.quoted()?))
 }
 
-fn command(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+fn command(line: &mut ScriptLine<'_>) -> Result<Statement, ScriptParseError> {
     let nodes = line.nodes()?;
     line.blanks();
     if !line.eat(">") {
@@ -142,8 +142,8 @@ fn command(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     if text.is_empty() { Err(wrong) } else { Ok(Statement::Command { nodes, text }) }
 }
 
-/// The rest of the line, with what stands in braces.
-fn pieces(line: &mut Line<'_>) -> Result<Vec<Piece>, Wrong> {
+/// Reads the rest of the line, with what stands in braces.
+fn pieces(line: &mut ScriptLine<'_>) -> Result<Vec<CommandPiece>, ScriptParseError> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     loop {
@@ -154,9 +154,9 @@ fn pieces(line: &mut Line<'_>) -> Result<Vec<Piece>, Wrong> {
         } else if line.eat("{") {
             flush(&mut text, &mut pieces);
             pieces.push(if line.eat("others") {
-                Piece::Others
+                CommandPiece::Others
             } else {
-                Piece::Addresses(line.nodes()?)
+                CommandPiece::Addresses(line.nodes()?)
             });
             if !line.eat("}") {
                 return Err(line.wrong("`}`"));
@@ -173,9 +173,9 @@ fn pieces(line: &mut Line<'_>) -> Result<Vec<Piece>, Wrong> {
     Ok(pieces)
 }
 
-fn flush(text: &mut String, pieces: &mut Vec<Piece>) {
+fn flush(text: &mut String, pieces: &mut Vec<CommandPiece>) {
     if !text.is_empty() {
-        pieces.push(Piece::Text(core::mem::take(text)));
+        pieces.push(CommandPiece::Text(core::mem::take(text)));
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn statements_of_every_kind() {
         let nodes = |list: &[u16]| list.iter().map(|n| NodeId(*n)).collect::<Vec<_>>();
-        let text = |text: &str| vec![Piece::Text(text.into())];
+        let text = |text: &str| vec![CommandPiece::Text(text.into())];
         assert_eq!(
             one("  node0> espnow_iperf -s # no comment"),
             Statement::Command { nodes: nodes(&[0]), text: text("espnow_iperf -s # no comment") }
@@ -205,10 +205,10 @@ mod tests {
             Statement::Command {
                 nodes: nodes(&[1, 3, 4, 5]),
                 text: vec![
-                    Piece::Text("command ".into()),
-                    Piece::Addresses(nodes(&[0, 2])),
-                    Piece::Text(" \"log {x}\" ".into()),
-                    Piece::Others,
+                    CommandPiece::Text("command ".into()),
+                    CommandPiece::Addresses(nodes(&[0, 2])),
+                    CommandPiece::Text(" \"log {x}\" ".into()),
+                    CommandPiece::Others,
                 ],
             }
         );

@@ -1,11 +1,11 @@
 //! Carrying a script out.
 
-use super::{PATIENCE, Piece, Script, Statement, Wrong};
+use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
 use crate::talk::conversation::{Conversation, read_up_to};
-use crate::talk::crew::Stuck;
 use crate::talk::device::NodeId;
-use crate::talk::image::Image;
-use crate::talk::medium::{Link, Medium};
+use crate::talk::device_set::Stuck;
+use crate::talk::image::FirmwareImage;
+use crate::talk::medium::{Medium, MediumLink};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,11 +17,11 @@ use espbench_proto::node::esp_now::board::Board as _;
 /// on every node.
 const IMAGE_SEED: u64 = 1;
 
-/// A script did not come to its end.
+/// The error of a script that did not come to its end.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Failed {
-    /// It cannot be read.
-    Wrong(Wrong),
+pub enum PlayError {
+    /// The script cannot be read.
+    Parse(ScriptParseError),
     /// A device does not come to rest.
     Stuck(Stuck),
     /// Commands could not be typed: no prompt came.
@@ -36,23 +36,23 @@ pub enum Failed {
         /// Line of the script.
         line: u32,
     },
-    /// What was waited for was not printed.
+    /// The awaited text was not printed.
     NotPrinted {
         /// Line of the script.
         line: u32,
         /// By whom.
         nodes: Vec<NodeId>,
-        /// What.
+        /// Text that was awaited.
         text: String,
         /// In this time.
         most: Duration,
     },
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for PlayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wrong(wrong) => wrong.fmt(f),
+            Self::Parse(wrong) => wrong.fmt(f),
             Self::Stuck(stuck) => stuck.fmt(f),
             Self::NoPrompt { line, nodes } => {
                 write!(f, "line {line}: {} showed no prompt for {PATIENCE:?}", List(nodes))
@@ -69,9 +69,9 @@ impl fmt::Display for Failed {
     }
 }
 
-impl core::error::Error for Failed {}
+impl core::error::Error for PlayError {}
 
-impl From<Stuck> for Failed {
+impl From<Stuck> for PlayError {
     fn from(stuck: Stuck) -> Self {
         Self::Stuck(stuck)
     }
@@ -97,8 +97,8 @@ impl fmt::Display for List<'_> {
 ///
 /// # Errors
 /// Why it did not come to its end.
-pub fn play<C: Conversation>(talk: &mut C, text: &str) -> Result<(), Failed> {
-    super::parse(text, talk.count()).map_err(Failed::Wrong)?.run(talk)
+pub fn play<C: Conversation>(talk: &mut C, text: &str) -> Result<(), PlayError> {
+    super::parse(text, talk.count()).map_err(PlayError::Parse)?.run(talk)
 }
 
 impl Script {
@@ -106,13 +106,13 @@ impl Script {
     ///
     /// # Errors
     /// Why it did not come to its end.
-    pub fn run<C: Conversation>(&self, talk: &mut C) -> Result<(), Failed> {
+    pub fn run<C: Conversation>(&self, talk: &mut C) -> Result<(), PlayError> {
         let medium =
             |it: &&(u32, Statement)| matches!(it.1, Statement::Loss(_) | Statement::Link { .. });
         if let Some((line, _)) = self.statements.iter().find(medium)
             && talk.ideal_medium().is_none()
         {
-            return Err(Failed::NotIdeal { line: *line });
+            return Err(PlayError::NotIdeal { line: *line });
         }
         let mut seen = marks(talk);
         for (line, statement) in &self.statements {
@@ -127,16 +127,21 @@ impl Script {
                     let nodes = until(talk, &mut seen, nodes, text, *most)?;
                     if !nodes.is_empty() {
                         let text = text.clone();
-                        return Err(Failed::NotPrinted { line: *line, nodes, text, most: *most });
+                        return Err(PlayError::NotPrinted {
+                            line: *line,
+                            nodes,
+                            text,
+                            most: *most,
+                        });
                     }
                 }
                 Statement::Reset(nodes) => nodes.iter().for_each(|node| talk.reset(*node)),
                 Statement::Loss(_) | Statement::Link { .. } => {
-                    let medium = talk.ideal_medium().ok_or(Failed::NotIdeal { line: *line })?;
+                    let medium = talk.ideal_medium().ok_or(PlayError::NotIdeal { line: *line })?;
                     change(medium, statement);
                 }
                 Statement::Offer { nodes, url, len, version } => {
-                    let image = Image::synthetic(*len, version, IMAGE_SEED);
+                    let image = FirmwareImage::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
                         talk.board_mut(*node).offers.insert(url.clone(), image.clone());
                     }
@@ -149,7 +154,7 @@ impl Script {
                     talk.install_key(nodes.iter().copied(), &key);
                 }
                 Statement::Image { nodes, slot, len, version } => {
-                    let image = Image::synthetic(*len, version, IMAGE_SEED);
+                    let image = FirmwareImage::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
                         talk.board_mut(*node).install(*slot, image.clone());
                     }
@@ -166,14 +171,14 @@ fn change(medium: &mut Medium, statement: &Statement) {
         Statement::Loss(loss) => medium.loss = *loss,
         Statement::Link { from, to, rssi } => {
             for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b))) {
-                medium.link(a, b, rssi.map(Link::at));
+                medium.link(a, b, rssi.map(MediumLink::at));
             }
         }
         _ => {}
     }
 }
 
-/// How many lines each node has printed.
+/// Counts the lines that each node has printed.
 fn marks<C: Conversation>(talk: &C) -> Vec<usize> {
     talk.nodes().map(|node| talk.lines(node).len()).collect()
 }
@@ -182,8 +187,8 @@ fn type_in<C: Conversation>(
     talk: &mut C,
     line: u32,
     nodes: &[NodeId],
-    text: &[Piece],
-) -> Result<(), Failed> {
+    text: &[CommandPiece],
+) -> Result<(), PlayError> {
     for node in nodes {
         let command = spell(talk, *node, text);
         talk.command(*node, &command);
@@ -193,18 +198,18 @@ fn type_in<C: Conversation>(
         return Ok(());
     }
     let nodes = nodes.iter().copied().filter(|node| !typed(talk, node)).collect();
-    Err(Failed::NoPrompt { line, nodes })
+    Err(PlayError::NoPrompt { line, nodes })
 }
 
-/// The command as it is typed at that node.
-fn spell<C: Conversation>(talk: &C, node: NodeId, text: &[Piece]) -> String {
+/// Returns the command as it is typed at that node.
+fn spell<C: Conversation>(talk: &C, node: NodeId, text: &[CommandPiece]) -> String {
     let addresses = |nodes: &mut dyn Iterator<Item = NodeId>| {
         nodes.map(|node| format!("{}", node.mac())).collect::<Vec<_>>().join(",")
     };
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Addresses(nodes) => addresses(&mut nodes.iter().copied()),
-        Piece::Others => addresses(&mut talk.nodes().filter(|other| *other != node)),
+    let piece = |piece: &CommandPiece| match piece {
+        CommandPiece::Text(text) => text.clone(),
+        CommandPiece::Addresses(nodes) => addresses(&mut nodes.iter().copied()),
+        CommandPiece::Others => addresses(&mut talk.nodes().filter(|other| *other != node)),
     };
     text.iter().map(piece).collect()
 }
@@ -221,7 +226,7 @@ fn until<C: Conversation>(
     let mut printed = None;
     talk.run_till(most, |talk| {
         // Lines are few beside frames.
-        if printed.replace(talk.crew().printed) != Some(talk.crew().printed) {
+        if printed.replace(talk.device_set().printed) != Some(talk.device_set().printed) {
             missing.retain(|node| !read_up_to(talk.lines(*node), &mut seen[node.index()], &[text]));
         }
         missing.is_empty()

@@ -10,7 +10,7 @@ use espbench_proto::wire::component::{Compat, Idf, Release};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{self, Node};
 use espbench_sim::talk::note::Watch;
-use espbench_sim::talk::{Conversation as _, Device, Fleet, Medium, Setup};
+use espbench_sim::talk::{Conversation as _, DeviceModel, Fleet, FleetSetup, Medium};
 use std::time::Duration;
 
 /// The medium.
@@ -127,9 +127,9 @@ const fn encrypt(services: bool) -> Encrypt {
     }
 }
 
-fn setup(args: &Args) -> Setup {
+fn setup(args: &Args) -> FleetSetup {
     let MediumArgs { loss, delay, jitter, duplicate, reorder, mac_retries } = args.medium;
-    Setup {
+    FleetSetup {
         seed: args.seed,
         medium: Medium {
             loss,
@@ -143,12 +143,12 @@ fn setup(args: &Args) -> Setup {
         // Within ten of the slowest ticks: no two devices have the same phase.
         stagger: Duration::from_millis(100),
         keep_samples: false,
-        ..Setup::default()
+        ..FleetSetup::default()
     }
 }
 
 /// What was on the air, in one line.
-pub(super) fn summary<D: Device, W: Watch>(fleet: &Fleet<D, W>) -> String {
+pub(super) fn summary<D: DeviceModel, W: Watch>(fleet: &Fleet<D, W>) -> String {
     let sum = |of: fn(&espbench_sim::talk::fleet::Counters) -> u64| -> u64 {
         fleet.nodes().map(|node| of(&fleet.counters(node))).sum()
     };

@@ -17,7 +17,7 @@ use crate::say::say;
 use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
-use espbench_sim::talk::script::{self, Failed};
+use espbench_sim::talk::script::{self, PlayError};
 use espbench_sim::talk::{Conversation, Script};
 use shown::Shown;
 use std::borrow::Cow;
@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     match result {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(failed @ Failed::NotPrinted { .. }) => {
+        Err(failed @ PlayError::NotPrinted { .. }) => {
             say!("espbench: {name}: {failed}");
             Ok(ExitCode::from(1))
         }
@@ -123,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// How the script ended is the inner result.
-fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result<(), Failed>> {
+fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
     let nodes = args.nodes.unwrap_or(NODES);
     let script = parse(text, usize::from(nodes)).with_context(|| name.to_owned())?;
     let capture = create(args, Capture::new)?;
@@ -138,7 +138,7 @@ fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result
 }
 
 /// The same in a room.
-fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Result<(), Failed>> {
+fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
     let scene = room::scene(args, lab)?;
     let nodes = scene.devices.len();
     let script = parse(text, nodes).with_context(|| name.to_owned())?;
@@ -152,7 +152,7 @@ fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Resu
     Ok(result)
 }
 
-fn carry_out<C: Conversation>(script: &Script, talk: &mut C, args: &Args) -> Result<(), Failed> {
+fn carry_out<C: Conversation>(script: &Script, talk: &mut C, args: &Args) -> Result<(), PlayError> {
     script.run(talk)?;
     Ok(talk.run_for(args.linger)?)
 }

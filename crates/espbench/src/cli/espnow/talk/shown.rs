@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use espbench_proto::time::Instant;
 use espbench_sim::lab::run::Tap;
 use espbench_sim::talk::note::{Note, Watch};
-use espbench_sim::talk::transcript::{Entry, Show};
+use espbench_sim::talk::transcript::{TalkEntry, TalkFilter};
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// What is shown.
@@ -46,14 +46,14 @@ impl Tap for Shown {
 /// Prints the conversation as it goes.
 struct Printer<W: Write> {
     out: BufWriter<W>,
-    show: Show,
+    show: TalkFilter,
     failed: Option<io::Error>,
 }
 
 impl<W: Write> Printer<W> {
     fn new(args: &Args, out: W) -> Self {
-        let show = Show { frames: args.frames, samples: args.samples, ..Show::TALK };
-        let show = Show { channels: args.frames, ..show };
+        let show = TalkFilter { frames: args.frames, samples: args.samples, ..TalkFilter::TALK };
+        let show = TalkFilter { channels: args.frames, ..show };
         Self { out: BufWriter::new(out), show, failed: None }
     }
 
@@ -70,7 +70,7 @@ impl<W: Write> Watch for Printer<W> {
         if self.failed.is_some() {
             return;
         }
-        if let Some(entry) = Entry::of(at, note, self.show) {
+        if let Some(entry) = TalkEntry::of(at, note, self.show) {
             self.failed = writeln!(self.out, "{entry}").err();
         }
     }

@@ -13,13 +13,13 @@ use super::machine::{Body, Machine};
 use super::pool::{ALL, Pool};
 use super::setup::Place;
 use super::stage::Stage;
-use crate::lab::trace::{Flight, What};
+use crate::lab::trace::{AirtimeKind, Flight};
 use crate::mac::{FrameKind, MissedReception, MpduFate, MpduInfo, Ppdu, Reception};
 use crate::wifi::{self, FrameInfo, Subtype, WifiLayer};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
-use espbench_proto::excerpt::Level;
+use espbench_proto::excerpt::StationLevel;
 use espbench_proto::sample::{Cause, Fate as Ended, Sample};
 use espbench_proto::time::Instant;
 
@@ -77,17 +77,17 @@ impl<'a> Seen<'a> {
         Some(Content { info, packet })
     }
 
-    fn what(&self) -> What {
+    fn what(&self) -> AirtimeKind {
         let of = |subtype| match subtype {
-            Subtype::Beacon => What::Beacon,
-            Subtype::Data { .. } => What::Data,
-            Subtype::Null { .. } | Subtype::PsPoll => What::Null,
-            _ => What::Management,
+            Subtype::Beacon => AirtimeKind::Beacon,
+            Subtype::Data { .. } => AirtimeKind::Data,
+            Subtype::Null { .. } | Subtype::PsPoll => AirtimeKind::Null,
+            _ => AirtimeKind::Management,
         };
         match self.frame.kind {
-            FrameKind::Ack => What::Ack,
-            FrameKind::BlockAck | FrameKind::BlockAckRequest => What::BlockAck,
-            FrameKind::Rts | FrameKind::Cts => What::Clearance,
+            FrameKind::Ack => AirtimeKind::Ack,
+            FrameKind::BlockAck | FrameKind::BlockAckRequest => AirtimeKind::BlockAck,
+            FrameKind::Rts | FrameKind::Cts => AirtimeKind::Clearance,
             FrameKind::Data => {
                 let content = self.mpdus.first().and_then(|it| self.content(it));
                 content.map_or(self.foreign(), |it| of(it.info.subtype))
@@ -101,8 +101,8 @@ impl<'a> Seen<'a> {
         matches!(self.frame.kind, FrameKind::Data) && esp_now::is_ours(self.frame.tag)
     }
 
-    const fn foreign(&self) -> What {
-        if self.is_esp_now() { What::Data } else { What::Background }
+    const fn foreign(&self) -> AirtimeKind {
+        if self.is_esp_now() { AirtimeKind::Data } else { AirtimeKind::Background }
     }
 
     fn queued(&self) -> Option<u64> {
@@ -229,7 +229,7 @@ impl Stage<'_> {
         };
         let taken = |it: &&MpduInfo| matches!(it.fate, MpduFate::Taken | MpduFate::Repeated);
         let flight = Flight {
-            what: What::Background,
+            what: AirtimeKind::Background,
             from: frame.from,
             to: (!frame.is_group()).then_some(frame.to),
             queued: Instant::from_nanos(frame.begin),
@@ -293,27 +293,27 @@ impl Field<'_> {
 
 impl Machine<'_> {
     /// Its windows, queues and buffers.
-    fn levels(&self, mut level: impl FnMut(Level, u64)) {
+    fn levels(&self, mut level: impl FnMut(StationLevel, u64)) {
         let held = self.host.held() as u64;
         if let Some(flow) = self.host.flow() {
             // Of a connection that only receives, these say nothing.
             if flow.in_flight > 1 || flow.unsent > 0 {
-                level(Level::CongestionWindow, flow.congestion_window.into());
-                level(Level::SendWindow, flow.send_window.into());
+                level(StationLevel::CongestionWindow, flow.congestion_window.into());
+                level(StationLevel::SendWindow, flow.send_window.into());
             }
             // A SYN or a FIN counts as one byte.
             let in_flight = if flow.in_flight > 1 { u64::from(flow.in_flight) } else { 0 };
-            level(Level::InFlight, in_flight);
-            level(Level::SendBuffer, in_flight + u64::from(flow.unsent));
+            level(StationLevel::InFlight, in_flight);
+            level(StationLevel::SendBuffer, in_flight + u64::from(flow.unsent));
         }
         let Body::Esp(esp) = &self.body else {
-            level(Level::ReceiveQueue, held);
+            level(StationLevel::ReceiveQueue, held);
             return;
         };
         let mailbox = u64::from(esp.mailbox);
-        level(Level::ReceiveQueue, mailbox + held);
-        level(Level::RxBuffers, u64::from(esp.static_rx) + mailbox + held);
-        level(Level::TxBuffers, esp.tx.into());
-        level(Level::Heap, u64::from(esp.buffered) + u64::from(self.host.heap().now));
+        level(StationLevel::ReceiveQueue, mailbox + held);
+        level(StationLevel::RxBuffers, u64::from(esp.static_rx) + mailbox + held);
+        level(StationLevel::TxBuffers, esp.tx.into());
+        level(StationLevel::Heap, u64::from(esp.buffered) + u64::from(self.host.heap().now));
     }
 }

@@ -1,7 +1,7 @@
 //! Who watches a world.
 
 use super::Seen;
-use espbench_proto::excerpt::Level;
+use espbench_proto::excerpt::StationLevel;
 use espbench_proto::sample::{Cause, Probe};
 use espbench_proto::time::Instant;
 
@@ -39,7 +39,7 @@ pub trait Watcher {
     }
 
     /// What a level is, as a frame begins or ends: mostly what it was before.
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+    fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         let _ = (at, station, level, value);
     }
 }
@@ -69,7 +69,7 @@ impl<T: Watcher> Watcher for Option<T> {
         self.as_ref().is_some_and(T::wants_levels)
     }
 
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+    fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         self.iter_mut().for_each(|it| it.level(at, station, level, value));
     }
 }
@@ -104,7 +104,7 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
         self.0.wants_levels() || self.1.wants_levels()
     }
 
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+    fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         self.0.level(at, station, level, value);
         self.1.level(at, station, level, value);
     }

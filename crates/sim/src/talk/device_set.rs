@@ -1,11 +1,11 @@
 //! Devices with their boards and consoles, whatever medium they are on: starts and resets, typing
-//! and printing, what a device wants and what it records.
+//! and printing, their requests and records.
 //!
-//! What lies outside of the devices is behind [`Outside`]: the ideal medium of a
+//! What lies outside of the devices is behind [`DeviceHost`]: the ideal medium of a
 //! [`Fleet`](super::Fleet), or the room of a [`Lab`](crate::lab::run::Lab).
 
 use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
-use super::device::{Birth, Device, NodeId};
+use super::device::{Birth, DeviceModel, NodeId};
 use super::note::{Note, Watch};
 use super::terminal::Terminal;
 use alloc::boxed::Box;
@@ -43,7 +43,7 @@ pub struct Stuck {
     pub node: NodeId,
     /// When, on the clock of all.
     pub at: Instant,
-    /// What it last wanted.
+    /// Output of the last poll.
     pub last: Box<Output>,
 }
 
@@ -60,55 +60,56 @@ impl fmt::Display for Stuck {
 
 impl core::error::Error for Stuck {}
 
-/// What is to happen at a console, or to a device that is off. See [`Crew::cue`].
+/// An event at a console, or of a device that is off. See [`DeviceSet::cue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Cue {
-    /// It is switched on.
+    /// The device is switched on.
     Start,
-    /// Its console has answers to cursor queries.
+    /// The console has answers to cursor queries.
     Answer,
-    /// The command at the head of its console's queue is typed.
+    /// The command at the head of the console's queue is typed.
     Type,
-    /// And the carriage return after it.
+    /// The carriage return after the command is typed.
     Enter,
 }
 
-/// What lies outside of the devices. `life` counts a device's starts: what was asked for by an
-/// earlier life must not happen.
-pub(crate) trait Outside {
-    /// Who is told what happens.
+/// The host of the devices: medium, timers and watch. `life` counts a device's starts: what was
+/// asked for by an earlier life must not happen.
+pub(crate) trait DeviceHost {
+    /// Witness of what happens.
     type Watch: Watch;
 
-    /// Who is told what happens.
+    /// Returns the witness of what happens.
     fn watch(&mut self) -> &mut Self::Watch;
 
-    /// A device hands a frame to its driver, tuned to that channel; false if it has no buffer left.
+    /// Hands a frame of a device to its driver, tuned to that channel; false if the driver has no
+    /// buffer left.
     fn transmit(&mut self, node: NodeId, life: u32, channel: u8, to: Mac, data: &[u8]) -> bool;
 
-    /// A device tunes its radio.
+    /// Tunes the radio of a device.
     fn tune(&mut self, node: NodeId, channel: u8);
 
-    /// A device waits until then, and no longer for what it waited for before.
+    /// Lets a device wait until then, and no longer for what it waited for before.
     fn wait(&mut self, node: NodeId, life: u32, until: Option<Instant>);
 
-    /// [`Crew::cue`] shall be called then.
+    /// Schedules a call of [`DeviceSet::cue`].
     fn schedule(&mut self, at: Instant, node: NodeId, life: u32, cue: Cue);
 
-    /// A device is switched off: what its radio had is gone. `life` is that of its next start.
+    /// Switches a device off: the frames of its radio are gone. `life` is that of its next start.
     fn silence(&mut self, node: NodeId, life: u32);
 
-    /// A device is switched on, on channel 1.
+    /// Notes that a device is switched on, on channel 1.
     fn switched_on(&mut self, node: NodeId) {
         let _ = node;
     }
 
-    /// What a device records, before it is kept.
+    /// Judges a sample that a device records, before it is kept.
     fn judge(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
         let _ = (node, zero, sample);
     }
 
-    /// A device tells its application something.
+    /// Notes that a device tells its application something.
     fn told(&mut self, node: NodeId, life: u32, event: Event, board: &mut MemoryBoard) {
         let _ = (node, life, event, board);
     }
@@ -118,7 +119,7 @@ pub(crate) trait Outside {
 // In this order what every poll touches stands together.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Member<D> {
+pub(crate) struct DeviceSlot<D> {
     /// `None` while it is off.
     pub(crate) device: Option<D>,
     /// When its clock was zero.
@@ -141,7 +142,7 @@ pub(crate) struct Member<D> {
     pub(crate) data: Vec<(Instant, Mac, Vec<u8>)>,
 }
 
-impl<D> Member<D> {
+impl<D> DeviceSlot<D> {
     fn new(node: NodeId, board: MemoryBoard, restart: Duration) -> Self {
         Self {
             device: None,
@@ -162,13 +163,13 @@ impl<D> Member<D> {
         }
     }
 
-    /// The device's clock at a time of the clock of all.
+    /// Converts a time of the clock of all to the device's clock.
     #[inline]
     const fn local(&self, now: Instant) -> Instant {
         Instant::from_nanos(now.as_nanos().saturating_sub(self.zero.as_nanos()))
     }
 
-    /// A time of the device's clock on the clock of all.
+    /// Converts a time of the device's clock to the clock of all.
     #[inline]
     const fn global(&self, local: Instant) -> Instant {
         Instant::from_nanos(self.zero.as_nanos().saturating_add(local.as_nanos()))
@@ -178,9 +179,9 @@ impl<D> Member<D> {
 type Maker<D> = Box<dyn FnMut(&Birth, &mut MemoryBoard) -> D>;
 
 /// Devices, and the time.
-pub(crate) struct Crew<D> {
+pub(crate) struct DeviceSet<D> {
     pub(crate) now: Instant,
-    pub(crate) members: Vec<Member<D>>,
+    pub(crate) members: Vec<DeviceSlot<D>>,
     /// Lines printed by all.
     pub(crate) printed: u64,
     /// Lines, events, payloads and samples of all: whatever somebody may wait for.
@@ -191,8 +192,8 @@ pub(crate) struct Crew<D> {
     make: Maker<D>,
 }
 
-impl<D: Device> Crew<D> {
-    /// No devices yet. `make` builds one whenever it is switched on.
+impl<D: DeviceModel> DeviceSet<D> {
+    /// Creates a set without devices. `make` builds one whenever it is switched on.
     pub(crate) fn new(make: Maker<D>, keep_samples: bool) -> Self {
         Self {
             now: Instant::ZERO,
@@ -206,33 +207,33 @@ impl<D: Device> Crew<D> {
         }
     }
 
-    /// One more device, to be switched on with [`Cue::Start`].
+    /// Adds a device, to be switched on with [`Cue::Start`].
     pub(crate) fn add(&mut self, board: MemoryBoard, restart: Duration) -> NodeId {
         let node = NodeId(self.members.len() as u16);
-        self.members.push(Member::new(node, board, restart));
+        self.members.push(DeviceSlot::new(node, board, restart));
         node
     }
 
-    /// The member with that number.
+    /// Returns the slot of that device.
     #[inline]
-    pub(crate) fn member(&self, node: NodeId) -> &Member<D> {
+    pub(crate) fn member(&self, node: NodeId) -> &DeviceSlot<D> {
         &self.members[node.index()]
     }
 
-    /// The device with that address.
+    /// Finds the device with that address.
     #[inline]
     pub(crate) fn node_of(&self, mac: Mac) -> Option<NodeId> {
         NodeId::of(mac).filter(|node| node.index() < self.members.len())
     }
 
-    /// Something happens to a device; false if it is off. [`Crew::settle`] must follow.
+    /// Tells a device that something happened; false if it is off. [`DeviceSet::settle`] must follow.
     #[inline]
     pub(crate) fn handle(&mut self, node: NodeId, input: Input<'_>) -> bool {
         self.with(node, |now, device, board| device.handle(now, board, input)).is_some()
     }
 
-    /// Something is done with a device by its application; `None` if it is off. [`Crew::settle`]
-    /// must follow.
+    /// Does something with a device for its application; `None` if it is off. [`DeviceSet::settle`] must
+    /// follow.
     pub(crate) fn with<T>(
         &mut self,
         node: NodeId,
@@ -246,9 +247,9 @@ impl<D: Device> Crew<D> {
         Some(act(local, device, &mut member.board))
     }
 
-    /// A frame comes off the air for a device.
+    /// Hands a frame off the air to a device.
     #[inline]
-    pub(crate) fn hear<O: Outside>(
+    pub(crate) fn hear<O: DeviceHost>(
         &mut self,
         out: &mut O,
         node: NodeId,
@@ -264,9 +265,9 @@ impl<D: Device> Crew<D> {
         Ok(())
     }
 
-    /// The time that a device waited for has come.
+    /// Wakes a device: the time that it waited for has come.
     #[inline]
-    pub(crate) fn wake<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    pub(crate) fn wake<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
         let now = self.now;
         let member = &mut self.members[node.index()];
         member.board.now = now;
@@ -290,8 +291,8 @@ impl<D: Device> Crew<D> {
         Ok(())
     }
 
-    /// Both of it.
-    pub(crate) fn input<O: Outside>(
+    /// Tells a device that something happened, and lets it come to rest.
+    pub(crate) fn input<O: DeviceHost>(
         &mut self,
         out: &mut O,
         node: NodeId,
@@ -301,7 +302,7 @@ impl<D: Device> Crew<D> {
     }
 
     /// Does something with a device as its application would; `None` if it is off.
-    pub(crate) fn apply<O: Outside, R>(
+    pub(crate) fn apply<O: DeviceHost, R>(
         &mut self,
         out: &mut O,
         node: NodeId,
@@ -315,20 +316,20 @@ impl<D: Device> Crew<D> {
     }
 
     /// Types a command at a device's console, as soon as its prompt is there.
-    pub(crate) fn command<O: Outside>(&mut self, out: &mut O, node: NodeId, text: &str) {
+    pub(crate) fn command<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, text: &str) {
         self.members[node.index()].terminal.command(text);
         self.type_next(out, node);
     }
 
-    /// Switches a device off and on; it starts again after its [`Member::restart`].
-    pub(crate) fn reset<O: Outside>(&mut self, out: &mut O, node: NodeId) {
+    /// Switches a device off and on; it starts again after its [`DeviceSlot::restart`].
+    pub(crate) fn reset<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) {
         if self.switch_off(out, node, POWER_ON) {
             self.switch_on(out, node);
         }
     }
 
     /// Switches a device off; false if it is off. `reason` is what its next start is told.
-    pub(crate) fn switch_off<O: Outside>(
+    pub(crate) fn switch_off<O: DeviceHost>(
         &mut self,
         out: &mut O,
         node: NodeId,
@@ -348,14 +349,14 @@ impl<D: Device> Crew<D> {
         true
     }
 
-    /// Lets a device that is off start after its [`Member::restart`].
-    pub(crate) fn switch_on<O: Outside>(&self, out: &mut O, node: NodeId) {
+    /// Lets a device that is off start after its [`DeviceSlot::restart`].
+    pub(crate) fn switch_on<O: DeviceHost>(&self, out: &mut O, node: NodeId) {
         let member = self.member(node);
         out.schedule(self.now + member.restart, node, member.life, Cue::Start);
     }
 
-    /// What was scheduled has come.
-    pub(crate) fn cue<O: Outside>(
+    /// Carries out a scheduled event.
+    pub(crate) fn cue<O: DeviceHost>(
         &mut self,
         out: &mut O,
         node: NodeId,
@@ -378,7 +379,7 @@ impl<D: Device> Crew<D> {
         }
     }
 
-    fn start<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    fn start<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
         let member = &mut self.members[node.index()];
         (member.zero, member.channel) = (self.now, 1);
         let (mac, resets) = (member.mac, member.resets);
@@ -391,14 +392,14 @@ impl<D: Device> Crew<D> {
     }
 
     /// Types the next command, if there is one and the prompt is there.
-    fn type_next<O: Outside>(&self, out: &mut O, node: NodeId) {
+    fn type_next<O: DeviceHost>(&self, out: &mut O, node: NodeId) {
         let member = self.member(node);
         if member.terminal.pending() > 0 && member.terminal.is_ready() {
             out.schedule(self.now, node, member.life, Cue::Type);
         }
     }
 
-    fn begin_typing<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    fn begin_typing<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
         let now = self.now;
         let member = &mut self.members[node.index()];
         let Some((text, due)) = member.terminal.begin(now) else { return Ok(()) };
@@ -409,7 +410,7 @@ impl<D: Device> Crew<D> {
     }
 
     /// Polls a device until it waits, and does what it wants.
-    pub(crate) fn settle<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    pub(crate) fn settle<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
         let now = self.now;
         loop {
             let member = &mut self.members[node.index()];
@@ -455,9 +456,9 @@ impl<D: Device> Crew<D> {
         }
     }
 
-    /// A device wants nothing before that time of its clock.
+    /// Lets a device rest until that time of its clock.
     #[inline]
-    fn rest<O: Outside>(&self, out: &mut O, node: NodeId, until: Option<Instant>) {
+    fn rest<O: DeviceHost>(&self, out: &mut O, node: NodeId, until: Option<Instant>) {
         let member = &self.members[node.index()];
         let at = until.map(|local| member.global(local).max(self.now));
         out.wait(node, member.life, at);
@@ -466,13 +467,19 @@ impl<D: Device> Crew<D> {
     /// Does what a device wants that has not come to rest.
     // What is rare stays out of the loop that every frame goes through.
     #[inline(never)]
-    fn obey<O: Outside>(&mut self, out: &mut O, node: NodeId, output: &Output) {
+    fn obey<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, output: &Output) {
         let buffer = core::mem::take(&mut self.buffer);
         self.obey_with(out, node, output, &buffer);
         self.buffer = buffer;
     }
 
-    fn obey_with<O: Outside>(&mut self, out: &mut O, node: NodeId, output: &Output, buffer: &[u8]) {
+    fn obey_with<O: DeviceHost>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        output: &Output,
+        buffer: &[u8],
+    ) {
         let now = self.now;
         let member = &mut self.members[node.index()];
         match *output {
@@ -498,8 +505,8 @@ impl<D: Device> Crew<D> {
         }
     }
 
-    /// A device hands a frame to its driver. It leaves on the channel of this moment.
-    fn transmit<O: Outside>(&mut self, out: &mut O, node: NodeId, to: Mac, data: &[u8]) {
+    /// Hands a frame of a device to its driver. It leaves on the channel of this moment.
+    fn transmit<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, to: Mac, data: &[u8]) {
         let now = self.now;
         let member = &mut self.members[node.index()];
         if out.transmit(node, member.life, member.channel, to, data) {
@@ -512,7 +519,7 @@ impl<D: Device> Crew<D> {
         }
     }
 
-    fn event<O: Outside>(&mut self, out: &mut O, node: NodeId, event: Event) {
+    fn event<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, event: Event) {
         self.news += 1;
         let member = &mut self.members[node.index()];
         member.events.push((self.now, event));
@@ -523,7 +530,7 @@ impl<D: Device> Crew<D> {
         }
     }
 
-    fn print<O: Outside>(&mut self, out: &mut O, node: NodeId, bytes: &[u8]) {
+    fn print<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, bytes: &[u8]) {
         let now = self.now;
         out.watch().note(now, &Note::Console { node, bytes });
         let member = &mut self.members[node.index()];
