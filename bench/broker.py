@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The embedded MQTT broker: its memory under attack, and its message rates beside another binary's.
+"""Measures the embedded MQTT broker: memory under attack, and message rates beside another binary's.
 
     cargo build --release
     bench/broker.py memory                  # peak resident memory (VmHWM) after each attack
@@ -7,7 +7,7 @@
 
 `memory` starts `espbench respond` afresh for each attack, on loopback, and prints VmHWM from
 /proc/PID/status, whether a client that comes then is served, and what the broker counted. Exit status 1
-where an attack took more than --limit (300 MB), or a client is not served. It moves up to 3 GB for each.
+where an attack takes more than --limit (300 MB), or a client is not served. It moves up to 3 GB for each.
 
 `rate` lets `espbench rate mqtt` saturate the broker of each binary in turn with 64-byte messages at QoS 0, 1
 and 2, and prints the medians and their ratio. Both run on the same machine as the client: look at the spread.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""UDP round trips of 64 bytes on loopback: espbench echo beside sockperf ping-pong.
+"""Compares UDP round trips of 64 bytes on loopback: espbench echo and sockperf ping-pong.
 
     cargo build --release && bench/echo.py [--rounds 5] [--probes 50000]
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Holds espbench's iperf against iperf 2 and iperf3 on loopback, side by side.
+"""Compares espbench's iperf with iperf 2 and iperf3 on loopback, side by side.
 
     bench/iperf.py [--runs N] [--seconds S] [--tests tcp,udp64,udp1470] [--espbench PATH]
-    bench/iperf.py --agree        compares figures with iperf 2's instead, in every combination
+    bench/iperf.py --agree        compares the reported figures instead, in every combination of both ends
 
 UDP: espbench offers 2.3 times what the faster peer got through, and none may be lost (in the median run);
-a run as fast as it goes is shown beside it. The programs take turns within each run, so that a busy machine slows all of them. CPU time is that of
-client and server together (getrusage). Only ratios of figures taken side by side mean anything.
+a run as fast as it goes is shown beside it. The programs take turns within each run, so that a busy
+machine slows all of them. CPU time is that of client and server together (getrusage). Only ratios of figures taken side by side mean anything.
 Needs iperf and iperf3 in the PATH, and `cargo build --release`.
 """
 import argparse

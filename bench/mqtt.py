@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MQTT messages a second through one mosquitto: mosquitto_pub with mosquitto_sub, and espbench.
+"""Compares MQTT messages a second through one mosquitto: mosquitto_pub with mosquitto_sub, and espbench.
 
     cargo build --release && bench/mqtt.py [--runs 5] [--messages 200000] [--tls]
 

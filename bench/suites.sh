@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# How long all suites of the virtual lab take: ten of the ESP-NOW report, six over Wi-Fi and power-save, one
-# after the other and then all in one run, with as many threads as said.
+# Measures how long all suites of the virtual lab take: ten of the ESP-NOW report, six over Wi-Fi and
+# power-save, one after the other and then all in one run, with THREADS threads (default 2).
 #
-#   bench/suites.sh [THREADS]       THREADS: 2 if not said
+#   bench/suites.sh [THREADS]
 #
-# Less than two minutes on two cores are wanted. Exits with 1 if all together take so much processor time,
-# which other work on the machine does not change; two free cores need about half of it on the clock.
+# The limit is two minutes of processor time for all together, which other work on the machine does not
+# change; two free cores need about half of it on the clock. Exits with 1 above it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 threads=${1:-2}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds espbench's TCP headlines against what a slow reader counted itself.
+"""Compares espbench's TCP headlines with the counts of a slow reader.
 
     bench/taken.py [--tests rate,iperf] [--seconds 5,10] [--congestion reno,cubic,bbr]
                    [--within PERCENT] [--espbench PATH]
@@ -7,8 +7,8 @@
 A reader of known rate with a small receive buffer (SO_RCVBUF 5744) sits behind a veth pair in a
 network namespace that this script makes (user namespaces are enough; it touches nothing else).
 `rate tcp` sends messages of 19 bytes to a reader of 1,000 and 4,000 of them a second, `iperf -c` to
-one of 2 and 16 Mbit/s, under each congestion control that the system has. A row says what the reader
-counted from its first read to the sender's end, what the headline says, and their ratio. Status 1
+one of 2 and 16 Mbit/s, under each congestion control that the system has. A row has the
+reader's count from its first read to the sender's end, the headline, and their ratio. Status 1
 where one is further off than --within, or where a peer that never reads is a result.
 """
 import argparse

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a whole node for the ESP32-C3 (riscv32imc) and says what it takes of the chip's memory.
+# Builds a whole node for the ESP32-C3 (riscv32imc) and prints how much of the chip's memory it takes.
 #
 # Debian's compiler is used with core built from source, since it needs no target to be installed
 # by rustup. With rustup: `rustup target add riscv32imc-unknown-none-elf`, then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A source file over 600 lines is one that should have been split.
+# Fails where a source file has more than 600 lines: it should be split.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=$(git ls-files '*.rs' '*.py' '*.sh' | while read -r file; do

@@ -1,4 +1,4 @@
-# Builds $scenario.cc (room, if not said) against Debian's ns-3 into "$work", which goes at the end.
+# Builds $scenario.cc (default: room) against Debian's ns-3 into "$work", which is removed at the end.
 # For run.sh, speed.sh and tcp.sh.
 scenario=${scenario:-room}
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs rooms in two simulators in alternation and prints what they say: see run.sh."""
+"""Runs rooms in two simulators in alternation and prints their results: see run.sh."""
 import json
 import math
 import subprocess

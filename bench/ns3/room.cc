@@ -1,11 +1,12 @@
-// One room in ns-3: reads it as `cargo run -p espbench-sim --example check -- --for-ns3 NAME SECONDS` describes it, from a file, and
-// prints what it counted as one line of JSON. ns-3 3.36 to 3.37 (Debian: libns3-dev).
+// Simulates one room in ns-3 3.36 to 3.37 (Debian: libns3-dev): reads a file that describes it, as
+// `cargo run -p espbench-sim --example check -- --for-ns3 NAME SECONDS` prints it, and prints the counts
+// as one line of JSON.
 //
 //   room FILE [RUN]
 //
-// All that ns-3 has by itself is left as it is, but: queues hold what a saturated sender needs and
-// no frame expires there (else its source runs dry); A-MPDUs are as long as the room says; a unicast frame is sent seven times at most,
-// whatever its length. An MPDU of n octets is a payload of n - 36: LLC/SNAP 8, MAC header 24, FCS 4
+// The defaults of ns-3 are kept, with these exceptions: queues hold what a saturated sender needs and
+// no frame expires there (else its source runs dry); A-MPDUs are as long as the room says; a unicast
+// frame is sent seven times at most, whatever its length. An MPDU of n octets is a payload of n - 36: LLC/SNAP 8, MAC header 24, FCS 4
 // (with QoS 2 more).
 #include "ns3/core-module.h"
 #include "ns3/mobility-module.h"

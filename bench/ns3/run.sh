@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The same rooms here and in Debian's ns-3 (libns3-dev), in alternation, and the ratios:
+# Runs the same rooms here and in Debian's ns-3 (libns3-dev), in alternation, and prints the ratios:
 #
 #   bench/ns3/run.sh                  every room; an hour
 #   bench/ns3/run.sh --quick          the three main ones, and one where positions matter; two minutes

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole nodes here, and bare stations in ns-3, in alternation: see speed.sh."""
+"""Compares the speed of whole nodes here and of bare stations in ns-3: see speed.sh."""
 import re
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from compare import median, ns3
 
 # The room of ns-3, its simulated seconds, and the lines of the example lab_speed.
 SCENARIOS = (("broadcast-100", 15, "a: saturated"), ("crowd-100", 60, "e: 100 a second"))
-# What is wanted in each of them.
+# Least ratio in each of them.
 TIMES = 100
 
 

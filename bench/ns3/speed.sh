@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# How fast whole nodes go here, and bare stations in Debian's ns-3 (libns3-dev), in alternation:
-# simulated seconds a second of processor time, and the ratio. About a minute a round.
+# Compares the speed of whole nodes here and of bare stations in Debian's ns-3 (libns3-dev), in
+# alternation: simulated seconds a second of processor time, and the ratio. About a minute a round.
 #
-#   bench/ns3/speed.sh [TIMES]        TIMES: rounds, 3 if not said
+#   bench/ns3/speed.sh [TIMES]        TIMES: rounds (default 3)
 #
 # Exits with 1 if it is less than 100 times in one of them. Debian's ns-3 is not its fastest build:
 # an optimized one of the same version was measured at 1.15 to 1.41 times that.

@@ -1,9 +1,9 @@
 // One saturated TCP stream between a station and its access point, HT20 at 65 Mbit/s with A-MPDU, in
-// ns-3 3.36 to 3.37 (Debian: libns3-dev). Prints what it counted as one line of JSON.
+// ns-3 3.36 to 3.37 (Debian: libns3-dev). Prints its counts as one line of JSON.
 //
 //   tcp --up=1 --seconds=10 --window=65535 --segment=1440 --ampdu=65535 --run=1
 //
-// The same as `crates/sim/examples/tcp_speed.rs` has: beacons, no encryption, no loss, windows and
+// The setting is that of `crates/sim/examples/tcp_speed.rs`: beacons, no encryption, no loss, windows and
 // segments as said, an acknowledgement for every second segment. Two seconds go by before the clock
 // starts: the station associates in the first, and the stream begins in the second.
 #include "ns3/applications-module.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A TCP stream here and in ns-3, in alternation: see tcp.sh."""
+"""Compares a TCP stream here and in ns-3, in alternation: see tcp.sh."""
 import json
 import re
 import subprocess
@@ -7,7 +7,7 @@ import sys
 
 from compare import median
 
-# The line of the example tcp_speed, and ns-3's words for the same; none where it has no such thing.
+# Line of the example tcp_speed, and the options of tcp.cc for the same stream; none where ns-3 has no such thing.
 CASES = (
     ("up, 64 kB windows", "--up=1"),
     ("down, 64 kB windows", "--up=0"),
