@@ -12,7 +12,7 @@
 //!   of zeros, since nobody here knows what they say.
 //! - Time is virtual, from 1970 on: the same seed gives the same file.
 
-use super::pcapng::{Packet, Section, Writer};
+use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::beacon::{Beacon, Tim};
@@ -41,33 +41,33 @@ const CCMP_HEADER: [u8; 8] = [0, 0, 0, 0x20, 0, 0, 0, 0];
 /// A time unit (3.1).
 const TU: Duration = Duration::from_micros(1024);
 
-/// What a capture is of.
+/// The subject of a capture.
 #[derive(Clone, Copy, Debug)]
-pub struct Origin<'a> {
+pub struct CaptureOrigin<'a> {
     /// The room.
     pub scene: &'a Scene,
     /// The seed that its shadowing is drawn from.
     pub seed: u64,
     /// The station at whose place the monitor stands.
     pub observer: u32,
-    /// What is done there, in words.
+    /// Activity in the room, in words.
     pub what: &'a str,
 }
 
 /// Writes a capture of a lab.
 #[derive(Debug)]
-pub struct Air<W> {
-    out: Writer<W>,
-    stations: Vec<Station>,
+pub struct AirCapture<W> {
+    out: PcapngWriter<W>,
+    stations: Vec<StationFacts>,
     devices: usize,
     observer: u32,
     buf: Vec<u8>,
     failed: Option<io::Error>,
 }
 
-/// What is known of a station.
+/// The facts about a station that a capture needs.
 #[derive(Debug)]
-struct Station {
+struct StationFacts {
     mac: Mac,
     signal: Option<i8>,
     /// Of an access point.
@@ -87,31 +87,31 @@ pub(super) fn begin<W: Write>(
     comment: &str,
     names: &[String],
     observer: u32,
-) -> io::Result<Writer<W>> {
-    let section = Section {
+) -> io::Result<PcapngWriter<W>> {
+    let section = PcapngSection {
         hardware: "simulated: nothing of this was on a real air",
         os: "virtual time",
         application: TOOL,
         comment,
     };
-    let mut out = Writer::new(out, &section)?;
+    let mut out = PcapngWriter::new(out, &section)?;
     let place = names.get(observer as usize).map_or("nobody", String::as_str);
     out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
     Ok(out)
 }
 
-/// A time between beacons, in units of 1024 us.
+/// Converts a time between beacons to units of 1024 us.
 pub(super) fn time_units(interval: Duration) -> u16 {
     (interval.as_micros() / TU.as_micros()).min(0xFFFF) as u16
 }
 
-impl<W: Write> Air<W> {
+impl<W: Write> AirCapture<W> {
     /// Begins a capture.
     ///
     /// # Errors
     /// The writer's.
-    pub fn new(out: W, origin: &Origin<'_>) -> io::Result<Self> {
-        let Origin { scene, seed, observer, what } = *origin;
+    pub fn new(out: W, origin: &CaptureOrigin<'_>) -> io::Result<Self> {
+        let CaptureOrigin { scene, seed, observer, what } = *origin;
         let stations = stations(origin);
         let comment = format!("{what}. Lab {}: {}. Seed {seed}.", scene.name, scene.title);
         let names = scene.names();
@@ -145,7 +145,7 @@ impl<W: Write> Air<W> {
         let head_len = radiotap(flight, signal, unread).emit(&mut head).unwrap_or(0);
         let comment = comment(flight);
         let parts = [&head[..head_len], &self.buf[..len]];
-        self.out.packet(&Packet { at: flight.end, parts, bad: unread, comment: &comment })
+        self.out.packet(&PcapngPacket { at: flight.end, parts, bad: unread, comment: &comment })
     }
 
     /// Writes the frame into the buffer and gives its length.
@@ -196,10 +196,10 @@ impl<W: Write> Air<W> {
     }
 }
 
-/// Who stands in the room. Access points and background stations have locally administered
+/// Lists the stations of the room. Access points and background stations have locally administered
 /// addresses; devices have those of their consoles.
-fn stations(origin: &Origin<'_>) -> Vec<Station> {
-    let Origin { scene, seed, observer, .. } = *origin;
+fn stations(origin: &CaptureOrigin<'_>) -> Vec<StationFacts> {
+    let CaptureOrigin { scene, seed, observer, .. } = *origin;
     let macs = (0..scene.devices.len()).map(|at| (NodeId(at as u16).mac(), None));
     let local = |kind: u8, at: usize| Mac([2, 0, 0, kind, (at >> 8) as u8, at as u8]);
     let routers = scene.routers.iter().enumerate().map(|(at, router)| {
@@ -215,7 +215,7 @@ fn stations(origin: &Origin<'_>) -> Vec<Station> {
     all.map(|(number, (mac, beacon))| {
         let dbm = scene.arriving_dbm(seed, number as u32, observer);
         let signal = dbm.is_finite().then_some(dbm.round().clamp(-128.0, 127.0) as i8);
-        Station { mac, signal, beacon }
+        StationFacts { mac, signal, beacon }
     })
     .collect()
 }
@@ -224,15 +224,15 @@ pub(super) const fn micros(at: Instant) -> u64 {
     at.as_nanos() / 1000
 }
 
-/// The random value of a frame: new for each, the same for its retries and in each run.
+/// Returns the random value of a frame: new for each, the same for its retries and in each run.
 fn random(flight: &Flight) -> [u8; 4] {
     let frame = u64::from(flight.from) << 12 | u64::from(flight.sequence);
     let mixed = (frame ^ flight.queued.as_nanos()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed >> 32) as u32).to_le_bytes()
 }
 
-/// A frame of other people: as long as it was, encrypted, with a body of zeros. One that is too
-/// short for that has no body.
+/// Writes a frame of other people: as long as it was, encrypted, with a body of zeros. One that is
+/// too short for that has no body.
 pub(super) fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Option<usize> {
     let long = buf.len() >= HEADER_LEN + CCMP_LEN + FCS_LEN;
     let control = if long { FrameControl::DATA.with_protection() } else { FrameControl::NULL };
@@ -289,7 +289,7 @@ pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Rad
     }
 }
 
-/// What a reader would not see in the bytes.
+/// Returns a remark on what a reader would not see in the bytes.
 pub(super) fn comment(flight: &Flight) -> Cow<'static, str> {
     let Flight { heard, collided, noise, attempt, .. } = *flight;
     if collided + noise == 0 {
@@ -309,11 +309,11 @@ pub(super) fn comment(flight: &Flight) -> Cow<'static, str> {
     text.into()
 }
 
-impl<W: Write> Watch for Air<W> {
+impl<W: Write> Watch for AirCapture<W> {
     fn note(&mut self, _: Instant, _: &Note<'_>) {}
 }
 
-impl<W: Write> Tap for Air<W> {
+impl<W: Write> Tap for AirCapture<W> {
     fn wants_notes(&self) -> bool {
         false
     }

@@ -51,14 +51,14 @@ mod code {
     pub(super) const EUI48: u16 = 3;
 }
 
-/// What a file says of itself.
+/// The description that a file gives of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Section<'a> {
-    /// What it was captured on.
+pub(super) struct PcapngSection<'a> {
+    /// Hardware that the file was captured on.
     pub(super) hardware: &'a str,
     /// The operating system.
     pub(super) os: &'a str,
-    /// What wrote it.
+    /// Application that wrote the file.
     pub(super) application: &'a str,
     /// Anything else.
     pub(super) comment: &'a str,
@@ -66,7 +66,7 @@ pub(super) struct Section<'a> {
 
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Packet<'a> {
+pub(super) struct PcapngPacket<'a> {
     /// When it was captured.
     pub(super) at: Instant,
     /// Radiotap and the frame.
@@ -79,20 +79,20 @@ pub(super) struct Packet<'a> {
 
 /// Writes a file with one interface.
 #[derive(Debug)]
-pub(super) struct Writer<W> {
+pub(super) struct PcapngWriter<W> {
     out: W,
     body: Vec<u8>,
     /// Packets written.
     pub(super) packets: u64,
 }
 
-impl<W: Write> Writer<W> {
-    pub(super) fn new(out: W, section: &Section<'_>) -> io::Result<Self> {
+impl<W: Write> PcapngWriter<W> {
+    pub(super) fn new(out: W, section: &PcapngSection<'_>) -> io::Result<Self> {
         let mut writer = Self { out, body: Vec::new(), packets: 0 };
         writer.body.extend(0x1A2B_3C4D_u32.to_le_bytes());
         writer.body.extend([1, 0, 0, 0]);
         writer.body.extend([0xFF; 8]);
-        let Section { hardware, os, application, comment } = section;
+        let PcapngSection { hardware, os, application, comment } = section;
         writer.texts(&[
             (code::COMMENT, comment),
             (code::HARDWARE, hardware),
@@ -129,7 +129,7 @@ impl<W: Write> Writer<W> {
         self.block(block::NAMES)
     }
 
-    pub(super) fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
+    pub(super) fn packet(&mut self, packet: &PcapngPacket<'_>) -> io::Result<()> {
         let nanos = packet.at.as_nanos();
         let len: usize = packet.parts.iter().map(|part| part.len()).sum();
         let kept = len.min(SNAP_LEN as usize);
@@ -182,7 +182,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The beginning of a text, cut between characters.
+/// Cuts a text between characters, and returns its beginning.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_MAX)]
 }
@@ -194,7 +194,7 @@ pub(super) mod tests {
 
     /// A block as it is read: its kind, its fixed part and content, and its options.
     #[derive(Debug, PartialEq, Eq)]
-    pub(in super::super) struct Block {
+    pub(in super::super) struct PcapngBlock {
         pub(in super::super) kind: u32,
         pub(in super::super) body: Vec<u8>,
         pub(in super::super) options: Vec<(u16, Vec<u8>)>,
@@ -205,7 +205,7 @@ pub(super) mod tests {
     }
 
     /// Reads by the draft, as strictly as one can; panics where a file is wrong.
-    pub(in super::super) fn read(mut rest: &[u8]) -> Vec<Block> {
+    pub(in super::super) fn read(mut rest: &[u8]) -> Vec<PcapngBlock> {
         let mut blocks = Vec::new();
         while !rest.is_empty() {
             let (kind, len) = (word(rest, 0), word(rest, 4) as usize);
@@ -224,7 +224,7 @@ pub(super) mod tests {
                 _ => panic!("an unknown block {kind:#x}"),
             };
             let (body, options) = inner.split_at(fixed);
-            blocks.push(Block { kind, body: body.into(), options: read_options(options) });
+            blocks.push(PcapngBlock { kind, body: body.into(), options: read_options(options) });
             rest = after;
         }
         assert_eq!(blocks[0].kind, block::SECTION);
@@ -260,19 +260,19 @@ pub(super) mod tests {
                 let mut bytes = Vec::new();
                 let [hardware, os, application, comment] = &texts;
                 let mut writer =
-                    Writer::new(&mut bytes, &Section { hardware, os, application, comment }).unwrap();
+                    PcapngWriter::new(&mut bytes, &PcapngSection { hardware, os, application, comment }).unwrap();
                 writer.interface(&name, "here").unwrap();
                 writer.names([(Mac([2, 0, 0, 0, 0, 1]), name.as_str())].into_iter()).unwrap();
                 for (nanos, data, bad, comment) in &packets {
                     let at = Instant::from_nanos(*nanos);
                     let parts = data.split_at(data.len() / 3);
                     let parts = [parts.0, parts.1];
-                    writer.packet(&Packet { at, parts, bad: *bad, comment }).unwrap();
+                    writer.packet(&PcapngPacket { at, parts, bad: *bad, comment }).unwrap();
                 }
                 prop_assert_eq!(writer.finish().unwrap(), packets.len() as u64);
                 let blocks = read(&bytes);
                 let text = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
-                let of = |block: &Block, code: u16| {
+                let of = |block: &PcapngBlock, code: u16| {
                     block.options.iter().find(|it| it.0 == code).map(|it| it.1.clone())
                 };
                 for (code, wanted) in [

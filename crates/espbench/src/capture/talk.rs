@@ -1,6 +1,6 @@
-//! What was on the air of `espnow talk`.
+//! A capture of the frames of `espnow talk`.
 
-use super::pcapng::{Packet, Section, Writer};
+use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
@@ -9,7 +9,7 @@ use espbench_proto::wire::radiotap::{ChannelField, Radiotap};
 use espbench_sim::radio::timing::SIFS_NS;
 use espbench_sim::radio::{Airtime, Hr, WifiMode};
 use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::note::{MissReason, Note, OnAir, Watch};
+use espbench_sim::talk::note::{FrameOnAir, MissReason, Note, Watch};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const SIFS: Duration = Duration::from_nanos(SIFS_NS);
 /// each attempt of the MAC, and the MAC's acknowledgements.
 #[derive(Debug)]
 pub struct Capture<W> {
-    out: Writer<W>,
+    out: PcapngWriter<W>,
     failed: Option<io::Error>,
 }
 
@@ -32,12 +32,12 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// The writer's.
     pub fn new(out: W) -> io::Result<Self> {
-        let section = Section {
+        let section = PcapngSection {
             hardware: "simulated: nothing of this was on a real air",
             application: TOOL,
-            ..Section::default()
+            ..PcapngSection::default()
         };
-        let mut out = Writer::new(out, &section)?;
+        let mut out = PcapngWriter::new(out, &section)?;
         out.interface("talk", "an ideal medium, heard as a monitor would that hears everything")?;
         Ok(Self { out, failed: None })
     }
@@ -50,7 +50,7 @@ impl<W: Write> Capture<W> {
         self.failed.map_or_else(|| self.out.finish(), Err)
     }
 
-    fn frame(&mut self, on_air: &OnAir<'_>) -> io::Result<()> {
+    fn frame(&mut self, on_air: &FrameOnAir<'_>) -> io::Result<()> {
         let mpdu = ActionFrame {
             receiver: on_air.to,
             transmitter: on_air.from,
@@ -83,12 +83,12 @@ impl<W: Write> Capture<W> {
         let mut head = [0; Radiotap::EMIT_MAX];
         let head_len = radiotap.emit(&mut head).unwrap_or(0);
         let parts = [&head[..head_len], frame];
-        self.out.packet(&Packet { at, parts, bad: false, comment: "" })
+        self.out.packet(&PcapngPacket { at, parts, bad: false, comment: "" })
     }
 }
 
-/// The random value of a frame: new for each, the same for its retries and in each run.
-fn random(on_air: &OnAir<'_>) -> [u8; 4] {
+/// Returns the random value of a frame: new for each, the same for its retries and in each run.
+fn random(on_air: &FrameOnAir<'_>) -> [u8; 4] {
     let mixed = on_air.number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed >> 32) as u32).to_le_bytes()
 }
@@ -113,7 +113,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut capture = Capture::new(&mut bytes).unwrap();
         let started = Instant::ZERO + Duration::from_millis(1500);
-        let note = Note::Air(OnAir {
+        let note = Note::Air(FrameOnAir {
             number: 1,
             attempt: 2,
             sequence: 3,

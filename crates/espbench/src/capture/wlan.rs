@@ -1,4 +1,4 @@
-//! The air of a lab of devices that speak IP over Wi-Fi, as [`Air`](super::Air) writes that of ESP-NOW.
+//! The air of a lab of devices that speak IP over Wi-Fi, as [`AirCapture`](super::AirCapture) writes that of ESP-NOW.
 //!
 //! - Each MPDU of an A-MPDU is a packet of its own, all with the time of the A-MPDU's end and one
 //!   number in radiotap's A-MPDU status. What its addressee could not read has a wrong FCS.
@@ -8,14 +8,14 @@
 //!   it is known for how many stations there is something; the first so many are shown.
 
 use super::air::{begin, comment, data, micros, radiotap, time_units};
-use super::pcapng::{Packet, Writer};
+use super::pcapng::{PcapngPacket, PcapngWriter};
 use espbench_proto::wire::beacon::{Beacon, Tim};
 use espbench_proto::wire::esp_now;
 use espbench_proto::wire::ieee80211::AckFrame;
 use espbench_proto::wire::mac::Mac;
 use espbench_proto::wire::radiotap::{AmpduField, Radiotap};
 use espbench_proto::wire::wlan::{
-    self, ControlFrame, DataFrame, Direction, Eapol, ManagementFrame, ManagementKind,
+    self, ControlFrame, DataFrame, DsDirection, Eapol, ManagementFrame, ManagementKind,
 };
 use espbench_sim::lab::net_scene::NetScene;
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
@@ -33,7 +33,7 @@ const SSID: &str = "espbench";
 /// Writes a capture of a world.
 #[derive(Debug)]
 pub struct Wlan<W> {
-    out: Writer<W>,
+    out: PcapngWriter<W>,
     stations: Vec<(Mac, Option<i8>)>,
     observer: u32,
     ap: u32,
@@ -142,7 +142,12 @@ impl<W: Write> Wlan<W> {
         let mut head = [0; Radiotap::EMIT_MAX];
         let head_len = Radiotap { ampdu, ..tap }.emit(&mut head).unwrap_or(0);
         let parts = [&head[..head_len], &self.buf[..len]];
-        self.out.packet(&Packet { at: seen.flight.end, parts, bad: unread, comment: &comment })
+        self.out.packet(&PcapngPacket {
+            at: seen.flight.end,
+            parts,
+            bad: unread,
+            comment: &comment,
+        })
     }
 
     fn control(&mut self, seen: &Seen<'_>) -> Option<usize> {
@@ -200,10 +205,10 @@ impl<W: Write> Wlan<W> {
 
     fn data(&self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> DataFrame {
         let frame = seen.frame;
-        let way = if frame.from == self.ap { Direction::Down } else { Direction::Up };
+        let way = if frame.from == self.ap { DsDirection::Down } else { DsDirection::Up };
         let third = match (way, content.packet) {
-            (Direction::Down, Some(packet)) => self.mac(packet.from),
-            (Direction::Up, Some(packet)) => packet.to.map_or(Mac::BROADCAST, |to| self.mac(to)),
+            (DsDirection::Down, Some(packet)) => self.mac(packet.from),
+            (DsDirection::Up, Some(packet)) => packet.to.map_or(Mac::BROADCAST, |to| self.mac(to)),
             (_, None) => self.mac(self.ap),
         };
         let qos = match content.info.subtype {
@@ -224,7 +229,7 @@ impl<W: Write> Wlan<W> {
         }
     }
 
-    /// A message of ESP-NOW, with what is in it and the random value left at zero.
+    /// Writes a message of ESP-NOW, with its content and the random value left at zero.
     fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
         let frame = esp_now::ActionFrame {
             receiver: self.mac(seen.frame.to),
@@ -297,7 +302,7 @@ impl<W: Write> Wlan<W> {
     }
 }
 
-/// The Duration field, microseconds.
+/// Returns the Duration field, in microseconds.
 fn duration(seen: &Seen<'_>) -> u16 {
     seen.frame.duration_ns.div_ceil(1000).min(0x7FFF) as u16
 }

@@ -5,7 +5,7 @@ use super::live::{Feed, Outlet};
 use super::output;
 use super::progress::Progress;
 use crate::say::say;
-use crate::store::{Observer, Recorder, Run, Store, StoredCell};
+use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
 use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
@@ -122,7 +122,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// As [`measure`].
-pub fn resume(store: &Store, run: &Run, mut job: Job<'_>) -> anyhow::Result<ExitCode> {
+pub fn resume(store: &Store, run: &StoredRun, mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
     let outlet = job.args.openmetrics.as_ref().map(Outlet::open).transpose()?;
@@ -164,7 +164,7 @@ struct Watch<'a, 'b> {
     live: &'a mut Option<Live<'b>>,
 }
 
-impl Observer for Watch<'_, '_> {
+impl SampleObserver for Watch<'_, '_> {
     fn sample(&mut self, sample: &Sample) {
         self.progress.sample(sample);
         self.feed.sample(sample);
@@ -176,7 +176,7 @@ impl Observer for Watch<'_, '_> {
 
 fn carry_out(
     store: &Store,
-    run: &Run,
+    run: &StoredRun,
     job: &mut Job<'_>,
     outlet: Option<Outlet>,
     cancel: &Arc<AtomicBool>,

@@ -2,7 +2,7 @@
 //! told. What the numbers mean is read back from the store.
 
 use crate::say::{self, say};
-use crate::store::Observer;
+use crate::store::SampleObserver;
 use crate::sys::terminal;
 use espbench_measure::live::{Pace, Present, Span, Tally};
 use espbench_proto::sample::Sample;
@@ -134,7 +134,7 @@ impl Drop for Progress {
     }
 }
 
-impl Observer for Progress {
+impl SampleObserver for Progress {
     fn sample(&mut self, sample: &Sample) {
         lock(&self.work).tally.add(sample);
     }

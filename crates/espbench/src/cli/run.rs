@@ -4,7 +4,7 @@ use super::builtin;
 use super::common::MeasureArgs;
 use super::flow::{self, Job};
 use super::mqtt_access::MqttAccessArgs;
-use crate::store::{Run, Store};
+use crate::store::{Store, StoredRun};
 use crate::target::replay::ReplayTarget;
 use crate::target::several::Several;
 use crate::target::{Target, spec};
@@ -155,7 +155,7 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
 
 /// A stored run as a target.
 fn replay(store: &Store, name: &str) -> anyhow::Result<Box<dyn Target>> {
-    let run: Run = store.run(name)?;
+    let run: StoredRun = store.run(name)?;
     let mut cells = Vec::new();
     for cell in &run.cells {
         cells.extend(store.recorded(cell)?);

@@ -1,6 +1,6 @@
 //! The other side: one file per service, each a thread that stops when it is dropped.
 //!
-//! `espbench respond` starts all of them on their usual ports; the `loopback` target starts the
+//! `espbench respond` starts all of them on their default ports; the `loopback` target starts the
 //! one it needs, in this process, on a port that the system picks.
 //!
 //! | module | contents |

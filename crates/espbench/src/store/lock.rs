@@ -54,8 +54,8 @@ impl Drop for RunLock {
     }
 }
 
-/// Whether the file that was opened is still the one of that name: it may have been removed, and made
-/// anew, before it was locked.
+/// Tells whether the file that was opened is still the one of that name: it may have been removed,
+/// and made anew, before it was locked.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -63,7 +63,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     of(file.metadata()).is_some_and(|ours| of(std::fs::metadata(path)) == Some(ours))
 }
 
-/// An open file cannot be removed there.
+/// Returns true: an open file cannot be removed there.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

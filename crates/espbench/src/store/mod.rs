@@ -3,13 +3,19 @@
 //! Samples are written as they come, in short transactions of the write-ahead log: a process that
 //! is killed leaves every finished cell whole, and the cell in progress is measured again by
 //! `espbench run --resume`. The store counts and filters; it computes no statistic.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `recorder` | the way of samples from a target to the writer's thread |
+//! | `rows` | samples as rows, and back |
+//! | `lock` | the lock of a run that is being carried out |
 
 mod lock;
 mod recorder;
 mod rows;
 
 pub use lock::RunLock;
-pub use recorder::{Observer, Recorder};
+pub use recorder::{Recorder, SampleObserver};
 
 use espbench_measure::plan::{Set, Step, label};
 use espbench_measure::report::Overhead;
@@ -31,7 +37,7 @@ pub enum StoreError {
     Unusable {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Defect of the file.
         why: String,
     },
     /// There is no such run.
@@ -39,7 +45,7 @@ pub enum StoreError {
     NoRun {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
     },
     /// Every run is complete.
@@ -62,7 +68,7 @@ pub enum StoreError {
     Going {
         /// The run.
         name: String,
-        /// Its number, as it told it.
+        /// Number of the process that carries the run out.
         process: String,
     },
     /// The disk is full.
@@ -85,7 +91,7 @@ pub enum StoreError {
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }
@@ -102,7 +108,7 @@ pub struct Store {
 pub struct Listed {
     /// Name of the run.
     pub name: String,
-    /// Its facts.
+    /// Facts of the run.
     pub facts: RunFacts,
     /// Cells planned.
     pub planned: u64,
@@ -114,9 +120,9 @@ pub struct Listed {
 
 /// A run opened for work or for its report.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct StoredRun {
     id: i64,
-    /// Its facts.
+    /// Facts of the run.
     pub facts: RunFacts,
     /// The tool's own cost, as calibrated before the run.
     pub overhead: Option<Overhead>,
@@ -128,15 +134,15 @@ pub struct Run {
 #[derive(Clone, Debug)]
 pub struct StoredCell {
     id: i64,
-    /// What to do.
+    /// Work of the cell.
     pub step: Step,
     /// Whether it was measured.
-    pub status: Status,
+    pub status: CellStatus,
 }
 
 /// Where a cell stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum CellStatus {
     /// Not measured, or cut short.
     Pending,
     /// Measured.
@@ -145,10 +151,10 @@ pub enum Status {
     Failed,
 }
 
-impl Run {
+impl StoredRun {
     /// Cells that are still to be measured: `--resume` tries failed ones again.
     pub fn open_cells(&self) -> impl Iterator<Item = &StoredCell> {
-        self.cells.iter().filter(|cell| cell.status != Status::Done)
+        self.cells.iter().filter(|cell| cell.status != CellStatus::Done)
     }
 }
 
@@ -209,16 +215,16 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Going`].
-    pub fn lock(&self, run: &Run) -> Result<RunLock, StoreError> {
+    pub fn lock(&self, run: &StoredRun) -> Result<RunLock, StoreError> {
         RunLock::take(&self.path, run.id, &run.facts.name)
     }
 
-    /// A second connection to the same file, for another thread.
+    /// Opens a second connection to the same file, for another thread.
     fn reopen(&self) -> Result<Self, StoreError> {
         Self::open(&self.path)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -267,7 +273,7 @@ impl Store {
         StoreError::Unusable { path: self.path.clone(), why }
     }
 
-    /// Now, in UTC, RFC 3339; for people only.
+    /// Returns the time in UTC, as RFC 3339 has it; for people only.
     ///
     /// # Errors
     /// SQLite's.
@@ -286,7 +292,7 @@ impl Store {
         mut facts: RunFacts,
         overhead: Option<&Overhead>,
         set: &Set,
-    ) -> Result<Run, StoreError> {
+    ) -> Result<StoredRun, StoreError> {
         let path = self.path.clone();
         let wrap = |e| wrap(&path, e);
         let transaction = self
@@ -317,12 +323,12 @@ impl Store {
         self.run(&name)
     }
 
-    /// A run by its name, its number, or `last`.
+    /// Finds a run by its name, its number, or `last`.
     ///
     /// # Errors
     /// [`StoreError::NoRun`], or SQLite's; a stored plan that cannot be read any more is
     /// [`StoreError::Unusable`].
-    pub fn run(&self, name: &str) -> Result<Run, StoreError> {
+    pub fn run(&self, name: &str) -> Result<StoredRun, StoreError> {
         let found = self
             .db
             .query_row(
@@ -341,7 +347,7 @@ impl Store {
             rows::from_json(&facts).map_err(|e| self.unusable(format!("run {id}: {e}")))?;
         let overhead = overhead.and_then(|text| rows::from_json(&text).ok());
         let cells = self.cells(id, &facts)?;
-        Ok(Run { id, facts, overhead, cells })
+        Ok(StoredRun { id, facts, overhead, cells })
     }
 
     fn cells(&self, run: i64, facts: &RunFacts) -> Result<Vec<StoredCell>, StoreError> {
@@ -366,21 +372,21 @@ impl Store {
         }
         let cells = rows.into_iter().zip(steps).map(|((id, status), step)| {
             let status = match status.as_str() {
-                "done" => Status::Done,
-                "failed" => Status::Failed,
-                _ => Status::Pending,
+                "done" => CellStatus::Done,
+                "failed" => CellStatus::Failed,
+                _ => CellStatus::Pending,
             };
             StoredCell { id, step, status }
         });
         Ok(cells.collect())
     }
 
-    /// What was recorded for one cell; `None` while it is pending.
+    /// Returns what was recorded for one cell; `None` while it is pending.
     ///
     /// # Errors
     /// SQLite's, or [`StoreError::Unusable`] for rows that make no sense.
     pub fn recorded(&self, cell: &StoredCell) -> Result<Option<Recorded>, StoreError> {
-        if cell.status == Status::Pending {
+        if cell.status == CellStatus::Pending {
             return Ok(None);
         }
         let (error, counters, facts) = self
@@ -402,7 +408,7 @@ impl Store {
         }))
     }
 
-    /// All runs, oldest first.
+    /// Lists all runs, oldest first.
     ///
     /// # Errors
     /// SQLite's.
@@ -432,11 +438,11 @@ impl Store {
         rows.map_err(|e| self.wrap(e))
     }
 
-    /// The newest run with cells that are still open.
+    /// Finds the newest run with cells that are still open.
     ///
     /// # Errors
     /// [`StoreError::NoneOpen`] where every run is complete, [`StoreError::Empty`] where there is none.
-    pub fn newest_open(&self) -> Result<Run, StoreError> {
+    pub fn newest_open(&self) -> Result<StoredRun, StoreError> {
         let name: Option<String> = self
             .db
             .query_row(
@@ -466,7 +472,7 @@ impl Store {
     }
 }
 
-/// SQLite's errors in our words.
+/// Puts SQLite's errors into our words.
 fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
@@ -486,7 +492,7 @@ fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// The file as a URI that says that nobody changes it; `None` of a name that is no UTF-8.
+/// Returns the file as a URI that says that nobody changes it; `None` of a name that is no UTF-8.
 fn uri(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     let mut uri = String::from("file:");
@@ -500,7 +506,7 @@ fn uri(path: &Path) -> Option<String> {
     Some(uri + "?immutable=1")
 }
 
-/// A name that needs no quotes in a shell.
+/// Returns a name that needs no quotes in a shell.
 fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars() {

@@ -1,7 +1,7 @@
 //! Takes samples from a target and has them written by a thread of its own, so that the disk is
 //! not in the measuring loop.
 
-use super::{Run, Store, StoreError, StoredCell, rows, wrap};
+use super::{Store, StoreError, StoredCell, StoredRun, rows, wrap};
 use crate::target::Sink;
 use espbench_measure::cell::Origin;
 use espbench_measure::live::Tally;
@@ -20,24 +20,24 @@ const BATCH: usize = 1024;
 const WAITING: usize = 256;
 
 /// Sees samples and counters as they come: for progress and live lines, not for statistics.
-pub trait Observer {
-    /// A sample was recorded.
+pub trait SampleObserver {
+    /// Takes note of a recorded sample.
     fn sample(&mut self, sample: &Sample);
 }
 
-impl Observer for () {
+impl SampleObserver for () {
     fn sample(&mut self, _: &Sample) {}
 }
 
-enum Job {
+enum WriterJob {
     Samples(i64, Vec<Sample>),
     /// Forget what an earlier try at the cell left.
     Clear(i64),
     /// The cell ended; the answer says whether all of it is on disk.
-    End(Box<End>, SyncSender<Result<(), StoreError>>),
+    End(Box<CellEnd>, SyncSender<Result<(), StoreError>>),
 }
 
-struct End {
+struct CellEnd {
     cell: i64,
     counters: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
@@ -48,7 +48,7 @@ struct End {
 /// Writes the cells of one run.
 #[derive(Debug)]
 pub struct Recorder {
-    jobs: Option<SyncSender<Job>>,
+    jobs: Option<SyncSender<WriterJob>>,
     writer: Option<JoinHandle<()>>,
     cancel: Arc<AtomicBool>,
     /// Set by the writer once it can write no more: no sense in measuring on.
@@ -58,7 +58,7 @@ pub struct Recorder {
 /// The sink of one cell.
 pub struct CellSink<'a> {
     recorder: &'a Recorder,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn SampleObserver,
     cell: i64,
     /// Whether samples are simulated: then time stands still while the disk is waited for.
     simulated: bool,
@@ -69,7 +69,7 @@ pub struct CellSink<'a> {
 }
 
 impl Recorder {
-    /// A recorder for runs of `store`; `cancel` is what makes targets stop.
+    /// Creates a recorder for runs of `store`; `cancel` is the flag on which targets stop.
     ///
     /// # Errors
     /// The store cannot be opened a second time, or no thread can be had.
@@ -95,13 +95,13 @@ impl Recorder {
     /// The store's; the inner result is that of `work`, in words.
     pub fn cell<E: std::fmt::Display>(
         &self,
-        run: &Run,
+        run: &StoredRun,
         cell: &StoredCell,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SampleObserver,
         work: impl FnOnce(&mut CellSink<'_>) -> Result<(), E>,
     ) -> Result<Result<(), String>, StoreError> {
         debug_assert!(run.cells.iter().any(|c| c.id == cell.id), "the cell is of this run");
-        self.send(Job::Clear(cell.id));
+        self.send(WriterJob::Clear(cell.id));
         let mut sink = CellSink {
             recorder: self,
             observer,
@@ -121,7 +121,7 @@ impl Recorder {
             Ok(()) => "done",
             Err(_) => "failed",
         };
-        let end = End {
+        let end = CellEnd {
             cell: cell.id,
             counters: sink.counters,
             facts: sink.facts,
@@ -129,7 +129,7 @@ impl Recorder {
             status,
         };
         let (answer, written) = sync_channel(1);
-        self.send(Job::End(Box::new(end), answer));
+        self.send(WriterJob::End(Box::new(end), answer));
         // The writer answers every End; it is gone only if it panicked.
         written.recv().unwrap_or_else(|_| {
             let why = "its writer ended".into();
@@ -139,7 +139,7 @@ impl Recorder {
     }
 
     /// Hands a job to the writer; true if that had to wait.
-    fn send(&self, job: Job) -> bool {
+    fn send(&self, job: WriterJob) -> bool {
         let Some(jobs) = &self.jobs else { return false };
         match jobs.try_send(job) {
             Ok(()) | Err(TrySendError::Disconnected(_)) => false,
@@ -161,7 +161,8 @@ impl Drop for Recorder {
 }
 
 impl CellSink<'_> {
-    /// What the lab simulates is a result even where all is lost.
+    /// Fails a real target's cell without one valid sample. A cell that the lab simulates is a
+    /// result even where all is lost.
     fn measured(&self, workload: &Workload) -> Result<(), String> {
         let nothing = if self.simulated { None } else { self.tally.nothing(workload) };
         nothing.map_or(Ok(()), Err)
@@ -172,7 +173,7 @@ impl CellSink<'_> {
             return;
         }
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        if self.recorder.send(Job::Samples(self.cell, batch)) && !self.simulated {
+        if self.recorder.send(WriterJob::Samples(self.cell, batch)) && !self.simulated {
             self.count("recorder-stalls", 1);
         }
     }
@@ -201,8 +202,9 @@ impl Sink for CellSink<'_> {
     }
 }
 
-/// The writer's loop. After a failure it takes jobs and drops them, and every `End` gets the error.
-fn write(mut store: Store, work: &Receiver<Job>, broken: &AtomicBool) {
+/// Runs the writer's loop. After a failure it takes jobs and drops them, and every `CellEnd` gets the
+/// error.
+fn write(mut store: Store, work: &Receiver<WriterJob>, broken: &AtomicBool) {
     let mut failed: Option<rusqlite::Error> = None;
     for job in work {
         let result = match &failed {
@@ -213,7 +215,7 @@ fn write(mut store: Store, work: &Receiver<Job>, broken: &AtomicBool) {
             broken.store(true, Ordering::Relaxed);
             failed = Some(error);
         }
-        if let Job::End(_, answer) = job {
+        if let WriterJob::End(_, answer) = job {
             let _ = answer.send(match failed.take() {
                 Some(error) => Err(wrap(&store.path, error)),
                 None => Ok(()),
@@ -222,16 +224,16 @@ fn write(mut store: Store, work: &Receiver<Job>, broken: &AtomicBool) {
     }
 }
 
-fn apply(store: &mut Store, job: &Job) -> rusqlite::Result<()> {
+fn apply(store: &mut Store, job: &WriterJob) -> rusqlite::Result<()> {
     let transaction =
         store.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     match job {
-        Job::Samples(cell, samples) => rows::insert(&transaction, *cell, samples)?,
-        Job::Clear(cell) => {
+        WriterJob::Samples(cell, samples) => rows::insert(&transaction, *cell, samples)?,
+        WriterJob::Clear(cell) => {
             transaction.execute("DELETE FROM probe WHERE cell_id = ?1", [cell])?;
             transaction.execute("DELETE FROM interval WHERE cell_id = ?1", [cell])?;
         }
-        Job::End(end, _) => {
+        WriterJob::End(end, _) => {
             transaction.execute(
                 "UPDATE cell SET status = ?2, error = ?3, counters = ?4, facts = ?5 WHERE id = ?1",
                 params![

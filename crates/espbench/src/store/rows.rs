@@ -75,7 +75,7 @@ pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite
     Ok(())
 }
 
-/// SQLite's integers are signed; 292 years of nanoseconds are enough.
+/// Converts to SQLite's signed integers; 292 years of nanoseconds are enough.
 fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -84,7 +84,7 @@ fn nanos(at: Instant) -> i64 {
     int(at.as_nanos())
 }
 
-/// The samples of a cell, in the order in which they were recorded.
+/// Reads the samples of a cell, in the order in which they were recorded.
 pub(super) fn samples(db: &Connection, cell: i64) -> rusqlite::Result<Vec<Sample>> {
     let mut samples = Vec::new();
     let mut query = db.prepare_cached(
@@ -151,7 +151,7 @@ fn interval(row: &Row<'_>) -> rusqlite::Result<Interval> {
     })
 }
 
-/// Eight counts, where the bytes are that many.
+/// Reads eight counts, where the bytes are that many.
 fn sizes(bytes: &[u8]) -> Option<[u32; 8]> {
     let (counts, []) = bytes.as_chunks::<4>() else { return None };
     <[[u8; 4]; 8]>::try_from(counts).ok().map(|counts| counts.map(u32::from_le_bytes))

@@ -1,4 +1,4 @@
-//! Socket buffers beyond the usual limit.
+//! Socket buffers beyond the default limit.
 
 use socket2::SockRef;
 

@@ -1,4 +1,4 @@
-//! What the tool itself costs: raw observations for [`Overhead`], taken before every run.
+//! The tool's own costs: raw observations for [`Overhead`], taken before every run.
 
 use super::udp_echo::EchoTarget;
 use super::{Sink, Target as _, TargetError, loopback};

@@ -22,11 +22,11 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct LoopbackTarget {
     services: Vec<(&'static str, Service)>,
-    /// What the broker counts, once it runs.
+    /// Counters of the broker, once it runs.
     broker: Option<SharedCounts>,
 }
 
-/// The site of everything measured over loopback.
+/// Returns the site of everything measured over loopback.
 #[must_use]
 pub fn site() -> Site {
     Site {
@@ -39,7 +39,7 @@ pub fn site() -> Site {
 }
 
 impl LoopbackTarget {
-    /// The responder for that kind of work: started at its first use, kept to the end.
+    /// Returns the responder for that kind of work: started at its first use, kept to the end.
     fn peer(&mut self, kind: &'static str) -> Result<SocketAddr, TargetError> {
         if let Some((_, service)) = self.services.iter().find(|(name, _)| *name == kind) {
             return Ok(service.address);

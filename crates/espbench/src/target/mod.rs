@@ -1,7 +1,20 @@
-//! Where: one file per way to reach devices.
+//! Targets: one file per way to reach devices.
 //!
 //! A target only pumps bytes and time. Behaviour is in `espbench_proto::node`, arithmetic in
 //! `espbench_measure`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`spec`] | targets as they are typed |
+//! | [`sim`] | the virtual lab |
+//! | [`loopback`] | the built-in responders, in this process |
+//! | [`udp_echo`], [`ping`] | round trips over UDP and ICMP; `round_trips` is what they share |
+//! | [`tcp_rate`] | short messages over TCP |
+//! | [`iperf`] | an iperf 2 client |
+//! | [`mqtt`] | messages through a broker |
+//! | [`replay`] | a stored run |
+//! | [`several`] | several targets as one |
+//! | [`calibrate`] | the tool's own costs |
 
 pub mod calibrate;
 pub mod iperf;
@@ -32,7 +45,7 @@ pub enum TargetError {
         target: String,
         /// The workload's kind.
         kind: &'static str,
-        /// What to do.
+        /// Advice to the user.
         hint: String,
     },
     /// The peer could not be reached, or went away.
@@ -40,11 +53,11 @@ pub enum TargetError {
     Peer {
         /// Address of the peer.
         peer: String,
-        /// What was being done.
+        /// Action that failed.
         what: &'static str,
         /// The system's error.
         source: std::io::Error,
-        /// What to do.
+        /// Advice to the user.
         hint: String,
     },
     /// The peer answered with something else than the protocol allows.
@@ -52,19 +65,19 @@ pub enum TargetError {
     Protocol {
         /// Address of the peer.
         peer: String,
-        /// What it did.
+        /// Action of the peer.
         what: String,
-        /// What to do.
+        /// Advice to the user.
         hint: String,
     },
     /// A local resource failed.
     #[error("{what}: {source}; {hint}")]
     Local {
-        /// What was being done.
+        /// Action that failed.
         what: String,
         /// The system's error.
         source: std::io::Error,
-        /// What to do.
+        /// Advice to the user.
         hint: String,
     },
     /// A simulation did not come to its end.
@@ -81,7 +94,7 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    /// Whether the system does not permit it to this user.
+    /// Tells whether the system does not permit it to this user.
     pub(crate) fn is_permission(&self) -> bool {
         matches!(self, Self::Local { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied)
     }
@@ -95,12 +108,12 @@ pub trait Sink {
     fn count(&mut self, name: &str, by: u64);
     /// Notes a finding that is not a number (the peer's version).
     fn fact(&mut self, name: &str, value: String);
-    /// True once the user wants to stop; a target looks at it at least ten times a second.
+    /// Tells whether the user wants to stop; a target looks at it at least ten times a second.
     fn cancelled(&self) -> bool;
 }
 
-/// The work as real targets carry it out: without the variant, which becomes a fact of the cell. What
-/// boards run is what the user says that they do.
+/// Returns the work as real targets carry it out: without the variant, which becomes a fact of the
+/// cell. The user says what boards run.
 pub(crate) fn noted(workload: &Workload, sink: &mut dyn Sink) -> Workload {
     if let Some(name) = workload.variant() {
         sink.fact(fact::VARIANT, name.as_str().into());
@@ -110,9 +123,9 @@ pub(crate) fn noted(workload: &Workload, sink: &mut dyn Sink) -> Workload {
 
 /// A way to reach devices.
 pub trait Target {
-    /// The device and the place, as far as the target itself knows them.
+    /// Returns the device and the place, as far as the target itself knows them.
     fn site(&self) -> Site;
-    /// Whether it measures something real.
+    /// Returns the origin of the results: measured, or simulated.
     fn origin(&self) -> Origin {
         Origin::Measured
     }
@@ -121,7 +134,7 @@ pub trait Target {
     fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
         let _ = (seed, cells);
     }
-    /// Whether it can do this work, before anything is measured.
+    /// Checks that the target can do this work, before anything is measured.
     ///
     /// # Errors
     /// [`TargetError::Unsupported`].

@@ -1,6 +1,6 @@
 //! ICMP round trips to anything that speaks IP: `icmp:HOST`.
 
-use super::round_trips::{Carrier, Exchange, Hints, out_of_buffers};
+use super::round_trips::{Hints, ProbeCarrier, ProbeExchange, out_of_buffers};
 use super::udp_echo::stamps;
 use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 pub struct PingTarget {
     /// The host; the port does not matter.
     pub peer: SocketAddr,
-    /// What is known of the device and the place.
+    /// Facts about the device and the place.
     pub site: Site,
 }
 
@@ -58,14 +58,14 @@ impl Target for PingTarget {
         let kind = if socket.is_raw() { "raw (CAP_NET_RAW)" } else { "unprivileged" };
         sink.fact("icmp_socket", kind.into());
         let prober = Prober::ping(work, socket.version(), socket.identifier(), clock.now());
-        Exchange::new(self.name(), prober, work.timeout, Icmp(socket), clock).run(sink)
+        ProbeExchange::new(self.name(), prober, work.timeout, Icmp(socket), clock).run(sink)
     }
 }
 
 /// Opens a socket for echo requests to `peer`.
 ///
 /// # Errors
-/// What keeps it from being opened, and what to do.
+/// The reason for which the socket cannot be opened, with advice.
 pub(super) fn open(
     peer: SocketAddr,
     options: IpFields,
@@ -99,7 +99,7 @@ pub(super) fn open(
 /// An ICMP socket that carries probes.
 pub(super) struct Icmp(pub(super) IcmpSocket);
 
-impl Carrier for Icmp {
+impl ProbeCarrier for Icmp {
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.0.send(datagram)
     }

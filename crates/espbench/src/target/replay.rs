@@ -14,7 +14,7 @@ pub struct ReplayTarget {
     pub site: Site,
     /// Whether it was measured: given back, it still is what it was.
     pub origin: Origin,
-    /// Its cells, in order; each is given back once.
+    /// Cells of the run, in order; each is given back once.
     pub cells: Vec<Recorded>,
 }
 

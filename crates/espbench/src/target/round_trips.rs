@@ -19,20 +19,22 @@ const SILENT_FROM_START: u32 = 3;
 const SILENT_LATER: u32 = 10;
 
 /// A carrier of probes to a peer and of replies back.
-pub(super) trait Carrier {
+pub(super) trait ProbeCarrier {
     /// Sends one probe.
     fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
     /// Waits for a reply until about `until`, at most 50 ms; `None` where none came.
     fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<StampedDatagram>>;
     /// Datagrams that this host dropped because the socket's buffer was full.
     fn overflow(&self) -> u32;
-    /// The cause by which a probe counts as lost that could not be sent; `None` ends the cell.
+    /// Returns the cause by which a probe counts as lost that could not be sent; `None` ends the
+    /// cell.
     fn refusal(&self, error: &io::Error) -> Option<Cause>;
-    /// The next probe that the network said to have failed.
+    /// Takes the next probe that the network said to have failed.
     fn failure(&mut self) -> Option<QuotedFailure> {
         None
     }
-    /// Advice for when nothing listens, when nothing answers, and when the system refuses.
+    /// Returns the advice for when nothing listens, when nothing answers, and when the system
+    /// refuses.
     fn hints(&self) -> Hints;
 }
 
@@ -47,7 +49,7 @@ pub(super) struct Hints {
 }
 
 /// One cell being carried out.
-pub(super) struct Exchange<'a, C> {
+pub(super) struct ProbeExchange<'a, C> {
     /// The target as it is typed.
     peer: String,
     timeout: Duration,
@@ -64,8 +66,8 @@ pub(super) struct Exchange<'a, C> {
     over: Option<&'a AtomicBool>,
 }
 
-impl<'a, C: Carrier> Exchange<'a, C> {
-    /// A cell against that peer; a probe is lost after `timeout`.
+impl<'a, C: ProbeCarrier> ProbeExchange<'a, C> {
+    /// Prepares a cell against that peer; a probe is lost after `timeout`.
     pub(super) fn new(
         peer: String,
         prober: Prober,
@@ -78,8 +80,8 @@ impl<'a, C: Carrier> Exchange<'a, C> {
         Self { peer, timeout, carrier, clock, prober, heard, any, refused, causes, over }
     }
 
-    /// The same beside other work, which is over once that is set: then no further probe is sent. Loss
-    /// is what such a cell measures, however much.
+    /// Runs the cell beside other work, until `over` is set: then no further probe is sent. Loss is
+    /// what such a cell measures, however much.
     pub(super) fn until(self, over: Option<&'a AtomicBool>) -> Self {
         Self { over, ..self }
     }
@@ -199,7 +201,8 @@ impl<'a, C: Carrier> Exchange<'a, C> {
         Ok(())
     }
 
-    /// ICMP said that nothing listens there. A device that restarts says so for a while.
+    /// Handles an ICMP error that says that nothing listens there. A device that restarts says so
+    /// for a while.
     fn unreachable(&mut self, source: io::Error) -> Result<(), TargetError> {
         self.refused += 1;
         if self.any || self.over.is_some() {
@@ -215,7 +218,7 @@ impl<'a, C: Carrier> Exchange<'a, C> {
     }
 }
 
-/// Whether the system is out of buffers, which passes.
+/// Tells whether the system is out of buffers, which passes.
 pub(super) fn out_of_buffers(error: &io::Error) -> bool {
     #[cfg(unix)]
     if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::ENOMEM)) {

@@ -19,7 +19,7 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What can be typed, for errors and for `--help`.
+/// The forms that can be typed, for errors and for `--help`.
 pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HOST[:PORT], \
                          iperf:HOST[:PORT], mqtt:HOST[:PORT], mqtts:HOST[:PORT], \
                          ws://HOST[:PORT][/PATH], wss://HOST[:PORT][/PATH], replay:RUN";
@@ -37,7 +37,7 @@ pub struct Access {
     pub password: Option<String>,
     /// Client identifier at an MQTT broker; one of this process's own where not given.
     pub client_id: Option<String>,
-    /// Keep-alive seconds asked of an MQTT broker; the usual ones where not given.
+    /// Keep-alive seconds asked of an MQTT broker; the default where not given.
     pub keep_alive: Option<u16>,
     /// Certificates of an MQTT broker's TLS.
     pub tls: TlsFiles,
@@ -49,7 +49,7 @@ pub struct Access {
     pub topic: Option<String>,
 }
 
-/// The target of that description. `replay:` needs the store and is not known here.
+/// Parses the description of a target. `replay:` needs the store and is not known here.
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
@@ -83,8 +83,8 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
     })
 }
 
-/// An MQTT broker, with or without a scheme. What the URL says of user and password counts before what
-/// `access` does.
+/// Parses an MQTT broker, with or without a scheme. User and password of the URL count before those
+/// of `access`.
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
@@ -102,19 +102,19 @@ pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, String> {
         None
     };
     let Url { scheme, username, password, host, path, .. } = url;
-    let usual = MqttTarget::new(address, access.site.clone());
+    let defaults = MqttTarget::new(address, access.site.clone());
     Ok(MqttTarget {
         endpoint: BrokerAddress { address, scheme, host, path, tls },
         username: username.or_else(|| access.username.clone()),
         password: password.or_else(|| access.password.clone()),
         client_id: access.client_id.clone(),
-        keep_alive: access.keep_alive.unwrap_or(usual.keep_alive),
+        keep_alive: access.keep_alive.unwrap_or(defaults.keep_alive),
         topic: access.topic.clone(),
-        ..usual
+        ..defaults
     })
 }
 
-/// The virtual lab, which knows its devices and its place itself.
+/// Makes the virtual lab, which knows its devices and its place itself.
 fn sim(
     lab: Option<&str>,
     Access { site, capture, threads, .. }: &Access,
@@ -133,7 +133,7 @@ fn sim(
     Ok(Box::new(SimTarget::new(lab, sys::threads(*threads))?.capturing(capture.clone())))
 }
 
-/// `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.
+/// Resolves `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
@@ -159,7 +159,7 @@ pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
     lookup(host, port)
 }
 
-/// The address of a name, IPv4 first.
+/// Looks up the address of a name, IPv4 first.
 fn lookup(host: &str, port: u16) -> Result<SocketAddr, String> {
     let found: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
@@ -175,8 +175,9 @@ fn lookup(host: &str, port: u16) -> Result<SocketAddr, String> {
         .ok_or_else(|| format!("`{host}` has no address"))
 }
 
-/// A host without a port, to an address with port 0; of a name the one of that version of IP, or else
-/// IPv4 first. A zone may follow a link-local address: `fe80::1%wlan0` (RFC 4007, section 11).
+/// Resolves a host without a port to an address with port 0; of a name the one of that version of
+/// IP, or else IPv4 first. A zone may follow a link-local address: `fe80::1%wlan0` (RFC 4007,
+/// section 11).
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.

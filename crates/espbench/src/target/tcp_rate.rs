@@ -29,7 +29,7 @@ use crate::pump::peer::{LOOK, Peer};
 use crate::sys::{ready, tcp};
 use espbench_measure::run::Site;
 use espbench_measure::summary::IN_FLIGHT;
-use espbench_proto::node::taken::Step;
+use espbench_proto::node::taken::TakenStep;
 use espbench_proto::sample::{Interval, Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::workload::{TcpRate, Workload};
@@ -50,12 +50,12 @@ const UNSENT: u64 = 16 << 10;
 pub struct TcpRateTarget {
     /// Where it listens.
     pub peer: SocketAddr,
-    /// What is known of the device and the place.
+    /// Facts about the device and the place.
     pub site: Site,
 }
 
 impl TcpRateTarget {
-    /// The sink at that address.
+    /// Creates the target of the sink at that address.
     #[must_use]
     pub fn new(peer: SocketAddr, site: Site) -> Self {
         Self { peer, site }
@@ -85,7 +85,7 @@ impl TcpRateTarget {
         Ok(stream)
     }
 
-    /// Why a cell fails in which the peer took nothing.
+    /// Makes the error of a cell in which the peer took nothing.
     fn stalled(&self, work: &TcpRate, stalled: u16) -> TargetError {
         let time = work.run_time.as_secs_f64();
         TargetError::Protocol {
@@ -132,7 +132,7 @@ impl Target for TcpRateTarget {
         let mut stalled = 0;
         for number in 0..work.discard + work.runs {
             let stream = self.connect(work).map_err(|e| self.failed("connecting", e))?;
-            let run = Run::new(work, clock, stream);
+            let run = RateRun::new(work, clock, stream);
             let recorded = number.checked_sub(work.discard);
             let took = run.run(sink, recorded.map(u64::from)).map_err(|e| match e {
                 Stop::Cancelled => TargetError::Cancelled,
@@ -150,7 +150,7 @@ enum Stop {
 }
 
 /// One run on one connection.
-struct Run<'a> {
+struct RateRun<'a> {
     work: &'a TcpRate,
     clock: Clock,
     stream: TcpStream,
@@ -161,10 +161,10 @@ struct Run<'a> {
     wrote: Instant,
     peer: Peer,
     /// The first step of a peer that lags behind, after a tenth of the run.
-    first: Option<Step>,
+    first: Option<TakenStep>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RateRun<'a> {
     fn new(work: &'a TcpRate, clock: Clock, stream: TcpStream) -> Self {
         let start = clock.now();
         let until = start + work.run_time;
@@ -221,9 +221,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// From which step to which one the peer's rate is told; `None` where the last one is in the
+    /// Returns the steps between which the peer's rate is told; `None` where the last one is in the
     /// first half of the run, or the system does not tell.
-    fn span(&mut self, end: Instant) -> Option<(Step, Step)> {
+    fn span(&mut self, end: Instant) -> Option<(TakenStep, TakenStep)> {
         let mut now = end;
         // The last step may not be over.
         while !self.peer.taken.is_at_rest(now) && now < end + self.work.run_time / 4 {
@@ -231,7 +231,7 @@ impl<'a> Run<'a> {
             now = self.clock.now();
             self.look(now);
         }
-        let beginning = Step { at: self.start, octets: 0 };
+        let beginning = TakenStep { at: self.start, octets: 0 };
         let last = self.peer.taken.step(now);
         let lags = self.peer.taken.closed().is_some();
         let first = self.first.filter(|first| lags && first.octets < last.octets);

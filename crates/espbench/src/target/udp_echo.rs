@@ -1,6 +1,6 @@
 //! UDP round trips to a device that echoes: sockets and time for [`Prober`].
 
-use super::round_trips::{Carrier, Exchange, Hints, out_of_buffers};
+use super::round_trips::{Hints, ProbeCarrier, ProbeExchange, out_of_buffers};
 use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
 use crate::sys::stamp::{StampedDatagram, StampedSocket};
@@ -20,7 +20,7 @@ pub struct EchoTarget {
     pub peer: SocketAddr,
     /// The port that replies come to; 0 is any. The published sketch replies to 10001 only.
     pub local_port: u16,
-    /// What is known of the device and the place.
+    /// Facts about the device and the place.
     pub site: Site,
 }
 
@@ -52,11 +52,11 @@ impl Target for EchoTarget {
         let session = RandomState::new().hash_one(std::process::id()) as u32;
         let prober = Prober::new(work, session, clock.now());
         let peer = format!("udp:{}", self.peer);
-        Exchange::new(peer, prober, work.timeout, Udp(udp), clock).run(sink)
+        ProbeExchange::new(peer, prober, work.timeout, UdpCarrier(udp), clock).run(sink)
     }
 }
 
-/// Where the times of replies come from, for the report.
+/// Returns the source of replies' times, for the report.
 pub(super) fn stamps(kernel: bool) -> &'static str {
     if kernel { "kernel (SO_TIMESTAMPNS)" } else { "application" }
 }
@@ -78,9 +78,9 @@ impl EchoTarget {
 }
 
 /// A UDP socket that carries probes.
-pub(super) struct Udp(pub(super) StampedSocket);
+pub(super) struct UdpCarrier(pub(super) StampedSocket);
 
-impl Carrier for Udp {
+impl ProbeCarrier for UdpCarrier {
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.0.send(datagram).map(drop)
     }

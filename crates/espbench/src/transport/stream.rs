@@ -87,7 +87,7 @@ impl BrokerStream {
     /// layer may take `patience`.
     ///
     /// # Errors
-    /// What the system says at once, and what TLS says of itself.
+    /// The error that the system returns at once, or that of TLS's settings.
     pub fn begin(
         endpoint: &BrokerAddress,
         batch: usize,
@@ -208,13 +208,14 @@ impl BrokerStream {
     /// Puts the request into what is to be sent.
     fn ask(&mut self, endpoint: &BrokerAddress) {
         let Some(websocket) = &self.websocket else { return };
-        let usual = endpoint.address.port() == endpoint.scheme.port();
+        let is_default_port = endpoint.address.port() == endpoint.scheme.port();
         let host = match endpoint.host.contains(':') {
             true => format!("[{}]", endpoint.host),
             false => endpoint.host.clone(),
         };
         let mut text = String::new();
-        let host = if usual { host } else { format!("{host}:{}", endpoint.address.port()) };
+        let host =
+            if is_default_port { host } else { format!("{host}:{}", endpoint.address.port()) };
         // Writing to a string does not fail.
         let _ = handshake::request(&mut text, &endpoint.path, &host, &websocket.key);
         let end = LONGEST_HEADER + text.len();

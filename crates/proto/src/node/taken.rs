@@ -1,6 +1,6 @@
 //! How much of a TCP stream the peer's application has taken, as the sender's own TCP can tell.
 //!
-//! What the peer has acknowledged stands in its receive buffer until its application reads it, and
+//! Octets that the peer has acknowledged stand in its receive buffer until its application reads them, and
 //! the window that it advertises says how much more has room there. The window's right edge (the
 //! octets acknowledged plus the window, RFC 9293 section 3.8.6) therefore moves by one octet for
 //! each octet that the application reads, and stands still while it reads none. What was taken is
@@ -12,7 +12,7 @@
 //!   free before it opens the window (silly window avoidance, RFC 9293 section 3.8.6.2.2; Linux
 //!   counts the memory of whole packets, and opens a small buffer only when it is empty). The sender
 //!   fills the room at once, so that one step is a burst of small ones. A count is exact at the ends
-//!   of bursts, and rates are to be taken from one such [`Step`] to another.
+//!   of bursts, and rates are to be taken from one such [`TakenStep`] to another.
 //! - **A buffer may hold more than the largest window that was seen**: the window is advertised
 //!   carefully at first. Where the edge stands when the window is closed for the first time is what
 //!   the buffer holds.
@@ -33,7 +33,7 @@ const FADE: u64 = 1_000_000_000;
 
 /// A moment up to which the count is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TakenStep {
     /// When the edge came to rest.
     pub at: Instant,
     /// Octets that the peer's application had taken by then.
@@ -51,8 +51,8 @@ pub struct Taken {
     /// When the window was first seen closed.
     closed: Option<Instant>,
     /// The newest change, and the newest one that a pause has followed.
-    newest: Step,
-    whole: Step,
+    newest: TakenStep,
+    whole: TakenStep,
     /// Sum in nanoseconds and number of the pauses between changes. Both fade.
     pauses: (u64, u64),
 }
@@ -61,7 +61,7 @@ impl Taken {
     /// Returns the count of a stream that begins at `start` with nothing sent.
     #[must_use]
     pub const fn new(start: Instant) -> Self {
-        let nothing = Step { at: start, octets: 0 };
+        let nothing = TakenStep { at: start, octets: 0 };
         Self {
             acknowledged: 0,
             largest: 0,
@@ -87,7 +87,7 @@ impl Taken {
             octets = acknowledged.saturating_sub(self.holds.saturating_sub(window));
         }
         if octets > self.newest.octets {
-            self.moved(Step { at: now, octets });
+            self.moved(TakenStep { at: now, octets });
         }
     }
 
@@ -97,12 +97,12 @@ impl Taken {
         self.closed = Some(now);
         if edge <= FILLING * self.largest {
             self.holds = self.holds.max(edge);
-            let nothing = |step: Step| Step { octets: 0, ..step };
+            let nothing = |step: TakenStep| TakenStep { octets: 0, ..step };
             (self.newest, self.whole) = (nothing(self.newest), nothing(self.whole));
         }
     }
 
-    fn moved(&mut self, step: Step) {
+    fn moved(&mut self, step: TakenStep) {
         let pause = step.at.since(self.newest.at);
         let (sum, count) = self.pauses;
         let fade = if sum > FADE { 2 } else { 1 };
@@ -128,7 +128,7 @@ impl Taken {
 
     /// Returns the newest whole step. At the beginning it is the start, with nothing taken.
     #[must_use]
-    pub fn step(&self, now: Instant) -> Step {
+    pub fn step(&self, now: Instant) -> TakenStep {
         if self.is_at_rest(now) { self.newest } else { self.whole }
     }
 
@@ -156,7 +156,7 @@ impl Taken {
     pub fn all(&mut self, now: Instant, octets: u64) {
         self.acknowledged = octets;
         if octets > self.newest.octets {
-            self.newest = Step { at: now, octets };
+            self.newest = TakenStep { at: now, octets };
         }
         self.whole = self.newest;
     }

@@ -5,7 +5,7 @@ use super::device::{DeviceModel, NodeId};
 use super::device_set::{Cue, DeviceHost};
 use super::fleet::{Fleet, Stuck};
 use super::medium::Medium;
-use super::note::{MissReason, Note, OnAir, Watch};
+use super::note::{FrameOnAir, MissReason, Note, Watch};
 use super::pool::{FrameOrigin, FramePool, Handle};
 use super::queue::{FleetEvent, FleetEventKind, Queue};
 use super::station::{IdealRadio, TxState};
@@ -194,7 +194,7 @@ impl<D: DeviceModel, W: Watch> Fleet<D, W> {
     fn tell(&mut self, handle: Handle, acknowledged: Option<bool>) {
         let frame = self.pool.get(handle);
         let sender = &self.stations[frame.node.index()];
-        let on_air = OnAir {
+        let on_air = FrameOnAir {
             number: frame.number,
             attempt: sender.sending.attempt,
             sequence: sender.sequence,

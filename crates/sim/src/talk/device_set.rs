@@ -1,7 +1,7 @@
 //! Devices with their boards and consoles, whatever medium they are on: starts and resets, typing
 //! and printing, their requests and records.
 //!
-//! What lies outside of the devices is behind [`DeviceHost`]: the ideal medium of a
+//! The host of the devices is a [`DeviceHost`]: the ideal medium of a
 //! [`Fleet`](super::Fleet), or the room of a [`Lab`](crate::lab::run::Lab).
 
 use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
@@ -110,7 +110,13 @@ pub(crate) trait DeviceHost {
     }
 
     /// Notes that a device tells its application something.
-    fn told(&mut self, node: NodeId, life: u32, event: Event, board: &mut MemoryBoard) {
+    fn application_event(
+        &mut self,
+        node: NodeId,
+        life: u32,
+        event: Event,
+        board: &mut MemoryBoard,
+    ) {
         let _ = (node, life, event, board);
     }
 }
@@ -524,7 +530,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         let member = &mut self.members[node.index()];
         member.events.push((self.now, event));
         out.watch().note(self.now, &Note::Event { node, event });
-        out.told(node, member.life, event, &mut member.board);
+        out.application_event(node, member.life, event, &mut member.board);
         if event == Event::Restart && self.switch_off(out, node, SOFTWARE) {
             self.switch_on(out, node);
         }

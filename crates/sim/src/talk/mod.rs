@@ -48,6 +48,6 @@ pub use device::{Birth, DeviceModel, NodeId};
 pub use fleet::{Fleet, FleetSetup, Stuck};
 pub use image::FirmwareImage;
 pub use medium::{Medium, MediumLink};
-pub use note::{Note, OnAir, Watch};
+pub use note::{FrameOnAir, Note, Watch};
 pub use script::{Script, play};
 pub use transcript::Transcript;

@@ -9,7 +9,7 @@ use espbench_proto::wire::mac::Mac;
 
 /// A frame that has been on the air: one copy, one attempt of the MAC.
 #[derive(Clone, Copy, Debug)]
-pub struct OnAir<'a> {
+pub struct FrameOnAir<'a> {
     /// Number of the frame in this conversation, from 1. Retries by the MAC keep it.
     pub number: u64,
     /// Attempt of the MAC, from 1.
@@ -87,7 +87,7 @@ impl MissReason {
 #[derive(Clone, Copy, Debug)]
 pub enum Note<'a> {
     /// A frame was on the air. Arrivals that it causes are later.
-    Air(OnAir<'a>),
+    Air(FrameOnAir<'a>),
     /// A frame was handed to a node: for media that delay or double.
     Arrived {
         /// The receiver.

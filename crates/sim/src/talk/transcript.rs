@@ -9,7 +9,7 @@
 //! | `*` | an event, a sample, a channel, a start or a reset; a frame that the driver refused |
 
 use super::device::NodeId;
-use super::note::{MissReason, Note, OnAir, Watch};
+use super::note::{FrameOnAir, MissReason, Note, Watch};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
@@ -151,7 +151,7 @@ impl TalkEntry {
 }
 
 impl FrameEntry {
-    fn of(on_air: &OnAir<'_>) -> Self {
+    fn of(on_air: &FrameOnAir<'_>) -> Self {
         Self {
             number: on_air.number,
             attempt: on_air.attempt,
@@ -205,8 +205,8 @@ impl fmt::Display for TalkEntry {
             TalkEvent::Frame(frame) => write!(f, "> {frame}"),
             TalkEvent::Arrived(number) => write!(f, "< frame {number}"),
             TalkEvent::Refused(len) => write!(f, "* refused by the driver: a frame of {len} B"),
-            TalkEvent::Printed(text) => write!(f, "| {}", Printable(text)),
-            TalkEvent::Typed(text) => write!(f, "$ {}", Printable(text)),
+            TalkEvent::Printed(text) => write!(f, "| {}", PrintableText(text)),
+            TalkEvent::Typed(text) => write!(f, "$ {}", PrintableText(text)),
             TalkEvent::Event(event) => write!(f, "* {event:?}"),
             TalkEvent::Data { from, len, rssi, channel } => {
                 let from = Address(*from);
@@ -235,9 +235,9 @@ impl NodeColumn {
 }
 
 /// Text without control characters, so that a line stays a line.
-struct Printable<'a>(&'a str);
+struct PrintableText<'a>(&'a str);
 
-impl fmt::Display for Printable<'_> {
+impl fmt::Display for PrintableText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| {
             f.write_char(if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })

@@ -1,6 +1,6 @@
 //! Each kind of frame, read back.
 
-use super::super::pcapng::tests::{Block, read};
+use super::super::pcapng::tests::{PcapngBlock, read};
 use super::*;
 use espbench_proto::wire::{esp_now, ieee80211};
 use espbench_sim::lab::file::{Library, Overrides};
@@ -32,12 +32,12 @@ fn flight(what: AirtimeKind, from: u32, to: Option<u32>, octets: u32) -> Flight 
     }
 }
 
-/// The packets of a capture: radiotap, the frame, and the block's options.
-fn packets(frames: &[(Flight, Option<&[u8]>)]) -> Vec<(Radiotap, Vec<u8>, Block)> {
+/// Reads the packets of a capture: radiotap, the frame, and the block's options.
+fn packets(frames: &[(Flight, Option<&[u8]>)]) -> Vec<(Radiotap, Vec<u8>, PcapngBlock)> {
     let scene = scene();
     let mut bytes = Vec::new();
-    let origin = Origin { scene: &scene, seed: 1, observer: 0, what: "a test" };
-    let mut air = Air::new(&mut bytes, &origin).unwrap();
+    let origin = CaptureOrigin { scene: &scene, seed: 1, observer: 0, what: "a test" };
+    let mut air = AirCapture::new(&mut bytes, &origin).unwrap();
     for (flight, data) in frames {
         let content = data.map(|data| Content {
             from: NodeId(flight.from as u16).mac(),
@@ -47,7 +47,7 @@ fn packets(frames: &[(Flight, Option<&[u8]>)]) -> Vec<(Radiotap, Vec<u8>, Block)
         air.flight(flight, content);
     }
     assert_eq!(air.finish().unwrap(), frames.len() as u64);
-    let packet = |block: Block| {
+    let packet = |block: PcapngBlock| {
         let word = |at: usize| u32::from_le_bytes(block.body[at..at + 4].try_into().unwrap());
         let (tap, frame) = Radiotap::parse(&block.body[20..20 + word(12) as usize]).unwrap();
         (tap, frame.to_vec(), block)
@@ -87,7 +87,7 @@ fn what_nobody_could_read_has_a_wrong_checksum_and_says_why() {
         Flight { heard: 0, collided: 1, noise: 1, attempt: 3, ..good },
     ];
     let [some, none] = &packets(&frames.map(|it| (it, Some(&data[..]))))[..] else { panic!() };
-    let comment = |block: &Block| {
+    let comment = |block: &PcapngBlock| {
         let text = block.options.iter().find(|it| it.0 == 1).map(|it| it.1.clone());
         String::from_utf8(text.expect("a comment")).unwrap()
     };

@@ -10,7 +10,7 @@ mod server;
 use super::common::{Format, MeasureArgs};
 use super::flow::{self, Job, Live, Prints};
 use super::output;
-use crate::target::iperf::{Ends, IperfTarget, Way};
+use crate::target::iperf::{IperfTarget, StreamAddresses, Way};
 use crate::target::spec;
 use anyhow::{Context as _, bail};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, print};
@@ -160,7 +160,7 @@ fn row(
     lines: &mut Lines,
     style: Style,
     direction: Direction,
-    ends: &Ends,
+    ends: &StreamAddresses,
     interval: &Interval,
 ) -> String {
     let opened = matches!(direction, Direction::Tradeoff | Direction::Dual)

@@ -34,7 +34,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(20);
 /// end when the sending does: what is in flight then is in the latter alone. Only where the limit is
 /// a number of octets, the peer's intervals and total go on until it has them.
 ///
-/// What the peer sends meanwhile goes to `listen`, where the stream is not a duplex one; an answer
+/// Bytes that the peer sends meanwhile go to `listen`, where the stream is not a duplex one; an answer
 /// of false stops the stream.
 pub fn send(
     stream: &TcpStream,

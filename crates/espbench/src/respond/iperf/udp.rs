@@ -201,8 +201,8 @@ fn connect_back(from: SocketAddr, port: u32) -> std::io::Result<UdpSocket> {
 }
 
 fn send(test: &ServerTest, socket: &UdpSocket, to: Option<SocketAddr>, header: &ClientHeader) {
-    let usual = if test.peer.is_ipv4() { UDP_LENGTH } else { UDP_LENGTH_V6 };
-    let length = if header.length == 0 { usual } else { header.length };
+    let default = if test.peer.is_ipv4() { UDP_LENGTH } else { UDP_LENGTH_V6 };
+    let length = if header.length == 0 { default } else { header.length };
     let least = if header.trip_times() { TRIP_TIMES_LENGTH } else { DATAGRAM_HEADER as u32 };
     let length = length.clamp(least, MAX_SEND as u32);
     reflect(test, socket, header);

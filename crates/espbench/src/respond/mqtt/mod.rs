@@ -6,14 +6,15 @@
 //! | [`broker`] | the protocol, without I/O |
 //! | `serve` | sockets and time for it: one thread, and readiness |
 //!
-//! It has retained messages, wills (with delay in version 5), wildcards, shared subscriptions (in
+//! The broker has retained messages, wills (with delay in version 5), wildcards, shared subscriptions (in
 //! all versions, as mosquitto), sessions that outlive their connections, take-over, topic aliases from
 //! clients, expiry of messages and sessions. It has no users and no TLS, stores nothing on disk, and
 //! forgets all when it ends.
 //!
-//! # What it holds, and what it drops
+//! # Limits, and what is dropped
 //!
-//! Its memory has limits in bytes ([`BrokerLimits`]). All that is dropped is counted by cause ([`BrokerCounter`]).
+//! The broker's memory has limits in bytes ([`BrokerLimits`]). All that is dropped is counted by cause
+//! ([`BrokerCounter`]).
 //! - A message for a client whose queue is full is dropped: QoS 0 messages that wait, the oldest first,
 //!   where the new one is of QoS 1 or 2; otherwise the new one. A queue holds what waits for a client
 //!   that is slow or, at QoS 1 and 2, away.
@@ -35,7 +36,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The usual port.
+/// The port by default (IANA).
 pub const PORT: u16 = 1883;
 
 /// Counts of a running broker.
@@ -58,7 +59,7 @@ impl SharedCounts {
     }
 }
 
-/// Starts the broker on `address`, with the usual limits.
+/// Starts the broker on `address`, with the default limits.
 ///
 /// # Errors
 /// The system's, from bind.

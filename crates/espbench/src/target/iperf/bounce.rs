@@ -1,6 +1,6 @@
 //! The client of `--bounceback`.
 
-use super::{Cell, Event, IDLE, Outbox, Way, tcp};
+use super::{IDLE, IperfCell, StreamEvent, StreamOutbox, Way, tcp};
 use crate::pump::{SLICE, is_pause};
 use crate::sys::options::quick_ack;
 use crate::sys::tcp_window::with_window;
@@ -13,16 +13,16 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::SyncSender;
 
-/// What fills a request behind its header, as in iperf 2.
+/// Byte that fills a request behind its header, as in iperf 2.
 const FILL: u8 = 0x5A;
 
 /// Runs all streams of a cell.
 pub(super) fn run(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     how: Bounceback,
-    events: &SyncSender<Event>,
+    events: &SyncSender<StreamEvent>,
 ) -> Result<(), TargetError> {
-    let outbox = Outbox(events.clone());
+    let outbox = StreamOutbox(events.clone());
     let streams = (0..cell.work.parallel)
         .map(|_| tcp::connect(cell))
         .collect::<Result<Vec<TcpStream>, TargetError>>()?;
@@ -40,11 +40,11 @@ pub(super) fn run(
 }
 
 fn one(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     how: Bounceback,
     mut stream: &TcpStream,
     link: Link,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     let failed = |e| cell.peer_error("preparing the connection", e, "try again");
     if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
@@ -97,8 +97,8 @@ fn one(
     failure.map_or(Ok(()), Err)
 }
 
-/// An interval with what the kernel knows of the connection. `sent_again` is its count of segments sent
-/// again at the last interval.
+/// Adds what the kernel knows of the connection to an interval. `sent_again` is its count of
+/// segments sent again at the last interval.
 fn observed(stream: &TcpStream, sent_again: &mut u64, sample: Sample) -> Sample {
     match with_window(stream, sample) {
         Sample::Interval(interval) => {
@@ -115,7 +115,7 @@ fn observed(stream: &TcpStream, sent_again: &mut u64, sample: Sample) -> Sample 
     }
 }
 
-fn gone(cell: &Cell<'_>, source: io::Error) -> TargetError {
+fn gone(cell: &IperfCell<'_>, source: io::Error) -> TargetError {
     cell.peer_error(
         "in the midst of the bounce-back test",
         source,
@@ -124,7 +124,7 @@ fn gone(cell: &Cell<'_>, source: io::Error) -> TargetError {
     )
 }
 
-fn changed(cell: &Cell<'_>) -> TargetError {
+fn changed(cell: &IperfCell<'_>) -> TargetError {
     cell.protocol_error(
         "a reply is not its request",
         "the server does not know --bounceback (ESP-IDF's iperf and iperf before 2.1.5 do not), or the \
@@ -133,7 +133,7 @@ fn changed(cell: &Cell<'_>) -> TargetError {
 }
 
 /// Fills the buffer; false where the user stops.
-fn read(cell: &Cell<'_>, mut stream: &TcpStream, buffer: &mut [u8]) -> io::Result<bool> {
+fn read(cell: &IperfCell<'_>, mut stream: &TcpStream, buffer: &mut [u8]) -> io::Result<bool> {
     let (mut have, mut heard) = (0, cell.clock.now());
     let patience = IDLE + cell.work.bounceback.map_or(IDLE, |how| how.hold);
     while have < buffer.len() {

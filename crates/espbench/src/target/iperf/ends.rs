@@ -14,13 +14,13 @@ pub enum Way {
     Back,
 }
 
-type Known = BTreeMap<(Link, Way), (SocketAddr, SocketAddr)>;
+type AddressTable = BTreeMap<(Link, Way), (SocketAddr, SocketAddr)>;
 
-/// Both ends of each stream, as they become known; shared with who prints them.
+/// The local and the peer's address of each stream, as they become known; shared with the printer.
 #[derive(Clone, Debug, Default)]
-pub struct Ends(Arc<Mutex<Known>>);
+pub struct StreamAddresses(Arc<Mutex<AddressTable>>);
 
-impl Ends {
+impl StreamAddresses {
     /// Notes the local and the peer's address of a stream.
     pub fn note(&self, link: Link, way: Way, local: SocketAddr, peer: SocketAddr) {
         self.known(|known| known.insert((link, way), (local, peer)));
@@ -34,10 +34,10 @@ impl Ends {
 
     /// Forgets all: another test begins.
     pub fn clear(&self) {
-        self.known(Known::clear);
+        self.known(AddressTable::clear);
     }
 
-    fn known<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+    fn known<T>(&self, work: impl FnOnce(&mut AddressTable) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,13 +1,13 @@
 //! Echo probes around an iperf test: first over the idle link, then beside the streams, by a thread of
 //! their own.
 
-use super::{Cell, Event, Outbox};
+use super::{IperfCell, StreamEvent, StreamOutbox};
 use crate::clock::Clock;
 use crate::sys::icmp::IpFields;
 use crate::sys::stamp::StampedSocket;
 use crate::target::ping::{self, Icmp};
-use crate::target::round_trips::Exchange;
-use crate::target::udp_echo::Udp;
+use crate::target::round_trips::ProbeExchange;
+use crate::target::udp_echo::UdpCarrier;
 use crate::target::{Sink, TargetError};
 use espbench_measure::plan::ECHO_PORT;
 use espbench_proto::node::echo::{Prober, SLOTS};
@@ -28,19 +28,19 @@ const SIZE: u32 = 56;
 
 /// Runs the streams, with the probes that the plan wants before and beside them.
 pub(super) fn around(
-    cell: &Cell<'_>,
-    events: &SyncSender<Event>,
+    cell: &IperfCell<'_>,
+    events: &SyncSender<StreamEvent>,
     streams: impl FnOnce() -> Result<(), TargetError>,
 ) -> Result<(), TargetError> {
     let Some(latency) = cell.work.latency else { return streams() };
-    let outbox = Outbox(events.clone());
+    let outbox = StreamOutbox(events.clone());
     let by = usable(cell, latency.by, &outbox)?;
     let count = latency.idle.as_nanos().div_ceil(latency.interval.as_nanos().max(1));
     let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     let over = AtomicBool::new(false);
-    let mut idle = Phase { cell, outbox: outbox.clone(), link: Link::IDLE };
+    let mut idle = ProbeSink { cell, outbox: outbox.clone(), link: Link::IDLE };
     probe(&mut idle, latency, by, count, None)?;
-    let mut loaded = Phase { link: Link::LOADED, ..idle };
+    let mut loaded = ProbeSink { link: Link::LOADED, ..idle };
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| probe(&mut loaded, latency, by, u32::MAX, Some(&over)));
         let result = streams();
@@ -50,8 +50,12 @@ pub(super) fn around(
     })
 }
 
-/// ICMP, unless this user may not send it: then UDP, which is said.
-fn usable(cell: &Cell<'_>, by: LatencyBy, outbox: &Outbox) -> Result<LatencyBy, TargetError> {
+/// Chooses ICMP, unless this user may not send it: then UDP, which is said.
+fn usable(
+    cell: &IperfCell<'_>,
+    by: LatencyBy,
+    outbox: &StreamOutbox,
+) -> Result<LatencyBy, TargetError> {
     if by != LatencyBy::Icmp {
         return Ok(by);
     }
@@ -69,7 +73,7 @@ fn usable(cell: &Cell<'_>, by: LatencyBy, outbox: &Outbox) -> Result<LatencyBy, 
 
 /// Sends probes: so many, or until `over` is set.
 fn probe(
-    phase: &mut Phase<'_>,
+    phase: &mut ProbeSink<'_>,
     Latency { interval, .. }: Latency,
     by: LatencyBy,
     count: u32,
@@ -91,7 +95,7 @@ fn probe(
             };
             let prober = Prober::ping(work, socket.version(), socket.identifier(), now);
             let peer = format!("icmp:{}", peer.ip());
-            Exchange::new(peer, prober, TIMEOUT, Icmp(socket), clock).until(over).run(phase)
+            ProbeExchange::new(peer, prober, TIMEOUT, Icmp(socket), clock).until(over).run(phase)
         }
         LatencyBy::Udp(port) => {
             let peer = SocketAddr::new(peer.ip(), port);
@@ -108,12 +112,15 @@ fn probe(
             let session = RandomState::new().hash_one(std::process::id()) as u32;
             let prober = Prober::new(work, session, now);
             let name = format!("udp:{peer}");
-            Exchange::new(name, prober, TIMEOUT, Udp(socket), clock).until(over).run(phase)
+            ProbeExchange::new(name, prober, TIMEOUT, UdpCarrier(socket), clock)
+                .until(over)
+                .run(phase)
         }
     }
 }
 
-/// A socket on the port of the sketch's replies; on any where that is taken, for echoes to the sender.
+/// Opens a socket on the port of the sketch's replies; on any where that is taken, for echoes to
+/// the sender.
 fn udp(peer: SocketAddr, clock: Clock) -> Result<StampedSocket, TargetError> {
     let socket = StampedSocket::udp(peer, REPLY_PORT, clock);
     socket.or_else(|_| StampedSocket::udp(peer, 0, clock)).map_err(|source| TargetError::Local {
@@ -124,13 +131,13 @@ fn udp(peer: SocketAddr, clock: Clock) -> Result<StampedSocket, TargetError> {
 }
 
 /// Takes the samples of a phase on its link.
-struct Phase<'a> {
-    cell: &'a Cell<'a>,
-    outbox: Outbox,
+struct ProbeSink<'a> {
+    cell: &'a IperfCell<'a>,
+    outbox: StreamOutbox,
     link: Link,
 }
 
-impl Sink for Phase<'_> {
+impl Sink for ProbeSink<'_> {
     fn sample(&mut self, sample: Sample) {
         if let Sample::Probe(probe) = sample {
             self.outbox

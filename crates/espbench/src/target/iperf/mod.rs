@@ -1,4 +1,12 @@
 //! An iperf 2 client: `iperf:HOST[:PORT]`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `tcp`, `udp` | the streams, over either transport |
+//! | `back` | the address at which the server's own connections are awaited (`-r`, `-d`) |
+//! | `bounce` | the client of `--bounceback` |
+//! | `latency` | echo probes around a test |
+//! | `ends` | addresses of the streams, for the lines that name them |
 
 mod back;
 mod bounce;
@@ -12,7 +20,7 @@ use crate::clock::Clock;
 use crate::pump::epoch_ns;
 use crate::sys;
 use crate::sys::options::SocketOptions;
-pub use ends::{Ends, Way};
+pub use ends::{StreamAddresses, Way};
 use espbench_measure::run::Site;
 use espbench_proto::node::iperf::{Limit, client_header};
 use espbench_proto::sample::{Observer, Sample};
@@ -28,7 +36,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 const CONNECT: Duration = Duration::from_secs(5);
 /// Silence after which a sending peer is taken to have vanished.
 const IDLE: Duration = Duration::from_secs(5);
-/// What a peer that sends for a time may be late by, as in iperf 2 (`SLOPSECS`).
+/// Time by which a peer that sends for a time may be late, as in iperf 2 (`SLOPSECS`).
 const SLOP: Duration = Duration::from_secs(2);
 /// How long the server's connection back (`-r`, `-d`) is waited for.
 const BACK: Duration = Duration::from_secs(5);
@@ -50,27 +58,27 @@ pub struct IperfTarget {
     /// The device and the place.
     pub site: Site,
     /// Where the addresses of each stream are noted, for who prints them.
-    pub ends: Ends,
+    pub ends: StreamAddresses,
 }
 
 impl IperfTarget {
-    /// A client of that server, from an address of the system's choice.
+    /// Creates a client of that server, from an address of the system's choice.
     #[must_use]
     pub fn new(peer: SocketAddr, site: Site) -> Self {
-        Self { peer, bind: None, site, ends: Ends::default() }
+        Self { peer, bind: None, site, ends: StreamAddresses::default() }
     }
 }
 
-/// What a stream's thread tells the thread of the sink.
-enum Event {
+/// An event that a stream's thread tells the thread of the sink.
+enum StreamEvent {
     Sample(Sample),
     Count(&'static str, u64),
     Fact(&'static str, String),
     Failed(TargetError),
 }
 
-/// What the threads of one cell share.
-struct Cell<'a> {
+/// The context that the threads of one cell share.
+struct IperfCell<'a> {
     target: &'a IperfTarget,
     work: &'a Iperf,
     clock: Clock,
@@ -80,23 +88,23 @@ struct Cell<'a> {
     epoch_ns: u64,
 }
 
-impl Cell<'_> {
+impl IperfCell<'_> {
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The header of each stream. `listen` is where `-r` and `-d` are awaited.
+    /// Returns the header of each stream. `listen` is where `-r` and `-d` are awaited.
     fn header(&self, listen: Option<u16>, start: Instant) -> ClientHeader {
         client_header(self.work, listen.unwrap_or(self.target.peer.port()), self.stamp(start))
     }
 
-    /// The time of day at that instant.
+    /// Returns the time of day at that instant.
     fn stamp(&self, at: Instant) -> Stamp {
         Stamp::from_nanos(self.epoch_ns.saturating_add(at.as_nanos()))
     }
 
-    /// When a sender's stream began, and nanoseconds since the epoch at the clock's zero, where both
-    /// clocks agree.
+    /// Returns when a sender's stream began, and nanoseconds since the epoch at the clock's zero,
+    /// where both clocks agree.
     fn began(&self, sent: Option<Stamp>, now: Instant) -> Option<(Instant, u64)> {
         let sent = sent.filter(|_| self.work.trip_times)?.as_nanos();
         let here = self.epoch_ns.saturating_add(now.as_nanos()).cast_signed();
@@ -114,7 +122,7 @@ impl Cell<'_> {
         socket_options(self.work)
     }
 
-    /// When a sending peer is to be done at the latest, counted from its start.
+    /// Returns when a sending peer is to be done at the latest, counted from its start.
     fn latest(&self) -> Duration {
         match self.limit {
             Limit::Time(time) => time + SLOP,
@@ -178,7 +186,7 @@ impl Target for IperfTarget {
         let Workload::Iperf(work) = &noted(workload, sink) else { return Ok(()) };
         let clock = Clock::start();
         self.ends.clear();
-        let cell = Cell {
+        let cell = IperfCell {
             target: self,
             work,
             epoch_ns: epoch_ns(&clock),
@@ -198,7 +206,7 @@ impl Target for IperfTarget {
                         (Transport::Udp, _) => udp::run(cell, &sender),
                     });
                 if let Err(error) = result {
-                    let _ = sender.send(Event::Failed(error));
+                    let _ = sender.send(StreamEvent::Failed(error));
                 }
             });
             pass_on(cell, &receiver, sink)
@@ -212,17 +220,17 @@ impl Target for IperfTarget {
 
 /// Gives everything to the sink until the threads are done; the first failure is the cell's.
 fn pass_on(
-    cell: &Cell<'_>,
-    events: &Receiver<Event>,
+    cell: &IperfCell<'_>,
+    events: &Receiver<StreamEvent>,
     sink: &mut dyn Sink,
 ) -> Result<(), TargetError> {
     let mut result = Ok(());
     loop {
         match events.recv_timeout(crate::pump::SLICE) {
-            Ok(Event::Sample(sample)) => sink.sample(sample),
-            Ok(Event::Count(name, by)) => sink.count(name, by),
-            Ok(Event::Fact(name, value)) => sink.fact(name, value),
-            Ok(Event::Failed(error)) => {
+            Ok(StreamEvent::Sample(sample)) => sink.sample(sample),
+            Ok(StreamEvent::Count(name, by)) => sink.count(name, by),
+            Ok(StreamEvent::Fact(name, value)) => sink.fact(name, value),
+            Ok(StreamEvent::Failed(error)) => {
                 cell.stop.store(true, Ordering::Relaxed);
                 result = result.and(Err(error));
             }
@@ -239,29 +247,29 @@ fn pass_on(
 
 /// A stream's way to the sink.
 #[derive(Clone)]
-struct Outbox(SyncSender<Event>);
+struct StreamOutbox(SyncSender<StreamEvent>);
 
-impl Outbox {
+impl StreamOutbox {
     fn sample(&self, sample: Sample) {
-        let _ = self.0.send(Event::Sample(sample));
+        let _ = self.0.send(StreamEvent::Sample(sample));
     }
 
     fn count(&self, name: &'static str, by: u64) {
         if by > 0 {
-            let _ = self.0.send(Event::Count(name, by));
+            let _ = self.0.send(StreamEvent::Count(name, by));
         }
     }
 
     fn fact(&self, name: &'static str, value: impl Into<String>) {
-        let _ = self.0.send(Event::Fact(name, value.into()));
+        let _ = self.0.send(StreamEvent::Fact(name, value.into()));
     }
 
     fn failed(&self, error: TargetError) {
-        let _ = self.0.send(Event::Failed(error));
+        let _ = self.0.send(StreamEvent::Failed(error));
     }
 }
 
-/// Whether a sample is the total of what this end received.
+/// Tells whether a sample is the total of what this end received.
 fn is_received_total(sample: &Sample) -> bool {
     matches!(sample, Sample::Interval(i) if i.total && i.observer == Observer::Receiver)
 }

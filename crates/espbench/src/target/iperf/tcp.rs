@@ -1,6 +1,6 @@
 //! The TCP side of the client.
 
-use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, Way, back};
+use super::{BACK, CONNECT, IDLE, IperfCell, StreamEvent, StreamOutbox, Way, back};
 use crate::pump::{PumpContext, SLICE, is_pause, tcp as pump};
 use crate::sys::tcp_window::with_window;
 use crate::target::TargetError;
@@ -21,8 +21,11 @@ use std::sync::mpsc::SyncSender;
 const READ: usize = 128 * 1024;
 
 /// Runs all streams of a cell.
-pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), TargetError> {
-    let outbox = Outbox(events.clone());
+pub(super) fn run(
+    cell: &IperfCell<'_>,
+    events: &SyncSender<StreamEvent>,
+) -> Result<(), TargetError> {
+    let outbox = StreamOutbox(events.clone());
     let direction = cell.work.direction;
     let back = match direction {
         Direction::Tradeoff | Direction::Dual => Some(back::tcp_listener(cell)?),
@@ -54,7 +57,7 @@ pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), Tar
     Ok(())
 }
 
-pub(super) fn connect(cell: &Cell<'_>) -> Result<TcpStream, TargetError> {
+pub(super) fn connect(cell: &IperfCell<'_>) -> Result<TcpStream, TargetError> {
     let (target, work) = (cell.target, cell.work);
     let options = cell.socket_options();
     let stream = pump::connect(target.peer, target.bind, &options, CONNECT, &cell.stop);
@@ -74,11 +77,11 @@ pub(super) fn connect(cell: &Cell<'_>) -> Result<TcpStream, TargetError> {
     Ok(stream)
 }
 
-/// What the server said so far.
+/// The bytes of the server's answer so far.
 #[derive(Default)]
-struct Answer(Vec<u8>);
+struct ServerAnswer(Vec<u8>);
 
-impl Answer {
+impl ServerAnswer {
     fn iperf3(&self) -> Option<Iperf3> {
         server_greeting(&self.0)
     }
@@ -94,7 +97,7 @@ impl Answer {
     }
 }
 
-fn iperf3_error(cell: &Cell<'_>, what: Iperf3) -> TargetError {
+fn iperf3_error(cell: &IperfCell<'_>, what: Iperf3) -> TargetError {
     let busy = if what == Iperf3::BusyServer { " (and it is busy)" } else { "" };
     cell.protocol_error(
         format!("this is an iperf3 server{busy}, and iperf 2 and iperf3 cannot talk to each other"),
@@ -104,11 +107,11 @@ fn iperf3_error(cell: &Cell<'_>, what: Iperf3) -> TargetError {
 }
 
 fn one_stream(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     stream: &TcpStream,
     link: Link,
     listen: Option<u16>,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     let start = cell.clock.now();
     if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
@@ -143,12 +146,12 @@ fn one_stream(
 }
 
 fn send(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     stream: &TcpStream,
     link: Link,
     start: Instant,
     duplex: bool,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     let plan = pump::SendPlan {
         link,
@@ -164,7 +167,7 @@ fn send(
             epoch_ns: cell.epoch_ns,
         }),
     };
-    let mut answer = Answer::default();
+    let mut answer = ServerAnswer::default();
     let mut emit = |sample: Sample| outbox.sample(with_window(stream, sample));
     let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let mut listen = |bytes: &[u8]| {
@@ -187,11 +190,11 @@ fn send(
 
 /// Receives what the server sends.
 fn receive(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     stream: &TcpStream,
     link: Link,
     start: Instant,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     first_bytes(cell, stream, start)?;
     let (times, before) = begin_times(cell, stream, start)?;
@@ -214,10 +217,10 @@ fn receive(
     broken(cell, pump::receive(stream, &plan, &mut buffer, &mut control))
 }
 
-/// With trip times, reads the header that a server of 2.1.8 begins with. Answers when its stream
+/// Reads, with trip times, the header that a server of 2.1.8 begins with. Answers when its stream
 /// began, and the bytes read.
 fn begin_times(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     mut stream: &TcpStream,
     start: Instant,
 ) -> Result<(Option<(Instant, u64)>, u64), TargetError> {
@@ -249,7 +252,11 @@ fn begin_times(
 
 /// Waits for the server's first bytes: they tell an iperf3 server, and a server that does not know
 /// `-R`.
-fn first_bytes(cell: &Cell<'_>, stream: &TcpStream, start: Instant) -> Result<(), TargetError> {
+fn first_bytes(
+    cell: &IperfCell<'_>,
+    stream: &TcpStream,
+    start: Instant,
+) -> Result<(), TargetError> {
     let failed = |e| cell.peer_error("waiting for the server's data", e, "is it iperf 2?");
     stream.set_read_timeout(Some(SLICE)).map_err(failed)?;
     let mut first = [0; 4];
@@ -278,7 +285,7 @@ fn first_bytes(cell: &Cell<'_>, stream: &TcpStream, start: Instant) -> Result<()
     }
 }
 
-fn broken(cell: &Cell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
+fn broken(cell: &IperfCell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
     match ended {
         pump::Ended::Normally | pump::Ended::Stopped => Ok(()),
         pump::Ended::Silent => Err(cell.protocol_error(
@@ -306,7 +313,7 @@ fn broken(cell: &Cell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
     }
 }
 
-/// What came of what was asked for.
+/// Describes an end that came before the amount that was asked for.
 fn early(asked: Limit, came: pump::ReceivedAmount) -> String {
     let time = came.time.as_secs_f64();
     match asked {
@@ -318,7 +325,7 @@ fn early(asked: Limit, came: pump::ReceivedAmount) -> String {
 }
 
 /// Takes the connections that the server opens for `-r` and `-d`, one for each stream.
-fn accept(cell: &Cell<'_>, listener: &TcpListener, outbox: &Outbox) {
+fn accept(cell: &IperfCell<'_>, listener: &TcpListener, outbox: &StreamOutbox) {
     let deadline = cell.clock.now() + BACK;
     std::thread::scope(|scope| {
         let mut accepted = 0;

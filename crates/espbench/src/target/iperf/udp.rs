@@ -1,6 +1,6 @@
 //! The UDP side of the client.
 
-use super::{BACK, Cell, Event, IDLE, Outbox, Way, back, is_received_total};
+use super::{BACK, IDLE, IperfCell, StreamEvent, StreamOutbox, Way, back, is_received_total};
 use crate::pump::{PumpContext, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
 use crate::target::TargetError;
@@ -20,8 +20,11 @@ use std::sync::mpsc::SyncSender;
 const ASKS: (u32, Duration) = (100, Duration::from_millis(20));
 
 /// Runs all streams of a cell.
-pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), TargetError> {
-    let outbox = Outbox(events.clone());
+pub(super) fn run(
+    cell: &IperfCell<'_>,
+    events: &SyncSender<StreamEvent>,
+) -> Result<(), TargetError> {
+    let outbox = StreamOutbox(events.clone());
     let direction = cell.work.direction;
     let listener = match direction {
         Direction::Tradeoff | Direction::Dual => Some(listener(cell)?),
@@ -51,7 +54,7 @@ pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), Tar
     Ok(())
 }
 
-fn connect(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
+fn connect(cell: &IperfCell<'_>) -> Result<UdpSocket, TargetError> {
     let any = SocketAddr::new(back::address(cell).ip(), 0);
     let socket =
         UdpSocket::bind(cell.target.bind.unwrap_or(any)).map_err(|source| TargetError::Local {
@@ -66,7 +69,7 @@ fn connect(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
     Ok(socket)
 }
 
-fn tune(cell: &Cell<'_>, socket: &UdpSocket) {
+fn tune(cell: &IperfCell<'_>, socket: &UdpSocket) {
     if let Some(window) = cell.work.window {
         let _ = SockRef::from(socket).set_send_buffer_size(window as usize);
     }
@@ -76,7 +79,7 @@ fn tune(cell: &Cell<'_>, socket: &UdpSocket) {
     sys::set_arrival_times(socket);
 }
 
-fn sender(cell: &Cell<'_>, link: Link, listen: Option<u16>, start: Instant) -> UdpSender {
+fn sender(cell: &IperfCell<'_>, link: Link, listen: Option<u16>, start: Instant) -> UdpSender {
     let finish = match cell.work.direction {
         Direction::FullDuplex => Finish::Once,
         _ => Finish::AwaitReport,
@@ -94,10 +97,10 @@ fn sender(cell: &Cell<'_>, link: Link, listen: Option<u16>, start: Instant) -> U
     UdpSender::new(setup, start)
 }
 
-/// `first` is the first datagram of the sender, as far as it is known: with trip times it says when
-/// the flow began.
+/// Makes the receiver of a flow. `first` is the first datagram of the sender, as far as it is
+/// known: with trip times it says when the flow began.
 fn receiver(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     link: Link,
     width: Width,
     start: Instant,
@@ -120,11 +123,11 @@ fn receiver(
 }
 
 fn one_flow(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     socket: &UdpSocket,
     link: Link,
     listen: Option<u16>,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     let start = cell.clock.now();
     if let (Ok(local), Ok(peer)) = (socket.local_addr(), socket.peer_addr()) {
@@ -149,10 +152,10 @@ fn one_flow(
 }
 
 fn send(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     socket: &UdpSocket,
     flow: &mut UdpSender,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     let mut emit = |sample: Sample| outbox.sample(sample);
     let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
@@ -181,7 +184,7 @@ fn send(
     Ok(())
 }
 
-fn refused(cell: &Cell<'_>, source: io::Error) -> TargetError {
+fn refused(cell: &IperfCell<'_>, source: io::Error) -> TargetError {
     if pump::is_gone(&source) {
         return cell.peer_error(
             "sending datagrams",
@@ -194,7 +197,7 @@ fn refused(cell: &Cell<'_>, source: io::Error) -> TargetError {
 }
 
 /// Asks until the server's first datagram is there.
-fn ask(cell: &Cell<'_>, socket: &UdpSocket, flow: &UdpSender) -> Result<(), TargetError> {
+fn ask(cell: &IperfCell<'_>, socket: &UdpSocket, flow: &UdpSender) -> Result<(), TargetError> {
     let mut emit = |_| {};
     let control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let failed = |e| refused(cell, e);
@@ -222,11 +225,11 @@ fn ask(cell: &Cell<'_>, socket: &UdpSocket, flow: &UdpSender) -> Result<(), Targ
 }
 
 fn receive(
-    cell: &Cell<'_>,
+    cell: &IperfCell<'_>,
     socket: &UdpSocket,
     link: Link,
     start: Instant,
-    outbox: &Outbox,
+    outbox: &StreamOutbox,
 ) -> Result<(), TargetError> {
     let first = first_datagram(cell, socket)?;
     let mut flow = UdpReceiver::new(receiver(cell, link, Width::Wide, start, &first), start);
@@ -239,7 +242,7 @@ fn receive(
 
 /// Looks at the first datagram, where it says something that must be known before; leaves it where it
 /// is. Empty where nothing came in time.
-fn first_datagram(cell: &Cell<'_>, socket: &UdpSocket) -> Result<Vec<u8>, TargetError> {
+fn first_datagram(cell: &IperfCell<'_>, socket: &UdpSocket) -> Result<Vec<u8>, TargetError> {
     if !cell.work.trip_times {
         return Ok(Vec::new());
     }
@@ -259,7 +262,11 @@ fn first_datagram(cell: &Cell<'_>, socket: &UdpSocket) -> Result<Vec<u8>, Target
     Ok(Vec::new())
 }
 
-fn ended(cell: &Cell<'_>, flow: &UdpReceiver, outbox: &Outbox) -> Result<(), TargetError> {
+fn ended(
+    cell: &IperfCell<'_>,
+    flow: &UdpReceiver,
+    outbox: &StreamOutbox,
+) -> Result<(), TargetError> {
     outbox.count("stray-datagrams", flow.strays());
     if flow.received() == 0 && !cell.stopped() {
         return Err(cell.protocol_error(
@@ -279,9 +286,9 @@ fn ended(cell: &Cell<'_>, flow: &UdpReceiver, outbox: &Outbox) -> Result<(), Tar
     Ok(())
 }
 
-/// How far a flow came that ended by silence, where that was before its end: one whose last datagram
-/// alone was lost is whole.
-fn cut_short(cell: &Cell<'_>, flow: &UdpReceiver) -> Option<String> {
+/// Describes a flow that ended by silence before its end: one whose last datagram alone was lost is
+/// whole.
+fn cut_short(cell: &IperfCell<'_>, flow: &UdpReceiver) -> Option<String> {
     match cell.limit {
         Limit::Time(time) => {
             let span = flow.span();
@@ -302,14 +309,14 @@ fn cut_short(cell: &Cell<'_>, flow: &UdpReceiver) -> Option<String> {
     }
 }
 
-fn listener(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
+fn listener(cell: &IperfCell<'_>) -> Result<UdpSocket, TargetError> {
     let socket = UdpSocket::bind(back::address(cell)).map_err(back::local)?;
     tune(cell, &socket);
     Ok(socket)
 }
 
 /// Takes the flows that the server opens for `-r` and `-d`, one for each stream.
-fn come_back(cell: &Cell<'_>, socket: &UdpSocket, outbox: &Outbox) {
+fn come_back(cell: &IperfCell<'_>, socket: &UdpSocket, outbox: &StreamOutbox) {
     let now = cell.clock.now();
     let mut policy = Back {
         cell,
@@ -335,8 +342,8 @@ fn come_back(cell: &Cell<'_>, socket: &UdpSocket, outbox: &Outbox) {
 }
 
 struct Back<'a> {
-    cell: &'a Cell<'a>,
-    outbox: &'a Outbox,
+    cell: &'a IperfCell<'a>,
+    outbox: &'a StreamOutbox,
     local: Option<SocketAddr>,
     begun: u16,
     ended: u16,

@@ -7,7 +7,7 @@
 mod memory;
 
 use super::MqttTarget;
-use super::pump::{Job, Outcome, hint, nothing, role};
+use super::pump::{ExchangeOutcome, MqttJob, hint, nothing, role};
 use super::wire::{self, LOOK, failure, packet_room};
 use crate::clock::Clock;
 use crate::sys::{files, timer};
@@ -18,7 +18,7 @@ use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::{Exchange, Gatherer, MqttInput, OfferedLoad, Side};
 use espbench_proto::sample::{Interval, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
-use memory::Memory;
+use memory::CrowdMemory;
 use mio::{Events, Poll, Token};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -36,11 +36,11 @@ const BATCH: usize = 4096;
 const READS: usize = 16;
 
 /// Carries out the work with as many publishers as it names.
-pub(super) fn run(job: &Job<'_>, sink: &mut dyn Sink) -> Result<Outcome, TargetError> {
+pub(super) fn run(job: &MqttJob<'_>, sink: &mut dyn Sink) -> Result<ExchangeOutcome, TargetError> {
     timer::precise_wakeups();
     let count = usize::from(job.work.clients);
     check(job.target, count, job.work.size as usize)?;
-    let mut memory = Memory::new(job);
+    let mut memory = CrowdMemory::new(job);
     let (members, gatherer) = memory.lend(job);
     let mut crowd = Crowd::new(job, members, gatherer)?;
     let result = crowd.open(sink);
@@ -80,25 +80,25 @@ fn check(target: &MqttTarget, count: usize, size: usize) -> Result<(), TargetErr
 }
 
 /// One connection, as far as it has come.
-struct Line {
+struct CrowdLine {
     stream: Option<BrokerStream>,
-    /// It was opened; it may be closed again.
+    /// Whether the connection was opened; it may be closed again.
     opened: bool,
     /// The broker accepted it, and that was recorded.
-    told: bool,
+    recorded: bool,
     done: bool,
     /// When it wants to be asked again.
     wake: Instant,
-    /// It is in the queue of those that go on at once.
+    /// Whether the line is in the queue of those that go on at once.
     queued: bool,
 }
 
 struct Crowd<'a> {
-    job: &'a Job<'a>,
+    job: &'a MqttJob<'a>,
     members: Vec<Exchange<'a>>,
     gatherer: Gatherer<'a>,
     /// The members' connections, then the subscriber's.
-    lines: Vec<Line>,
+    lines: Vec<CrowdLine>,
     poll: Poll,
     clock: Clock,
     scratch: Scratch,
@@ -113,14 +113,14 @@ struct Crowd<'a> {
 
 impl<'a> Crowd<'a> {
     fn new(
-        job: &'a Job<'a>,
+        job: &'a MqttJob<'a>,
         members: Vec<Exchange<'a>>,
         gatherer: Gatherer<'a>,
     ) -> Result<Self, TargetError> {
-        let line = |_| Line {
+        let line = |_| CrowdLine {
             stream: None,
             opened: false,
-            told: false,
+            recorded: false,
             done: false,
             wake: Instant::NEVER,
             queued: false,
@@ -144,7 +144,7 @@ impl<'a> Crowd<'a> {
         })
     }
 
-    /// Number of the subscriber's connection.
+    /// Returns the number of the subscriber's connection.
     fn subscriber(&self) -> usize {
         self.members.len()
     }
@@ -196,7 +196,7 @@ impl<'a> Crowd<'a> {
             for &line in &opening {
                 self.check_opening(line, sink)?;
             }
-            opening.retain(|&line| !self.lines[line].told);
+            opening.retain(|&line| !self.lines[line].recorded);
         }
     }
 
@@ -220,7 +220,7 @@ impl<'a> Crowd<'a> {
         }
         let now = self.clock.now();
         let endpoint = &self.job.target.endpoint;
-        let Line { stream, done, .. } = &mut self.lines[line];
+        let CrowdLine { stream, done, .. } = &mut self.lines[line];
         if let Some(stream) = stream.as_mut().filter(|stream| !stream.is_open() && !*done) {
             match stream.advance(endpoint, now) {
                 Ok(true) => {
@@ -249,9 +249,9 @@ impl<'a> Crowd<'a> {
     fn numbered(&self, line: usize, error: TargetError) -> TargetError {
         match error {
             TargetError::Protocol { peer, what, hint } => {
-                let told = self.lines.iter().filter(|line| line.told).count();
+                let open = self.lines.iter().filter(|line| line.recorded).count();
                 let of = self.lines.len();
-                let what = format!("{what} (connection {} of {of}; {told} are open)", line + 1);
+                let what = format!("{what} (connection {} of {of}; {open} are open)", line + 1);
                 TargetError::Protocol { peer, what, hint }
             }
             other => other,
@@ -262,7 +262,7 @@ impl<'a> Crowd<'a> {
         failure(&self.job.target.endpoint, fault)
     }
 
-    /// What went wrong with a connection, and what to do.
+    /// Describes the fault of a connection, with advice.
     fn fault(&self, line: usize) -> Option<(String, String)> {
         let fault = match self.members.get(line) {
             Some(member) => member.fault().map(|(_, fault)| fault),
@@ -445,7 +445,7 @@ impl<'a> Crowd<'a> {
     fn read(&mut self, line: usize, sink: &mut dyn Sink) {
         for _ in 0..READS {
             let Self { lines, members, gatherer, scratch, touched, clock, .. } = self;
-            let Line { stream, told, .. } = &mut lines[line];
+            let CrowdLine { stream, recorded, .. } = &mut lines[line];
             let Some(stream) = stream.as_mut() else { return };
             let now = clock.now();
             let mut came = 0;
@@ -465,8 +465,8 @@ impl<'a> Crowd<'a> {
                 Some(member) => member.accepted(Side::Publisher),
                 None => gatherer.accepted(),
             };
-            if let Some(accepted) = accepted.filter(|_| !*told) {
-                *told = true;
+            if let Some(accepted) = accepted.filter(|_| !*recorded) {
+                *recorded = true;
                 sink.sample(wire::connection(line as u64, stream.opened(), accepted));
             }
             for line in std::mem::take(touched) {
@@ -523,7 +523,7 @@ impl<'a> Crowd<'a> {
         }));
     }
 
-    fn outcome(&self, job: &Job<'_>) -> Outcome {
+    fn outcome(&self, job: &MqttJob<'_>) -> ExchangeOutcome {
         let mut counters: Vec<(&'static str, u64)> = Vec::new();
         let of_members = self.members.iter().flat_map(Exchange::counters);
         for (name, by) in of_members.chain(self.gatherer.counters()) {
@@ -543,7 +543,7 @@ impl<'a> Crowd<'a> {
         let sum = |of: fn(&Exchange<'a>) -> u64| self.members.iter().map(of).sum::<u64>();
         let counts =
             [sum(Exchange::due), sum(Exchange::sent), sum(|member| member.received().unwrap_or(0))];
-        Outcome {
+        ExchangeOutcome {
             counters,
             // Numbers are each client's own.
             missing: String::new(),

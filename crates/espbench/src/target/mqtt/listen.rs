@@ -1,7 +1,7 @@
 //! Moves bytes between one socket and a [`Listener`], and tells it the time.
 
 use super::MqttTarget;
-use super::pump::{ANSWERS, Job, Names, Outcome, hint, missing};
+use super::pump::{ANSWERS, ExchangeOutcome, MqttJob, RunNames, hint, missing};
 use super::wire::{self, LOOK, packet_room};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
@@ -26,10 +26,10 @@ pub(super) fn run(
     target: &MqttTarget,
     work: &MqttRate,
     sink: &mut dyn Sink,
-) -> Result<Outcome, TargetError> {
-    let names = Names::new(target);
+) -> Result<ExchangeOutcome, TargetError> {
+    let names = RunNames::new(target);
     // Nothing is published, so at no pace.
-    let job = Job { target, work, pace: OfferedLoad::Saturate, link: Link(0) };
+    let job = MqttJob { target, work, pace: OfferedLoad::Saturate, link: Link(0) };
     let mut packet = vec![0; packet_room("", LARGEST)];
     let mut answers = vec![PendingAck::default(); if work.qos > 0 { ANSWERS } else { 1 }];
     let mut seen = Box::new([0; SEEN]);
@@ -40,8 +40,15 @@ pub(super) fn run(
     wire::note(&wire, sink);
     let scratch = Scratch::default();
     let clean_start = work.clean_start;
-    let mut pump =
-        Pump { listener, wire, clock, scratch, told: false, clean_start, cancelled: false };
+    let mut pump = ListenPump {
+        listener,
+        wire,
+        clock,
+        scratch,
+        recorded: false,
+        clean_start,
+        cancelled: false,
+    };
     pump.run(sink).map_err(|source| TargetError::Peer {
         peer: target.endpoint.to_string(),
         what: "listening",
@@ -51,18 +58,18 @@ pub(super) fn run(
     Ok(pump.outcome(work, &names.topic))
 }
 
-struct Pump<'a> {
+struct ListenPump<'a> {
     listener: Listener<'a>,
     wire: BrokerStream,
     clock: Clock,
     scratch: Scratch,
     /// The connection was recorded.
-    told: bool,
+    recorded: bool,
     clean_start: bool,
     cancelled: bool,
 }
 
-impl Pump<'_> {
+impl ListenPump<'_> {
     fn run(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         self.listener.connected(self.clock.now());
         while let Some(wake) = self.drain(sink) {
@@ -116,15 +123,15 @@ impl Pump<'_> {
     }
 
     fn read(&mut self, sink: &mut dyn Sink) {
-        let Self { listener, wire, clock, scratch, told, clean_start, .. } = self;
+        let Self { listener, wire, clock, scratch, recorded, clean_start, .. } = self;
         let now = clock.now();
         let open = wire.read(scratch, &mut |mut bytes| {
             while let Some(sample) = listener.receive(now, &mut bytes) {
                 sink.sample(sample);
             }
         });
-        if let Some(accepted) = listener.accepted().filter(|_| !*told) {
-            *told = true;
+        if let Some(accepted) = listener.accepted().filter(|_| !*recorded) {
+            *recorded = true;
             sink.sample(wire::connection(0, wire.opened(), accepted));
             if let (false, Some(present)) = (*clean_start, listener.session_present()) {
                 wire::note_session(Side::Subscriber, present, sink);
@@ -135,13 +142,13 @@ impl Pump<'_> {
         }
     }
 
-    fn outcome(&self, work: &MqttRate, topic: &str) -> Outcome {
+    fn outcome(&self, work: &MqttRate, topic: &str) -> ExchangeOutcome {
         let counters = self.listener.counters().into_iter().filter(|(_, count)| *count > 0);
-        let told = |fault| match self.wire.trouble() {
+        let describe = |fault| match self.wire.trouble() {
             Some(trouble) => (trouble.what.clone(), trouble.hint.clone()),
             None => (format!("the broker {fault}"), hint(fault, work)),
         };
-        let fault = self.listener.fault().map(told);
+        let fault = self.listener.fault().map(describe);
         let silence = || {
             let time = print_duration(self.listener.patience());
             let what = format!("no message came on `{topic}` within {time}");
@@ -151,7 +158,7 @@ impl Pump<'_> {
         let named = || self.listener.named();
         let lost = self.listener.lost();
         let all = named().map(|range| range.end - range.start).sum::<u64>() == lost;
-        Outcome {
+        ExchangeOutcome {
             counters: counters.collect(),
             missing: missing(named().take(NAMED), all, lost),
             fault: fault.or_else(|| self.listener.is_silent().then(silence)),

@@ -17,6 +17,13 @@
 //! A search records the two totals of each try and no probes: link n is the n-th try, in the order
 //! of [`RateSearch`], which the summary replays. Losses are counted by cause as
 //! `lost-CAUSE`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `pump` | one publisher and one subscriber, over two sockets |
+//! | `crowd` | many publishers and one subscriber, in one thread |
+//! | `listen` | a subscriber to a device's own messages |
+//! | `wire` | connections to a broker: opened, and recorded |
 
 mod crowd;
 mod listen;
@@ -31,7 +38,7 @@ use espbench_proto::node::mqtt::{KEEP_ALIVE, OfferedLoad, payload};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Sample};
 use espbench_proto::time::Duration;
 use espbench_proto::workload::{MqttMode, MqttRate, Workload};
-use pump::{Job, Outcome};
+use pump::{ExchangeOutcome, MqttJob};
 use std::net::SocketAddr;
 
 /// How long a broker may owe an answer.
@@ -60,12 +67,13 @@ pub struct MqttTarget {
     pub drain: Duration,
     /// How long the broker may owe an answer, and a connection may take to open.
     pub patience: Duration,
-    /// What is known of the device and the place.
+    /// Facts about the device and the place.
     pub site: Site,
 }
 
 impl MqttTarget {
-    /// The broker at that address, without user name, with the usual time-outs.
+    /// Creates the target of the broker at that address, without user name, with the default
+    /// time-outs.
     #[must_use]
     pub fn new(peer: SocketAddr, site: Site) -> Self {
         Self {
@@ -135,7 +143,7 @@ impl MqttTarget {
         pace: OfferedLoad,
         sink: &mut dyn Sink,
     ) -> Result<(), TargetError> {
-        let job = Job { target: self, work, pace, link: Link(0) };
+        let job = MqttJob { target: self, work, pace, link: Link(0) };
         let outcome = job.run(sink)?;
         outcome.note(sink);
         outcome.result(&self.endpoint)
@@ -159,8 +167,9 @@ impl MqttTarget {
     ) -> Result<(), TargetError> {
         let mut link = 0;
         while let Some((rate, _)) = search.next() {
-            let mut step = Step { sink, lost: 0 };
-            let job = Job { target: self, work, pace: OfferedLoad::Rate(rate), link: Link(link) };
+            let mut step = TrySink { sink, lost: 0 };
+            let job =
+                MqttJob { target: self, work, pace: OfferedLoad::Rate(rate), link: Link(link) };
             let outcome = job.run(&mut step)?;
             let lost = step.lost;
             outcome.counters.iter().for_each(|(name, by)| sink.count(name, *by));
@@ -173,12 +182,12 @@ impl MqttTarget {
 }
 
 /// Passes on the totals of a try, and counts its losses by cause.
-struct Step<'a> {
+struct TrySink<'a> {
     sink: &'a mut dyn Sink,
     lost: u64,
 }
 
-impl Sink for Step<'_> {
+impl Sink for TrySink<'_> {
     fn sample(&mut self, sample: Sample) {
         match sample {
             Sample::Probe(probe) => {
@@ -209,7 +218,7 @@ impl Sink for Step<'_> {
     }
 }
 
-impl Outcome {
+impl ExchangeOutcome {
     fn note(&self, sink: &mut dyn Sink) {
         for (name, by) in &self.counters {
             sink.count(name, *by);

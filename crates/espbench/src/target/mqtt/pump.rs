@@ -37,7 +37,7 @@ pub(super) const MOST_OPEN: usize = 1 << 18;
 pub(super) const ANSWERS: usize = 1 << 17;
 /// How long arrivals gather at saturation.
 const GATHER: Duration = Duration::from_micros(100);
-/// The same at QoS 0, where nothing waits for the reader.
+/// Time for which arrivals gather at QoS 0, where nothing waits for the reader.
 const GATHER_QOS_0: Duration = Duration::from_millis(1);
 /// Fewest messages in flight with which they do: with fewer, the next one waits for the read.
 const GATHER_FROM: u16 = 50;
@@ -45,32 +45,32 @@ const GATHER_FROM: u16 = 50;
 const NAMED: usize = 8;
 
 /// One exchange: a cell, or a try of a search.
-pub(super) struct Job<'a> {
+pub(super) struct MqttJob<'a> {
     pub(super) target: &'a MqttTarget,
     pub(super) work: &'a MqttRate,
     pub(super) pace: OfferedLoad,
     pub(super) link: Link,
 }
 
-/// What an exchange leaves besides samples.
-pub(super) struct Outcome {
+/// The result of an exchange besides samples.
+pub(super) struct ExchangeOutcome {
     pub(super) counters: Vec<(&'static str, u64)>,
     /// Missing sequence numbers, the first few by name.
     pub(super) missing: String,
-    /// What the broker did, and what to do.
+    /// Fault of the broker, with advice.
     pub(super) fault: Option<(String, String)>,
     pub(super) cancelled: bool,
 }
 
-impl Job<'_> {
-    pub(super) fn run(&self, sink: &mut dyn Sink) -> Result<Outcome, TargetError> {
+impl MqttJob<'_> {
+    pub(super) fn run(&self, sink: &mut dyn Sink) -> Result<ExchangeOutcome, TargetError> {
         if self.work.clients > 1 {
             return crowd::run(self, sink);
         }
         timer::precise_wakeups();
-        let names = Names::new(self.target);
+        let names = RunNames::new(self.target);
         let packet = packet_room(&names.topic, self.work.size as usize);
-        let mut memory = Memory::new(self.work, self.pace, packet);
+        let mut memory = ExchangeMemory::new(self.work, self.pace, packet);
         let exchange = Exchange::new(self.settings(&names), memory.lend());
         let clock = Clock::start();
         let open = || wire::open(self.target, packet, &clock, sink);
@@ -82,13 +82,13 @@ impl Job<'_> {
             _ => (self.work.in_flight >= GATHER_FROM).then_some(GATHER),
         };
         let scratch = Scratch::default();
-        let mut pump = Pump {
+        let mut pump = ExchangePump {
             exchange,
             wires,
             clock,
             gather,
             scratch,
-            told: [false; 2],
+            recorded: [false; 2],
             clean_start: self.work.clean_start,
             cancelled: false,
         };
@@ -101,7 +101,7 @@ impl Job<'_> {
         Ok(pump.outcome(self, &names.topic))
     }
 
-    pub(super) fn settings<'n>(&'n self, names: &'n Names) -> MqttSettings<'n> {
+    pub(super) fn settings<'n>(&'n self, names: &'n RunNames) -> MqttSettings<'n> {
         let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *self.work;
         MqttSettings {
             version,
@@ -130,12 +130,12 @@ impl Job<'_> {
 }
 
 /// Topic and client identifiers that no other run uses at the same time.
-pub(super) struct Names {
+pub(super) struct RunNames {
     pub(super) topic: String,
     pub(super) clients: [String; 2],
 }
 
-impl Names {
+impl RunNames {
     pub(super) fn new(target: &MqttTarget) -> Self {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Names {
     }
 }
 
-struct Memory {
+struct ExchangeMemory {
     packets: [Vec<u8>; 2],
     flights: Vec<InFlightSlot>,
     entries: Vec<MessageRecord>,
@@ -163,7 +163,7 @@ struct Memory {
     seen: Box<[u64; SEEN]>,
 }
 
-impl Memory {
+impl ExchangeMemory {
     fn new(work: &MqttRate, pace: OfferedLoad, packet: usize) -> Self {
         let most = match pace {
             OfferedLoad::Saturate => MOST_OPEN,
@@ -194,19 +194,19 @@ impl Memory {
     }
 }
 
-struct Pump<'a> {
+struct ExchangePump<'a> {
     exchange: Exchange<'a>,
     wires: [BrokerStream; 2],
     clock: Clock,
     gather: Option<Duration>,
     scratch: Scratch,
     /// Which connections were recorded.
-    told: [bool; 2],
+    recorded: [bool; 2],
     clean_start: bool,
     cancelled: bool,
 }
 
-impl Pump<'_> {
+impl ExchangePump<'_> {
     fn run(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         for side in Side::BOTH {
             self.exchange.handle(self.clock.now(), side, MqttInput::Connected);
@@ -295,13 +295,13 @@ impl Pump<'_> {
     }
 
     fn read(&mut self, side: Side, sink: &mut dyn Sink) {
-        let Self { exchange, wires, clock, scratch, told, clean_start, .. } = self;
+        let Self { exchange, wires, clock, scratch, recorded, clean_start, .. } = self;
         let wire = &mut wires[side as usize];
         let now = clock.now();
         let open =
             wire.read(scratch, &mut |bytes| exchange.handle(now, side, MqttInput::Received(bytes)));
-        if let Some(accepted) = exchange.accepted(side).filter(|_| !told[side as usize]) {
-            told[side as usize] = true;
+        if let Some(accepted) = exchange.accepted(side).filter(|_| !recorded[side as usize]) {
+            recorded[side as usize] = true;
             sink.sample(wire::connection(side as u64, wire.opened(), accepted));
             if let (false, Some(present)) = (*clean_start, exchange.session_present(side)) {
                 wire::note_session(side, present, sink);
@@ -322,7 +322,7 @@ impl Pump<'_> {
         missing(ranges().take(NAMED), all, count)
     }
 
-    fn outcome(&self, job: &Job<'_>, topic: &str) -> Outcome {
+    fn outcome(&self, job: &MqttJob<'_>, topic: &str) -> ExchangeOutcome {
         let counters = self.exchange.counters().into_iter().filter(|(_, count)| *count > 0);
         let fault = self.exchange.fault().map(|(side, fault)| {
             if let Some(trouble) = self.wires[side as usize].trouble() {
@@ -332,7 +332,7 @@ impl Pump<'_> {
         });
         let (due, sent) = (self.exchange.due(), self.exchange.sent());
         let received = self.exchange.received().unwrap_or(sent);
-        Outcome {
+        ExchangeOutcome {
             counters: counters.collect(),
             missing: self.missing(),
             fault: fault.or_else(|| nothing([due, sent, received], job.work, topic)),
@@ -341,8 +341,8 @@ impl Pump<'_> {
     }
 }
 
-/// `17, 20 to 29 and further ranges, 40 in all`: the ranges named, whether they are all, and how
-/// many numbers are missing.
+/// Lists missing numbers as `17, 20 to 29 and further ranges, 40 in all`: from the ranges named,
+/// whether they are all, and how many numbers are missing.
 pub(super) fn missing(named: impl Iterator<Item = Range<u64>>, all: bool, count: u64) -> String {
     let mut words: Vec<String> = named
         .map(|range| match range.end - range.start {
@@ -356,7 +356,7 @@ pub(super) fn missing(named: impl Iterator<Item = Range<u64>>, all: bool, count:
     words.join(", ")
 }
 
-/// What a side is, in words.
+/// Names a side.
 pub(super) const fn role(side: Side) -> &'static str {
     match side {
         Side::Publisher => "publisher",
@@ -364,8 +364,8 @@ pub(super) const fn role(side: Side) -> &'static str {
     }
 }
 
-/// What to say where there is no fault and yet nothing was measured: of messages that came due, were
-/// sent and were received.
+/// Explains, where there is no fault, why nothing was measured: from how many messages came due,
+/// were sent and were received.
 pub(super) fn nothing(counts: [u64; 3], work: &MqttRate, topic: &str) -> Option<(String, String)> {
     let time = print_duration(work.time);
     match counts {
@@ -390,7 +390,7 @@ pub(super) fn nothing(counts: [u64; 3], work: &MqttRate, topic: &str) -> Option<
 /// Payloads above this may be more than a broker's limit allows; below it hardly any has one.
 const LARGE: u32 = 4096;
 
-/// What the user can do about a fault.
+/// Returns the advice for a fault.
 pub(super) fn hint(fault: MqttFault, work: &MqttRate) -> String {
     let large = work.mode != MqttMode::Listen && work.size > LARGE;
     match fault {

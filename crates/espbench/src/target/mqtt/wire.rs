@@ -19,7 +19,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// of the topic, packet identifier, and properties of version 5 that brokers add.
 const AROUND: usize = 4096;
 
-/// Room for the largest packet with a message of that many bytes.
+/// Returns the room for the largest packet with a message of that many bytes.
 pub(super) const fn packet_room(topic: &str, size: usize) -> usize {
     AROUND + topic.len() + size
 }
@@ -48,7 +48,7 @@ pub(super) fn open(
     Ok(stream)
 }
 
-/// A fault of a connection as the target's error.
+/// Makes the target's error of a connection's fault.
 pub(super) fn failure(endpoint: &BrokerAddress, fault: &TransportError) -> TargetError {
     let what = match &fault.source {
         Some(source) => format!("{}: {source}", fault.what),
@@ -57,7 +57,7 @@ pub(super) fn failure(endpoint: &BrokerAddress, fault: &TransportError) -> Targe
     TargetError::Protocol { peer: endpoint.to_string(), what, hint: fault.hint.clone() }
 }
 
-/// A connection as it is recorded; `accepted` is when the CONNACK came.
+/// Makes the sample of a connection; `accepted` is when the CONNACK came.
 pub(super) fn connection(seq: u64, opened: &Opened, accepted: Instant) -> Sample {
     Sample::Probe(Probe {
         link: Link::CONNECTIONS,

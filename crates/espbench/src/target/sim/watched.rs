@@ -1,7 +1,7 @@
 //! A cell carried out under watch: what its report shows of the air, and a capture of it.
 
 use super::{Rooms, wifi};
-use crate::capture::{Air, Origin};
+use crate::capture::{AirCapture, CaptureOrigin};
 use espbench_proto::workload::{EspNow, Workload};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};
@@ -53,12 +53,17 @@ impl Rooms {
         let failed = |path: &Path, error: &io::Error| {
             Failed::Unable(scene.name.clone(), format!("cannot write {}: {error}", path.display()))
         };
-        let origin =
-            Origin { scene: &scene, seed, observer: INITIATOR, what: &format!("{:?}", work.test) };
+        let origin = CaptureOrigin {
+            scene: &scene,
+            seed,
+            observer: INITIATOR,
+            what: &format!("{:?}", work.test),
+        };
         let air = match capture {
             None => None,
             Some(path) => {
-                let file = File::create(path).and_then(|it| Air::new(BufWriter::new(it), &origin));
+                let file =
+                    File::create(path).and_then(|it| AirCapture::new(BufWriter::new(it), &origin));
                 Some(file.map_err(|error| failed(path, &error))?)
             }
         };

@@ -85,7 +85,7 @@ impl Bouncer {
         if matches!(self.state, BounceState::Idle | BounceState::Waiting(_)) {
             let counts = self.counts();
             if let Some(interval) = self.meter.ended(now.min(self.until), &counts) {
-                return self.told(interval);
+                return self.sample(interval);
             }
         }
         match self.state {
@@ -94,7 +94,7 @@ impl Bouncer {
                 self.state = BounceState::Closing;
                 let counts = self.counts();
                 match self.meter.rest(now, &counts) {
-                    Some(interval) => self.told(interval),
+                    Some(interval) => self.sample(interval),
                     None => self.poll(now),
                 }
             }
@@ -103,7 +103,7 @@ impl Bouncer {
             BounceState::Closing => {
                 self.state = BounceState::Done;
                 let total = self.meter.total(now, &self.counts());
-                self.told(total)
+                self.sample(total)
             }
             BounceState::Done => Turn::Done,
         }
@@ -194,7 +194,7 @@ impl Bouncer {
         self.replies
     }
 
-    fn told(&mut self, interval: Interval) -> Turn {
+    fn sample(&mut self, interval: Interval) -> Turn {
         let spread =
             if interval.total { self.spread[1] } else { core::mem::take(&mut self.spread[0]) };
         Turn::Sample(Sample::Interval(Interval { transit: spread.known(), ..interval }))

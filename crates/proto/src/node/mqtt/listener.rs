@@ -198,7 +198,7 @@ impl<'a> Listener<'a> {
             }
             let message = self.subscriber.next(now, chunk)?;
             self.advance(now);
-            if let Some(probe) = self.take(now, &message) {
+            if let Some(probe) = self.handle_message(now, &message) {
                 return Some(Sample::Probe(probe));
             }
         }
@@ -261,7 +261,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn take(&mut self, now: Instant, message: &ReceivedMessage) -> Option<Probe> {
+    fn handle_message(&mut self, now: Instant, message: &ReceivedMessage) -> Option<Probe> {
         if message.retained {
             self.retained += 1;
             return None;

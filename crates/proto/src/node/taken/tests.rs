@@ -34,7 +34,7 @@ impl Peer {
     }
 }
 
-fn watch(peer: &mut Peer, length: u64) -> (Taken, Vec<Step>) {
+fn watch(peer: &mut Peer, length: u64) -> (Taken, Vec<TakenStep>) {
     let mut taken = Taken::new(ms(0));
     let mut steps = Vec::new();
     // Linux advertises half of a small buffer before anything has come.
@@ -50,7 +50,7 @@ fn watch(peer: &mut Peer, length: u64) -> (Taken, Vec<Step>) {
     (taken, steps)
 }
 
-fn rate(from: Step, to: Step) -> f64 {
+fn rate(from: TakenStep, to: TakenStep) -> f64 {
     (to.octets - from.octets) as f64 / to.at.since(from.at).as_secs_f64()
 }
 
@@ -140,5 +140,5 @@ fn all_is_taken_where_the_peer_closed() {
     taken.observe(ms(0), 0, Some(8000));
     taken.observe(ms(2), 8000, Some(0));
     taken.all(ms(50), 8000);
-    assert_eq!(taken.step(ms(50)), Step { at: ms(50), octets: 8000 });
+    assert_eq!(taken.step(ms(50)), TakenStep { at: ms(50), octets: 8000 });
 }

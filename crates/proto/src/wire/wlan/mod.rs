@@ -118,7 +118,7 @@ impl FrameWriter<'_> {
 
 /// Direction of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum DsDirection {
     /// From a station to its access point ("to DS"): the third address is the destination.
     Up,
     /// From an access point to a station ("from DS"): the third address is the source.
@@ -129,7 +129,7 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFrame {
     /// Direction of the frame.
-    pub way: Direction,
+    pub way: DsDirection,
     /// Presence of a QoS Control field, with TID 0 and normal ack policy.
     pub qos: bool,
     /// Retry bit.
@@ -159,8 +159,8 @@ impl DataFrame {
         let control = kind.0
             | bit(self.qos, QOS)
             | match self.way {
-                Direction::Up => TO_DS,
-                Direction::Down => FROM_DS,
+                DsDirection::Up => TO_DS,
+                DsDirection::Down => FROM_DS,
             }
             | bit(self.power_management, POWER_MANAGEMENT)
             | bit(self.more_data, MORE_DATA);

@@ -33,7 +33,7 @@ fn control_frames() {
 #[test]
 fn data_and_null() {
     let up = DataFrame {
-        way: Direction::Up,
+        way: DsDirection::Up,
         qos: true,
         retry: true,
         power_management: false,
@@ -52,7 +52,7 @@ fn data_and_null() {
     let asleep = DataFrame { qos: false, retry: false, power_management: true, ..up };
     let null = written(|buf| asleep.emit(None, buf));
     assert_eq!((&null[..2], null.len()), (&[0x48, 0x11][..], 24));
-    let down = DataFrame { way: Direction::Down, more_data: true, ..asleep };
+    let down = DataFrame { way: DsDirection::Down, more_data: true, ..asleep };
     assert_eq!(written(|buf| down.emit(Some((IPV4, &[])), buf))[..2], [0x08, 0x32]);
 }
 

@@ -6,7 +6,7 @@ use super::outcome::Outcome;
 use crate::lab::run::{Content, Lab, Stuck, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::trace::{AirtimeKind, Flight};
-use crate::talk::note::{self, Note, OnAir as Frame, Watch};
+use crate::talk::note::{self, FrameOnAir as Frame, Note, Watch};
 use crate::talk::{Conversation as _, NodeId};
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;

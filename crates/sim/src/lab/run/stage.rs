@@ -161,7 +161,13 @@ impl<W: Tap> DeviceHost for Link<'_, W> {
         self.ether.drivers[node.index()].blame.judge(zero, sample);
     }
 
-    fn told(&mut self, node: NodeId, life: u32, event: Event, board: &mut MemoryBoard) {
+    fn application_event(
+        &mut self,
+        node: NodeId,
+        life: u32,
+        event: Event,
+        board: &mut MemoryBoard,
+    ) {
         if self.ether.joining.told(node, event, board) {
             self.room.wake_in(core::time::Duration::ZERO, Wake::Join(node, life).token());
         }
@@ -323,7 +329,7 @@ impl<W: Tap> Stage<'_, W> {
         if frame.repeated && frame.to < devices {
             ether.missed.push((NodeId(frame.to as u16), MissReason::Duplicate));
         }
-        let on_air = note::OnAir {
+        let on_air = note::FrameOnAir {
             number: sent.number,
             attempt: frame.attempt,
             sequence: frame.sequence,

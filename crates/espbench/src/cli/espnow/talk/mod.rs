@@ -11,7 +11,7 @@ mod room;
 mod shown;
 
 use super::console;
-use crate::capture::{Air, Capture};
+use crate::capture::{AirCapture, Capture};
 use crate::cli::output::cannot_write;
 use crate::say::say;
 use anyhow::{Context as _, anyhow};
@@ -148,7 +148,7 @@ fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Resu
     tell(args, || room::summary(&scene, &lab));
     let (shown, air) = lab.watch;
     shown.finish()?;
-    end(args, air.map(Air::finish))?;
+    end(args, air.map(AirCapture::finish))?;
     Ok(result)
 }
 

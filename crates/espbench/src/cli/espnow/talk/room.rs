@@ -1,7 +1,7 @@
 //! A conversation in a room of the virtual lab.
 
 use super::Args;
-use crate::capture::{Air, Origin};
+use crate::capture::{AirCapture, CaptureOrigin};
 use crate::labs;
 use espbench_proto::time::Instant;
 use espbench_sim::lab::file::{Kind, Overrides};
@@ -26,8 +26,11 @@ pub(super) fn capture(
     scene: &Scene,
     args: &Args,
     out: BufWriter<File>,
-) -> io::Result<Air<BufWriter<File>>> {
-    Air::new(out, &Origin { scene, seed: args.seed, observer: OBSERVER, what: "espnow talk" })
+) -> io::Result<AirCapture<BufWriter<File>>> {
+    AirCapture::new(
+        out,
+        &CaptureOrigin { scene, seed: args.seed, observer: OBSERVER, what: "espnow talk" },
+    )
 }
 
 /// The devices, in their room.

@@ -15,7 +15,7 @@
 //! from it while [`Broker::wants_read`], close it once [`Broker::is_done`] and say so with
 //! [`Broker::closed`]. Call [`Broker::tick`] when its time has come, or at once where it says so.
 //!
-//! It refers to nothing else of this crate, so that `fuzz/` compiles it by itself.
+//! The folder refers to nothing else of this crate, so that `fuzz/` compiles it by itself.
 
 pub mod account;
 mod connect;

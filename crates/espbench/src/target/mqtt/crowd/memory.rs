@@ -1,6 +1,6 @@
-//! What many publishers and their common subscriber work in: names and buffers, bounded in sum.
+//! The memory of many publishers and their common subscriber: names and buffers, bounded in sum.
 
-use crate::target::mqtt::pump::{ANSWERS, Job, MOST_OPEN, Names};
+use crate::target::mqtt::pump::{ANSWERS, MOST_OPEN, MqttJob, RunNames};
 use crate::target::mqtt::wire::packet_room;
 use espbench_proto::node::mqtt::listener;
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
@@ -12,7 +12,7 @@ use espbench_proto::sample::Link;
 /// Fewest messages of a publisher whose fate may be open.
 const FEWEST_OPEN: usize = 64;
 
-struct One {
+struct MemberMemory {
     topic: String,
     client: String,
     packet: Vec<u8>,
@@ -20,18 +20,18 @@ struct One {
     entries: Vec<MessageRecord>,
 }
 
-pub(super) struct Memory {
-    names: Names,
+pub(super) struct CrowdMemory {
+    names: RunNames,
     filter: String,
-    members: Vec<One>,
+    members: Vec<MemberMemory>,
     packet: Vec<u8>,
     answers: Vec<PendingAck>,
     seen: Box<[u64; SEEN]>,
 }
 
-impl Memory {
-    pub(super) fn new(job: &Job<'_>) -> Self {
-        let (work, names) = (job.work, Names::new(job.target));
+impl CrowdMemory {
+    pub(super) fn new(job: &MqttJob<'_>) -> Self {
+        let (work, names) = (job.work, RunNames::new(job.target));
         let clients = usize::from(work.clients).max(1);
         let each = match job.pace {
             OfferedLoad::Saturate => MOST_OPEN,
@@ -41,7 +41,7 @@ impl Memory {
         };
         let most = each.min(MOST_OPEN / clients).max(FEWEST_OPEN);
         let flights = if work.qos > 0 { usize::from(work.in_flight) } else { 0 };
-        let member = |number: usize| One {
+        let member = |number: usize| MemberMemory {
             topic: format!("{}/{number}", names.topic),
             client: format!("{}x{number:x}", names.clients[0]),
             packet: vec![0; 1024],
@@ -59,33 +59,36 @@ impl Memory {
         }
     }
 
-    /// The machines, which borrow it.
-    pub(super) fn lend<'m>(&'m mut self, job: &'m Job<'_>) -> (Vec<Exchange<'m>>, Gatherer<'m>) {
+    /// Makes the machines, which borrow the memory.
+    pub(super) fn lend<'m>(
+        &'m mut self,
+        job: &'m MqttJob<'_>,
+    ) -> (Vec<Exchange<'m>>, Gatherer<'m>) {
         let Self { names, filter, members, packet, answers, seen } = self;
-        let names: &'m Names = names;
-        let usual = job.settings(names);
+        let names: &'m RunNames = names;
+        let common = job.settings(names);
         let clients = members.len() as u64;
-        let pace = match usual.pace {
+        let pace = match common.pace {
             OfferedLoad::Rate(rate) => OfferedLoad::Rate(rate / clients as f64),
             OfferedLoad::Saturate => OfferedLoad::Saturate,
         };
-        let member = |(number, one): (usize, &'m mut One)| {
-            let One { topic, client, packet, flights, entries } = one;
+        let member = |(number, one): (usize, &'m mut MemberMemory)| {
+            let MemberMemory { topic, client, packet, flights, entries } = one;
             // The first few share what is left of the count.
             let share = |count: u64| count / clients + u64::from((number as u64) < count % clients);
             let settings = MqttSettings {
                 topic,
                 client_ids: [client, client],
                 pace,
-                count: usual.count.map(share),
-                queue: usual.queue.min(entries.len() as u32 / 2).max(1),
+                count: common.count.map(share),
+                queue: common.queue.min(entries.len() as u32 / 2).max(1),
                 sender: number as u16,
                 link: Link(number as u16),
-                ..usual
+                ..common
             };
             Exchange::member(settings, PublisherStorage { packet, flights, entries })
         };
-        let gathering = MqttSettings { topic: filter, ..usual };
+        let gathering = MqttSettings { topic: filter, ..common };
         let memory = listener::SubscriberStorage { packet, answers, seen };
         (members.iter_mut().enumerate().map(member).collect(), Gatherer::new(gathering, memory))
     }

@@ -44,7 +44,7 @@ pub struct PublisherStorage<'a> {
 const LONGEST_DRAIN: u32 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ExchangePhase {
+enum MqttPhase {
     /// Connecting and subscribing.
     Opening,
     /// Offering: messages come due.
@@ -78,7 +78,7 @@ pub struct Exchange<'a> {
     /// Messages that came, where the subscriber is several publishers'
     /// [`Gatherer`](super::Gatherer).
     gathered: Option<MemberArrivals>,
-    phase: ExchangePhase,
+    phase: MqttPhase,
     /// When the first message came due.
     start: Instant,
     /// When the last one did.
@@ -106,7 +106,7 @@ impl<'a> Exchange<'a> {
             subscriber: Some(Subscriber::new(settings, subscribing, answers, seen)),
             tracker: MessageTracker::new(entries, settings.link, settings.size, settings.qos > 0),
             gathered: None,
-            phase: ExchangePhase::Opening,
+            phase: MqttPhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
@@ -127,7 +127,7 @@ impl<'a> Exchange<'a> {
             subscriber: None,
             tracker: tracker.alone(),
             gathered: None,
-            phase: ExchangePhase::Opening,
+            phase: MqttPhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
@@ -148,7 +148,7 @@ impl<'a> Exchange<'a> {
             subscriber: None,
             tracker: MessageTracker::new(entries, settings.link, settings.size, settings.qos > 0),
             gathered: Some(MemberArrivals { gaps: Gaps::new(0), count: 0 }),
-            phase: ExchangePhase::Opening,
+            phase: MqttPhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
@@ -158,8 +158,8 @@ impl<'a> Exchange<'a> {
 
     /// Lets the messages of a [`member`](Self::member) come due from `start` on.
     pub fn begin(&mut self, start: Instant) {
-        if self.phase == ExchangePhase::Opening && self.publisher.connection.is_connected() {
-            self.phase = ExchangePhase::Offering;
+        if self.phase == MqttPhase::Opening && self.publisher.connection.is_connected() {
+            self.phase = MqttPhase::Offering;
             (self.start, self.end, self.progress) = (start, start, start);
         }
     }
@@ -299,7 +299,7 @@ impl<'a> Exchange<'a> {
                 self.publisher.written(now, &mut self.tracker);
             }
             (_, MqttInput::Stop) => {
-                if self.phase == ExchangePhase::Offering {
+                if self.phase == MqttPhase::Offering {
                     self.end = now;
                 }
                 self.close(Cause::Stopped);
@@ -335,7 +335,7 @@ impl<'a> Exchange<'a> {
                 self.wanted(side, len)
             }
             Side::Publisher => {
-                if self.phase == ExchangePhase::Offering {
+                if self.phase == MqttPhase::Offering {
                     self.offer(now, buf.len());
                 }
                 if let Some(sample) = self.poll_sample(now) {
@@ -354,7 +354,7 @@ impl<'a> Exchange<'a> {
         let Some(connection) = self.connection(side) else { return Output::Done };
         if len > 0 {
             Output::Send { len }
-        } else if phase == ExchangePhase::Closed && connection.is_closed() {
+        } else if phase == MqttPhase::Closed && connection.is_closed() {
             Output::Done
         } else {
             Output::WaitUntil(connection.deadline().min(wake))
@@ -364,11 +364,11 @@ impl<'a> Exchange<'a> {
     /// Returns when the phase may change, or a message comes due.
     fn wake(&self) -> Instant {
         match self.phase {
-            ExchangePhase::Offering => match self.settings.pace {
+            MqttPhase::Offering => match self.settings.pace {
                 OfferedLoad::Rate(rate) => self.due_at(rate),
                 OfferedLoad::Saturate => self.last_due(),
             },
-            ExchangePhase::Draining { since } => {
+            MqttPhase::Draining { since } => {
                 let drain = self.settings.drain;
                 (self.progress.max(since) + drain).min(since + drain * LONGEST_DRAIN)
             }
@@ -394,17 +394,17 @@ impl<'a> Exchange<'a> {
         }
         let ready = self.subscriber.as_ref().is_none_or(Subscriber::is_ready);
         match self.phase {
-            ExchangePhase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
-            ExchangePhase::Opening
+            MqttPhase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
+            MqttPhase::Opening
                 if self.publisher.connection.is_connected() && ready && self.gathered.is_none() =>
             {
-                self.phase = ExchangePhase::Offering;
+                self.phase = MqttPhase::Offering;
                 (self.start, self.end, self.progress) = (now, now, now);
                 self.meter.begin(now);
             }
-            ExchangePhase::Offering if self.fault().is_some() => self.drain(now),
-            ExchangePhase::Offering if self.is_offered_out(now) => self.drain(now),
-            ExchangePhase::Draining { since } => self.drained(now, since),
+            MqttPhase::Offering if self.fault().is_some() => self.drain(now),
+            MqttPhase::Offering if self.is_offered_out(now) => self.drain(now),
+            MqttPhase::Draining { since } => self.drained(now, since),
             _ => {}
         }
     }
@@ -443,15 +443,15 @@ impl<'a> Exchange<'a> {
             _ => now,
         }
         .min(self.last_due());
-        self.phase = ExchangePhase::Draining { since: now };
+        self.phase = MqttPhase::Draining { since: now };
     }
 
     fn close(&mut self, cause: Cause) {
-        if matches!(self.phase, ExchangePhase::Closing { .. } | ExchangePhase::Closed) {
+        if matches!(self.phase, MqttPhase::Closing { .. } | MqttPhase::Closed) {
             return;
         }
         self.tracker.close(cause);
-        self.phase = ExchangePhase::Closing { totals: 0 };
+        self.phase = MqttPhase::Closing { totals: 0 };
     }
 
     /// Lets messages come due; the buffer of the next packets has `room` bytes.

@@ -1,6 +1,6 @@
 //! The samples of a test, and their order.
 
-use super::{Exchange, ExchangePhase};
+use super::{Exchange, MqttPhase};
 use crate::node::mqtt::Side;
 use crate::sample::{Interval, Observer, Sample};
 use crate::time::Instant;
@@ -19,10 +19,10 @@ impl Exchange<'_> {
     }
 
     fn poll_total(&mut self) -> Option<Sample> {
-        let ExchangePhase::Closing { totals } = self.phase else { return None };
-        self.phase = ExchangePhase::Closing { totals: totals + 1 };
+        let MqttPhase::Closing { totals } = self.phase else { return None };
+        self.phase = MqttPhase::Closing { totals: totals + 1 };
         if !self.meter.is_running() || totals == 3 || self.gathered.is_some() {
-            self.phase = ExchangePhase::Closed;
+            self.phase = MqttPhase::Closed;
             for side in Side::BOTH {
                 if let Some(connection) = self.connection(side) {
                     connection.disconnect();

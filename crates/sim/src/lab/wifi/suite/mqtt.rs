@@ -63,7 +63,7 @@ const ANSWERS: usize = 1 << 12;
 /// Steps that a search has at most: bisection of the widest range that a plan can name takes 36.
 const STEPS: usize = 64;
 
-/// SubscriberStorage of the programs of a cell's steps, each of which is lent for as long as the world is there.
+/// Memory of the programs of a cell's steps, each of which is lent for as long as the world is there.
 #[derive(Debug, Default)]
 pub(super) struct Lent(Vec<Option<Ends>>);
 

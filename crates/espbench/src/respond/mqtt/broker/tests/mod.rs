@@ -23,7 +23,7 @@ impl World {
         Self { broker: Broker::new(limits), now: Instant::ZERO }
     }
 
-    pub(super) fn usual() -> Self {
+    pub(super) fn with_default_limits() -> Self {
         Self::new(BrokerLimits::default())
     }
 

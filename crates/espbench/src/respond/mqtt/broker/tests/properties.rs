@@ -71,7 +71,7 @@ proptest! {
         qos in 1u8..3,
         steps in proptest::collection::vec((0u8..6, 0usize..12), 1..120),
     ) {
-        let mut world = World::usual();
+        let mut world = World::with_default_limits();
         let publisher = world.connect(&connect("p", true));
         let mut subscriber = Subscriber { id: None, qos, seen: Vec::new(), open: Vec::new() };
         let id = world.connect(&connect("s", false));
@@ -119,10 +119,10 @@ proptest! {
         for nth in 0..20u16 {
             bytes.extend(publish(2, "a/b", nth + 1, Some(b""), &vec![7; usize::from(nth) * 20]));
         }
-        let mut whole = World::usual();
+        let mut whole = World::with_default_limits();
         let id = whole.open();
         let expected = whole.ask(id, &bytes);
-        let mut world = World::usual();
+        let mut world = World::with_default_limits();
         let id = world.open();
         for piece in bytes.chunks(step) {
             world.send(id, piece);

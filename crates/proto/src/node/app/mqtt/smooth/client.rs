@@ -1,7 +1,7 @@
 //! `MqttClient`'s task: the list of messages, the tick, the answers.
 
 use super::dispatcher::Dispatcher;
-use super::{DispatcherEvent, QueuedMessage, QueuedPacket, SmoothMqtt, SmoothSetup, tick_from};
+use super::{DispatcherEvent, QueuedPacket, SmoothMessage, SmoothMqtt, SmoothSetup, tick_from};
 use crate::node::app::{Sockets, Wait};
 use crate::sample::{Cause, Fate};
 use crate::time::{Duration, Instant};
@@ -33,7 +33,7 @@ enum ClientTaskState {
 pub(super) struct ClientTask {
     state: ClientTaskState,
     events: Deque<DispatcherEvent, EVENTS>,
-    list: Deque<QueuedMessage, { SmoothMqtt::QUEUE }>,
+    list: Deque<SmoothMessage, { SmoothMqtt::QUEUE }>,
     /// The first on the list was sent then, and waits for an answer of that kind.
     awaits: Option<(u8, Instant)>,
     id: u16,
@@ -84,11 +84,11 @@ impl ClientTask {
     }
 
     /// Queues a message, as `Publication::publish` does.
-    pub(super) fn publish(&mut self, message: QueuedMessage) -> bool {
+    pub(super) fn publish(&mut self, message: SmoothMessage) -> bool {
         self.list.push_back(message).is_ok()
     }
 
-    pub(super) fn take(&mut self) -> Option<QueuedMessage> {
+    pub(super) fn take(&mut self) -> Option<SmoothMessage> {
         self.awaits = None;
         self.list.pop_front()
     }

@@ -257,7 +257,7 @@ impl Dispatcher {
             if let QueuedPacket::Publish { message, id } = packet {
                 client.left(message.seq, now);
                 if id == 0 {
-                    let message = super::QueuedMessage { sent: Some(now), ..message };
+                    let message = super::SmoothMessage { sent: Some(now), ..message };
                     sockets.sample(setup.sample(&message, None, Fate::Delivered));
                 }
             }

@@ -91,7 +91,7 @@ struct PublisherTask {
 
 /// A message on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct QueuedMessage {
+struct SmoothMessage {
     seq: u64,
     qos: u8,
     due: Instant,
@@ -105,7 +105,7 @@ enum QueuedPacket {
     Connect,
     Subscribe,
     Publish {
-        message: QueuedMessage,
+        message: SmoothMessage,
         id: u16,
     },
     /// PUBACK, PUBREC, PUBREL or PUBCOMP.
@@ -194,7 +194,7 @@ impl SmoothMqtt {
             self.publisher.due += 1;
             self.publisher.last = due;
             let qos = self.setup.qos(seq);
-            let message = QueuedMessage { seq, qos, due, queued: now, sent: None };
+            let message = SmoothMessage { seq, qos, due, queued: now, sent: None };
             if !self.client.publish(message) {
                 let fate = Fate::Lost(Cause::ApplicationQueue);
                 sockets.sample(self.setup.sample(&message, None, fate));
@@ -295,7 +295,7 @@ impl SmoothSetup {
     }
 
     /// Returns the sample of a message.
-    fn sample(&self, message: &QueuedMessage, acked: Option<Instant>, fate: Fate) -> Sample {
+    fn sample(&self, message: &SmoothMessage, acked: Option<Instant>, fate: Fate) -> Sample {
         let dropped = fate == Fate::Lost(Cause::ApplicationQueue);
         Sample::Probe(Probe {
             link: self.link,
@@ -311,7 +311,7 @@ impl SmoothSetup {
     }
 
     /// Writes the bytes of a message.
-    fn fill(&self, to: &mut [u8], message: &QueuedMessage) {
+    fn fill(&self, to: &mut [u8], message: &SmoothMessage) {
         payload::fill(to, message.seq, message.queued);
     }
 }
