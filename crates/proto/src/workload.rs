@@ -191,7 +191,7 @@ pub struct UdpEcho {
     pub in_flight: u16,
     /// Time from one probe's due time to the next; `None` sends as soon as the window allows.
     pub interval: Option<Duration>,
-    /// How long to wait for a reply before the probe counts as lost.
+    /// Time without a reply after which the probe counts as lost.
     pub timeout: Duration,
 }
 
@@ -207,7 +207,7 @@ pub struct Ping {
     pub discard: u32,
     /// Time from one request's due time to the next.
     pub interval: Duration,
-    /// How long to wait for a reply before the request counts as lost.
+    /// Time without a reply after which the request counts as lost.
     pub timeout: Duration,
     /// Type of service, or traffic class of IPv6: DSCP and ECN (RFC 2474, RFC 3168). `None` leaves the
     /// system's default.
@@ -226,7 +226,7 @@ pub enum Transport {
     Tcp,
 }
 
-/// Who sends in an iperf test, as iperf 2 names it.
+/// The sending side in an iperf test, as iperf 2 names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// The client sends.
@@ -247,7 +247,7 @@ pub enum Direction {
 pub struct Iperf {
     /// TCP or UDP.
     pub transport: Transport,
-    /// Who sends.
+    /// Sending side.
     pub direction: Direction,
     /// `-t`: how long to send. Not used where `bytes` is set.
     pub time: Duration,
@@ -327,9 +327,9 @@ impl Bounceback {
 /// streams on [`Link::LOADED`](crate::sample::Link::LOADED).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// How probes are sent.
+    /// Protocol of the probes.
     pub by: LatencyBy,
-    /// How long probes are sent before the streams begin.
+    /// Time for which probes are sent before the streams begin.
     pub idle: Duration,
     /// Time from one probe's due time to the next.
     pub interval: Duration,
@@ -405,11 +405,11 @@ pub struct MqttRate {
     pub qos: u8,
     /// Payload bytes (the sequence number and the time are in them; the smallest is 16).
     pub size: u32,
-    /// How messages are offered.
+    /// Load of messages.
     pub mode: MqttMode,
     /// Most QoS 1 or 2 messages without an acknowledgement.
     pub in_flight: u16,
-    /// How long one step lasts; listening, from the first message on.
+    /// Length of one step; listening, from the first message on.
     pub time: Duration,
     /// Stop a step after so many messages, where set.
     pub count: Option<u32>,
@@ -436,7 +436,7 @@ pub struct WifiJoin {
     pub count: u32,
     /// Joins made first and not recorded.
     pub discard: u32,
-    /// From one join's beginning to the next one's, at least.
+    /// Least time from one join's beginning to the next one's.
     pub interval: Duration,
     /// A join that takes longer is lost.
     pub timeout: Duration,
@@ -444,7 +444,7 @@ pub struct WifiJoin {
     pub cold: bool,
 }
 
-/// Which test of Espressif's ESP-NOW report (`espnow` component, test report) a cell does.
+/// A test of Espressif's ESP-NOW report (`espnow` component, test report).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EspNowTest {
     /// Delay from the sender's pin to the receiver's, ten packets.
@@ -466,7 +466,7 @@ pub enum EspNowTest {
     Provisioning,
 }
 
-/// How packets are sent: `-b` and `-A` of `espnow_iperf`.
+/// The addressing of packets: `-b` and `-A` of `espnow_iperf`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EspNowCast {
     /// To one device, with the MAC's acknowledgement.
@@ -481,22 +481,22 @@ pub enum EspNowCast {
     },
 }
 
-/// Under this name an ESP-NOW cell keeps the PHY modes that its devices sent with, among its facts:
-/// `1M`, or several with commas between.
+/// Name of the fact in which an ESP-NOW cell keeps the PHY modes that its devices sent with: `1M`,
+/// or several with commas between.
 pub const PHY_MODE: &str = "phy-mode";
 
 /// One cell of Espressif's ESP-NOW test report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EspNow {
-    /// Which test.
+    /// Test of the report.
     pub test: EspNowTest,
-    /// How packets are sent; tests that have no choice ignore it.
+    /// Addressing of packets; tests that have no choice ignore it.
     pub cast: EspNowCast,
     /// Payload in bytes (`-l`); of an OTA, bytes of the image.
     pub size: u32,
     /// Probes (`-C`): packets, pings of each device, encryptions.
     pub count: u32,
-    /// How long a throughput test lasts (`-t`).
+    /// Length of a throughput test (`-t`).
     pub time: Duration,
     /// Devices beside the initiator.
     pub devices: u16,

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Longest wait without a look at the stop flag.
 const SLICE: Duration = Duration::from_millis(50);
-/// How often it looks what the peer has acknowledged, where a program waits for that: the system
-/// tells of no change.
+/// Time between two looks at what the peer has acknowledged, where a program waits for that: the
+/// system tells of no change.
 const ACKNOWLEDGED: Duration = Duration::from_millis(1);
 
 /// An output of a program.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A sender that kept this part of its time, but for [`SLACK`], has kept it.
 const IN_TIME: f64 = 0.9;
-/// How much later than the peer this end may have begun to count.
+/// Longest time by which this end may have begun to count later than the peer.
 const SLACK: Duration = Duration::from_millis(300);
 /// The share of the bytes that such a sender has sent.
 const ALL_BYTES: f64 = 0.99;
@@ -94,11 +94,11 @@ pub struct SendPlan {
     pub start: Instant,
     /// True where the peer sends too: the connection is left open for that.
     pub duplex: bool,
-    /// With trip times: what says when each write was written.
+    /// Marks of the times at which writes were written, with trip times.
     pub bursts: Option<Bursts>,
 }
 
-/// How the writes of a stream with trip times say when they were written.
+/// The marks in a stream with trip times of when each write was written.
 #[derive(Clone, Copy, Debug)]
 pub struct Bursts {
     /// Writes their heads.
@@ -133,18 +133,18 @@ pub struct ReceivePlan {
 pub struct ReceivedAmount {
     /// Payload bytes.
     pub bytes: u64,
-    /// In that time.
+    /// Time in which they came.
     pub time: Duration,
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Debug)]
 pub enum Ended {
-    /// As planned: the limit was reached, or the peer closed.
+    /// The stream ended as planned: the limit was reached, or the peer closed.
     Normally,
     /// The receiver's peer closed before the end that it was asked for.
     Early(ReceivedAmount),
-    /// By this side's stop.
+    /// A stop by this side.
     Stopped,
     /// The receiver's peer fell silent.
     Silent,

@@ -16,7 +16,7 @@ pub const SLOTS: usize = 64;
 /// Bytes kept of a received datagram: an Ethernet frame's worth. Longer ones are counted whole.
 pub const SLOT: usize = 2048;
 
-/// How a sender's datagrams left.
+/// The counts of a sender's datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpSendResult {
     /// Sends that the system refused for want of buffers (`ENOBUFS`, `ENOMEM`).

@@ -17,7 +17,7 @@ pub const SKETCH_REPLY_PORT: u16 = 10_001;
 /// The standard echo port (RFC 862).
 pub const ECHO_PORT: u16 = 7;
 
-/// Where replies go.
+/// The destination of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyTo {
     /// To the address and port of the sender (RFC 862).

@@ -29,7 +29,7 @@ const APPLICATION_ID: i32 = 0x4553_5062;
 /// Version of `schema.sql`.
 const SCHEMA_VERSION: i32 = 2;
 
-/// Why the store did not do its work. The text names the file and says what to do.
+/// The reason for which the store did not do its work. The text names the file and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file is no store, or a damaged one.
@@ -140,7 +140,7 @@ pub struct StoredCell {
     pub status: CellStatus,
 }
 
-/// Where a cell stands.
+/// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellStatus {
     /// Not measured, or cut short.

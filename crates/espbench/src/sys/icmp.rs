@@ -21,7 +21,7 @@ const MOST_FAILURES: usize = 64;
 /// Bytes of a quotation that are kept: the header of the request.
 const QUOTED: usize = 8;
 
-/// Why there is no socket.
+/// The reason for which there is no socket.
 #[derive(Debug)]
 pub enum OpenError {
     /// The system lets this user have neither an unprivileged nor a raw socket.

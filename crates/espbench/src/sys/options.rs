@@ -94,8 +94,8 @@ impl SocketOptions {
     }
 }
 
-/// Has the system acknowledge at once what this stream receives (`TCP_QUICKACK`); it forgets that soon,
-/// so that it is asked again with each read.
+/// Asks the system to acknowledge at once what this stream receives (`TCP_QUICKACK`); it forgets
+/// that soon, so that it is asked again with each read.
 pub fn quick_ack(stream: &TcpStream) {
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(stream).set_tcp_quickack(true);

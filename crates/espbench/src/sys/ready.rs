@@ -10,9 +10,9 @@ use std::net::TcpStream;
 pub struct Interest<'a> {
     /// The socket.
     pub socket: &'a TcpStream,
-    /// Until there are bytes, or the end of the stream.
+    /// Whether to wait for bytes, or the end of the stream.
     pub read: bool,
-    /// Until there is room for bytes.
+    /// Whether to wait for room for bytes.
     pub write: bool,
 }
 
@@ -20,9 +20,9 @@ pub struct Interest<'a> {
 /// do not block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Readiness {
-    /// There are bytes, or the stream has ended or failed.
+    /// Whether there are bytes, or the stream has ended or failed.
     pub read: bool,
-    /// There is room.
+    /// Whether there is room.
     pub write: bool,
 }
 

@@ -35,7 +35,7 @@ use espbench_proto::fact;
 use espbench_proto::sample::Sample;
 use espbench_proto::workload::Workload;
 
-/// Why a cell could not be measured. The text says who, what, and what to do.
+/// The reason for which a cell could not be measured. The text says who, what, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The target cannot do this kind of work at all.
@@ -85,7 +85,7 @@ pub enum TargetError {
     Simulated {
         /// The target.
         target: String,
-        /// Why.
+        /// Reason of the failure.
         why: String,
     },
     /// Ctrl-C.

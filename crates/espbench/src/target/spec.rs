@@ -24,7 +24,7 @@ pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HO
                          iperf:HOST[:PORT], mqtt:HOST[:PORT], mqtts:HOST[:PORT], \
                          ws://HOST[:PORT][/PATH], wss://HOST[:PORT][/PATH], replay:RUN";
 
-/// How to reach what was typed.
+/// The user's options for reaching a target.
 #[derive(Debug, Default)]
 pub struct Access {
     /// The device and the place.
@@ -41,7 +41,7 @@ pub struct Access {
     pub keep_alive: Option<u16>,
     /// Certificates of an MQTT broker's TLS.
     pub tls: TlsFiles,
-    /// Where captures of the virtual lab's air go.
+    /// File for captures of the virtual lab's air.
     pub capture: Option<PathBuf>,
     /// Threads of the virtual lab; one for each core where not given.
     pub threads: Option<u16>,

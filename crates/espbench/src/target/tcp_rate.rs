@@ -36,11 +36,11 @@ use espbench_proto::workload::{TcpRate, Workload};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
-/// How long a connection may take to open.
+/// Longest time for a connection to open.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the peer may take for what is left when a run is over, before the next one.
+/// Longest time for the peer to take the rest when a run is over, before the next one.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How long a peer that lags behind may take to close once it has acknowledged everything.
+/// Longest time for a peer that lags behind to close once it has acknowledged everything.
 const CLOSE: Duration = Duration::from_secs(1);
 /// The kernel holds at least this much that it has not sent.
 const UNSENT: u64 = 16 << 10;
@@ -48,7 +48,7 @@ const UNSENT: u64 = 16 << 10;
 /// A program or device that takes bytes over TCP.
 #[derive(Clone, Debug)]
 pub struct TcpRateTarget {
-    /// Where it listens.
+    /// Address of the sink.
     pub peer: SocketAddr,
     /// Facts about the device and the place.
     pub site: Site,

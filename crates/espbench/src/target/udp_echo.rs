@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 /// A device, or a program, that echoes UDP datagrams.
 #[derive(Debug)]
 pub struct EchoTarget {
-    /// Where it listens.
+    /// Address of the echo.
     pub peer: SocketAddr,
     /// The port that replies come to; 0 is any. The published sketch replies to 10001 only.
     pub local_port: u16,

@@ -22,7 +22,7 @@ pub use url::{Scheme, Url};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Where a broker listens, and what to speak there below MQTT.
+/// The address of a broker, and the protocols below MQTT there.
 #[derive(Clone, Debug)]
 pub struct BrokerAddress {
     /// Address of the broker.
@@ -33,7 +33,7 @@ pub struct BrokerAddress {
     pub host: String,
     /// The path of the WebSocket.
     pub path: String,
-    /// How TLS is spoken, where it is.
+    /// Settings of TLS, where it is spoken.
     pub tls: Option<Arc<Tls>>,
 }
 

@@ -1,5 +1,5 @@
 //! One connection to a broker: opened step by step, then bytes in both directions. It never blocks;
-//! whoever owns it waits for what [`interest`](Stream::interest) says.
+//! whoever owns it waits for what [`interest`](BrokerStream::interest) says.
 
 use super::websocket::{WebSocket, deliver};
 use super::{BrokerAddress, Scheme, TransportError};
@@ -63,7 +63,7 @@ impl OpeningStage {
     }
 }
 
-/// One connection.
+/// A connection to a broker.
 #[derive(Debug)]
 pub struct BrokerStream {
     socket: TcpStream,

@@ -36,7 +36,7 @@ impl TlsFiles {
     }
 }
 
-/// How TLS is spoken with a broker.
+/// The settings of TLS with a broker.
 #[derive(Clone, Debug)]
 pub struct Tls {
     config: Arc<ClientConfig>,

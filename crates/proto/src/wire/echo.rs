@@ -32,7 +32,7 @@ pub fn emit_ascii(size: usize, buf: &mut [u8]) -> Option<usize> {
     Some(len)
 }
 
-/// Whether a datagram is the ASCII probe of `size` bytes, whole and unchanged.
+/// Tells whether a datagram is the ASCII probe of `size` bytes, whole and unchanged.
 #[must_use]
 pub fn is_ascii(size: usize, datagram: &[u8]) -> bool {
     let Some((&last, digits)) = datagram.split_last() else { return false };
@@ -75,7 +75,7 @@ impl Header {
         Some(size)
     }
 
-    /// Whether a datagram whose header this is has the size and the pattern that was sent.
+    /// Tells whether a datagram whose header this is has the size and the pattern that was sent.
     #[must_use]
     pub fn matches(self, size: usize, datagram: &[u8]) -> bool {
         let Some(body) = datagram.get(HEADER_LEN..) else { return false };

@@ -143,7 +143,7 @@ impl Echo {
         Some(len)
     }
 
-    /// Whether `data` is the pattern of `len` bytes that a message of this number carries.
+    /// Tells whether `data` is the pattern of `len` bytes that a message of this number carries.
     #[must_use]
     pub fn matches(self, len: usize, data: &[u8]) -> bool {
         data.len() == len && pattern::matches(data, self.pattern_start())
@@ -181,7 +181,7 @@ pub fn after_ipv4_header(packet: &[u8]) -> &[u8] {
     }
 }
 
-/// What an ICMP error says of the packet that it answers.
+/// The failure that an ICMP error reports of the packet that it quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// There is no route to the network.

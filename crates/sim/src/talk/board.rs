@@ -28,7 +28,7 @@ pub(super) const SOFTWARE: u32 = 3;
 pub struct Edge {
     /// When, on the fleet's clock.
     pub at: Instant,
-    /// Which.
+    /// Number of the pin.
     pub pin: u8,
     /// To what.
     pub high: bool,
@@ -120,7 +120,7 @@ impl UartLine {
 #[repr(C)]
 pub struct MemoryBoard {
     pub(crate) now: Instant,
-    /// Until when the processor is at work.
+    /// End of the processor's current work.
     busy: Instant,
     /// Costs of the processor's work.
     pub costs: Costs,

@@ -1,4 +1,4 @@
-//! How long a chip is at work: a line for each kind of work, and the cache of its flash.
+//! The time for which a chip is at work: a line for each kind of work, and the cache of its flash.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -94,7 +94,7 @@ impl WorkRates {
 /// A chip at work.
 #[derive(Clone, Debug)]
 pub(crate) struct ChipCosts {
-    /// Those of its kind have these together.
+    /// Costs, which all chips of a kind share.
     rates: Arc<WorkRates>,
     cache: Cache,
 }

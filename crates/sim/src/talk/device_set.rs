@@ -39,7 +39,7 @@ pub struct Printed {
 /// A device broke its law: it always wants to be polled again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stuck {
-    /// Which.
+    /// Device that does not come to rest.
     pub node: NodeId,
     /// When, on the clock of all.
     pub at: Instant,
@@ -139,7 +139,7 @@ pub(crate) struct DeviceSlot<D> {
     pub(crate) mac: Mac,
     pub(crate) channel: u8,
     resets: u32,
-    /// From a reset until its clock starts again.
+    /// Time from a reset until the clock starts again.
     pub(crate) restart: Duration,
     pub(crate) terminal: Terminal,
     pub(crate) lines: Vec<Printed>,

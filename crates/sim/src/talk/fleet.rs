@@ -59,7 +59,7 @@ impl Default for FleetSetup {
 
 /// Devices in conversation over an ideal medium.
 pub struct Fleet<D, W = Transcript> {
-    /// Is told what happens.
+    /// Witness of what happens.
     pub watch: W,
     /// The medium; may be changed between runs.
     pub medium: Medium,

@@ -13,7 +13,7 @@ use espbench_proto::wire::esp_now::mpdu_len;
 /// `dot11ShortRetryLimit` (IEEE 802.11-2020, annex C). Espressif documents no number.
 pub const MAC_RETRIES: u8 = 7;
 
-/// One direction between two stations.
+/// The link in one direction between two stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediumLink {
     /// Signal strength at the receiver, dBm.
@@ -36,7 +36,7 @@ impl MediumLink {
 pub struct Medium {
     /// Frames lost on their way to a receiver, and MAC acknowledgements on their way back.
     pub loss: Chance,
-    /// From the end of a frame until its receiver has it.
+    /// Time from the end of a frame until its receiver has it.
     pub delay: Duration,
     /// Further time, uniform from zero to this. Where it is longer than the time between two
     /// frames, they may overtake each other.

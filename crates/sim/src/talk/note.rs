@@ -18,21 +18,21 @@ pub struct FrameOnAir<'a> {
     pub sequence: u16,
     /// When it began.
     pub started: Instant,
-    /// How long it took, with the acknowledgement.
+    /// Time that it took, with the acknowledgement.
     pub took: Duration,
-    /// Who sent it.
+    /// Sender of the frame.
     pub node: NodeId,
     /// Address of the sender (address 2).
     pub from: Mac,
-    /// To whom (address 1).
+    /// Address of the receiver (address 1).
     pub to: Mac,
-    /// On which channel.
+    /// Channel of the frame.
     pub channel: u8,
     /// ESP-NOW data.
     pub data: &'a [u8],
-    /// Who gets it.
+    /// Nodes that get it.
     pub heard: &'a [NodeId],
-    /// Who could have, and why not.
+    /// Nodes that could have got it, and why they did not.
     pub missed: &'a [(NodeId, MissReason)],
     /// Unicast: whether the acknowledgement came back; in a lab, whether the receiver read the frame
     /// and so answers.
@@ -83,7 +83,7 @@ impl MissReason {
     }
 }
 
-/// Something that has happened.
+/// An event that has happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Note<'a> {
     /// A frame was on the air. Arrivals that it causes are later.

@@ -29,9 +29,9 @@ pub(crate) struct FrameOrigin {
     pub(crate) at: Instant,
     /// Number of the frame in the conversation.
     pub(crate) number: u64,
-    /// Who sends it.
+    /// Sender of the frame.
     pub(crate) node: NodeId,
-    /// In which of its lives.
+    /// Number of the sender's life.
     pub(crate) life: u32,
 }
 

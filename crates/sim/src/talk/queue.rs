@@ -9,8 +9,8 @@ use espbench_proto::time::Instant;
 /// The events that are to happen, by time.
 pub(super) type Queue = Scheduler<Instant, FleetEvent>;
 
-/// Something that happens to a node. What was scheduled for a former life of the node (`life`
-/// counts its starts) does not.
+/// An event of a node. One that was scheduled for a former life of the node (`life` counts its
+/// starts) does not happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FleetEvent {
     pub(super) node: NodeId,

@@ -17,7 +17,7 @@ use espbench_proto::time::Instant;
 /// editor of ESP-IDF 4.4 then takes the return as text.
 pub const PAUSE: Duration = Duration::from_millis(40);
 
-/// How long the echo of a command is waited for before its carriage return is sent all the same.
+/// Longest wait for the echo of a command before its carriage return is sent all the same.
 pub const NO_ECHO: Duration = Duration::from_secs(1);
 
 /// Columns that the terminal claims to have; `ESC [ 999 C` goes to the last.

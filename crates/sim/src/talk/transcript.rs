@@ -67,9 +67,9 @@ pub struct FrameEntry {
     pub len: usize,
     /// The channel.
     pub channel: u8,
-    /// Who got it.
+    /// Nodes that got it.
     pub heard: Vec<NodeId>,
-    /// Who did not, and why.
+    /// Nodes that did not get it, and why.
     pub missed: Vec<(NodeId, MissReason)>,
     /// Whether the MAC's acknowledgement came back.
     pub acknowledged: Option<bool>,
@@ -116,7 +116,7 @@ pub enum TalkEvent {
 pub struct TalkEntry {
     /// When, on the fleet's clock.
     pub at: Instant,
-    /// At which node.
+    /// Node of the event.
     pub node: NodeId,
     /// Event.
     pub what: TalkEvent,

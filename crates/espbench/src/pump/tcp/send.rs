@@ -11,12 +11,13 @@ use espbench_proto::wire::iperf2::Stamp;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-/// How long the peer may take to acknowledge the rest, and to close, when the time is up.
+/// Longest time for the peer to acknowledge the rest, and to close, when the time is up.
 const CLOSING: Duration = Duration::from_secs(2);
-/// How long it may take no further octet before it is given up, where a number of them is to come.
+/// Time without a further octet taken after which the peer is given up, where a number of them is
+/// to come.
 const STUCK: Duration = Duration::from_secs(5);
-/// How long to wait for the peer's close once it has acknowledged everything: ESP-IDF's server
-/// closes at the end of its own time only.
+/// Longest wait for the peer's close once it has acknowledged everything: ESP-IDF's server closes
+/// at the end of its own time only.
 const LINGER: Duration = Duration::from_millis(200);
 /// Writes as fast as it goes are handed to the kernel together, up to so many bytes a call: on loopback
 /// that is a third faster than one call for each 128 KiB.
@@ -76,10 +77,10 @@ pub fn send(
     TcpSendResult { ended, in_flight: meters.in_flight }
 }
 
-/// How a sending stream ended.
+/// The end of a sending stream.
 #[derive(Debug)]
 pub struct TcpSendResult {
-    /// How.
+    /// End of the stream.
     pub ended: Ended,
     /// Octets that were written, and that the peer had not taken when the total ended; `None` where
     /// the system does not tell.

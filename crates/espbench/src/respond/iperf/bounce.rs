@@ -19,7 +19,7 @@ const HOLD: Duration = Duration::from_secs(60);
 /// The longest silence between two requests.
 const PERIOD: Duration = Duration::from_secs(600);
 
-/// How a read ended.
+/// The end of a read.
 enum Got {
     All,
     Closed,

@@ -32,10 +32,10 @@ const IDLE: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// The longest write that a client may ask for.
 const LONGEST_WRITE: u32 = 1 << 20;
-/// How often a port that is free for TCP and taken for UDP is tried again.
+/// Number of tries for a port that is free for TCP and taken for UDP.
 const PORT_TRIES: usize = 20;
 
-/// How the server reports.
+/// The settings of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerOptions {
     /// Length of a reported interval; zero for none.
@@ -67,9 +67,9 @@ impl Default for ServerOptions {
 pub enum ServerEvent {
     /// A client came.
     Began {
-        /// Who.
+        /// Address of the client.
         peer: SocketAddr,
-        /// Under which local address.
+        /// Local address of the connection.
         local: SocketAddr,
         /// True for UDP.
         udp: bool,
@@ -78,14 +78,14 @@ pub enum ServerEvent {
     },
     /// An interval or a total of one of its streams.
     Sample(Sample),
-    /// Something that is no number.
+    /// A remark without a number.
     Note(String),
 }
 
 /// The test that a client's header describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientRequest {
-    /// Who sends.
+    /// Direction of the test.
     pub mode: Mode,
     /// `-P`: streams of the client, of which this is one; 1 where it does not say.
     pub threads: u32,

@@ -21,7 +21,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 const MOST: usize = 64;
 /// Bytes of a read.
 const READ: usize = 128 * 1024;
-/// How long the connection back to a client (`-r`, `-d`) may take.
+/// Longest time for the connection back to a client (`-r`, `-d`).
 const CONNECT: Duration = Duration::from_secs(5);
 /// Bytes of an iperf3 client's greeting.
 const COOKIE: usize = 37;
@@ -120,13 +120,13 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &ServerContext) -> i
     Ok(())
 }
 
-/// How a stream began.
+/// The beginning of a stream.
 #[derive(Clone, Copy)]
 struct StreamStart {
     start: Instant,
     /// Bytes read already: the header.
     before: usize,
-    /// With trip times, nanoseconds since the epoch at the clock's zero.
+    /// Nanoseconds since the epoch at the clock's zero, with trip times.
     epoch_ns: Option<u64>,
 }
 
@@ -257,7 +257,7 @@ fn send(
     say(test, &sent.ended);
 }
 
-/// With trip times, tells the client when this stream begins, as 2.1.8 does; answers how its writes
+/// Tells the client of trip times when this stream begins, as 2.1.8 does; answers how its writes
 /// are marked, and how many bytes that took.
 fn begin_bursts(
     test: &ServerTest,

@@ -51,7 +51,7 @@ impl ListenSocket {
 
 struct ClientSocket {
     socket: TcpStream,
-    /// There are bytes, as far as is known.
+    /// Whether there are bytes, as far as is known.
     readable: bool,
     writable: bool,
     /// Whether the client is among those to be read from, or written to, in the next turn.

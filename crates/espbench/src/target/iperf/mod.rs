@@ -32,13 +32,13 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 
-/// How long a connection may take.
+/// Longest time for a connection to open.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Silence after which a sending peer is taken to have vanished.
 const IDLE: Duration = Duration::from_secs(5);
 /// Time by which a peer that sends for a time may be late, as in iperf 2 (`SLOPSECS`).
 const SLOP: Duration = Duration::from_secs(2);
-/// How long the server's connection back (`-r`, `-d`) is waited for.
+/// Longest wait for the server's connection back (`-r`, `-d`).
 const BACK: Duration = Duration::from_secs(5);
 /// The longest by which the server's start time may differ from this side's clock
 /// (`MAXDIFFTIMESTAMPSECS` of iperf 2).
@@ -53,11 +53,11 @@ const LARGEST: u32 = 65_507;
 pub struct IperfTarget {
     /// The server.
     pub peer: SocketAddr,
-    /// Where to send from (`-B`).
+    /// Address to send from (`-B`).
     pub bind: Option<SocketAddr>,
     /// The device and the place.
     pub site: Site,
-    /// Where the addresses of each stream are noted, for who prints them.
+    /// Addresses of each stream, for the printer.
     pub ends: StreamAddresses,
 }
 

@@ -16,7 +16,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::SyncSender;
 
-/// How often a server is asked to send before it is given up, and how far apart.
+/// Number of times that a server is asked to send before it is given up, and the time between.
 const ASKS: (u32, Duration) = (100, Duration::from_millis(20));
 
 /// Runs all streams of a cell.

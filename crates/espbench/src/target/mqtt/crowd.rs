@@ -79,7 +79,7 @@ fn check(target: &MqttTarget, count: usize, size: usize) -> Result<(), TargetErr
     })
 }
 
-/// One connection, as far as it has come.
+/// A connection, as far as it has come.
 struct CrowdLine {
     stream: Option<BrokerStream>,
     /// Whether the connection was opened; it may be closed again.
@@ -362,7 +362,7 @@ impl<'a> Crowd<'a> {
         Ok(())
     }
 
-    /// Has a connection asked what it wants, in its turn.
+    /// Puts a connection in the queue of those that go on in their turn.
     fn soon(&mut self, line: usize) {
         if !std::mem::replace(&mut self.lines[line].queued, true) {
             self.again.push_back(line);
@@ -483,7 +483,7 @@ impl<'a> Crowd<'a> {
         self.reread(line, sink);
     }
 
-    /// Has the system tell again what can be read.
+    /// Asks the system to tell again what can be read.
     fn reread(&mut self, line: usize, _: &dyn Sink) {
         let Some(stream) = &self.lines[line].stream else { return };
         if reregister(&self.poll, stream, line).is_err() {

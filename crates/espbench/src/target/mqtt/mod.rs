@@ -41,7 +41,7 @@ use espbench_proto::workload::{MqttMode, MqttRate, Workload};
 use pump::{ExchangeOutcome, MqttJob};
 use std::net::SocketAddr;
 
-/// How long a broker may owe an answer.
+/// Longest time for which a broker may owe an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Quiet time after which what is missing counts as lost.
@@ -50,7 +50,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// An MQTT broker.
 #[derive(Clone, Debug)]
 pub struct MqttTarget {
-    /// Where it listens, and what carries MQTT there.
+    /// Address of the broker, and the carrier of MQTT there.
     pub endpoint: BrokerAddress,
     /// User name.
     pub username: Option<String>,
@@ -65,7 +65,7 @@ pub struct MqttTarget {
     pub topic: Option<String>,
     /// Quiet time after which what is missing counts as lost.
     pub drain: Duration,
-    /// How long the broker may owe an answer, and a connection may take to open.
+    /// Longest time for which the broker may owe an answer, and a connection may take to open.
     pub patience: Duration,
     /// Facts about the device and the place.
     pub site: Site,

@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(super) const MOST_OPEN: usize = 1 << 18;
 /// Room for acknowledgements: all packet identifiers, and as many releases.
 pub(super) const ANSWERS: usize = 1 << 17;
-/// How long arrivals gather at saturation.
+/// Time for which arrivals gather at saturation.
 const GATHER: Duration = Duration::from_micros(100);
 /// Time for which arrivals gather at QoS 0, where nothing waits for the reader.
 const GATHER_QOS_0: Duration = Duration::from_millis(1);
@@ -44,7 +44,7 @@ const GATHER_FROM: u16 = 50;
 /// Missing ranges named in the facts.
 const NAMED: usize = 8;
 
-/// One exchange: a cell, or a try of a search.
+/// An exchange: a cell, or a try of a search.
 pub(super) struct MqttJob<'a> {
     pub(super) target: &'a MqttTarget,
     pub(super) work: &'a MqttRate,
@@ -200,7 +200,7 @@ struct ExchangePump<'a> {
     clock: Clock,
     gather: Option<Duration>,
     scratch: Scratch,
-    /// Which connections were recorded.
+    /// Whether each connection was recorded.
     recorded: [bool; 2],
     clean_start: bool,
     cancelled: bool,

@@ -3,7 +3,7 @@
 use super::{App, Endpoint, ProgramWork, SocketError, SocketId, Sockets, Wait, opened};
 use crate::time::{Duration, Instant};
 
-/// How long a refused reply waits before it is tried again, and how often it is tried.
+/// Wait of a refused reply before it is tried again, and number of tries.
 const RETRY: (Duration, u8) = (Duration::from_millis(1), 10);
 
 /// UDP echo as one writes it: it sleeps until a datagram comes, and sends it back to its sender. A
@@ -88,7 +88,7 @@ pub struct ArduinoEcho {
     socket: Option<SocketId>,
     buf: [u8; ARDUINO_BUFFER + 1],
     step: SketchStep,
-    /// There are bytes in the ring buffer that nobody reads.
+    /// Whether there are bytes in the ring buffer that nobody reads.
     stuck: bool,
 }
 

@@ -91,7 +91,7 @@ pub enum StreamState {
 pub struct ReceivedDatagram {
     /// Bytes written to the buffer; a longer datagram is cut to it.
     pub len: usize,
-    /// Who sent it.
+    /// Sender of the datagram.
     pub from: Endpoint,
     /// When it arrived, where the stack stamps that.
     pub stamped: Option<Instant>,
@@ -100,13 +100,13 @@ pub struct ReceivedDatagram {
 /// Work of a program that takes a device's time beyond what its calls of sockets cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramWork {
-    /// So long, busy (`esp_rom_delay_us`).
+    /// A busy wait of this length (`esp_rom_delay_us`).
     Delay(Duration),
-    /// So many bytes, each through a call of its own (`StreamState::read` of Arduino).
+    /// Bytes that are read one by one, each through a call of its own (`Stream::read` of Arduino).
     Bytewise(u32),
-    /// So many bytes copied or compared in one piece.
+    /// Bytes copied or compared in one piece.
     Copy(u32),
-    /// So many rounds of the program's own loop that do nothing else.
+    /// Rounds of the program's own loop that do nothing else.
     Loop(u32),
 }
 
@@ -167,19 +167,19 @@ pub trait Sockets {
     fn count(&mut self, name: &'static str, by: u64);
 }
 
-/// For what a program waits.
+/// The event that a program waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// For nothing: it goes on when the device has had the time for what it just did.
+    /// None: the program goes on when the device has had the time for what it just did.
     Again,
-    /// For a change at one of its sockets.
+    /// A change at one of its sockets.
     Change,
-    /// For a change, or this instant.
+    /// A change, or this instant.
     Until(Instant),
-    /// For a change, or this instant, and asks for it again and again without sleeping: its core is
-    /// busy, and each round costs this work (Arduino's `loop`).
+    /// A change, or this instant; the program asks for it again and again without sleeping: its
+    /// core is busy, and each round costs this work (Arduino's `loop`).
     Spin(ProgramWork, Instant),
-    /// For this instant, whatever comes: it sleeps (`vTaskDelay`).
+    /// An instant, whatever comes before: the program sleeps (`vTaskDelay`).
     Sleep(Instant),
     /// The program has ended.
     Done,

@@ -7,7 +7,7 @@ use crate::sample::Cause;
 use crate::time::{Duration, Instant};
 use crate::workload::UdpEcho;
 
-/// How long it waits where there is no network.
+/// Wait where there is no network.
 const NO_NETWORK: Duration = Duration::from_millis(10);
 
 /// Sends the probes of a cell and times the replies: [`Prober`] over a socket. A probe that the

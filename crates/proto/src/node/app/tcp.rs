@@ -5,7 +5,7 @@ use crate::sample::{Interval, Link, Observer, Sample};
 use crate::time::{Duration, Instant};
 use crate::workload::TcpRate;
 
-/// How long a connection may take to open.
+/// Longest time for a connection to open.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two runs, and before it connects again where there is no network.
 const PAUSE: Duration = Duration::from_millis(200);

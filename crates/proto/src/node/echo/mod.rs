@@ -74,7 +74,8 @@ pub struct Prober {
     /// No probe below this index is outstanding.
     tail: u64,
     outstanding: u16,
-    /// In the ASCII form: no probe before this, late replies may come.
+    /// End of the time in which late replies may come, in the ASCII form: no probe is sent before
+    /// it.
     quiet_until: Instant,
     pending: Option<Sample>,
     flushed: u64,

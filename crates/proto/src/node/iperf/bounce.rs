@@ -12,7 +12,7 @@ use crate::workload::{Bounceback, Iperf};
 pub enum Turn {
     /// Record it, and ask again.
     Sample(Sample),
-    /// Nothing until then.
+    /// Wait until this instant.
     Wait(Instant),
     /// [`request`](Bouncer::request) writes one, to be sent now.
     Request,

@@ -24,7 +24,7 @@ pub struct FlowCounts {
     pub tcp_rtt_ns: Option<u64>,
 }
 
-/// Where a stream stands in its intervals.
+/// The place of a stream in its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowMeter {
     link: Link,

@@ -2,8 +2,8 @@
 
 use crate::time::{Duration, Instant};
 
-/// How many units of equal size an offered rate has made due. The schedule is absolute, so the
-/// rate is kept over time even where single sends are late.
+/// The number of units of equal size that an offered rate has made due. The schedule is absolute,
+/// so the rate is kept over time even where single sends are late.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     start: Instant,

@@ -9,7 +9,7 @@ const SMALLEST: u64 = 4;
 /// Datagrams by which counts may differ: the first and the last one, and one sent again.
 const SLACK: u64 = 3;
 
-/// Why a report cannot be true.
+/// The reason for which a report cannot be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contradiction {
     /// More datagrams than were sent.
@@ -37,7 +37,7 @@ pub enum Contradiction {
     Time {
         /// Duration in the report.
         reported: Duration,
-        /// From the first datagram to the report.
+        /// Time from the first datagram to the report.
         took: Duration,
     },
 }

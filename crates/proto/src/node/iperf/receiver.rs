@@ -47,14 +47,14 @@ pub enum DatagramKind {
     Closed,
 }
 
-/// How a flow ended.
+/// The end of a flow, by its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By the sender's last datagram.
+    /// The sender's last datagram.
     Last,
-    /// By silence: the sender vanished, or sends no last datagram.
+    /// Silence: the sender vanished, or sends no last datagram.
     Silence,
-    /// By this side.
+    /// A stop by this side.
     Stopped,
 }
 

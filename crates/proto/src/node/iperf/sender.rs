@@ -8,7 +8,7 @@ use crate::wire::iperf2::{
     Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, ServerReport, Stamp, TRIP_TIMES_LENGTH, flags,
 };
 
-/// How long the report is waited for (2 s, as iperf 2).
+/// Longest wait for the report (2 s, as iperf 2).
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The first wait before the last datagram is repeated (10 ms, as iperf 2), and the longest.
 /// iperf 2 repeats 200 times at 10 ms; doubling spares a device without a report most of them. The

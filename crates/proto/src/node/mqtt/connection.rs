@@ -65,7 +65,7 @@ enum ConnectionState {
     Closed,
 }
 
-/// One connection to the broker.
+/// A connection to the broker.
 #[derive(Debug)]
 pub struct ClientConnection<'a> {
     settings: MqttSettings<'a>,
@@ -83,7 +83,7 @@ pub struct ClientConnection<'a> {
     unanswered_ping: Option<Instant>,
     last_ping: Instant,
     unwritten: Option<Instant>,
-    /// Nothing came yet.
+    /// Whether nothing came yet.
     fresh: bool,
     numbers: bool,
     accepted: Option<Instant>,

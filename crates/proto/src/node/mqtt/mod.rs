@@ -104,7 +104,7 @@ pub struct MqttSettings<'a> {
     pub link: Link,
 }
 
-/// One of the two connections.
+/// One end of the test, with a connection of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Sends messages.

@@ -346,7 +346,7 @@ impl<'a> Publisher<'a> {
         at
     }
 
-    /// Has the broker drop the message that it kept: an empty one takes its place (3.3.1.3).
+    /// Writes an empty message, with which the broker drops the one that it kept (3.3.1.3).
     fn clear(&mut self, now: Instant, buf: &mut [u8]) -> usize {
         let MqttSettings { version, topic, .. } = self.settings;
         let publish = Publish { dup: false, qos: 0, retain: true, topic, id: 0, payload: &[] };

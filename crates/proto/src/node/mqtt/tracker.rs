@@ -59,7 +59,7 @@ pub struct MessageTracker<'a> {
     bytes: u32,
     /// An acknowledgement belongs to a delivered message (QoS 1 and 2).
     acknowledged: bool,
-    /// Nobody here sees what the subscriber gets.
+    /// Whether nobody here sees what the subscriber gets.
     alone: bool,
     closing: Option<Cause>,
     extras: [Probe; EXTRAS],

@@ -31,7 +31,7 @@ impl Ack {
     /// Bytes with times.
     pub const LEN_TIMES: usize = 52;
 
-    /// Bytes that [`emit`](Self::emit) writes.
+    /// Returns the bytes that [`emit`](Self::emit) writes.
     #[must_use]
     pub const fn buffer_len(&self) -> usize {
         if self.times.is_some() { Self::LEN_TIMES } else { Self::LEN }
@@ -64,7 +64,7 @@ impl Ack {
         }
     }
 
-    /// The version as people write it: major, minor, patch.
+    /// Returns the version as people write it: major, minor, patch.
     #[must_use]
     pub const fn release(&self) -> (u32, u32, u32) {
         (self.version.0 >> 16, self.version.0 & 0xFFFF, self.version.1 >> 16)

@@ -24,7 +24,7 @@ pub const BOUNCE_LENGTH: u32 = 100;
 
 /// Bits of the header's own flags.
 pub mod bounce_flags {
-    /// Both ends are to acknowledge at once (`TCP_QUICKACK`).
+    /// Flag: client and server are to acknowledge at once (`TCP_QUICKACK`).
     pub const QUICK_ACK: u16 = 0x8000;
     /// The clocks agree: one-way times mean something.
     pub const CLOCKS_AGREE: u16 = 0x4000;

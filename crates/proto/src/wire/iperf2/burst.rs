@@ -19,7 +19,7 @@ pub const BURST_HEADER: usize = field::END;
 pub struct Burst {
     /// Number of the burst, from 1.
     pub id: u32,
-    /// Its bytes, head included.
+    /// Bytes of the burst, head included.
     pub size: u32,
     /// Bytes of the stream up to its end, without the client header.
     pub sequence: u64,

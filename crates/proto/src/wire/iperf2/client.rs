@@ -1,4 +1,5 @@
-//! What a client asks of the server, in the first bytes of a TCP stream and in every UDP datagram.
+//! The client's request to the server, in the first bytes of a TCP stream and in every UDP
+//! datagram.
 
 use super::{
     CLIENT_HEADER_MAX, CLIENT_HEADER_START, CLIENT_HEADER_V1, DATAGRAM_HEADER, Malformed, Stamp,
@@ -36,7 +37,7 @@ pub enum Carrier {
 }
 
 impl Carrier {
-    /// Bytes before the header, which the length in its flags counts.
+    /// Returns the bytes before the header, which the length in its flags counts.
     const fn before(self) -> usize {
         match self {
             Self::Stream => 0,
@@ -44,7 +45,7 @@ impl Carrier {
         }
     }
 
-    /// Where the start time is.
+    /// Returns the offset of the start time.
     const fn start(self) -> usize {
         match self {
             Self::Stream => field::START,
@@ -53,7 +54,7 @@ impl Carrier {
     }
 }
 
-/// What `--trip-times`, `--txstart-time` and `--fq-rate` add.
+/// The part of the header that `--trip-times`, `--txstart-time` and `--fq-rate` add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// When the client's traffic begins, by its clock.
@@ -88,7 +89,7 @@ pub struct Extension {
     pub prefetch: u32,
 }
 
-/// What kind of test the header asks for.
+/// The kind of test that the header asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The client sends.
@@ -127,8 +128,8 @@ pub struct ClientHeader {
 }
 
 impl ClientHeader {
-    /// The length of the header that begins with these flags: 0 where there is none, and plain
-    /// payload follows.
+    /// Returns the length of the header that begins with these flags: 0 where there is none, and
+    /// plain payload follows.
     ///
     /// # Errors
     /// [`Malformed`] where the length makes no sense.
@@ -181,7 +182,7 @@ impl ClientHeader {
         }))
     }
 
-    /// The start time, where the flags say that there is one and the bytes reach that far.
+    /// Returns the start time, where the flags say that there is one and the bytes reach that far.
     fn start(bytes: &[u8], carrier: Carrier) -> Option<Start> {
         let wanted = upper::TRIP_TIMES | upper::EPOCH_START | upper::FQ_RATE;
         let at = carrier.start();
@@ -206,7 +207,7 @@ impl ClientHeader {
         }
     }
 
-    /// What it asks for.
+    /// Returns the kind of test that the header asks for.
     #[must_use]
     pub fn mode(&self) -> Mode {
         let upper = self.extension.map_or(0, |e| e.upper);
@@ -223,13 +224,14 @@ impl ClientHeader {
         }
     }
 
-    /// Whether the clocks are said to agree, so that one-way times can be told.
+    /// Tells whether the clocks are said to agree, so that one-way times can be told.
     #[must_use]
     pub fn trip_times(&self) -> bool {
         self.extension.is_some_and(|e| e.upper & upper::TRIP_TIMES != 0)
     }
 
-    /// The name of an option that the header asks for and that is not served here, where there is one.
+    /// Returns the name of an option that the header asks for and that is not served here, where
+    /// there is one.
     #[must_use]
     pub fn unsupported(&self) -> Option<&'static str> {
         if self.flags & flags::BOUNCEBACK != 0 {
@@ -255,21 +257,21 @@ impl ClientHeader {
         }
     }
 
-    /// Whether a TCP server answers with an [`Ack`](super::Ack): extended and not version 2, or
-    /// asked for (`Listener::apply_client_settings_tcp`).
+    /// Tells whether a TCP server answers with an [`Ack`](super::Ack): extended and not version 2,
+    /// or asked for (`Listener::apply_client_settings_tcp`).
     #[must_use]
     pub const fn wants_ack(&self) -> bool {
         self.flags & flags::PEER_DETECT != 0
             || (self.flags & flags::EXTEND != 0 && self.flags & flags::VERSION2 == 0)
     }
 
-    /// Whether a UDP receiver owes no closing report.
+    /// Tells whether a UDP receiver owes no closing report.
     #[must_use]
     pub fn no_report(&self) -> bool {
         self.extension.is_some_and(|e| e.upper & upper::NO_UDP_FIN != 0)
     }
 
-    /// Bytes that [`emit`](Self::emit) writes.
+    /// Returns the bytes that [`emit`](Self::emit) writes.
     #[must_use]
     pub const fn buffer_len(&self, carrier: Carrier) -> usize {
         match (self.extension, self.start) {
@@ -279,7 +281,8 @@ impl ClientHeader {
         }
     }
 
-    /// The length that the flags carry. In a datagram with a start time that of 2.1.8 ends before it.
+    /// Returns the length that the flags carry. In a datagram with a start time that of 2.1.8 ends
+    /// before it.
     const fn told_len(&self, carrier: Carrier) -> usize {
         match (carrier, self.extension, self.start) {
             (Carrier::Datagram, Some(_), Some(_)) => carrier.before() + carrier.start(),

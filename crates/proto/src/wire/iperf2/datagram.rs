@@ -30,7 +30,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of that many nanoseconds since the epoch.
+    /// Makes the stamp of that many nanoseconds since the epoch.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         let seconds = nanos / 1_000_000_000;
@@ -40,13 +40,13 @@ impl Stamp {
         }
     }
 
-    /// Nanoseconds since the epoch.
+    /// Returns nanoseconds since the epoch.
     #[must_use]
     pub const fn as_nanos(self) -> i64 {
         self.seconds as i64 * 1_000_000_000 + self.micros as i64 * 1000
     }
 
-    /// True for a sender that writes no time (ESP-IDF).
+    /// Tells whether the sender wrote no time (ESP-IDF).
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.seconds == 0 && self.micros == 0
@@ -66,7 +66,7 @@ impl<'a> Datagram<'a> {
         if bytes.len() < 4 { Err(Malformed) } else { Ok(Self(bytes)) }
     }
 
-    /// The number. Negative in the last datagram of a flow.
+    /// Returns the number. It is negative in the last datagram of a flow.
     #[must_use]
     pub fn id(&self, width: Width) -> i64 {
         let low = word(self.0, field::ID).unwrap_or_default();
@@ -78,7 +78,7 @@ impl<'a> Datagram<'a> {
         }
     }
 
-    /// When it was sent; zero where it is too short to say.
+    /// Returns when it was sent; zero where it is too short to say.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         Stamp {
@@ -87,14 +87,15 @@ impl<'a> Datagram<'a> {
         }
     }
 
-    /// Whether it carries the mark of trip times that stands for a client header in short datagrams.
+    /// Tells whether it carries the mark of trip times that stands for a client header in short
+    /// datagrams.
     #[must_use]
     pub fn small_trip_times(&self) -> bool {
         let mark = [0, (flags::SMALL_TRIP_TIMES >> 16) as u8];
         self.0.len() < TRIP_TIMES_LENGTH as usize && self.body().starts_with(&mark)
     }
 
-    /// What follows the datagram header: a client header or a report; may be empty.
+    /// Returns the bytes after the datagram header: a client header or a report; may be empty.
     #[must_use]
     pub fn body(&self) -> &'a [u8] {
         self.0.get(DATAGRAM_HEADER..).unwrap_or_default()

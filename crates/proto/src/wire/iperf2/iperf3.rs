@@ -7,7 +7,7 @@
 /// Bytes of an iperf3 cookie.
 const COOKIE: usize = 37;
 
-/// What an iperf3 peer was recognised by.
+/// The sign by which an iperf3 peer was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Iperf3 {
     /// A client's cookie.
@@ -18,8 +18,8 @@ pub enum Iperf3 {
     BusyServer,
 }
 
-/// Whether the first bytes of a TCP stream are an iperf3 client's. At least four are needed; as
-/// many of the first 37 as are there must fit.
+/// Tells whether the first bytes of a TCP stream are an iperf3 client's. At least four are needed;
+/// as many of the first 37 as are there must fit.
 #[must_use]
 pub fn client_greeting(bytes: &[u8]) -> Option<Iperf3> {
     let cookie = &bytes[..bytes.len().min(COOKIE - 1)];
@@ -28,8 +28,8 @@ pub fn client_greeting(bytes: &[u8]) -> Option<Iperf3> {
     (fits && ends).then_some(Iperf3::Client)
 }
 
-/// Whether the first bytes that a TCP server sends are an iperf3 server's. (iperf 2 begins with a
-/// zero byte, see [`Ack`](super::Ack).)
+/// Tells whether the first bytes that a TCP server sends are an iperf3 server's. (iperf 2 begins
+/// with a zero byte, see [`Ack`](super::Ack).)
 #[must_use]
 pub fn server_greeting(bytes: &[u8]) -> Option<Iperf3> {
     match bytes {

@@ -56,7 +56,7 @@ pub const CLIENT_HEADER_MAX: usize = 256;
 pub const REPORT: usize = DATAGRAM_HEADER + 112;
 /// Length of a UDP datagram where none is given: fills an Ethernet frame over IPv4.
 pub const UDP_LENGTH: u32 = 1470;
-/// The same over IPv6.
+/// Length of a UDP datagram where none is given: fills an Ethernet frame over IPv6.
 pub const UDP_LENGTH_V6: u32 = 1450;
 /// Length of a TCP write where none is given.
 pub const TCP_LENGTH: u32 = 128 * 1024;
@@ -117,13 +117,13 @@ pub mod upper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The big-endian word at `at`; `None` where the bytes end before.
+/// Returns the big-endian word at `at`; `None` where the bytes end before.
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let field = bytes.get(at..at + 4)?;
     Some(u32::from_be_bytes([field[0], field[1], field[2], field[3]]))
 }
 
-/// The big-endian half word at `at`; `None` where the bytes end before.
+/// Returns the big-endian half word at `at`; `None` where the bytes end before.
 pub(crate) fn half(bytes: &[u8], at: usize) -> Option<u16> {
     let field = bytes.get(at..at + 2)?;
     Some(u16::from_be_bytes([field[0], field[1]]))

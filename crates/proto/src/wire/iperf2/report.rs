@@ -87,7 +87,7 @@ impl ServerReport {
         Spread { count, min_ns: nanos(0), max_ns: nanos(2), mean_ns, m2 }
     }
 
-    /// Fifteen words of one-way times, as 2.1.8 writes them. What does not fit its field is cut at
+    /// Writes fifteen words of one-way times, as 2.1.8 does. What does not fit its field is cut at
     /// the field's end (2.1.8 lets it wrap).
     fn put_transit(&self, spread: &Spread, out: &mut [u8]) {
         let pair = |ns: f64| {

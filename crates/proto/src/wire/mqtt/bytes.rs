@@ -5,8 +5,8 @@ use super::{Malformed, NoRoom};
 /// The largest remaining length: four bytes of seven bits (2.2.3, 5: 1.5.5).
 pub const MAX_REMAINING: usize = 268_435_455;
 
-/// A variable byte integer at the start of `bytes`: its value and how many bytes it took. `None`
-/// where it is cut off.
+/// Reads a variable byte integer at the start of `bytes`: its value and how many bytes it took.
+/// `None` where it is cut off.
 ///
 /// # Errors
 /// Longer than four bytes.
@@ -26,7 +26,7 @@ pub fn varint(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next `len` bytes.
+    /// Takes the next `len` bytes.
     ///
     /// # Errors
     /// Fewer are left; so for every method here.
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// One byte.
+    /// Reads one byte.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(1)?[0])
     }
 
-    /// Two bytes, big endian.
+    /// Reads two bytes, big endian.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         Ok(u16::from_be_bytes([b[0], b[1]]))
     }
 
-    /// Four bytes, big endian.
+    /// Reads four bytes, big endian.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         Ok(u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
     }
 
-    /// Binary data: a length of two bytes, then the bytes.
+    /// Reads binary data: a length of two bytes, then the bytes.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         self.take(len.into())
     }
 
-    /// A UTF-8 string; U+0000 is not allowed in it (1.5.3, 5: 1.5.4).
+    /// Reads a UTF-8 string; U+0000 is not allowed in it (1.5.3, 5: 1.5.4).
     ///
     /// # Errors
     /// As [`take`](Self::take), and bytes that are not such a string.
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         if bytes.contains(&0) { Err(Malformed("a string holds U+0000")) } else { Ok(text) }
     }
 
-    /// A packet identifier, which is never 0 (2.3.1, 5: 2.2.1).
+    /// Reads a packet identifier, which is never 0 (2.3.1, 5: 2.2.1).
     ///
     /// # Errors
     /// As [`take`](Self::take), and 0.
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A variable byte integer.
+    /// Reads a variable byte integer.
     ///
     /// # Errors
     /// As [`take`](Self::take), and one of more than four bytes.
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// That nothing is left.
+    /// Checks that nothing is left.
     ///
     /// # Errors
     /// Bytes are left.
@@ -123,7 +123,7 @@ pub struct Writer<'b> {
 const SHORT_HEADER: usize = 2;
 
 impl<'b> Writer<'b> {
-    /// A packet whose body follows; [`finish`](Self::finish) puts the header before it.
+    /// Begins a packet whose body follows; [`finish`](Self::finish) puts the header before it.
     pub const fn new(buf: &'b mut [u8]) -> Self {
         Self { buf, at: SHORT_HEADER }
     }
@@ -179,7 +179,7 @@ impl<'b> Writer<'b> {
     }
 }
 
-/// A variable byte integer in the fewest bytes (5: 1.5.5), and how many those are.
+/// Encodes a variable byte integer in the fewest bytes (5: 1.5.5), and returns how many those are.
 pub(super) const fn digits(mut value: usize) -> ([u8; 4], usize) {
     let mut out = [0; 4];
     let mut at = 0;

@@ -22,7 +22,7 @@ pub struct Publish<'a> {
 }
 
 impl<'a> Publish<'a> {
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// QoS 3, a topic with wildcards, or a field that is cut off.
@@ -89,7 +89,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// A body that is cut off or too long.
@@ -127,7 +127,7 @@ impl Ack {
 pub struct Subscribe<'a> {
     /// Packet identifier.
     pub id: u16,
-    /// What is subscribed to.
+    /// Topic filters that are subscribed to.
     pub filters: Filters<'a>,
 }
 
@@ -138,7 +138,7 @@ pub struct Filters<'a>(&'a [u8]);
 impl<'a> Iterator for Filters<'a> {
     type Item = (&'a str, u8);
 
-    /// A filter and the QoS asked for.
+    /// Reads a filter and the QoS asked for.
     fn next(&mut self) -> Option<Self::Item> {
         let mut reader = Reader(self.0);
         let filter = reader.string().ok()?;
@@ -149,7 +149,7 @@ impl<'a> Iterator for Filters<'a> {
 }
 
 impl<'a> Subscribe<'a> {
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// No filter, QoS 3, or a field that is cut off.
@@ -205,7 +205,7 @@ pub struct SubAck<'a> {
 }
 
 impl<'a> SubAck<'a> {
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// No code, or a field that is cut off.

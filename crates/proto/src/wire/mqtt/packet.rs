@@ -37,7 +37,7 @@ pub enum Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// The packet of `frame`. A CONNECT carries its own version.
+    /// Parses the packet of `frame`. A CONNECT carries its own version.
     ///
     /// # Errors
     /// Flags or a body that the standard does not allow for its type.

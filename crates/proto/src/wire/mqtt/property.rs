@@ -65,7 +65,7 @@ pub fn skip(reader: &mut Reader<'_>) -> Result<(), Malformed> {
     read(reader, |_, _| Ok(()))
 }
 
-/// The types of table 2-4.
+/// Reads a value by the types of table 2-4.
 fn value<'a>(id: u8, list: &mut Reader<'a>) -> Result<Value<'a>, Malformed> {
     Ok(match id {
         0x01 | 0x17 | 0x19 | 0x24 | 0x25 | 0x28 | 0x29 | 0x2a => Value::Number(list.u8()?.into()),

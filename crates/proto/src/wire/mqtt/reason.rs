@@ -1,11 +1,11 @@
-//! What a return code (3.1.1) or reason code (5) says, in words.
+//! The meaning of return codes (3.1.1) and reason codes (5), in words.
 
 use super::Version;
 
 /// The codes from here on are failures, in every packet that carries one (5: 2.4; 3.1.1: 3.9.3).
 pub const FAILURE: u8 = 0x80;
 
-/// The answer to CONNECT (3.1.1: table 3.1; 5: table 3-1).
+/// Returns the words for the answer to CONNECT (3.1.1: table 3.1; 5: table 3-1).
 #[must_use]
 pub const fn connect(version: Version, code: u8) -> &'static str {
     match (version, code) {
@@ -19,7 +19,8 @@ pub const fn connect(version: Version, code: u8) -> &'static str {
     }
 }
 
-/// Reason codes of version 5 (5: table 2-6); 0x80 is also the failure of a 3.1.1 SUBACK.
+/// Returns the words for a reason code of version 5 (5: table 2-6); 0x80 is also the failure of a
+/// 3.1.1 SUBACK.
 #[must_use]
 pub const fn name(code: u8) -> &'static str {
     match code {

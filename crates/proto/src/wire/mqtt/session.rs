@@ -34,7 +34,7 @@ const WILL: u8 = 0x04;
 const CLEAN: u8 = 0x02;
 
 impl<'a> Connect<'a> {
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// Another protocol or version, reserved flags, or a field that is cut off.
@@ -139,7 +139,8 @@ fn skip_will(version: Version, body: &mut Reader<'_>) -> Result<(), Malformed> {
     body.binary().map(|_| ())
 }
 
-/// The two limits that either side may state; 0 is a protocol error (5: 3.1.2.11.3 and .4).
+/// Reads one of the two limits that either side may state; 0 is a protocol error (5: 3.1.2.11.3 and
+/// .4).
 fn limit(
     which: u8,
     value: Value<'_>,
@@ -185,7 +186,7 @@ impl ConnAck {
         server_keep_alive: None,
     };
 
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// Reserved flags, or a field that is cut off.
@@ -230,7 +231,7 @@ impl ConnAck {
         writer.finish(kind::CONNACK << 4)
     }
 
-    /// The property list: at most 3 + 2 + 5 + 3 bytes.
+    /// Writes the property list: at most 3 + 2 + 5 + 3 bytes.
     fn properties(&self, list: &mut [u8; 13]) -> usize {
         let mut at = 0;
         let mut put = |id: u8, bytes: &[u8]| {
@@ -262,7 +263,7 @@ pub struct Disconnect {
 }
 
 impl Disconnect {
-    /// The packet of `frame`.
+    /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// A body that is cut off or too long.

@@ -13,19 +13,20 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The packet type, one of [`kind`](super::kind).
+    /// Returns the packet type, one of [`kind`](super::kind).
     #[must_use]
     pub const fn kind(&self) -> u8 {
         self.first >> 4
     }
 
-    /// The flags.
+    /// Returns the flags.
     #[must_use]
     pub const fn flags(&self) -> u8 {
         self.first & 0x0f
     }
 
-    /// The packet at the start of `bytes`, and its whole length; `None` where it is cut off.
+    /// Returns the packet at the start of `bytes`, and its whole length; `None` where it is cut
+    /// off.
     ///
     /// # Errors
     /// A length of more than four bytes.
@@ -60,7 +61,7 @@ impl<'b> Splitter<'b> {
         Self { buf, held: 0, taken: false }
     }
 
-    /// Whether a packet has begun and is not complete.
+    /// Tells whether a packet has begun and is not complete.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.held > 0 && !self.taken
@@ -72,8 +73,8 @@ impl<'b> Splitter<'b> {
         self.taken = false;
     }
 
-    /// The next packet. Takes bytes from the front of `chunk`; once it answers `None` it has taken
-    /// all of them and wants more.
+    /// Returns the next packet. Takes bytes from the front of `chunk`; once it answers `None` it
+    /// has taken all of them and wants more.
     ///
     /// # Errors
     /// A length of more than four bytes, or a packet longer than the buffer. The stream cannot be

@@ -1,6 +1,6 @@
 //! Topic names and topic filters (4.7).
 
-/// Whether a topic name is one of those that a filter means.
+/// Tells whether a topic name is one of those that a filter means.
 #[must_use]
 pub fn matches(filter: &str, topic: &str) -> bool {
     // 4.7.2: a wildcard in front does not mean the broker's own topics.
@@ -19,7 +19,8 @@ pub fn matches(filter: &str, topic: &str) -> bool {
     }
 }
 
-/// Whether a filter is one that the standard allows: `#` alone in the last level, `+` alone in one.
+/// Tells whether a filter is one that the standard allows: `#` alone in the last level, `+` alone
+/// in one.
 #[must_use]
 pub fn is_filter(filter: &str) -> bool {
     let mut rest = filter.split('/').rev();
@@ -28,7 +29,7 @@ pub fn is_filter(filter: &str) -> bool {
     !filter.is_empty() && (last == "#" || plain(last)) && rest.all(plain)
 }
 
-/// Whether a topic name is one that a message may have: not empty, without wildcards (4.7.3).
+/// Tells whether a topic name is one that a message may have: not empty, without wildcards (4.7.3).
 #[must_use]
 pub fn is_name(topic: &str) -> bool {
     !topic.is_empty() && !topic.bytes().any(|byte| matches!(byte, b'#' | b'+'))

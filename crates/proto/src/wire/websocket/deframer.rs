@@ -3,7 +3,7 @@
 use super::frame::{Header, LONGEST_HEADER, MOST_CONTROL, Opcode, mask};
 use super::{Malformed, Role};
 
-/// What came.
+/// A part of what came.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece<'c> {
     /// Bytes of a message, unmasked.
@@ -30,7 +30,7 @@ pub struct Deframer {
 }
 
 impl Deframer {
-    /// For the end that is `role`.
+    /// Creates a deframer for the end that is `role`.
     #[must_use]
     pub const fn new(role: Role) -> Self {
         Self {
@@ -44,14 +44,14 @@ impl Deframer {
         }
     }
 
-    /// What the last control frame carried.
+    /// Returns the payload of the last control frame.
     #[must_use]
     pub fn control(&self) -> &[u8] {
         &self.control[..(self.at as usize).min(MOST_CONTROL)]
     }
 
-    /// The next piece. Takes bytes from the front of `chunk`, which are unmasked in place; once it
-    /// answers `None` it has taken all of them and wants more.
+    /// Returns the next piece. Takes bytes from the front of `chunk`, which are unmasked in place;
+    /// once it answers `None` it has taken all of them and wants more.
     ///
     /// # Errors
     /// What the header's parser refuses, text, a mask on the wrong side, or parts out of order. The

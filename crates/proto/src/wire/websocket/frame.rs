@@ -43,7 +43,7 @@ impl Opcode {
         Self::ALL.iter().find(|(_, opcode)| *opcode == self).map_or(0, |(number, _)| *number)
     }
 
-    /// Whether a frame of this kind may come between the parts of a message.
+    /// Tells whether a frame of this kind may come between the parts of a message.
     #[must_use]
     pub const fn is_control(self) -> bool {
         matches!(self, Self::Close | Self::Ping | Self::Pong)
@@ -55,7 +55,7 @@ impl Opcode {
 pub struct Header {
     /// The last part of a message.
     pub fin: bool,
-    /// What it is.
+    /// Opcode of the frame.
     pub opcode: Opcode,
     /// The key by which the payload is masked, where it is.
     pub mask: Option<[u8; 4]>,
@@ -64,13 +64,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// A whole message of `len` bytes.
+    /// Makes the header of a whole message of `len` bytes.
     #[must_use]
     pub const fn binary(len: u64, mask: Option<[u8; 4]>) -> Self {
         Self { fin: true, opcode: Opcode::Binary, mask, len }
     }
 
-    /// The header at the start of `bytes`, and its length; `None` where it is cut off.
+    /// Parses the header at the start of `bytes`, and returns its length with it; `None` where it
+    /// is cut off.
     ///
     /// # Errors
     /// Reserved bits or an opcode of an extension, a length that is not in its shortest form or has

@@ -21,7 +21,7 @@ const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Base64 with padding (RFC 4648, section 4) of `bytes` into `to`, whose length must fit.
+/// Writes Base64 with padding (RFC 4648, section 4) of `bytes` into `to`, whose length must fit.
 fn base64(bytes: &[u8], to: &mut [u8]) {
     for (three, four) in bytes.chunks(3).zip(to.chunks_mut(4)) {
         let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
@@ -33,7 +33,7 @@ fn base64(bytes: &[u8], to: &mut [u8]) {
     }
 }
 
-/// The key of a request: 16 bytes of chance.
+/// Makes the key of a request from 16 bytes of chance.
 #[must_use]
 pub fn key(chance: [u8; 16]) -> [u8; KEY] {
     let mut key = [0; KEY];
@@ -41,7 +41,7 @@ pub fn key(chance: [u8; 16]) -> [u8; KEY] {
     key
 }
 
-/// The answer to a key (section 4.2.2).
+/// Returns the answer to a key (section 4.2.2).
 #[must_use]
 pub fn accept(key: &[u8]) -> [u8; ACCEPT] {
     let hash = Sha1::new().chain_update(key).chain_update(GUID).finalize();
@@ -83,7 +83,8 @@ pub fn response(to: &mut impl Write, key: &[u8], protocol: bool) -> fmt::Result 
     to.write_str("\r\n")
 }
 
-/// The length of the head at the start of `bytes`, with its empty line; `None` where it is cut off.
+/// Returns the length of the head at the start of `bytes`, with its empty line; `None` where it is
+/// cut off.
 ///
 /// # Errors
 /// The head is longer than [`LONGEST_HEAD`].
@@ -142,12 +143,12 @@ pub fn answer<'a>(head: &'a [u8], key: &[u8; KEY]) -> Result<Answer<'a>, Malform
     }
 }
 
-/// What a client asked for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked<'a> {
     /// The path, with its query.
     pub path: &'a str,
-    /// Its key.
+    /// Key of the client (`Sec-WebSocket-Key`).
     pub key: &'a str,
     /// Whether it offered [`SUBPROTOCOL`].
     pub protocol: bool,
@@ -180,7 +181,7 @@ pub fn asked(head: &[u8]) -> Result<Asked<'_>, Malformed> {
     })
 }
 
-/// The value of the first field of that name, in small letters.
+/// Returns the value of the first field of that name, in small letters.
 fn field<'a>(fields: &'a str, name: &str) -> Option<&'a str> {
     fields.split("\r\n").find_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -188,7 +189,7 @@ fn field<'a>(fields: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Whether a comma-separated list has that word.
+/// Tells whether a comma-separated list has that word.
 fn lists(value: &str, word: &str) -> bool {
     value.split(',').any(|item| item.trim().eq_ignore_ascii_case(word))
 }

@@ -95,7 +95,7 @@ fn what_the_standard_forbids_is_malformed() {
     assert!(data(Role::Server, &[0x82, 1, b'x'], 1).is_err(), "a client that does not mask");
 }
 
-/// The data of a stream that is fed in chunks of `step` bytes.
+/// Returns the data of a stream that is fed in chunks of `step` bytes.
 fn data(role: Role, bytes: &[u8], step: usize) -> Result<Vec<u8>, Malformed> {
     let mut deframer = Deframer::new(role);
     let (mut bytes, mut all) = (bytes.to_vec(), Vec::new());

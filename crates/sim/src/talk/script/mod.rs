@@ -38,7 +38,7 @@ use core::fmt;
 use core::time::Duration;
 use espbench_proto::node::esp_now::board::Slot;
 
-/// How long `wait until` waits where nothing is said, and a command for its prompt.
+/// Longest wait of `wait until` where nothing is said, and of a command for its prompt.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Statements, in order.
@@ -66,7 +66,7 @@ pub enum Statement {
         nodes: Vec<NodeId>,
         /// Text that the line contains.
         text: String,
-        /// At most so long.
+        /// Longest wait.
         most: Duration,
     },
     /// Reset.
@@ -75,18 +75,18 @@ pub enum Statement {
     Loss(Chance),
     /// Change a link.
     Link {
-        /// At one end.
+        /// Nodes at one end.
         from: Vec<NodeId>,
-        /// At the other.
+        /// Nodes at the other end.
         to: Vec<NodeId>,
         /// Signal strength in dBm, if they hear each other.
         rssi: Option<i8>,
     },
     /// Put an image into a slot.
     Image {
-        /// Where.
+        /// Nodes that get the image.
         nodes: Vec<NodeId>,
-        /// Which slot.
+        /// Slot of the image.
         slot: Slot,
         /// Bytes.
         len: u32,
@@ -97,9 +97,9 @@ pub enum Statement {
     Key(Vec<NodeId>),
     /// Let an image be downloaded.
     Offer {
-        /// By whom.
+        /// Nodes that may download it.
         nodes: Vec<NodeId>,
-        /// From where.
+        /// Address of the image.
         url: String,
         /// Bytes.
         len: u32,

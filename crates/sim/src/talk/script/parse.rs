@@ -1,4 +1,4 @@
-//! From text to statements.
+//! The parser of scripts: text to statements.
 
 use super::line::ScriptLine;
 use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};

@@ -28,7 +28,7 @@ pub enum PlayError {
     NoPrompt {
         /// Line of the script.
         line: u32,
-        /// At which consoles.
+        /// Nodes whose consoles showed no prompt.
         nodes: Vec<NodeId>,
     },
     /// The medium is a room's, which a script cannot change.
@@ -40,11 +40,11 @@ pub enum PlayError {
     NotPrinted {
         /// Line of the script.
         line: u32,
-        /// By whom.
+        /// Nodes that did not print it.
         nodes: Vec<NodeId>,
         /// Text that was awaited.
         text: String,
-        /// In this time.
+        /// Time in which it did not come.
         most: Duration,
     },
 }
@@ -165,7 +165,7 @@ impl Script {
     }
 }
 
-/// Does what a statement says to the medium.
+/// Carries out a statement that changes the medium.
 fn change(medium: &mut Medium, statement: &Statement) {
     match statement {
         Statement::Loss(loss) => medium.loss = *loss,

@@ -1,4 +1,4 @@
-//! One connection, as the broker knows it.
+//! A client's connection, as the broker knows it.
 
 use super::account::{Accounts, Charge};
 use super::outbox::{self, ClientOutbox};
@@ -20,7 +20,7 @@ pub(super) const PAYLOADS: usize = 16;
 /// Own bytes from which on nothing is read from a client that does not take its answers.
 const UNREAD: usize = AHEAD + 64 * 1024;
 
-/// Where a connection stands.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionPhase {
     /// The client's CONNECT is awaited.

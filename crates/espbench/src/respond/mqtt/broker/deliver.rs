@@ -1,4 +1,4 @@
-//! From a message to those who want it, at the pace at which they take it.
+//! The way from a message to those who want it, at the pace at which they take it.
 
 use super::connection::BrokerConnection;
 use super::flight::PacketIdState;
@@ -14,7 +14,7 @@ use espbench_proto::wire::mqtt::kind;
 use espbench_proto::wire::mqtt::server::publish::Outgoing;
 use std::rc::Rc;
 
-/// How a message is delivered to one session.
+/// The terms on which a message is delivered to one session.
 #[derive(Clone, Copy, Debug)]
 struct Terms<'a> {
     qos: u8,

@@ -8,7 +8,7 @@ use espbench_proto::wire::mqtt::server::subscribe::Disconnect;
 use espbench_proto::wire::mqtt::server::{Fault, code};
 use espbench_proto::wire::mqtt::{self, Frame, Version, topic};
 
-/// How a connection leaves its session.
+/// The way in which a connection leaves its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// With a DISCONNECT: the will is discarded.

@@ -50,7 +50,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use tree::{TopicMatches, Tree};
 
-/// Something that people want to know at once.
+/// A notice that people want to read at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrokerNotice {
     /// A TLS ClientHello came to the plain port.

@@ -19,7 +19,7 @@ pub(super) const FREE: usize = 512;
 #[derive(Debug)]
 pub(super) struct ClientOutbox {
     bytes: Vec<u8>,
-    /// How many of `bytes` are written.
+    /// Number of `bytes` that are written.
     start: usize,
     /// Payloads, each before the own byte of that number since `base`.
     shared: VecDeque<SharedPayload>,

@@ -76,7 +76,7 @@ pub(super) struct Tree {
     version: u64,
 }
 
-/// Those who want a topic; found again at once where nothing has changed.
+/// The sessions that want a topic; found again at once where nothing has changed.
 #[derive(Debug, Default)]
 pub(super) struct TopicMatches {
     topic: String,

@@ -27,7 +27,7 @@ struct EspUdpFlow {
     counts: FlowCounts,
     /// The number of the datagram that is sent next.
     id: u32,
-    /// How long the next refusal is waited out.
+    /// Ticks for which the next refusal is waited out.
     ticks: u64,
     pace: Option<SendPace>,
 }

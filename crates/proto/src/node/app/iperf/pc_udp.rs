@@ -7,9 +7,9 @@ use crate::node::iperf::{Finish, SenderSetup, UdpSender, client_header};
 use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{REPORT, Stamp};
 
-/// How long it waits when it is refused: for a buffer, or for the network.
+/// Wait after a refusal: for a buffer, or for the network.
 const REFUSED: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(10));
-/// So many refusals in a row without a network end the flow.
+/// Refusals in a row, without a network, that end the flow.
 const GONE: u32 = 100;
 
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use crate::sample::{Observer, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{CLIENT_HEADER, Carrier, Stamp};
 
-/// How long a connection may take to open, and between two tries where there is no network.
+/// Longest time for a connection to open, and the time between two tries where there is no network.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(100));
-/// How long the acknowledgement of the rest is waited for.
+/// Longest wait for the acknowledgement of the rest.
 const CLOSING: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug)]

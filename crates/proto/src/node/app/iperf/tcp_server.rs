@@ -25,7 +25,7 @@ pub(super) struct TcpServer<const FLOWS: usize> {
 struct TcpServerFlow {
     socket: SocketId,
     link: Link,
-    /// From the first byte on.
+    /// Meter of the stream, from the first byte on.
     meter: Option<FlowMeter>,
     counts: FlowCounts,
     heard: Instant,

@@ -5,7 +5,7 @@ use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
 use crate::sample::Sample;
 use crate::time::{Duration, Instant};
 
-/// How long a connection may take to open, and between two tries.
+/// Longest time for a connection to open, and the time between two tries.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_millis(500));
 
 /// The machine of a client.
@@ -33,7 +33,7 @@ pub(super) struct Pipe {
     state: PipeState,
     /// Since when it tries to connect.
     since: Option<Instant>,
-    /// Not before then.
+    /// Earliest instant of the next try.
     retry: Instant,
     /// Bytes of the outgoing buffer that are to be sent: from, to.
     waiting: (usize, usize),

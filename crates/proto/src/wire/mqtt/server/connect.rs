@@ -39,7 +39,7 @@ pub struct Connect<'a> {
 pub struct Will<'a> {
     /// QoS with which it is published.
     pub qos: u8,
-    /// It is retained.
+    /// Whether the will is retained.
     pub retain: bool,
     /// Topic name.
     pub topic: &'a str,
@@ -199,7 +199,7 @@ impl<'a> Will<'a> {
     }
 }
 
-/// Return code of 3.1 and 3.1.1 for a reason code of version 5 (3.1.1: table 3.1).
+/// Returns the return code of 3.1 and 3.1.1 for a reason code of version 5 (3.1.1: table 3.1).
 #[must_use]
 pub const fn return_code(reason: u8) -> u8 {
     match reason {

@@ -77,7 +77,7 @@ pub struct Outgoing<'a> {
     pub dup: bool,
     /// Quality of service, 0 to 2.
     pub qos: u8,
-    /// It was retained, or the subscription asked to keep the flag.
+    /// Whether the message was retained, or the subscription asked to keep the flag.
     pub retain: bool,
     /// Topic name.
     pub topic: &'a str,

@@ -148,7 +148,7 @@ fn unsubscribe_acknowledgement_and_disconnect() {
 }
 
 proptest! {
-    /// What is passed on parses as what was meant, in every version.
+    /// Checks that a message that is passed on parses as it was meant, in every version.
     #[test]
     fn a_message_passed_on_is_read_as_it_was(
         qos in 0u8..3, retain: bool, topic in "[a-z/]{1,200}", id in 1u16.., expiry: Option<u32>,

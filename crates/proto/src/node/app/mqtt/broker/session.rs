@@ -1,4 +1,4 @@
-//! One client, as the broker knows it.
+//! A client's session, as the broker knows it.
 
 use crate::node::app::SocketId;
 use crate::time::{Duration, Instant};

@@ -19,7 +19,7 @@ const TRIES: u8 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DispatcherLink {
-    /// Not before then.
+    /// No connection; the next try is not before this instant.
     Down(Instant),
     Connecting(SocketId),
     Up(SocketId),

@@ -150,7 +150,7 @@ impl SmoothMqtt {
     pub const TICK: Duration = Duration::from_millis(50);
     /// Bytes of a packet: `CONFIG_SMOOTH_MAX_MQTT_MESSAGE_SIZE` and its header.
     pub const PACKET: usize = dispatcher::PACKET;
-    /// How long the dispatcher sits in `select` (`set_timeout`).
+    /// Longest time that the dispatcher sits in `select` (`set_timeout`).
     pub const SELECT: Duration = Duration::from_millis(10);
 
     /// Creates a client of the broker at `broker`.
