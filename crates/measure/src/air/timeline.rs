@@ -131,7 +131,7 @@ pub struct Point {
     pub value: u64,
 }
 
-/// How a window, a queue or a memory of a station went: see [`espbench_proto::excerpt::Level`].
+/// How a window, a queue or a memory of a station went: see [`espbench_proto::excerpt::StationLevel`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// Whose: a place in the list of stations.
