@@ -22,6 +22,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct LoopbackTarget {
     services: Vec<(&'static str, Service)>,
+    limits: mqtt::BrokerLimits,
     /// Counters of the broker, once it runs.
     broker: Option<SharedCounts>,
 }
@@ -39,6 +40,12 @@ pub fn site() -> Site {
 }
 
 impl LoopbackTarget {
+    /// Creates one whose MQTT broker has those limits.
+    #[must_use]
+    pub fn with_limits(limits: mqtt::BrokerLimits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     /// Returns the responder for that kind of work: started at its first use, kept to the end.
     fn peer(&mut self, kind: &'static str) -> Result<SocketAddr, TargetError> {
         if let Some((_, service)) = self.services.iter().find(|(name, _)| *name == kind) {
@@ -50,12 +57,10 @@ impl LoopbackTarget {
             "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
             "iperf" => iperf::start(any, iperf::ServerOptions::default(), &log, None),
             "tcp-rate" => tcp::sink(any, &log),
-            "mqtt-rate" => mqtt::start_with(any, mqtt::BrokerLimits::default(), &log).map(
-                |(service, tally)| {
-                    self.broker = Some(tally);
-                    service
-                },
-            ),
+            "mqtt-rate" => mqtt::start_with(any, self.limits, &log).map(|(service, tally)| {
+                self.broker = Some(tally);
+                service
+            }),
             other => Err(std::io::Error::other(format!("no responder for {other}"))),
         };
         let service = service.map_err(|source| TargetError::Local {

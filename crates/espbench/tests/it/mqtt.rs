@@ -3,10 +3,14 @@
 
 use crate::sink::Kept;
 use crate::util::{Background, Bench, peer};
+use espbench::render;
+use espbench::respond::mqtt::BrokerLimits;
 use espbench::respond::{Service, ServiceLog, mqtt};
+use espbench::target::loopback::LoopbackTarget;
 use espbench::target::mqtt::MqttTarget;
 use espbench::target::{Target as _, TargetError};
-use espbench_measure::run::Site;
+use espbench_measure::report::Builder;
+use espbench_measure::run::{Recorded, RunFacts, Site};
 use espbench_proto::sample::{Cause, Fate, Observer};
 use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, Workload};
 use std::io::{Read as _, Write as _};
@@ -459,6 +463,27 @@ fn a_message_above_the_limit_is_refused_before_measuring() {
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("`size`") && ran.err.contains("1048576"), "{}", ran.err);
     assert!(!ran.err.contains("stored as"), "{}", ran.err);
+}
+
+/// The loopback's own broker, without room for retained messages: it drops what it was to keep, and the
+/// report says so.
+#[test]
+fn what_the_loopbacks_broker_drops_is_counted_in_the_report() {
+    let limits = BrokerLimits { retained: 0, ..BrokerLimits::default() };
+    let (mode, time) = (MqttMode::Saturate, Duration::from_secs(60));
+    let few = MqttRate { qos: 1, mode, count: Some(200), retain: true, time, ..work() };
+    let workload = Workload::MqttRate(few);
+    let mut kept = Kept::default();
+    LoopbackTarget::with_limits(limits).run(&workload, &mut kept).unwrap();
+    assert_eq!(kept.counters.get("broker-retained-refused"), Some(&200), "{:?}", kept.counters);
+    assert_eq!(kept.lost(), [], "they are passed on all the same");
+    let Kept { samples, counters, facts, .. } = kept;
+    let recorded =
+        Recorded { ordinal: 0, repetition: 0, workload, samples, counters, facts, error: None };
+    let mut builder = Builder::new(&RunFacts::default());
+    builder.add(&recorded);
+    let text = render::text::render(&builder.finish(None, 0, &[]));
+    assert!(text.contains("broker-retained-refused 200"), "{text}");
 }
 
 /// A broker that takes every message and passes none on: access rules do that, in silence.

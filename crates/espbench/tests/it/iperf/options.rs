@@ -3,6 +3,8 @@
 
 use super::{free_port, wait_for_port};
 use crate::util::{Background, Bench, Ran, peer};
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Stdio};
 
 /// A line of either end with a transfer and a rate.
@@ -292,6 +294,40 @@ fn an_unknown_congestion_control_is_answered_with_those_of_the_kernel() {
         assert_eq!(ran.status, Some(2), "{ran:?}");
         assert!(ran.err.contains("no congestion control `vegan`"), "{}", ran.err);
         assert!(ran.err.contains("reno"), "{}", ran.err);
+    }
+}
+
+/// Each congestion control of the kernel, for a user without privileges: those that it allows are taken,
+/// and the others are refused before anything is measured.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_congestion_control_that_the_kernel_does_not_permit_is_refused() {
+    let list = |what: &str| -> Vec<String> {
+        let path = format!("/proc/sys/net/ipv4/tcp_{what}_congestion_control");
+        let text = std::fs::read_to_string(path).expect("the kernel's list");
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    let (available, allowed) = (list("available"), list("allowed"));
+    assert!(!available.is_empty() && !allowed.is_empty());
+    let bench = Bench::new();
+    let nobody = free_port().to_string();
+    for name in &available {
+        let args = ["iperf", "-c", "127.0.0.1", "-p", &nobody, "-t", "1", "-Z", name];
+        let inner = bench.command(&args);
+        // Root may set any; without CAP_NET_ADMIN it may not.
+        let mut command = Command::new("setpriv");
+        command.args(["--inh-caps=-net_admin", "--bounding-set=-net_admin"]);
+        command.arg(inner.get_program()).args(inner.get_args());
+        command.envs(inner.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+        let ran = if is_root { Ran::of(&mut command) } else { bench.run(&args) };
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        let refusal = format!("does not let this user set the congestion control `{name}`");
+        assert_eq!(ran.err.contains(&refusal), !allowed.contains(name), "{}", ran.err);
+        if !allowed.contains(name) {
+            assert!(ran.err.contains(&format!("it allows {}", allowed.join(", "))), "{}", ran.err);
+            assert!(!ran.err.contains("stored as"), "{}", ran.err);
+        }
     }
 }
 
