@@ -43,16 +43,12 @@ pub(super) fn run(job: &MqttJob<'_>, sink: &mut dyn Sink) -> Result<ExchangeOutc
     let mut memory = CrowdMemory::new(job);
     let (members, gatherer) = memory.lend(job);
     let mut crowd = Crowd::new(job, members, gatherer)?;
-    let result = crowd.open(sink);
-    if result.is_ok() {
-        crowd
-            .exchange(sink)
-            .map_err(|e| failure(&job.target.endpoint, &TransportError::connecting(e)))?;
-    }
-    match result {
-        Ok(()) => Ok(crowd.outcome(job)),
-        Err(error) => Err(error),
-    }
+    crowd.open(sink)?;
+    crowd.note_sessions(sink);
+    crowd
+        .exchange(sink)
+        .map_err(|e| failure(&job.target.endpoint, &TransportError::connecting(e)))?;
+    Ok(crowd.outcome(job))
 }
 
 fn check(target: &MqttTarget, count: usize, size: usize) -> Result<(), TargetError> {
@@ -159,9 +155,7 @@ impl<'a> Crowd<'a> {
         if let Some(stream) = &self.lines[self.subscriber()].stream {
             wire::note(stream, sink);
         }
-        self.open_some(0..self.subscriber(), sink)?;
-        self.note_sessions(sink);
-        Ok(())
+        self.open_some(0..self.subscriber(), sink)
     }
 
     /// Notes how many of the sessions that were to be resumed the broker had.
