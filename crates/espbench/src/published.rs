@@ -146,7 +146,10 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, PublishedError> {
         let fields: Vec<&str> = record.iter().collect();
         let mut cell = columns.cell(&fields).map_err(|e| field(line, e))?;
         if let Some(note) = cell.note.take() {
-            note::read(&note, &mut cell);
+            note::read(&note, &mut cell).map_err(|e| {
+                let (column, message) = ("note".into(), e.to_string());
+                field(line, FieldError { column, message })
+            })?;
         }
         cells.push(cell);
     }

@@ -1,5 +1,6 @@
 //! The result cell: identity columns, value, unit, n, interval, origin.
 
+use crate::settings::Settings;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -86,10 +87,10 @@ pub struct Cell {
     pub origin: Origin,
     /// True where a constant of the simulator was fitted to that published cell.
     pub fitted: bool,
-    /// What distinguishes it beyond the identity columns: settings such as `qos=1`, `Nagle off`,
-    /// `binary, 8 in flight`. Two measured cells are the same cell only if this agrees too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
+    /// What distinguishes it beyond the identity columns. Two measured cells are the same cell only
+    /// if these agree too.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub settings: Settings,
     /// Where it comes from, and what to know about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -102,7 +103,7 @@ impl Cell {
     /// Whether it counts the packets of a test of another length than the document's: such a count
     /// is held against none.
     pub(crate) fn counts_another_test(&self) -> bool {
-        self.unit == "packets" && self.variant.is_some()
+        self.unit == "packets" && !self.settings.is_empty()
     }
 }
 
@@ -151,7 +152,7 @@ impl Estimate {
             floor: None,
             origin,
             fitted: false,
-            variant: None,
+            settings: Settings::default(),
             note: None,
             source: None,
         }

@@ -27,7 +27,8 @@
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`wifi`] | tests of devices over Wi-Fi: which published cell stands beside which of ours |
 //! | [`warning`] | the closed set of advice |
-//! | [`place`] | a cell of a plan in words |
+//! | [`settings`] | what tells cells apart, as typed values: compared, joined, fields of JSON |
+//! | [`label`] | words for settings, made where something is drawn; reads those that people typed |
 //! | [`series`] | intervals of a stream to a rate over time |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`table`] | tables in the shape of the documents, as data |
@@ -55,12 +56,12 @@ pub mod console;
 pub mod digits;
 pub mod figure;
 pub mod interval;
+pub mod label;
 pub mod live;
 pub mod metric;
 pub mod modes;
 pub mod note;
 pub mod overhead;
-pub mod place;
 pub mod plan;
 pub mod predict;
 pub mod published;
@@ -70,6 +71,7 @@ pub mod report;
 pub mod run;
 pub mod search;
 pub mod series;
+pub mod settings;
 pub mod special;
 pub mod summary;
 pub mod table;

@@ -6,6 +6,7 @@
 //! `%` and `;` are written `%25` and `%3B`. Other notes are free text.
 
 use crate::cell::{Cell, Origin};
+use crate::label::{self, Unknown};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -30,14 +31,17 @@ pub fn write(cell: &Cell) -> String {
     if cell.fitted {
         parts.push("fitted".into());
     }
-    let escaped = |v: &String| v.replace('%', "%25").replace(';', "%3B");
-    parts.extend(cell.variant.as_ref().map(|v| format!("variant={}", escaped(v))));
+    let escaped = |v: String| v.replace('%', "%25").replace(';', "%3B");
+    parts.extend(label::result(&cell.settings).map(|it| format!("variant={}", escaped(it))));
     parts.extend(cell.note.as_ref().map(|note| format!("note={note}")));
     parts.join("; ")
 }
 
 /// Takes a note apart again, into the cell. What is not of the fixed form stays a note.
-pub fn read(note: &str, cell: &mut Cell) {
+///
+/// # Errors
+/// Settings that are not known.
+pub fn read(note: &str, cell: &mut Cell) -> Result<(), Unknown> {
     let origin = note.split("; ").next().and_then(|first| match first.strip_prefix(ORIGIN)? {
         "measured" => Some(Origin::Measured),
         "simulated" => Some(Origin::Simulated),
@@ -45,22 +49,23 @@ pub fn read(note: &str, cell: &mut Cell) {
     });
     let Some(origin) = origin else {
         cell.note = (!note.is_empty()).then(|| note.to_string());
-        return;
+        return Ok(());
     };
     cell.origin = origin;
     let mut rest = note.split_once("; ").map(|(_, rest)| rest);
     while let Some(text) = rest {
         if let Some(free) = text.strip_prefix("note=") {
             cell.note = Some(free.to_string());
-            return;
+            return Ok(());
         }
         let (part, more) = text.split_once("; ").map_or((text, None), |(a, b)| (a, Some(b)));
-        read_part(part, cell);
+        read_part(part, cell)?;
         rest = more;
     }
+    Ok(())
 }
 
-fn read_part(part: &str, cell: &mut Cell) {
+fn read_part(part: &str, cell: &mut Cell) -> Result<(), Unknown> {
     if part == "fitted" {
         cell.fitted = true;
     }
@@ -74,16 +79,18 @@ fn read_part(part: &str, cell: &mut Cell) {
         }
         Some(("floor", floor)) => cell.floor = floor.parse().ok(),
         Some(("variant", v)) => {
-            cell.variant = Some(v.replace("%3B", ";").replace("%25", "%"));
+            cell.settings = label::read(&v.replace("%3B", ";").replace("%25", "%"))?;
         }
         _ => {}
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cell::{Estimate, Identity};
+    use crate::settings::Setting;
     use proptest::prelude::*;
 
     fn cell(origin: Origin) -> Cell {
@@ -97,11 +104,12 @@ mod tests {
     #[test]
     fn the_fixed_form() {
         let mut ours = cell(Origin::Simulated);
-        ours.variant = Some("a;b".into());
+        let name = espbench_proto::workload::Name::new("a;b").unwrap();
+        ours.settings.set(Setting::LabVariant(name));
         ours.note = Some("free; text".into());
         ours.fitted = true;
         ours.floor = Some(0.25);
-        let text = "origin=simulated; n=7; ci95=0.5..; floor=0.25; fitted; variant=a%3Bb; \
+        let text = "origin=simulated; n=7; ci95=0.5..; floor=0.25; fitted; variant=device a%3Bb; \
                     note=free; text";
         assert_eq!(write(&ours), text);
     }
@@ -109,36 +117,37 @@ mod tests {
     #[test]
     fn a_documents_note_stays_as_typed() {
         let mut back = cell(Origin::Published);
-        read("RTOS SDK 2.2; direction as seen by the device", &mut back);
+        read("RTOS SDK 2.2; direction as seen by the device", &mut back).unwrap();
         assert_eq!(back.origin, Origin::Published);
         assert_eq!(write(&back), "RTOS SDK 2.2; direction as seen by the device");
-        read("", &mut back);
+        read("", &mut back).unwrap();
         assert_eq!(back.note, None);
     }
 
     proptest! {
         #[test]
         fn what_is_written_reads_back(
-            variant in proptest::option::of("[ -~]{0,20}"),
+            variant in proptest::option::of("[!-+--~]{1,20}"),
             free in proptest::option::of(".{0,30}"),
             low in proptest::option::of(any::<i32>()),
             floor in proptest::option::of(0.0..1e9_f64),
         ) {
             let mut ours = cell(Origin::Measured);
-            ours.variant = variant;
+            let name = variant.and_then(|it| espbench_proto::workload::Name::new(&it));
+            ours.settings.extend(name.map(Setting::LabVariant));
             ours.note = free;
             ours.ci_low = low.map(f64::from);
             ours.floor = floor;
             let mut back = cell(Origin::Published);
             (back.n, back.ci_low) = (None, None);
-            read(&write(&ours), &mut back);
+            read(&write(&ours), &mut back).unwrap();
             prop_assert_eq!(back, ours);
         }
 
         #[test]
         fn any_text_is_a_note(text in ".{0,80}") {
             let mut back = cell(Origin::Published);
-            read(&text, &mut back);
+            let _ = read(&text, &mut back);
         }
     }
 }

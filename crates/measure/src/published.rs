@@ -5,6 +5,8 @@
 //! those of a result that the published file lacks ([`RESULT_COLUMNS`]) are read where they are.
 
 use crate::cell::{Cell, Identity, Origin};
+use crate::label;
+use crate::settings::{Setting, Settings};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -102,6 +104,8 @@ impl Columns {
         }
         let row = Row { names: &self.0, fields };
         let (distance_m, range) = row.distance()?;
+        let note = row.text("note");
+        let settings = row.settings(note.as_deref())?;
         Ok(Cell {
             id: Identity {
                 table: row.needed("table")?,
@@ -123,8 +127,8 @@ impl Columns {
             floor: None,
             origin: row.origin()?,
             fitted: row.number("fitted")?.unwrap_or(false),
-            variant: row.text("variant"),
-            note: join(range, row.text("note")),
+            settings,
+            note: join(range, note),
             source: row.text("source"),
         })
     }
@@ -181,6 +185,14 @@ impl Row<'_> {
         }
     }
 
+    /// Settings of the column `variant`, and those that a document's reader noted.
+    fn settings(&self, note: Option<&str>) -> Result<Settings, FieldError> {
+        let typed = self.text("variant").unwrap_or_default();
+        let mut settings = label::read(&typed).map_err(|e| wrong("variant", e))?;
+        settings.extend(note.into_iter().flat_map(noted));
+        Ok(settings)
+    }
+
     fn origin(&self) -> Result<Origin, FieldError> {
         let Some(field) = self.get("origin") else { return Ok(Origin::Published) };
         [Origin::Measured, Origin::Simulated, Origin::Published]
@@ -190,6 +202,19 @@ impl Row<'_> {
                 wrong("origin", format!("`{field}` is not one of measured, simulated, published"))
             })
     }
+}
+
+/// Reads the settings among the parts of a note that a person typed: `prints on every send`,
+/// `discarded`, `offered 20 messages/s (50 ms apart): ...`. The other parts are for people alone.
+fn noted(note: &str) -> impl Iterator<Item = Setting> + '_ {
+    note.split(';').map(str::trim).filter_map(|part| match part {
+        "discarded" => Some(Setting::Discarded(true)),
+        "prints on every send" => Some(Setting::Prints(true)),
+        _ => {
+            let rate = part.strip_prefix("offered ")?.split_once(" messages/s")?.0;
+            rate.parse().ok().map(Setting::Offered)
+        }
+    })
 }
 
 fn join(first: Option<String>, second: Option<String>) -> Option<String> {

@@ -8,13 +8,16 @@
 
 use crate::cell::Cell;
 use crate::digits;
+use crate::label;
 use crate::report::Check;
+use crate::settings::Settings;
 use crate::units::{Dimension, conversion};
 use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use espbench_proto::workload::Name;
 
 /// A number with its unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +68,35 @@ pub enum By {
     Interval,
 }
 
+/// Which cells a limit is for, as a plan says it: by the name of a lab's variant, or by settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// The plan's text.
+    text: String,
+    name: Option<Name>,
+    settings: Option<Settings>,
+}
+
+impl Variant {
+    /// Reads the name of a variant, or settings as reports tell them: `binary, 8 in flight`.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let name = Name::new(text).filter(|_| !text.is_empty() && text.chars().all(letter));
+        match (name, label::read(text)) {
+            (None, Err(e)) => Err(e.to_string()),
+            (name, settings) => Ok(Self { text: text.into(), name, settings: settings.ok() }),
+        }
+    }
+
+    fn is_of(&self, cell: &Cell) -> bool {
+        self.settings.as_ref() == Some(&cell.settings)
+            || self.name.is_some() && self.name.as_ref() == cell.settings.lab_variant()
+    }
+}
+
 /// A limit on one metric of all cells that it matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Threshold {
@@ -74,8 +106,8 @@ pub struct Threshold {
     pub table: Option<String>,
     /// Only cells with this payload, where given.
     pub payload_bytes: Option<u32>,
-    /// Only cells of this variant (`binary, 8 in flight`), where given.
-    pub variant: Option<String>,
+    /// Only cells of this variant of a lab, or with these settings, where given.
+    pub variant: Option<Variant>,
     /// The least that holds.
     pub min: Option<Quantity>,
     /// The most that holds.
@@ -105,7 +137,7 @@ impl fmt::Display for Threshold {
             write!(f, " at {bytes} B")?;
         }
         if let Some(variant) = &self.variant {
-            write!(f, " with {variant}")?;
+            write!(f, " with {}", variant.text)?;
         }
         if self.by == By::Interval { f.write_str(", by its interval") } else { Ok(()) }
     }
@@ -118,17 +150,15 @@ impl Threshold {
         cell.id.metric == self.metric
             && self.table.as_ref().is_none_or(|table| *table == wifi::kind_of(&cell.id.table))
             && self.payload_bytes.is_none_or(|bytes| cell.id.payload_bytes == Some(bytes))
-            && self.variant.as_deref().is_none_or(|variant| {
-                cell.variant.as_deref() == Some(variant) || wifi::device(cell) == Some(variant)
-            })
+            && self.variant.as_ref().is_none_or(|variant| variant.is_of(cell))
     }
 
     /// The outcome for each cell that it limits, of `places`: names of recorded cells in words, with
     /// their result cells. Without any such cell one check that failed.
-    pub fn check<'a>(&self, places: impl IntoIterator<Item = (&'a str, &'a [Cell])>) -> Vec<Check> {
+    pub fn check<'a>(&self, places: impl IntoIterator<Item = (String, &'a [Cell])>) -> Vec<Check> {
         let mut checks = Vec::new();
         for (place, cells) in places {
-            checks.extend(cells.iter().filter(|c| self.matches(c)).map(|c| self.one(place, c)));
+            checks.extend(cells.iter().filter(|c| self.matches(c)).map(|c| self.one(&place, c)));
         }
         if checks.is_empty() {
             checks.push(Check {
@@ -210,7 +240,7 @@ mod tests {
     }
 
     fn outcome(threshold: &Threshold, cell: &Cell) -> bool {
-        let checks = threshold.check([("here", core::slice::from_ref(cell))]);
+        let checks = threshold.check([("here".into(), core::slice::from_ref(cell))]);
         assert_eq!(checks.len(), 1);
         checks[0].passed
     }
@@ -247,23 +277,32 @@ mod tests {
         let cells = [cell("rtt_p99", 10, 5.0, 1.0, "ms"), cell("rtt_p99", 900, 50.0, 1.0, "ms")];
         let all = limit("rtt_p99", None, Some("20 ms"));
         let passed = |t: &Threshold| -> Vec<bool> {
-            t.check([("here", &cells[..])]).iter().map(|c| c.passed).collect()
+            t.check([("here".into(), &cells[..])]).iter().map(|c| c.passed).collect()
         };
         assert_eq!(passed(&all), [true, false]);
         let small = Threshold { payload_bytes: Some(10), ..all.clone() };
         assert_eq!(passed(&small), [true]);
         let nowhere = Threshold { table: Some("iperf".into()), ..all.clone() };
-        let checks = nowhere.check([("here", &cells[..])]);
+        let checks = nowhere.check([("here".into(), &cells[..])]);
         assert_eq!((checks.len(), checks[0].passed, checks[0].value), (1, false, None));
         assert_eq!(nowhere.to_string(), "rtt_p99 <= 20 ms of iperf");
-        let variant = Threshold { variant: Some("binary".into()), ..all };
+        let binary = Variant::parse("binary, 8 in flight").unwrap();
+        let variant = Threshold { variant: Some(binary), ..all };
         assert!(!variant.matches(&cells[0]));
+        let settings = label::read("8 in flight, binary").unwrap();
+        assert!(variant.matches(&Cell { settings, ..cells[0].clone() }), "in any order");
+        let device = Threshold { variant: Some(Variant::parse("home").unwrap()), ..variant };
+        let settings = label::read("Nagle off, device home").unwrap();
+        assert!(device.matches(&Cell { settings, ..cells[0].clone() }));
+        assert!(
+            Variant::parse("8 in the air").unwrap_err().contains("is no setting that is known")
+        );
     }
 
     #[test]
     fn a_wrong_unit_fails_and_says_so() {
         let wrong = limit("rtt_p99", None, Some("3 Mbit/s"));
-        let got = &wrong.check([("here", &[cell("rtt_p99", 10, 5.0, 1.0, "ms")][..])])[0];
+        let got = &wrong.check([("here".into(), &[cell("rtt_p99", 10, 5.0, 1.0, "ms")][..])])[0];
         assert!(!got.passed);
         assert_eq!(got.threshold, "rtt_p99 <= 3 Mbit/s (3 Mbit/s is not in ms)");
         let bare = |value| {
@@ -295,7 +334,7 @@ mod tests {
         fn nothing_panics(text in "\\PC{0,12}", value in any::<f64>(), half in any::<f64>()) {
             if let Ok(max) = Quantity::parse(&text) {
                 let threshold = Threshold { max: Some(max), ..limit("rtt_p99", None, None) };
-                let _ = threshold.check([("here", &[cell("rtt_p99", 1, value, half, "ms")][..])]);
+                let _ = threshold.check([("here".into(), &[cell("rtt_p99", 1, value, half, "ms")][..])]);
             }
         }
 

@@ -7,7 +7,7 @@ use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::compare::{Comparison, compare, gate};
-use espbench_measure::report::Report;
+use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::table::compared;
 use espbench_measure::units::{self, Dimension};
 use std::path::Path;
@@ -98,6 +98,25 @@ fn print(args: &Args, comparisons: &[Comparison]) -> anyhow::Result<()> {
     })
 }
 
+/// The version of a report, which every version of the form has.
+#[derive(serde::Deserialize)]
+struct Version {
+    schema: String,
+}
+
+/// Reads a report in JSON, if it is of this version.
+fn from_json(name: &str, text: &str) -> anyhow::Result<Report> {
+    let no_report = || format!("{name} is no report that espbench wrote as JSON");
+    let Version { schema } = serde_json::from_str(text).with_context(no_report)?;
+    if schema != SCHEMA {
+        bail!(
+            "{name} is a report in the form {schema}, and this espbench reads {SCHEMA}: make it again \
+             from the run in the store, `espbench report RUN -o {name}`, or measure again"
+        );
+    }
+    serde_json::from_str(text).with_context(no_report)
+}
+
 /// The cells of a run, of a report's file, or of a table in CSV. Published cells that a report
 /// shows beside its own are left out.
 fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
@@ -109,8 +128,7 @@ fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
         "json" => {
             let text =
                 std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-            serde_json::from_str::<Report>(&text)
-                .with_context(|| format!("{name} is no report of this version of espbench"))?
+            from_json(name, &text)?
         }
         _ => output::report(&args.store.to_read()?, name)?,
     };

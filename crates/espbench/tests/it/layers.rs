@@ -63,6 +63,28 @@ fn the_hosts_folders_do_not_import_sideways() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
+/// Settings and reasons are values: no text that espbench made is taken apart to decide something.
+#[test]
+fn no_product_source_splits_prose() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let prose =
+        [r#"split(", ")"#, r#"split_once(", ")"#, r#"rsplit(", ")"#, r#"rsplit_once(", ")"#];
+    let mut read = 0;
+    let mut wrong = Vec::new();
+    for name in ["measure/src", "espbench/src"] {
+        for file in files(&crates.join(name)) {
+            read += 1;
+            let text = std::fs::read_to_string(&file).unwrap();
+            let lines =
+                text.lines().zip(1..).filter(|(line, _)| prose.iter().any(|it| line.contains(it)));
+            wrong
+                .extend(lines.map(|(line, number)| format!("{}:{number}: {line}", file.display())));
+        }
+    }
+    assert!(read > 100, "only {read} files were read");
+    assert_eq!(wrong, Vec::<String>::new(), "compare `Settings`, and make words in `label`");
+}
+
 fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -53,7 +53,7 @@ fn every_line_is_of_the_schema_and_the_last_is_the_result() {
     assert_eq!((cell[0], cell[cell.len() - 1]), ("cell-begin", "cell-end"));
     let probes = &lines.iter().rfind(|it| it["type"] == "probes").unwrap();
     assert_eq!((&probes["cell"], &probes["delivered"]), (&2.into(), &50.into()));
-    assert_eq!(probes["settings"], "100 B");
+    assert_eq!(probes["settings"]["size_bytes"], 100);
     let times = &probes["times_ms"];
     assert_eq!(times["n"], 50);
     assert!(types.iter().filter(|it| **it == "interval").count() >= 3, "{types:?}");

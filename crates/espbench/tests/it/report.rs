@@ -5,6 +5,7 @@ use espbench::{published, render};
 use espbench_measure::cell::Origin;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::RunFacts;
+use espbench_measure::settings::Key;
 
 /// Small enough to be read in a snapshot.
 fn small() -> Report {
@@ -31,6 +32,19 @@ fn schema() -> jsonschema::Validator {
     let schema: serde_json::Value = serde_json::from_str(text).unwrap();
     jsonschema::meta::validate(&schema).expect("the schema is itself valid");
     jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn the_schemas_name_each_setting_and_no_other() {
+    for text in [
+        include_str!("../../../../docs/report.schema.json"),
+        include_str!("../../../../docs/jsonl.schema.json"),
+    ] {
+        let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+        let fields = schema["$defs"]["settings"]["properties"].as_object().unwrap();
+        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        assert_eq!(names, Key::ALL.iter().map(|key| key.name()).collect::<Vec<_>>());
+    }
 }
 
 fn parsed(report: &Report) -> serde_json::Value {

@@ -61,7 +61,7 @@ fn test(workload: &Workload) -> Option<String> {
     }
     workload.variant()?;
     Some(match workload.ip()? {
-        IpTest::Iperf(w) => crate::place::test_case(&w),
+        IpTest::Iperf(w) => crate::label::test_case(&w),
         other => other.kind().into(),
     })
 }
@@ -87,7 +87,7 @@ impl Air {
         if there.is_some_and(|at| !better(&self.chosen[at])) {
             return;
         }
-        let timeline = Timeline::read(&crate::place::of(recorded), text);
+        let timeline = Timeline::read(&crate::label::of(recorded), text);
         if timeline.windows.is_empty() {
             return;
         }

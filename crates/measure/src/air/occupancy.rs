@@ -4,7 +4,7 @@ use super::{SECTION, Timeline};
 use crate::cell::Origin;
 use crate::digits::six;
 use crate::figure::{Axis, Figure, Mark, Point, Scale, Series};
-use crate::place;
+use crate::label;
 use crate::run::Recorded;
 use crate::table::{Column, Table};
 use alloc::collections::BTreeMap;
@@ -95,7 +95,7 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
     }
     // Repetitions are put together, so their number is not named; nor is the kind, as there is but
     // one that has a medium of the lab's.
-    let place = place::settings(&recorded.workload);
+    let place = label::settings(&recorded.workload);
     let one = |(channel, spent_ns): (u8, BTreeMap<String, u64>)| Occupancy {
         place: place.clone(),
         channel,

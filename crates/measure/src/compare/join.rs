@@ -82,17 +82,17 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
 
 fn same_cell(a: &Cell, b: &Cell) -> bool {
     // What differs most often is compared first: this runs for each pair of cells.
-    a.id.metric == b.id.metric && a.id == b.id && a.variant == b.variant
+    a.id.metric == b.id.metric && a.id == b.id && a.settings == b.settings
 }
 
-/// The cells of equal identity and variant; where there are none, the same workload and metric
+/// The cells of equal identity and settings; where there are none, the same workload and metric
 /// elsewhere.
 fn with_runs<'a>(cell: &Cell, runs: &[&'a Cell]) -> Vec<&'a Cell> {
     let same: Vec<&Cell> = runs.iter().filter(|c| same_cell(c, cell)).copied().collect();
     if !same.is_empty() {
         return same;
     }
-    let elsewhere = |c: &&&Cell| same_work(&c.id, &cell.id) && c.variant == cell.variant;
+    let elsewhere = |c: &&&Cell| same_work(&c.id, &cell.id) && c.settings == cell.settings;
     let Some(first) = runs.iter().find(elsewhere) else { return Vec::new() };
     // Of several places, one: the pair is not comparable anyway.
     runs.iter().filter(|c| same_cell(c, first)).copied().collect()

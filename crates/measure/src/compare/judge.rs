@@ -4,13 +4,14 @@ use super::join::Pair;
 use super::{Comparison, Verdict, is_fitted};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
+use crate::label;
 use crate::metric::{self, Better};
 use crate::units::conversion;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Tables of which a cell without a variant follows the document's own procedure.
+/// Tables of which a cell without settings follows the document's own procedure.
 const PLAIN: [&str; 1] = ["udp-echo"];
 
 pub(super) fn judge(pair: &Pair) -> Comparison {
@@ -137,8 +138,8 @@ impl Found {
             let (a, b) = (mine.name(), theirs.name());
             self.against(format!("another statistic: ours is {a}, the other is {b}"));
         }
-        if ours.variant != other.variant {
-            self.variant(ours, other);
+        if ours.settings != other.settings {
+            self.settings(ours, other);
         }
         if ours.id.payload_bytes != other.id.payload_bytes {
             self.note("the other does not state its payload");
@@ -157,12 +158,13 @@ impl Found {
         }
     }
 
-    /// Between runs another variant is another procedure. A document states few settings, and they
-    /// are in its note: there it is a reason only where no variant stands for its procedure.
-    fn variant(&mut self, ours: &Cell, other: &Cell) {
-        let say =
-            |v: &Option<String>| v.clone().unwrap_or_else(|| "the plain procedure".to_string());
-        let (a, b) = (say(&ours.variant), say(&other.variant));
+    /// Between runs other settings are another procedure. A document states few settings, and they
+    /// are in its note: there they are a reason only where none stand for its procedure.
+    fn settings(&mut self, ours: &Cell, other: &Cell) {
+        let say = |cell: &Cell| {
+            label::result(&cell.settings).unwrap_or_else(|| "the plain procedure".to_string())
+        };
+        let (a, b) = (say(ours), say(other));
         if other.origin != Origin::Published || PLAIN.contains(&other.id.table.as_str()) {
             self.against(format!("another procedure: {a} against {b}"));
         } else {

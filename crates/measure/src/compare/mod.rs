@@ -2,7 +2,7 @@
 //!
 //! # Which pairs
 //!
-//! Run against run: cells of equal identity and variant; where there are none, cells of the same
+//! Run against run: cells of equal identity and settings; where there are none, cells of the same
 //! workload elsewhere, which are then shown as not comparable, with the reason. Against published
 //! cells: the same transport, metric and payload, in the same table and mode where there are such.
 //! The module `join` has the rules.

@@ -171,7 +171,7 @@ fn iperf_meets_the_documents_that_measured_it() {
 fn a_mean_of_runs_meets_the_mean_and_not_each_run() {
     let mut ours = cell("message_rate_avg", "messages/s", 4000.0, 100.0);
     ours.id.table = "tcp-rate".into();
-    ours.variant = Some("Nagle on".into());
+    ours.settings = crate::label::read("Nagle on").unwrap();
     ours.id.transport = "tcp".into();
     let got = compare(&[ours], &shipped());
     assert_eq!(got.len(), 1);
@@ -183,8 +183,10 @@ fn a_mean_of_runs_meets_the_mean_and_not_each_run() {
 
 #[test]
 fn a_variant_is_another_procedure() {
-    let ours =
-        Cell { variant: Some("binary, 8 in flight".into()), ..cell("rtt_avg", "ms", 7.0, 0.1) };
+    let ours = Cell {
+        settings: crate::label::read("binary, 8 in flight").unwrap(),
+        ..cell("rtt_avg", "ms", 7.0, 0.1)
+    };
     let got = compare(core::slice::from_ref(&ours), &shipped());
     let reason = "another procedure: binary, 8 in flight against the plain procedure";
     assert_eq!(why(&got[0]), [reason]);

@@ -16,8 +16,10 @@ mod tables;
 use crate::cell::{Cell, Origin};
 use crate::compare::compare;
 
+use crate::label;
 use crate::report::{Losses, Report, known, with_published};
 use crate::run::RunFacts;
+use crate::settings::Setting;
 use crate::summary::Context;
 use crate::table::{Table, compared};
 use alloc::format;
@@ -94,16 +96,15 @@ impl Test {
             Finding::Update(_) => "update",
             Finding::Handshake(_) => "handshake",
         };
-        let ends = self.ends.map_or_else(String::new, |ends| format!(", {}", words(ends)));
+        let ends = self.ends.map_or_else(String::new, |ends| format!(", {}", label::ends(ends)));
         let console = if self.console.is_empty() { "" } else { ", " };
         format!("{what}{ends}{console}{}", self.console)
     }
 }
 
-/// Two ends in words.
-fn words(ends: LinkEnds) -> String {
-    let name = |mac: Option<_>| mac.map_or_else(|| String::from("?"), |mac| format!("{mac}"));
-    format!("{} to {}", name(ends.from), name(ends.to))
+/// Returns the ends of a link as settings.
+fn settings(ends: &LinkEnds) -> impl Iterator<Item = Setting> + use<> {
+    ends.from.map(Setting::From).into_iter().chain(ends.to.map(Setting::To))
 }
 
 /// The report of what was read: a pure function of that, the facts and the published cells.
@@ -122,7 +123,9 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
         for cell in &mut cells {
             cell.source = Some(facts.name.clone());
             known(cell);
-            cell.variant = test.ends.filter(|_| pairs.len() > 1).map(words);
+            if pairs.len() > 1 {
+                cell.settings.extend(test.ends.iter().flat_map(settings));
+            }
         }
         Digest { test, cells }
     };

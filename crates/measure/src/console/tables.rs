@@ -1,6 +1,6 @@
 //! Tables of what was read.
 
-use super::{Digest, Remark, SECTION, cells, words};
+use super::{Digest, Remark, SECTION, cells};
 use crate::cell::Origin;
 use crate::digits;
 use crate::table::{Column, Table};
@@ -25,7 +25,7 @@ fn table(id: &str, title: &str, origin: Origin, columns: Vec<Column>, rows: Vec<
 fn who(digest: &Digest<'_>) -> Option<String> {
     let test = digest.test;
     let console = Some(test.console.clone()).filter(|console| !console.is_empty());
-    let parts: Vec<String> = console.into_iter().chain(test.ends.map(words)).collect();
+    let parts: Vec<String> = console.into_iter().chain(test.ends.map(crate::label::ends)).collect();
     (!parts.is_empty()).then(|| parts.join(": "))
 }
 

@@ -114,7 +114,7 @@ fn a_ping_is_summed_up_from_its_samples() {
     assert_eq!((loss.value, loss.n), (Some(25.0), Some(4)));
     assert_eq!((loss.id.transport.as_str(), loss.id.mode.as_str()), ("esp-now", "unicast"));
     assert_eq!((loss.id.payload_bytes, loss.id.table.as_str()), (Some(10), "round-trip"));
-    assert_eq!(loss.variant, None, "one pair of devices needs no name");
+    assert!(loss.settings.is_empty(), "one pair of devices needs no name");
     assert_eq!((report.losses[0].probes, report.losses[0].lost()), (4, 1));
     assert!(average.note.expect("a note").contains("1 ms more"));
 }
@@ -145,9 +145,9 @@ fn several_pairs_of_devices_are_told_apart() {
     let mut other = ping(&[Some(1)]);
     other.ends = Some(LinkEnds { from: ENDS.to, to: None });
     let report = made(alloc::vec![ping(&[Some(1)]), other]);
-    assert_eq!(report.cells[0].variant.as_deref(), Some("02:00:00:00:00:01 to 02:00:00:00:00:02"));
-    let last = report.cells.last().expect("cells");
-    assert_eq!(last.variant.as_deref(), Some("02:00:00:00:00:02 to ?"));
+    let words = |cell: &Cell| label::result(&cell.settings).expect("settings");
+    assert_eq!(words(&report.cells[0]), "02:00:00:00:00:01 to 02:00:00:00:00:02");
+    assert_eq!(words(report.cells.last().expect("cells")), "02:00:00:00:00:02 to ?");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::{Axis, Figure, Mark, Series};
 use crate::digits;
-use crate::place;
+use crate::label;
 use crate::report::digest::{Digest, Material};
+use crate::settings::{Key, Setting, Settings};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,23 +15,33 @@ const KIND: &str = "iperf";
 /// Its figures.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let digests = material.of_kind(KIND);
-    let mut cases: Vec<String> = digests.iter().filter_map(|d| case(d)).collect();
-    cases.sort();
-    cases.dedup();
-    cases.iter().filter_map(|case| over_time(material, &digests, case)).collect()
-}
-
-fn case(digest: &Digest) -> Option<String> {
-    match digest.workload.ip() {
-        Some(IpTest::Iperf(w)) => Some(place::test_case(&w)),
-        _ => None,
+    let mut cases: Vec<(String, Settings)> = Vec::new();
+    for digest in &digests {
+        let Some(IpTest::Iperf(w)) = digest.workload.ip() else { continue };
+        if cases.iter().all(|(_, known)| *known != case(digest)) {
+            cases.push((label::test_case(&w), case(digest)));
+        }
     }
+    cases.sort_by(|a, b| a.0.cmp(&b.0));
+    cases.iter().filter_map(|(name, of)| over_time(material, &digests, (name, of))).collect()
 }
 
-fn over_time(material: &Material<'_>, all: &[&Digest], name: &str) -> Option<Figure> {
+/// Returns what makes a test case: transport and direction, or requests.
+fn case(digest: &Digest) -> Settings {
+    if digest.settings.has(&Setting::Bounceback(true)) {
+        return digest.settings.only(&[Key::Bounceback]);
+    }
+    digest.settings.only(&[Key::Transport, Key::Direction])
+}
+
+fn over_time(
+    material: &Material<'_>,
+    all: &[&Digest],
+    (name, of): (&str, &Settings),
+) -> Option<Figure> {
     let mut series = Vec::new();
     let mut means = Vec::new();
-    for digest in all.iter().filter(|d| case(d).as_deref() == Some(name)) {
+    for digest in all.iter().filter(|d| case(d) == *of) {
         let settings = settings(digest);
         for line in digest.timelines.iter().filter(|l| !l.points.is_empty()) {
             series.push(Series {
@@ -56,9 +67,9 @@ fn over_time(material: &Material<'_>, all: &[&Digest], name: &str) -> Option<Fig
 
 /// Without the test case, and with the repetition.
 fn settings(digest: &Digest) -> String {
-    let rest = digest.settings.split_once(", ").map_or("", |(_, rest)| rest);
-    if digest.repetition == 0 {
-        return rest.into();
+    let rest = digest.words_but(&[Key::Transport]);
+    match digest.repetition {
+        0 => rest,
+        more => format!("{rest}, {}", label::repetition(more)),
     }
-    format!("{rest}, repetition {}", digest.repetition + 1)
 }

@@ -36,7 +36,7 @@ fn figure(material: &Material<'_>, digest: &Digest) -> Option<Figure> {
     Some(Figure {
         id: format!("iperf-latency-{}-{}", digest.ordinal, digest.repetition),
         section: "iperf".into(),
-        title: material.titled(&format!("Round trip, idle and under load; {}", digest.place)),
+        title: material.titled(&format!("Round trip, idle and under load; {}", digest.place())),
         alt: format!(
             "Share of the round trips that took no longer than a time.{}",
             super::listed("Medians", &medians)

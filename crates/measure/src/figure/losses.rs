@@ -1,8 +1,8 @@
 //! What was lost, by cell and cause: one figure for each kind of workload, and for each ESP-NOW test.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
-use crate::report::Losses;
 use crate::report::digest::{Digest, Material};
+use crate::report::{Losses, OfCell};
 use crate::table::esp_now;
 use alloc::format;
 use alloc::string::String;
@@ -22,14 +22,14 @@ struct Lossy<'a> {
 }
 
 impl<'a> Lossy<'a> {
-    fn of(material: &Material<'a>, losses: &'a Losses) -> Option<Self> {
-        let digest = material.digests.iter().find(|d| d.place == losses.place)?;
+    fn of(material: &Material<'a>, (cell, losses): &'a OfCell) -> Option<Self> {
+        let digest = material.digests.iter().find(|d| (d.ordinal, d.repetition) == *cell)?;
         (losses.probes > 0 && losses.lost() > 0).then_some(Self { losses, digest })
     }
 }
 
 /// The figures; none where nothing was lost.
-pub(crate) fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
+pub(crate) fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
     let mut groups: Vec<(&'static str, Vec<Lossy<'_>>)> = Vec::new();
     for it in losses.iter().filter_map(|l| Lossy::of(material, l)) {
         let of =
@@ -66,8 +66,7 @@ fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Optio
             scale: Scale::Category,
             categories: lossy
                 .iter()
-                .map(|l| if is_esp_now { &l.digest.brief } else { &l.losses.place })
-                .cloned()
+                .map(|l| if is_esp_now { l.digest.brief() } else { l.losses.place.clone() })
                 .collect(),
             ..Axis::default()
         },

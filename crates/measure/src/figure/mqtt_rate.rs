@@ -2,6 +2,7 @@
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::report::digest::{Digest, Material};
+use crate::settings::Key;
 use crate::table::mqtt_rate::STAGES;
 use alloc::format;
 use alloc::string::String;
@@ -22,9 +23,8 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 
 /// Cells that differ only by the rate offered are one curve.
 fn curve_name(digest: &Digest) -> String {
-    let words: Vec<&str> =
-        digest.brief.split(", ").filter(|w| !w.ends_with("messages/s offered")).collect();
-    if words.is_empty() { "delivered".into() } else { words.join(", ") }
+    let words = digest.brief_but(&[Key::Offered]);
+    if words.is_empty() { "delivered".into() } else { words }
 }
 
 fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
@@ -119,7 +119,7 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         x: Axis {
             label: "cell".into(),
             scale: Scale::Category,
-            categories: with.iter().map(|d| d.brief.clone()).collect(),
+            categories: with.iter().map(|d| d.brief()).collect(),
             ..Axis::default()
         },
         y: Axis {
@@ -142,7 +142,7 @@ fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
             let distribution = d.distribution.as_ref()?;
             log |= distribution.scale == Scale::Log;
             Some(Series {
-                name: d.brief.clone(),
+                name: d.brief(),
                 origin: material.origin,
                 mark: Mark::Step,
                 points: distribution.cumulative.clone(),

@@ -2,7 +2,8 @@
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::report::digest::{Digest, Material};
-use crate::table::power::{SECTION, test, thrifty};
+use crate::settings::Key;
+use crate::table::power::{SECTION, kind, test, thrifty};
 use crate::wifi::power::USUAL_MAH;
 use alloc::format;
 use alloc::string::String;
@@ -67,12 +68,10 @@ fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
 
 /// What kind of test it was; with its settings where there are several of a kind.
 fn brief(digest: &Digest, all: &[(&Digest, f64)]) -> String {
-    fn kind(test: &str) -> &str {
-        test.split_once(", ").map_or(test, |it| it.0)
-    }
-    let own = test(digest);
-    let others = all.iter().map(|it| test(it.0)).any(|it| kind(&it) == kind(&own) && it != own);
-    if others { own } else { kind(&own).into() }
+    let setup = |it: &Digest| (it.settings.without(&[Key::LabVariant]), it.repetition);
+    let of_kind = |it: &&(&Digest, f64)| kind(it.0) == kind(digest);
+    let others = all.iter().filter(of_kind).any(|it| setup(it.0) != setup(digest));
+    if others { test(digest) } else { kind(digest) }
 }
 
 fn device(digest: &Digest) -> String {

@@ -4,7 +4,8 @@ use super::{Axis, Figure, Mark, Point, Series};
 use crate::cell::Origin;
 use crate::digits;
 use crate::report::digest::Material;
-use crate::table::tcp_rate::rates;
+use crate::settings::Setting;
+use crate::table::tcp_rate::{name, rates};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,19 +21,14 @@ fn runs(material: &Material<'_>) -> Option<Figure> {
     let mut series = Vec::new();
     let mut means: Vec<String> = Vec::new();
     for digest in material.of_kind(KIND) {
-        let name = digest.place.strip_prefix("tcp-rate, ").unwrap_or(&digest.place);
+        let name = name(digest);
         let points = numbered(rates(digest).into_iter());
         if points.is_empty() {
             continue;
         }
         let mean = digest.cell("message_rate_avg").and_then(digits::sentence);
         means.extend(mean.map(|mean| format!("{name}: {mean}")));
-        series.push(Series {
-            name: name.into(),
-            origin: material.origin,
-            mark: Mark::Line,
-            points,
-        });
+        series.push(Series { name, origin: material.origin, mark: Mark::Line, points });
     }
     if series.is_empty() {
         return None;
@@ -63,7 +59,7 @@ fn published(material: &Material<'_>) -> Option<Series> {
     let kept = material.published.iter().filter(|p| {
         p.id.table == KIND
             && p.id.metric == "message_rate"
-            && !p.note.as_deref().is_some_and(|n| n.contains("discarded"))
+            && !p.settings.has(&Setting::Discarded(true))
     });
     let points = numbered(kept.filter_map(|p| p.value));
     (!points.is_empty()).then(|| Series {

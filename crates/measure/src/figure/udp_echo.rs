@@ -6,7 +6,7 @@ use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::report::digest::{Digest, Material};
 use crate::table::ping;
-use crate::table::udp_echo::{size, variant};
+use crate::table::udp_echo::{form, form_of, size};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -32,23 +32,23 @@ pub(crate) fn of_pings(material: &Material<'_>) -> Vec<Figure> {
 fn of_kind(kind: &'static str, material: &Material<'_>) -> Vec<Figure> {
     let mut digests = material.of_kind(kind);
     digests.retain(|d| d.repetition == 0);
-    digests.sort_by_key(|d| (variant(d), size(d)));
+    digests.sort_by_key(|d| (form(d), size(d)));
     let mut figures = Vec::new();
     // Many devices with one size each stand side by side, not in figures of one point.
     let alone = |d: &&&Digest| {
         d.workload.variant().is_some()
-            && digests.iter().filter(|it| variant(it) == variant(d)).count() == 1
+            && digests.iter().filter(|it| form_of(it) == form_of(d)).count() == 1
     };
     let devices: Vec<&Digest> = digests.iter().filter(alone).copied().collect();
     if devices.len() > 1 {
         let form = Form { kind, material, digests: &devices, name: String::new(), devices: true };
         figures.extend(form.rows(&devices, "devices", "by device"));
         figures.extend(form.cumulative());
-        digests.retain(|d| !devices.iter().any(|it| variant(it) == variant(d)));
+        digests.retain(|d| !devices.iter().any(|it| form_of(it) == form_of(d)));
     }
-    for of_form in digests.chunk_by(|a, b| variant(a) == variant(b)) {
+    for of_form in digests.chunk_by(|a, b| form_of(a) == form_of(b)) {
         let form =
-            Form { kind, material, digests: of_form, name: variant(of_form[0]), devices: false };
+            Form { kind, material, digests: of_form, name: form(of_form[0]), devices: false };
         figures.extend(form.by_size());
         if form.is_published() {
             figures.extend(GROUPS.iter().filter_map(|&group| form.group(group)));

@@ -2,6 +2,7 @@
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::report::digest::{Digest, Material};
+use crate::settings::Setting;
 use crate::summary::wifi_join::STEPS;
 use crate::table::wifi_join::KIND;
 use alloc::format;
@@ -15,7 +16,7 @@ pub(crate) fn device(digest: &Digest) -> String {
 }
 
 fn name(digest: &Digest) -> String {
-    let known = if digest.settings.contains("key known") { ", key known" } else { "" };
+    let known = if digest.settings.has(&Setting::KeyKnown(true)) { ", key known" } else { "" };
     format!("{}{known}", device(digest))
 }
 

@@ -3,10 +3,10 @@
 
 use super::{Tally, Times};
 use crate::cell::{Cell, Origin};
-use crate::place;
 use crate::plan::Step;
 use crate::report::{Check, Failure, Report};
 use crate::run::RunFacts;
+use crate::settings::Settings;
 use crate::summary::iperf::megabits;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use espbench_proto::time::Instant;
 use serde::Serialize;
 
 /// Version of the lines.
-pub const SCHEMA: &str = "espbench-jsonl/1";
+pub const SCHEMA: &str = "espbench-jsonl/2";
 
 /// Which cell of a run, and when.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,8 +29,8 @@ pub struct At {
     pub of: usize,
     /// Kind of the workload.
     pub kind: &'static str,
-    /// Settings of the cell in words.
-    pub settings: String,
+    /// Settings of the cell.
+    pub settings: Settings,
     /// Repetition, from 1.
     pub repetition: u32,
     /// Since the first cell began, in seconds.
@@ -46,7 +46,7 @@ impl At {
             cell,
             of,
             kind: step.workload.kind(),
-            settings: place::settings(&step.workload),
+            settings: Settings::of(&step.workload),
             repetition: step.repetition + 1,
             elapsed_s: 0.0,
         }

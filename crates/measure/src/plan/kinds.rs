@@ -9,7 +9,7 @@ mod wifi_join;
 
 pub use latency::{ECHO_PORT, by as latency_by, print_latency};
 
-pub use esp_now::{print_cast, print_distance, usual_count, usual_image};
+pub use esp_now::{cast, print_cast, print_distance, usual_count, usual_image};
 
 pub(super) use variant::VARIANT;
 

@@ -2,7 +2,7 @@
 
 use super::kinds::{KINDS, defaults};
 use super::read::{Block, PlanError, Scalar};
-use crate::threshold::{By, Quantity, Threshold};
+use crate::threshold::{By, Quantity, Threshold, Variant};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,7 +20,7 @@ pub(super) fn threshold(mut block: Block<'_>) -> Result<Threshold, PlanError> {
             .ok_or_else(|| format!("`{kind}` is not known: use one of {KINDS}"))
     })?;
     let payload_bytes = block.one("payload_bytes", |v| v.bytes(0..=u64::from(u32::MAX)))?;
-    let variant = block.one("variant", text)?;
+    let variant = block.one("variant", |v| Variant::parse(v.text()?))?;
     let min = block.one("min", quantity)?;
     let max = block.one("max", quantity)?;
     let by = block.one("by", |v| v.word(&[("value", By::Value), ("interval", By::Interval)]))?;

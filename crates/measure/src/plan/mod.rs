@@ -30,7 +30,7 @@ mod read;
 
 pub use expected::{expected, probes, span};
 pub use kinds::{
-    ECHO_PORT, ECHO_SIZES, defaults, latency_by, print_cast, print_distance, print_latency,
+    ECHO_PORT, ECHO_SIZES, cast, defaults, latency_by, print_cast, print_distance, print_latency,
     usual_count, usual_image,
 };
 pub use print::print;

@@ -1,7 +1,7 @@
 //! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
 
 use super::kinds::{Kind, VARIANT, defaults};
-use crate::place;
+use crate::label;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -109,7 +109,7 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
         // A plain workload names no variant.
         Workload::Wifi(_) => &[],
         Workload::EspNow(w) => {
-            words.push(format!("esp-now {}", place::esp_now(w).join(", ")));
+            words.push(format!("esp-now {}", label::settings(&Workload::EspNow(*w))));
             &["test", "cast", "size", "count", "time", "devices", "distance", "encrypted"]
         }
     };

@@ -2,9 +2,9 @@
 
 use super::point::Point;
 use crate::cell::Estimate;
-use crate::digits;
+use crate::label;
 use crate::search::fleet::Standing;
-use alloc::format;
+use crate::settings::{Setting, Settings};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -29,10 +29,14 @@ impl Limits {
     /// In words: `loss at most 1 %, p99 at most 50 ms`.
     #[must_use]
     pub fn text(&self) -> String {
-        let loss = self.loss.map(|most| format!("loss at most {} %", digits::six(100.0 * most)));
-        let p99 = self.p99_ms.map(|most| format!("p99 at most {} ms", digits::six(most)));
-        let parts: Vec<String> = loss.into_iter().chain(p99).collect();
-        parts.join(", ")
+        label::result(&self.settings()).unwrap_or_default()
+    }
+
+    /// Returns them as settings of a result.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let loss = self.loss.map(Setting::LossLimit);
+        loss.into_iter().chain(self.p99_ms.map(Setting::P99Limit)).collect()
     }
 
     /// Which of the limits a setting does not keep by its estimates.

@@ -3,10 +3,12 @@
 use super::trial::{Stage, Trial};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::cluster;
+use crate::settings::{self, Settings};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
+use espbench_proto::workload::Name;
 
 /// What was varied, and what of it this is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,16 +127,16 @@ impl Point {
 
     /// Its result cells.
     #[must_use]
-    pub fn cells(&self, id: &Identity, variant: &str) -> Vec<Cell> {
+    pub fn cells(&self, id: &Identity, shared: &Settings) -> Vec<Cell> {
         let cell = |metric: &str, unit: &str, estimate: Estimate| {
             let id = Identity {
                 metric: metric.into(),
                 devices: Some(self.setting.devices),
                 ..id.clone()
             };
-            let rate = &self.setting.rate;
-            let variant = Some(alloc::format!("{rate}, {variant}"));
-            Cell { variant, ..estimate.into_cell(id, unit, Origin::Simulated) }
+            let mut all = shared.clone();
+            all.extend(Name::new(&self.setting.rate).map(settings::Setting::PhyRate));
+            Cell { settings: all, ..estimate.into_cell(id, unit, Origin::Simulated) }
         };
         let mut cells = alloc::vec![
             cell("loss", "percent", self.loss.scaled(100.0)),

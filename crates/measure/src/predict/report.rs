@@ -7,7 +7,7 @@ use crate::cell::{Cell, Identity};
 use crate::report::{Report, known};
 use crate::run::RunFacts;
 use crate::search::fleet::Largest;
-use alloc::format;
+use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -41,6 +41,8 @@ pub struct Answer {
     pub question: Question,
     /// What all settings share, in words: payload, how often, how sent.
     pub shared: String,
+    /// The same as values, for the result cells.
+    pub settings: Settings,
     /// Payload in bytes.
     pub payload_bytes: u32,
     /// The settings, in order.
@@ -68,7 +70,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         environment: site.environment.clone(),
     };
     let mut cells: Vec<Cell> = fleet_cell(answer, &id).into_iter().collect();
-    cells.extend(answer.points.iter().flat_map(|it| it.cells(&id, &answer.shared)));
+    cells.extend(answer.points.iter().flat_map(|it| it.cells(&id, &answer.settings)));
     for cell in &mut cells {
         cell.source = Some(facts.name.clone());
         known(cell);
@@ -91,9 +93,10 @@ fn fleet_cell(answer: &Answer, id: &Identity) -> Option<Cell> {
         high: number(largest.at_most).filter(|_| !largest.open),
     };
     let id = Identity { metric: "largest_fleet".into(), ..id.clone() };
-    let variant = Some(format!("{}, {}", limits.text(), answer.shared));
+    let mut settings = answer.settings.clone();
+    settings.extend(limits.settings().iter().cloned());
     let cell = estimate.into_cell(id, "devices", crate::cell::Origin::Simulated);
-    Some(Cell { variant, ..cell })
+    Some(Cell { settings, ..cell })
 }
 
 #[cfg(test)]
@@ -102,6 +105,8 @@ mod tests {
     use crate::cell::Origin;
     use crate::predict::point::Setting;
     use crate::predict::{Air, Trial};
+    use alloc::format;
+    use alloc::string::String;
 
     /// Two rooms of so many devices, whose messages take longer the more there are.
     fn point(devices: u32) -> Point {
@@ -123,6 +128,7 @@ mod tests {
         Answer {
             question,
             shared: "100 B every 1 s".into(),
+            settings: crate::label::read("one every 1 s").unwrap(),
             payload_bytes: 100,
             points: alloc::vec![point(10), point(40)],
             notes: Vec::new(),

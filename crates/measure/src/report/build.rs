@@ -1,12 +1,12 @@
 //! Makes the report of a run, one recorded cell at a time.
 
 use super::digest::{Digest, Material, shorten};
-use super::{Check, Failure, Losses, Overhead, Report, SCHEMA, pool};
+use super::{Check, Failure, Losses, OfCell, Overhead, Report, SCHEMA, pool};
 use crate::air::{self, Air};
 use crate::cell::{Cell, Identity, Origin};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
-use crate::place;
+use crate::label;
 use crate::plan::Set;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{Context, summarize};
@@ -29,7 +29,7 @@ pub struct Builder {
     /// Which positions are of which plan.
     plans: Vec<(Range<u32>, String)>,
     digests: Vec<Digest>,
-    losses: Vec<(Workload, u32, Losses)>,
+    losses: Vec<(Workload, OfCell)>,
     air: Air,
     warnings: Vec<Warning>,
     failures: Vec<Failure>,
@@ -98,9 +98,10 @@ impl Builder {
         self.warnings.extend(warning::advise(recorded, &cells));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
-        self.losses.push((recorded.workload, recorded.ordinal, losses));
+        let cell = (recorded.ordinal, recorded.repetition);
+        self.losses.push((recorded.workload, (cell, losses)));
         if let Some(error) = &recorded.error {
-            self.failures.push(Failure { place: place::of(recorded), error: error.clone() });
+            self.failures.push(Failure { place: label::of(recorded), error: error.clone() });
         }
         self.digests.push(Digest::new(recorded, cells));
     }
@@ -129,7 +130,10 @@ impl Builder {
         let truth_wifi = truth::wifi::truth(&ours, published);
         let truth = truth::truth(&ours, published);
         if let Some(overhead) = overhead {
-            let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
+            let coarse = |d: &Digest| {
+                let kind = d.workload.kind();
+                warning::clock(kind, &d.place(), &d.cells, overhead.clock_step_ns)
+            };
             self.warnings.extend(self.digests.iter().filter_map(coarse));
         }
         let checks = checks(&self.facts.plan_text, &self.digests);
@@ -149,7 +153,7 @@ impl Builder {
             comparisons,
             tables,
             figures,
-            losses,
+            losses: losses.into_iter().map(|(_, losses)| losses).collect(),
             occupancy,
             timelines,
             warnings: self.warnings,
@@ -208,7 +212,7 @@ fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
     let Ok(plans) = Set::parse(plan_text) else { return Vec::new() };
     let check = |(cells, threshold): (Range<u32>, &Threshold)| {
         let its = digests.iter().filter(|d| cells.contains(&d.ordinal));
-        threshold.check(its.map(|d| (d.place.as_str(), d.cells.as_slice())))
+        threshold.check(its.map(|d| (d.place(), d.cells.as_slice())))
     };
     plans.thresholds().into_iter().flat_map(check).collect()
 }
@@ -233,7 +237,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables
 }
 
-fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
+fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
     let mut figures = Vec::new();
     figures.extend(figure::udp_echo::figures(material));
     figures.extend(figure::udp_echo::of_pings(material));

@@ -4,10 +4,11 @@
 use crate::binning;
 use crate::cell::{Cell, Origin};
 use crate::figure::{Point, Scale};
-use crate::place;
+use crate::label::{self, Word};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
+use crate::settings::{Key, Settings};
 use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -21,14 +22,10 @@ pub(crate) struct Digest {
     pub(crate) workload: Workload,
     pub(crate) ordinal: u32,
     pub(crate) repetition: u32,
-    /// Which cell, in words, with everything that tells it from others.
-    pub(crate) place: String,
-    /// The same without the workload's kind.
-    pub(crate) settings: String,
-    /// The settings that not all cells of the kind share.
-    pub(crate) brief: String,
-    /// Those that all share; empty where there is only one cell.
-    pub(crate) common: String,
+    /// Everything that tells it from the plan's other cells of its kind.
+    pub(crate) settings: Settings,
+    /// The settings that all cells of its kind share, where each has a word for one that they do not.
+    pub(crate) shared: Settings,
     pub(crate) cells: Vec<Cell>,
     pub(crate) facts: BTreeMap<String, String>,
     /// The values of the distribution where they are few, so that repetitions can be put together.
@@ -83,10 +80,8 @@ impl Digest {
             workload: recorded.workload,
             ordinal: recorded.ordinal,
             repetition: recorded.repetition,
-            place: place::of(recorded),
-            settings: place::settings(&recorded.workload),
-            brief: place::settings(&recorded.workload),
-            common: String::new(),
+            settings: Settings::of(&recorded.workload),
+            shared: Settings::default(),
             cells,
             facts: crate::air::other_facts(&recorded.facts),
             few: if few { values.clone() } else { Vec::new() },
@@ -95,6 +90,40 @@ impl Digest {
             latency: [Link::IDLE, Link::LOADED]
                 .map(|link| Distribution::new(series::round_trips_on(link, &recorded.samples))),
         }
+    }
+
+    /// Names the cell, with everything that tells it from others.
+    pub(crate) fn place(&self) -> String {
+        label::place(self.workload.kind(), &self.settings, self.repetition)
+    }
+
+    /// Says its settings.
+    pub(crate) fn words(&self) -> String {
+        self.words_but(&[])
+    }
+
+    /// Says its settings but for those keys.
+    pub(crate) fn words_but(&self, keys: &[Key]) -> String {
+        self.say(|word| !word.says(keys))
+    }
+
+    /// Says the settings that not all cells of the kind share, but for those keys.
+    pub(crate) fn brief_but(&self, keys: &[Key]) -> String {
+        self.say(|word| !word.says(keys) && !word.is_of(&self.settings, &self.shared))
+    }
+
+    /// Says the settings that not all cells of the kind share.
+    pub(crate) fn brief(&self) -> String {
+        self.brief_but(&[])
+    }
+
+    /// Says the settings that all cells of the kind share; nothing where there is only one.
+    pub(crate) fn common(&self) -> String {
+        self.say(|word| word.is_of(&self.settings, &self.shared))
+    }
+
+    fn say(&self, keep: impl Fn(&Word) -> bool) -> String {
+        label::plan(self.workload.kind(), &self.settings, keep)
     }
 
     /// The first cell of that metric.
@@ -111,22 +140,13 @@ impl Digest {
 /// Separates what tells the cells of a kind apart from what they share, so that names stay short.
 pub(crate) fn shorten(digests: &mut [Digest]) {
     for kind in ["udp-echo", "ping", "iperf", "tcp-rate", "mqtt-rate", "wifi-join", "esp-now"] {
-        let of_kind = |d: &&Digest| d.workload.kind() == kind;
-        let all: Vec<String> = digests.iter().filter(of_kind).map(|d| d.settings.clone()).collect();
-        let Some(first) = all.first() else { continue };
-        let shared: Vec<&str> = first
-            .split(", ")
-            .filter(|word| all.iter().all(|settings| settings.split(", ").any(|w| w == *word)))
-            .collect();
-        let told: bool = all.iter().all(|s| s.split(", ").any(|w| !shared.contains(&w)));
-        if !told {
+        let of_kind = || digests.iter().filter(|d| d.workload.kind() == kind);
+        let shared = Settings::shared(of_kind().map(|d| &d.settings));
+        if !of_kind().all(|d| label::differs(kind, &d.settings, &shared)) {
             continue;
         }
         for digest in digests.iter_mut().filter(|d| d.workload.kind() == kind) {
-            let kept: Vec<&str> =
-                digest.settings.split(", ").filter(|w| !shared.contains(w)).collect();
-            digest.brief = kept.join(", ");
-            digest.common = shared.join(", ");
+            digest.shared = shared.clone();
         }
     }
 }
@@ -174,7 +194,7 @@ impl Material<'_> {
             return own.into_iter().collect();
         }
         // The published echo test has one probe at a time: other forms are other procedures.
-        if cell.id.table == "udp-echo" && cell.variant.is_some() {
+        if cell.id.table == "udp-echo" && !cell.settings.is_empty() {
             return Vec::new();
         }
         let same = |p: &&Cell| {

@@ -1,7 +1,7 @@
 //! Counts what became of the probes of one cell.
 
 use super::Losses;
-use crate::place;
+use crate::label;
 use crate::run::Recorded;
 use alloc::string::String;
 use espbench_proto::fact;
@@ -13,7 +13,7 @@ impl Losses {
     #[must_use]
     pub fn of(recorded: &Recorded) -> Self {
         let mut losses = Self {
-            place: place::of(recorded),
+            place: label::of(recorded),
             counters: crate::air::other_counters(&recorded.counters),
             ..Self::default()
         };

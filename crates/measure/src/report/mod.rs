@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form; `docs/report.schema.json` describes it.
-pub const SCHEMA: &str = "espbench-report/1";
+pub const SCHEMA: &str = "espbench-report/2";
 
 /// What became of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct Losses {
     /// Counters of the target: drops, stalls, overflows.
     pub counters: BTreeMap<String, u64>,
 }
+
+/// Losses of a recorded cell, by its position in the plan and its repetition.
+pub(crate) type OfCell = ((u32, u32), Losses);
 
 /// A cell of the plan that could not be measured, or not to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

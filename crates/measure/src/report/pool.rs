@@ -1,11 +1,12 @@
 //! Repetitions of an ESP-NOW cell as one: the document's figures come from one test each, and the
 //! simulated ones are the means of several, with the interval of their scatter.
 
-use super::Losses;
+use super::OfCell;
 use super::digest::{Digest, Distribution};
 use crate::cell::Cell;
 use crate::compare;
-use crate::place;
+use crate::label;
+use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::workload::Workload;
@@ -43,7 +44,8 @@ fn one(repetitions: &[Digest]) -> Digest {
     let distribution =
         if few.is_empty() { first.distribution.clone() } else { Distribution::new(few) };
     Digest {
-        place: alloc::format!("{}, {}", first.workload.kind(), place::settings(&first.workload)),
+        // They are all repetitions at once.
+        repetition: 0,
         cells: first.cells.iter().map(of_metric).collect(),
         few: Vec::new(),
         distribution,
@@ -59,17 +61,18 @@ fn join(a: Option<String>, b: Option<String>) -> Option<String> {
 }
 
 /// The same for losses: what became of the probes of all repetitions.
-pub(super) fn losses(all: Vec<(Workload, u32, Losses)>) -> Vec<Losses> {
-    let mut pooled: Vec<(u32, Losses)> = Vec::new();
-    for (workload, ordinal, losses) in all {
-        let same = pooled.iter_mut().find(|(other, _)| *other == ordinal);
+pub(super) fn losses(all: Vec<(Workload, OfCell)>) -> Vec<OfCell> {
+    let mut pooled: Vec<OfCell> = Vec::new();
+    for (workload, ((ordinal, repetition), losses)) in all {
+        let same = pooled.iter_mut().find(|((other, _), _)| *other == ordinal);
         match same.filter(|_| is_pooled(&workload)) {
-            Some((_, sum)) => {
-                sum.place = alloc::format!("{}, {}", workload.kind(), place::settings(&workload));
+            Some((cell, sum)) => {
+                *cell = (ordinal, 0);
+                sum.place = label::place(workload.kind(), &Settings::of(&workload), 0);
                 sum.add(&losses);
             }
-            None => pooled.push((ordinal, losses)),
+            None => pooled.push(((ordinal, repetition), losses)),
         }
     }
-    pooled.into_iter().map(|(_, losses)| losses).collect()
+    pooled
 }

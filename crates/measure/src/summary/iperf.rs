@@ -23,15 +23,14 @@ pub mod lines;
 use super::{Context, Place};
 use crate::cell::{Cell, Estimate};
 use crate::interval::{mean, mean_t, wilson};
-use crate::place;
 use crate::run::Recorded;
+use crate::settings::Settings;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::sample::{Interval, Observer, Sample};
 use espbench_proto::time::Duration;
-use espbench_proto::workload::{Direction, Iperf, Transport};
+use espbench_proto::workload::{Direction, IpTest, Iperf, Transport};
 
 /// An interval counts as whole from this share of its length.
 const WHOLE: f64 = 0.95;
@@ -88,7 +87,7 @@ pub(super) fn place(workload: &Iperf) -> Place<'static> {
         },
         payload_bytes: Some(workload.length),
         devices: 1,
-        variant: variant(workload),
+        settings: Settings::of_test(&IpTest::Iperf(*workload)).beyond_columns(),
     }
 }
 
@@ -98,41 +97,6 @@ const fn one_way(direction: Direction) -> Option<bool> {
         Direction::Forward => Some(true),
         Direction::Reverse => Some(false),
         Direction::FullDuplex | Direction::Tradeoff | Direction::Dual => None,
-    }
-}
-
-/// Settings that set a cell apart; `None` for a single stream from client to server.
-#[must_use]
-pub fn variant(workload: &Iperf) -> Option<String> {
-    let mut words = Vec::new();
-    if let Some(bandwidth) = workload.bandwidth {
-        words.push(format!("{} offered", rate(bandwidth)));
-    }
-    if workload.parallel > 1 {
-        words.push(format!("{} streams", workload.parallel));
-    }
-    match workload.direction {
-        Direction::Forward => {}
-        Direction::Reverse => words.push("reverse".to_string()),
-        Direction::FullDuplex => words.push("full duplex".to_string()),
-        Direction::Tradeoff => words.push("tradeoff".to_string()),
-        Direction::Dual => words.push("dual".to_string()),
-    }
-    if let Some(window) = workload.window {
-        words.push(format!("window {window} B"));
-    }
-    if workload.no_delay {
-        words.push("Nagle off".to_string());
-    }
-    words.extend(place::iperf_options(workload));
-    (!words.is_empty()).then(|| words.join(", "))
-}
-
-fn rate(bits: u64) -> String {
-    if bits >= 1_000_000 {
-        format!("{} Mbit/s", bits as f64 / 1e6)
-    } else {
-        format!("{} kbit/s", bits as f64 / 1e3)
     }
 }
 
@@ -339,7 +303,9 @@ impl Out<'_> {
 mod tests {
     use super::*;
     use crate::cell::Origin;
+    use crate::label;
     use crate::run::Site;
+    use alloc::string::String;
     use espbench_proto::sample::Link;
     use espbench_proto::time::Instant;
     use espbench_proto::workload::Workload;
@@ -414,7 +380,7 @@ mod tests {
         assert!(got["loss"].ci_low.unwrap() > 0.5 && got["loss"].ci_high.unwrap() < 1.9);
         assert_eq!((value("jitter"), value("packets_out_of_order")), (1.5, 2.0));
         assert!(!got.contains_key("packets_duplicate"), "the report does not say");
-        assert_eq!(got["loss"].variant.as_deref(), Some("40 Mbit/s offered"));
+        assert_eq!(label::result(&got["loss"].settings).as_deref(), Some("40 Mbit/s offered"));
     }
 
     #[test]
@@ -475,7 +441,7 @@ mod tests {
         assert_eq!(got["throughput_rx"].n, Some(2));
         assert_eq!(got["throughput_rx_best_second"].value, Some(12.0));
         assert_eq!(got["retransmits"].value, Some(6.0));
-        assert_eq!(got["throughput_rx"].variant.as_deref(), Some("2 streams"));
+        assert_eq!(label::result(&got["throughput_rx"].settings).as_deref(), Some("2 streams"));
     }
 
     #[test]

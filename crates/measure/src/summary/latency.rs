@@ -86,6 +86,7 @@ mod tests {
     use super::*;
     use crate::cell::Origin;
     use crate::run::Site;
+    use crate::settings::Settings;
     use espbench_proto::sample::{Cause, Fate, Probe};
     use espbench_proto::time::Instant;
 
@@ -106,7 +107,7 @@ mod tests {
             transport: "tcp",
             payload_bytes: None,
             devices: 1,
-            variant: None,
+            settings: Settings::default(),
         };
         summarize(&place, samples, &context)
     }

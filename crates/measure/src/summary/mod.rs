@@ -12,8 +12,8 @@ pub mod wifi_join;
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::random;
 use crate::run::{Recorded, Site};
+use crate::settings::Settings;
 use crate::wifi;
-use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::workload::{IpTest, Workload};
 
@@ -56,7 +56,7 @@ impl Context<'_> {
             security: self.site.security.clone(),
             environment: self.site.environment.clone(),
         };
-        Cell { variant: place.variant.clone(), ..estimate.into_cell(id, unit, self.origin) }
+        Cell { settings: place.settings.clone(), ..estimate.into_cell(id, unit, self.origin) }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Place<'a> {
     /// Devices or parallel streams.
     pub devices: u32,
     /// Settings beyond the identity columns.
-    pub variant: Option<String>,
+    pub settings: Settings,
 }
 
 /// The result cells of one recorded cell.

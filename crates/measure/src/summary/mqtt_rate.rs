@@ -38,6 +38,7 @@ use crate::interval::{mean_t, wilson};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::search::{REPETITIONS, RateSearch};
+use crate::settings::Settings;
 use crate::units::print_duration;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -45,7 +46,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
-use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion};
+use espbench_proto::workload::{IpTest, MqttMode, MqttRate};
 
 const RATE: &str = "messages/s";
 
@@ -73,7 +74,7 @@ pub fn summarize(workload: &MqttRate, recorded: &Recorded, context: &Context<'_>
         transport: "mqtt",
         payload_bytes: (workload.mode != MqttMode::Listen).then_some(workload.size),
         devices: u32::from(workload.clients),
-        variant: Some(variant(workload)),
+        settings: Settings::of_test(&IpTest::MqttRate(*workload)).beyond_columns(),
     };
     let mut out = Out { place, context, cells: Vec::new() };
     if let MqttMode::Search { low, high } = workload.mode {
@@ -96,40 +97,6 @@ pub fn summarize(workload: &MqttRate, recorded: &Recorded, context: &Context<'_>
         }
     }
     out.cells
-}
-
-/// `MQTT 5, QoS 1, 100 in flight, offered 2000/s`.
-#[must_use]
-pub fn variant(workload: &MqttRate) -> String {
-    let version = match workload.version {
-        MqttVersion::V311 => "3.1.1",
-        MqttVersion::V5 => "5",
-    };
-    let mut text = format!("MQTT {version}, QoS {}", workload.qos);
-    if workload.qos > 0 && workload.mode != MqttMode::Listen {
-        text += &format!(", {} in flight", workload.in_flight);
-    }
-    if workload.clients > 1 {
-        text += &format!(", {} clients", workload.clients);
-    }
-    if workload.retain {
-        text += ", retained";
-    }
-    if !workload.clean_start {
-        text += ", session resumed";
-    }
-    match workload.session_expiry {
-        None => {}
-        Some(u32::MAX) => text += ", session kept for ever",
-        Some(seconds) => text += &format!(", session kept {seconds} s"),
-    }
-    text += &match workload.mode {
-        MqttMode::Saturate => ", saturated".to_string(),
-        MqttMode::Offered(rate) => format!(", offered {rate}/s"),
-        MqttMode::Search { low, high } => format!(", search {low}/s to {high}/s"),
-        MqttMode::Listen => ", listening".to_string(),
-    };
-    text
 }
 
 fn total(recorded: &Recorded, observer: Observer) -> Option<&Interval> {

@@ -12,11 +12,9 @@ use crate::interval::stddev;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use crate::units::print_duration;
-use alloc::format;
-use alloc::string::String;
+use crate::settings::Settings;
 use alloc::vec::Vec;
-use espbench_proto::workload::Ping;
+use espbench_proto::workload::{IpTest, Ping};
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
@@ -26,7 +24,7 @@ pub fn summarize(workload: &Ping, recorded: &Recorded, context: &Context<'_>) ->
         transport: "icmp",
         payload_bytes: Some(workload.size),
         devices: 1,
-        variant: Some(variant(workload)),
+        settings: Settings::of_test(&IpTest::Ping(*workload)).beyond_columns(),
     };
     let mut out = Out::new(place, recorded, context);
     let tally = Tally::of_cell(recorded);
@@ -39,18 +37,6 @@ pub fn summarize(workload: &Ping, recorded: &Recorded, context: &Context<'_>) ->
     out.latency("response", &series::responses_ms(recorded), left_out.as_deref());
     out.kernel(&Sorted::new(series::kernel_round_trips_ms(recorded)));
     out.cells
-}
-
-/// Returns what tells a cell from others of its size: the interval, and fields of the IP header.
-#[must_use]
-pub fn variant(workload: &Ping) -> String {
-    let mut words = format!("one every {}", print_duration(workload.interval));
-    for (name, value) in [("TOS", workload.tos), ("TTL", workload.ttl)] {
-        if let Some(value) = value {
-            words.push_str(&format!(", {name} {value}"));
-        }
-    }
-    words
 }
 
 #[cfg(test)]
@@ -106,7 +92,8 @@ mod tests {
         assert_eq!((value("response_min"), value("response_max")), (3.0, 5.0));
         assert_eq!(value("loss"), 25.0);
         assert!(cells.iter().all(|c| c.id.transport == "icmp" && c.id.payload_bytes == Some(56)));
-        assert_eq!(cells[0].variant.as_deref(), Some("one every 10 ms, TTL 3"));
+        let words = crate::label::result(&cells[0].settings);
+        assert_eq!(words.as_deref(), Some("one every 10 ms, TTL 3"));
         assert!(cells[0].note.as_deref().unwrap().starts_with("1 of 4 probes are not in it"));
     }
 }

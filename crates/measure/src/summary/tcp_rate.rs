@@ -16,13 +16,11 @@ use crate::cell::{Cell, Estimate, Origin};
 use crate::interval::{mean_t, stddev};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
-use crate::units::print_duration;
+use crate::settings::Settings;
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::time::Duration;
 use espbench_proto::sample::{Interval, Observer, Sample};
-use espbench_proto::workload::TcpRate;
+use espbench_proto::workload::{IpTest, TcpRate};
 
 const UNIT: &str = "messages/s";
 
@@ -34,7 +32,7 @@ pub fn summarize(workload: &TcpRate, recorded: &Recorded, context: &Context<'_>)
         transport: "tcp",
         payload_bytes: Some(workload.size),
         devices: 1,
-        variant: Some(variant(workload)),
+        settings: Settings::of_test(&IpTest::TcpRate(*workload)).beyond_columns(),
     };
     let cell = |metric: &str, estimate| context.cell(&place, metric, UNIT, estimate);
     let simulated = context.origin == Origin::Simulated;
@@ -110,21 +108,14 @@ pub(super) fn rate(interval: &Interval) -> Option<f64> {
     (seconds > 0.0).then(|| messages / seconds)
 }
 
-/// `Nagle off`, and the length of a run where it is not the document's second.
-fn variant(workload: &TcpRate) -> String {
-    let nagle = if workload.no_delay { "Nagle off" } else { "Nagle on" };
-    if workload.run_time == Duration::from_secs(1) {
-        return nagle.to_string();
-    }
-    format!("{nagle}, runs of {}", print_duration(workload.run_time))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run::Site;
     use alloc::collections::BTreeMap;
+    use alloc::string::String;
     use alloc::vec;
+    use core::time::Duration;
     use espbench_proto::time::Instant;
     use espbench_proto::workload::Workload;
 

@@ -29,6 +29,7 @@ use crate::interval::{stddev, wilson};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
+use crate::settings::Settings;
 use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -36,7 +37,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::fact;
 use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::workload::{EchoFormat, UdpEcho};
+use espbench_proto::workload::{IpTest, UdpEcho};
 
 /// The quantiles shown, and how metrics name them.
 pub const QUANTILES: [(&str, f64); 4] =
@@ -50,7 +51,7 @@ pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>)
         transport: "udp",
         payload_bytes: Some(workload.size),
         devices: 1,
-        variant: variant(workload),
+        settings: Settings::of_test(&IpTest::UdpEcho(*workload)).beyond_columns(),
     };
     let mut out = Out::new(place, recorded, context);
     let tally = Tally::of_cell(recorded);
@@ -64,24 +65,6 @@ pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>)
     }
     out.kernel(&Sorted::new(series::kernel_round_trips_ms(recorded)));
     out.cells
-}
-
-/// What sets a cell apart from the published procedure, which is ASCII, one at a time, the next as
-/// soon as the last is back; `None` for exactly that.
-#[must_use]
-pub fn variant(workload: &UdpEcho) -> Option<String> {
-    let mut words = Vec::new();
-    let in_flight = || format!("{} in flight", workload.in_flight);
-    match workload.format {
-        EchoFormat::Ascii if workload.in_flight <= 1 && workload.interval.is_none() => return None,
-        EchoFormat::Ascii if workload.in_flight <= 1 => words.push("ASCII".to_string()),
-        EchoFormat::Ascii => words.extend(["ASCII".to_string(), in_flight()]),
-        EchoFormat::Binary => words.extend(["binary".to_string(), in_flight()]),
-    }
-    if let Some(interval) = workload.interval {
-        words.push(format!("one every {}", print_duration(interval)));
-    }
-    Some(words.join(", "))
 }
 
 fn seed(recorded: &Recorded, context: &Context<'_>) -> u64 {

@@ -18,9 +18,9 @@ use crate::interval::wilson;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use alloc::string::ToString;
+use crate::settings::Settings;
 use alloc::vec::Vec;
-use espbench_proto::workload::WifiJoin;
+use espbench_proto::workload::{IpTest, WifiJoin};
 
 /// The steps, in their order: metric, and name.
 pub const STEPS: [(&str, &str); 4] = [
@@ -38,7 +38,7 @@ pub fn summarize(workload: &WifiJoin, recorded: &Recorded, context: &Context<'_>
         transport: "802.11",
         payload_bytes: None,
         devices: 1,
-        variant: (!workload.cold).then(|| "key known".to_string()),
+        settings: Settings::of_test(&IpTest::Join(*workload)).beyond_columns(),
     };
     let mut cells = Vec::new();
     let mut push = |metric: &str, unit: &str, estimate: Estimate| {

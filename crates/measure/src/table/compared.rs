@@ -4,6 +4,7 @@ use super::{Column, Table};
 use crate::cell::{Cell, Origin};
 use crate::compare::{self, Comparison, Verdict};
 use crate::digits;
+use crate::label;
 use crate::report::digest::Material;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -92,8 +93,8 @@ fn named(cell: &Cell) -> String {
     if let Some(bytes) = cell.id.payload_bytes {
         name.push_str(&format!(", {bytes} B"));
     }
-    if let Some(variant) = &cell.variant {
-        name.push_str(&format!(", {variant}"));
+    if let Some(settings) = label::result(&cell.settings) {
+        name.push_str(&format!(", {settings}"));
     }
     name
 }

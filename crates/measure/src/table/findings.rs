@@ -23,7 +23,7 @@ pub(crate) fn commands(material: &Material<'_>) -> Option<Table> {
     let row = |group: &esp_now::Group<'_>| {
         let first = group.digests.first()?;
         let typed = folded(first.facts.get(COMMANDS)?);
-        Some(alloc::vec![Some(first.settings.clone()), Some(typed)])
+        Some(alloc::vec![Some(first.words()), Some(typed)])
     };
     let rows: Vec<_> = esp_now::groups(&digests).iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| Table {
@@ -59,9 +59,7 @@ pub(crate) fn consoles(material: &Material<'_>) -> Option<Table> {
             .collect();
         let told = digest.facts.keys().any(|name| is_told(digest, name));
         let printed = (!printed.is_empty()).then(|| printed.join("; "));
-        told.then(|| {
-            alloc::vec![Some(digest.place.clone()), digest.facts.get("seed").cloned(), printed]
-        })
+        told.then(|| alloc::vec![Some(digest.place()), digest.facts.get("seed").cloned(), printed])
     };
     let rows: Vec<_> = material.digests.iter().filter_map(|d| row(&d)).collect();
     (!rows.is_empty()).then(|| Table {
@@ -82,7 +80,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         for (name, value) in digest.facts.iter().filter(|(name, _)| !is_told(digest, name)) {
             match rows.iter_mut().find(|r| (r.0, r.1, r.2) == (kind, name, value)) {
                 Some(row) => row.4 += 1,
-                None => rows.push((kind, name, value, digest.place.clone(), 1)),
+                None => rows.push((kind, name, value, digest.place(), 1)),
             }
         }
     }

@@ -5,11 +5,12 @@ use super::udp_echo::repetition;
 use super::{Align, Column, Frame, Lead, Spec, Table, of_metrics, remaining};
 use crate::cell::Cell;
 use crate::digits;
-use crate::place;
+use crate::label;
 use crate::report::digest::{Digest, Material};
+use crate::settings::Key;
 use crate::truth::wifi as truth;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::workload::{IpTest, Name, Transport};
 
@@ -146,12 +147,10 @@ fn is_udp(digest: &Digest) -> bool {
 
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
     let case: Lead = (Column::words("Test Case"), |d| match d.workload.ip() {
-        Some(IpTest::Iperf(w)) => Some(place::test_case(&w)),
+        Some(IpTest::Iperf(w)) => Some(label::test_case(&w)),
         _ => None,
     });
-    let settings: Lead = (Column::words("settings"), |d| {
-        d.settings.split_once(", ").map(|(_, settings)| settings.to_string())
-    });
+    let settings: Lead = (Column::words("settings"), |d| Some(d.words_but(&[Key::Transport])));
     let mut leads = alloc::vec![case, settings];
     leads.extend(repetition(digests));
     leads
@@ -257,7 +256,7 @@ fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     let mut curves = Vec::new();
     for digest in digests {
         for line in digest.timelines.iter().filter(|l| !l.points.is_empty()) {
-            let name = format!("{}, {}", digest.settings, line.observer);
+            let name = format!("{}, {}", digest.words(), line.observer);
             columns.push(Column::result(&name, "Mbit/s", material.origin));
             curves.push(&line.points);
         }

@@ -57,7 +57,7 @@ pub(crate) fn table(material: &Material<'_>, digests: &[&Digest], leads: &[Lead]
 fn sentence(digest: &Digest) -> Option<String> {
     let added = digest.cell("rtt_added_p50")?;
     let verdict = added.note.as_deref()?;
-    let place = &digest.place;
+    let place = digest.place();
     let Some(value) = added.value else { return Some(format!("{place}: {verdict}.")) };
     let unsigned = |v: Option<f64>| v.map(f64::abs);
     let below = value < 0.0;

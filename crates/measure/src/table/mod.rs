@@ -196,7 +196,8 @@ pub(crate) fn of_metrics(
 /// What the cells have in common, where their names leave it out.
 fn shared(digests: &[&Digest]) -> Option<String> {
     let digest = digests.first().filter(|d| d.workload.kind() == "mqtt-rate")?;
-    (!digest.common.is_empty()).then(|| alloc::format!("All cells: {}.", digest.common))
+    let common = digest.common();
+    (!common.is_empty()).then(|| alloc::format!("All cells: {common}."))
 }
 
 /// Adds a column unless nothing is known in it.
@@ -231,7 +232,7 @@ pub(crate) fn remaining(
     for digest in digests {
         for cell in digest.cells.iter().filter(|c| !is_shown(c)) {
             rows.push(alloc::vec![
-                Some(digest.place.clone()),
+                Some(digest.place()),
                 Some(cell.id.metric.clone()),
                 digits::value(cell),
                 Some(unit_sign(&cell.unit).into()),

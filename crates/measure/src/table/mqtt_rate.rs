@@ -141,7 +141,7 @@ fn published(material: &Material<'_>) -> Vec<String> {
 }
 
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
-    let mut leads: Vec<Lead> = alloc::vec![(Column::words("cell"), |d| Some(d.brief.clone()))];
+    let mut leads: Vec<Lead> = alloc::vec![(Column::words("cell"), |d| Some(d.brief()))];
     leads.extend(repetition(digests));
     leads
 }

@@ -4,6 +4,7 @@ use super::{Column, Table, unit_sign};
 use crate::cell::Cell;
 use crate::digits;
 use crate::report::digest::{Digest, Material};
+use crate::settings::Key;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -88,7 +89,9 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
 fn chosen(digests: Vec<&Digest>) -> Vec<&Digest> {
     let last = digests.len().saturating_sub(1);
     let leads = |(i, d): &(usize, &Digest)| match d.workload.ip() {
-        Some(IpTest::UdpEcho(w)) if d.settings.contains(", ") => w.size == SIZES[1],
+        Some(IpTest::UdpEcho(w)) if !d.settings.without(&[Key::Size]).is_empty() => {
+            w.size == SIZES[1]
+        }
         Some(IpTest::UdpEcho(w)) => *i == 0 || *i == last || SIZES.contains(&w.size),
         _ => true,
     };
@@ -106,7 +109,7 @@ fn row(
         return None;
     }
     Some(alloc::vec![
-        Some(format!("{}, {}", digest.workload.kind(), digest.brief)),
+        Some(format!("{}, {}", digest.workload.kind(), digest.brief())),
         Some(name.to_string()),
         Some(format!("{value} {}", unit_sign(&cell.unit))),
         digits::interval(cell.ci_low, cell.ci_high),

@@ -4,10 +4,9 @@ use super::Show::{Interval, Value};
 use super::udp_echo::{LOSS, repetition, size};
 use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
 use crate::report::digest::{Digest, Material};
-use crate::summary::ping;
-use alloc::string::ToString;
+use crate::settings::Key;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::IpTest;
 
 pub(crate) const KIND: &str = "ping";
 
@@ -42,7 +41,7 @@ const RESPONSE: &[Spec] = &[
 /// Returns the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut digests = material.of_kind(KIND);
-    digests.sort_by_key(|d| (variant(d), size(d), d.repetition));
+    digests.sort_by_key(|d| (requests(d), size(d), d.repetition));
     let of = |(frame, specs): &(Frame<'_>, &[Spec])| {
         of_metrics(frame, material, &digests, &leads(&digests), specs)
     };
@@ -93,15 +92,13 @@ const FRAMES: [(Frame<'_>, &[Spec]); 3] = [
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
     let mut leads: Vec<Lead> = alloc::vec![
         (Column::setting("bytes", ""), |d: &Digest| size(d).map(|s| s.to_string())),
-        (Column::words("requests"), variant),
+        (Column::words("requests"), |d: &Digest| Some(requests(d))),
     ];
     leads.extend(repetition(digests));
     leads
 }
 
-fn variant(digest: &Digest) -> Option<alloc::string::String> {
-    match digest.workload.ip() {
-        Some(IpTest::Ping(w)) => Some(ping::variant(&w)),
-        _ => None,
-    }
+/// Says the interval, and fields of the IP header.
+fn requests(digest: &Digest) -> String {
+    digest.words_but(&[Key::Size, Key::LabVariant])
 }

@@ -3,9 +3,14 @@
 use super::{Column, Table};
 use crate::cell::Cell;
 use crate::digits;
+use crate::label;
 use crate::report::digest::{Digest, Material};
+use crate::settings::Key;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_proto::fact;
+use espbench_proto::workload::IpTest;
 
 /// The chapter.
 pub(crate) const SECTION: &str = "power";
@@ -30,15 +35,17 @@ pub(crate) fn thrifty<'a>(material: &Material<'a>) -> Vec<(&'a Digest, f64)> {
     all
 }
 
-/// Which test it was, in words, without the variant.
+/// Names the test, without the device.
 pub(crate) fn test(digest: &Digest) -> String {
-    let variant = digest.workload.variant();
-    let name = variant.as_ref().map_or("", |it| it.as_str());
-    let words = digest.place.split(", ").filter(|it| *it != name);
-    let words = words.collect::<Vec<_>>().join(", ");
-    match digest.facts.get(espbench_proto::fact::TRANSPORT) {
-        Some(transport) => words.replace("udp-echo", &alloc::format!("echo over {transport}")),
-        None => words,
+    let settings = digest.settings.without(&[Key::LabVariant]);
+    label::place_as(&kind(digest), digest.workload.kind(), &settings, digest.repetition)
+}
+
+/// Names the kind of test; of an echo the transport too.
+pub(crate) fn kind(digest: &Digest) -> String {
+    match (digest.workload.ip(), digest.facts.get(fact::TRANSPORT)) {
+        (Some(IpTest::UdpEcho(_)), Some(transport)) => format!("echo over {transport}"),
+        _ => digest.workload.kind().into(),
     }
 }
 
@@ -62,7 +69,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         title: material.titled("What it costs a battery, the thriftiest first"),
         columns,
         rows,
-        notes: life.map(|it| alloc::format!("Battery life {it}.")).into_iter().collect(),
+        notes: life.map(|it| format!("Battery life {it}.")).into_iter().collect(),
         ..Table::default()
     })
 }

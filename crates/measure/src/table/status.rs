@@ -68,7 +68,7 @@ pub fn warnings(report: &Report) -> Option<Table> {
     for warning in &report.warnings {
         let same = |g: &&mut Vec<&Warning>| {
             discriminant(&g[0].advice) == discriminant(&warning.advice)
-                && kind(&g[0].place) == kind(&warning.place)
+                && g[0].workload == warning.workload
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.push(warning),
@@ -80,10 +80,6 @@ pub fn warnings(report: &Report) -> Option<Table> {
         let rows = groups.iter().map(|g| advice(g)).collect();
         table("warnings", "warnings", "Warnings", columns, rows)
     })
-}
-
-fn kind(place: &str) -> &str {
-    place.split(',').next().unwrap_or(place)
 }
 
 fn advice(group: &[&Warning]) -> Row {

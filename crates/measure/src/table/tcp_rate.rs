@@ -3,7 +3,9 @@
 use super::{Column, Table, remaining};
 use crate::cell::Origin;
 use crate::digits;
+use crate::label;
 use crate::report::digest::{Digest, Material};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -46,8 +48,12 @@ fn columns(first: Column, material: &Material<'_>, digests: &[&Digest]) -> Vec<C
     columns
 }
 
-fn name(digest: &Digest) -> String {
-    digest.place.strip_prefix("tcp-rate, ").unwrap_or(&digest.place).into()
+/// Says the settings and the repetition of a cell.
+pub(crate) fn name(digest: &Digest) -> String {
+    match digest.repetition {
+        0 => digest.words(),
+        more => format!("{}, {}", digest.words(), label::repetition(more)),
+    }
 }
 
 /// The rates of the runs.

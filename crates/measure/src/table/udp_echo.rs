@@ -4,6 +4,7 @@ use super::Show::{Interval, Published, Value};
 use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
 use crate::digits;
 use crate::report::digest::{Digest, Material};
+use crate::settings::{Key, Settings};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -64,7 +65,7 @@ const RESPONSE: &[Spec] = &[
 /// Returns the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut digests = material.of_kind(KIND);
-    digests.sort_by_key(|d| (variant(d), size(d), d.repetition));
+    digests.sort_by_key(|d| (form(d), size(d), d.repetition));
     let mut tables: Vec<Table> = FRAMES
         .iter()
         .filter_map(|(frame, specs)| of_metrics(frame, material, &digests, &leads(&digests), specs))
@@ -123,9 +124,9 @@ const FRAMES: [(Frame<'_>, &[Spec]); 4] = [
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
     let mut leads: Vec<Lead> =
         alloc::vec![(Column::setting("bytes", ""), |d| size(d).map(|s| format!("{s}")))];
-    if digests.iter().any(|d| !variant(d).is_empty()) {
+    if digests.iter().any(|d| !form_of(d).is_empty()) {
         leads.push((Column::words("form"), |d| {
-            Some(if variant(d).is_empty() { "ASCII".into() } else { variant(d) })
+            Some(if form_of(d).is_empty() { "ASCII".into() } else { form(d) })
         }));
     }
     leads.extend(repetition(digests));
@@ -147,7 +148,12 @@ pub(crate) fn size(digest: &Digest) -> Option<u32> {
     }
 }
 
-/// The settings besides the size.
-pub(crate) fn variant(digest: &Digest) -> String {
-    digest.settings.split_once(", ").map_or_else(String::new, |(_, rest)| rest.into())
+/// Says the settings besides the size.
+pub(crate) fn form(digest: &Digest) -> String {
+    digest.words_but(&[Key::Size])
+}
+
+/// Returns the settings besides the size.
+pub(crate) fn form_of(digest: &Digest) -> Settings {
+    digest.settings.without(&[Key::Size])
 }

@@ -3,6 +3,7 @@
 use super::{Column, Table, remaining};
 use crate::digits;
 use crate::report::digest::Material;
+use crate::settings::Setting;
 use crate::summary::wifi_join::STEPS;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -32,7 +33,7 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
         let key = match cell.and_then(|it| it.id.security.as_deref()) {
             Some("open") => "none",
             Some("wpa3") => "by SAE",
-            _ if digest.settings.contains("key known") => "known",
+            _ if digest.settings.has(&Setting::KeyKnown(true)) => "known",
             _ => "computed",
         };
         let mut row = alloc::vec![

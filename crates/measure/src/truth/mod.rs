@@ -85,7 +85,7 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     if found.is_empty() {
         return None;
     }
-    let other_procedure = count(found.iter().filter(|(_, ours)| ours.variant.is_some()));
+    let other_procedure = count(found.iter().filter(|(_, ours)| !ours.settings.is_empty()));
     let missing = count(document.iter()) - count(found.iter());
     let fair = found.into_iter().filter(|(_, ours)| !ours.counts_another_test());
     Some(Truth::of(fair.map(|(row, _)| row).collect(), missing, other_procedure))

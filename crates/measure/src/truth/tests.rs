@@ -50,7 +50,7 @@ fn packets_of_a_shorter_test_are_not_held_against_those_of_a_longer_one() {
         Cell { unit: unit.into(), ..published("t", metric, 100.0) }
     });
     let short = document.clone().map(|cell| Cell {
-        variant: Some("6 s".into()),
+        settings: crate::label::read("6 s").unwrap(),
         origin: Origin::Simulated,
         ..cell
     });

@@ -12,9 +12,9 @@
 use super::{Kind, Row, Truth, count};
 use crate::cell::{Cell, Identity, Origin};
 use crate::metric::{self, Statistic};
+use crate::settings::Setting;
 use crate::wifi::{self, Document};
-use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// How the constant's name begins in the note of a published cell that it was fitted to.
@@ -36,15 +36,20 @@ fn parts(note: &str) -> Option<(&str, &str)> {
 #[must_use]
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let document: Vec<&Cell> = published.iter().filter(|it| is_result(it)).collect();
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut numbers: Vec<(&Cell, usize)> = Vec::new();
     let mut rows: Vec<(&Cell, Row)> = Vec::new();
     for cell in ours.iter().filter(|c| c.origin == Origin::Simulated) {
         if wifi::device(cell).is_none() {
             continue;
         }
-        let number = numbers.entry(key(cell)).or_default();
-        let own = wifi::same(cell, *number, &document).flatten();
-        *number += 1;
+        let before = match numbers.iter_mut().find(|(other, _)| are_alike(other, cell)) {
+            Some((_, number)) => core::mem::replace(number, *number + 1),
+            None => {
+                numbers.push((cell, 1));
+                0
+            }
+        };
+        let own = wifi::same(cell, before, &document).flatten();
         let Some(own) = own else { continue };
         if rows.iter().all(|(known, _)| !core::ptr::eq(*known, own)) {
             rows.extend(row(cell, own).map(|row| (own, row)));
@@ -64,11 +69,12 @@ fn is_result(cell: &Cell) -> bool {
         && cell.value.is_some()
 }
 
-/// What cells that only their order tells apart have in common.
-fn key(cell: &Cell) -> String {
-    let Identity { table, mode, metric, environment, .. } = &cell.id;
-    let words = [table, mode, metric, environment.as_ref().unwrap_or(table)];
-    words.map(ToString::to_string).join("|") + cell.variant.as_deref().unwrap_or_default()
+/// Whether only their order tells two cells apart.
+fn are_alike(a: &Cell, b: &Cell) -> bool {
+    let columns = |id: &Identity| {
+        (id.table.clone(), id.mode.clone(), id.metric.clone(), id.environment.clone())
+    };
+    columns(&a.id) == columns(&b.id) && a.settings == b.settings
 }
 
 fn row(ours: &Cell, published: &Cell) -> Option<Row> {
@@ -89,7 +95,7 @@ fn row(ours: &Cell, published: &Cell) -> Option<Row> {
 fn group(cell: &Cell) -> Kind {
     let single = cell.id.table == "tcp-rate" && cell.id.metric == "message_rate";
     // What prints waits for its console: run by run the same.
-    let prints = cell.note.as_deref().is_some_and(|it| it.contains("prints"));
+    let prints = cell.settings.has(&Setting::Prints(true));
     match metric::parse(&cell.id.metric).1 {
         Statistic::Min => Kind::Minima,
         Statistic::Max => Kind::Maxima,
@@ -124,7 +130,7 @@ mod tests {
 
     /// Ours of each published result, so many times as large.
     fn ours(published: &[Cell], factor: f64) -> Vec<Cell> {
-        let variant = |cell: &Cell| match cell.id.table.as_str() {
+        let words = |cell: &Cell| match cell.id.table.as_str() {
             "tcp-rate" => "device x, Nagle on",
             "mqtt-rate" => "device x, MQTT 3.1.1, QoS 0, offered 20/s",
             _ => "device x",
@@ -136,7 +142,7 @@ mod tests {
             }
             let value = cell.value.unwrap() * factor;
             Cell {
-                variant: Some(variant(cell).into()),
+                settings: crate::label::read(words(cell)).unwrap(),
                 note: cell.note.clone(),
                 ..Estimate::exact(value, 1).into_cell(id, &cell.unit, Origin::Simulated)
             }

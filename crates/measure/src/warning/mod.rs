@@ -77,6 +77,8 @@ pub enum Advice {
 pub struct Warning {
     /// Which cell, in words (`udp-echo, 100 B`).
     pub place: String,
+    /// Kind of the cell's workload.
+    pub workload: String,
     /// What was noticed.
     #[serde(flatten)]
     pub advice: Advice,

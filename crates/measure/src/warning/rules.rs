@@ -2,8 +2,8 @@
 
 use super::{Advice, BEACON_PERIOD, Warning, in_phase};
 use crate::cell::Cell;
+use crate::label;
 use crate::metric::{self, Statistic};
-use crate::place;
 use crate::quantile::{Sorted, needed};
 use crate::run::Recorded;
 use crate::units::conversion;
@@ -34,19 +34,24 @@ pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
         beacon_comb(recorded),
         not_verified(recorded),
     ];
-    let place = place::of(recorded);
-    rules.into_iter().flatten().map(|advice| Warning { place: place.clone(), advice }).collect()
+    let place = label::of(recorded);
+    let warning = |advice| {
+        let (place, workload) = (place.clone(), recorded.workload.kind().into());
+        Warning { place, workload, advice }
+    };
+    rules.into_iter().flatten().map(warning).collect()
 }
 
 /// The same for what only the calibration of the host knows: the step of its clock. `cells` are the
-/// result cells of one recorded cell, and `place` names it.
+/// result cells of one recorded cell; `kind` is of its workload, and `place` names it.
 #[must_use]
-pub fn clock(place: &str, cells: &[Cell], step_ns: u64) -> Option<Warning> {
+pub fn clock(kind: &str, place: &str, cells: &[Cell], step_ns: u64) -> Option<Warning> {
     let medians = cells.iter().filter(|c| metric::of(c).1 == Statistic::P50);
     let in_ns = medians.filter_map(|c| Some(c.value? * conversion(&c.unit, "ns")?));
     let median = in_ns.filter(|ns| ns.is_finite()).reduce(f64::min)?;
     (step_ns as f64 > COARSE * median).then(|| Warning {
         place: place.into(),
+        workload: kind.into(),
         advice: Advice::ClockTooCoarse { step_ns, median_ns: libm::round(median) as u64 },
     })
 }

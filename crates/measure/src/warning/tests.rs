@@ -209,10 +209,10 @@ fn a_coarse_clock_is_told_from_the_calibration() {
     };
     let cells =
         [cell("rtt_avg", "ms", 0.001), cell("rtt_p50", "ms", 0.02), cell("loss", "percent", 0.0)];
-    assert_eq!(clock("here", &cells, 1000), None);
-    let coarse = clock("here", &cells, 15_000).unwrap();
+    assert_eq!(clock("udp-echo", "here", &cells, 1000), None);
+    let coarse = clock("udp-echo", "here", &cells, 15_000).unwrap();
     assert_eq!(coarse.advice, Advice::ClockTooCoarse { step_ns: 15_000, median_ns: 20_000 });
-    assert_eq!(clock("here", &[], 15_000), None);
+    assert_eq!(clock("udp-echo", "here", &[], 15_000), None);
 }
 
 #[test]
@@ -242,7 +242,8 @@ fn every_advice_has_three_parts_and_reads_back() {
         for part in advice.parts() {
             assert!(part.ends_with('.') && !part.contains("  "), "{part}");
         }
-        let warning = Warning { place: "udp-echo, 100 B".into(), advice };
+        let (place, workload) = ("udp-echo, 100 B".into(), "udp-echo".into());
+        let warning = Warning { place, workload, advice };
         let json = serde_json::to_string(&warning).unwrap();
         assert_eq!(serde_json::from_str::<Warning>(&json).unwrap(), warning);
     }

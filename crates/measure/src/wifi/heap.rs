@@ -17,6 +17,7 @@
 
 use crate::cell::{Cell, Estimate, Identity};
 use crate::run::Recorded;
+use crate::settings::Key;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_proto::fact::{HEAP_DRIVER_BOUND, HEAP_DRIVER_PEAK, HEAP_PEAK, HEAP_STARTED};
@@ -51,7 +52,7 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     let cell = |(metric, value): (&str, Option<f64>)| {
         let id = Identity { metric: metric.into(), ..like.id.clone() };
         let cell = Estimate::exact(value?, 1).into_cell(id, "KB", like.origin);
-        Some(Cell { variant: like.variant.clone(), ..cell })
+        Some(Cell { settings: like.settings.clone(), ..cell })
     };
     METRICS.into_iter().zip(values).filter_map(cell).collect()
 }
@@ -68,10 +69,10 @@ pub(crate) fn over_tests<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> V
     }
     let rank = |first: &&Cell| {
         let of: Vec<&Cell> = least.clone().filter(|it| it.id.mode == first.id.mode).collect();
-        // The variant tells the directions of a transport apart.
+        // The settings tell the directions of a transport apart.
         let tests = of.iter().enumerate().filter(|(at, it)| {
             of[..*at].iter().all(|other| {
-                (&other.id.transport, &other.variant) != (&it.id.transport, &it.variant)
+                (&other.id.transport, &other.settings) != (&it.id.transport, &it.settings)
             })
         });
         if tests.count() < TESTS {
@@ -86,9 +87,8 @@ pub(crate) fn over_tests<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> V
             ..first.id.clone()
         };
         let cell = Estimate::exact(value, of.len() as u64).into_cell(id, "KB", first.origin);
-        let settings = first.variant.as_deref().and_then(|it| it.split_once(", "));
         Some(Cell {
-            variant: settings.map_or(first.variant.clone(), |it| Some(it.0.into())),
+            settings: first.settings.only(&[Key::LabVariant]),
             source: first.source.clone(),
             note: Some(format!("the least of {} tests", of.len())),
             ..cell

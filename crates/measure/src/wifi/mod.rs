@@ -29,11 +29,12 @@ pub(crate) use rooms::over_rooms;
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::metric;
 use crate::run::Recorded;
+use crate::settings::{Key, Setting};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::fact;
-use espbench_proto::workload::{Direction, IpTest, Transport};
+use espbench_proto::workload::{Direction, IpTest, Name, Transport};
 
 /// A published table of tests over Wi-Fi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +121,6 @@ pub const PREFIX: &str = "wifi-";
 /// Among the floors of a cell, the figure of raw 802.11: that which nothing but frames makes.
 pub const RAW: &str = "raw-802.11";
 
-/// How the word for a cell's device begins, in what tells it from others.
-const DEVICE: &str = "device ";
-
 impl Document {
     /// The document of that table.
     #[must_use]
@@ -142,7 +140,6 @@ impl Document {
 pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
     let Some(variant) = recorded.workload.variant() else { return };
     let fact = |name: &str| recorded.facts.get(name).filter(|it| !it.is_empty()).cloned();
-    let device = format!("{DEVICE}{}", variant.as_str());
     for cell in cells {
         let id = &mut cell.id;
         id.chip = fact(fact::CHIP).unwrap_or_else(|| core::mem::take(&mut id.chip));
@@ -150,10 +147,7 @@ pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
         id.transport = fact(fact::TRANSPORT).unwrap_or_else(|| core::mem::take(&mut id.transport));
         id.security = fact(fact::SECURITY).or(id.security.take());
         id.environment = fact(fact::ENVIRONMENT).or(id.environment.take());
-        cell.variant = Some(match cell.variant.take() {
-            Some(settings) => format!("{device}, {settings}"),
-            None => device.clone(),
-        });
+        cell.settings.set(Setting::LabVariant(*variant));
         cell.note = match (fact(fact::FIRMWARE), cell.note.take()) {
             (Some(firmware), Some(note)) => Some(format!("{firmware}; {note}")),
             (firmware, note) => firmware.or(note),
@@ -200,7 +194,7 @@ pub(crate) fn raw(recorded: &Recorded, cells: &[Cell], megabits: f64) -> Option<
         ..like.id.clone()
     };
     is_it.then(|| Cell {
-        variant: like.variant.clone(),
+        settings: like.settings.clone(),
         note: Some(
             "computed: A-MPDUs of 32 frames of 1500 octets with their block acks, HT40 MCS7 \
                     (135 Mbit/s), no network"
@@ -217,8 +211,7 @@ pub(crate) fn raw(recorded: &Recorded, cells: &[Cell], megabits: f64) -> Option<
 /// The device's variant that a cell of ours names, if it is of a test over Wi-Fi.
 #[must_use]
 pub fn device(cell: &Cell) -> Option<&str> {
-    let words = cell.variant.as_deref()?.strip_prefix(DEVICE)?;
-    Some(words.split_once(", ").map_or(words, |(device, _)| device))
+    cell.settings.lab_variant().map(Name::as_str)
 }
 
 /// The kind of workload that gives cells of a table.
@@ -253,22 +246,19 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
 
 /// Whether ours was taken as the document took its own.
 fn is_procedure(ours: &Cell, published: &Cell) -> bool {
-    let settings = ours.variant.as_deref().and_then(|it| it.split_once(", ")).map_or("", |it| it.1);
-    let mut words = settings.split(", ").filter(|it| !it.is_empty());
+    let settings = ours.settings.without(&[Key::LabVariant]);
+    let all = |is: fn(&Setting) -> bool| settings.iter().all(is);
     match kind_of(&ours.id.table) {
-        "udp-echo" => words.next().is_none(),
-        "iperf" => words.all(|it| it == "reverse" || it.ends_with("offered")),
-        "tcp-rate" => words.all(|it| it == "Nagle on"),
-        _ => {
-            offered(published).is_none_or(|rate| words.any(|it| it == format!("offered {rate}/s")))
+        "udp-echo" => settings.is_empty(),
+        "iperf" => {
+            all(|it| matches!(it, Setting::Direction(Direction::Reverse) | Setting::OfferedBits(_)))
         }
+        "tcp-rate" => all(|it| *it == Setting::Nagle(true)),
+        _ => match published.settings.get(Key::Offered) {
+            Some(offered) => settings.has(offered),
+            None => true,
+        },
     }
-}
-
-/// The rate that a row of the document says was offered.
-fn offered(published: &Cell) -> Option<&str> {
-    let (_, rest) = published.note.as_deref()?.split_once("offered ")?;
-    Some(rest.split_once(" messages/s")?.0)
 }
 
 /// A figure without a network is no best second of one.

@@ -36,8 +36,8 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     let mut cells = Vec::new();
     let mut push = |metric: &str, unit: &str, value: f64, n: u64| {
         let id = Identity { metric: metric.into(), ..like.id.clone() };
-        let variant = like.variant.clone();
-        cells.push(Cell { variant, ..Estimate::exact(value, n).into_cell(id, unit, like.origin) });
+        let settings = like.settings.clone();
+        cells.push(Cell { settings, ..Estimate::exact(value, n).into_cell(id, unit, like.origin) });
     };
     push("current_mean", "mA", milliamperes, 1);
     let messages = delivered(recorded);

@@ -29,7 +29,7 @@ pub(crate) fn over_rooms<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> V
             let mut cell = estimate.into_cell(first.id.clone(), &first.unit, first.origin);
             cell.id.metric = metric.to_string();
             cell.id.environment = Some(BOTH.into());
-            cell.variant.clone_from(&first.variant);
+            cell.settings.clone_from(&first.settings);
             cell.source.clone_from(&first.source);
             cell.note = Some("over the runs of both places".into());
             cell

@@ -271,13 +271,13 @@ fn charge_is_current_charge_for_a_message_and_life() {
 #[test]
 fn only_what_names_a_device_is_of_a_test_over_wifi() {
     let id = Identity { table: "udp-echo".into(), ..Identity::default() };
-    let cell = |variant: Option<&str>| Cell {
-        variant: variant.map(ToString::to_string),
+    let cell = |words: &str| Cell {
+        settings: crate::label::read(words).unwrap(),
         ..Estimate::exact(1.0, 1).into_cell(id.clone(), "ms", Origin::Simulated)
     };
-    assert_eq!(device(&cell(Some("device arduino, binary"))), Some("arduino"));
-    assert_eq!(device(&cell(Some("binary, 8 in flight"))), None);
-    assert_eq!(device(&cell(None)), None);
+    assert_eq!(device(&cell("binary, device arduino")), Some("arduino"));
+    assert_eq!(device(&cell("binary, 8 in flight")), None);
+    assert_eq!(device(&cell("")), None);
     assert_eq!(Document::of_plan("wifi-udp-echo", "udp-echo").map(|it| it.table), Some("udp-echo"));
     assert_eq!(Document::of_plan("esp32c3-rank", "tcp-rate"), None);
     assert_eq!(kind_of("esp32c3-rank"), "iperf");

@@ -11,11 +11,12 @@ pub use metrics::{Outlet, Where, parse};
 
 use super::common::{Format, MeasureArgs};
 use crate::render::openmetrics::{Figures, Snapshot};
+use espbench_measure::label;
 use espbench_measure::live::Meter;
 use espbench_measure::live::event::{At, Event, Seen};
-use espbench_measure::place;
 use espbench_measure::plan::Step;
 use espbench_measure::run::RunFacts;
+use espbench_measure::settings::Settings;
 use espbench_proto::sample::Sample;
 use lines::Lines;
 use metrics::Metrics;
@@ -96,10 +97,8 @@ impl Feed {
         let run = &self.now.run;
         let at = At::new(&run.run, (number, run.planned), step).later(self.now.begun.elapsed());
         self.tell(|| Event::CellBegin { at: at.clone() });
-        let mut place = format!("{}, {}", step.workload.kind(), place::settings(&step.workload));
-        if step.repetition > 0 {
-            place += &format!(", repetition {}", step.repetition + 1);
-        }
+        let settings = Settings::of(&step.workload);
+        let place = label::place(step.workload.kind(), &settings, step.repetition);
         let mut state = self.now.lock();
         (state.present, state.meter) = (Some((at, place)), Meter::new(&step.workload));
     }

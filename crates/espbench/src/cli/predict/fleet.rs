@@ -74,6 +74,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer = Answer {
         question: Question::Fleet(limits, largest),
         shared: format!("{}, at {}", args.common.shared(), args.rate),
+        settings: args.common.settings(),
         payload_bytes: args.common.payload,
         points: tries.points(),
         notes: bench.notes(),

@@ -87,6 +87,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer = Answer {
         question: Question::Nodes,
         shared: format!("{}, at {}", common.shared(), args.rate),
+        settings: common.settings(),
         payload_bytes: common.payload,
         points: done.map(|(case, trials)| bench.point(case, trials)).collect(),
         notes: bench.notes(),

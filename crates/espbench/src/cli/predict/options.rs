@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::ValueEnum;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
+use espbench_measure::settings::{Setting, Settings};
 use espbench_measure::units::{self, Dimension, print_duration};
 use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
@@ -193,6 +194,24 @@ impl Common {
     /// Worker threads.
     pub(super) fn threads(&self) -> usize {
         sys::threads(self.threads).get()
+    }
+
+    /// Returns what all settings share, as values.
+    pub(super) fn settings(&self) -> Settings {
+        let mut settings: Settings = [
+            Setting::Interval(self.every),
+            Setting::Poisson(self.arrivals == Arrivals::Poisson),
+            Setting::Cast(self.cast()),
+        ]
+        .into_iter()
+        .collect();
+        settings.extend(self.encrypt.then_some(Setting::Encrypted(true)));
+        settings.extend((self.queue != QUEUE).then(|| Setting::Queue(self.queue.into())));
+        if let Some((near, far)) = self.distance {
+            settings.extend([Setting::Nearest(near), Setting::Farthest(far)]);
+        }
+        settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
+        settings
     }
 
     /// What all settings share, in words.

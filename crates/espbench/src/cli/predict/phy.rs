@@ -90,6 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let answer = Answer {
         question: Question::Phy,
         shared: format!("{}, {}", devices(args.devices), common.shared()),
+        settings: common.settings(),
         payload_bytes: common.payload,
         points: points.map(|(case, (trials, alone))| point(&bench, case, trials, alone)).collect(),
         notes: bench.notes(),

@@ -146,8 +146,11 @@ fn check_cast(cast: EspNowCast, test: &str) -> Result<(), String> {
     Err(format!("`{test}` sends as its protocol has it: leave out `cast`"))
 }
 
-/// `unicast`, `broadcast`, `broadcast 3` or `broadcast 3 + ack`.
-fn cast(text: &str) -> Result<EspNowCast, String> {
+/// Reads `unicast`, `broadcast`, `broadcast 3` or `broadcast 3 + ack`.
+///
+/// # Errors
+/// A sentence that names these forms.
+pub fn cast(text: &str) -> Result<EspNowCast, String> {
     const FORMS: &str = "use \"unicast\", \"broadcast\", \"broadcast 3\" or \"broadcast 3 + ack\"";
     if text == "unicast" {
         return Ok(EspNowCast::Unicast);

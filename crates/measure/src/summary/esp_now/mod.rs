@@ -27,25 +27,20 @@ mod times;
 
 use super::Context;
 use crate::cell::{Cell, Identity};
-use crate::plan::{usual_count, usual_image};
 use crate::run::Recorded;
-use crate::units::print_duration;
+use crate::settings::Settings;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::time::Duration;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest};
+use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, Workload};
 use out::Out;
-
-/// `-t` of `espnow_iperf` where it is not given.
-const USUAL_TIME: Duration = Duration::from_secs(60);
 
 /// The result cells of one recorded cell.
 #[must_use]
 pub fn summarize(workload: &EspNow, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     let seed = context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition));
     let mut out = Out::new(context, identity(workload, context));
-    out.variant = variant(workload);
+    out.settings = Settings::of(&Workload::EspNow(*workload)).beyond_columns();
     out.place_note = range(workload);
     match workload.test {
         EspNowTest::OneWay => times::one_way(&mut out, recorded, seed),
@@ -128,24 +123,6 @@ fn security(workload: &EspNow) -> &'static str {
         EspNowTest::Crypto => "app-data",
         _ if workload.encrypted => "app-data",
         _ => "off",
-    }
-}
-
-/// What sets a cell apart from the document's procedure; `None` for exactly that.
-fn variant(workload: &EspNow) -> Option<String> {
-    match workload.test {
-        EspNowTest::Throughput => {
-            (workload.time != USUAL_TIME).then(|| print_duration(workload.time))
-        }
-        EspNowTest::Ota => {
-            (workload.size != usual_image()).then(|| format!("image of {} bytes", workload.size))
-        }
-        EspNowTest::Handshake | EspNowTest::Provisioning => None,
-        test => (workload.count != usual_count(test)).then(|| match test {
-            EspNowTest::OneWay => format!("{} packets", workload.count),
-            EspNowTest::Crypto => format!("{} times", workload.count),
-            _ => format!("{} pings", workload.count),
-        }),
     }
 }
 

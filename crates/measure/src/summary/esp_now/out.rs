@@ -4,6 +4,7 @@ use crate::bootstrap;
 use crate::cell::{Cell, Estimate, Identity};
 use crate::interval::wilson;
 use crate::quantile::Sorted;
+use crate::settings::Settings;
 use crate::summary::Context;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,7 +19,7 @@ pub(crate) struct Out<'a> {
     context: &'a Context<'a>,
     /// All but the metric.
     pub(crate) id: Identity,
-    pub(crate) variant: Option<String>,
+    pub(crate) settings: Settings,
     /// What every cell's note begins with.
     pub(crate) place_note: Option<String>,
     pub(crate) cells: Vec<Cell>,
@@ -26,7 +27,7 @@ pub(crate) struct Out<'a> {
 
 impl<'a> Out<'a> {
     pub(crate) fn new(context: &'a Context<'a>, id: Identity) -> Self {
-        Self { context, id, variant: None, place_note: None, cells: Vec::new() }
+        Self { context, id, settings: Settings::default(), place_note: None, cells: Vec::new() }
     }
 
     pub(crate) fn push(
@@ -43,7 +44,7 @@ impl<'a> Out<'a> {
             (None, note) => note.map(ToString::to_string),
         };
         let cell = estimate.into_cell(id, unit, self.context.origin);
-        self.cells.push(Cell { variant: self.variant.clone(), note, ..cell });
+        self.cells.push(Cell { settings: self.settings.clone(), note, ..cell });
     }
 
     /// A figure without an interval.

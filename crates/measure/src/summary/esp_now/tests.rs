@@ -140,7 +140,7 @@ fn every_published_cell_of_the_report_stands_beside_one_of_ours() {
     let others = comparisons.iter().filter(|c| !of_report(&&c.other));
     assert_eq!(others.count(), 0, "nothing else is of a radio");
     // The document's own procedure has no variant.
-    assert!(ours.iter().all(|c| c.variant.is_none()));
+    assert!(ours.iter().all(|c| c.settings.is_empty()));
 }
 
 #[test]
@@ -154,7 +154,8 @@ fn round_trips_as_the_console_prints_them_and_as_they_were() {
     ];
     let cells = cells(0, &w, samples.into());
     assert_eq!(cells[0].id.mode, "broadcast-3-ack");
-    assert_eq!(cells[0].variant.as_deref(), Some("4 pings"));
+    let words = crate::label::result(&cells[0].settings);
+    assert_eq!(words.as_deref(), Some("4 pings"));
     // 2.9996 is 2; 4.9995 is 15,000 - 10,000 whole microseconds, so 5; 6.
     assert_eq!(value(&cells, "rtt_min"), 2.0);
     assert_eq!(value(&cells, "rtt_max"), 6.0);

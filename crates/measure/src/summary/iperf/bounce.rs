@@ -86,6 +86,7 @@ mod tests {
         assert_eq!((value("rtt_min"), value("rtt_max"), value("loss")), (0.2, 0.4, 25.0));
         assert!((value("requests_rate") - 10_000.0 / 3.0).abs() < 1e-6);
         assert!(cells.iter().all(|c| c.id.metric != "throughput_rx"));
-        assert_eq!(cells[0].variant.as_deref(), Some("10 requests every 1 s"));
+        let words = crate::label::result(&cells[0].settings);
+        assert_eq!(words.as_deref(), Some("10 requests every 1 s"));
     }
 }

@@ -3,7 +3,7 @@ use crate::cell::Origin;
 use crate::run::Site;
 use core::time::Duration;
 use espbench_proto::sample::Link;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::{MqttVersion, Workload};
 
 fn workload(mode: MqttMode) -> MqttRate {
     MqttRate {
@@ -85,10 +85,8 @@ fn drops_at_the_queue_are_a_rate_of_their_own() {
     assert_eq!((value("stage_subscriber_max"), value("latency_p90")), (Some(5.0), Some(8.0)));
     let ack = cell(&cells, "stage_ack_p50").note.clone().unwrap();
     assert!(ack.contains("multiples of 1000 ms"), "{ack}");
-    assert_eq!(
-        cell(&cells, "loss").variant.as_deref(),
-        Some("MQTT 5, QoS 1, 100 in flight, offered 20/s")
-    );
+    let words = crate::label::result(&cell(&cells, "loss").settings);
+    assert_eq!(words.as_deref(), Some("MQTT 5, QoS 1, 100 in flight, offered 20/s"));
 }
 
 fn step(link: u16, rate: f64, lost: u64) -> [Sample; 2] {
@@ -194,7 +192,8 @@ fn listening_knows_rate_and_gaps_and_nothing_of_the_sender() {
     let unknown = ["latency", "stage", "message_rate_offered", "queue_drop_rate"];
     assert!(!cells.iter().any(|c| unknown.iter().any(|name| c.id.metric.starts_with(name))));
     assert!(cells.iter().all(|c| c.id.payload_bytes.is_none()));
-    assert_eq!(variant(&workload(MqttMode::Listen)), "MQTT 5, QoS 1, listening");
+    let words = crate::label::result(&cells[0].settings);
+    assert_eq!(words.as_deref(), Some("MQTT 5, QoS 1, listening"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use alloc::vec;
 use core::time::Duration;
 use espbench_proto::sample::Probe;
 use espbench_proto::time::Instant;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::{EchoFormat, Workload};
 
 fn workload() -> UdpEcho {
     UdpEcho {
@@ -79,7 +79,7 @@ fn figures_of_a_small_sample_by_hand() {
     let id = &cells[0].id;
     assert_eq!((id.table.as_str(), id.transport.as_str()), ("udp-echo", "udp"));
     assert_eq!((id.payload_bytes, id.devices, cells[0].n), (Some(100), Some(1), Some(8)));
-    assert_eq!(cells[0].variant, None);
+    assert!(cells[0].settings.is_empty());
     assert!(cells.iter().all(|c| !c.id.metric.starts_with("response")));
     assert!(cells.iter().all(|c| !c.id.metric.starts_with("rtt_kernel")));
 }
@@ -124,7 +124,8 @@ fn a_stalled_sender_shows_in_the_response_time() {
     let cells = cells(open, probes);
     assert_eq!(cell(&cells, "rtt_max").value, Some(5.0));
     assert_eq!(cell(&cells, "response_max").value, Some(55.0));
-    assert_eq!(cells[0].variant.as_deref(), Some("ASCII, one every 10 ms"));
+    let words = crate::label::result(&cells[0].settings);
+    assert_eq!(words.as_deref(), Some("ASCII, one every 10 ms"));
 }
 
 #[test]
@@ -146,13 +147,4 @@ fn nothing_received_is_unknown_and_not_zero() {
         }
         assert_eq!(cell(&cells, "loss").value, (n > 0).then_some(100.0));
     }
-}
-
-#[test]
-fn variants_in_words() {
-    let binary = UdpEcho { format: EchoFormat::Binary, in_flight: 8, ..workload() };
-    assert_eq!(variant(&binary).as_deref(), Some("binary, 8 in flight"));
-    let paced = UdpEcho { interval: Some(Duration::from_micros(500)), ..binary };
-    assert_eq!(variant(&paced).as_deref(), Some("binary, 8 in flight, one every 500 us"));
-    assert_eq!(variant(&workload()), None);
 }

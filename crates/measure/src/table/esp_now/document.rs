@@ -5,8 +5,10 @@ use super::group::Group;
 use super::{published, work};
 use crate::cell::{Cell, Origin};
 use crate::digits;
+use crate::label;
 use crate::metric::{self, Better};
 use crate::report::digest::Material;
+use crate::settings::Settings;
 use crate::table::{Column, Show, Spec, Table, unit_sign};
 use alloc::format;
 use alloc::string::String;
@@ -79,9 +81,15 @@ fn notes(material: &Material<'_>, group: &Group<'_>) -> Vec<String> {
     if !constants.is_empty() {
         notes.push(format!("† The simulator was fitted to this value: {}.", constants.join(", ")));
     }
-    let counts = group.digests.iter().filter_map(|d| d.cells.first()?.variant.clone());
-    if let Some(variant) = counts.reduce(|a, b| if a == b { a } else { format!("{a}; {b}") }) {
-        notes.push(format!("Not as the document has it: {variant}."));
+    let mut others: Vec<&Settings> = Vec::new();
+    for cell in group.digests.iter().filter_map(|d| d.cells.first()) {
+        if !cell.settings.is_empty() && !others.contains(&&cell.settings) {
+            others.push(&cell.settings);
+        }
+    }
+    let others: Vec<String> = others.into_iter().filter_map(label::result).collect();
+    if !others.is_empty() {
+        notes.push(format!("Not as the document has it: {}.", others.join("; ")));
     }
     notes
 }

@@ -1,7 +1,7 @@
 //! Cells that stand in one table of the document, as its columns.
 
 use super::work;
-use crate::place::devices;
+use crate::label::devices;
 use crate::plan::{print_cast, print_distance};
 use crate::report::digest::Digest;
 use crate::summary::esp_now::{mode, table};

@@ -173,7 +173,7 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
 }
 
 fn leads() -> Vec<Lead> {
-    alloc::vec![(Column::words("cell"), |d| Some(d.brief.clone()))]
+    alloc::vec![(Column::words("cell"), |d| Some(d.brief()))]
 }
 
 /// The workload of a digest of this kind.

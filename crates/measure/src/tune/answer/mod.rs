@@ -280,7 +280,7 @@ fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
                 ..Estimate::default()
             };
             let mut cell = estimate.into_cell(id, metric.unit(), Origin::Simulated);
-            cell.variant = Some(tested.candidate.label());
+            cell.settings = tested.candidate.settings();
             cell.source = Some(facts.name.clone());
             known(&mut cell);
             cells.push(cell);

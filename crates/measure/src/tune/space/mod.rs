@@ -4,9 +4,10 @@
 mod tests;
 
 use super::want::Metric;
+use crate::label;
 use crate::random::Random;
-use alloc::format;
-use alloc::string::{String, ToString};
+use crate::settings::{self, Setting};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_proto::sdkconfig::{Context, Key, Rank, SdkConfig, Settings};
@@ -315,24 +316,23 @@ impl Candidate {
     /// In short: `8/16/16 BA 16/6 16K/16K`.
     #[must_use]
     pub fn label(&self) -> String {
+        label::result(&self.settings()).unwrap_or_default()
+    }
+
+    /// Returns what it sets, as the settings of its results.
+    #[must_use]
+    pub fn settings(&self) -> settings::Settings {
         let it = &self.config;
-        let kb = |bytes: u32| match bytes % 1024 {
-            0 => format!("{}K", bytes / 1024),
-            _ => bytes.to_string(),
-        };
-        let mut label = format!(
-            "{}/{}/{} BA {}/{} {}/{}",
-            it.static_rx,
-            it.dynamic_rx,
-            it.tx,
-            it.rx_ba_window,
-            it.tx_ba_window,
-            kb(it.tcp_window),
-            kb(it.tcp_send_buffer)
-        );
-        if self.power != Power::Awake {
-            label.push_str(&format!(", {}", self.power));
-        }
-        label
+        let sleeps = self.power != Power::Awake;
+        let buffers = [
+            Setting::StaticRx(it.static_rx),
+            Setting::DynamicRx(it.dynamic_rx),
+            Setting::Tx(it.tx),
+            Setting::RxBaWindow(it.rx_ba_window),
+            Setting::TxBaWindow(it.tx_ba_window),
+            Setting::TcpWindow(it.tcp_window),
+            Setting::TcpSendBuffer(it.tcp_send_buffer),
+        ];
+        buffers.into_iter().chain(sleeps.then_some(Setting::PowerSave(self.power))).collect()
     }
 }

@@ -1,0 +1,86 @@
+//! Files that earlier versions wrote: read where that can be, refused with what to do where not.
+
+use crate::util::Bench;
+
+/// A store that was written while settings of cells were words.
+const STORE: &str = include_str!("../fixtures/store-before.sql");
+
+fn with_store() -> Bench {
+    let bench = Bench::new();
+    let db = rusqlite::Connection::open(bench.store()).unwrap();
+    db.execute_batch(STORE).unwrap();
+    bench
+}
+
+#[test]
+fn a_store_of_before_is_read_and_its_cells_have_typed_settings() {
+    let bench = with_store();
+    assert!(bench.run(&["runs"]).ok().contains("complete"));
+    let json = bench.run(&["report", "before-1", "--format", "json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let settings = |table: &str| {
+        let cells = report["cells"].as_array().unwrap();
+        let cell = cells.iter().find(|it| it["table"] == table && it["origin"] == "measured");
+        cell.unwrap()["settings"].clone()
+    };
+    assert_eq!(settings("udp-echo"), serde_json::json!({"format": "binary", "in_flight": 4}));
+    assert_eq!(settings("tcp-rate"), serde_json::json!({"nagle": true, "run_time_ms": 100.0}));
+    // The plan names cells by words; it is stored as it was typed.
+    let check = &report["checks"][0];
+    assert_eq!(check["threshold"], "rtt_p50 <= 10 s with binary, 4 in flight");
+    assert_eq!(
+        (&check["place"], &check["passed"]),
+        (&"udp-echo, 16 B, binary, 4 in flight".into(), &true.into())
+    );
+    // What it was then and what it is now are the same cells.
+    let both = bench.run(&["compare", "before-1", "before-1", "--format", "json"]).ok();
+    let pairs: Vec<serde_json::Value> = serde_json::from_str(&both).unwrap();
+    assert!(pairs.len() > 20 && pairs.iter().all(|it| it["verdict"] != "not-comparable"));
+}
+
+#[test]
+fn a_report_of_before_is_refused_with_what_to_do() {
+    let bench = with_store();
+    bench.run(&["report", "before-1", "-o", "new.json", "-o", "new.csv"]).ok();
+    let text = std::fs::read_to_string(bench.path("new.json")).unwrap();
+    bench.write("old.json", &text.replace("espbench-report/2", "espbench-report/1"));
+    let refused = bench.run(&["compare", "old.json", "before-1"]);
+    assert_eq!(refused.status, Some(2));
+    let said = "old.json is a report in the form espbench-report/1, and this espbench reads \
+                espbench-report/2: make it again from the run in the store, `espbench report RUN \
+                -o old.json`, or measure again";
+    assert!(refused.err.contains(said), "{}", refused.err);
+    bench.write("other.json", "{\"schema\": 1}");
+    let other = bench.run(&["compare", "other.json", "before-1"]);
+    assert!(other.err.contains("other.json is no report that espbench wrote"), "{}", other.err);
+    // The same run as JSON, as CSV and in the store is the same.
+    for file in ["new.json", "new.csv"] {
+        let json = bench.run(&["compare", file, "before-1", "--format", "json"]).ok();
+        let pairs: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+        assert!(pairs.iter().all(|it| it["ours"]["settings"] == it["other"]["settings"]), "{file}");
+        assert!(pairs.len() > 20, "{file}: {}", pairs.len());
+    }
+}
+
+#[test]
+fn settings_that_are_not_known_are_told_with_line_and_column() {
+    let bench = with_store();
+    bench.run(&["report", "before-1", "-o", "new.csv"]).ok();
+    let text = std::fs::read_to_string(bench.path("new.csv")).unwrap();
+    bench.write(
+        "typo.csv",
+        &text.replace("variant=binary, 4 in flight", "variant=binary, 4 in fight"),
+    );
+    let refused = bench.run(&["compare", "typo.csv", "before-1"]);
+    assert_eq!(refused.status, Some(2));
+    let said = "typo.csv: line 2, column 14 (note): `4 in fight` is no setting that is known";
+    assert!(refused.err.contains(said), "{}", refused.err);
+    bench.write(
+        "typo.toml",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\n[[threshold]]\nmetric = \"rtt_p50\"\n\
+         variant = \"4 in fight\"\nmax = \"1 s\"\n",
+    );
+    let refused = bench.run(&["run", "typo.toml"]);
+    assert!(refused.err.contains("typo.toml: line 6"), "{}", refused.err);
+    assert!(refused.err.contains("`4 in fight` is no setting that is known"), "{}", refused.err);
+}

@@ -1,0 +1,128 @@
+//! Words for settings, made where something is drawn: `udp-echo, 100 B, binary, 8 in flight`.
+//!
+//! A setting has a word in two lists. *Of the plan* says all that tells a cell from the others of its
+//! plan, in the order in which a plan is read. *Of a result* says what no identity column holds, and
+//! nothing where a document's own procedure was followed. Nothing decides by these words: what
+//! compares, compares [`Settings`].
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use read::{Unknown, read};
+
+use crate::run::Recorded;
+use crate::settings::{Key, Settings};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::node::esp_now::transcript::session::LinkEnds;
+use espbench_proto::wire::mac::Mac;
+use espbench_proto::workload::{Iperf, Workload};
+
+/// The settings of a firmware that are said at once.
+pub(crate) const BUFFERS: [Key; 7] = [
+    Key::StaticRx,
+    Key::DynamicRx,
+    Key::Tx,
+    Key::RxBaWindow,
+    Key::TxBaWindow,
+    Key::TcpWindow,
+    Key::TcpSendBuffer,
+];
+
+/// Words for one setting, or for several that are said at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The settings that it says.
+    pub(crate) keys: Vec<Key>,
+    /// The words.
+    pub(crate) text: String,
+}
+
+/// Names a recorded cell, with everything that tells it from the plan's other cells.
+#[must_use]
+pub fn of(recorded: &Recorded) -> String {
+    place(recorded.workload.kind(), &Settings::of(&recorded.workload), recorded.repetition)
+}
+
+/// Names a cell by its kind, its settings and its repetition, from 0.
+#[must_use]
+pub fn place(kind: &str, settings: &Settings, repetition: u32) -> String {
+    place_as(kind, kind, settings, repetition)
+}
+
+/// Names a cell as [`place`] does, with another name for its kind.
+pub(crate) fn place_as(name: &str, kind: &str, settings: &Settings, repetition: u32) -> String {
+    let mut parts = alloc::vec![String::from(name)];
+    parts.extend(words::of_plan(kind, settings).into_iter().map(|word| word.text));
+    if repetition > 0 {
+        parts.push(self::repetition(repetition));
+    }
+    parts.join(", ")
+}
+
+/// Names a repetition, from 0, of a cell.
+#[must_use]
+pub fn repetition(repetition: u32) -> String {
+    format!("repetition {}", repetition + 1)
+}
+
+/// Says the settings of a workload; usual ones are not named.
+#[must_use]
+pub fn settings(workload: &Workload) -> String {
+    plan(workload.kind(), &Settings::of(workload), |_| true)
+}
+
+/// Says those of a cell's settings of which the words are to be kept.
+pub(crate) fn plan(kind: &str, settings: &Settings, keep: impl Fn(&Word) -> bool) -> String {
+    let words = words::of_plan(kind, settings).into_iter().filter(|word| keep(word));
+    words.map(|word| word.text).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns whether some words of a cell say a setting that is not shared.
+pub(crate) fn differs(kind: &str, settings: &Settings, shared: &Settings) -> bool {
+    words::of_plan(kind, settings).iter().any(|word| !word.is_of(settings, shared))
+}
+
+/// Says the settings of a result; `None` where none is beyond the identity columns.
+#[must_use]
+pub fn result(settings: &Settings) -> Option<String> {
+    let words: Vec<String> = words::of_result(settings).into_iter().map(|it| it.text).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Names the test case as the published tables do: transport and direction as the device sees it, so
+/// that what this host sends is the device's RX.
+#[must_use]
+pub fn test_case(w: &Iperf) -> String {
+    words::test_case(w.transport, w.direction, w.bounceback.is_some())
+}
+
+/// Says between which devices a link is, as far as a console told.
+pub(crate) fn ends(ends: LinkEnds) -> String {
+    let name = |mac: Option<Mac>| mac.map_or_else(|| "?".into(), |mac| mac.to_string());
+    format!("{} to {}", name(ends.from), name(ends.to))
+}
+
+/// `1 device`, `10 devices`.
+pub(crate) fn devices(number: u64) -> String {
+    format!("{number} device{}", if number == 1 { "" } else { "s" })
+}
+
+impl Word {
+    fn new(keys: &[Key], text: impl Into<String>) -> Self {
+        Self { keys: keys.into(), text: text.into() }
+    }
+
+    /// Returns whether every setting that it says of a cell is one of these, which others share.
+    pub(crate) fn is_of(&self, settings: &Settings, shared: &Settings) -> bool {
+        self.keys.iter().filter_map(|key| settings.get(*key)).all(|it| shared.has(it))
+    }
+
+    /// Returns whether it says one of these settings.
+    pub(crate) fn says(&self, keys: &[Key]) -> bool {
+        self.keys.iter().any(|key| keys.contains(key))
+    }
+}

@@ -1,0 +1,353 @@
+//! The words of each setting.
+
+use super::{Word, devices};
+use crate::digits;
+use crate::plan::{print_cast, print_latency};
+use crate::settings::{Key, Setting, Settings};
+use crate::units::print_duration;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::node::esp_now::transcript::session::LinkEnds;
+use espbench_proto::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
+
+/// The order in which a plan's cell is told. Counts and lengths of tests are not.
+const PLAN: [Key; 35] = [
+    Key::Test,
+    Key::Transport,
+    Key::MqttVersion,
+    Key::Qos,
+    Key::Cast,
+    Key::Size,
+    Key::Format,
+    Key::Saturated,
+    Key::Offered,
+    Key::SearchLow,
+    Key::Listening,
+    Key::OfferedBits,
+    Key::InFlight,
+    Key::Interval,
+    Key::Clients,
+    Key::Devices,
+    Key::Nearest,
+    Key::Encrypted,
+    Key::Retained,
+    Key::CleanStart,
+    Key::SessionExpiry,
+    Key::Streams,
+    Key::Window,
+    Key::Nagle,
+    Key::Tos,
+    Key::Ttl,
+    Key::Mss,
+    Key::Congestion,
+    Key::TripTimes,
+    Key::RequestPeriod,
+    Key::Hold,
+    Key::QuickAck,
+    Key::Echoes,
+    Key::KeyKnown,
+    Key::LabVariant,
+];
+
+/// The order in which a result's settings are told.
+const RESULT: [Key; 49] = [
+    Key::LabVariant,
+    Key::LossLimit,
+    Key::P99Limit,
+    Key::PhyRate,
+    Key::MqttVersion,
+    Key::Qos,
+    Key::OfferedBits,
+    Key::Format,
+    Key::InFlight,
+    Key::Interval,
+    Key::Poisson,
+    Key::Cast,
+    Key::Devices,
+    Key::Encrypted,
+    Key::Queue,
+    Key::Nearest,
+    Key::RadiosAlone,
+    Key::Clients,
+    Key::Retained,
+    Key::CleanStart,
+    Key::SessionExpiry,
+    Key::Saturated,
+    Key::Offered,
+    Key::SearchLow,
+    Key::Listening,
+    Key::Streams,
+    Key::Direction,
+    Key::Window,
+    Key::Nagle,
+    Key::RunTime,
+    Key::Tos,
+    Key::Ttl,
+    Key::Mss,
+    Key::Congestion,
+    Key::TripTimes,
+    Key::RequestPeriod,
+    Key::Hold,
+    Key::QuickAck,
+    Key::KeyKnown,
+    Key::Time,
+    Key::Image,
+    Key::Packets,
+    Key::Pings,
+    Key::Encryptions,
+    Key::From,
+    Key::Discarded,
+    Key::Prints,
+    Key::StaticRx,
+    Key::PowerSave,
+];
+
+/// Makes the words of a plan's cell.
+pub(super) fn of_plan(kind: &str, settings: &Settings) -> Vec<Word> {
+    PLAN.iter().filter_map(|key| of_plan_only(kind, settings, settings.get(*key)?)).collect()
+}
+
+/// Makes the words of a result.
+pub(super) fn of_result(settings: &Settings) -> Vec<Word> {
+    let known = |key: &Key| of_result_only(settings, settings.get(*key)?);
+    let word = |key: &Key| match (key, settings.get(*key)) {
+        // A receiver alone is told with a sender that no line has named.
+        (Key::From, None) => settings.get(Key::To).map(|_| ends(settings)),
+        _ => known(key),
+    };
+    RESULT.iter().filter_map(word).collect()
+}
+
+/// Says a setting as a plan's cell does.
+fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<Word> {
+    let key = setting.key();
+    let text: String = match setting {
+        Setting::Test(test) => name(*test).into(),
+        Setting::Transport(_) => return case(settings),
+        Setting::LabVariant(name) => name.as_str().into(),
+        Setting::Size(bytes) => format!("{bytes} B"),
+        // The published form, one at a time, is not named.
+        Setting::Format(EchoFormat::Ascii) => return None,
+        Setting::InFlight(..=1) if kind == "udp-echo" => return None,
+        Setting::Saturated(_) => "as fast as it goes".into(),
+        Setting::Offered(rate) => format!("{rate} messages/s offered"),
+        Setting::SearchLow(_) => {
+            let (low, high) = search(settings)?;
+            let text = format!("search {low} to {high} messages/s");
+            return Some(Word::new(&[Key::SearchLow, Key::SearchHigh], text));
+        }
+        Setting::OfferedBits(bits) => format!("{} Mbit/s offered", *bits as f64 / 1e6),
+        Setting::Interval(interval) if kind == "udp-echo" => {
+            format!("every {} ms", interval.as_micros() as f64 / 1000.0)
+        }
+        Setting::KeyKnown(false) => "cold".into(),
+        Setting::Echoes(by) => format!("echoes by {}", print_latency(*by)),
+        _ => return common(settings, setting),
+    };
+    Some(Word::new(&[key], text))
+}
+
+/// Says a setting as a result does.
+fn of_result_only(settings: &Settings, setting: &Setting) -> Option<Word> {
+    let key = setting.key();
+    let text: String = match setting {
+        Setting::LabVariant(name) => format!("device {}", name.as_str()),
+        Setting::Format(EchoFormat::Ascii) => "ASCII".into(),
+        Setting::Saturated(_) => "saturated".into(),
+        Setting::Offered(rate) => format!("offered {rate}/s"),
+        Setting::SearchLow(_) => {
+            let (low, high) = search(settings)?;
+            let text = format!("search {low}/s to {high}/s");
+            return Some(Word::new(&[Key::SearchLow, Key::SearchHigh], text));
+        }
+        Setting::OfferedBits(bits) => format!("{} offered", bit_rate(*bits)),
+        Setting::Direction(direction) => match direction {
+            Direction::Forward => return None,
+            Direction::Reverse => "reverse".into(),
+            Direction::FullDuplex => "full duplex".into(),
+            Direction::Tradeoff => "tradeoff".into(),
+            Direction::Dual => "dual".into(),
+        },
+        Setting::KeyKnown(false) => return None,
+        Setting::RunTime(time) => format!("runs of {}", print_duration(*time)),
+        Setting::Time(time) => print_duration(*time),
+        Setting::Image(bytes) => format!("image of {bytes} bytes"),
+        Setting::Packets(count) => format!("{count} packets"),
+        Setting::Pings(count) => format!("{count} pings"),
+        Setting::Encryptions(count) => format!("{count} times"),
+        Setting::From(_) => return Some(ends(settings)),
+        Setting::Discarded(_) => "discarded".into(),
+        Setting::Prints(_) => "prints on every send".into(),
+        Setting::PhyRate(rate) => format!("rate {}", rate.as_str()),
+        Setting::Poisson(chance) => if *chance { "Poisson" } else { "periodic" }.into(),
+        Setting::Queue(messages) => format!("queue of {messages}"),
+        Setting::RadiosAlone(_) => "radios alone".into(),
+        Setting::LossLimit(most) => loss_limit(*most),
+        Setting::P99Limit(most) => p99_limit(*most),
+        Setting::StaticRx(_) => return buffers(settings),
+        Setting::PowerSave(power) => power.to_string(),
+        _ => return common(settings, setting),
+    };
+    Some(Word::new(&[key], text))
+}
+
+/// Says a setting for which plans and results have the same words.
+fn common(settings: &Settings, setting: &Setting) -> Option<Word> {
+    let text: String = match setting {
+        Setting::MqttVersion(MqttVersion::V311) => "MQTT 3.1.1".into(),
+        Setting::MqttVersion(MqttVersion::V5) => "MQTT 5".into(),
+        Setting::Qos(qos) => format!("QoS {qos}"),
+        Setting::Cast(cast) => print_cast(*cast),
+        Setting::Format(EchoFormat::Binary) => "binary".into(),
+        Setting::Listening(_) => "listening".into(),
+        Setting::InFlight(count) => format!("{count} in flight"),
+        Setting::Interval(interval) => format!("one every {}", print_duration(*interval)),
+        Setting::Clients(count) => format!("{count} clients"),
+        Setting::Devices(count) => devices((*count).into()),
+        Setting::Nearest(near) => {
+            let far = match settings.get(Key::Farthest) {
+                Some(Setting::Farthest(far)) => *far,
+                _ => *near,
+            };
+            let text =
+                if *near == far { format!("{near} m") } else { format!("{near} m to {far} m") };
+            return Some(Word::new(&[Key::Nearest, Key::Farthest], text));
+        }
+        Setting::Encrypted(_) => "encrypted".into(),
+        Setting::Retained(_) => "retained".into(),
+        Setting::CleanStart(_) => "session resumed".into(),
+        Setting::SessionExpiry(u32::MAX) => "session kept for ever".into(),
+        Setting::SessionExpiry(seconds) => format!("session kept {seconds} s"),
+        Setting::Streams(count) => format!("{count} streams"),
+        Setting::Window(bytes) => format!("window {bytes} B"),
+        Setting::Nagle(on) => if *on { "Nagle on" } else { "Nagle off" }.into(),
+        Setting::Tos(octet) => format!("TOS {octet:#04x}"),
+        Setting::Ttl(hops) => format!("TTL {hops}"),
+        Setting::Mss(bytes) => format!("MSS {bytes} B"),
+        Setting::Congestion(name) => format!("congestion control {}", name.as_str()),
+        Setting::TripTimes(_) => "trip times".into(),
+        Setting::RequestPeriod(period) => return Some(requests(settings, *period)),
+        Setting::Hold(time) => format!("held {}", print_duration(*time)),
+        Setting::QuickAck(_) => "no quick ack".into(),
+        Setting::KeyKnown(_) => "key known".into(),
+        // Every other one is said with one of the above, or in one of the two lists only.
+        _ => return None,
+    };
+    Some(Word::new(&[setting.key()], text))
+}
+
+/// Says a test of Espressif's report.
+const fn name(test: EspNowTest) -> &'static str {
+    match test {
+        EspNowTest::OneWay => "one way",
+        EspNowTest::Ping => "round trip",
+        EspNowTest::Throughput => "throughput",
+        EspNowTest::Crypto => "encryption",
+        EspNowTest::MultiPing => "round trips at once",
+        EspNowTest::Ota => "OTA",
+        EspNowTest::Handshake => "handshake",
+        EspNowTest::Provisioning => "provisioning",
+    }
+}
+
+/// Says transport and direction of an iperf test at once.
+fn case(settings: &Settings) -> Option<Word> {
+    let (Some(Setting::Transport(transport)), Some(Setting::Direction(direction))) =
+        (settings.get(Key::Transport), settings.get(Key::Direction))
+    else {
+        return None;
+    };
+    let bounces = settings.has(&Setting::Bounceback(true));
+    let keys = [Key::Transport, Key::Direction, Key::Bounceback];
+    Some(Word::new(&keys, test_case(*transport, *direction, bounces)))
+}
+
+pub(super) fn test_case(transport: Transport, direction: Direction, bounces: bool) -> String {
+    if bounces {
+        return "TCP bounceback".into();
+    }
+    let transport = match transport {
+        Transport::Udp => "UDP",
+        Transport::Tcp => "TCP",
+    };
+    let direction = match direction {
+        Direction::Forward => "RX",
+        Direction::Reverse => "TX",
+        Direction::FullDuplex => "RX+TX (full duplex)",
+        Direction::Tradeoff => "RX then TX",
+        Direction::Dual => "RX+TX (dual)",
+    };
+    format!("{transport} {direction}")
+}
+
+fn search(settings: &Settings) -> Option<(f64, f64)> {
+    match (settings.get(Key::SearchLow), settings.get(Key::SearchHigh)) {
+        (Some(Setting::SearchLow(low)), Some(Setting::SearchHigh(high))) => Some((*low, *high)),
+        _ => None,
+    }
+}
+
+fn bit_rate(bits: u64) -> String {
+    if bits >= 1_000_000 {
+        format!("{} Mbit/s", bits as f64 / 1e6)
+    } else {
+        format!("{} kbit/s", bits as f64 / 1e3)
+    }
+}
+
+fn requests(settings: &Settings, period: Duration) -> Word {
+    let text = match settings.get(Key::RequestBurst) {
+        Some(Setting::RequestBurst(burst)) if !period.is_zero() => {
+            format!("{burst} requests every {}", print_duration(period))
+        }
+        _ => "requests back to back".into(),
+    };
+    Word::new(&[Key::RequestPeriod, Key::RequestBurst], text)
+}
+
+/// Says between which devices a link is, as far as a console told.
+fn ends(settings: &Settings) -> Word {
+    let mac = |key| match settings.get(key) {
+        Some(Setting::From(mac) | Setting::To(mac)) => Some(*mac),
+        _ => None,
+    };
+    let ends = LinkEnds { from: mac(Key::From), to: mac(Key::To) };
+    Word::new(&[Key::From, Key::To], super::ends(ends))
+}
+
+/// Says a limit of a fleet's loss, given as a part of one.
+fn loss_limit(most: f64) -> String {
+    format!("loss at most {} %", digits::six(100.0 * most))
+}
+
+/// Says a limit of a fleet's latency, given in milliseconds.
+fn p99_limit(most: f64) -> String {
+    format!("p99 at most {} ms", digits::six(most))
+}
+
+/// Says buffers and windows of a firmware at once: `8/16/16 BA 16/6 16K/16K`.
+fn buffers(settings: &Settings) -> Option<Word> {
+    let number = |key| match settings.get(key)? {
+        Setting::StaticRx(n) | Setting::DynamicRx(n) | Setting::Tx(n) => Some(u32::from(*n)),
+        Setting::RxBaWindow(n) | Setting::TxBaWindow(n) => Some(u32::from(*n)),
+        Setting::TcpWindow(n) | Setting::TcpSendBuffer(n) => Some(*n),
+        _ => None,
+    };
+    let kb = |bytes: u32| match bytes % 1024 {
+        0 => format!("{}K", bytes / 1024),
+        _ => bytes.to_string(),
+    };
+    let text = format!(
+        "{}/{}/{} BA {}/{} {}/{}",
+        number(Key::StaticRx)?,
+        number(Key::DynamicRx)?,
+        number(Key::Tx)?,
+        number(Key::RxBaWindow)?,
+        number(Key::TxBaWindow)?,
+        kb(number(Key::TcpWindow)?),
+        kb(number(Key::TcpSendBuffer)?)
+    );
+    Some(Word::new(&super::BUFFERS, text))
+}

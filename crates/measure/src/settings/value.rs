@@ -1,0 +1,290 @@
+//! Settings in JSON: an object of fields.
+
+use super::{Key, Setting, Settings};
+use crate::plan::{latency_by, print_latency};
+use crate::tune::space::Power;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::time::Duration;
+use espbench_proto::wire::mac::Mac;
+use espbench_proto::workload::{
+    Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
+};
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Flag(bool),
+    Count(u64),
+    Number(f64),
+    Text(String),
+}
+
+/// A type that a setting's value has.
+pub(super) trait Field: Sized {
+    fn to_value(&self) -> Value;
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+impl Field for bool {
+    fn to_value(&self) -> Value {
+        Value::Flag(*self)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Flag(flag) = value { Some(*flag) } else { None }
+    }
+}
+
+/// Has whole numbers as fields.
+macro_rules! counts {
+    ($($type:ty)*) => {
+        $(impl Field for $type {
+            fn to_value(&self) -> Value {
+                Value::Count((*self).into())
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                if let Value::Count(count) = value { (*count).try_into().ok() } else { None }
+            }
+        })*
+    };
+}
+
+counts! { u8 u16 u32 u64 }
+
+impl Field for f64 {
+    fn to_value(&self) -> Value {
+        Value::Number(*self)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => Some(*number),
+            Value::Count(count) => Some(*count as f64),
+            _ => None,
+        }
+    }
+}
+
+/// In milliseconds, exact to a nanosecond up to 100 days.
+impl Field for Duration {
+    fn to_value(&self) -> Value {
+        Value::Number(self.as_nanos() as f64 / 1e6)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let nanos = libm::round(f64::from_value(value)? * 1e6);
+        (0.0..u64::MAX as f64).contains(&nanos).then(|| Self::from_nanos(nanos as u64))
+    }
+}
+
+impl Field for Name {
+    fn to_value(&self) -> Value {
+        Value::Text(self.as_str().into())
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Self::new(text) } else { None }
+    }
+}
+
+impl Field for Mac {
+    fn to_value(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Self::parse(text.as_bytes()) } else { None }
+    }
+}
+
+/// Has the values of an enumeration as words of JSON.
+macro_rules! words {
+    ($($type:ty { $($value:expr => $word:literal,)* })*) => {
+        $(impl Field for $type {
+            fn to_value(&self) -> Value {
+                let known = [$(($value, $word),)*];
+                let word = known.iter().find(|(it, _)| it == self).map_or("", |it| it.1);
+                Value::Text(word.into())
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                let Value::Text(text) = value else { return None };
+                [$(($value, $word),)*].into_iter().find(|(_, word)| word == text).map(|it| it.0)
+            }
+        })*
+    };
+}
+
+words! {
+    Transport { Self::Udp => "udp", Self::Tcp => "tcp", }
+    Direction {
+        Self::Forward => "forward",
+        Self::Reverse => "reverse",
+        Self::FullDuplex => "full-duplex",
+        Self::Tradeoff => "tradeoff",
+        Self::Dual => "dual",
+    }
+    MqttVersion { Self::V311 => "3.1.1", Self::V5 => "5", }
+    EchoFormat { Self::Ascii => "ascii", Self::Binary => "binary", }
+    EspNowTest {
+        Self::OneWay => "one-way",
+        Self::Ping => "ping",
+        Self::Throughput => "throughput",
+        Self::Crypto => "crypto",
+        Self::MultiPing => "multi-ping",
+        Self::Ota => "ota",
+        Self::Handshake => "handshake",
+        Self::Provisioning => "provisioning",
+    }
+}
+
+/// `unicast`, `broadcast-0`, or `broadcast-3-ack`: with three copies, acknowledged by the component.
+impl Field for EspNowCast {
+    fn to_value(&self) -> Value {
+        Value::Text(match self {
+            Self::Unicast => "unicast".into(),
+            Self::Broadcast { copies, ack } => {
+                format!("broadcast-{copies}{}", if *ack { "-ack" } else { "" })
+            }
+        })
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let Some(rest) = text.strip_prefix("broadcast-") else {
+            return (text == "unicast").then_some(Self::Unicast);
+        };
+        let (copies, ack) = rest.strip_suffix("-ack").map_or((rest, false), |it| (it, true));
+        Some(Self::Broadcast { copies: copies.parse().ok()?, ack })
+    }
+}
+
+impl Field for LatencyBy {
+    fn to_value(&self) -> Value {
+        Value::Text(print_latency(*self))
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { latency_by(text).ok() } else { None }
+    }
+}
+
+/// `awake`, `min-modem`, or `max-modem-10`: it wakes every ten beacons.
+impl Field for Power {
+    fn to_value(&self) -> Value {
+        Value::Text(match self {
+            Self::Awake => "awake".into(),
+            Self::MinModem => "min-modem".into(),
+            Self::MaxModem(beacons) => format!("max-modem-{beacons}"),
+        })
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        match text.as_str() {
+            "awake" => Some(Self::Awake),
+            "min-modem" => Some(Self::MinModem),
+            other => other.strip_prefix("max-modem-")?.parse().ok().map(Self::MaxModem),
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::Count(count) => serializer.serialize_u64(*count),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Count(count) => count.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => write!(f, "`{text}`"),
+        }
+    }
+}
+
+struct AnyValue;
+
+impl Visitor<'_> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, false, a number or a text")
+    }
+
+    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Flag(flag))
+    }
+
+    fn visit_u64<E: de::Error>(self, count: u64) -> Result<Value, E> {
+        Ok(Value::Count(count))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.into()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for setting in self {
+            map.serialize_entry(setting.key().name(), &setting.value())?;
+        }
+        map.end()
+    }
+}
+
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Settings;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Settings, A::Error> {
+        let mut settings = Settings::default();
+        while let Some(name) = map.next_key::<String>()? {
+            let known = Key::ALL.iter().find(|key| key.name() == name);
+            let key = known.ok_or_else(|| de::Error::custom(format!("no setting `{name}`")))?;
+            let value: Value = map.next_value()?;
+            let setting: Option<Setting> = key.setting(&value);
+            settings.set(setting.ok_or_else(|| {
+                de::Error::custom(format!("the setting `{name}` cannot be {value}"))
+            })?);
+        }
+        Ok(settings)
+    }
+}
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
