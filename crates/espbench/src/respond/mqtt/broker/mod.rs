@@ -352,6 +352,11 @@ impl Broker {
             if !connection.wants_read() {
                 break;
             }
+            if self.broken.contains(&id) {
+                // The connection ends for want of memory: nothing is dealt with that came after,
+                // however much of it came at once.
+                return bytes.len();
+            }
             let rest = &bytes[at..];
             if connection.phase == ConnectionPhase::New && !self.looks_like_connect(now, id, rest) {
                 break;
@@ -364,11 +369,6 @@ impl Broker {
                 Ok(Some((frame, len))) => {
                     at += len;
                     self.packet(now, id, &frame);
-                    if self.broken.contains(&id) {
-                        // The connection ends for want of memory: what came after is not dealt with,
-                        // however much of it came at once.
-                        return bytes.len();
-                    }
                 }
                 Ok(None) => break,
                 Err(malformed) => {

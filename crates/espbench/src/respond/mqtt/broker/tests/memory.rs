@@ -248,7 +248,7 @@ fn nothing_is_done_for_a_client_whose_memory_ran_out() {
     // A quarter is for sessions, too little for the packet identifiers of QoS 2.
     let refused = publish(4, "t", 1, None, b"");
     let bytes = [subscribe("a", 1, None), refused, subscribe("b", 1, None)].concat();
-    for piece in [bytes.len(), 2] {
+    for piece in 1..=bytes.len() {
         let mut world = World::new(BrokerLimits::of(24_000));
         let id = world.connect(&connect("p", true));
         bytes.chunks(piece).for_each(|piece| world.send(id, piece));
