@@ -7,6 +7,8 @@ pub const VARIANT: &str = "variant";
 pub const CHIP: &str = "chip";
 /// Fact: Wi-Fi mode or driver of the device, as the published table names it: `station`, `softap`.
 pub const MODE: &str = "mode";
+/// Fact: number of devices that were measured at once, where there are several.
+pub const DEVICES: &str = "devices";
 /// Fact: transport of the messages, where the name of the test does not imply it: `esp-now`.
 pub const TRANSPORT: &str = "transport";
 /// Fact: security of the link: `open`, `wpa2`, `wpa3`; `unstated` where a document does not say.

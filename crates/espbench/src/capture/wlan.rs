@@ -36,7 +36,8 @@ pub struct Wlan<W> {
     out: PcapngWriter<W>,
     stations: Vec<(Mac, Option<i8>)>,
     observer: u32,
-    ap: u32,
+    /// The access point of each station, and the station's association identifier.
+    memberships: Vec<(u32, u16)>,
     protected: bool,
     /// From beacon to beacon, in units of 1024 us.
     interval: u16,
@@ -68,15 +69,15 @@ impl<W: Write> Wlan<W> {
             })
             .collect();
         out.names(stations.iter().map(|it| it.0).zip(names.iter().map(String::as_str)))?;
-        let (ap, protected) = (scene.ap(), scene.security.encrypts());
-        let interval = scene.access_point.as_ref().map_or(BEACON_INTERVAL, |it| it.beacon);
+        let (memberships, protected) = (scene.memberships(seed), scene.security.encrypts());
+        let interval = scene.access_points.first().map_or(BEACON_INTERVAL, |it| it.beacon);
         let interval = time_units(interval);
         let buf = vec![0; LONGEST];
         Ok(Self {
             out,
             stations,
             observer,
-            ap,
+            memberships,
             protected,
             interval,
             aggregates: 0,
@@ -205,11 +206,12 @@ impl<W: Write> Wlan<W> {
 
     fn data(&self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> DataFrame {
         let frame = seen.frame;
-        let way = if frame.from == self.ap { DsDirection::Down } else { DsDirection::Up };
+        let ap = self.ap(frame.from);
+        let way = if frame.from == ap { DsDirection::Down } else { DsDirection::Up };
         let third = match (way, content.packet) {
             (DsDirection::Down, Some(packet)) => self.mac(packet.from),
             (DsDirection::Up, Some(packet)) => packet.to.map_or(Mac::BROADCAST, |to| self.mac(to)),
-            (_, None) => self.mac(self.ap),
+            (_, None) => self.mac(ap),
         };
         let qos = match content.info.subtype {
             Subtype::Data { qos } | Subtype::Null { qos } | Subtype::Eapol { qos, .. } => qos,
@@ -288,7 +290,7 @@ impl<W: Write> Wlan<W> {
             duration: duration(seen),
             receiver: self.mac(frame.to),
             transmitter: self.mac(frame.from),
-            bssid: self.mac(self.ap),
+            bssid: self.mac(self.ap(frame.from)),
             sequence: mpdu.sequence,
             ssid: SSID,
             protected: self.protected,
@@ -296,9 +298,14 @@ impl<W: Write> Wlan<W> {
         join.emit(mpdu.octets as usize, &mut self.buf)
     }
 
-    /// Stations are admitted in their order.
-    const fn aid(&self, station: u32) -> u16 {
-        (station + if station < self.ap { 1 } else { 0 }) as u16
+    /// Returns the access point of a station.
+    fn ap(&self, station: u32) -> u32 {
+        self.memberships.get(station as usize).map_or(0, |it| it.0)
+    }
+
+    /// Returns the association identifier of a station: stations are admitted in their order.
+    fn aid(&self, station: u32) -> u16 {
+        self.memberships.get(station as usize).map_or(0, |it| it.1)
     }
 }
 
@@ -335,7 +342,7 @@ mod tests {
     #[test]
     fn beacons_tell_the_interval_of_the_lab() {
         let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
-        scene.access_point.as_mut().unwrap().beacon = Duration::from_micros(300 * 1024);
+        scene.access_points[0].beacon = Duration::from_micros(300 * 1024);
         let mut file = Vec::new();
         let mut wlan = Wlan::new(&mut file, &scene, 1, "nothing").unwrap();
         let mut world = scene.world(1);

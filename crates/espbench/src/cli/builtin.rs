@@ -6,7 +6,7 @@ use espbench_measure::wifi::PREFIX;
 use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
-pub const PLANS: [(&str, &str); 7] = [
+pub const PLANS: [(&str, &str); 8] = [
     ("udp-echo", include_str!("../../../../plans/udp-echo.toml")),
     ("udp-window", include_str!("../../../../plans/udp-window.toml")),
     ("iperf", include_str!("../../../../plans/iperf.toml")),
@@ -14,6 +14,7 @@ pub const PLANS: [(&str, &str); 7] = [
     ("mqtt-rate", include_str!("../../../../plans/mqtt-rate.toml")),
     ("power-save", include_str!("../../../../plans/power-save.toml")),
     ("wifi-join", include_str!("../../../../plans/wifi-join.toml")),
+    ("forty-stations", include_str!("../../../../plans/forty-stations.toml")),
 ];
 
 /// Name and text of the plans of Espressif's ESP-NOW test report, in its order. A plan's name is also

@@ -31,10 +31,12 @@ pub struct NetScene {
     pub environment: Environment,
     /// How the network is protected.
     pub security: WifiSecurity,
-    /// The router; `None`: a device is the access point.
-    pub access_point: Option<AccessPoint>,
-    /// The devices: the first is the one that is measured.
+    /// The routers, which are all on one LAN; none: a device is the access point.
+    pub access_points: Vec<AccessPoint>,
+    /// The devices: those that are measured, then the others.
     pub devices: Vec<NetDevice>,
+    /// The number of devices, from the first, on which a test is carried out at once.
+    pub measured: u16,
     /// The other end of the tests.
     pub pc: Pc,
     /// Other people's stations.
@@ -59,12 +61,18 @@ pub struct Columns {
 pub struct NetDevice {
     /// Its name.
     pub name: String,
+    /// The group that it is one of: that name, where it is alone.
+    pub group: String,
     /// Where it is.
     pub at: Point,
     /// Its constants, at the clock that its firmware sets: [`Profile::ip`] needs no scaling.
     pub profile: Arc<Profile>,
     /// What it is in the network.
     pub role: NetRole,
+    /// The number of the access point whose station it is; `None`: the strongest at its place.
+    pub access_point: Option<u16>,
+    /// What its application does while others are measured.
+    pub application: Application,
     /// Its firmware's limits; A-MPDUs that the chip cannot send are off.
     pub sdk: SdkConfig,
     /// What of that the lab's file says; all else is the release's default.
@@ -101,6 +109,25 @@ pub struct NetDevice {
     pub at_interval: bool,
     /// How it looks for its network when it joins.
     pub scan: Scan,
+}
+
+/// The application of a device that is not measured: messages or a stream between it and the PC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Application {
+    /// None.
+    #[default]
+    None,
+    /// Datagrams to the PC, which sends each back, as a sensor's reports and their receipts.
+    Reports {
+        /// Bytes of a datagram.
+        bytes: u32,
+        /// Time from one to the next.
+        every: Duration,
+    },
+    /// A TCP stream to the PC, as fast as it goes.
+    Upload,
+    /// A TCP stream from the PC, as fast as it goes.
+    Download,
 }
 
 /// How a station looks for its network.
@@ -169,6 +196,8 @@ pub struct Coexistence {
 /// A router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessPoint {
+    /// Its name.
+    pub name: String,
     /// Where it is.
     pub at: Point,
     /// Its channel.

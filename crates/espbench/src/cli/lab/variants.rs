@@ -34,16 +34,23 @@ fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
             NetRole::SoftAp => "access point",
             NetRole::Alone => "in no network",
         };
-        let router = scene.access_point.as_ref().map_or_else(String::new, |it| {
+        let router = scene.access_points.first().map_or_else(String::new, |it| {
             format!("{}, A-MPDU {}, DTIM {}", rates(&it.rates), it.ampdu, it.dtim)
         });
+        let router = match &scene.access_points[..] {
+            [] | [_] => router,
+            all => {
+                let channels: Vec<String> = all.iter().map(|it| it.channel.to_string()).collect();
+                format!("{} on channels {}; {router}", all.len(), channels.join(", "))
+            }
+        };
         let pc = match &scene.pc.link {
             Link::Wire { .. } => "wire".into(),
             Link::Air(it) => format!("air, {}", rates(&it.rates)),
         };
         vec![
             scene.variant.clone(),
-            format!("{} {} MHz, {role}", device.profile.name, device.profile.processor.clock_mhz),
+            devices(scene, role),
             rates(&device.rates),
             sleep(scene),
             router,
@@ -54,6 +61,20 @@ fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
     };
     let columns = columns.into_iter().map(Column::words).collect();
     super::table("variants", "", columns, scenes.iter().map(row).collect())
+}
+
+/// The measured devices, and how many others there are.
+fn devices(scene: &NetScene, role: &str) -> String {
+    let profile = &scene.devices[0].profile;
+    let first = format!("{} {} MHz, {role}", profile.name, profile.processor.clock_mhz);
+    let measured = match scene.measured {
+        1 => first,
+        count => format!("{count} × {first}"),
+    };
+    match scene.devices.len() - usize::from(scene.measured) {
+        0 => measured,
+        others => format!("{measured}; {others} beside it"),
+    }
 }
 
 fn rates(rates: &DataRates) -> String {

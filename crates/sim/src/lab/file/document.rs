@@ -157,8 +157,18 @@ pub fn document(kind: Kind) -> String {
             text += "\n`[[background]]` is that of environments.\n\nOf a lab with variants:\n";
             table(&mut text, "", &net::KEYS);
             table(&mut text, "`[[variant]]`", &net::VARIANT);
-            table(&mut text, "`[device]` and `[other]`", &net::DEVICE);
-            table(&mut text, "`[access_point]`", &net::ACCESS_POINT);
+            table(&mut text, "`[device]`, `[other]` and `[[group]]`", &net::DEVICE);
+            let own = &net::GROUP[net::DEVICE.len()..];
+            table(
+                &mut text,
+                "`[[group]]` beside these",
+                own.iter().filter(|it| it.is != Is::Table),
+            );
+            table(
+                &mut text,
+                "`[access_point]` and, with a `name`, `[[router]]`",
+                &net::ACCESS_POINT,
+            );
             table(&mut text, "`[pc]`", &net::PC);
             text += "\n`[sdkconfig]`:\n\n| key | value | what |\n|---|---|---|\n";
             for fact in sdkconfig::FACTS {

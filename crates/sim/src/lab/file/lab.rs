@@ -39,6 +39,15 @@ pub(super) static KEYS: [Key; 7] = [
     ),
 ];
 
+/// How the devices of a group stand.
+pub(super) const LINE_TABLE: Key = key("line", Is::Table, "none", "devices in a line");
+pub(super) const GRID_TABLE: Key =
+    key("grid", Is::Table, "none", "devices in a square grid, as on USB hubs on a table");
+pub(super) const RING_TABLE: Key =
+    key("ring", Is::Table, "none", "devices in a ring around the middle");
+pub(super) const CLUSTER_TABLE: Key =
+    key("cluster", Is::Table, "none", "devices strewn about the middle, by the seed");
+
 /// Keys of a group of devices.
 pub(super) static GROUP: [Key; 14] = [
     key("name", Is::Text, "", "its name"),
@@ -60,10 +69,10 @@ pub(super) static GROUP: [Key; 14] = [
     key("mode", Is::Mode, "\"1M\"", "how ESP-NOW frames are sent"),
     environment::FALLBACK,
     key("power_dbm", Is::Number(-20.0, 30.0), "that of the profile", "transmit power"),
-    key("line", Is::Table, "none", "devices in a line"),
-    key("grid", Is::Table, "none", "devices in a square grid, as on USB hubs on a table"),
-    key("ring", Is::Table, "none", "devices in a ring around the middle"),
-    key("cluster", Is::Table, "none", "devices strewn about the middle, by the seed"),
+    LINE_TABLE,
+    GRID_TABLE,
+    RING_TABLE,
+    CLUSTER_TABLE,
     key("firmware", Is::Table, "none", "settings of the firmware"),
 ];
 

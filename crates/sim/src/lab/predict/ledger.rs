@@ -50,7 +50,7 @@ struct Message {
 
 /// The applications of the senders.
 #[derive(Debug)]
-struct Application {
+struct SenderQueue {
     clock: Clock,
     waiting: VecDeque<u32>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Ledger {
     from: Instant,
     until: Instant,
     messages: Vec<Message>,
-    applications: Vec<Application>,
+    applications: Vec<SenderQueue>,
     air: Air,
     /// What the busy time is made of: stretches apart from each other, by end.
     stretches: Vec<(u64, u64)>,
@@ -74,7 +74,7 @@ impl Ledger {
     /// For the senders 1 to `devices`, whose applications begin with the run, or at
     /// [`Ledger::begin`].
     pub(super) fn new(load: &Load, seed: u64, devices: u32) -> Self {
-        let application = |device| Application {
+        let application = |device| SenderQueue {
             clock: Clock::new(load, seed, device),
             waiting: VecDeque::new(),
         };

@@ -51,6 +51,8 @@ pub(super) struct Field<'a> {
     pub(super) owners: Vec<Option<u16>>,
     /// How long a router takes for a packet from one of its stations to another.
     pub(super) forward: Duration,
+    /// The routers, which are all on one LAN.
+    pub(super) lan: Vec<u32>,
     /// What a machine's stack has just sent.
     pub(super) out: Vec<u32>,
     /// The last packets that were lost, and where.
@@ -98,6 +100,7 @@ impl<'a> Field<'a> {
             relays: VecDeque::new(),
             owners,
             forward: Duration::ZERO,
+            lan: Vec::new(),
             out: Vec::new(),
             losses: VecDeque::new(),
             esp_now: None,
@@ -201,6 +204,40 @@ impl Field<'_> {
         }
     }
 
+    /// Returns the access point that serves a station, as the LAN's routers have learned it.
+    pub(super) fn serving(&self, station: u32) -> Option<u32> {
+        self.members.get(station as usize)?.as_ref().map(|it| it.ap)
+    }
+
+    /// Sends copies of a group's packet to the other routers of the LAN.
+    pub(super) fn flood(&mut self, room: &mut WirelessMedium, ap: u32, at: Instant, tag: u32) {
+        for number in 0..self.lan.len() {
+            let other = self.lan[number];
+            if other != ap {
+                let tag = self.copy(tag);
+                self.post(room, at, Carried::AccessPoint { ap: other, tag });
+            }
+        }
+    }
+
+    /// A packet goes on from the access point that has got it from a station.
+    fn forward(&mut self, room: &mut WirelessMedium, ap: u32, next: u32, tag: u32) {
+        let is_router = self.lan.contains(&ap);
+        let at = room.now() + self.forward;
+        if is_router && next == GROUP {
+            self.flood(room, ap, at, tag);
+        }
+        let tag = self.copy(tag);
+        let other = self.serving(next).filter(|it| is_router && *it != ap && self.lan.contains(it));
+        if let Some(ap) = other {
+            self.post(room, at, Carried::AccessPoint { ap, tag });
+        } else if is_router && self.forward > Duration::ZERO {
+            self.post(room, at, Carried::AccessPoint { ap, tag });
+        } else {
+            self.relays.push_back(Relay { ap, to: next, tag });
+        }
+    }
+
     /// A packet has come to an access point that has a wire.
     fn leave_air(&mut self, room: &mut WirelessMedium, ap: u32, tag: u32) {
         let Head { to, from, .. } = self.pool.head(tag);
@@ -210,7 +247,11 @@ impl Field<'_> {
             if to == ALL { 0..all } else { to.min(all)..to.saturating_add(1).min(all) };
         for number in addressees {
             let machine = &mut self.machines[usize::from(number)];
-            if machine.place != Place::Wire(ap) || from == number {
+            let wired = match machine.place {
+                Place::Wire(to) => to == ap || self.lan.contains(&to) && self.lan.contains(&ap),
+                Place::Air(_) => false,
+            };
+            if !wired || from == number {
                 continue;
             }
             if let Body::Pc(pc) = &mut machine.body {
@@ -237,13 +278,7 @@ impl UpperLayer for Field<'_> {
         }
         self.leave_air(room, station, tag);
         if let Some(next) = self.hop(to) {
-            let tag = self.copy(tag);
-            if owner.is_none() && self.forward > Duration::ZERO {
-                let at = room.now() + self.forward;
-                self.post(room, at, Carried::AccessPoint { ap: station, tag });
-            } else {
-                self.relays.push_back(Relay { ap: station, to: next, tag });
-            }
+            self.forward(room, station, next, tag);
         }
     }
 

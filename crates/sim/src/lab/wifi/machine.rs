@@ -1,8 +1,8 @@
 //! What an ESP and a PC have.
 
-use super::Told;
 use super::cpu::Cpu;
 use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
+use super::{Told, TrafficSums};
 use crate::lab::profile::IpCosts;
 use crate::net::{HeapStats, IpHost, ProgramId};
 use crate::power::{self, ModemState, StateMeter};
@@ -10,6 +10,7 @@ use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use espbench_proto::sample::Link;
 use espbench_proto::time::Instant;
 
 /// What a machine's driver has dropped.
@@ -81,7 +82,20 @@ pub(super) enum Awaits {
     Done,
 }
 
+/// Where the samples of a program go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// To the machine's, as they are.
+    #[default]
+    Samples,
+    /// To the machine's, on this link.
+    OnLink(Link),
+    /// Nowhere: they are only added up, and nobody waits for the program's end.
+    Sums,
+}
+
 pub(super) struct Running<'a> {
+    pub(super) keeps: Keeps,
     /// Taken out while it is polled.
     pub(super) app: Option<Box<dyn Program + 'a>>,
     pub(super) awaits: Awaits,
@@ -164,6 +178,8 @@ pub(super) struct Machine<'a> {
     pub(super) body: Body,
     pub(super) programs: Vec<Running<'a>>,
     pub(super) told: Told,
+    /// What programs have done whose samples are not kept.
+    pub(super) sums: TrafficSums,
     pub(super) drops: Drops,
     /// When it was last told to be woken.
     pub(super) armed: Instant,
@@ -219,6 +235,7 @@ impl Machine<'_> {
             body,
             programs: Vec::new(),
             told: Told::default(),
+            sums: TrafficSums::default(),
             drops: Drops::default(),
             armed: Instant::NEVER,
             random: RngStream::stream(seed, node, Purpose::Board),
@@ -232,9 +249,10 @@ impl Machine<'_> {
         }
     }
 
-    /// Programs that have not ended.
+    /// Returns the number of programs that have not ended, without those nobody waits for.
     pub(super) fn running(&self) -> usize {
-        self.programs.iter().filter(|it| it.awaits != Awaits::Done).count()
+        let waits = |it: &&Running<'_>| it.awaits != Awaits::Done && it.keeps != Keeps::Sums;
+        self.programs.iter().filter(waits).count()
     }
 
     /// Whether a program keeps its core busy while it waits.

@@ -50,13 +50,13 @@ pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
 use crate::mac::{self, WirelessMedium};
 use crate::net;
 use crate::power::StateTimes;
-use crate::wifi::{self, Joined, WifiLayer};
+use crate::wifi::{self, Joined, WifiLayer, WifiRole};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Cause, Sample};
+use espbench_proto::sample::{Cause, Fate, Link, Sample};
 use espbench_proto::time::Instant;
-use machine::Machine;
+use machine::{Keeps, Machine};
 use stage::Stage;
 
 /// Number of a machine.
@@ -88,9 +88,58 @@ pub struct Told {
     pub bytes_printed: u64,
 }
 
+/// What the programs of a machine have done whose samples are not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrafficSums {
+    /// Probes that were sent.
+    pub sent: u64,
+    /// Of these, those that were answered in time.
+    pub delivered: u64,
+    /// The time until the answers, added up, in nanoseconds.
+    pub waited_ns: u64,
+    /// Bytes of streams.
+    pub bytes: u64,
+}
+
+impl TrafficSums {
+    /// Adds what others have done.
+    pub fn add_all(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.waited_ns += other.waited_ns;
+        self.bytes += other.bytes;
+    }
+
+    fn add(&mut self, sample: &Sample) {
+        match sample {
+            Sample::Probe(it) => {
+                self.sent += 1;
+                if let (Fate::Delivered, Some(sent), Some(received)) =
+                    (it.fate, it.sent, it.received)
+                {
+                    self.delivered += 1;
+                    self.waited_ns += received.since(sent).as_nanos() as u64;
+                }
+            }
+            Sample::Interval(it) if !it.total => self.bytes += it.bytes,
+            _ => {}
+        }
+    }
+}
+
 impl Told {
     /// Bytes that are kept of what was printed.
     pub const KEPT: usize = 16 << 10;
+}
+
+/// Returns the access points that are no machine's: the routers, which are all on one LAN.
+fn lan(roles: &[WifiRole], machines: &[MachineSetup]) -> Vec<u32> {
+    let is_router = |(number, role): (usize, &WifiRole)| {
+        let number = number as u32;
+        let owned = machines.iter().any(|it| it.place == setup::Place::Air(number));
+        (matches!(role, WifiRole::AccessPoint(_)) && !owned).then_some(number)
+    };
+    roles.iter().enumerate().filter_map(is_router).collect()
 }
 
 impl<'a> World<'a> {
@@ -98,11 +147,13 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn new(seed: u64, setup: WorldSetup) -> Self {
         let WorldSetup { room, roles, machines, forward, others } = setup;
+        let lan = lan(&roles, &machines);
         let wifi = WifiLayer::new(seed, roles);
         let machines: Vec<Machine<'a>> =
             machines.into_iter().enumerate().map(|(i, it)| Machine::new(seed, i, it)).collect();
         let mut stage = Stage::new(wifi, machines, others, seed, room.stations());
         stage.field.forward = forward;
+        stage.field.lan = lan;
         let mut world = Self { room, stage };
         world.stage.begin(&mut world.room, seed);
         world
@@ -160,16 +211,64 @@ impl<'a> World<'a> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.stage.start(&mut self.room, machine.0, program);
+        let begin = (Keeps::Samples, self.now());
+        self.stage.start(&mut self.room, machine.0, begin, program);
     }
 
-    /// Whether all programs of a machine have ended.
+    /// Gives a machine a program whose samples are those of a link.
+    pub fn start_on(
+        &mut self,
+        link: Link,
+        machine: MachineId,
+        program: alloc::boxed::Box<dyn setup::Program + 'a>,
+    ) {
+        self.start_on_at(self.now(), link, machine, program);
+    }
+
+    /// Gives a machine a program that begins at that time and whose samples are those of a link.
+    pub fn start_on_at(
+        &mut self,
+        at: Instant,
+        link: Link,
+        machine: MachineId,
+        program: alloc::boxed::Box<dyn setup::Program + 'a>,
+    ) {
+        self.stage.start(&mut self.room, machine.0, (Keeps::OnLink(link), at), program);
+    }
+
+    /// Gives a machine a program that is not measured: its samples are added up, and no verb waits
+    /// for its end.
+    pub fn start_beside(
+        &mut self,
+        machine: MachineId,
+        program: alloc::boxed::Box<dyn setup::Program + 'a>,
+    ) {
+        self.start_beside_at(self.now(), machine, program);
+    }
+
+    /// Gives a machine a program that is not measured and that begins at that time.
+    pub fn start_beside_at(
+        &mut self,
+        at: Instant,
+        machine: MachineId,
+        program: alloc::boxed::Box<dyn setup::Program + 'a>,
+    ) {
+        self.stage.start(&mut self.room, machine.0, (Keeps::Sums, at), program);
+    }
+
+    /// Returns what the programs of a machine have done that are not measured.
+    #[must_use]
+    pub fn sums(&self, machine: MachineId) -> TrafficSums {
+        self.stage.machine(machine.0).map(|it| it.sums).unwrap_or_default()
+    }
+
+    /// Returns whether all programs of a machine have ended that are measured.
     #[must_use]
     pub fn is_idle(&self, machine: MachineId) -> bool {
         self.running(machine) == 0
     }
 
-    /// How many programs of a machine have not ended.
+    /// Returns the number of measured programs of a machine that have not ended.
     #[must_use]
     pub fn running(&self, machine: MachineId) -> usize {
         self.stage.machine(machine.0).map_or(0, Machine::running)

@@ -5,7 +5,7 @@ use super::machine::{Awaits, Body, Pc};
 use super::program::{Space, step};
 use super::setup::Place;
 use crate::lab::net_scene::Delay;
-use crate::mac::WirelessMedium;
+use crate::mac::{GROUP, WirelessMedium};
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
@@ -96,7 +96,11 @@ impl Field<'_> {
             }
             Place::Wire(ap) => {
                 let to = self.pool.head(tag).to;
-                if self.hop(to).is_some() {
+                if let Some(next) = self.hop(to) {
+                    if next == GROUP {
+                        self.flood(room, ap, at, tag);
+                    }
+                    let ap = self.serving(next).filter(|it| self.lan.contains(it)).unwrap_or(ap);
                     self.post(room, at, Carried::AccessPoint { ap, tag });
                 } else {
                     // Another one on the wire, or nobody.

@@ -1,16 +1,16 @@
 //! How programs run, and what their calls cost.
 
-use super::Told;
 use super::field::destination;
-use super::machine::{Awaits, Body, Machine};
+use super::machine::{Awaits, Body, Keeps, Machine};
 use super::pool::{Head, Pool};
+use super::{Told, TrafficSums};
 use crate::lab::profile::IpCosts;
 use crate::net::{NetDriver, ProgramEnv, ProgramId, ProgramSockets};
 use alloc::vec::Vec;
 use espbench_proto::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
-use espbench_proto::sample::Sample;
+use espbench_proto::sample::{Interval, Link, Probe, Sample};
 use espbench_proto::time::Instant;
 
 /// What a driver has room for.
@@ -71,7 +71,9 @@ impl NetDriver for Outbox<'_> {
 /// What is beside the network, and how long the program keeps the processor.
 struct Beside<'a> {
     outbox: Outbox<'a>,
+    keeps: Keeps,
     told: &'a mut Told,
+    sums: &'a mut TrafficSums,
     costs: Option<&'a IpCosts>,
     uart: Option<Uart<'a>>,
     now: u64,
@@ -127,13 +129,24 @@ impl ProgramEnv for Beside<'_> {
     }
 
     fn sample(&mut self, sample: Sample) {
-        self.told.samples.push(sample);
+        match self.keeps {
+            Keeps::Samples => self.told.samples.push(sample),
+            Keeps::OnLink(link) => self.told.samples.push(on_link(sample, link)),
+            Keeps::Sums => self.sums.add(&sample),
+        }
     }
 
     fn count(&mut self, name: &'static str, by: u64) {
-        if by > 0 {
+        if by > 0 && self.keeps != Keeps::Sums {
             *self.told.counts.entry(name).or_default() += by;
         }
+    }
+}
+
+const fn on_link(sample: Sample, link: Link) -> Sample {
+    match sample {
+        Sample::Probe(it) => Sample::Probe(Probe { link, ..it }),
+        Sample::Interval(it) => Sample::Interval(Interval { link, ..it }),
     }
 }
 
@@ -265,7 +278,7 @@ pub(super) fn step(
     program: u16,
     space: Space,
 ) -> u64 {
-    let Machine { host, body, programs, told, random, .. } = machine;
+    let Machine { host, body, programs, told, sums, random, .. } = machine;
     let Some(it) = programs.get_mut(usize::from(program)) else { return 0 };
     let Some(mut app) = it.app.take() else { return 0 };
     let (costs, uart, tick_ns) = match body {
@@ -282,7 +295,8 @@ pub(super) fn step(
         Body::Pc(_) => (None, None, 1),
     };
     let outbox = Outbox { pool, from: number, space, out: &mut it.out };
-    let mut beside = Beside { outbox, told, costs, uart, now: now.as_nanos(), spent: 0 };
+    let (keeps, now_ns) = (it.keeps, now.as_nanos());
+    let mut beside = Beside { outbox, keeps, told, sums, costs, uart, now: now_ns, spent: 0 };
     let api = host.api(now, ProgramId(program), &mut beside);
     let mut sockets = Costly { api, costs, spent: 0 };
     let wait = app.poll(now, &mut sockets);

@@ -13,6 +13,7 @@ use crate::wifi::{
     WifiRole,
 };
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -25,16 +26,16 @@ const BEST_EFFORT: Timing = Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timin
 /// The number of PCs' and routers' A-MPDU windows where nothing limits them.
 const MOST: u8 = 64;
 
-/// What stations a scene has, in their order: the router, the devices, a PC's radio, other people's.
+/// The stations of a scene in their order: routers, devices, a PC's radio, other people's.
 struct Stations<'a> {
-    router: Option<&'a AccessPoint>,
+    routers: &'a [AccessPoint],
     devices: &'a [NetDevice],
     dongle: Option<&'a Dongle>,
 }
 
 impl Stations<'_> {
     fn first_device(&self) -> u32 {
-        u32::from(self.router.is_some())
+        self.routers.len() as u32
     }
 
     fn dongle_station(&self) -> u32 {
@@ -52,7 +53,7 @@ impl NetScene {
             Link::Air(dongle) => Some(dongle),
             Link::Wire { .. } => None,
         };
-        Stations { router: self.access_point.as_ref(), devices: &self.devices, dongle }
+        Stations { routers: &self.access_points, devices: &self.devices, dongle }
     }
 
     /// The station of its first device.
@@ -61,68 +62,110 @@ impl NetScene {
         self.stations().first_device()
     }
 
-    /// The station that is the access point.
+    /// Returns the access point of each device: the one that its file names, else the one that is
+    /// strongest at its place. `None` for a device in no network, and where a device is the access
+    /// point.
     #[must_use]
-    pub fn ap(&self) -> u32 {
-        match self.access_point {
-            Some(_) => 0,
-            None => {
-                self.devices.iter().position(|it| it.role == NetRole::SoftAp).unwrap_or(0) as u32
+    pub fn networks(&self, seed: u64) -> Vec<Option<u16>> {
+        let first = self.first_device();
+        let stands = if self.access_points.len() > 1 { self.stands_of(&[]) } else { Vec::new() };
+        let strongest = |device: u32| {
+            let arrives = |ap: &u16| {
+                self.environment.arriving_dbm(&stands, seed, u32::from(*ap), first + device)
+            };
+            let routers = 0..self.access_points.len() as u16;
+            // The last of equal ones would be taken.
+            routers.rev().max_by(|a, b| arrives(a).total_cmp(&arrives(b)))
+        };
+        let network = |(number, it): (usize, &NetDevice)| match it.role {
+            NetRole::Station => it.access_point.or_else(|| strongest(number as u32)),
+            NetRole::SoftAp | NetRole::Alone => None,
+        };
+        self.devices.iter().enumerate().map(network).collect()
+    }
+
+    /// Returns for each station the station that is its access point, and its number among the
+    /// stations of that, from 1; an access point is its own, with number 0.
+    #[must_use]
+    pub fn memberships(&self, seed: u64) -> Vec<(u32, u16)> {
+        let first = self.first_device();
+        let soft_ap = self.devices.iter().position(|it| it.role == NetRole::SoftAp);
+        let usual = soft_ap.filter(|_| first == 0).unwrap_or(0) as u32;
+        let networks = self.networks(seed);
+        let mut counts = BTreeMap::new();
+        let stations = self.stands(seed).len() as u32;
+        let of = |station: u32| {
+            if station < first || first == 0 && station == usual {
+                return (station, 0);
             }
-        }
+            let network = networks.get((station - first) as usize).copied().flatten();
+            let ap = network.map_or(usual, u32::from);
+            let count = counts.entry(ap).or_insert(0);
+            *count += 1;
+            (ap, *count)
+        };
+        (0..stations).map(of).collect()
     }
 
     /// How strongly one station arrives at another, dBm: negative infinity for one that is not there.
     #[must_use]
     pub fn arriving_dbm(&self, seed: u64, from: u32, to: u32) -> f64 {
-        self.environment.arriving_dbm(&self.stands(), seed, from, to)
+        self.environment.arriving_dbm(&self.stands(seed), seed, from, to)
     }
 
     /// Names of its stations, by their numbers in the room, and after them of a PC on a wire.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let router = self.access_point.as_ref().map(|_| "access point".into());
+        let routers = self.access_points.iter().map(|it| it.name.clone());
         let devices = self.devices.iter().map(|it| it.name.clone());
         let (dongle, wired) = match self.pc.link {
             Link::Air(_) => (Some("PC".into()), None),
             Link::Wire { .. } => (None, Some("PC".into())),
         };
         let others = self.background.iter().map(|it| it.name.clone());
-        router.into_iter().chain(devices).chain(dongle).chain(others).chain(wired).collect()
+        routers.chain(devices).chain(dongle).chain(others).chain(wired).collect()
     }
 
-    /// The channel of its network.
-    fn channel(&self) -> u8 {
-        self.access_point.as_ref().map_or_else(
+    /// Returns the channel of a network; without routers, that of the first device.
+    fn channel(&self, network: Option<u16>) -> u8 {
+        let router = self.access_points.get(usize::from(network.unwrap_or(0)));
+        router.map_or_else(
             || self.devices.first().map_or(1, |it| it.channel),
             |router| router.channel,
         )
     }
 
-    fn stands(&self) -> Vec<Stand> {
-        let channel = self.channel();
+    fn stands(&self, seed: u64) -> Vec<Stand> {
+        self.stands_of(&self.networks(seed))
+    }
+
+    /// Returns the stations as radio sees them, with the devices in these networks.
+    fn stands_of(&self, networks: &[Option<u16>]) -> Vec<Stand> {
         let flat = |at, power_dbm, channel| Stand {
             at,
             output: Arc::new(TxPower::flat(power_dbm)),
             channel,
             chip: RadioChip::Esp32,
         };
-        let Stations { router, devices, dongle } = self.stations();
-        let router = router.map(|it| flat(it.at, it.power_dbm, channel));
-        let devices = devices.iter().map(|it| Stand {
+        let Stations { routers, devices, dongle } = self.stations();
+        let routers = routers.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
+        let devices = devices.iter().enumerate().map(|(number, it)| Stand {
             at: it.at,
             output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm)),
-            channel: if it.role == NetRole::Alone { it.channel } else { channel },
+            channel: match it.role {
+                NetRole::Alone => it.channel,
+                _ => self.channel(networks.get(number).copied().flatten()),
+            },
             chip: it.profile.chip,
         });
-        let dongle = dongle.map(|it| flat(it.at, it.power_dbm, channel));
+        let dongle = dongle.map(|it| flat(it.at, it.power_dbm, self.channel(None)));
         let others = self.background.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
-        router.into_iter().chain(devices).chain(dongle).chain(others).collect()
+        routers.chain(devices).chain(dongle).chain(others).collect()
     }
 
     /// The MAC of each station, but for channel, receiver and power.
     fn macs(&self) -> Vec<MacConfig> {
-        let Stations { router, devices, dongle } = self.stations();
+        let Stations { routers, devices, dongle } = self.stations();
         let data = |ampdu, buffers| MacConfig {
             timing: BEST_EFFORT,
             basic: BasicRates::BG,
@@ -130,7 +173,7 @@ impl NetScene {
             buffers,
             ..MacConfig::default()
         };
-        let router = router.map(|it| MacConfig {
+        let routers = routers.iter().map(|it| MacConfig {
             rts: it.rts,
             rts_threshold: if it.rts { 2346 } else { u32::MAX },
             ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
@@ -164,11 +207,11 @@ impl NetScene {
             buffers: 256,
             ..MacConfig::default()
         });
-        router.into_iter().chain(devices).chain(dongle).chain(others).collect()
+        routers.chain(devices).chain(dongle).chain(others).collect()
     }
 
     pub(super) fn room(&self, seed: u64) -> WirelessMedium {
-        let stands: Arc<[Stand]> = self.stands().into();
+        let stands: Arc<[Stand]> = self.stands(seed).into();
         let links = self.environment.links(&stands, seed);
         let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
         let settings = self.macs().into_iter().zip(stands.iter()).zip(kinds).map(
@@ -188,7 +231,8 @@ impl NetScene {
     }
 
     /// What each station is; `apart`: the first device starts in no network.
-    fn roles(&self, apart: bool) -> Vec<WifiRole> {
+    fn roles(&self, seed: u64, apart: bool) -> Vec<WifiRole> {
+        let networks = self.networks(seed);
         let security = self.security;
         let station = |capabilities, rates: &DataRates| StationConfig {
             joined: true,
@@ -197,9 +241,10 @@ impl NetScene {
             rates: rates.clone(),
             ..StationConfig::default()
         };
-        let Stations { router, devices, dongle } = self.stations();
-        let router = router.map(|it| {
+        let Stations { routers, devices, dongle } = self.stations();
+        let routers = routers.iter().enumerate().map(|(number, it)| {
             WifiRole::AccessPoint(ApConfig {
+                network: number as u16,
                 security,
                 beacon_interval: it.beacon,
                 dtim_period: it.dtim,
@@ -209,13 +254,16 @@ impl NetScene {
                 ..ApConfig::default()
             })
         });
-        let channel = self.channel();
+        let measured = usize::from(self.measured);
         let devices = devices.iter().enumerate().map(|(number, it)| {
             let ht = it.sdk.rx_ba_window > 0 || it.rates.is_ht();
+            let network = networks[number];
+            let channel = self.channel(network);
             match it.role {
                 NetRole::Station | NetRole::Alone => {
-                    let apart = it.role == NetRole::Alone || apart && number == 0;
+                    let apart = it.role == NetRole::Alone || apart && number < measured;
                     WifiRole::Station(StationConfig {
+                        network: network.unwrap_or(0),
                         joined: !apart,
                         apart,
                         join: it.joining(channel),
@@ -241,7 +289,7 @@ impl NetScene {
             WifiRole::Station(station(capabilities(ht), &it.rates))
         });
         let others = self.background.iter().map(|_| WifiRole::Foreign);
-        router.into_iter().chain(devices).chain(dongle).chain(others).collect()
+        routers.chain(devices).chain(dongle).chain(others).collect()
     }
 
     /// Machines: the devices, then the PC.
@@ -281,7 +329,7 @@ impl NetScene {
         let turn = self.pc.turn;
         let (place, wire) = match &self.pc.link {
             Link::Wire { delay, bits } => {
-                let forward = self.access_point.as_ref().map(|it| it.forward).unwrap_or_default();
+                let forward = self.access_points.first().map(|it| it.forward).unwrap_or_default();
                 (Place::Wire(0), Some(Wire { delay: *delay, forward, bits: *bits }))
             }
             Link::Air(_) => (Place::Air(stations.dongle_station()), None),
@@ -298,7 +346,7 @@ impl NetScene {
         self.world_of(seed, false)
     }
 
-    /// The same; its first device is in no network yet, and joins it when it is told to.
+    /// The same; its measured devices are in no network yet, and join theirs when they are told to.
     #[must_use]
     pub fn world_apart<'a>(&self, seed: u64) -> World<'a> {
         self.world_of(seed, true)
@@ -306,8 +354,8 @@ impl NetScene {
 
     fn world_of<'a>(&self, seed: u64, apart: bool) -> World<'a> {
         let others = (self.stations().first_other(), self.background.clone());
-        let forward = self.access_point.as_ref().map_or(Duration::ZERO, |it| it.forward.fixed);
-        let (room, roles, machines) = (self.room(seed), self.roles(apart), self.machines());
+        let forward = self.access_points.first().map_or(Duration::ZERO, |it| it.forward.fixed);
+        let (room, roles, machines) = (self.room(seed), self.roles(seed, apart), self.machines());
         World::new(seed, WorldSetup { room, roles, machines, forward, others })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::esp_now;
 use super::field::{Carried, Field, MACHINE, Relay, WIRE};
-use super::machine::{Awaits, Body, Machine, Running};
+use super::machine::{Awaits, Body, Keeps, Machine, Running};
 use super::setup::Program;
 use crate::lab::run::others::Others;
 use crate::lab::scene::Background;
@@ -60,13 +60,14 @@ impl<'a> Stage<'a> {
         &mut self,
         room: &mut WirelessMedium,
         number: u16,
+        (keeps, begin): (Keeps, Instant),
         app: Box<dyn Program + 'a>,
     ) {
-        let now = room.now();
         if let Some(machine) = self.machine_mut(number) {
-            let then = Awaits::Time(now);
+            let then = Awaits::Time(begin);
             let app = Some(app);
-            machine.programs.push(Running { app, awaits: then, then, out: Vec::new(), pending: 0 });
+            let (out, pending) = (Vec::new(), 0);
+            machine.programs.push(Running { keeps, app, awaits: then, then, out, pending });
             self.run(room, number);
         }
     }

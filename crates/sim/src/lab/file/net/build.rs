@@ -1,22 +1,24 @@
 //! A variant of a lab's file to a scene.
 
 use super::super::block::Source as Text;
-use super::super::wrong::Wrong;
+use super::super::wrong::{Wrong, hint};
 use super::super::{Library, Surroundings};
 use super::File;
-use super::keys::{ROLES, SECURITIES};
-use super::layer::Layers;
+use super::keys::{MOST_DEVICES, ROLES, SECURITIES};
+use super::layer::{DEVICE_TABLE, Layer, Layers, ROUTER_TABLE};
 use crate::lab::net_scene::{
-    AccessPoint, Coexistence, Columns, Connectionless, Delay, Dongle, Link, NetDevice, NetRole,
-    NetScene, Pc, Program, Scan,
+    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, Link, NetDevice,
+    NetRole, NetScene, Pc, Program, Scan,
 };
 use crate::lab::profile::Profile;
 use crate::lab::scene::Point;
 use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
+use crate::random::{Purpose, RngStream};
 use crate::wifi::{DataRates, PowerSave, WifiSecurity};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::sdkconfig::{self, Context, Release, Settings};
@@ -38,8 +40,17 @@ pub(in super::super) struct Build<'l> {
 struct Table<'b> {
     build: &'b Build<'b>,
     layers: Layers<'b>,
-    name: &'static str,
+    /// Whose keys it has.
+    table: &'static str,
+    /// What its devices are called.
+    name: String,
 }
+
+/// The name of the router of `[access_point]`.
+const FIRST_ROUTER: &str = "access point";
+/// What draws where devices of a cluster stand.
+const PLACES: u64 = 1;
+static NOTHING: Layer = Layer::NOTHING;
 
 impl Build<'_> {
     /// The scene.
@@ -47,22 +58,12 @@ impl Build<'_> {
         let named = |it| Wrong { file: self.text.file.into(), ..it };
         let layers = self.file.layers(self.variant).map_err(named)?;
         let role = ROLE[layers.word("device", "role")];
-        let access_point = match role {
-            NetRole::SoftAp => None,
-            _ => Some(self.access_point(layers)?),
+        let access_points = match role {
+            NetRole::SoftAp => Vec::new(),
+            _ => self.access_points(layers)?,
         };
-        let pc = self.pc(layers, access_point.as_ref())?;
-        let mut devices = Vec::new();
-        devices.push(self.device(layers, "device", access_point.as_ref(), &pc)?);
-        if layers.has("other") {
-            devices.push(self.device(layers, "other", access_point.as_ref(), &pc)?);
-        }
-        if devices.iter().filter(|it| it.role == NetRole::SoftAp).count() > 0
-            && (access_point.is_some() || devices.len() > 1 && devices[1].role == NetRole::SoftAp)
-        {
-            let message = "only the measured device can be the access point";
-            return Err(self.wrong(layers, "other", "role", message));
-        }
+        let pc = self.pc(layers, access_points.first())?;
+        let (devices, measured) = self.devices(layers, &access_points, &pc)?;
         let Surroundings { environment, mut background, .. } = self.surroundings(layers)?;
         let before = background.len() as u16;
         for it in &self.file.background {
@@ -88,8 +89,9 @@ impl Build<'_> {
             },
             environment,
             security,
-            access_point,
+            access_points,
             devices,
+            measured,
             pc,
             background,
             sources,
@@ -109,13 +111,72 @@ impl Build<'_> {
         self.library.environment(name).map_err(missing)
     }
 
-    fn access_point(&self, layers: Layers<'_>) -> Result<AccessPoint, Wrong> {
+    /// The router of the lab, and those beside it.
+    fn access_points(&self, layers: Layers<'_>) -> Result<Vec<AccessPoint>, Wrong> {
+        let mut all = vec![self.access_point(layers, FIRST_ROUTER)?];
+        for name in layers.parts(ROUTER_TABLE) {
+            let layer = layers.part(ROUTER_TABLE, name);
+            let own = Layers { variant: &layer, lab: &NOTHING };
+            if name == FIRST_ROUTER {
+                let message = format!("`name`: `{name}` is the router of [access_point]");
+                return Err(self.wrong(own, ROUTER_TABLE, "name", message));
+            }
+            all.push(self.access_point(own, name)?);
+        }
+        Ok(all)
+    }
+
+    /// The devices, and how many of them are measured.
+    fn devices(
+        &self,
+        layers: Layers<'_>,
+        routers: &[AccessPoint],
+        pc: &Pc,
+    ) -> Result<(Vec<NetDevice>, u16), Wrong> {
+        let stand = (routers, pc);
+        let mut devices = self.table(layers, DEVICE_TABLE, "device").devices(stand, 0)?;
+        let measured = devices.len() as u16;
+        if measured == 0 {
+            let message = "`count`: at least one device is measured";
+            return Err(self.wrong(layers, DEVICE_TABLE, "count", message));
+        }
+        let soft_ap = |it: &NetDevice| it.role == NetRole::SoftAp;
+        if layers.has("other") {
+            devices.extend(self.table(layers, "other", "other").devices(stand, 1)?);
+        }
+        if devices.iter().skip(1).any(soft_ap) {
+            let message = "only the measured device can be the access point";
+            return Err(self.wrong(layers, "other", "role", message));
+        }
+        for (number, name) in (2..).zip(layers.parts(DEVICE_TABLE)) {
+            let layer = layers.part(DEVICE_TABLE, name);
+            let own = Layers { variant: &layer, lab: &NOTHING };
+            let group = self.table(own, DEVICE_TABLE, name).devices(stand, number)?;
+            if group.iter().any(soft_ap) {
+                let message = "only the measured device can be the access point";
+                return Err(self.wrong(own, DEVICE_TABLE, "role", message));
+            }
+            devices.extend(group);
+            if devices.len() > MOST_DEVICES {
+                let message = format!("with it there are more than {MOST_DEVICES} devices");
+                return Err(self.wrong(own, DEVICE_TABLE, "count", message));
+            }
+        }
+        Ok((devices, measured))
+    }
+
+    fn table<'b>(&'b self, layers: Layers<'b>, table: &'static str, name: &str) -> Table<'b> {
+        Table { build: self, layers, table, name: name.into() }
+    }
+
+    fn access_point(&self, layers: Layers<'_>, name: &str) -> Result<AccessPoint, Wrong> {
         const TABLE: &str = "access_point";
         let number = |key, usual| layers.number(TABLE, key).unwrap_or(usual);
         let width = WIDTH[layers.word(TABLE, "width")];
         let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[WifiMode]>::to_vec);
         self.rising(layers, TABLE, &rates, width)?;
         Ok(AccessPoint {
+            name: name.into(),
             at: layers.place(TABLE, "at").unwrap_or(Point { x: 0.0, y: 0.0, z: 1.5 }),
             channel: number("channel", 6.0) as u8,
             width,
@@ -181,30 +242,81 @@ impl Build<'_> {
         }
         Ok(())
     }
-
-    fn device(
-        &self,
-        layers: Layers<'_>,
-        name: &'static str,
-        router: Option<&AccessPoint>,
-        pc: &Pc,
-    ) -> Result<NetDevice, Wrong> {
-        Table { build: self, layers, name }.device(router, pc)
-    }
 }
 
 impl Table<'_> {
     fn number(&self, key: &str) -> Option<f64> {
-        self.layers.number(self.name, key)
+        self.layers.number(self.table, key)
     }
 
     fn wrong(&self, key: &str, message: impl AsRef<str>) -> Wrong {
-        self.build.wrong(self.layers, self.name, key, message)
+        self.build.wrong(self.layers, self.table, key, message)
     }
 
-    fn device(&self, router: Option<&AccessPoint>, pc: &Pc) -> Result<NetDevice, Wrong> {
+    /// Its devices, as they stand. `number` sets its places by chance apart from other tables'.
+    fn devices(
+        &self,
+        (routers, pc): (&[AccessPoint], &Pc),
+        number: u32,
+    ) -> Result<Vec<NetDevice>, Wrong> {
+        let count = self.number("count").map_or(1, |it| it as u16);
+        let pattern = self.layers.pattern(self.table);
+        if self.table == "other" && count != 1 {
+            return Err(self.wrong("count", "`count`: [other] is one device, use a [[group]]"));
+        }
+        if count > 1 && pattern.is_none() {
+            let message = "more than one device needs a table `line`, `grid`, `ring` or `cluster`";
+            return Err(self.wrong("count", message));
+        }
+        let first = self.device(routers, pc)?;
+        if count > 1 && first.role == NetRole::SoftAp {
+            return Err(self.wrong("count", "`count`: one device is the access point"));
+        }
+        let several = pattern.filter(|_| count > 1);
+        let mut random = RngStream::stream(PLACES, number, Purpose::Place);
+        let place = |number: u16| NetDevice {
+            name: if count > 1 {
+                format!("{} {}", self.name, number + 1)
+            } else {
+                self.name.clone()
+            },
+            at: several.map_or(first.at, |it| it.place(first.at, number, count, &mut random)),
+            ..first.clone()
+        };
+        Ok((0..count).map(place).collect())
+    }
+
+    /// The number of the router that it names.
+    fn router(&self, routers: &[AccessPoint]) -> Result<Option<u16>, Wrong> {
+        let Some(name) = self.layers.text(self.table, "router") else { return Ok(None) };
+        let found = routers.iter().position(|it| it.name == name);
+        let known: Vec<&str> = routers.iter().map(|it| it.name.as_str()).collect();
+        let message = || format!("`router`: none is called `{name}`{}", hint(name, &known));
+        found.map(|it| Some(it as u16)).ok_or_else(|| self.wrong("router", message()))
+    }
+
+    fn application(&self) -> Application {
+        let every = self.number("report_ms").unwrap_or(1000.0);
+        match self.layers.word(self.table, "application") {
+            1 => Application::Reports {
+                bytes: self.number("report_bytes").map_or(64, |it| it as u32),
+                every: us(every * 1e3),
+            },
+            2 => Application::Upload,
+            3 => Application::Download,
+            _ => Application::None,
+        }
+    }
+
+    fn device(&self, routers: &[AccessPoint], pc: &Pc) -> Result<NetDevice, Wrong> {
         let profile = self.profile()?;
-        let role = ROLE[self.layers.word(self.name, "role")];
+        let role = ROLE[self.layers.word(self.table, "role")];
+        let access_point = self.router(routers)?;
+        let router = routers.get(usize::from(access_point.unwrap_or(0)));
+        let application = self.application();
+        if role != NetRole::Station && application != Application::None {
+            return Err(self.wrong("application", "`application`: only a station has it"));
+        }
         let (settings, context) = self.settings(&profile)?;
         let mut sdk = settings.config(&context);
         if !profile.wifi.ampdu_tx {
@@ -212,7 +324,7 @@ impl Table<'_> {
         }
         let width = self.width(&profile, router)?;
         let tick_ns = 1_000_000_000 / u64::from(sdk.tick_hz);
-        let light = self.layers.switch(self.name, "light_sleep").unwrap_or(false);
+        let light = self.layers.switch(self.table, "light_sleep").unwrap_or(false);
         let millis = |key| u64::from(settings.value(key, &context));
         let min_active = self.number("min_active_ms").map_or_else(
             || Duration::from_millis(millis(sdkconfig::Key::MinActive)),
@@ -220,11 +332,14 @@ impl Table<'_> {
         );
         let disconnected = settings.flag(sdkconfig::Key::DisconnectedSleep, &context);
         let one_core = settings.flag(sdkconfig::Key::Unicore, &context);
-        let modes = self.layers.modes(self.name, "esp_now_mode");
+        let modes = self.layers.modes(self.table, "esp_now_mode");
         Ok(NetDevice {
-            name: self.name.into(),
+            name: self.name.clone(),
+            group: self.name.clone(),
             at: self.at(router, pc),
             role,
+            access_point,
+            application,
             cores: if one_core { 1 } else { profile.processor.cores },
             channel: self
                 .number("channel")
@@ -232,13 +347,13 @@ impl Table<'_> {
             width,
             rates: self.rates(&profile, width)?,
             power_dbm: self.number("power_dbm").unwrap_or(profile.tx_power_dbm),
-            program: PROGRAM[self.layers.word(self.name, "program")],
+            program: PROGRAM[self.layers.word(self.table, "program")],
             sleep: self.sleep(role)?,
             min_active,
             light_sleep: light.then(|| Duration::from_nanos(IDLE_TICKS * tick_ns)),
             disconnected_sleep: self
                 .layers
-                .switch(self.name, "disconnected_sleep")
+                .switch(self.table, "disconnected_sleep")
                 .unwrap_or(disconnected),
             connectionless: self
                 .slices("window_ms", "interval_ms")?
@@ -246,9 +361,9 @@ impl Table<'_> {
             coexistence: self
                 .slices("coexist_wifi_ms", "coexist_period_ms")?
                 .map(|(wifi, period)| Coexistence { period, wifi }),
-            esp_now: self.layers.switch(self.name, "esp_now").unwrap_or(role == NetRole::Alone),
-            at_interval: self.layers.word(self.name, "esp_now_send") == 1,
-            scan: SCAN[self.layers.word(self.name, "scan")],
+            esp_now: self.layers.switch(self.table, "esp_now").unwrap_or(role == NetRole::Alone),
+            at_interval: self.layers.word(self.table, "esp_now_send") == 1,
+            scan: SCAN[self.layers.word(self.table, "scan")],
             esp_now_mode: modes.and_then(|it| it.first().copied()).unwrap_or(WifiMode::ESP_NOW),
             profile,
             sdk,
@@ -257,12 +372,13 @@ impl Table<'_> {
     }
 
     fn profile(&self) -> Result<Arc<Profile>, Wrong> {
-        let Some(name) = self.layers.text(self.name, "profile") else {
-            let message = format!("`{}.profile` is missing: give the name of a profile", self.name);
+        let Some(name) = self.layers.text(self.table, "profile") else {
+            let message =
+                format!("`profile` of `{}` is missing: give the name of a profile", self.name);
             return Err(self.wrong("profile", message));
         };
         let missing = |it: Wrong| {
-            self.build.text.wrong(self.layers.at(self.name, "profile"), format!("{it}"))
+            self.build.text.wrong(self.layers.at(self.table, "profile"), format!("{it}"))
         };
         let profile = self.build.library.profile(name).map_err(missing)?;
         Ok(match self.number("clock_mhz").map(|it| it as u32) {
@@ -275,7 +391,7 @@ impl Table<'_> {
 
     /// What the file says of the firmware, each value in its range.
     fn settings(&self, profile: &Profile) -> Result<(Settings, Context), Wrong> {
-        let release: Release = match self.layers.text(self.name, "idf") {
+        let release: Release = match self.layers.text(self.table, "idf") {
             None => Release::default(),
             Some(text) => text.parse().map_err(|it| self.wrong("idf", format!("`idf`: {it}")))?,
         };
@@ -283,7 +399,7 @@ impl Table<'_> {
         // What no SDK of its own has settings for is taken for an ESP32.
         let chip = profile.chip.name().parse().unwrap_or(sdkconfig::Chip::Esp32);
         let context = Context { chip, release, ..Context::default() };
-        if self.name != "device" {
+        if self.table == "other" {
             return Ok((settings, context));
         }
         let given = self.layers.settings();
@@ -308,12 +424,12 @@ impl Table<'_> {
         profile: &Profile,
         router: Option<&AccessPoint>,
     ) -> Result<ChannelWidth, Wrong> {
-        let Some(_) = self.layers.find(self.name, "width") else {
+        let Some(_) = self.layers.find(self.table, "width") else {
             let wide =
                 router.is_some_and(|it| it.width == ChannelWidth::Mhz40) && profile.wifi.ht40;
             return Ok(if wide { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 });
         };
-        let width = WIDTH[self.layers.word(self.name, "width")];
+        let width = WIDTH[self.layers.word(self.table, "width")];
         if width == ChannelWidth::Mhz40 && !profile.wifi.ht40 {
             let message =
                 format!("an {} has no channels of 40 MHz, use \"HT20\"", profile.chip.name());
@@ -327,8 +443,8 @@ impl Table<'_> {
             true => every(width),
             false => Ofdm::ALL.map(WifiMode::Ofdm).to_vec(),
         };
-        let rates = self.layers.modes(self.name, "rates").map_or_else(usual, <[WifiMode]>::to_vec);
-        self.build.rising(self.layers, self.name, &rates, width)?;
+        let rates = self.layers.modes(self.table, "rates").map_or_else(usual, <[WifiMode]>::to_vec);
+        self.build.rising(self.layers, self.table, &rates, width)?;
         let unable = |mode: &&WifiMode| {
             !profile.chip.sends(**mode) || matches!(mode, WifiMode::Ht(_)) && !profile.wifi.ht_tx
         };
@@ -340,7 +456,7 @@ impl Table<'_> {
     }
 
     fn sleep(&self, role: NetRole) -> Result<PowerSave, Wrong> {
-        let sleep = self.layers.word(self.name, "sleep");
+        let sleep = self.layers.word(self.table, "sleep");
         if sleep > 0 && role != NetRole::Station {
             return Err(self.wrong("sleep", "`sleep`: only a station sleeps"));
         }
@@ -381,9 +497,10 @@ impl Table<'_> {
         let metres = self.number("distance_m").unwrap_or(2.0);
         let at = Point { x: from.x + metres, ..from };
         // A variant's distance goes before the lab's place.
-        let own = self.layers.variant.find(self.name, "distance_m").is_some();
-        let placed = self.layers.place(self.name, "at");
-        let placed = placed.filter(|_| !own || self.layers.variant.find(self.name, "at").is_some());
+        let own = self.layers.variant.find(self.table, "distance_m").is_some();
+        let placed = self.layers.place(self.table, "at");
+        let placed =
+            placed.filter(|_| !own || self.layers.variant.find(self.table, "at").is_some());
         placed.unwrap_or(at)
     }
 }

@@ -3,6 +3,7 @@
 use super::super::block::Keys;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
 use super::super::key::{Is, Key, key};
+use super::super::lab::{CLUSTER_TABLE, GRID_TABLE, LINE_TABLE, RING_TABLE};
 
 pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
 pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
@@ -13,7 +14,11 @@ pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
 pub(super) const SCANS: [&str; 3] = ["fast", "all", "channel"];
 pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
 pub(super) const CASTS: [&str; 2] = ["unicast", "multicast"];
+pub(super) const APPLICATIONS: [&str; 4] = ["none", "reports", "upload", "download"];
 pub(super) const LINKS: [&str; 2] = ["wire", "air"];
+
+/// The most devices of a variant: what the addresses of a LAN and the tests were tried with.
+pub(super) const MOST_DEVICES: usize = 1000;
 
 /// Microseconds of a delay.
 const US: Is = Is::Number(0.0, 10_000_000.0);
@@ -44,9 +49,21 @@ const SDKCONFIG_TABLE: Key = key(
 );
 const ACCESS_POINT_TABLE: Key = key("access_point", Is::Table, "none", "the router");
 const PC_TABLE: Key = key("pc", Is::Table, "none", "the other end of the tests");
+const ROUTER_BLOCKS: Key = key(
+    "router",
+    Is::Blocks,
+    "none",
+    "routers beside that of `[access_point]`, on the same LAN; what one does not say is as there",
+);
+const GROUP_BLOCKS: Key = key(
+    "group",
+    Is::Blocks,
+    "none",
+    "devices that are not measured, each with an application of its own",
+);
 
 /// Keys of a lab with variants.
-pub(in super::super) static KEYS: [Key; 13] = [
+pub(in super::super) static KEYS: [Key; 15] = [
     TITLE,
     ENVIRONMENT,
     SECURITY,
@@ -57,6 +74,8 @@ pub(in super::super) static KEYS: [Key; 13] = [
     OTHER_TABLE,
     SDKCONFIG_TABLE,
     ACCESS_POINT_TABLE,
+    ROUTER_BLOCKS,
+    GROUP_BLOCKS,
     PC_TABLE,
     key("variant", Is::Blocks, "", "what is measured in it: each says what differs from the lab"),
     key(
@@ -68,7 +87,7 @@ pub(in super::super) static KEYS: [Key; 13] = [
 ];
 
 /// Keys of a variant.
-pub(in super::super) static VARIANT: [Key; 12] = [
+pub(in super::super) static VARIANT: [Key; 14] = [
     key("name", Is::Text, "", "its name, which plans say: letters, digits, `-`, `_`, `.`"),
     Key { usual: "that of the lab", ..TITLE },
     Key { usual: "that of the lab", ..ENVIRONMENT },
@@ -80,11 +99,39 @@ pub(in super::super) static VARIANT: [Key; 12] = [
     OTHER_TABLE,
     SDKCONFIG_TABLE,
     ACCESS_POINT_TABLE,
+    Key {
+        usual: "those of the lab",
+        about: "what differs of a router of the lab, by its name, or one more",
+        ..ROUTER_BLOCKS
+    },
+    Key {
+        usual: "those of the lab",
+        about: "what differs of a group of the lab, by its name, or one more",
+        ..GROUP_BLOCKS
+    },
     PC_TABLE,
 ];
 
-/// Keys of `[device]` and `[other]`.
-pub(in super::super) static DEVICE: [Key; 27] = [
+const NAME: Key = key("name", Is::Text, "", "its name");
+
+/// Keys of `[device]`, `[other]` and `[[group]]`.
+pub(in super::super) static DEVICE: [Key; 33] = [
+    key(
+        "count",
+        Is::Whole(0, MOST_DEVICES as i64),
+        "1",
+        "how many devices: those of `[device]` are all measured at once, link n is device n + 1",
+    ),
+    LINE_TABLE,
+    GRID_TABLE,
+    RING_TABLE,
+    CLUSTER_TABLE,
+    key(
+        "router",
+        Is::Text,
+        "the strongest at its place",
+        "name of the router whose station it is: that of a `[[router]]`, or \"access point\"",
+    ),
     key("profile", Is::Text, "", "name of its profile"),
     key("role", Is::Word(&ROLES), "\"station\"", "alone: in no network, it speaks ESP-NOW"),
     key("at", Is::Place, "at `distance_m`", "where it is"),
@@ -169,6 +216,29 @@ pub(in super::super) static DEVICE: [Key; 27] = [
     FITTED,
 ];
 
+/// Keys of `[[group]]`: those of devices, and these.
+pub(in super::super) static GROUP: [Key; 38] = {
+    let mut keys = [NAME; 38];
+    let mut at = 0;
+    while at < DEVICE.len() {
+        keys[at] = DEVICE[at];
+        at += 1;
+    }
+    keys[33] = NAME;
+    keys[34] = key(
+        "application",
+        Is::Word(&APPLICATIONS),
+        "\"none\"",
+        "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it",
+    );
+    keys[35] =
+        key("report_bytes", Is::Whole(16, 1472), "64", "with `application = \"reports\"`: bytes");
+    keys[36] =
+        key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
+    keys[37] = SDKCONFIG_TABLE;
+    keys
+};
+
 /// Where numbers of a table come from, where that matters.
 const SOURCE_OF_LAB: Key = Key { usual: "not said", ..SOURCE };
 /// The same of a table with delays.
@@ -203,6 +273,17 @@ pub(in super::super) static ACCESS_POINT: [Key; 16] = [
     CONFIDENCE,
     FITTED,
 ];
+
+/// Keys of `[[router]]`: those of `[access_point]`, and a name.
+pub(in super::super) static ROUTER: [Key; 17] = {
+    let mut keys = [NAME; 17];
+    let mut at = 0;
+    while at < ACCESS_POINT.len() {
+        keys[at + 1] = ACCESS_POINT[at];
+        at += 1;
+    }
+    keys
+};
 
 /// Keys of `[pc]`.
 pub(in super::super) static PC: [Key; 15] = [

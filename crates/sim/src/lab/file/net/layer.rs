@@ -3,8 +3,9 @@
 use super::super::block::Block;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
 use super::super::key::{Is, Key};
+use super::super::pattern::{self, Pattern};
 use super::super::wrong::Wrong;
-use super::keys::TABLES;
+use super::keys::{GROUP, ROUTER, TABLES};
 use crate::lab::profile::{Confidence, Source};
 use crate::lab::scene::Point;
 use crate::radio::WifiMode;
@@ -23,6 +24,22 @@ pub(super) enum Value {
     Switch(bool),
     Place(Point),
     Modes(Vec<WifiMode>),
+    Pattern(Pattern),
+}
+
+/// The key under which a table's pattern is kept.
+const PATTERN: &str = "pattern";
+/// The tables of which routers and groups are.
+pub(super) const DEVICE_TABLE: &str = "device";
+pub(super) const ROUTER_TABLE: &str = "access_point";
+
+/// A `[[router]]` or a `[[group]]`.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// Whose keys it has: [`ROUTER_TABLE`] or [`DEVICE_TABLE`].
+    pub(super) table: &'static str,
+    pub(super) name: String,
+    pub(super) layer: Layer,
 }
 
 /// A value with its key, and where it stands.
@@ -40,11 +57,21 @@ pub(super) struct Layer {
     pub(super) values: Vec<Entry>,
     pub(super) sdk: Vec<(sdkconfig::Key, u32, usize)>,
     pub(super) sources: Vec<Source>,
+    pub(super) parts: Vec<Part>,
     /// Where it begins.
     pub(super) start: usize,
 }
 
 impl Layer {
+    /// Nothing is said.
+    pub(super) const NOTHING: Self = Self {
+        values: Vec::new(),
+        sdk: Vec::new(),
+        sources: Vec::new(),
+        parts: Vec::new(),
+        start: 0,
+    };
+
     /// What a block and its tables say.
     pub(super) fn read(block: &Block<'_>, own: &'static [Key]) -> Result<Self, Wrong> {
         let mut layer = Self { start: block.start, ..Self::default() };
@@ -55,7 +82,48 @@ impl Layer {
             layer.source(name, &table, keys)?;
         }
         layer.settings(block)?;
+        for (blocks, table, keys) in
+            [("router", ROUTER_TABLE, &ROUTER[..]), ("group", DEVICE_TABLE, &GROUP[..])]
+        {
+            for it in block.blocks(blocks, keys)? {
+                layer.part(table, &it, keys)?;
+            }
+        }
         Ok(layer)
+    }
+
+    /// Reads a router or a group.
+    fn part(
+        &mut self,
+        table: &'static str,
+        block: &Block<'_>,
+        keys: &'static [Key],
+    ) -> Result<(), Wrong> {
+        let name = block.must("name", block.text("name")?)?;
+        if self.parts.iter().any(|it| it.table == table && it.name == name) {
+            return Err(block.wrong_value("name", "it has this name already"));
+        }
+        let mut layer = Self { start: block.start, ..Self::default() };
+        layer.table(table, block, keys)?;
+        layer.source(table, block, keys)?;
+        if table == DEVICE_TABLE {
+            layer.settings(block)?;
+        }
+        self.parts.push(Part { table, name, layer });
+        Ok(())
+    }
+
+    /// Puts what another layer says over this one.
+    pub(super) fn put_over(&mut self, upper: &Self) {
+        for entry in &upper.values {
+            self.values.retain(|it| (it.table, it.key) != (entry.table, entry.key));
+            self.values.push(entry.clone());
+        }
+        for entry in &upper.sdk {
+            self.sdk.retain(|it| it.0 != entry.0);
+            self.sdk.push(*entry);
+        }
+        self.start = upper.start;
     }
 
     fn table(
@@ -80,6 +148,12 @@ impl Layer {
             let Some(value) = value else { continue };
             let at = block.place_of(key.name);
             self.values.push(Entry { table: name, key: key.name, value, at });
+        }
+        if name == DEVICE_TABLE
+            && let Some(pattern) = pattern::read(block)?
+        {
+            let value = Value::Pattern(pattern);
+            self.values.push(Entry { table: name, key: PATTERN, value, at: block.start });
         }
         Ok(())
     }
@@ -207,6 +281,45 @@ impl<'l> Layers<'l> {
         }
     }
 
+    /// Returns how the devices of a table stand.
+    pub(super) fn pattern(self, table: &str) -> Option<Pattern> {
+        match self.find(table, PATTERN)?.value {
+            Value::Pattern(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
+    /// Returns the names of the routers or groups: those of the lab, then those that only the
+    /// variant has.
+    pub(super) fn parts(self, table: &'static str) -> Vec<&'l str> {
+        let all = self.lab.parts.iter().chain(&self.variant.parts);
+        let mut names: Vec<&str> = Vec::new();
+        for it in all.filter(|it| it.table == table) {
+            if !names.contains(&it.name.as_str()) {
+                names.push(&it.name);
+            }
+        }
+        names
+    }
+
+    /// Returns what is said of a router or a group: by the lab, and over that by the variant. A
+    /// router has for the rest what is said of `[access_point]`.
+    pub(super) fn part(self, table: &'static str, name: &str) -> Layer {
+        let mut whole = Layer { start: self.variant.start, ..Layer::default() };
+        if table == ROUTER_TABLE {
+            for layer in [self.lab, self.variant] {
+                let values = layer.values.iter().filter(|it| it.table == table);
+                let values = values.cloned().collect();
+                whole.put_over(&Layer { values, start: whole.start, ..Layer::default() });
+            }
+        }
+        let named = |it: &&Part| it.table == table && it.name == name;
+        for layer in [self.lab, self.variant] {
+            layer.parts.iter().filter(named).for_each(|it| whole.put_over(&it.layer));
+        }
+        whole
+    }
+
     /// Whether one of the two has a table.
     pub(super) fn has(self, table: &str) -> bool {
         let has = |layer: &Layer| layer.values.iter().any(|it| it.table == table);
@@ -235,6 +348,11 @@ impl<'l> Layers<'l> {
         let mut all = self.lab.sources.clone();
         all.retain(|it| !self.variant.sources.iter().any(|own| own.key == it.key));
         all.extend(self.variant.sources.iter().cloned());
+        for part in self.lab.parts.iter().chain(&self.variant.parts) {
+            let named =
+                |it: &Source| Source { key: format!("{}.{}", part.name, it.key), ..it.clone() };
+            all.extend(part.layer.sources.iter().map(named));
+        }
         all
     }
 }

@@ -12,7 +12,7 @@ mod keys;
 mod layer;
 
 pub(super) use build::Build;
-pub(super) use keys::{ACCESS_POINT, DEVICE, KEYS, PC, VARIANT};
+pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, VARIANT};
 
 use super::block::{Item, Source as Text};
 use super::key::Is;
@@ -95,6 +95,8 @@ impl File {
     /// What it names, and where.
     pub(super) fn needs(&self, text: &str) -> Vec<Need> {
         let layers = core::iter::once(&self.lab).chain(self.variants.iter().map(|(_, it)| it));
+        let layers =
+            layers.flat_map(|it| core::iter::once(it).chain(it.parts.iter().map(|it| &it.layer)));
         let mut needs: Vec<Need> = Vec::new();
         for entry in layers.flat_map(|layer| &layer.values) {
             let kind = match (entry.table, entry.key) {

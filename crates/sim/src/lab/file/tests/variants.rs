@@ -29,7 +29,7 @@ fn sketch(scene: &NetScene) -> String {
         scene.security,
         scene.title
     );
-    if let Some(it) = &scene.access_point {
+    for it in &scene.access_points {
         let _ = writeln!(
             text,
             "  router on {}, {:?}, {}, A-MPDU {}, DTIM {}, forwards in {:?} + {:?}",
@@ -42,7 +42,20 @@ fn sketch(scene: &NetScene) -> String {
             it.forward.random
         );
     }
-    for it in &scene.devices {
+    for devices in scene.devices.chunk_by(|a, b| a.group == b.group) {
+        let it = &devices[0];
+        if devices.len() > 1 {
+            let places = |at: usize| (devices[at].at.x.round(), devices[at].at.y.round());
+            let last = devices.len() - 1;
+            let _ = writeln!(
+                text,
+                "  {} devices from {:?} to {:?}, {:?}:",
+                devices.len(),
+                places(0),
+                places(last),
+                it.application
+            );
+        }
         let _ = writeln!(
             text,
             "  {}: {} at {} MHz, {} cores, {:?}, {:?}, {}, {:?}, {:?}, light sleep {:?}, window {:?}",
@@ -86,7 +99,7 @@ fn variants_of_the_repository_are_the_rooms_of_the_documents() {
             assert_eq!(library.lab_of(variant), Some(lab), "{variant} is in two labs");
             assert!(scene.sources.iter().all(|it| it.text.len() > 10), "{:?}", scene.sources);
             let soft_ap = scene.devices[0].role == NetRole::SoftAp;
-            assert_eq!(soft_ap, scene.access_point.is_none());
+            assert_eq!(soft_ap, scene.access_points.is_empty());
             text += &sketch(&scene);
         }
     }
@@ -146,6 +159,27 @@ fn what_does_not_fit_is_said_with_its_place() {
         lab("", "[variant.access_point]\nforward_us = 3"),
         lab("", "[variant.pc]\nturn_us = 3\nsource = \"s\"\nfitted = [\"delay_us\"]"),
         lab("", "[variant.other]\nrole = \"softap\"\nprofile = \"esp32\""),
+        lab("count = 3", ""),
+        lab("count = 0", ""),
+        lab(
+            "count = 2\nrole = \"softap\"",
+            "[variant.device.ring]\nradius_m = 3\n[variant.pc]\nlink = \"air\"",
+        ),
+        lab("router = \"east\"", "[[variant.router]]\nname = \"west\""),
+        lab("", "[[variant.router]]\nname = \"access point\""),
+        lab("", "[[variant.router]]\nchannel = 6"),
+        lab("", "[[variant.router]]\nname = \"a\"\n[[variant.router]]\nname = \"a\""),
+        lab("", "[variant.other]\nprofile = \"esp32\"\ncount = 2"),
+        lab("", "[[variant.group]]\nname = \"sensors\""),
+        lab("", "[[variant.group]]\nname = \"s\"\nprofile = \"esp32\"\nrole = \"softap\""),
+        lab(
+            "",
+            "[[variant.group]]\nname = \"s\"\nprofile = \"esp32\"\nrole = \"alone\"\napplication = \"upload\"",
+        ),
+        lab(
+            "",
+            "[[variant.group]]\nname = \"s\"\nprofile = \"esp32\"\ncount = 1000\n[variant.group.ring]\nradius_m = 3",
+        ),
         "title = \"t\"\nvariant = 3".into(),
         "title = \"t\"\n[[variant]]\nname = \"v\"".into(),
         "title = \"t\"\nenvironment = \"home\"\n[[variant]]\nname = \"v\"".into(),
@@ -187,7 +221,7 @@ fn constants_of_a_lab_are_tuned_within_their_range() {
     library.tune(Kind::Lab, "wifi-home", "access_point.queue", 9.0).unwrap();
     let scene = library.net_scene("wifi-home", "arduino").unwrap();
     assert_eq!(scene.pc.turn.fixed.as_micros(), 77);
-    assert_eq!(scene.access_point.unwrap().queue, 9);
+    assert_eq!(scene.access_points[0].queue, 9);
     let mut said = |key| library.tune(Kind::Lab, "wifi-home", key, -2.0).unwrap_err().to_string();
     assert_eq!(said("pc.turn"), "labs/wifi-home.toml: it has no constant `pc.turn`");
     assert!(said("pc.turn_us").ends_with("`turn_us`: found -2, use a number from 0 to 10000000"));

@@ -3,8 +3,10 @@
 use super::Cell;
 use crate::lab::net_scene::Program;
 use crate::lab::suite::Failed;
+use crate::lab::wifi::MachineId;
 use alloc::boxed::Box;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{
@@ -38,20 +40,25 @@ impl Cell<'_, '_> {
     }
 
     pub(super) fn udp_echo(&mut self, work: &UdpEcho) -> Result<(), Failed> {
-        let (device, pc) = (self.device, self.pc);
-        match self.program() {
-            Program::Arduino => {
-                let it = ArduinoEcho::new(ECHO.0, Self::at(pc, ECHO.1));
-                self.world.start(device, Box::new(it));
+        let pc = self.pc;
+        for (device, link) in self.measured() {
+            let port = ECHO.1 + device.0;
+            match self.program() {
+                Program::Arduino => {
+                    let it = ArduinoEcho::new(ECHO.0, Self::at(pc, port));
+                    self.start(device, link, Box::new(it));
+                }
+                _ => self.start(device, link, Box::new(EchoServer::<1472>::new(ECHO.0))),
             }
-            _ => self.world.start(device, Box::new(EchoServer::<1472>::new(ECHO.0))),
+            let to = match self.scene.pc.multicast {
+                true => Endpoint::new(BROADCAST, ECHO.0),
+                false => Self::at(device, ECHO.0),
+            };
+            let session = (self.seed as u32).wrapping_add(device.0.into());
+            let probe = EchoProbe::<1472>::new(*work, session, port, to);
+            let interval = work.interval.unwrap_or_default();
+            self.start_prober((device, link), interval, Box::new(probe));
         }
-        let to = match self.scene.pc.multicast {
-            true => Endpoint::new(BROADCAST, ECHO.0),
-            false => Self::at(device, ECHO.0),
-        };
-        let probe = EchoProbe::<1472>::new(*work, self.seed as u32, ECHO.1, to);
-        self.world.start(pc, Box::new(probe));
         let each = work.interval.unwrap_or_default().max(work.timeout * 2);
         let most = each * (work.count + work.discard) + MARGIN;
         let result = self.until_idle(pc, most);
@@ -75,7 +82,7 @@ impl Cell<'_, '_> {
     }
 
     pub(super) fn iperf(&mut self, work: &Iperf) -> Result<(), Failed> {
-        let (device, pc) = (self.device, self.pc);
+        let pc = self.pc;
         let style = match self.program() {
             Program::Callback => IperfStyle::EspConn,
             _ => IperfStyle::EspIdf,
@@ -89,37 +96,53 @@ impl Cell<'_, '_> {
             Direction::Reverse => true,
             _ => return self.unable("the lab's iperf sends in one direction at a time"),
         };
-        let (server, client) = if from_device { (pc, device) } else { (device, pc) };
         let (served, sent) = if from_device { (its, own) } else { (own, its) };
-        self.world.start(server, Box::new(IperfServer::<16384>::new(served, port)));
-        for _ in 0..work.parallel.max(1) {
-            let it = IperfClient::<16384>::new(sent, Self::at(server, port));
-            self.world.start(client, Box::new(it));
+        for (device, link) in self.measured() {
+            let (server, client) = if from_device { (pc, device) } else { (device, pc) };
+            // A server on the PC has a port for each device.
+            let port = if from_device { port + device.0 } else { port };
+            self.start(server, link, Box::new(IperfServer::<16384>::new(served, port)));
+            for _ in 0..work.parallel.max(1) {
+                let it = IperfClient::<16384>::new(sent, Self::at(server, port));
+                self.start(client, link, Box::new(it));
+            }
         }
-        let mut result = self.until_idle(client, work.time + MARGIN);
+        let devices: Vec<MachineId> = self.measured().map(|it| it.0).collect();
+        let (clients, servers) =
+            if from_device { (&devices[..], &[pc][..]) } else { (&[pc][..], &devices[..]) };
+        let mut result = self.until_all_idle(clients, work.time + MARGIN);
         if result.is_ok() {
             // A server hears of the end, or does not.
-            result = self.until_idle(server, MARGIN);
+            result = self.until_all_idle(servers, MARGIN);
         }
-        for machine in [pc, device] {
-            for sample in self.world.take_samples(machine) {
-                self.record.sample(if machine == device { own_count(sample) } else { sample });
+        for sample in self.world.take_samples(pc) {
+            self.record.sample(sample);
+        }
+        for device in devices {
+            for sample in self.world.take_samples(device) {
+                self.record.sample(own_count(sample));
             }
         }
         result
     }
 
     pub(super) fn tcp_rate(&mut self, work: &TcpRate) -> Result<(), Failed> {
-        let (device, pc) = (self.device, self.pc);
-        self.world.start(pc, Box::new(TcpSink::<16384>::new(SINK)));
+        let pc = self.pc;
         let print = (self.program() == Program::Printing).then_some(LINE);
-        let sender = TcpSender::<1460>::new(*work, Self::at(pc, SINK), print);
-        self.world.start(device, Box::new(sender));
+        for (device, link) in self.measured() {
+            let port = SINK + device.0;
+            self.start(pc, link, Box::new(TcpSink::<16384>::new(port)));
+            let sender = TcpSender::<1460>::new(*work, Self::at(pc, port), print);
+            self.start(device, link, Box::new(sender));
+        }
+        let devices: Vec<MachineId> = self.measured().map(|it| it.0).collect();
         let runs = u32::from(work.runs) + u32::from(work.discard);
         let each = work.run_time + Duration::from_secs(2);
-        let result = self.until_idle(device, each * runs + MARGIN);
-        for sample in self.world.take_samples(device) {
-            self.record.sample(sample);
+        let result = self.until_all_idle(&devices, each * runs + MARGIN);
+        for device in devices {
+            for sample in self.world.take_samples(device) {
+                self.record.sample(sample);
+            }
         }
         result
     }

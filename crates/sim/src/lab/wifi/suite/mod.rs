@@ -16,6 +16,7 @@ mod esp_now;
 mod join;
 mod mqtt;
 mod told;
+mod traffic;
 
 use super::machine::address;
 use super::watch::Watcher;
@@ -24,9 +25,12 @@ use crate::lab::file::Library;
 use crate::lab::net_scene::{NetDevice, NetScene};
 use crate::lab::record::Record;
 use crate::lab::suite::Failed;
+use crate::lab::wifi::setup::Program;
+use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
 use espbench_proto::node::app::Endpoint;
+use espbench_proto::sample::Link;
 use espbench_proto::workload::{IpTest, Iperf, Wifi};
 
 /// How long the network is left alone before a test begins: beacons go by, and loads begin.
@@ -143,6 +147,7 @@ pub fn run_watched<'a>(
         let why = format!("the lab does not carry out iperf's {option}: measure a real device");
         return Err(Failed::Unable(scene.variant.clone(), why));
     }
+    one_at_a_time(work, scene)?;
     starts(scene)?;
     told::facts(scene, seed, record);
     told::on_air(work, scene, record);
@@ -157,6 +162,7 @@ pub fn run_watched<'a>(
     let mut cell =
         Cell { world, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
     let began = cell.begin();
+    cell.begin_traffic();
     let result = match &work.test {
         IpTest::UdpEcho(it) if esp_now => cell.esp_now_echo(it),
         IpTest::UdpEcho(it) => cell.udp_echo(it),
@@ -167,8 +173,26 @@ pub fn run_watched<'a>(
         IpTest::Join(it) => cell.wifi_join(it),
     };
     cell.count((!joins).then_some(&began));
+    cell.count_traffic();
     cell.world.watch_ends();
     result
+}
+
+/// Whether the test is one that several devices do at once, where several are measured.
+fn one_at_a_time(work: &Wifi, scene: &NetScene) -> Result<(), Failed> {
+    let at_once = matches!(
+        work.test,
+        IpTest::UdpEcho(_) | IpTest::Iperf(_) | IpTest::TcpRate(_) | IpTest::Ping(_)
+    );
+    if scene.measured <= 1 || at_once && !scene.devices[0].esp_now && !scene.pc.multicast {
+        return Ok(());
+    }
+    let why = format!(
+        "{} devices are measured at once, which udp-echo, iperf and tcp-rate over Wi-Fi are for; set \
+         `count = 1` in [device], and put the others into a [[group]]",
+        scene.measured
+    );
+    Err(Failed::Unable(scene.variant.clone(), why))
 }
 
 /// The name of an option that only real sockets carry out, where the test has one.
@@ -188,7 +212,34 @@ const fn real_only(work: &Iperf) -> Option<&'static str> {
     }
 }
 
-impl Cell<'_, '_> {
+impl<'a> Cell<'a, '_> {
+    /// The devices that are measured, each with its link; none where it is the only one.
+    fn measured(&self) -> impl Iterator<Item = (MachineId, Option<Link>)> + use<> {
+        let count = self.scene.measured;
+        (0..count).map(move |it| (MachineId(it), (count > 1).then_some(Link(it))))
+    }
+
+    /// Gives a machine a program of the test, whose samples are those of a link.
+    fn start(&mut self, machine: MachineId, link: Option<Link>, program: Box<dyn Program + 'a>) {
+        match link {
+            None => self.world.start(machine, program),
+            Some(link) => self.world.start_on(link, machine, program),
+        }
+    }
+
+    /// Gives the PC a prober for a device. Of several, each begins at another part of the interval.
+    fn start_prober(
+        &mut self,
+        (device, link): (MachineId, Option<Link>),
+        interval: Duration,
+        program: Box<dyn Program + 'a>,
+    ) {
+        let Some(link) = link else { return self.world.start(self.pc, program) };
+        let part = interval * u32::from(device.0) / u32::from(self.scene.measured);
+        let begin = self.world.now() + part;
+        self.world.start_on_at(begin, link, self.pc, program);
+    }
+
     /// An address of a machine.
     const fn at(machine: MachineId, port: u16) -> Endpoint {
         Endpoint::new(address(machine.0 as usize), port)
@@ -196,13 +247,19 @@ impl Cell<'_, '_> {
 
     /// Lets time go on until a machine's programs have ended.
     fn until_idle(&mut self, machine: MachineId, most: Duration) -> Result<(), Failed> {
+        self.until_all_idle(&[machine], most)
+    }
+
+    /// Lets time go on until the programs of all these machines have ended.
+    fn until_all_idle(&mut self, machines: &[MachineId], most: Duration) -> Result<(), Failed> {
         let end = self.world.now() + most;
         let slice = Duration::from_millis(200);
         while self.world.now() < end {
             if self.record.cancelled() {
                 return Err(Failed::Cancelled);
             }
-            if self.world.run_till(slice, |it| it.is_idle(machine)) {
+            let all = |it: &World<'_>| machines.iter().all(|machine| it.is_idle(*machine));
+            if self.world.run_till(slice, all) {
                 return Ok(());
             }
         }

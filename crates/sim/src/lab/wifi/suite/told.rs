@@ -3,11 +3,14 @@
 use super::Cell;
 use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
-use crate::lab::wifi::{MachineId, World};
+use crate::lab::wifi::{Drops, MachineId, World};
+use crate::net::NetCounters;
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
 use crate::radio::{BasicRates, WifiMode};
+use crate::wifi::WifiCounters;
 use alloc::format;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use espbench_proto::fact;
 use espbench_proto::sdkconfig::memory::{Memory, Traffic};
 use espbench_proto::sdkconfig::{Context, Settings};
@@ -27,7 +30,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
         IpTest::UdpEcho(_) | IpTest::Ping(_) => true,
         IpTest::TcpRate(_) | IpTest::MqttRate(_) | IpTest::Join(_) => false,
     };
-    let peer = match (&scene.access_point, &scene.pc.link) {
+    let peer = match (scene.access_points.first(), &scene.pc.link) {
         (Some(it), _) => Some((&it.rates, it.ampdu)),
         (None, Link::Air(it)) => Some((&it.rates, it.ampdu)),
         (None, Link::Wire { .. }) => None,
@@ -45,7 +48,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
 /// What the cell was of.
 pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
     let device = &scene.devices[0];
-    let rates = match (device.role, &scene.access_point) {
+    let rates = match (device.role, scene.access_points.first()) {
         (NetRole::Station, Some(it)) => &it.rates,
         _ => &device.rates,
     };
@@ -60,6 +63,7 @@ pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
         (fact::ENVIRONMENT, scene.columns.environment.clone()),
         (fact::CIPHER_OCTETS, if scene.security.encrypts() { "16" } else { "0" }.into()),
         (fact::PHY_MODE, mode.map(|it| it.to_string()).unwrap_or_default()),
+        (fact::DEVICES, if scene.measured > 1 { scene.measured.to_string() } else { "".into() }),
     ] {
         if !value.is_empty() {
             record.fact(name, value);
@@ -68,35 +72,39 @@ pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
 }
 
 impl Cell<'_, '_> {
-    /// What the device's layers have counted, and what its programs have; the charge, where it counts
-    /// from the beginning on.
+    /// Records what the layers of the measured devices have counted, and what their programs have;
+    /// and of the first of them the charge, where it counts from the beginning on, and the heap.
     pub(super) fn count(&mut self, began: Option<&Began>) {
         if let Some(began) = began {
             self.charge(began);
         }
-        let Self { world, scene, device, pc, record, .. } = self;
-        for machine in [*device, *pc] {
+        let devices: Vec<MachineId> = self.measured().map(|it| it.0).collect();
+        let Self { world, scene, pc, record, .. } = self;
+        for machine in devices.iter().chain([&*pc]).copied() {
             let told = world.take_told(machine);
             for (name, by) in told.counts {
                 record.count(name, by);
             }
         }
-        let drops = world.drops(*device);
-        let ip = world.ip_counters(*device);
+        let dropped =
+            |of: fn(&Drops) -> u64| -> u64 { devices.iter().map(|it| of(&world.drops(*it))).sum() };
+        let ip = |of: fn(&NetCounters) -> u64| -> u64 {
+            devices.iter().map(|it| of(&world.ip_counters(*it))).sum()
+        };
         let counters = [
-            ("rx-static-full", drops.static_rx),
-            ("rx-dynamic-full", drops.dynamic_rx),
-            ("rx-heap-full", drops.heap_rx),
-            ("tcpip-mailbox-full", drops.tcpip_mailbox),
-            ("tx-not-sent", drops.not_sent),
-            ("tx-lost", drops.lost),
-            ("no-memory", ip.no_memory),
-            ("udp-mailbox-full", ip.udp_mailbox_full),
-            ("tcp-mailbox-full", ip.tcp_mailbox_full),
-            ("tcp-retransmitted", ip.retransmitted),
-            ("tcp-timeouts", ip.timeouts),
-            ("tcp-blocked", ip.blocked),
-            ("tcp-heap-full", ip.starved),
+            ("rx-static-full", dropped(|it| it.static_rx)),
+            ("rx-dynamic-full", dropped(|it| it.dynamic_rx)),
+            ("rx-heap-full", dropped(|it| it.heap_rx)),
+            ("tcpip-mailbox-full", dropped(|it| it.tcpip_mailbox)),
+            ("tx-not-sent", dropped(|it| it.not_sent)),
+            ("tx-lost", dropped(|it| it.lost)),
+            ("no-memory", ip(|it| it.no_memory)),
+            ("udp-mailbox-full", ip(|it| it.udp_mailbox_full)),
+            ("tcp-mailbox-full", ip(|it| it.tcp_mailbox_full)),
+            ("tcp-retransmitted", ip(|it| it.retransmitted)),
+            ("tcp-timeouts", ip(|it| it.timeouts)),
+            ("tcp-blocked", ip(|it| it.blocked)),
+            ("tcp-heap-full", ip(|it| it.starved)),
         ];
         let others = others(world, *pc, scene);
         for (name, by) in counters.into_iter().chain(others).filter(|it| it.1 > 0) {
@@ -136,14 +144,15 @@ impl Cell<'_, '_> {
 /// What the other end and the router have dropped.
 fn others(world: &World<'_>, pc: MachineId, scene: &NetScene) -> [(&'static str, u64); 5] {
     let (drops, ip) = (world.drops(pc), world.ip_counters(pc));
-    let router = scene.access_point.as_ref().map(|_| world.wifi_counters(scene.ap()));
-    let router = router.unwrap_or_default();
+    let routers = |of: fn(&WifiCounters) -> u64| -> u64 {
+        (0..scene.access_points.len() as u32).map(|it| of(&world.wifi_counters(it))).sum()
+    };
     [
         ("pc-tx-not-sent", drops.not_sent),
         ("pc-udp-mailbox-full", ip.udp_mailbox_full),
-        ("router-refused", router.refused),
-        ("router-aged", router.aged),
-        ("router-lost", router.lost),
+        ("router-refused", routers(|it| it.refused)),
+        ("router-aged", routers(|it| it.aged)),
+        ("router-lost", routers(|it| it.lost)),
     ]
 }
 

@@ -55,7 +55,7 @@ fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
 #[test]
 fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
     let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
-    scene.access_point.as_mut().unwrap().queue = 2;
+    scene.access_points[0].queue = 2;
     let work = echoes(UdpEcho { size: 1000, count: 32, in_flight: 32, ..ECHO });
     let mut kept = Kept::default();
     suite::run_in(&work, &scene, 1, &mut kept).unwrap();

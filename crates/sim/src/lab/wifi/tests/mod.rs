@@ -8,6 +8,7 @@ mod iperf;
 mod join;
 mod order;
 mod power;
+mod rooms;
 
 use crate::lab::record::Record;
 use espbench_proto::sample::Sample;
@@ -20,6 +21,7 @@ use std::vec::Vec;
 struct Kept {
     samples: Vec<Sample>,
     counts: BTreeMap<String, u64>,
+    facts: BTreeMap<String, String>,
 }
 
 impl Record for Kept {
@@ -31,5 +33,7 @@ impl Record for Kept {
         *self.counts.entry(name.into()).or_default() += by;
     }
 
-    fn fact(&mut self, _: &str, _: String) {}
+    fn fact(&mut self, name: &str, value: String) {
+        self.facts.insert(name.into(), value);
+    }
 }

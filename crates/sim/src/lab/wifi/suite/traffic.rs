@@ -1,0 +1,114 @@
+//! The traffic of devices that are not measured, from the beginning of a test to its end.
+//!
+//! Reports are datagrams to an echo on the PC; a stream is iperf's, between the device and the PC.
+//! The samples are added up by group, as counters of the cell: `GROUP-sent`, `GROUP-delivered`,
+//! `GROUP-mean-us` and `GROUP-bytes`.
+
+use super::Cell;
+use crate::lab::net_scene::Application;
+use crate::lab::wifi::{MachineId, TrafficSums};
+use crate::random::{Purpose, RngStream};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+use espbench_proto::node::app::iperf::IperfStyle;
+use espbench_proto::node::app::{EchoProbe, EchoServer, IperfClient, IperfServer, IperfSetup};
+use espbench_proto::workload::{Direction, EchoFormat, Iperf, Transport, UdpEcho};
+
+/// The port of the echo protocol (RFC 862).
+const ECHO: u16 = 7;
+/// The first port of streams to the PC, and the port of a device that a stream goes to.
+const UPLOADS: u16 = 5101;
+const DOWNLOAD: u16 = 5100;
+/// A report that is not answered in this time is lost.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// Longer than any test.
+const ENDLESS: Duration = Duration::from_hours(24);
+
+impl Cell<'_, '_> {
+    /// Lets the devices begin that are not measured.
+    pub(super) fn begin_traffic(&mut self) {
+        let first = usize::from(self.scene.measured);
+        let mut reports = false;
+        for (number, device) in self.scene.devices.iter().enumerate().skip(first) {
+            let machine = MachineId(number as u16);
+            match device.application {
+                Application::None => {}
+                Application::Reports { bytes, every } => {
+                    if !core::mem::replace(&mut reports, true) {
+                        self.world.start_beside(self.pc, Box::new(EchoServer::<1472>::new(ECHO)));
+                    }
+                    let work = UdpEcho {
+                        size: bytes,
+                        count: u32::MAX,
+                        discard: 0,
+                        format: EchoFormat::Binary,
+                        in_flight: 16,
+                        interval: Some(every),
+                        timeout: TIMEOUT,
+                    };
+                    let session = (self.seed as u32).wrapping_add(number as u32);
+                    let to = Self::at(self.pc, ECHO);
+                    let probe = EchoProbe::<1472>::new(work, session, 0, to);
+                    // They do not all report in the same moment.
+                    let mut random = RngStream::stream(self.seed, number as u32, Purpose::Arrival);
+                    let begin = self.world.now() + random.time_below(every);
+                    self.world.start_beside_at(begin, machine, Box::new(probe));
+                }
+                Application::Upload => {
+                    let port = UPLOADS + number as u16;
+                    self.stream(self.pc, (machine, IperfStyle::EspIdf), (IperfStyle::Pc, port));
+                }
+                Application::Download => {
+                    self.stream(machine, (self.pc, IperfStyle::Pc), (IperfStyle::EspIdf, DOWNLOAD));
+                }
+            }
+        }
+    }
+
+    fn stream(
+        &mut self,
+        server: MachineId,
+        (client, sends): (MachineId, IperfStyle),
+        (serves, port): (IperfStyle, u16),
+    ) {
+        let work = Iperf {
+            transport: Transport::Tcp,
+            direction: Direction::Forward,
+            time: ENDLESS,
+            ..Iperf::DEFAULT
+        };
+        let setup = |style| IperfSetup::of(&work, style);
+        self.world.start_beside(server, Box::new(IperfServer::<16384>::new(setup(serves), port)));
+        let to = Self::at(server, port);
+        self.world.start_beside(client, Box::new(IperfClient::<16384>::new(setup(sends), to)));
+    }
+
+    /// Adds up what the devices of each group have done that are not measured.
+    pub(super) fn count_traffic(&mut self) {
+        let first = usize::from(self.scene.measured);
+        let mut groups: BTreeMap<&str, TrafficSums> = BTreeMap::new();
+        for (number, device) in self.scene.devices.iter().enumerate().skip(first) {
+            if device.application != Application::None {
+                let sums = self.world.sums(MachineId(number as u16));
+                groups.entry(&device.group).or_default().add_all(&sums);
+            }
+        }
+        for (name, sums) in groups {
+            let mean_us = sums.waited_ns / 1000 / sums.delivered.max(1);
+            for (what, value) in [
+                ("sent", sums.sent),
+                ("delivered", sums.delivered),
+                ("mean-us", mean_us),
+                ("bytes", sums.bytes),
+            ] {
+                if value > 0 {
+                    let counter: String = format!("{name}-{what}");
+                    self.record.count(&counter, value);
+                }
+            }
+        }
+    }
+}
