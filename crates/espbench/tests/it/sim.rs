@@ -157,7 +157,7 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
         (&["espnow", "ping", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
         (
             &["espnow", "ping", "--on", "sim:nowhere"],
-            "no lab is called `nowhere`. Known here: esp8266-iperf, handshake",
+            "no lab is called `nowhere`. Known here: esp8266-iperf, forty-stations, handshake",
         ),
         (&["espnow", "ping", "--chip", "esp32"], "leave out --chip"),
         (&["espnow", "ping", "-l", "231"], "8 to 230 bytes"),
