@@ -4,7 +4,7 @@ use espbench_measure::cell::Cell;
 use espbench_measure::note;
 use espbench_measure::published::{Columns, FieldError};
 use espbench_measure::truth::wifi::FITTED as FITTED_BY;
-use espbench_measure::wifi::Document;
+use espbench_measure::wifi::{Document, noted_firmware};
 use std::path::Path;
 
 /// The product's own copy of `reference/published.csv`.
@@ -150,6 +150,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, PublishedError> {
                 let (column, message) = ("note".into(), e.to_string());
                 field(line, FieldError { column, message })
             })?;
+            cell.firmware = noted_firmware(&cell.id.table, cell.note.as_deref());
         }
         cells.push(cell);
     }

@@ -91,6 +91,9 @@ pub struct Cell {
     /// if these agree too.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
+    /// The device's firmware, where a document's rows are told apart by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
     /// Where it comes from, and what to know about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -153,6 +156,7 @@ impl Estimate {
             origin,
             fitted: false,
             settings: Settings::default(),
+            firmware: None,
             note: None,
             source: None,
         }

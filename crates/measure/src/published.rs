@@ -7,6 +7,7 @@
 use crate::cell::{Cell, Identity, Origin};
 use crate::label;
 use crate::settings::{Setting, Settings};
+use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -106,9 +107,11 @@ impl Columns {
         let (distance_m, range) = row.distance()?;
         let note = row.text("note");
         let settings = row.settings(note.as_deref())?;
+        let table = row.needed("table")?;
+        let firmware = wifi::noted_firmware(&table, note.as_deref());
         Ok(Cell {
             id: Identity {
-                table: row.needed("table")?,
+                table,
                 chip: row.needed("chip")?,
                 transport: row.needed("transport")?,
                 mode: row.text("mode").unwrap_or_default(),
@@ -128,6 +131,7 @@ impl Columns {
             origin: row.origin()?,
             fitted: row.number("fitted")?.unwrap_or(false),
             settings,
+            firmware,
             note: join(range, note),
             source: row.text("source"),
         })

@@ -1,7 +1,7 @@
 //! What two cells side by side show.
 
 use super::join::Pair;
-use super::{Comparison, Verdict, is_fitted};
+use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
 use crate::label;
@@ -21,7 +21,7 @@ pub(super) fn judge(pair: &Pair) -> Comparison {
     found.procedure(ours, other);
     let factor = conversion(&other.unit, &ours.unit);
     if factor.is_none() {
-        found.against(format!("another unit: {} against {}", ours.unit, other.unit));
+        found.another(ReasonKind::Unit, format!("{} against {}", ours.unit, other.unit));
     }
     let a = estimate(ours);
     let b = factor.map_or_else(Estimate::default, |f| estimate(other).scaled(f));
@@ -71,13 +71,19 @@ fn estimate(cell: &Cell) -> Estimate {
 /// What was found on the way: reasons against a comparison, and notes beside it.
 #[derive(Default)]
 struct Found {
-    reasons: Vec<String>,
+    reasons: Vec<Reason>,
     notes: Vec<String>,
 }
 
 impl Found {
-    fn against(&mut self, reason: String) {
-        self.reasons.push(reason);
+    fn against(&mut self, kind: ReasonKind, text: impl ToString) {
+        self.reasons.push(Reason { kind, text: text.to_string() });
+    }
+
+    /// Adds that something is another one.
+    fn another(&mut self, kind: ReasonKind, both: String) {
+        let what = kind.another().unwrap_or_default();
+        self.against(kind, format!("another {what}: {both}"));
     }
 
     fn note(&mut self, note: impl ToString) {
@@ -88,22 +94,21 @@ impl Found {
     /// not state is a note, but for the place: without it a radio figure cannot be compared.
     fn place(&mut self, ours: &Cell, other: &Cell) {
         let (a, b) = (&ours.id, &other.id);
-        self.differ("chip", stated(&a.chip), stated(&b.chip));
-        self.differ("mode", stated(&a.mode), stated(&b.mode));
+        self.differ(ReasonKind::Chip, stated(&a.chip), stated(&b.chip));
+        self.differ(ReasonKind::Mode, stated(&a.mode), stated(&b.mode));
         self.environment(ours, other);
         let security = |id: &Identity| id.security.clone().and_then(|s| stated(&s));
-        self.differ("security", security(a), security(b));
+        self.differ(ReasonKind::Security, security(a), security(b));
         let distance = |id: &Identity| id.distance_m.map(|d| format!("{d} m"));
-        self.differ("distance", distance(a), distance(b));
+        self.differ(ReasonKind::Distance, distance(a), distance(b));
         let devices = |id: &Identity| id.devices.map(|d| d.to_string());
-        self.differ("number of devices", devices(a), devices(b));
+        self.differ(ReasonKind::Devices, devices(a), devices(b));
     }
 
-    fn differ(&mut self, what: &str, ours: Option<String>, other: Option<String>) {
+    fn differ(&mut self, kind: ReasonKind, ours: Option<String>, other: Option<String>) {
+        let what = kind.another().unwrap_or_default();
         match (ours, other) {
-            (Some(a), Some(b)) if a != b => {
-                self.against(format!("another {what}: {a} against {b}"))
-            }
+            (Some(a), Some(b)) if a != b => self.another(kind, format!("{a} against {b}")),
             (Some(_), Some(_)) | (None, None) => {}
             (Some(_), None) => self.note(format!("the other does not state its {what}")),
             (None, Some(_)) => self.note(format!("ours does not state its {what}")),
@@ -117,15 +122,23 @@ impl Found {
         let against_document = other.origin == Origin::Published;
         match (of(ours), of(other)) {
             (Some(a), Some(b)) if a != b => {
-                self.against(format!("another environment: {a} against {b}"));
+                self.another(ReasonKind::Environment, format!("{a} against {b}"));
             }
             (Some(_), Some(_)) => {}
-            (None, Some(_)) => self.against("the environment of ours is not stated".to_string()),
+            (None, Some(_)) => {
+                self.against(ReasonKind::OursUnstated, "the environment of ours is not stated");
+            }
             (_, None) if against_document => {
-                self.against("the document does not state its environment".to_string());
+                self.against(
+                    ReasonKind::DocumentUnstated,
+                    "the document does not state its environment",
+                );
             }
             (Some(_), None) => {
-                self.against("the environment of the other is not stated".to_string())
+                self.against(
+                    ReasonKind::OtherUnstated,
+                    "the environment of the other is not stated",
+                );
             }
             (None, None) => self.note("neither states its environment: taken as the same"),
         }
@@ -136,7 +149,7 @@ impl Found {
         let ((_, mine), (_, theirs)) = (metric::of(ours), metric::of(other));
         if mine != theirs {
             let (a, b) = (mine.name(), theirs.name());
-            self.against(format!("another statistic: ours is {a}, the other is {b}"));
+            self.another(ReasonKind::Statistic, format!("ours is {a}, the other is {b}"));
         }
         if ours.settings != other.settings {
             self.settings(ours, other);
@@ -166,16 +179,19 @@ impl Found {
         };
         let (a, b) = (say(ours), say(other));
         if other.origin != Origin::Published || PLAIN.contains(&other.id.table.as_str()) {
-            self.against(format!("another procedure: {a} against {b}"));
+            self.another(ReasonKind::Procedure, format!("{a} against {b}"));
         } else {
             self.note(format!("ours with {a}; the document's settings are in its note"));
         }
     }
 
     fn values(&mut self, ours: &Cell, other: &Cell) {
-        for (cell, whose) in [(ours, "ours"), (other, "the other")] {
+        for (cell, kind, whose) in [
+            (ours, ReasonKind::OursUnknown, "ours"),
+            (other, ReasonKind::OtherUnknown, "the other"),
+        ] {
             if estimate(cell).value.is_none() {
-                self.against(format!("{whose} has no value"));
+                self.against(kind, format!("{whose} has no value"));
             }
         }
     }

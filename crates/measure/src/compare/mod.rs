@@ -51,7 +51,73 @@ pub enum Verdict {
     /// The interval of the ratio holds 1, or there is none.
     NoDifferenceShown,
     /// The two are not of the same thing; the reasons.
-    NotComparable(Vec<String>),
+    NotComparable(Vec<Reason>),
+}
+
+/// Why two cells are not of the same thing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Which kind of reason.
+    pub kind: ReasonKind,
+    /// The reason in words, with what differs.
+    pub text: String,
+}
+
+/// Kinds of [`Reason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasonKind {
+    /// Another chip.
+    Chip,
+    /// Another mode.
+    Mode,
+    /// Another environment.
+    Environment,
+    /// The environment of ours is not stated.
+    OursUnstated,
+    /// The environment of the other run is not stated.
+    OtherUnstated,
+    /// The document does not state its environment.
+    DocumentUnstated,
+    /// Another security.
+    Security,
+    /// Another distance.
+    Distance,
+    /// Another number of devices.
+    Devices,
+    /// Another unit, of another dimension.
+    Unit,
+    /// Another statistic.
+    Statistic,
+    /// Another procedure: other settings.
+    Procedure,
+    /// Ours has no value.
+    OursUnknown,
+    /// The other has no value.
+    OtherUnknown,
+}
+
+impl ReasonKind {
+    /// Returns what is another one, in words; `None` where nothing is, but something is not known.
+    #[must_use]
+    pub const fn another(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Chip => "chip",
+            Self::Mode => "mode",
+            Self::Environment => "environment",
+            Self::Security => "security",
+            Self::Distance => "distance",
+            Self::Devices => "number of devices",
+            Self::Unit => "unit",
+            Self::Statistic => "statistic",
+            Self::Procedure => "procedure",
+            Self::OursUnstated
+            | Self::OtherUnstated
+            | Self::DocumentUnstated
+            | Self::OursUnknown
+            | Self::OtherUnknown => return None,
+        })
+    }
 }
 
 /// Two cells side by side.

@@ -2,13 +2,14 @@
 
 use super::{Column, Table};
 use crate::cell::{Cell, Origin};
-use crate::compare::{self, Comparison, Verdict};
+use crate::compare::{self, Comparison, ReasonKind, Verdict};
 use crate::digits;
 use crate::label;
 use crate::report::digest::Material;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::mem::discriminant;
 
 /// Comparisons of one metric that end the same way.
 struct Group<'a> {
@@ -120,12 +121,13 @@ fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for comparison in comparisons {
         let (verdict, why) = brief(&comparison.verdict);
+        let kinds = kinds(&comparison.verdict);
         // What cannot be compared for the same reasons is one line, whatever the metric.
-        let any_metric = !why.is_empty();
+        let any_metric = !kinds.is_empty();
         let same = |g: &&mut Group<'_>| {
             let first = g.members[0];
-            g.verdict == verdict
-                && g.why == why
+            discriminant(&first.verdict) == discriminant(&comparison.verdict)
+                && self::kinds(&first.verdict) == kinds
                 && (any_metric || first.ours.id.metric == comparison.ours.id.metric)
                 && first.ours.id.table == comparison.ours.id.table
                 && (any_metric || first.ours.id.transport == comparison.ours.id.transport)
@@ -139,6 +141,14 @@ fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
     groups
 }
 
+/// The kinds of the reasons against a comparison.
+fn kinds(verdict: &Verdict) -> Vec<ReasonKind> {
+    match verdict {
+        Verdict::NotComparable(reasons) => reasons.iter().map(|it| it.kind).collect(),
+        Verdict::Better | Verdict::Worse | Verdict::NoDifferenceShown => Vec::new(),
+    }
+}
+
 /// A verdict in words, and its reasons.
 #[must_use]
 pub fn words(verdict: &Verdict) -> (&'static str, String) {
@@ -146,22 +156,25 @@ pub fn words(verdict: &Verdict) -> (&'static str, String) {
         Verdict::Better => ("better", String::new()),
         Verdict::Worse => ("worse", String::new()),
         Verdict::NoDifferenceShown => ("no difference shown", String::new()),
-        Verdict::NotComparable(reasons) => ("not comparable", reasons.join("; ")),
+        Verdict::NotComparable(reasons) => {
+            let texts: Vec<&str> = reasons.iter().map(|it| it.text.as_str()).collect();
+            ("not comparable", texts.join("; "))
+        }
     }
 }
 
-/// A verdict in words, and the kinds of its reasons: the part before the colon.
+/// A verdict in words, and the kinds of its reasons.
 fn brief(verdict: &Verdict) -> (&'static str, String) {
     let Verdict::NotComparable(reasons) = verdict else {
         return words(verdict);
     };
-    let kinds = || reasons.iter().map(|reason| reason.split(':').next().unwrap_or(reason));
-    let another: Vec<&str> = kinds().filter_map(|kind| kind.strip_prefix("another ")).collect();
+    let another: Vec<&str> = reasons.iter().filter_map(|it| it.kind.another()).collect();
     let mut parts: Vec<String> = Vec::new();
     if !another.is_empty() {
         parts.push(format!("another {}", another.join(", ")));
     }
-    parts.extend(kinds().filter(|kind| !kind.starts_with("another ")).map(ToString::to_string));
+    let others = reasons.iter().filter(|it| it.kind.another().is_none());
+    parts.extend(others.map(|it| it.text.clone()));
     ("not comparable", parts.join("; "))
 }
 

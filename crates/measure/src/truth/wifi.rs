@@ -144,6 +144,7 @@ mod tests {
             Cell {
                 settings: crate::label::read(words(cell)).unwrap(),
                 note: cell.note.clone(),
+                firmware: cell.firmware.clone(),
                 ..Estimate::exact(value, 1).into_cell(id, &cell.unit, Origin::Simulated)
             }
         };

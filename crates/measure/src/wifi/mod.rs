@@ -149,6 +149,7 @@ pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
         id.devices = fact(fact::DEVICES).and_then(|it| it.parse().ok()).or(id.devices);
         id.environment = fact(fact::ENVIRONMENT).or(id.environment.take());
         cell.settings.set(Setting::LabVariant(*variant));
+        cell.firmware = fact(fact::FIRMWARE);
         cell.note = match (fact(fact::FIRMWARE), cell.note.take()) {
             (Some(firmware), Some(note)) => Some(format!("{firmware}; {note}")),
             (firmware, note) => firmware.or(note),
@@ -272,19 +273,25 @@ fn ends_alike(ours: &str, published: &str) -> bool {
     ours == published || !(ours.ends_with("_avg") || published.ends_with("_avg"))
 }
 
-/// Whether ours ran what the row's note names first: by our note, or, where the target told no
-/// firmware, by how the variant's name ends (`…-sdk-2.2` is `RTOS SDK 2.2`).
+/// Whether ours ran the row's firmware: what the target told, or, where it told none, by how the
+/// variant's name ends (`…-sdk-2.2` is `RTOS SDK 2.2`).
 fn is_firmware(ours: &Cell, published: &Cell) -> bool {
-    let Some(wanted) = first_word(published) else { return true };
+    let Some(wanted) = published.firmware.as_deref() else { return true };
     let slug = wanted.to_lowercase().replace(' ', "-");
     let ends = |name: &str| name.find("sdk").is_some_and(|at| slug.contains(&name[at..]));
-    first_word(ours) == Some(wanted) || (ours.note.is_none() && device(ours).is_some_and(ends))
+    match ours.firmware.as_deref() {
+        Some(firmware) => firmware == wanted,
+        None => device(ours).is_some_and(ends),
+    }
 }
 
-/// What a note names first: the firmware, where rows are told apart by it.
-fn first_word(cell: &Cell) -> Option<&str> {
-    let note = cell.note.as_deref()?;
-    Some(note.split_once(';').map_or(note, |(first, _)| first))
+/// Reads the firmware that a note names first, in tables of which rows are told apart by it: notes of
+/// the published file are typed by people, and those of our rows in CSV are like them.
+#[must_use]
+pub fn noted_firmware(table: &str, note: Option<&str>) -> Option<String> {
+    Document::of_table(table).filter(|it| it.firmware)?;
+    let note = note?;
+    Some(note.split_once(';').map_or(note, |(first, _)| first).into())
 }
 
 /// The name of the plan of each position in a run's plans.
