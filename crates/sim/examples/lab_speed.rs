@@ -70,7 +70,7 @@ fn scene(nodes: usize, profile: Profile) -> Scene {
     scene
 }
 
-fn lab(nodes: usize, profile: Profile) -> Lab<Applications> {
+fn lab(nodes: usize, profile: Profile) -> Lab<'static, Applications> {
     let mut lab = Lab::new(&scene(nodes, profile), 1, Applications::default());
     lab.keep_data(false);
     lab.run_for(Duration::from_secs(1)).unwrap();

@@ -17,11 +17,13 @@ use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::net_scene::Delay;
 use espbench_sim::lab::profile::IpCosts;
+use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place, Wire};
-use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World, WorldSetup};
+use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
 use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
 use espbench_sim::radio::{BasicRates, Timing};
+use espbench_sim::talk::Conversation as _;
 use espbench_sim::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 
 const ESP: MachineId = MachineId(0);
@@ -127,7 +129,7 @@ fn pc(case: &Case) -> MachineSetup {
     MachineSetup { place, stack, kind: Kind::Pc(PcSetup { turn, wire, queue: 1000 }) }
 }
 
-fn world(case: &Case, seed: u64) -> World<'static> {
+fn lab(case: &Case, seed: u64) -> Lab<'static> {
     let (own, octets) = case.ampdu;
     let settings = |window| MacConfig {
         // Best effort: AIFSN 3, 15 to 1023 slots.
@@ -151,12 +153,13 @@ fn world(case: &Case, seed: u64) -> World<'static> {
     ];
     let machines = vec![esp(case), pc(case)];
     let forward = Duration::ZERO;
-    World::new(seed, WorldSetup { room, roles, machines, forward, others: (2, Vec::new()) })
+    let network = NetworkSetup { roles, machines, forward };
+    Lab::of(LabSetup { network, ..LabSetup::new(room) }, seed, ())
 }
 
 /// A stream for so long, after a second: how many bits a second, and frames.
 fn run(case: &Case, seconds: u64) {
-    let mut world = world(case, 1);
+    let mut lab = lab(case, 1);
     let work = Iperf {
         transport: Transport::Tcp,
         direction: Direction::Forward,
@@ -173,18 +176,18 @@ fn run(case: &Case, seconds: u64) {
     let (sink, source) = if case.up { (PC, ESP) } else { (ESP, PC) };
     let to = Endpoint::new([10, 0, 0, sink.0 as u8 + 1], PORT);
     let client = IperfClient::<16384>::new(IperfSetup::of(&work, IperfStyle::EspIdf), to);
-    world.start(sink, Box::new(TcpSink::<16384>::new(PORT)));
-    world.start(source, Box::new(client));
-    world.run_for(Duration::from_secs(1));
-    world.take_told(sink);
-    let packets = |world: &World<'_>| world.ip_counters(ESP).sent + world.ip_counters(PC).sent;
-    let before = packets(&world);
+    lab.start(sink, Box::new(TcpSink::<16384>::new(PORT)));
+    lab.start(source, Box::new(client));
+    lab.run_for(Duration::from_secs(1)).expect("no node is stuck");
+    lab.take_told(sink);
+    let packets = |lab: &Lab<'_>| lab.ip_counters(ESP).sent + lab.ip_counters(PC).sent;
+    let before = packets(&lab);
     let start = std::time::Instant::now();
     let from = spent(start);
-    world.run_for(Duration::from_secs(seconds));
+    lab.run_for(Duration::from_secs(seconds)).expect("no node is stuck");
     let took = spent(start) - from;
-    let packets = packets(&world) - before;
-    let bytes = world.take_told(sink).counts.get("sink-bytes").copied().unwrap_or_default();
+    let packets = packets(&lab) - before;
+    let bytes = lab.take_told(sink).counts.get("sink-bytes").copied().unwrap_or_default();
     println!(
         "{:20}{:8.1} x real time {:8.2} Mbit/s {packets:9} packets {:6.2} us a packet",
         case.name,

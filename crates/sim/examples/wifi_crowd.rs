@@ -12,11 +12,13 @@ use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
 use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
+use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place};
-use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World, WorldSetup};
+use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
 use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
 use espbench_sim::radio::{BasicRates, Timing};
+use espbench_sim::talk::Conversation as _;
 use espbench_sim::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 
 /// Sends datagrams, one each so often.
@@ -84,7 +86,7 @@ impl App for Writer {
     }
 }
 
-fn world(stations: u16) -> World<'static> {
+fn lab(stations: u16) -> Lab<'static> {
     let profile = Library::built_in().profile("esp32c3").expect("a profile");
     let limits = SdkConfig {
         static_rx: 20,
@@ -137,12 +139,13 @@ fn world(stations: u16) -> World<'static> {
     };
     let machines = all().map(esp).chain([pc]).collect();
     let (forward, others) = (Duration::ZERO, (u32::from(stations) + 1, Vec::new()));
-    World::new(1, WorldSetup { room, roles, machines, forward, others })
+    let network = NetworkSetup { roles, machines, forward };
+    Lab::of(LabSetup { network, background: others, ..LabSetup::new(room) }, 1, ())
 }
 
 /// So many stations for so long, after a second.
 fn run(tcp: bool, up: bool, stations: u16, seconds: u64) {
-    let mut world = world(stations);
+    let mut lab = lab(stations);
     let pc = MachineId(stations);
     let every = Duration::from_nanos(1470 * 8 * 1000 / 20 * u64::from(stations));
     for number in 0..stations {
@@ -150,30 +153,30 @@ fn run(tcp: bool, up: bool, stations: u16, seconds: u64) {
         let (source, sink, port) = if up { (esp, pc, 5001 + number) } else { (pc, esp, 5001) };
         let [_, _, high, low] = u32::from(sink.0 + 1).to_be_bytes();
         let to = Endpoint::new([10, 0, high, low], port);
-        let start = world.now() + every / u32::from(stations) * u32::from(number);
+        let start = lab.now() + every / u32::from(stations) * u32::from(number);
         if tcp {
-            world.start(sink, Box::new(TcpSink::<4096, 1>::new(port)));
-            world.start(source, Box::new(Writer { to, socket: None }));
+            lab.start(sink, Box::new(TcpSink::<4096, 1>::new(port)));
+            lab.start(source, Box::new(Writer { to, socket: None }));
         } else {
-            world.start(sink, Box::new(Sink { port, socket: None }));
-            world.start(source, Box::new(Source { to, every, next: start, socket: None }));
+            lab.start(sink, Box::new(Sink { port, socket: None }));
+            lab.start(source, Box::new(Source { to, every, next: start, socket: None }));
         }
     }
-    world.run_for(Duration::from_secs(1));
-    let bytes = |world: &mut World<'_>| -> u64 {
-        let of = |it| world.take_told(MachineId(it)).counts.get("sink-bytes").copied();
+    lab.run_for(Duration::from_secs(1)).expect("no node is stuck");
+    let bytes = |lab: &mut Lab<'_>| -> u64 {
+        let of = |it| lab.take_told(MachineId(it)).counts.get("sink-bytes").copied();
         (0..=stations).filter_map(of).sum()
     };
-    let packets = |world: &World<'_>| -> u64 {
-        (0..=stations).map(|it| world.ip_counters(MachineId(it)).sent).sum()
+    let packets = |lab: &Lab<'_>| -> u64 {
+        (0..=stations).map(|it| lab.ip_counters(MachineId(it)).sent).sum()
     };
-    bytes(&mut world);
-    let before = packets(&world);
+    bytes(&mut lab);
+    let before = packets(&lab);
     let start = std::time::Instant::now();
     let from = spent(start);
-    world.run_for(Duration::from_secs(seconds));
+    lab.run_for(Duration::from_secs(seconds)).expect("no node is stuck");
     let took = spent(start) - from;
-    let (bytes, packets) = (bytes(&mut world), packets(&world) - before);
+    let (bytes, packets) = (bytes(&mut lab), packets(&lab) - before);
     println!(
         "{:4}{:5}{stations:9}{:12.1}{:10.1}{packets:10}{:14.2}",
         if tcp { "TCP" } else { "UDP" },

@@ -337,6 +337,7 @@ impl<W: Write> Watcher for Wlan<W> {
 mod tests {
     use super::*;
     use espbench_sim::lab::file::Library;
+    use espbench_sim::talk::Conversation as _;
     use std::time::Duration;
 
     #[test]
@@ -345,11 +346,11 @@ mod tests {
         scene.access_points[0].beacon = Duration::from_micros(300 * 1024);
         let mut file = Vec::new();
         let mut wlan = Wlan::new(&mut file, &scene, 1, "nothing").unwrap();
-        let mut world = scene.world(1);
-        world.watch(&mut wlan);
-        world.run_for(Duration::from_secs(1));
-        world.watch_ends();
-        drop(world);
+        let mut lab = scene.lab(1);
+        lab.attach(&mut wlan);
+        lab.run_for(Duration::from_secs(1)).unwrap();
+        lab.detach();
+        drop(lab);
         assert!(wlan.finish().unwrap() >= 3);
         // Behind the interval come two octets of capabilities and the element of the name.
         let name = [&[0, SSID.len() as u8], SSID.as_bytes()].concat();

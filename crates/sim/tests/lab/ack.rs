@@ -15,7 +15,7 @@ const RECEIVER: NodeId = NodeId(1);
 const ATTEMPTS: usize = 7;
 
 /// A sender that its peer hears well, and a peer that sends with so much power, a metre away.
-fn room(peer_dbm: f64) -> Lab<Flights> {
+fn room(peer_dbm: f64) -> Lab<'static, Flights> {
     let mut scene = row(2, 1.0, instant());
     scene.devices[RECEIVER.index()].power_dbm = Some(peer_dbm);
     scene.devices[RECEIVER.index()].services.data = true;

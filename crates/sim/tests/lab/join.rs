@@ -25,7 +25,7 @@ fn router(name: &str, ssid: &str, x: f64, channel: u8) -> Router {
 
 /// Node 0 hands these credentials to node 1, in a room with these routers. Runs until node 1 has
 /// joined or given up.
-fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) -> Lab {
+fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) -> Lab<'static> {
     let mut scene = row(2, 1.0, instant());
     scene.routers = routers;
     if let Some((idf, country)) = wifi {
@@ -46,7 +46,7 @@ fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) ->
 }
 
 /// With three routers; the loudest is another network's.
-fn given(password: &str) -> Lab {
+fn given(password: &str) -> Lab<'static> {
     let routers = vec![
         router("far", "home", 30.0, 3),
         router("other", "neighbour", 2.0, 6),

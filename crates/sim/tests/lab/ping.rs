@@ -13,7 +13,7 @@ use espbench_sim::talk::{Conversation as _, NodeId, Transcript};
 const PINGS: usize = 200;
 
 /// Pings node 1 from node 0.
-fn pings(profile: Profile, how: &str) -> Lab<Flights> {
+fn pings(profile: Profile, how: &str) -> Lab<'static, Flights> {
     let mut lab = Lab::new(&row(2, 1.0, profile), 1, Flights::default());
     says(&mut lab, 1, "espnow_iperf -s", "responder");
     let command = format!("espnow_iperf -c {} -p -C {PINGS}{how}", NodeId(1).mac());

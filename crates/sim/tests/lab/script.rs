@@ -10,7 +10,7 @@ use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation, Fleet, FleetSetup, Medium, NodeId, Transcript, play};
 
 /// Three devices in a row, each a metre from the next.
-fn lab() -> Lab<Transcript> {
+fn lab() -> Lab<'static, Transcript> {
     let show = TalkFilter { frames: true, channels: true, events: true, ..TalkFilter::TALK };
     Lab::new(&row(3, 1.0, instant()), 1, Transcript::new(show))
 }

@@ -14,7 +14,7 @@ use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
 /// A room whose devices listen to data, all switched on.
-fn listening(mut scene: Scene) -> Lab {
+fn listening(mut scene: Scene) -> Lab<'static> {
     for device in &mut scene.devices {
         device.services.data = true;
     }

@@ -21,7 +21,7 @@ const OF_MAC: [(&str, Of); 8] = [
     ("noise", |it| it.noise),
 ];
 
-impl<W: Tap> Lab<W> {
+impl<W: Tap> Lab<'_, W> {
     /// Adds what all devices have counted to a record: of the MAC `frames-sent`, `retries`,
     /// `acknowledged`, `given-up`, `received`, `duplicates`, `collided`, `noise`; of the driver
     /// `refused` and `receive-drops`; of the nodes since their last start `queue-drops`.

@@ -10,7 +10,7 @@
 //! gives up. It counts as Espressif's `solution` does: from its start, or since it last joined, so
 //! that new credentials after it gave up are tried once.
 
-use super::stage::Stage;
+use super::mac_host::MacHost;
 use super::tap::Tap;
 use crate::mac::{Reception, WirelessMedium};
 use crate::talk::{MemoryBoard, NodeId};
@@ -153,7 +153,7 @@ impl Joining {
     }
 }
 
-impl<W: Tap> Stage<'_, W> {
+impl<W: Tap> MacHost<'_, '_, W> {
     /// A device goes on with joining.
     pub(super) fn join(&mut self, room: &mut WirelessMedium, node: NodeId, token: u64) {
         let ether = &mut *self.ether;

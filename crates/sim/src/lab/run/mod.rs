@@ -1,9 +1,10 @@
-//! The lab at work: the devices of a scene, each a whole node, over a room of 802.11 stations.
+//! The lab at work: devices that run the esp-now component, each a whole node, and machines with IP
+//! programs ([`super::wifi`]), over one medium of 802.11 stations.
 //!
 //! | module | what |
 //! |---|---|
 //! | `tap` | who is told of frames |
-//! | `stage` | the host of the devices in a room |
+//! | `mac_host` | the user of the MAC service: hands the medium's callbacks on |
 //! | `driver` | buffers between a node and its station's MAC |
 //! | `costs` | a profile as what a board asks |
 //! | `others` | routers and background stations |
@@ -16,15 +17,16 @@ mod costs;
 mod count;
 mod driver;
 mod join;
-pub(in crate::lab) mod others;
-mod stage;
+mod mac_host;
+mod others;
 mod tap;
 
 pub use crate::talk::fleet::{Printed, Stuck};
 pub use driver::Drops;
 pub use tap::{Content, Tap};
 
-use super::scene::{Device, Scene};
+use super::scene::{Background, Device, Router, Scene};
+use super::wifi::{Network, NetworkSetup};
 use crate::mac::{self, WirelessMedium};
 use crate::random::{Purpose, RngStream};
 use crate::talk::conversation::ConversationParts;
@@ -41,24 +43,56 @@ use espbench_proto::node::esp_now::device::{Busy, Dropped};
 use espbench_proto::node::esp_now::engine::EngineCounters;
 use espbench_proto::node::esp_now::task::Outgoing;
 use espbench_proto::time::Instant;
+use mac_host::{Ether, Link, MacHost, Wake};
 use others::Others;
-use stage::{Ether, Link, Stage, Wake};
 
 /// Devices are switched on within this time, at random, so that their ticks and their first frames
 /// do not coincide.
 const STAGGER: Duration = Duration::from_millis(100);
 
-/// The devices, routers and other people's stations of a scene, in virtual time. `W` is told what
-/// happens.
+/// A room with all that is in it, in virtual time. `W` is told what happens to devices that run the
+/// esp-now component.
 ///
-/// Stations of the medium are numbered: devices first, then routers, then background.
-pub struct Lab<W = ()> {
+/// Stations of the medium are numbered: these devices first, then routers, machines with a radio, and
+/// background.
+pub struct Lab<'a, W = ()> {
     /// Is told what happens.
     pub watch: W,
-    room: WirelessMedium,
+    pub(in crate::lab) room: WirelessMedium,
     device_set: DeviceSet<Box<Node>>,
     ether: Ether,
+    pub(in crate::lab) net: Network<'a>,
     stuck: Option<Stuck>,
+}
+
+/// AirtimeKind a lab is made of.
+#[derive(Debug)]
+pub struct LabSetup {
+    /// The room, with its stations' MACs.
+    pub medium: WirelessMedium,
+    /// The devices that run the esp-now component: the first stations.
+    pub nodes: Vec<Device>,
+    /// Routers that only send beacons: which is the first of them in the room.
+    pub beacons: (u32, Vec<Router>),
+    /// Machines, and the Wi-Fi between them.
+    pub network: NetworkSetup,
+    /// Other people's stations: which is the first of them in the room, and their loads.
+    pub background: (u32, Vec<Background>),
+}
+
+impl LabSetup {
+    /// Returns a lab of stations that nobody has.
+    #[must_use]
+    pub fn new(medium: WirelessMedium) -> Self {
+        let none = medium.stations();
+        Self {
+            medium,
+            nodes: Vec::new(),
+            beacons: (none, Vec::new()),
+            network: NetworkSetup::default(),
+            background: (none, Vec::new()),
+        }
+    }
 }
 
 /// How far a device has got with joining a network: what the light of the `solution` example shows.
@@ -75,7 +109,7 @@ pub enum Joining {
     GivenUp(Instant),
 }
 
-impl<W> core::fmt::Debug for Lab<W> {
+impl<W> core::fmt::Debug for Lab<'_, W> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let devices = self.device_set.members.len();
         f.debug_struct("Lab").field("room", &self.room).field("devices", &devices).finish()
@@ -84,7 +118,7 @@ impl<W> core::fmt::Debug for Lab<W> {
 
 /// Makes the node of a device whenever it is switched on.
 fn maker(devices: Vec<Device>) -> impl FnMut(&Birth, &mut MemoryBoard) -> Box<Node> {
-    let first = node::first_image();
+    let first = (!devices.is_empty()).then(node::first_image).unwrap_or_default();
     move |birth, board| {
         let device = &devices[birth.node.index()];
         let mut node = node::start(birth, board, &first, device.settings.clone(), &device.services);
@@ -97,9 +131,9 @@ fn maker(devices: Vec<Device>) -> impl FnMut(&Birth, &mut MemoryBoard) -> Box<No
     }
 }
 
-impl<W: Tap> Lab<W> {
-    /// The room of a scene. All chance comes from `seed`. Devices are switched on when time goes
-    /// on, within the first 100 ms.
+impl<'a, W: Tap> Lab<'a, W> {
+    /// Returns the room of a scene. All chance comes from `seed`. Devices are switched on when time
+    /// goes on, within the first 100 ms.
     #[must_use]
     pub fn new(scene: &Scene, seed: u64, watch: W) -> Self {
         let mut radio = scene.radio(seed);
@@ -107,12 +141,28 @@ impl<W: Tap> Lab<W> {
             // The driver counts them; one more for the last frame of a device that was reset.
             settings.buffers += 1;
         }
-        let room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
+        let medium = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
             .with_config(radio.medium);
-        let mut device_set = DeviceSet::new(Box::new(maker(scene.devices.clone())), true);
+        let router = scene.devices.len() as u32;
+        let background = router + scene.routers.len() as u32;
+        let setup = LabSetup {
+            nodes: scene.devices.clone(),
+            beacons: (router, scene.routers.clone()),
+            background: (background, scene.background.clone()),
+            ..LabSetup::new(medium)
+        };
+        Self::of(setup, seed, watch)
+    }
+
+    /// Returns a lab in which nothing has happened yet.
+    #[must_use]
+    pub fn of(setup: LabSetup, seed: u64, watch: W) -> Self {
+        let LabSetup { medium: room, nodes, beacons, network, background } = setup;
+        let net = Network::of(seed, network, room.stations());
+        let mut device_set = DeviceSet::new(Box::new(maker(nodes.clone())), true);
         // Devices of a group stand side by side and have one profile.
         let mut last = None;
-        for (i, device) in scene.devices.iter().enumerate() {
+        for (i, device) in nodes.iter().enumerate() {
             let mut board = MemoryBoard::new(seed, NodeId(i as u16));
             let profile = &device.profile;
             let (_, rates) = last
@@ -122,17 +172,17 @@ impl<W: Tap> Lab<W> {
             last = Some((profile.clone(), rates));
             device_set.add(board, device.profile.boot);
         }
-        let drivers = scene.devices.iter();
+        let (first, background) = background;
         let ether = Ether {
             pool: Default::default(),
             frames: 0,
-            drivers: drivers.map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
-            others: Others::new(scene, seed),
+            drivers: nodes.iter().map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
+            others: Others::new(beacons, (first, &background), seed),
             joining: Default::default(),
             heard: Vec::new(),
             missed: Vec::new(),
         };
-        let mut lab = Self { watch, room, device_set, ether, stuck: None };
+        let mut lab = Self { watch, room, device_set, ether, net, stuck: None };
         lab.begin(seed);
         lab
     }
@@ -153,6 +203,7 @@ impl<W: Tap> Lab<W> {
                 self.room.wake_at(at, Wake::Load(station as u32).token());
             }
         }
+        self.net.begin(&mut self.room);
     }
 
     /// Lets a node's application send a payload now, if the node is on and its send lock is free.
@@ -213,22 +264,22 @@ impl<W: Tap> Lab<W> {
         self.room.channel(u32::from(node.0))
     }
 
-    /// What the MAC of a station has counted: devices, then routers, then background.
+    /// AirtimeKind the MAC of a station has counted: devices, then routers, then background.
     pub fn mac_counters(&self, station: u32) -> mac::MacCounters {
         self.room.counters(station)
     }
 
-    /// What a node's engine has counted since its start; zeros while it is off.
+    /// AirtimeKind a node's engine has counted since its start; zeros while it is off.
     pub fn counters(&self, node: NodeId) -> EngineCounters {
         self.device(node).map_or_else(EngineCounters::default, Node::counters)
     }
 
-    /// What a node's queues have dropped since its start.
+    /// AirtimeKind a node's queues have dropped since its start.
     pub fn dropped(&self, node: NodeId) -> Dropped {
         self.device(node).map_or_else(Dropped::default, Node::dropped)
     }
 
-    /// What the driver of a node has dropped.
+    /// AirtimeKind the driver of a node has dropped.
     pub fn drops(&self, node: NodeId) -> Drops {
         self.ether.drivers[node.index()].drops
     }
@@ -239,7 +290,7 @@ impl<W: Tap> Lab<W> {
     }
 }
 
-impl<W: Tap> ConversationParts for Lab<W> {
+impl<'p, W: Tap> ConversationParts for Lab<'p, W> {
     type Device = Box<Node>;
     type Around<'a>
         = Link<'a, W>
@@ -265,11 +316,11 @@ impl<W: Tap> ConversationParts for Lab<W> {
     }
 
     fn next(&mut self, until: Instant) -> Result<bool, Stuck> {
-        let Self { watch, room, device_set, ether, stuck } = self;
+        let Self { watch, room, device_set, ether, net, stuck } = self;
         if let Some(stuck) = stuck.take() {
             return Err(stuck);
         }
-        let goes_on = room.step(&mut Stage { watch, device_set, ether, stuck }, until);
+        let goes_on = room.step(&mut MacHost { watch, device_set, ether, net, stuck }, until);
         stuck.take().map_or(Ok(goes_on), Err)
     }
 

@@ -1,6 +1,6 @@
 //! Routers and other people's stations: what they send.
 
-use crate::lab::scene::{Background, Router, Scene};
+use crate::lab::scene::{Background, Router};
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::radio::{Hr, WifiMode};
 use crate::random::{Purpose, RngStream};
@@ -11,13 +11,13 @@ use espbench_proto::time::Instant;
 /// Beacons go at the lowest basic rate: 1 Mbit/s with the long preamble.
 const BEACONS: WifiMode = WifiMode::Hr(Hr::M1);
 
-/// Tags of frames that are none of a device's: see [`super::stage`].
+/// Tags of frames that are none of a device's: see [`super::mac_host`].
 pub(super) const BEACON: u64 = 1 << 32;
 pub(super) const FOREIGN: u64 = 2 << 32;
 
 /// Routers and background stations.
 #[derive(Debug)]
-pub(in crate::lab) struct Others {
+pub(super) struct Others {
     /// Station of the first router, and of the first background station.
     pub(super) first: [u32; 2],
     routers: Vec<Router>,
@@ -31,26 +31,23 @@ struct Load {
 }
 
 impl Others {
-    /// Those of a scene.
-    pub(super) fn new(scene: &Scene, seed: u64) -> Self {
-        let routers = scene.devices.len() as u32;
-        let background = routers + scene.routers.len() as u32;
-        let loads = Self::of(background, &scene.background, seed);
-        Self { first: [routers, background], routers: scene.routers.clone(), ..loads }
-    }
-
-    /// Background stations without routers; the first of them has this number in the room.
-    pub(in crate::lab) fn of(first: u32, background: &[Background], seed: u64) -> Self {
+    /// Routers that only send beacons, and background stations. The first of each has this number in
+    /// the room.
+    pub(super) fn new(
+        (router, routers): (u32, Vec<Router>),
+        (first, background): (u32, &[Background]),
+        seed: u64,
+    ) -> Self {
         let load = |(i, it): (usize, &Background)| Load {
             it: it.clone(),
             random: RngStream::stream(seed, first + i as u32, Purpose::Arrival),
         };
         let loads = background.iter().enumerate().map(load).collect();
-        Self { first: [first, first], routers: Vec::new(), loads }
+        Self { first: [router, first], routers, loads }
     }
 
     /// When each router sends its first beacon, and each load has its first frames.
-    pub(in crate::lab) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
+    pub(super) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
         let first = self.first[0];
         let beacon = |(i, it): (usize, &Router)| {
             let mut random = RngStream::stream(seed, first + i as u32, Purpose::Start);
@@ -76,11 +73,7 @@ impl Others {
     }
 
     /// A station has frames to send. When it has the next.
-    pub(in crate::lab) fn load(
-        &mut self,
-        room: &mut WirelessMedium,
-        number: u32,
-    ) -> Option<Instant> {
+    pub(super) fn load(&mut self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
         let station = self.first[1] + number;
         let to = match self.loads.get(number as usize)?.it.to {
             Some(other) => self.first[1] + u32::from(other),

@@ -38,7 +38,7 @@ pub(super) type Take = fn(NodeId, Sample) -> Option<Sample>;
 
 /// The consoles of a lab, and somebody who types at them.
 pub(super) struct Desk<'a, W> {
-    pub(super) lab: &'a mut Lab<W>,
+    pub(super) lab: &'a mut Lab<'static, W>,
     pub(super) scene: &'a Scene,
     record: &'a mut dyn Record,
     random: RngStream,
@@ -65,7 +65,7 @@ pub(super) fn intervals(_: NodeId, sample: Sample) -> Option<Sample> {
 
 impl<'a, W: Tap> Desk<'a, W> {
     pub(super) fn new(
-        lab: &'a mut Lab<W>,
+        lab: &'a mut Lab<'static, W>,
         scene: &'a Scene,
         seed: u64,
         record: &'a mut dyn Record,
@@ -182,7 +182,7 @@ impl<'a, W: Tap> Desk<'a, W> {
     pub(super) fn until(
         &mut self,
         most: Duration,
-        mut is_so: impl FnMut(&Lab<W>) -> bool,
+        mut is_so: impl FnMut(&Lab<'static, W>) -> bool,
     ) -> Result<bool, Failed> {
         let end = self.now() + most;
         loop {

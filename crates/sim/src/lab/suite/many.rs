@@ -105,7 +105,7 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
     let text = format!("provisioning -i {hold} {} {}", router.ssid, router.password);
     desk.command(INITIATOR, &text)?;
     let start = desk.now();
-    let green = |lab: &Lab<W>, node: NodeId| lab.joined(node).map(|(at, _)| at);
+    let green = |lab: &Lab<'static, W>, node: NodeId| lab.joined(node).map(|(at, _)| at);
     desk.until(HOLD + JOIN_MOST, |lab| devices.iter().all(|node| green(lab, *node).is_some()))?;
     let served: Served = devices.iter().map(|node| (*node, green(desk.lab, *node))).collect();
     // The clock is stopped when the last light has changed.

@@ -73,7 +73,7 @@ pub fn run_in<W: Tap>(
     seed: u64,
     watch: W,
     record: &mut dyn Record,
-) -> Result<Lab<W>, Failed> {
+) -> Result<Lab<'static, W>, Failed> {
     prepare::able(work, scene)?;
     let mut lab = Lab::new(scene, seed, watch);
     record.fact("lab", scene.name.clone());

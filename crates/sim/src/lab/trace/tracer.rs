@@ -65,7 +65,7 @@ impl Tracer {
         }
     }
 
-    /// What is to be shown of a world, once it is over.
+    /// What is to be shown of a lab over Wi-Fi, once it is over.
     #[must_use]
     pub fn ended(self) -> Trace {
         let end = self.last;
@@ -171,7 +171,7 @@ impl Tap for Tracer {
     }
 }
 
-/// Of a world over Wi-Fi: the clocks of its machines began with the world.
+/// Of a lab over Wi-Fi: the clocks of its machines began with the lab.
 impl Watcher for Tracer {
     fn begin(&mut self, at: Instant) {
         let limits = self.windows.limits();

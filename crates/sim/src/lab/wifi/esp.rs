@@ -4,9 +4,9 @@ use super::class::classify;
 use super::cpu::Task;
 use super::field::Field;
 use super::machine::{Awaits, Body, Esp, Job, Machine};
+use super::network::Network;
 use super::pool::Pool;
 use super::program::{Space, step};
-use super::stage::Stage;
 use crate::lab::profile::IpCosts;
 use crate::mac::{Ppdu, WirelessMedium};
 use crate::net::HeapStats;
@@ -91,7 +91,7 @@ impl Esp {
     }
 }
 
-impl Stage<'_> {
+impl Network<'_> {
     /// An ESP's tasks do all that is due now.
     pub(super) fn run_esp(&mut self, room: &mut WirelessMedium, number: u16) {
         let now = room.now();

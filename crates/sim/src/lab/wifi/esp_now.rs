@@ -1,15 +1,16 @@
-//! ESP-NOW between two boards of a world, in its network or beside it: an echo.
+//! ESP-NOW between two boards of a lab, in its network or beside it: an echo.
 //!
 //! One board asks, by unicast, at given times or when its next interval begins
 //! (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`); the other sends each request back. Frames
 //! are [`WifiLayer::send_foreign`](crate::wifi::WifiLayer::send_foreign)'s, so that radios sleep and wake as
 //! their firmware has it. What the MAC's attempts do not bring into a window is lost.
 
+use super::MachineId;
 use super::cpu::Task;
 use super::field::Field;
 use super::machine::{Body, Job};
-use super::stage::Stage;
-use super::{MachineId, World};
+use super::network::Network;
+use crate::lab::run::{Lab, Tap};
 use crate::mac::{Ppdu, Reception, TxFrame, TxStatus, WirelessMedium};
 use crate::radio::WifiMode;
 use crate::wifi;
@@ -22,7 +23,7 @@ use espbench_proto::time::Instant;
 use espbench_proto::wire::esp_now::mpdu_len;
 
 /// Tags of its frames, and tokens of requests that are due.
-const TAG: u64 = 1 << 58;
+pub(super) const TAG: u64 = 1 << 58;
 /// Token: the interval of the board that asks has begun.
 const WINDOW: u64 = TAG | 1 << 40;
 const NUMBER: u64 = u32::MAX as u64;
@@ -74,11 +75,11 @@ impl Pair {
     }
 }
 
-impl World<'_> {
+impl<W: Tap> Lab<'_, W> {
     /// Begins an echo over ESP-NOW with so many requests, each at its time. One at a time: another
     /// one ends with that. It does nothing where one of the two machines has no radio.
     pub fn echo_esp_now(&mut self, echo: EspNowEcho, due: &[Instant]) {
-        let station = |machine: MachineId| self.stage.field.station(machine.0);
+        let station = |machine: MachineId| self.net.field.station(machine.0);
         let (Some(device), Some(asks)) = (station(echo.device), station(echo.asks)) else { return };
         let probe = |(seq, due): (u64, &Instant)| Probe {
             seq,
@@ -89,7 +90,7 @@ impl World<'_> {
         };
         let probes = (0..).zip(due).map(probe).collect();
         let pair = Pair { echo, device, asks, probes, waiting: VecDeque::new() };
-        self.stage.field.esp_now = Some(Box::new(pair));
+        self.net.field.esp_now = Some(Box::new(pair));
         for (number, at) in (0..).zip(due) {
             self.room.wake_at(*at, TAG | number);
         }
@@ -97,7 +98,7 @@ impl World<'_> {
 
     /// Ends it: its requests, in their order.
     pub fn take_esp_now(&mut self) -> Vec<Probe> {
-        self.stage.field.esp_now.take().map_or_else(Vec::new, |it| it.probes)
+        self.net.field.esp_now.take().map_or_else(Vec::new, |it| it.probes)
     }
 }
 
@@ -119,7 +120,7 @@ impl Field<'_> {
     }
 }
 
-impl Stage<'_> {
+impl Network<'_> {
     /// A request is due, or an interval has begun.
     pub(super) fn esp_now_wakes(&mut self, room: &mut WirelessMedium, token: u64) {
         let Some(pair) = &mut self.field.esp_now else { return };

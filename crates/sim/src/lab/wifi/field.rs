@@ -1,4 +1,4 @@
-//! Machines and their packets: everything of a world but its Wi-Fi.
+//! Machines and their packets: everything of a network but its Wi-Fi.
 
 use super::cpu::Task;
 use super::esp_now;

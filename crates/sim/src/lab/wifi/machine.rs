@@ -192,7 +192,7 @@ pub(super) const fn address(number: usize) -> [u8; 4] {
     [10, 0, (number >> 8) as u8, number as u8]
 }
 
-/// The machine that has an address, if it is one of a world's.
+/// The machine that has an address, if it is one of a lab's.
 pub(super) fn machine_at(address: [u8; 4]) -> Option<u16> {
     let [10, 0, high, low] = address else { return None };
     u16::from_be_bytes([high, low]).checked_sub(1)

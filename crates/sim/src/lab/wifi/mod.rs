@@ -5,17 +5,17 @@
 //! down  program ─▶ lwIP's task ─▶ TX buffer ─▶ Wi-Fi task ─▶ air
 //! ```
 //!
-//! A [`World`] is a room ([`crate::mac`]) with stations and access points ([`crate::wifi`]), and
-//! machines: ESPs, whose processor takes time for each packet and whose buffers are few, and PCs, on a
+//! A [`Lab`] has, beside the devices that run the esp-now component, stations and access points
+//! ([`crate::wifi`]), and machines: ESPs, whose processor takes time for each packet and whose buffers are few, and PCs, on a
 //! wire behind an access point or with a radio of their own. Each machine is an IP host
 //! ([`crate::net`]) with programs (`espbench_proto::node::app`).
 //!
 //! | module | what |
 //! |---|---|
-//! | [`setup`] | what a world is made of |
+//! | [`setup`] | what machines and Wi-Fi are made of |
 //! | `machine` | what an ESP and a PC have |
 //! | `cpu` | the processor: tasks by priority, on one core or two |
-//! | `stage` | the room's and the Wi-Fi's callbacks |
+//! | `network` | machines and Wi-Fi, and the part of the MAC's callbacks that is theirs |
 //! | `field` | machines and their packets |
 //! | `ip` | what happens in a machine's IP stack |
 //! | `esp` | what the tasks of an ESP do |
@@ -33,47 +33,36 @@ pub mod esp_now;
 mod field;
 mod ip;
 mod machine;
+mod network;
 mod pc;
 mod pool;
 mod program;
 mod scene;
 pub mod setup;
-mod stage;
 pub mod suite;
 #[cfg(test)]
 mod tests;
 pub mod watch;
 
 pub use machine::{Drops, HeapUse};
-pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
+pub use setup::{EspSetup, MachineSetup, NetworkSetup, PcSetup};
 
-use crate::mac::{self, WirelessMedium};
+use super::run::{Lab, Tap};
+
+use crate::mac::WirelessMedium;
 use crate::net;
 use crate::power::StateTimes;
 use crate::wifi::{self, Joined, WifiLayer, WifiRole};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::time::Duration;
 use espbench_proto::sample::{Cause, Fate, Link, Sample};
 use espbench_proto::time::Instant;
 use machine::{Keeps, Machine};
-use stage::Stage;
+pub(in crate::lab) use network::Network;
 
 /// Number of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MachineId(pub u16);
-
-/// Machines, the Wi-Fi between them, and the air.
-pub struct World<'a> {
-    room: WirelessMedium,
-    stage: Stage<'a>,
-}
-
-impl core::fmt::Debug for World<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("World").field("room", &self.room).finish_non_exhaustive()
-    }
-}
 
 /// What programs have told.
 #[derive(Clone, Debug, Default)]
@@ -142,66 +131,36 @@ fn lan(roles: &[WifiRole], machines: &[MachineSetup]) -> Vec<u32> {
     roles.iter().enumerate().filter_map(is_router).collect()
 }
 
-impl<'a> World<'a> {
-    /// A world in which nothing has happened yet.
-    #[must_use]
-    pub fn new(seed: u64, setup: WorldSetup) -> Self {
-        let WorldSetup { room, roles, machines, forward, others } = setup;
+impl<'a> Network<'a> {
+    /// Returns machines and a Wi-Fi in which nothing has happened yet.
+    pub(in crate::lab) fn of(seed: u64, setup: NetworkSetup, stations: u32) -> Self {
+        let NetworkSetup { roles, machines, forward } = setup;
         let lan = lan(&roles, &machines);
         let wifi = WifiLayer::new(seed, roles);
         let machines: Vec<Machine<'a>> =
             machines.into_iter().enumerate().map(|(i, it)| Machine::new(seed, i, it)).collect();
-        let mut stage = Stage::new(wifi, machines, others, seed, room.stations());
-        stage.field.forward = forward;
-        stage.field.lan = lan;
-        let mut world = Self { room, stage };
-        world.stage.begin(&mut world.room, seed);
-        world
+        let mut network = Self::new(wifi, machines, stations);
+        network.field.forward = forward;
+        network.field.lan = lan;
+        network
     }
+}
 
-    /// Lets somebody watch from now on. Whoever wants no watcher pays nothing for it.
-    pub fn watch(&mut self, watcher: &'a mut (dyn watch::Watcher + 'a)) {
+/// The verbs for the machines of a lab.
+impl<'a, W: Tap> Lab<'a, W> {
+    /// Lets somebody watch the machines and the air from now on. Whoever wants no watcher pays nothing for it.
+    pub fn attach(&mut self, watcher: &'a mut (dyn watch::Watcher + 'a)) {
         watcher.begin(self.room.now());
-        let field = &mut self.stage.field;
+        let field = &mut self.net.field;
         let watched = watch::Watched::new(watcher, &field.machines, self.room.stations());
         field.watched = Some(alloc::boxed::Box::new(watched));
     }
 
     /// Nobody watches any more; what is not told of yet is.
-    pub fn watch_ends(&mut self) {
-        self.stage.seen();
-        if let Some(watched) = self.stage.field.watched.take() {
+    pub fn detach(&mut self) {
+        self.net.seen();
+        if let Some(watched) = self.net.field.watched.take() {
             watched.watcher.end(self.room.now());
-        }
-    }
-
-    /// What time it is.
-    #[must_use]
-    pub const fn now(&self) -> Instant {
-        self.room.now()
-    }
-
-    /// Lets time go on until then.
-    pub fn run_until(&mut self, until: Instant) {
-        self.room.run(&mut self.stage, until);
-    }
-
-    /// Lets that much time go by.
-    pub fn run_for(&mut self, time: Duration) {
-        self.run_until(self.now() + time);
-    }
-
-    /// Lets time go on until something is so, at most for that long; whether it is so. Looked at
-    /// after every event.
-    pub fn run_till(&mut self, most: Duration, so: impl Fn(&Self) -> bool) -> bool {
-        let until = self.now() + most;
-        loop {
-            if so(self) {
-                return true;
-            }
-            if !self.room.step(&mut self.stage, until) {
-                return false;
-            }
         }
     }
 
@@ -211,8 +170,8 @@ impl<'a> World<'a> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        let begin = (Keeps::Samples, self.now());
-        self.stage.start(&mut self.room, machine.0, begin, program);
+        let begin = (Keeps::Samples, self.room.now());
+        self.net.start(&mut self.room, machine.0, begin, program);
     }
 
     /// Gives a machine a program whose samples are those of a link.
@@ -222,7 +181,7 @@ impl<'a> World<'a> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.start_on_at(self.now(), link, machine, program);
+        self.start_on_at(self.room.now(), link, machine, program);
     }
 
     /// Gives a machine a program that begins at that time and whose samples are those of a link.
@@ -233,7 +192,7 @@ impl<'a> World<'a> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.stage.start(&mut self.room, machine.0, (Keeps::OnLink(link), at), program);
+        self.net.start(&mut self.room, machine.0, (Keeps::OnLink(link), at), program);
     }
 
     /// Gives a machine a program that is not measured: its samples are added up, and no verb waits
@@ -243,7 +202,7 @@ impl<'a> World<'a> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.start_beside_at(self.now(), machine, program);
+        self.start_beside_at(self.room.now(), machine, program);
     }
 
     /// Gives a machine a program that is not measured and that begins at that time.
@@ -253,13 +212,13 @@ impl<'a> World<'a> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.stage.start(&mut self.room, machine.0, (Keeps::Sums, at), program);
+        self.net.start(&mut self.room, machine.0, (Keeps::Sums, at), program);
     }
 
     /// Returns what the programs of a machine have done that are not measured.
     #[must_use]
     pub fn sums(&self, machine: MachineId) -> TrafficSums {
-        self.stage.machine(machine.0).map(|it| it.sums).unwrap_or_default()
+        self.net.machine(machine.0).map(|it| it.sums).unwrap_or_default()
     }
 
     /// Returns whether all programs of a machine have ended that are measured.
@@ -271,88 +230,85 @@ impl<'a> World<'a> {
     /// Returns the number of measured programs of a machine that have not ended.
     #[must_use]
     pub fn running(&self, machine: MachineId) -> usize {
-        self.stage.machine(machine.0).map_or(0, Machine::running)
+        self.net.machine(machine.0).map_or(0, Machine::running)
     }
 
     /// What the programs of a machine have told.
     #[must_use]
     pub fn told(&self, machine: MachineId) -> Option<&Told> {
-        self.stage.machine(machine.0).map(|it| &it.told)
+        self.net.machine(machine.0).map(|it| &it.told)
     }
 
     /// Takes what the programs of a machine have told so far.
     pub fn take_told(&mut self, machine: MachineId) -> Told {
-        self.stage
-            .machine_mut(machine.0)
-            .map(|it| core::mem::take(&mut it.told))
-            .unwrap_or_default()
+        self.net.machine_mut(machine.0).map(|it| core::mem::take(&mut it.told)).unwrap_or_default()
     }
 
     /// Takes the samples of a machine's programs.
-    pub fn take_samples(&mut self, machine: MachineId) -> Vec<Sample> {
-        let machine = self.stage.machine_mut(machine.0);
+    pub fn take_program_samples(&mut self, machine: MachineId) -> Vec<Sample> {
+        let machine = self.net.machine_mut(machine.0);
         machine.map(|it| core::mem::take(&mut it.told.samples)).unwrap_or_default()
     }
 
     /// Tells a machine's station to look for its network, and to join it.
     pub fn join(&mut self, machine: MachineId) {
-        let Self { room, stage } = self;
-        if let Some(station) = stage.field.station(machine.0) {
-            stage.wifi.join(room, station, &mut stage.field);
+        let Self { room, net, .. } = self;
+        if let Some(station) = net.field.station(machine.0) {
+            net.wifi.join(room, station, &mut net.field);
         }
     }
 
     /// Tells a machine's station to leave its network, or to give up joining it.
     pub fn leave(&mut self, machine: MachineId) {
-        let Self { room, stage } = self;
-        if let Some(station) = stage.field.station(machine.0) {
-            stage.wifi.leave(room, station, &mut stage.field);
+        let Self { room, net, .. } = self;
+        if let Some(station) = net.field.station(machine.0) {
+            net.wifi.leave(room, station, &mut net.field);
         }
     }
 
     /// Lets a machine's station forget the key of its password, as after a start.
     pub fn forget_key(&mut self, machine: MachineId) {
-        if let Some(station) = self.stage.field.station(machine.0) {
-            self.stage.wifi.forget_key(station);
+        if let Some(station) = self.net.field.station(machine.0) {
+            self.net.wifi.forget_key(station);
         }
     }
 
     /// How a machine's station got into its network, while it is there.
     #[must_use]
-    pub fn joined(&self, machine: MachineId) -> Option<Joined> {
-        let station = self.stage.field.station(machine.0)?;
-        self.stage.field.members.get(station as usize).copied().flatten()
+    pub fn association(&self, machine: MachineId) -> Option<Joined> {
+        let station = self.net.field.station(machine.0)?;
+        self.net.field.members.get(station as usize).copied().flatten()
     }
 
     /// Why the first packet was lost that was lost at that time or later, if it is still known.
     #[must_use]
     pub fn lost_after(&self, at: Instant) -> Option<Cause> {
-        self.stage.field.lost_after(at)
+        self.net.field.lost_after(at)
     }
 
     /// What a machine's driver has dropped.
     #[must_use]
-    pub fn drops(&self, machine: MachineId) -> Drops {
-        self.stage.machine(machine.0).map(|it| it.drops).unwrap_or_default()
+    pub fn driver_drops(&self, machine: MachineId) -> Drops {
+        self.net.machine(machine.0).map(|it| it.drops).unwrap_or_default()
     }
 
     /// What a machine's IP stack has counted.
     #[must_use]
     pub fn ip_counters(&self, machine: MachineId) -> net::NetCounters {
-        self.stage.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
+        self.net.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
     }
 
     /// In which states an ESP has spent its time, by now.
     #[must_use]
     pub fn times(&self, machine: MachineId) -> Option<StateTimes> {
-        let machine = self.stage.machine(machine.0)?;
+        let machine = self.net.machine(machine.0)?;
         machine.esp().map(|it| it.meter.read(self.room.now()))
     }
 
     /// The heap of an ESP.
     #[must_use]
     pub fn heap(&self, machine: MachineId) -> Option<HeapUse> {
-        let esp = self.stage.machine(machine.0)?.esp()?;
+        let esp = self.net.machine(machine.0)?.esp()?;
         Some(HeapUse {
             started: esp.setup.heap.free,
             peak: esp.heap_peak,
@@ -360,16 +316,10 @@ impl<'a> World<'a> {
         })
     }
 
-    /// What the MAC of a station has counted.
-    #[must_use]
-    pub fn mac_counters(&self, station: u32) -> mac::MacCounters {
-        self.room.counters(station)
-    }
-
     /// What Wi-Fi has counted at a station or access point.
     #[must_use]
     pub fn wifi_counters(&self, station: u32) -> wifi::WifiCounters {
-        self.stage.wifi.counters(station)
+        self.net.wifi.counters(station)
     }
 
     /// The room.
@@ -381,6 +331,6 @@ impl<'a> World<'a> {
     /// The Wi-Fi.
     #[must_use]
     pub const fn wifi(&self) -> &WifiLayer {
-        &self.stage.wifi
+        &self.net.wifi
     }
 }

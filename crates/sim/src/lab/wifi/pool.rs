@@ -27,7 +27,7 @@ struct Packet {
     waits: bool,
 }
 
-/// The packets of a world.
+/// The packets of a lab.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     packets: Vec<Packet>,

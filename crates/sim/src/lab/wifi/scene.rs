@@ -1,10 +1,10 @@
-//! From a scene to a world.
+//! From a scene over Wi-Fi to a lab.
 
-use super::World;
-use super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
+use super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, NetworkSetup, PcSetup, Place, Wire};
 use crate::air::AdjacentChannels;
 use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene, Program};
 use crate::lab::radio::{Stand, receivers};
+use crate::lab::run::{Lab, LabSetup};
 use crate::mac::{AmpduConfig, MacConfig, MediumConfig, WirelessMedium};
 use crate::net::Stack;
 use crate::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
@@ -339,24 +339,31 @@ impl NetScene {
         machines
     }
 
-    /// The world of this scene, in which nothing has happened yet. Machines are its devices, and then
-    /// the PC.
+    /// Returns the lab of this scene, in which nothing has happened yet. Machines are its devices, and
+    /// then the PC.
     #[must_use]
-    pub fn world<'a>(&self, seed: u64) -> World<'a> {
-        self.world_of(seed, false)
+    pub fn lab<'a>(&self, seed: u64) -> Lab<'a> {
+        self.lab_of(seed, false)
     }
 
-    /// The same; its measured devices are in no network yet, and join theirs when they are told to.
+    /// Returns the lab of this scene with its measured devices in no network yet: they join theirs
+    /// when they are told to.
     #[must_use]
-    pub fn world_apart<'a>(&self, seed: u64) -> World<'a> {
-        self.world_of(seed, true)
+    pub fn lab_apart<'a>(&self, seed: u64) -> Lab<'a> {
+        self.lab_of(seed, true)
     }
 
-    fn world_of<'a>(&self, seed: u64, apart: bool) -> World<'a> {
-        let others = (self.stations().first_other(), self.background.clone());
+    fn lab_of<'a>(&self, seed: u64, apart: bool) -> Lab<'a> {
         let forward = self.access_points.first().map_or(Duration::ZERO, |it| it.forward.fixed);
-        let (room, roles, machines) = (self.room(seed), self.roles(seed, apart), self.machines());
-        World::new(seed, WorldSetup { room, roles, machines, forward, others })
+        let network =
+            NetworkSetup { roles: self.roles(seed, apart), machines: self.machines(), forward };
+        let background = self.stations().first_other();
+        let setup = LabSetup {
+            network,
+            background: (background, self.background.clone()),
+            ..LabSetup::new(self.room(seed))
+        };
+        Lab::of(setup, seed, ())
     }
 }
 

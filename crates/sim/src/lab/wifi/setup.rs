@@ -1,9 +1,7 @@
-//! What a world is made of.
+//! What machines and the Wi-Fi between them are made of.
 
 use crate::lab::net_scene::Delay;
 use crate::lab::profile::IpCosts;
-use crate::lab::scene::Background;
-use crate::mac::WirelessMedium;
 use crate::net::Stack;
 use crate::wifi::WifiRole;
 use alloc::boxed::Box;
@@ -12,24 +10,20 @@ use core::time::Duration;
 use espbench_proto::node::app::App;
 use espbench_proto::sdkconfig::SdkConfig;
 
-/// A program that a world can hold.
+/// A program that a machine can run.
 pub trait Program: App + Send {}
 
 impl<T: App + Send> Program for T {}
 
-/// What a world is made of.
-#[derive(Debug)]
-pub struct WorldSetup {
-    /// The room, with its stations' MACs.
-    pub room: WirelessMedium,
-    /// What each of its stations is.
+/// What the machines of a lab and the Wi-Fi between them are made of.
+#[derive(Debug, Default)]
+pub struct NetworkSetup {
+    /// What each station of the room is.
     pub roles: Vec<WifiRole>,
     /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.
     pub machines: Vec<MachineSetup>,
     /// How long a router takes for a packet from one of its stations to another.
     pub forward: Duration,
-    /// Other people's stations: which is the first of them in the room, and their loads.
-    pub others: (u32, Vec<Background>),
 }
 
 /// A machine with an IP address.

@@ -34,7 +34,7 @@ pub(super) fn capture(
 }
 
 /// The devices, in their room.
-pub(super) fn lab<W: Tap>(scene: &Scene, args: &Args, watch: W) -> Lab<W> {
+pub(super) fn lab<W: Tap>(scene: &Scene, args: &Args, watch: W) -> Lab<'static, W> {
     let mut lab = Lab::new(scene, args.seed, watch);
     // Nobody asks for them.
     lab.keep_data(false);

@@ -62,7 +62,7 @@ impl Cell<'_, '_> {
         let each = work.interval.unwrap_or_default().max(work.timeout * 2);
         let most = each * (work.count + work.discard) + MARGIN;
         let result = self.until_idle(pc, most);
-        for sample in self.world.take_samples(pc) {
+        for sample in self.lab.take_program_samples(pc) {
             let sample = match sample {
                 Sample::Probe(it) => Sample::Probe(self.blame(it)),
                 other => other,
@@ -77,7 +77,7 @@ impl Cell<'_, '_> {
         let (Fate::Lost(Cause::Unknown), Some(sent)) = (probe.fate, probe.sent) else {
             return probe;
         };
-        let lost = self.world.lost_after(sent);
+        let lost = self.lab.lost_after(sent);
         Probe { fate: Fate::Lost(lost.unwrap_or_default()), ..probe }
     }
 
@@ -115,11 +115,11 @@ impl Cell<'_, '_> {
             // A server hears of the end, or does not.
             result = self.until_all_idle(servers, MARGIN);
         }
-        for sample in self.world.take_samples(pc) {
+        for sample in self.lab.take_program_samples(pc) {
             self.record.sample(sample);
         }
         for device in devices {
-            for sample in self.world.take_samples(device) {
+            for sample in self.lab.take_program_samples(device) {
                 self.record.sample(own_count(sample));
             }
         }
@@ -140,7 +140,7 @@ impl Cell<'_, '_> {
         let each = work.run_time + Duration::from_secs(2);
         let result = self.until_all_idle(&devices, each * runs + MARGIN);
         for device in devices {
-            for sample in self.world.take_samples(device) {
+            for sample in self.lab.take_program_samples(device) {
                 self.record.sample(sample);
             }
         }

@@ -8,6 +8,7 @@ use super::{Cell, Failed};
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::esp_now::EspNowEcho;
 use crate::random::{Purpose, RngStream};
+use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -37,7 +38,7 @@ impl Cell<'_, '_> {
         self.record.fact(fact::TRANSPORT, "esp-now".into());
         let every = work.interval.unwrap_or(work.timeout);
         let mut random = RngStream::stream(self.seed, 0, Purpose::Arrival);
-        let (count, begin) = (work.count + work.discard, self.world.now());
+        let (count, begin) = (work.count + work.discard, self.lab.now());
         let due: Vec<Instant> = (0..count)
             .map(|number| begin + every * number + random.time_below(every / 2))
             .collect();
@@ -51,17 +52,17 @@ impl Cell<'_, '_> {
             at_interval: other.at_interval,
             timeout: work.timeout,
         };
-        self.world.echo_esp_now(echo, &due);
+        self.lab.echo_esp_now(echo, &due);
         let end = begin + every * count + work.timeout;
-        while self.world.now() < end {
+        while self.lab.now() < end {
             if self.record.cancelled() {
                 return Err(Failed::Cancelled);
             }
-            let until = (self.world.now() + SLICE).min(end);
-            self.world.run_until(until);
+            let until = (self.lab.now() + SLICE).min(end);
+            self.lab.run_until(until)?;
         }
         let discard = u64::from(work.discard);
-        for mut probe in self.world.take_esp_now().into_iter().skip(work.discard as usize) {
+        for mut probe in self.lab.take_esp_now().into_iter().skip(work.discard as usize) {
             probe.seq -= discard;
             self.record.sample(Sample::Probe(probe));
         }

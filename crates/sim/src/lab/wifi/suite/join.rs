@@ -5,6 +5,7 @@ use crate::lab::net_scene::NetRole;
 use crate::lab::wifi::suite::told::charged;
 use crate::power::StateTimes;
 use crate::random::{Purpose, RngStream};
+use crate::talk::Conversation as _;
 use crate::wifi::{BEACON_INTERVAL, Joined};
 use core::time::Duration;
 use espbench_proto::sample::{Cause, Fate, Probe, Sample};
@@ -21,33 +22,33 @@ impl Cell<'_, '_> {
         }
         let device = self.device;
         let mut random = RngStream::stream(self.seed, 0, Purpose::Arrival);
-        let (begin, mut drawn) = (self.world.now(), StateTimes::NONE);
+        let (begin, mut drawn) = (self.lab.now(), StateTimes::NONE);
         for number in 0..work.count + work.discard {
             if self.record.cancelled() {
                 return Err(Failed::Cancelled);
             }
             // At any time between two beacons.
             let due = begin + work.interval * number + random.time_below(BEACON_INTERVAL);
-            let due = due.max(self.world.now());
-            self.world.run_until(due);
+            let due = due.max(self.lab.now());
+            self.lab.run_until(due)?;
             if work.cold {
-                self.world.forget_key(device);
+                self.lab.forget_key(device);
             }
-            let before = self.world.times(device).unwrap_or(StateTimes::NONE);
-            self.world.join(device);
-            self.world.run_till(work.timeout, |it| it.joined(device).is_some());
+            let before = self.lab.times(device).unwrap_or(StateTimes::NONE);
+            self.lab.join(device);
+            self.lab.run_till(work.timeout, |it| it.association(device).is_some())?;
             let probe = Probe { seq: u64::from(number), due, ..Probe::default() };
-            let probe = match self.world.joined(device) {
-                Some(joined) => stages(probe, &joined, self.world.now()),
+            let probe = match self.lab.association(device) {
+                Some(joined) => stages(probe, &joined, self.lab.now()),
                 None => Probe { fate: Fate::Lost(Cause::Disconnected), ..probe },
             };
             if let Some(seq) = probe.seq.checked_sub(work.discard.into()) {
-                let after = self.world.times(device).unwrap_or(StateTimes::NONE);
+                let after = self.lab.times(device).unwrap_or(StateTimes::NONE);
                 drawn.add_all(&after.since(&before));
                 self.record.sample(Sample::Probe(Probe { seq, ..probe }));
             }
-            self.world.leave(device);
-            self.world.run_for(FAREWELL);
+            self.lab.leave(device);
+            self.lab.run_for(FAREWELL)?;
         }
         charged(self.record, &self.scene.devices[0].draw(), &drawn);
         Ok(())

@@ -1,6 +1,6 @@
 //! Tests over Wi-Fi, carried out in the lab by each document's procedure.
 //!
-//! [`run_in`] does one cell: it makes the world of a scene, gives device and PC their programs, lets
+//! [`run_in`] does one cell: it makes the lab of a scene, gives device and PC their programs, lets
 //! virtual time go by until they are done, and gives samples, counters and facts to a [`Record`].
 //!
 //! | test | the device | the PC |
@@ -18,14 +18,16 @@ mod mqtt;
 mod told;
 mod traffic;
 
+use super::MachineId;
 use super::machine::address;
 use super::watch::Watcher;
-use super::{MachineId, World};
 use crate::lab::file::Library;
 use crate::lab::net_scene::{NetDevice, NetScene};
 use crate::lab::record::Record;
+use crate::lab::run::Lab;
 use crate::lab::suite::Failed;
 use crate::lab::wifi::setup::Program;
+use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
@@ -103,7 +105,7 @@ fn starts(scene: &NetScene) -> Result<(), Failed> {
 
 /// A cell in the making.
 struct Cell<'a, 'r> {
-    world: World<'a>,
+    lab: Lab<'a>,
     scene: &'a NetScene,
     device: MachineId,
     pc: MachineId,
@@ -153,14 +155,13 @@ pub fn run_watched<'a>(
     told::on_air(work, scene, record);
     let joins = matches!(work.test, IpTest::Join(_));
     let mut lent = mqtt::Lent::new();
-    let mut world = if joins { scene.world_apart(seed) } else { scene.world(seed) };
-    world.run_for(SETTLE);
+    let mut lab = if joins { scene.lab_apart(seed) } else { scene.lab(seed) };
+    lab.run_for(SETTLE)?;
     if let Some(watcher) = watcher {
-        world.watch(watcher);
+        lab.attach(watcher);
     }
     let pc = MachineId(scene.devices.len() as u16);
-    let mut cell =
-        Cell { world, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
+    let mut cell = Cell { lab, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
     let began = cell.begin();
     cell.begin_traffic();
     let result = match &work.test {
@@ -174,7 +175,7 @@ pub fn run_watched<'a>(
     };
     cell.count((!joins).then_some(&began));
     cell.count_traffic();
-    cell.world.watch_ends();
+    cell.lab.detach();
     result
 }
 
@@ -222,8 +223,8 @@ impl<'a> Cell<'a, '_> {
     /// Gives a machine a program of the test, whose samples are those of a link.
     fn start(&mut self, machine: MachineId, link: Option<Link>, program: Box<dyn Program + 'a>) {
         match link {
-            None => self.world.start(machine, program),
-            Some(link) => self.world.start_on(link, machine, program),
+            None => self.lab.start(machine, program),
+            Some(link) => self.lab.start_on(link, machine, program),
         }
     }
 
@@ -234,10 +235,10 @@ impl<'a> Cell<'a, '_> {
         interval: Duration,
         program: Box<dyn Program + 'a>,
     ) {
-        let Some(link) = link else { return self.world.start(self.pc, program) };
+        let Some(link) = link else { return self.lab.start(self.pc, program) };
         let part = interval * u32::from(device.0) / u32::from(self.scene.measured);
-        let begin = self.world.now() + part;
-        self.world.start_on_at(begin, link, self.pc, program);
+        let begin = self.lab.now() + part;
+        self.lab.start_on_at(begin, link, self.pc, program);
     }
 
     /// An address of a machine.
@@ -252,14 +253,14 @@ impl<'a> Cell<'a, '_> {
 
     /// Lets time go on until the programs of all these machines have ended.
     fn until_all_idle(&mut self, machines: &[MachineId], most: Duration) -> Result<(), Failed> {
-        let end = self.world.now() + most;
+        let end = self.lab.now() + most;
         let slice = Duration::from_millis(200);
-        while self.world.now() < end {
+        while self.lab.now() < end {
             if self.record.cancelled() {
                 return Err(Failed::Cancelled);
             }
-            let all = |it: &World<'_>| machines.iter().all(|machine| it.is_idle(*machine));
-            if self.world.run_till(slice, all) {
+            let all = |it: &Lab<'_>| machines.iter().all(|machine| it.is_idle(*machine));
+            if self.lab.run_till(slice, all)? {
                 return Ok(());
             }
         }

@@ -13,6 +13,7 @@ mod tests;
 use super::Cell;
 use crate::lab::net_scene::Program;
 use crate::lab::suite::Failed;
+use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -63,7 +64,7 @@ const ANSWERS: usize = 1 << 12;
 /// Steps that a search has at most: bisection of the widest range that a plan can name takes 36.
 const STEPS: usize = 64;
 
-/// Memory of the programs of a cell's steps, each of which is lent for as long as the world is there.
+/// Memory of the programs of a cell's steps, each of which is lent for as long as the lab is there.
 #[derive(Debug, Default)]
 pub(super) struct Lent(Vec<Option<Ends>>);
 
@@ -133,7 +134,7 @@ impl App for Listening<'_> {
 impl<'a> Cell<'a, '_> {
     pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), Failed> {
         self.able(work)?;
-        self.world.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT)));
+        self.lab.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT)));
         match work.mode {
             MqttMode::Listen => {
                 self.unable("a device publishes on its own account on a real broker only (mqtt:)")
@@ -212,26 +213,26 @@ impl<'a> Cell<'a, '_> {
         // It listens for as long as the device has something to say.
         let listener = MqttSettings { time: work.time + MARGIN, ..settings };
         let listener = MqttListener::new(listener, broker, memory);
-        self.world.start(pc, Box::new(Listening { listener, over: over.clone() }));
-        self.world.run_for(READY);
+        self.lab.start(pc, Box::new(Listening { listener, over: over.clone() }));
+        self.lab.run_for(READY)?;
         if self.is_smooth() {
             let example = self.program() == Program::SmoothExample;
             let seed = self.seed.wrapping_add(u64::from(link.0));
             let setup = SmoothSetup { draws: example.then_some(seed), ..smooth(work, pace, link) };
-            self.world.start(device, Box::new(SmoothMqtt::new(setup, broker)));
+            self.lab.start(device, Box::new(SmoothMqtt::new(setup, broker)));
         } else {
             let storage = PublisherStorage { packet: to_device, flights, entries };
-            self.world.start(device, Box::new(Mqtt::new(settings, broker, storage, out)));
+            self.lab.start(device, Box::new(Mqtt::new(settings, broker, storage, out)));
         }
         let mut result = self.until_idle(device, work.time + MARGIN);
-        let published = self.world.take_samples(device);
+        let published = self.lab.take_program_samples(device);
         if result.is_ok() {
             result = self.arrive(&published);
         }
         over.store(true, Ordering::Relaxed);
         // The broker goes on.
-        self.world.run_till(PATIENCE, |it| it.running(pc) <= 1);
-        let received = self.world.take_samples(pc);
+        self.lab.run_till(PATIENCE, |it| it.running(pc) <= 1)?;
+        let received = self.lab.take_program_samples(pc);
         Ok(Exchanged::new(link, &published, &received, result.err()))
     }
 
@@ -246,8 +247,8 @@ impl<'a> Cell<'a, '_> {
             if self.record.cancelled() {
                 return Err(Failed::Cancelled);
             }
-            self.world.run_for(LOOK);
-            let there = self.world.told(pc).map_or(0, |it| it.samples.iter().filter(left).count());
+            self.lab.run_for(LOOK)?;
+            let there = self.lab.told(pc).map_or(0, |it| it.samples.iter().filter(left).count());
             quiet = if there > came { Duration::ZERO } else { quiet + LOOK };
             came = there;
         }

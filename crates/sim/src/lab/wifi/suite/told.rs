@@ -3,7 +3,8 @@
 use super::Cell;
 use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
-use crate::lab::wifi::{Drops, MachineId, World};
+use crate::lab::run::Lab;
+use crate::lab::wifi::{Drops, MachineId};
 use crate::net::NetCounters;
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
 use crate::radio::{BasicRates, WifiMode};
@@ -79,17 +80,18 @@ impl Cell<'_, '_> {
             self.charge(began);
         }
         let devices: Vec<MachineId> = self.measured().map(|it| it.0).collect();
-        let Self { world, scene, pc, record, .. } = self;
+        let Self { lab, scene, pc, record, .. } = self;
         for machine in devices.iter().chain([&*pc]).copied() {
-            let told = world.take_told(machine);
+            let told = lab.take_told(machine);
             for (name, by) in told.counts {
                 record.count(name, by);
             }
         }
-        let dropped =
-            |of: fn(&Drops) -> u64| -> u64 { devices.iter().map(|it| of(&world.drops(*it))).sum() };
+        let dropped = |of: fn(&Drops) -> u64| -> u64 {
+            devices.iter().map(|it| of(&lab.driver_drops(*it))).sum()
+        };
         let ip = |of: fn(&NetCounters) -> u64| -> u64 {
-            devices.iter().map(|it| of(&world.ip_counters(*it))).sum()
+            devices.iter().map(|it| of(&lab.ip_counters(*it))).sum()
         };
         let counters = [
             ("rx-static-full", dropped(|it| it.static_rx)),
@@ -106,7 +108,7 @@ impl Cell<'_, '_> {
             ("tcp-blocked", ip(|it| it.blocked)),
             ("tcp-heap-full", ip(|it| it.starved)),
         ];
-        let others = others(world, *pc, scene);
+        let others = others(lab, *pc, scene);
         for (name, by) in counters.into_iter().chain(others).filter(|it| it.1 > 0) {
             record.count(name, by);
         }
@@ -115,7 +117,7 @@ impl Cell<'_, '_> {
 
     /// The heap, beside the guide's formula.
     fn heap(&mut self) {
-        let Some(heap) = self.world.heap(self.device) else { return };
+        let Some(heap) = self.lab.heap(self.device) else { return };
         let settings = Settings::from(&self.scene.devices[0].sdk);
         let memory = Memory::of(&settings, &Context::default(), Traffic::default());
         for (name, bytes) in [
@@ -130,22 +132,22 @@ impl Cell<'_, '_> {
 
     /// How things are as the test begins.
     pub(super) fn begin(&self) -> Began {
-        Began { times: self.world.times(self.device).unwrap_or(StateTimes::NONE) }
+        Began { times: self.lab.times(self.device).unwrap_or(StateTimes::NONE) }
     }
 
     /// The charge that the device has drawn since the test began, by state.
     fn charge(&mut self, began: &Began) {
         let draw = self.scene.devices[0].draw();
-        let Some(times) = self.world.times(self.device) else { return };
+        let Some(times) = self.lab.times(self.device) else { return };
         charged(self.record, &draw, &times.since(&began.times));
     }
 }
 
 /// What the other end and the router have dropped.
-fn others(world: &World<'_>, pc: MachineId, scene: &NetScene) -> [(&'static str, u64); 5] {
-    let (drops, ip) = (world.drops(pc), world.ip_counters(pc));
+fn others(lab: &Lab<'_>, pc: MachineId, scene: &NetScene) -> [(&'static str, u64); 5] {
+    let (drops, ip) = (lab.driver_drops(pc), lab.ip_counters(pc));
     let routers = |of: fn(&WifiCounters) -> u64| -> u64 {
-        (0..scene.access_points.len() as u32).map(|it| of(&world.wifi_counters(it))).sum()
+        (0..scene.access_points.len() as u32).map(|it| of(&lab.wifi_counters(it))).sum()
     };
     [
         ("pc-tx-not-sent", drops.not_sent),

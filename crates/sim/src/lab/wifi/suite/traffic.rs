@@ -8,6 +8,7 @@ use super::Cell;
 use crate::lab::net_scene::Application;
 use crate::lab::wifi::{MachineId, TrafficSums};
 use crate::random::{Purpose, RngStream};
+use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -38,7 +39,7 @@ impl Cell<'_, '_> {
                 Application::None => {}
                 Application::Reports { bytes, every } => {
                     if !core::mem::replace(&mut reports, true) {
-                        self.world.start_beside(self.pc, Box::new(EchoServer::<1472>::new(ECHO)));
+                        self.lab.start_beside(self.pc, Box::new(EchoServer::<1472>::new(ECHO)));
                     }
                     let work = UdpEcho {
                         size: bytes,
@@ -54,8 +55,8 @@ impl Cell<'_, '_> {
                     let probe = EchoProbe::<1472>::new(work, session, 0, to);
                     // They do not all report in the same moment.
                     let mut random = RngStream::stream(self.seed, number as u32, Purpose::Arrival);
-                    let begin = self.world.now() + random.time_below(every);
-                    self.world.start_beside_at(begin, machine, Box::new(probe));
+                    let begin = self.lab.now() + random.time_below(every);
+                    self.lab.start_beside_at(begin, machine, Box::new(probe));
                 }
                 Application::Upload => {
                     let port = UPLOADS + number as u16;
@@ -81,9 +82,9 @@ impl Cell<'_, '_> {
             ..Iperf::DEFAULT
         };
         let setup = |style| IperfSetup::of(&work, style);
-        self.world.start_beside(server, Box::new(IperfServer::<16384>::new(setup(serves), port)));
+        self.lab.start_beside(server, Box::new(IperfServer::<16384>::new(setup(serves), port)));
         let to = Self::at(server, port);
-        self.world.start_beside(client, Box::new(IperfClient::<16384>::new(setup(sends), to)));
+        self.lab.start_beside(client, Box::new(IperfClient::<16384>::new(setup(sends), to)));
     }
 
     /// Adds up what the devices of each group have done that are not measured.
@@ -92,7 +93,7 @@ impl Cell<'_, '_> {
         let mut groups: BTreeMap<&str, TrafficSums> = BTreeMap::new();
         for (number, device) in self.scene.devices.iter().enumerate().skip(first) {
             if device.application != Application::None {
-                let sums = self.world.sums(MachineId(number as u16));
+                let sums = self.lab.sums(MachineId(number as u16));
                 groups.entry(&device.group).or_default().add_all(&sums);
             }
         }

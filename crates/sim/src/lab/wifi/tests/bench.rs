@@ -1,9 +1,10 @@
 //! An ESP and a PC: behind an access point, or with the ESP as access point.
 
-use super::super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, WorldSetup};
-use super::super::{MachineId, World};
+use super::super::MachineId;
+use super::super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, NetworkSetup, PcSetup, Place};
 use crate::air::{RadioLinks, ReceiverConfig};
 use crate::lab::file::Library;
+use crate::lab::run::{Lab, LabSetup};
 use crate::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use crate::net::Stack;
 use crate::radio::{BasicRates, Timing};
@@ -11,7 +12,6 @@ use crate::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 use espbench_proto::node::app::Endpoint;
 use espbench_proto::sdkconfig::SdkConfig;
 use std::vec;
-use std::vec::Vec;
 
 pub(super) const ESP: MachineId = MachineId(0);
 pub(super) const PC: MachineId = MachineId(1);
@@ -56,7 +56,7 @@ impl Default for Bench {
 
 impl Bench {
     /// An ESP (machine 0) and a PC (machine 1).
-    pub(super) fn world(&self, seed: u64) -> World<'static> {
+    pub(super) fn lab(&self, seed: u64) -> Lab<'static> {
         let links = RadioLinks::new(2, -98.0, |_, _| self.signal_dbm);
         let limits = self.limits;
         let settings = |receive| MacConfig {
@@ -111,15 +111,7 @@ impl Bench {
                 kind: Kind::Pc(PcSetup { wire, ..self.pc }),
             },
         ];
-        World::new(
-            seed,
-            WorldSetup {
-                room,
-                roles,
-                machines,
-                forward: core::time::Duration::ZERO,
-                others: (2, Vec::new()),
-            },
-        )
+        let network = NetworkSetup { roles, machines, forward: core::time::Duration::ZERO };
+        Lab::of(LabSetup { network, ..LabSetup::new(room) }, seed, ())
     }
 }

@@ -1,6 +1,7 @@
 //! UDP echo.
 
 use super::bench::{Bench, ESP, PC, at};
+use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_proto::node::app::{ArduinoEcho, EchoProbe, EchoServer};
 use espbench_proto::sample::{Fate, Sample};
@@ -24,16 +25,16 @@ fn work(size: u32, count: u32) -> UdpEcho {
 
 /// Round trips in microseconds, none lost.
 fn round_trips(bench: &Bench, arduino: bool, size: u32) -> Vec<u64> {
-    let mut world = bench.world(1);
+    let mut lab = bench.lab(1);
     if arduino {
-        world.start(ESP, Box::new(ArduinoEcho::new(PORT, at(PC, PORT + 1))));
+        lab.start(ESP, Box::new(ArduinoEcho::new(PORT, at(PC, PORT + 1))));
     } else {
-        world.start(ESP, Box::new(<EchoServer>::new(PORT)));
+        lab.start(ESP, Box::new(<EchoServer>::new(PORT)));
     }
     let probe = EchoProbe::<1472>::new(work(size, 100), 7, PORT + 1, at(ESP, PORT));
-    world.start(PC, Box::new(probe));
-    assert!(world.run_till(Duration::from_secs(60), |it| it.is_idle(PC)), "it ends");
-    let told = world.take_told(PC);
+    lab.start(PC, Box::new(probe));
+    assert!(lab.run_till(Duration::from_secs(60), |it| it.is_idle(PC)).unwrap(), "it ends");
+    let told = lab.take_told(PC);
     let trip = |sample: &Sample| {
         let Sample::Probe(probe) = sample else { panic!("a probe") };
         assert_eq!(probe.fate, Fate::Delivered, "{probe:?}");

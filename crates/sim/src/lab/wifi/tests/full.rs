@@ -4,6 +4,7 @@ use super::super::{PcSetup, suite};
 use super::Kept;
 use super::bench::{Bench, ESP, PC, at};
 use crate::lab::file::Library;
+use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_proto::node::app::{TcpSender, TcpSink};
 use espbench_proto::sample::{Cause, Fate, Sample};
@@ -38,16 +39,16 @@ fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
     // It has one place, and no network yet: the first SYN has it, and the radio does not take it.
     let pc = PcSetup { queue: 1, ..PcSetup::default() };
     let bench = Bench { soft_ap: true, joined: false, pc, ..Bench::default() };
-    let mut world = bench.world(1);
+    let mut lab = bench.lab(1);
     for port in [3333, 3334] {
-        world.start(ESP, Box::new(<TcpSink>::new(port)));
-        world.start(PC, Box::new(<TcpSender>::new(RATE, at(ESP, port), None)));
+        lab.start(ESP, Box::new(<TcpSink>::new(port)));
+        lab.start(PC, Box::new(<TcpSender>::new(RATE, at(ESP, port), None)));
     }
-    world.run_for(Duration::from_millis(1));
-    assert_eq!(world.drops(PC).not_sent, 2, "the second SYN is tried, too");
-    assert_eq!(world.lost_after(Instant::ZERO), Some(Cause::Disconnected));
-    assert!(world.run_till(Duration::from_secs(20), |it| it.is_idle(PC)), "it ends");
-    let told = world.take_told(PC);
+    lab.run_for(Duration::from_millis(1)).unwrap();
+    assert_eq!(lab.driver_drops(PC).not_sent, 2, "the second SYN is tried, too");
+    assert_eq!(lab.lost_after(Instant::ZERO), Some(Cause::Disconnected));
+    assert!(lab.run_till(Duration::from_secs(20), |it| it.is_idle(PC)).unwrap(), "it ends");
+    let told = lab.take_told(PC);
     let runs = told.samples.iter().filter(|it| matches!(it, Sample::Interval(it) if it.bytes > 0));
     assert_eq!((runs.count(), told.counts.get("failed")), (4, None));
 }

@@ -3,6 +3,7 @@
 use super::super::setup::HeapSetup;
 use super::bench::{Bench, ESP, PC, at};
 use super::iperf::{total_of, work};
+use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
@@ -24,22 +25,22 @@ fn limits() -> SdkConfig {
     }
 }
 
-/// A test with so much heap; throughput in Mbit/s, and the world as it is then.
-fn test(free: u32, transport: Transport, to_device: bool) -> (f64, super::super::World<'static>) {
+/// A test with so much heap; throughput in Mbit/s, and the lab as it is then.
+fn test(free: u32, transport: Transport, to_device: bool) -> (f64, crate::lab::run::Lab<'static>) {
     let heap = HeapSetup { free, dynamic_rx: 60, tx: 100 };
     let bench = Bench { limits: limits(), heap, ..Bench::default() };
-    let mut world = bench.world(1);
+    let mut lab = bench.lab(1);
     let mut work = work(transport);
     let own = IperfSetup::of(&work, IperfStyle::EspIdf);
     work.bandwidth = (transport == Transport::Udp).then_some(80_000_000);
     let its = IperfSetup::of(&work, IperfStyle::Pc);
     let (server, client) = if to_device { (ESP, PC) } else { (PC, ESP) };
     let (served, sent) = if to_device { (own, its) } else { (its, own) };
-    world.start(server, Box::new(IperfServer::<16384>::new(served, PORT)));
-    world.start(client, Box::new(IperfClient::<16384>::new(sent, at(server, PORT))));
-    world.run_till(Duration::from_secs(30), |it| it.is_idle(client));
-    world.run_till(Duration::from_secs(15), |it| it.is_idle(server));
-    (total_of(&mut world, server).unwrap_or(0.0), world)
+    lab.start(server, Box::new(IperfServer::<16384>::new(served, PORT)));
+    lab.start(client, Box::new(IperfClient::<16384>::new(sent, at(server, PORT))));
+    lab.run_till(Duration::from_secs(30), |it| it.is_idle(client)).unwrap();
+    lab.run_till(Duration::from_secs(15), |it| it.is_idle(server)).unwrap();
+    (total_of(&mut lab, server).unwrap_or(0.0), lab)
 }
 
 /// The guide's p bounds what the driver takes, and full buffers come near to it.
@@ -53,8 +54,8 @@ fn the_observed_peak_stands_beside_the_formula() {
         (Transport::Udp, false),
         (Transport::Udp, true),
     ] {
-        let (_, world) = test(1 << 20, transport, to_device);
-        let heap = world.heap(ESP).expect("an ESP");
+        let (_, lab) = test(1 << 20, transport, to_device);
+        let heap = lab.heap(ESP).expect("an ESP");
         let driver = u64::from(heap.driver_peak);
         assert!(
             driver <= p && heap.driver_peak <= heap.peak,
@@ -70,7 +71,7 @@ fn the_observed_peak_stands_beside_the_formula() {
             let kept = u64::from(heap.peak) - driver;
             assert!((20_000..30_000).contains(&kept), "TCP keeps its send buffer beside: {kept}");
         }
-        assert!(world.heap(PC).is_none());
+        assert!(lab.heap(PC).is_none());
     }
 }
 
@@ -86,10 +87,10 @@ fn a_heap_that_runs_out_drops_and_slows_down() {
     ] {
         let (much, _) = test(1 << 20, transport, to_device);
         let free = 9_000;
-        let (little, world) = test(free, transport, to_device);
-        let heap = world.heap(ESP).expect("an ESP");
+        let (little, lab) = test(free, transport, to_device);
+        let heap = lab.heap(ESP).expect("an ESP");
         assert!(heap.peak <= free, "{transport:?} {to_device}: {heap:?}");
-        let (drops, ip) = (world.drops(ESP), world.ip_counters(ESP));
+        let (drops, ip) = (lab.driver_drops(ESP), lab.ip_counters(ESP));
         match (transport, to_device) {
             (Transport::Tcp, false) => {
                 assert!(ip.starved > 0 && little < 0.8 * much, "{little} of {much}, {ip:?}");

@@ -1,7 +1,9 @@
 //! iperf 2 between an ESP32-C3 and a PC.
 
-use super::super::{MachineId, World};
+use super::super::MachineId;
 use super::bench::{Bench, ESP, PC, at};
+use crate::lab::run::Lab;
+use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
@@ -46,27 +48,27 @@ pub(super) fn work(transport: Transport) -> Iperf {
 
 /// What the receiver got, Mbit/s.
 fn throughput(bench: &Bench, transport: Transport, to_device: bool) -> f64 {
-    let mut world = bench.world(1);
+    let mut lab = bench.lab(1);
     let mut work = work(transport);
     let own = IperfSetup::of(&work, IperfStyle::EspIdf);
     work.bandwidth = (transport == Transport::Udp).then_some(60_000_000);
     let its = IperfSetup::of(&work, IperfStyle::Pc);
     let (server, client) = if to_device { (ESP, PC) } else { (PC, ESP) };
     let (served, sent) = if to_device { (own, its) } else { (its, own) };
-    world.start(server, Box::new(IperfServer::<16384>::new(served, PORT)));
-    world.start(client, Box::new(IperfClient::<16384>::new(sent, at(server, PORT))));
-    assert!(world.run_till(Duration::from_secs(30), |it| it.is_idle(client)), "it ends");
-    world.run_till(Duration::from_secs(15), |it| it.is_idle(server));
-    total(&mut world, server)
+    lab.start(server, Box::new(IperfServer::<16384>::new(served, PORT)));
+    lab.start(client, Box::new(IperfClient::<16384>::new(sent, at(server, PORT))));
+    assert!(lab.run_till(Duration::from_secs(30), |it| it.is_idle(client)).unwrap(), "it ends");
+    lab.run_till(Duration::from_secs(15), |it| it.is_idle(server)).unwrap();
+    total(&mut lab, server)
 }
 
-fn total(world: &mut World<'_>, machine: MachineId) -> f64 {
-    total_of(world, machine).expect("a total")
+fn total(lab: &mut Lab<'_>, machine: MachineId) -> f64 {
+    total_of(lab, machine).expect("a total")
 }
 
 /// What a server has told at its end, Mbit/s.
-pub(super) fn total_of(world: &mut World<'_>, machine: MachineId) -> Option<f64> {
-    let told = world.take_told(machine);
+pub(super) fn total_of(lab: &mut Lab<'_>, machine: MachineId) -> Option<f64> {
+    let told = lab.take_told(machine);
     let total = told.samples.iter().rev().find_map(|it| match it {
         Sample::Interval(it) if it.total => Some(*it),
         _ => None,
@@ -101,16 +103,16 @@ fn a_flood_does_not_drown_who_receives_in_place() {
     let at = |rx_in_place, mbit: u64| {
         let bench =
             Bench { limits: few, profile: "esp8266-sdk22", rx_in_place, ..Bench::default() };
-        let mut world = bench.world(1);
+        let mut lab = bench.lab(1);
         let mut work = work(Transport::Udp);
         let served = IperfSetup::of(&work, IperfStyle::EspIdf);
         work.bandwidth = Some(mbit * 1_000_000);
         let sent = IperfSetup::of(&work, IperfStyle::Pc);
-        world.start(ESP, Box::new(IperfServer::<16384>::new(served, PORT)));
-        world.start(PC, Box::new(IperfClient::<16384>::new(sent, at(ESP, PORT))));
-        assert!(world.run_till(Duration::from_secs(30), |it| it.is_idle(PC)), "it ends");
-        world.run_till(Duration::from_secs(15), |it| it.is_idle(ESP));
-        (total(&mut world, ESP), world.drops(ESP))
+        lab.start(ESP, Box::new(IperfServer::<16384>::new(served, PORT)));
+        lab.start(PC, Box::new(IperfClient::<16384>::new(sent, at(ESP, PORT))));
+        assert!(lab.run_till(Duration::from_secs(30), |it| it.is_idle(PC)).unwrap(), "it ends");
+        lab.run_till(Duration::from_secs(15), |it| it.is_idle(ESP)).unwrap();
+        (total(&mut lab, ESP), lab.driver_drops(ESP))
     };
     let ((calm, _), (flood, drops)) = (at(true, 14), at(true, 40));
     assert!(flood > 0.95 * calm, "{flood} of 40 Mbit/s, {calm} of 14");

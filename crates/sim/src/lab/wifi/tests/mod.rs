@@ -1,4 +1,4 @@
-//! Conversations in small worlds.
+//! Conversations in small labs.
 
 mod bench;
 mod echo;

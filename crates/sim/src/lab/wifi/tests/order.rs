@@ -3,6 +3,7 @@
 use super::super::MachineId;
 use super::bench::at;
 use crate::lab::file::Library;
+use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, Wait};
 use espbench_proto::sdkconfig::SdkConfig;
@@ -67,15 +68,14 @@ fn packets_that_waited_for_lost_ones_are_the_ones_that_were_sent() {
     scene.devices[0].sdk = SdkConfig { tx_ba_window: 32, rx_ba_window: 32, ..scene.devices[0].sdk };
     let (device, pc) = (MachineId(0), MachineId(scene.devices.len() as u16));
     for (from, to) in [(device, pc), (pc, device)] {
-        let mut world = scene.world(1);
-        world.run_for(Duration::from_millis(300));
-        world.start(to, Box::new(Checking { socket: None, last: None }));
-        world.start(from, Box::new(Counting { to: at(to, PORT), socket: None, next: 0 }));
-        world.run_for(Duration::from_secs(1));
-        let told = world.take_told(to);
+        let mut lab = scene.lab(1);
+        lab.run_for(Duration::from_millis(300)).unwrap();
+        lab.start(to, Box::new(Checking { socket: None, last: None }));
+        lab.start(from, Box::new(Counting { to: at(to, PORT), socket: None, next: 0 }));
+        lab.run_for(Duration::from_secs(1)).unwrap();
+        let told = lab.take_told(to);
         let of = |name| told.counts.get(name).copied().unwrap_or_default();
-        let retries: u64 =
-            (0..world.room().stations()).map(|it| world.mac_counters(it).retries).sum();
+        let retries: u64 = (0..lab.room().stations()).map(|it| lab.mac_counters(it).retries).sum();
         assert!(of("received") > 500 && retries > 50, "{:?}, {retries} retries", told.counts);
         assert_eq!((of("cut"), of("not after the last")), (0, 0), "{retries} retries");
     }

@@ -5,6 +5,7 @@ use super::Kept;
 use crate::lab::file::Library;
 use crate::lab::net_scene::NetScene;
 use crate::power::{PowerState, StateTimes};
+use crate::talk::Conversation as _;
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_proto::fact;
@@ -25,11 +26,11 @@ fn alone(variant: &str) -> NetScene {
 
 /// Time by state, and the mean current in nanoamperes, of some seconds.
 fn idle(scene: &NetScene, seconds: u64) -> (StateTimes, u64) {
-    let mut world = scene.world(1);
-    world.run_for(Duration::from_secs(1));
-    let before = world.times(MachineId(0)).unwrap();
-    world.run_for(Duration::from_secs(seconds));
-    let times = world.times(MachineId(0)).unwrap().since(&before);
+    let mut lab = scene.lab(1);
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    let before = lab.times(MachineId(0)).unwrap();
+    lab.run_for(Duration::from_secs(seconds)).unwrap();
+    let times = lab.times(MachineId(0)).unwrap().since(&before);
     assert_eq!(times.total_ns(), seconds * 1_000_000_000);
     (times, scene.devices[0].draw().charge(&times).mean_na(times.total_ns()).unwrap())
 }

@@ -5,6 +5,7 @@ use super::Kept;
 use super::bench::at;
 use crate::lab::file::Library;
 use crate::lab::net_scene::{Application, NetScene};
+use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_proto::node::app::{EchoProbe, EchoServer};
 use espbench_proto::sample::{Fate, Observer, Probe, Sample};
@@ -61,14 +62,14 @@ fn received_bits(scene: &NetScene) -> f64 {
 fn each_station_is_with_the_router_that_it_hears_best_and_on_its_channel() {
     let scene = scene("40-on-3-channels");
     let networks = scene.networks(1);
-    let world = scene.world(1);
+    let lab = scene.lab(1);
     let mut taken = BTreeSet::new();
     for (number, network) in networks.iter().enumerate() {
         let (ap, station) = (u32::from(network.unwrap()), 3 + number as u32);
         let arrives = |ap: u32| scene.arriving_dbm(1, ap, station);
         assert!((0..3).all(|other| arrives(other) <= arrives(ap)), "station {station}");
-        assert_eq!(world.wifi().ap_of(station), Some(ap));
-        assert_eq!(world.room().channel(station), [1, 6, 11][ap as usize]);
+        assert_eq!(lab.wifi().ap_of(station), Some(ap));
+        assert_eq!(lab.room().channel(station), [1, 6, 11][ap as usize]);
         taken.insert(ap);
     }
     assert_eq!((networks.len(), taken.len()), (40, 3));
@@ -79,8 +80,8 @@ fn a_device_stays_with_the_router_that_its_file_names() {
     let mut scene = scene("40-on-3-channels");
     scene.devices.iter_mut().for_each(|it| it.access_point = Some(2));
     assert!(scene.networks(1).iter().all(|it| *it == Some(2)));
-    let world = scene.world(1);
-    assert!((3..43).all(|it| world.wifi().ap_of(it) == Some(2)));
+    let lab = scene.lab(1);
+    assert!((3..43).all(|it| lab.wifi().ap_of(it) == Some(2)));
 }
 
 #[test]
@@ -108,11 +109,11 @@ fn stations_of_two_routers_reach_each_other_over_the_lan() {
     let of = |ap: u16| networks.iter().position(|it| *it == Some(ap)).unwrap() as u16;
     for (from, to) in [(0, 1), (2, 0), (1, 1)] {
         let (asks, answers) = (MachineId(of(from)), MachineId(39 - of(to)));
-        let mut world = scene.world(1);
-        world.start_beside(answers, Box::new(EchoServer::<1472>::new(7)));
-        world.start(asks, Box::new(EchoProbe::<1472>::new(ECHO, 1, 0, at(answers, 7))));
-        assert!(world.run_till(Duration::from_secs(10), |it| it.is_idle(asks)));
-        let samples = world.take_samples(asks);
+        let mut lab = scene.lab(1);
+        lab.start_beside(answers, Box::new(EchoServer::<1472>::new(7)));
+        lab.start(asks, Box::new(EchoProbe::<1472>::new(ECHO, 1, 0, at(answers, 7))));
+        assert!(lab.run_till(Duration::from_secs(10), |it| it.is_idle(asks)).unwrap());
+        let samples = lab.take_program_samples(asks);
         let came = |it: &&Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Delivered);
         assert_eq!(samples.iter().filter(came).count(), 4, "{from} to {to}");
     }

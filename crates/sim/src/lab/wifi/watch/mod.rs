@@ -1,4 +1,4 @@
-//! What is seen of a world: every frame on the air, what was lost where, probes, and levels.
+//! What is seen of machines and the air: every frame on the air, what was lost where, probes, and levels.
 //!
 //! A frame is told of once it is known what became of it: with its acknowledgement or the next frame
 //! of anybody, but always before its sender is done with it, so that its bytes are still there.
@@ -10,9 +10,9 @@ pub use watcher::Watcher;
 use super::esp_now;
 use super::field::{Field, first_after};
 use super::machine::{Body, Machine};
+use super::network::Network;
 use super::pool::{ALL, Pool};
 use super::setup::Place;
-use super::stage::Stage;
 use crate::lab::trace::{AirtimeKind, Flight};
 use crate::mac::{FrameKind, MissedReception, MpduFate, MpduInfo, Ppdu, Reception};
 use crate::wifi::{self, FrameInfo, Subtype, WifiLayer};
@@ -152,7 +152,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Stage<'_> {
+impl Network<'_> {
     /// A frame of any kind has ended.
     pub(in crate::lab::wifi) fn watch_end(&mut self, frame: &Ppdu) {
         if self.field.watched.is_none() {

@@ -1,11 +1,11 @@
-//! Who watches a world.
+//! Who watches the machines of a lab and the air.
 
 use super::Seen;
 use espbench_proto::excerpt::StationLevel;
 use espbench_proto::sample::{Cause, Probe};
 use espbench_proto::time::Instant;
 
-/// Is told what happens in a world. Stations are those of its room; machines on a wire have the
+/// Is told what happens to machines and on the air. Stations are those of its room; machines on a wire have the
 /// numbers after them.
 pub trait Watcher {
     /// The measurement begins.

@@ -1,4 +1,5 @@
-//! The host of the devices in a room: it carries out what devices ask for, and tells them what happens.
+//! The user of the MAC service: it hands the medium's callbacks on to the devices that run the
+//! esp-now component, to the machines and their Wi-Fi, and to other people's stations.
 
 use super::blame::meant_for;
 use super::driver::Driver;
@@ -6,8 +7,10 @@ use super::join::Joining;
 use super::others::{BEACON, Others};
 use super::tap::{Content, Tap};
 use crate::lab::trace::{AirtimeKind, Flight};
+use crate::lab::wifi::Network;
 use crate::mac::{
-    FrameKind, GROUP, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
+    FrameKind, GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxFrame, TxStatus,
+    WirelessMedium,
 };
 use crate::talk::device_set::{Cue, DeviceHost, DeviceSet, Stuck};
 use crate::talk::node::Node;
@@ -26,7 +29,7 @@ use espbench_proto::wire::mac::Mac;
 /// A station that is not there: what is sent to it is never acknowledged.
 const NOBODY: u32 = GROUP - 1;
 
-/// What the lab knows beside devices and room.
+/// AirtimeKind the lab knows beside devices and room.
 #[derive(Debug)]
 pub(super) struct Ether {
     pub(super) pool: FramePool,
@@ -39,7 +42,7 @@ pub(super) struct Ether {
     pub(super) missed: Vec<(NodeId, MissReason)>,
 }
 
-/// What the lab asked the room to be woken for.
+/// AirtimeKind the lab asked the room to be woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wake {
     /// Something of a device: its start, or at its console.
@@ -91,7 +94,7 @@ impl Wake {
     }
 }
 
-/// What lies outside of the devices.
+/// AirtimeKind lies outside of the devices.
 pub(crate) struct Link<'a, W> {
     pub(super) room: &'a mut WirelessMedium,
     pub(super) ether: &'a mut Ether,
@@ -230,15 +233,16 @@ impl Ether {
     }
 }
 
-/// What stands above the room.
-pub(super) struct Stage<'a, W> {
+/// The user of the MAC service.
+pub(super) struct MacHost<'a, 'p, W> {
     pub(super) watch: &'a mut W,
     pub(super) device_set: &'a mut DeviceSet<Box<Node>>,
     pub(super) ether: &'a mut Ether,
+    pub(super) net: &'a mut Network<'p>,
     pub(super) stuck: &'a mut Option<Stuck>,
 }
 
-impl<W: Tap> Stage<'_, W> {
+impl<W: Tap> MacHost<'_, '_, W> {
     /// Lets the devices do something, with the room as their host.
     #[inline]
     pub(super) fn act(
@@ -257,7 +261,7 @@ impl<W: Tap> Stage<'_, W> {
     fn deliver(&mut self, room: &mut WirelessMedium, frame: &Ppdu, heard: &[Reception]) {
         let handle = Handle::of(frame.tag as u32);
         let now = room.now();
-        // What a frame causes may put more into the pool, so its bytes are lent.
+        // AirtimeKind a frame causes may put more into the pool, so its bytes are lent.
         let (data, from, to) = self.ether.pool.lend(handle);
         let read = Read::new(&data);
         let whom = meant_for(&data);
@@ -348,8 +352,11 @@ impl<W: Tap> Stage<'_, W> {
     }
 }
 
-impl<W: Tap> MacUser for Stage<'_, W> {
+impl<W: Tap> MacUser for MacHost<'_, '_, W> {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
+        if Network::is_ours(token) {
+            return self.net.on_wake(room, token);
+        }
         match Wake::of(token) {
             Wake::Cue(cue, node, life) => {
                 if self.device_set.member(node).life == life {
@@ -397,6 +404,9 @@ impl<W: Tap> MacUser for Stage<'_, W> {
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }
+        if Network::is_ours(frame.tag) || self.net.is_watched() {
+            self.net.on_data(room, frame, heard, missed);
+        }
         if frame.tag < BEACON {
             self.blame(room.now(), frame, missed);
             self.deliver(room, frame, heard);
@@ -410,7 +420,7 @@ impl<W: Tap> MacUser for Stage<'_, W> {
 
     fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         if done.tag >= BEACON {
-            return;
+            return self.net.on_tx_status(room, station, done);
         }
         let handle = Handle::of(done.tag as u32);
         let (life, bytes) = {
@@ -436,8 +446,33 @@ impl<W: Tap> MacUser for Stage<'_, W> {
         }
     }
 
+    fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
+        self.net.accepts(station, frame)
+    }
+
+    fn on_buffered(&mut self, frame: &Ppdu) {
+        self.net.on_buffered(frame);
+    }
+
+    fn on_tx_end(&mut self, frame: &Ppdu) {
+        if !self.net.is_empty() {
+            self.net.on_tx_end(frame);
+        }
+    }
+
+    fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+        self.net.on_ampdu_end(frame, mpdus);
+    }
+
+    fn on_mpdu_end(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
+        self.net.on_mpdu_end(frame, mpdu);
+    }
+
     #[inline]
     fn on_tx_start(&mut self, frame: &Ppdu) {
+        if !self.net.is_empty() {
+            self.net.on_tx_start(frame);
+        }
         if frame.kind == FrameKind::Data
             && let Some(driver) = self.ether.drivers.get_mut(frame.from as usize)
         {
@@ -450,6 +485,7 @@ impl<W: Tap> MacUser for Stage<'_, W> {
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }
+        self.net.on_control(frame, heard, missed);
     }
 }
 

@@ -1,14 +1,10 @@
-//! The room's and the Wi-Fi's callbacks.
+//! The machines of a lab and the Wi-Fi between them, and the part of the MAC's callbacks that is theirs.
 
 use super::esp_now;
 use super::field::{Carried, Field, MACHINE, Relay, WIRE};
 use super::machine::{Awaits, Body, Keeps, Machine, Running};
 use super::setup::Program;
-use crate::lab::run::others::Others;
-use crate::lab::scene::Background;
-use crate::mac::{
-    GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium,
-};
+use crate::mac::{GROUP, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium};
 use crate::power::{ModemState, Modulation};
 use crate::wifi::{self, Msdu, SendError, WifiLayer};
 use alloc::boxed::Box;
@@ -16,36 +12,43 @@ use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
-/// Tokens of other people's loads.
-const LOAD: u64 = 1 << 59;
 const NUMBER: u64 = u32::MAX as u64;
+/// The first octets of our tokens; `Wake` of the lab has 0 to 3 and 8 to 13.
+const KIND_ECHO: u64 = esp_now::TAG >> 56;
+const KIND_WIRE: u64 = WIRE >> 56;
+const KIND_MACHINE: u64 = MACHINE >> 56;
 
-pub(super) struct Stage<'a> {
+/// Machines, and the Wi-Fi between them.
+pub(in crate::lab) struct Network<'a> {
     pub(super) wifi: WifiLayer,
     pub(super) field: Field<'a>,
-    others: Others,
 }
 
-impl<'a> Stage<'a> {
-    pub(super) fn new(
-        wifi: WifiLayer,
-        machines: Vec<Machine<'a>>,
-        (first, others): (u32, Vec<Background>),
-        seed: u64,
-        stations: u32,
-    ) -> Self {
-        let field = Field::new(machines, stations);
-        Self { wifi, field, others: Others::of(first, &others, seed) }
+impl<'a> Network<'a> {
+    pub(super) fn new(wifi: WifiLayer, machines: Vec<Machine<'a>>, stations: u32) -> Self {
+        Self { wifi, field: Field::new(machines, stations) }
     }
 
-    pub(super) fn begin(&mut self, room: &mut WirelessMedium, seed: u64) {
-        let (_, loads) = self.others.starts(seed);
-        for (station, at) in loads.into_iter().enumerate() {
-            if let Some(at) = at {
-                room.wake_at(at, LOAD | station as u64);
-            }
-        }
+    pub(in crate::lab) fn begin(&mut self, room: &mut WirelessMedium) {
         self.wifi.start(room, &mut self.field);
+    }
+
+    /// Returns whether a token of the room is of the Wi-Fi or of a machine.
+    #[inline]
+    pub(in crate::lab) const fn is_ours(token: u64) -> bool {
+        wifi::is_ours(token) || matches!(token >> 56, KIND_ECHO | KIND_WIRE | KIND_MACHINE)
+    }
+
+    /// Returns whether there are no machines.
+    #[inline]
+    pub(in crate::lab) const fn is_empty(&self) -> bool {
+        self.field.machines.is_empty()
+    }
+
+    /// Returns whether somebody watches the machines and the air.
+    #[inline]
+    pub(in crate::lab) const fn is_watched(&self) -> bool {
+        self.field.watched.is_some()
     }
 
     pub(super) fn machine(&self, number: u16) -> Option<&Machine<'a>> {
@@ -139,8 +142,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl MacUser for Stage<'_> {
-    fn on_tx_start(&mut self, frame: &Ppdu) {
+impl Network<'_> {
+    pub(in crate::lab) fn on_tx_start(&mut self, frame: &Ppdu) {
         self.seen();
         if let Some(esp) = self.field.esp_at(frame.from) {
             let sends = ModemState::Send(Modulation::of(frame.mode));
@@ -148,7 +151,7 @@ impl MacUser for Stage<'_> {
         }
     }
 
-    fn on_tx_end(&mut self, frame: &Ppdu) {
+    pub(in crate::lab) fn on_tx_end(&mut self, frame: &Ppdu) {
         self.watch_end(frame);
         if let Some(esp) = self.field.esp_at(frame.from) {
             let modem = if esp.radio_on { ModemState::Listen } else { ModemState::Off };
@@ -156,7 +159,7 @@ impl MacUser for Stage<'_> {
         }
     }
 
-    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    pub(in crate::lab) fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let number = token & NUMBER;
         if wifi::is_ours(token) {
             self.wifi.on_wake(room, token, &mut self.field);
@@ -173,12 +176,10 @@ impl MacUser for Stage<'_> {
             }
         } else if token & WIRE != 0 {
             self.carry(room, number as u32);
-        } else if let Some(at) = self.others.load(room, number as u32) {
-            room.wake_at(at, LOAD | number);
         }
     }
 
-    fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
+    pub(in crate::lab) fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
         if !wifi::is_ours(frame.tag) {
             return true;
         }
@@ -186,25 +187,30 @@ impl MacUser for Stage<'_> {
         owner.is_none_or(|number| self.field.takes(frame.end, number, frame))
     }
 
-    fn on_control(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
+    pub(in crate::lab) fn on_control(
+        &mut self,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         self.watch_heard(frame, heard, missed);
     }
 
-    fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+    pub(in crate::lab) fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         self.watch_mpdus(frame, mpdus);
     }
 
-    fn on_mpdu_end(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
+    pub(in crate::lab) fn on_mpdu_end(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
         self.watch_mpdus(frame, core::slice::from_ref(mpdu));
     }
 
-    fn on_buffered(&mut self, frame: &Ppdu) {
+    pub(in crate::lab) fn on_buffered(&mut self, frame: &Ppdu) {
         if let Some(packet) = wifi::packet_of(frame.tag) {
             self.field.pool.wait(packet as u32);
         }
     }
 
-    fn on_data(
+    pub(in crate::lab) fn on_data(
         &mut self,
         room: &mut WirelessMedium,
         frame: &Ppdu,
@@ -233,7 +239,12 @@ impl MacUser for Stage<'_> {
         }
     }
 
-    fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    pub(in crate::lab) fn on_tx_status(
+        &mut self,
+        room: &mut WirelessMedium,
+        station: u32,
+        done: TxStatus,
+    ) {
         self.seen();
         if wifi::is_ours(done.tag) {
             self.wifi.on_tx_status(room, station, done, &mut self.field);
@@ -244,7 +255,7 @@ impl MacUser for Stage<'_> {
     }
 }
 
-impl Stage<'_> {
+impl Network<'_> {
     /// Something has come for the machine of a station.
     fn touch(&mut self, room: &mut WirelessMedium, station: u32) {
         if let Some(number) = self.field.owners.get(station as usize).copied().flatten() {
