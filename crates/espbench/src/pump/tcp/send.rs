@@ -8,6 +8,7 @@ use espbench_proto::node::iperf::{BurstWriter, FlowCounts, FlowMeter, Limit, Pac
 use espbench_proto::sample::{Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::Stamp;
+use std::cell::Cell;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -16,8 +17,10 @@ const CLOSING: Duration = Duration::from_secs(2);
 /// Time without a further octet taken after which the peer is given up, where a number of them is
 /// to come.
 const STUCK: Duration = Duration::from_secs(5);
-/// Longest wait for the peer's close once it has acknowledged everything: ESP-IDF's server closes
-/// at the end of its own time only.
+/// Longest wait for the close of a silent peer once it has acknowledged everything: ESP-IDF's server
+/// closes at the end of its own time only. A peer that answered gets [`CLOSING`], as iperf's client
+/// gives it: its server closes once its report is printed, which takes up to a second, and the server
+/// of iperf 2.1.8 breaks down when the next client connects before.
 const LINGER: Duration = Duration::from_millis(200);
 /// Writes as fast as it goes are handed to the kernel together, up to so many bytes a call: on loopback
 /// that is a third faster than one call for each 128 KiB.
@@ -43,6 +46,11 @@ pub fn send(
     control: &mut PumpContext<'_>,
     listen: Listen<'_>,
 ) -> TcpSendResult {
+    let answered = Cell::new(false);
+    let listen: Listen<'_> = &mut |bytes| {
+        answered.set(true);
+        listen(bytes)
+    };
     let mut meters = SenderMeters::new(stream, plan);
     let mut ended = match stream.set_write_timeout(Some(LOOK)) {
         Ok(()) => write(stream, plan, &mut meters, control, listen),
@@ -53,7 +61,7 @@ pub fn send(
     let goes_on = !matches!(ended, Ended::Broken(_)) && stream.shutdown(Shutdown::Write).is_ok();
     let unread;
     if goes_on && matches!((plan.limit, &ended), (Limit::Bytes(_), Ended::Normally)) {
-        if let Err(error) = drain(stream, plan, &mut meters, control, listen) {
+        if let Err(error) = drain(stream, plan, &mut meters, control, (&mut *listen, &answered)) {
             ended = Ended::Broken(error);
         }
         let now = control.clock.now();
@@ -67,7 +75,7 @@ pub fn send(
         meters.finish(end, end, control);
         if goes_on {
             // The test is over: what goes wrong now is none of it.
-            let _ = drain(stream, plan, &mut meters, control, listen);
+            let _ = drain(stream, plan, &mut meters, control, (&mut *listen, &answered));
         }
     }
     listen_now(stream, plan, listen);
@@ -296,7 +304,7 @@ fn drain(
     plan: &SendPlan,
     meters: &mut SenderMeters,
     control: &mut PumpContext<'_>,
-    listen: Listen<'_>,
+    (listen, answered): (Listen<'_>, &Cell<bool>),
 ) -> io::Result<()> {
     let counts = matches!(plan.limit, Limit::Bytes(_));
     let (all, patience) = (meters.counts.bytes, if counts { STUCK } else { CLOSING });
@@ -323,7 +331,8 @@ fn drain(
         if left == Some(0) {
             acknowledged.get_or_insert(now);
         }
-        let over = acknowledged.is_some_and(|at| open && (plan.duplex || now.since(at) >= LINGER));
+        let linger = if answered.get() { CLOSING } else { LINGER };
+        let over = acknowledged.is_some_and(|at| open && (plan.duplex || now.since(at) >= linger));
         let mut closed = false;
         if !plan.duplex {
             match stream.read(&mut bytes) {
