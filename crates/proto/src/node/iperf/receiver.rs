@@ -87,6 +87,8 @@ pub struct UdpReceiver {
     /// One-way times of the interval, and of the flow.
     transit: [Spread; 2],
     bytes: u64,
+    /// Bytes of the last datagram that was far ahead: they count once the next one confirms the jump.
+    doubtful_bytes: u64,
     heard: Instant,
     /// The last poll since which nothing was heard, in an interval that is over: silence before
     /// more data is part of the record, silence after the end is not, and only what comes next
@@ -115,6 +117,7 @@ impl UdpReceiver {
             jitter: Jitter::default(),
             transit: [Spread::default(); 2],
             bytes: 0,
+            doubtful_bytes: 0,
             heard: now,
             silent: None,
             strays: 0,
@@ -141,12 +144,21 @@ impl UdpReceiver {
             self.strays += 1;
             return DatagramKind::Stray;
         }
+        let received = self.tracker.received();
         match self.tracker.take(id.saturating_abs()) {
-            DatagramOrder::Doubtful | DatagramOrder::Invalid => {
+            order @ (DatagramOrder::Doubtful | DatagramOrder::Invalid) => {
+                if order == DatagramOrder::Doubtful {
+                    self.doubtful_bytes = length as u64;
+                }
                 self.strays += 1;
                 return DatagramKind::Stray;
             }
             DatagramOrder::Ahead | DatagramOrder::Late | DatagramOrder::Duplicate => {}
+        }
+        if self.tracker.received() > received + 1 {
+            // This one confirms the jump of the one before, which is no stray then.
+            self.bytes += self.doubtful_bytes;
+            self.strays -= 1;
         }
         self.heard = arrived;
         self.bytes += length as u64;
@@ -378,6 +390,24 @@ mod tests {
                 other => return (samples, sent, other),
             }
         }
+    }
+
+    #[test]
+    fn a_datagram_far_ahead_counts_with_its_bytes_once_the_next_one_confirms_it() {
+        let mut receiver = UdpReceiver::new(SETUP, ms(0));
+        let far: i64 = 3_000_000;
+        for (id, kind) in [
+            (1, DatagramKind::Data),
+            (far, DatagramKind::Stray),
+            (far + 1, DatagramKind::Data),
+            (-far - 2, DatagramKind::Last),
+        ] {
+            let now = ms(id.unsigned_abs() % 100);
+            assert_eq!(receiver.datagram(now, &head(id, now), 64), kind, "{id}");
+        }
+        let total = drain(&mut receiver, ms(500)).0.pop().unwrap();
+        assert_eq!((total.datagrams, total.bytes), (Some(4), 4 * 64));
+        assert_eq!((total.lost, receiver.strays()), (Some(far.unsigned_abs() - 2), 0));
     }
 
     #[test]
