@@ -111,7 +111,7 @@ def ours(args, length, offered=None):
     seconds = total["end_s"] - total["start_s"]
     if not udp:
         return result(total["bytes"], seconds, cpu + server_cpu)
-    assert total["bytes"] == total["datagrams"] * length, "each datagram is one of its own"
+    assert total["bytes"] == total["datagrams"] * length, f"each datagram is one of its own: {total}"
     return result(total["datagrams"], seconds, cpu + server_cpu, total["lost"],
                   total["datagrams"] + total["lost"])
 
