@@ -464,13 +464,13 @@ mod tests {
         receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         set_arrival_times(&receiver);
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let to = Some(receiver.local_addr().unwrap());
+        let to = receiver.local_addr().unwrap();
         // One slot: every batch is full. The last datagram of each send is a short one.
         let (mut batch, mut most) = (Batch::new(1, 64), 0);
         for round in 0..40u8 {
             let bytes: Vec<u8> =
                 (0..10u8).flat_map(|i| [round.wrapping_mul(10).wrapping_add(i); 100]).collect();
-            assert_eq!(send_segments(&sender, to, &bytes[..950], 100).unwrap(), 10);
+            assert_eq!(send_segments(&sender, Some(to), &bytes[..950], 100).unwrap(), 10);
             let mut seen = 0;
             while seen < 10 {
                 let count = batch.receive(&receiver).unwrap();
@@ -488,7 +488,7 @@ mod tests {
         }
         assert_eq!(most, 10, "ten datagrams came as one buffer");
         // An empty datagram is one, too.
-        sender.send_to(&[], to.unwrap()).unwrap();
+        sender.send_to(&[], to).unwrap();
         assert_eq!((batch.receive(&receiver).unwrap(), batch.get(0).length), (1, 0));
     }
 
