@@ -64,10 +64,10 @@ impl<const N: usize> App for EchoServer<N> {
 /// Bytes of `WiFiUDP`'s buffers: what is longer is cut on arrival, and sent in pieces.
 const ARDUINO_BUFFER: usize = 1460;
 
-/// `StreamState::_timeout`: how long `readStringUntil` waits for the line's end (`PARSE_TIMEOUT`).
+/// `Stream::_timeout`: how long `readStringUntil` waits for the line's end (`PARSE_TIMEOUT`).
 const ARDUINO_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// UDP echo as the published sketch has it (smellbomb-udp; `WiFiUdp.cpp` and `StreamState.cpp` of
+/// UDP echo as the published sketch has it (smellbomb-udp; `WiFiUdp.cpp` and `Stream.cpp` of
 /// arduino-esp32 1.0 and 2.0):
 ///
 /// - `parsePacket` is called in a loop that never sleeps;
