@@ -2,7 +2,6 @@
 
 use super::{Key, Setting, Settings};
 use crate::plan::{usual_count, usual_image};
-use alloc::string::ToString;
 use core::time::Duration;
 use espbench_proto::workload::{
     Direction, EchoFormat, EspNow, EspNowTest, IpTest, Iperf, MqttMode, MqttRate, Ping, TcpRate,
@@ -168,9 +167,10 @@ fn esp_now(w: &EspNow) -> Settings {
     settings
 }
 
-/// Returns the distance in 64 bits. It goes through its text: 0.3 m in 32 bits is another number in 64.
+/// Returns a distance in metres in 64 bits, rounded to a millimetre: 0.3 m in 32 bits is another
+/// number in 64.
 fn metres(metres: f32) -> f64 {
-    metres.to_string().parse().unwrap_or_else(|_| metres.into())
+    libm::round(f64::from(metres) * 1e3) / 1e3
 }
 
 /// Returns what sets a test apart from the document's procedure; `None` for exactly that.
