@@ -474,11 +474,11 @@ impl<'a> Crowd<'a> {
             }
         }
         // The system tells of bytes once: what is left has to be asked for.
-        self.reread(line, sink);
+        self.reread(line);
     }
 
     /// Asks the system to tell again what can be read.
-    fn reread(&mut self, line: usize, _: &dyn Sink) {
+    fn reread(&mut self, line: usize) {
         let Some(stream) = &self.lines[line].stream else { return };
         if reregister(&self.poll, stream, line).is_err() {
             self.close(line);
