@@ -3,15 +3,14 @@
 use espbench_measure::cell::Cell;
 use espbench_measure::note;
 use espbench_measure::published::{Columns, FieldError};
-use espbench_measure::truth::wifi::FITTED as FITTED_BY;
-use espbench_measure::wifi::{Document, noted_firmware};
+use espbench_measure::wifi::noted_firmware;
 use std::path::Path;
 
 /// The product's own copy of `reference/published.csv`.
 const BUILT_IN: &str = include_str!("../../../reference/published.csv");
 
 /// Cells of that table that constants of the simulator were fitted on: the same rows, with the name
-/// of the constant as their note.
+/// of the constant.
 const FITTED: &str = include_str!("../../../reference/fitted.csv");
 
 /// Why a file of cells could not be read.
@@ -51,8 +50,8 @@ pub enum PublishedError {
     },
 }
 
-/// The cells that come with the product; those that a constant of the simulator was fitted on say
-/// so, with the constant's name as their note.
+/// Returns the cells that come with the product; those that a constant of the simulator was fitted
+/// on say so, with the constant's name.
 ///
 /// # Panics
 /// Never: a test reads the same bytes.
@@ -62,7 +61,7 @@ pub fn built_in() -> Vec<Cell> {
     for fitted in fitted() {
         if let Some(cell) = cells.iter_mut().find(|c| is_of(c, &fitted)) {
             cell.fitted = true;
-            cell.note = if is_of_wifi(cell) { beside(cell, &fitted) } else { fitted.note };
+            cell.fitted_constant = fitted.fitted_constant;
         }
     }
     cells
@@ -72,36 +71,13 @@ fn fitted() -> Vec<Cell> {
     parse("fitted.csv", FITTED).expect("the built-in table is tested")
 }
 
-/// Whether a fitted cell is that published one. Of tests over Wi-Fi several rows may share their
-/// columns: a fitted one then names first what the other's note begins with.
+/// Returns whether a fitted cell is that published one. Several rows of a document may share their
+/// columns: the note of a fitted one is then the first part of the other's note.
 fn is_of(published: &Cell, fitted: &Cell) -> bool {
-    let first = |cell: &Cell| first(cell).0.to_owned();
+    let first = published.note.as_deref().and_then(|note| note.split("; ").next());
     published.id == fitted.id
         && published.source == fitted.source
-        && (!is_of_wifi(published) || !is_ambiguous(fitted) || first(published) == first(fitted))
-}
-
-fn is_of_wifi(cell: &Cell) -> bool {
-    Document::of_table(&cell.id.table).is_some()
-}
-
-/// Whether its note names a row before the constant.
-fn is_ambiguous(fitted: &Cell) -> bool {
-    first(fitted).1.is_some()
-}
-
-/// A note up to its first semicolon, and what comes after it.
-fn first(cell: &Cell) -> (&str, Option<&str>) {
-    let note = cell.note.as_deref().unwrap_or_default();
-    note.split_once("; ").map_or((note, None), |(first, rest)| (first, Some(rest)))
-}
-
-/// The note of a published cell, which tells its row apart, with the constant.
-fn beside(cell: &Cell, fitted: &Cell) -> Option<String> {
-    let (constant, rest) = first(fitted);
-    let constant = rest.unwrap_or(constant);
-    let note = cell.note.as_deref().unwrap_or_default();
-    Some(format!("{note}; {FITTED_BY}{constant}"))
+        && (fitted.note.is_none() || fitted.note.as_deref() == first)
 }
 
 /// Cells from a file of the user's: published ones, or those of a report in CSV.
@@ -188,9 +164,8 @@ mod tests {
         for wifi in [false, true] {
             let of_lab = fitted.iter().filter(|it| over_wifi(it) == wifi);
             let mut constants: Vec<&str> =
-                of_lab.clone().filter_map(|it| it.note.as_deref()).collect();
+                of_lab.clone().filter_map(|it| it.fitted_constant.as_deref()).collect();
             assert!(of_lab.count() <= 40, "{} fitted cells", constants.len());
-            constants.iter_mut().for_each(|it| *it = it.rsplit("; ").next().unwrap_or(it));
             constants.sort_unstable();
             constants.dedup();
             assert!(constants.len() <= 15, "{constants:?}");
@@ -199,7 +174,8 @@ mod tests {
             let there: Vec<&Cell> = cells.iter().filter(|c| is_of(c, one)).collect();
             assert_eq!(there.len(), 1, "{:?}", one.id);
             assert!(there[0].fitted && there[0].value == one.value, "{:?}", one.id);
-            assert!(one.note.is_some(), "the constant's name: {:?}", one.id);
+            assert!(one.fitted_constant.is_some(), "the constant's name: {:?}", one.id);
+            assert_eq!(there[0].fitted_constant, one.fitted_constant);
         }
         assert_eq!(cells.iter().filter(|c| c.fitted).count(), fitted.len());
     }
@@ -210,15 +186,11 @@ mod tests {
         let mut rows = cells.iter().filter(|c| c.id.table == "esp8266-iperf");
         let published = rows.next().unwrap();
         let noted = |note: &str| Cell { note: Some(note.into()), ..published.clone() };
-        let fitted = noted("RTOS SDK 1.4.x; wifi.receive_us");
+        let fitted = noted("RTOS SDK 1.4.x");
         let found: Vec<&Cell> = cells.iter().filter(|c| is_of(c, &fitted)).collect();
         assert_eq!(found.iter().map(|c| c.value).collect::<Vec<_>>(), [Some(27.6)]);
-        let note = beside(found[0], &fitted).unwrap();
-        assert!(
-            note.starts_with("RTOS SDK 1.4.x; ") && note.ends_with("; fitted: wifi.receive_us")
-        );
-        let plain = noted("wifi.receive_us");
-        assert!(beside(found[0], &plain).unwrap().ends_with("; fitted: wifi.receive_us"));
+        assert_eq!(found[0].fitted_constant.as_deref(), Some("esp8266.socket_receive.fixed_us"));
+        assert!(found[0].note.as_deref().unwrap().starts_with("RTOS SDK 1.4.x; "));
     }
 
     fn error(text: &str) -> String {

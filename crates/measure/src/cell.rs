@@ -87,8 +87,11 @@ pub struct Cell {
     pub origin: Origin,
     /// True where a constant of the simulator was fitted to that published cell.
     pub fitted: bool,
-    /// What distinguishes it beyond the identity columns. Two measured cells are the same cell only
-    /// if these agree too.
+    /// Name of the constant that was fitted to that published cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted_constant: Option<String>,
+    /// Settings that distinguish the cell beyond the identity columns. Two measured cells are the
+    /// same cell only if these agree too.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// The device's firmware, where a document's rows are told apart by it.
@@ -155,6 +158,7 @@ impl Estimate {
             floor: None,
             origin,
             fitted: false,
+            fitted_constant: None,
             settings: Settings::default(),
             firmware: None,
             note: None,

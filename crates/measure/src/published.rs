@@ -33,7 +33,8 @@ pub const COLUMNS: [&str; 14] = [
 ];
 
 /// Further columns of a result.
-pub const RESULT_COLUMNS: [&str; 6] = ["n", "ci_low", "ci_high", "origin", "fitted", "variant"];
+pub const RESULT_COLUMNS: [&str; 7] =
+    ["n", "ci_low", "ci_high", "origin", "fitted", "fitted_constant", "variant"];
 
 /// Columns without which a row is no cell.
 const NEEDED: [&str; 6] = ["table", "chip", "transport", "metric", "value", "unit"];
@@ -130,6 +131,7 @@ impl Columns {
             floor: None,
             origin: row.origin()?,
             fitted: row.number("fitted")?.unwrap_or(false),
+            fitted_constant: row.text("fitted_constant"),
             settings,
             firmware,
             note: join(range, note),

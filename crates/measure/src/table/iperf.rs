@@ -8,7 +8,6 @@ use crate::digits;
 use crate::label;
 use crate::report::digest::{Digest, Material};
 use crate::settings::Key;
-use crate::truth::wifi as truth;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -244,7 +243,7 @@ fn setting(cell: &Cell) -> String {
     };
     words.extend(known(&cell.id.security));
     words.extend(known(&cell.id.environment));
-    if let Some((version, _)) = truth::own_note(cell).and_then(|n| n.split_once(';')) {
+    if let Some((version, _)) = cell.note.as_deref().and_then(|n| n.split_once(';')) {
         words.push(version.into());
     }
     words.join(", ")
@@ -294,11 +293,7 @@ mod tests {
         let mut cell = Estimate::exact(1.0, 1).into_cell(id, "Mbit/s", Origin::Published);
         cell.note = Some("RTOS SDK 2.2; direction as seen by the device".into());
         assert_eq!(setting(&cell), "esp8266, softap, wpa2, RTOS SDK 2.2");
-        // A constant that was fitted to it is no other device.
-        let noted = |note: &str| Some(format!("{note}; {}receive.fixed_us", truth::FITTED));
-        cell.note = noted("RTOS SDK 2.2; direction as seen by the device");
-        assert_eq!(setting(&cell), "esp8266, softap, wpa2, RTOS SDK 2.2");
-        cell.note = noted("single core");
+        cell.note = Some("single core".into());
         assert_eq!(setting(&cell), "esp8266, softap, wpa2");
     }
 }

@@ -75,7 +75,7 @@ pub struct Truth {
 }
 
 /// Simulated cells against those of the document; `None` where none is of both. A published cell
-/// says by `fitted` and its note which constant was fitted to it.
+/// says by `fitted` and `fitted_constant` which constant was fitted to it.
 #[must_use]
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let simulated: Vec<&Cell> = ours.iter().filter(|c| c.origin == Origin::Simulated).collect();
@@ -153,6 +153,11 @@ fn count<T>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.count()).unwrap_or(u32::MAX)
 }
 
+/// Returns the constant that was fitted to a published cell; empty where its name is not known.
+fn constant(published: &Cell) -> Option<String> {
+    published.fitted.then(|| published.fitted_constant.clone().unwrap_or_default())
+}
+
 /// The row of a published cell, and ours.
 fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> {
     let value = published.value?;
@@ -163,13 +168,12 @@ fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> 
     };
     let figure = unrounded(&published.id.metric).and_then(whole).unwrap_or(ours);
     let simulated = figure.value?;
-    let fitted = published.fitted.then(|| published.note.clone().unwrap_or_default());
     let row = Row {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
         group: Kind::of(&published.id),
-        fitted,
+        fitted: constant(published),
         ..Row::between(simulated, printed(&published.id.metric, value), Kind::of(&published.id))
     };
     Some((row, ours))

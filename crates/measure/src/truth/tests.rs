@@ -74,7 +74,7 @@ fn groups_count_what_was_not_fitted() {
         .collect();
     let mut fitted = document.clone();
     fitted[4].fitted = true;
-    fitted[4].note = Some("receive.fixed_us".into());
+    fitted[4].fitted_constant = Some("receive.fixed_us".into());
     fitted.push(published("t5", "rtt_avg", 1.0));
     let truth = super::truth(&cells, &fitted).unwrap();
     let group = &truth.groups[0];

@@ -14,23 +14,7 @@ use crate::cell::{Cell, Identity, Origin};
 use crate::metric::{self, Statistic};
 use crate::settings::Setting;
 use crate::wifi::{self, Document};
-use alloc::string::ToString;
 use alloc::vec::Vec;
-
-/// How the constant's name begins in the note of a published cell that it was fitted to.
-pub const FITTED: &str = "fitted: ";
-
-/// The note that the document's reader typed, without the constant that was fitted to the cell.
-#[must_use]
-pub fn own_note(cell: &Cell) -> Option<&str> {
-    let note = cell.note.as_deref()?;
-    Some(parts(note).map_or(note, |(own, _)| own.trim_end_matches("; ")))
-}
-
-/// The document's part of a note, and the constant.
-fn parts(note: &str) -> Option<(&str, &str)> {
-    note.split_once(FITTED)
-}
 
 /// Simulated cells against those of the documents; `None` where none is of both.
 #[must_use]
@@ -80,13 +64,11 @@ fn are_alike(a: &Cell, b: &Cell) -> bool {
 fn row(ours: &Cell, published: &Cell) -> Option<Row> {
     let (value, simulated) = (published.value?, ours.value?);
     let group = group(published);
-    let note = published.note.as_deref().unwrap_or_default();
-    let constant = parts(note).map_or(note, |(_, constant)| constant);
     Some(Row {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
-        fitted: published.fitted.then(|| constant.to_string()),
+        fitted: super::constant(published),
         ..Row::between(simulated, printed(&published.id, value), group)
     })
 }
@@ -177,7 +159,7 @@ mod tests {
         let cells = ours(&published, 1.5);
         let first = published.iter_mut().find(|it| it.id.table == "esp8266-iperf").unwrap();
         first.fitted = true;
-        first.note = first.note.take().map(|note| note + "; " + FITTED + "receive.fixed_us");
+        first.fitted_constant = Some("receive.fixed_us".into());
         let truth = truth(&cells, &published).unwrap();
         assert_eq!((truth.fitted.cells, truth.missing), (1, 0));
         assert_eq!(truth.rows.last().unwrap().fitted.as_deref(), Some("receive.fixed_us"));

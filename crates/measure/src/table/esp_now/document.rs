@@ -73,7 +73,7 @@ fn notes(material: &Material<'_>, group: &Group<'_>) -> Vec<String> {
     let mut constants: Vec<&str> = Vec::new();
     let cells = group.digests.iter().flat_map(|d| &d.cells);
     for fitted in cells.filter_map(|c| published(material, c)).filter(|p| p.fitted) {
-        let name = fitted.note.as_deref().unwrap_or("a constant");
+        let name = fitted.fitted_constant.as_deref().unwrap_or("a constant");
         if !constants.contains(&name) {
             constants.push(name);
         }
