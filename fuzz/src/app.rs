@@ -1,5 +1,10 @@
 //! Programs over IP: whatever their sockets answer, they keep to the law and do not panic.
 
+use espbench_model::sample::{Link, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{
+    Direction, EchoFormat, Iperf, MqttMode, MqttRate, TcpRate, Transport, UdpEcho,
+};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup};
 use espbench_proto::node::app::{
@@ -8,12 +13,7 @@ use espbench_proto::node::app::{
     SocketId, Sockets, StreamState, TcpSender, TcpSink, Wait,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
-use espbench_proto::sample::{Link, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::Version;
-use espbench_proto::workload::{
-    Direction, EchoFormat, Iperf, MqttMode, MqttRate, TcpRate, Transport, UdpEcho,
-};
 
 const PEER: Endpoint = Endpoint::new([10, 0, 0, 2], 7);
 

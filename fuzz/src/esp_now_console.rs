@@ -1,6 +1,7 @@
 //! ESP-NOW: the console from bytes to commands, and remote log and command under any sequence of
 //! operations.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::BareBoard;
 use espbench_proto::node::esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
 use espbench_proto::node::esp_now::console::words::{WORDS_MAX, Words};
@@ -12,7 +13,6 @@ use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::{
     Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::{DataType, Group, Idf, debug};
 use espbench_proto::wire::mac::Mac;
 

@@ -1,6 +1,7 @@
 //! Control and time synchronization: their formats, and their machines under any sequence of
 //! operations.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Key};
 use espbench_proto::node::esp_now::control::{
     BINDINGS_MAX, Binding, Bindings, ControlInitiator, ControlResponder,
@@ -11,7 +12,6 @@ use espbench_proto::node::esp_now::task::{
 };
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::node::esp_now::time_sync::TimeSync;
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::control::{Attribute, ControlLink, ControlMessage};
 use espbench_proto::wire::component::{DataType, FrameConfig, time_sync};
 use espbench_proto::wire::mac::Mac;

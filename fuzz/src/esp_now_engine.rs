@@ -1,5 +1,6 @@
 //! ESP-NOW: the header and GROUP payloads, and the engine under any sequence of operations.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::Frame;
 use espbench_proto::node::esp_now::air::Country;
 use espbench_proto::node::esp_now::board::BareBoard;
@@ -8,7 +9,6 @@ use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::Secret;
 use espbench_proto::node::esp_now::task::{Cx, Outgoing, Settings, Shared};
 use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::group::MEMBERS_MAX;
 use espbench_proto::wire::component::header::VERSION;
 use espbench_proto::wire::component::{Compat, DataType, FrameConfig, Group, Header, Idf, Release};

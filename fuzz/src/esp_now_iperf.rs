@@ -1,13 +1,13 @@
 //! `espnow_iperf`: its messages, and any order of calls on its machine.
 
+use espbench_model::sample::{Fate, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::BareBoard;
 use espbench_proto::node::esp_now::console::command::BadMac;
 use espbench_proto::node::esp_now::iperf::{Iperf, IperfOptions};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::{Cx, Outcome, Received, Settings, Shared, Step, Task};
 use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::sample::{Fate, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::DataType;
 use espbench_proto::wire::component::iperf::{IperfHead, IperfKind};
 use espbench_proto::wire::mac::Mac;

@@ -2,13 +2,13 @@
 //! steps of time.
 
 use crate::esp_now_engine::RELEASES;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Download, Key, Slot, Work};
 use espbench_proto::node::esp_now::device::{Setup, SmallNode, TimeRole};
 use espbench_proto::node::esp_now::security::Policy;
 use espbench_proto::node::esp_now::task::{Outgoing, Settings};
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::node::esp_now::{Frame, Input, Output};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::header::VERSION;
 use espbench_proto::wire::component::{Compat, DataType, FrameConfig, Header, Idf};
 use espbench_proto::wire::mac::Mac;

@@ -1,5 +1,6 @@
 //! Upgrade over ESP-NOW: the messages and the image, the responder, the initiator.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Slot};
 use espbench_proto::node::esp_now::ota::build::ImageBuilder;
 use espbench_proto::node::esp_now::ota::image::Scanner;
@@ -9,7 +10,6 @@ use espbench_proto::node::esp_now::ota::{OtaInitiator, OtaResponder, bits, rollb
 use espbench_proto::node::esp_now::task::{
     Cx, Event, Outcome, Received, Settings, Shared, Step, Task,
 };
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::ota::{
     AppDescription, Chunk, INFO_LEN, OtaCode, OtaInfo, OtaStatus, STATUS_LEN,
 };

@@ -1,5 +1,6 @@
 //! Provisioning: its messages, and any order of calls on both of its machines.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{Board, Key};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::prov::{HoldError, Prov};
@@ -7,7 +8,6 @@ use espbench_proto::node::esp_now::task::{
     Cx, Event, Outcome, Received, Settings, Shared, Step, Task,
 };
 use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::prov::{
     BEACON_LEN, FixedText, ProvDevice, ProvIdentity, ProvMessage, WifiCredentials, wifi_len,
 };

@@ -1,5 +1,6 @@
 //! ESP-NOW: messages of the handshake, and both of its ends under any sequence of operations.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Work};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::{
@@ -9,7 +10,6 @@ use espbench_proto::node::esp_now::task::{
     Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
 use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::DataType;
 use espbench_proto::wire::component::handshake::{MESSAGE_MAX, SecurityMessage, SessionMessage};
 use espbench_proto::wire::mac::Mac;

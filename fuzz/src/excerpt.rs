@@ -1,6 +1,6 @@
 //! Lines of an excerpt of the air, as a stored run may have them.
 
-use espbench_proto::excerpt::ExcerptLine;
+use espbench_model::excerpt::ExcerptLine;
 
 /// What is read of a line is written, and read again the same.
 pub fn excerpt(data: &[u8]) {

@@ -1,11 +1,11 @@
 //! ICMP: messages of any bytes, and a prober that is given them.
 
+use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::Ping;
 use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
-use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::icmp::{Echo, Failure, Kind, Version, after_ipv4_header};
-use espbench_proto::workload::Ping;
 
 /// Bytes as a message of either version: what is read is written back the same, but for the data.
 pub fn icmp_message(data: &[u8]) {

@@ -1,11 +1,11 @@
 //! iperf 2's newer parts: bursts of a TCP stream with trip times, requests and replies of a bounce-back
 //! test, and reports that may be lies.
 
-use espbench_proto::node::iperf::{BurstReader, Bouncer, Contradiction, Turn};
-use espbench_proto::sample::{Cause, Fate, Link, Sample};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::sample::{Cause, Fate, Link, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{Bounceback, Iperf};
+use espbench_proto::node::iperf::{Bouncer, BurstReader, Contradiction, Turn};
 use espbench_proto::wire::iperf2::{BURST_HEADER, Bounce, Burst, REPORT, ServerReport, Stamp};
-use espbench_proto::workload::{Bounceback, Iperf};
 
 /// A stream with trip times, cut in reads of any length: however it is cut, the same bursts are timed.
 pub fn iperf_burst(data: &[u8]) {

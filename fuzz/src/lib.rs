@@ -48,8 +48,8 @@ pub use net::net;
 pub use room::room;
 pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
-pub use websocket::websocket;
 pub use transcript::esp_now_transcript;
+pub use websocket::websocket;
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -115,11 +115,11 @@ pub fn plan(data: &[u8]) {
 /// A sequence of operations on the echo prober: the first bytes choose the workload, then each byte
 /// is an operation.
 pub fn echo(data: &[u8]) {
+    use espbench_model::sample::{Cause, Fate, Sample};
+    use espbench_model::time::{Duration, Instant};
+    use espbench_model::workload::{EchoFormat, UdpEcho};
     use espbench_proto::node::Output;
     use espbench_proto::node::echo::Prober;
-    use espbench_proto::sample::{Cause, Fate, Sample};
-    use espbench_proto::time::{Duration, Instant};
-    use espbench_proto::workload::{EchoFormat, UdpEcho};
     let [kind, count, window, rest @ ..] = data else { return };
     let format = if kind & 1 == 0 { EchoFormat::Ascii } else { EchoFormat::Binary };
     let work = UdpEcho {
@@ -213,10 +213,10 @@ pub fn iperf_report(data: &[u8]) {
 
 /// A sequence of operations on an iperf receiver: datagrams in and out of order, garbage, time.
 pub fn iperf_receiver(data: &[u8]) {
+    use espbench_model::sample::{Link, Sample};
+    use espbench_model::time::{Duration, Instant};
     use espbench_proto::node::Output;
     use espbench_proto::node::iperf::{ReceiverSetup, UdpReceiver};
-    use espbench_proto::sample::{Link, Sample};
-    use espbench_proto::time::{Duration, Instant};
     use espbench_proto::wire::iperf2::{Datagram, REPORT, Stamp, Width};
     let [kind, rest @ ..] = data else { return };
     let setup = ReceiverSetup {

@@ -1,5 +1,7 @@
 //! MQTT: the packet stream, and the exchange under any sequence of operations.
 
+use espbench_model::sample::{Fate, Link, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
@@ -7,8 +9,6 @@ use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{
     Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side, payload,
 };
-use espbench_proto::sample::{Fate, Link, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Frame, Packet, Publish, Splitter, SubAck, Version};
 
 /// A byte stream, cut in chunks as long as its first byte says: the same packets as uncut, and what

@@ -4,7 +4,7 @@
 #[path = "../../crates/espbench/src/respond/mqtt/broker/mod.rs"]
 mod machine;
 
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Frame, kind};
 use machine::limits::BrokerLimits;
 use machine::{Broker, account::Account};

@@ -1,9 +1,9 @@
 //! An IP host: rubbish, half-true segments and any calls of its sockets, while it talks to another.
 
+use espbench_model::sample::Sample;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::app::{Endpoint, ProgramWork, SocketId, Sockets as _};
-use espbench_proto::sample::Sample;
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::time::{Duration, Instant};
 use espbench_sim::net::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
 
 const APP: ProgramId = ProgramId(0);

@@ -1,7 +1,7 @@
 //! The medium: any script of sending, hopping and waking in any small room.
 
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::air::{
     AdjacentChannels, PowerRatio, RadioLinks, ReceiverConfig, ThresholdDecoder,
 };

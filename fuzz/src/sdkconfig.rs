@@ -1,8 +1,8 @@
 //! Settings of a firmware.
 
 use espbench_measure::tune::check::{Question, check};
-use espbench_proto::sdkconfig::memory::Traffic;
-use espbench_proto::sdkconfig::{Chip, Context, Line, Release, fragment, read};
+use espbench_model::sdkconfig::memory::Traffic;
+use espbench_model::sdkconfig::{Chip, Context, Line, Release, fragment, read};
 use std::time::Duration;
 
 /// A file: the first bytes say what it is held against. What is wrong has a place in the text; what is

@@ -1,6 +1,6 @@
 //! The conversation harness: scripts as people write them, and what consoles print.
 
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::talk::script::{Statement, parse};
 use espbench_sim::talk::terminal::{LINE_MAX, Terminal};
 

@@ -1,6 +1,6 @@
 //! The monotonic clock, as instants since its start.
 
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// A monotonic clock that starts at [`Instant::ZERO`].
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Text files that people wrote: plans, labs, profiles, environments.
 
 use anyhow::{Context as _, bail};
-use espbench_proto::text::place;
+use espbench_model::text::place;
 use std::io::ErrorKind;
 use std::path::Path;
 

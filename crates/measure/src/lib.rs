@@ -4,7 +4,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`plan`] | what to measure: TOML, a matrix of [`Workload`](espbench_proto::workload::Workload)s; knows no target |
+//! | [`plan`] | what to measure: TOML, a matrix of [`Workload`](espbench_model::workload::Workload)s; knows no target |
 //! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |

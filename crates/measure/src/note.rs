@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_fixed_form() {
         let mut ours = cell(Origin::Simulated);
-        let name = espbench_proto::workload::Name::new("a;b").unwrap();
+        let name = espbench_model::workload::Name::new("a;b").unwrap();
         ours.settings.set(Setting::LabVariant(name));
         ours.note = Some("free; text".into());
         ours.fitted = true;
@@ -133,7 +133,7 @@ mod tests {
             floor in proptest::option::of(0.0..1e9_f64),
         ) {
             let mut ours = cell(Origin::Measured);
-            let name = variant.and_then(|it| espbench_proto::workload::Name::new(&it));
+            let name = variant.and_then(|it| espbench_model::workload::Name::new(&it));
             ours.settings.extend(name.map(Setting::LabVariant));
             ours.note = free;
             ours.ci_low = low.map(f64::from);

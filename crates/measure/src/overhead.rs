@@ -4,8 +4,8 @@ use crate::quantile::Sorted;
 use crate::report::Overhead;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Fate, Probe, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Fate, Probe, Sample};
+use espbench_model::time::Instant;
 
 impl Overhead {
     /// From readings of the clock taken one after the other, and from round trips against the

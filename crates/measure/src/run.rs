@@ -5,8 +5,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::Sample;
-use espbench_proto::workload::Workload;
+use espbench_model::sample::Sample;
+use espbench_model::workload::Workload;
 use serde::{Deserialize, Serialize};
 
 /// What is known of the device and of the place: the identity columns that a workload cannot know.

@@ -5,8 +5,8 @@ use crate::report::digest::Timeline;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
 /// the order of the record.
@@ -131,7 +131,7 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::workload::{Iperf, Transport, Workload};
+    use espbench_model::workload::{Iperf, Transport, Workload};
 
     fn recorded(samples: Vec<Sample>) -> Recorded {
         let workload = Workload::Iperf(Iperf {

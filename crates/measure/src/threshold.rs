@@ -17,7 +17,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_proto::workload::Name;
+use espbench_model::workload::Name;
 
 /// A number with its unit.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Plans: what they expand to, and what is said of those that make no sense.
 
 use espbench_measure::plan::{Plan, Set, defaults, label, print};
-use espbench_proto::workload::{
+use espbench_model::workload::{
     EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, MqttMode, Name, Transport, Wifi,
     Workload,
 };

@@ -3,13 +3,13 @@
 //!
 //! `cargo run --release -p espbench-proto --example dispatch`
 
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::board::BareBoard;
 use espbench_proto::node::esp_now::device::{Node, Setup};
 use espbench_proto::node::esp_now::engine::{Engine, Next};
 use espbench_proto::node::esp_now::security::Secret;
 use espbench_proto::node::esp_now::task::{Cx, Settings, Shared};
 use espbench_proto::node::esp_now::{Frame, Input, Output};
-use espbench_proto::time::Instant;
 use espbench_proto::wire::component::header::VERSION;
 use espbench_proto::wire::component::{DataType, FrameConfig, Header};
 use espbench_proto::wire::mac::Mac;

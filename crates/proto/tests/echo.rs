@@ -1,11 +1,11 @@
 //! Conversations of the echo prober with a scripted peer, on virtual time.
 
+use espbench_model::sample::{Cause, Fate, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{EchoFormat, Ping, UdpEcho};
 use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
-use espbench_proto::sample::{Cause, Fate, Probe, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::icmp::{Echo, Failure, Kind, Version};
-use espbench_proto::workload::{EchoFormat, Ping, UdpEcho};
 use proptest::prelude::*;
 
 const MS: Duration = Duration::from_millis(1);

@@ -11,8 +11,8 @@ mod common;
 mod rig;
 
 use common::spent;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::task::{Event, Outgoing};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::{DataType, FrameConfig};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;

@@ -7,10 +7,10 @@
 
 mod common;
 
+use espbench_model::sample::Sample;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::app::{Endpoint, ProgramWork, SocketId, Sockets as _};
-use espbench_proto::sample::Sample;
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::time::{Duration, Instant};
 use espbench_sim::net::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
 use std::collections::VecDeque;
 

@@ -8,11 +8,11 @@
 mod common;
 
 use common::spent;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::time::Duration;
+use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{Endpoint, IperfClient, IperfSetup, TcpSink};
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::time::Duration;
-use espbench_proto::workload::{Direction, Iperf, Transport};
 use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::net_scene::Delay;

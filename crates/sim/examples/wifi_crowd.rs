@@ -7,9 +7,9 @@
 mod common;
 
 use common::spent;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, TcpSink, Wait};
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::time::{Duration, Instant};
 use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::run::{Lab, LabSetup};

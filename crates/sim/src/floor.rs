@@ -44,11 +44,11 @@ use crate::radio::timing::SIFS_NS;
 use crate::radio::{BasicRates, WifiMode};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
 use espbench_proto::wire::component::group::MEMBERS_MAX;
 use espbench_proto::wire::component::ota::{CHUNK_HEAD, STATUS_LEN};
 use espbench_proto::wire::component::{Compat, HEADER_LEN, Idf, Release, prov};
 use espbench_proto::wire::esp_now::mpdu_len;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
 
 /// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
 /// REQUEST, INFO, Cmd0, Resp0, Cmd1, Resp1, and KEY and its answer.
@@ -345,7 +345,7 @@ mod tests {
     fn a_cell_keeps_what_it_was_done_with() {
         struct FactList(Vec<(String, String)>);
         impl Record for FactList {
-            fn sample(&mut self, _: espbench_proto::sample::Sample) {}
+            fn sample(&mut self, _: espbench_model::sample::Sample) {}
             fn count(&mut self, _: &str, _: u64) {}
             fn fact(&mut self, name: &str, value: String) {
                 self.0.push((name.into(), value));

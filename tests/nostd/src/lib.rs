@@ -1,10 +1,11 @@
-//! proto, sim and measure in a program that has a panic handler and an allocator of its own, as
-//! firmware has. Where one of them (or a crate below them) links std, there are two panic handlers,
+//! model, proto, sim and measure in a program that has a panic handler and an allocator of its own,
+//! as firmware has. Where one of them (or a crate below them) links std, there are two panic handlers,
 //! and the compiler says so: E0152, duplicate lang item. Run by `ci/nostd.sh`.
 #![no_std]
 
 extern crate alloc;
 extern crate espbench_measure as _;
+extern crate espbench_model as _;
 extern crate espbench_proto as _;
 extern crate espbench_sim as _;
 

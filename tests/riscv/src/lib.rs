@@ -9,7 +9,7 @@ use espbench_proto::node::esp_now::board::{BareBoard, Board};
 use espbench_proto::node::esp_now::device::{Setup, SmallNode};
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::node::esp_now::{Frame, Input, Output};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// Where the firmware has its node: its size in the table of symbols is the RAM that a node takes.

@@ -14,7 +14,7 @@
 
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::beacon::{Beacon, Tim};
 use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
 use espbench_proto::wire::ieee80211::{

@@ -14,7 +14,7 @@
 //!
 //! An option is its code, its length, and its value padded to 32 bits; code 0 ends the list.
 
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mac::Mac;
 use std::io::{self, Write};
 

@@ -2,7 +2,7 @@
 
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
 use espbench_proto::wire::ieee80211::AckFrame;
 use espbench_proto::wire::radiotap::{ChannelField, Radiotap};

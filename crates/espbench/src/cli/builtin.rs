@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(sizes, wanted);
         for (name, _) in WIFI {
             let all = plan(name).unwrap().workloads;
-            let of = |w: &espbench_proto::workload::Workload| {
+            let of = |w: &espbench_model::workload::Workload| {
                 w.variant().is_some() && Document::of_plan(name, w.kind()).is_some()
             };
             assert!(all.iter().all(of), "{name}");
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_published_sizes_are_all_there() {
-        use espbench_proto::workload::Workload;
+        use espbench_model::workload::Workload;
         let sizes: Vec<u32> = plan("udp-echo")
             .unwrap()
             .workloads

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use espbench_measure::report::{Builder, Floor, Report};
 use espbench_measure::run::Recorded;
 use espbench_measure::wifi::RAW;
-use espbench_proto::workload::{Wifi, Workload};
+use espbench_model::workload::{Wifi, Workload};
 use espbench_sim::floor::{self, EspNowParams};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;

@@ -7,8 +7,8 @@ use crate::target::ping::PingTarget;
 use crate::target::spec;
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
 use espbench_measure::units;
-use espbench_proto::sample::{Fate, Probe, Sample};
-use espbench_proto::workload::{Ping, Workload};
+use espbench_model::sample::{Fate, Probe, Sample};
+use espbench_model::workload::{Ping, Workload};
 use std::net::IpAddr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -131,8 +131,8 @@ fn byte(text: &str) -> Result<u8, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::sample::Cause;
-    use espbench_proto::time::Instant;
+    use espbench_model::sample::Cause;
+    use espbench_model::time::Instant;
 
     #[test]
     fn times_and_bytes_as_ping_takes_them() {

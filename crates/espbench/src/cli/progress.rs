@@ -5,7 +5,7 @@ use crate::say::{self, say};
 use crate::store::SampleObserver;
 use crate::sys::terminal;
 use espbench_measure::live::{Pace, Present, Span, Tally};
-use espbench_proto::sample::Sample;
+use espbench_model::sample::Sample;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -189,7 +189,7 @@ fn words(left: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::sample::{Fate, Probe};
+    use espbench_model::sample::{Fate, Probe};
 
     fn work(span: Span, probes: Option<u64>) -> Work {
         let mut progress = Progress::new(&[span, span], true);

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use clap::{ArgAction, Args as Flags, Subcommand, ValueEnum};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
 use espbench_measure::units;
-use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, TcpRate, Workload};
+use espbench_model::workload::{MqttMode, MqttRate, MqttVersion, TcpRate, Workload};
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -12,7 +12,7 @@ use crate::transport::Url;
 use anyhow::bail;
 use espbench_measure::plan::Set;
 use espbench_measure::run::RunFacts;
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 use std::process::ExitCode;
 
 /// Flags.

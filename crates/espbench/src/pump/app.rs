@@ -4,11 +4,11 @@ use super::is_pause;
 use crate::clock::Clock;
 use crate::sys::ready::wait_any;
 use crate::sys::tcp::unacknowledged;
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::app::{
     App, Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
-use espbench_proto::sample::Sample;
-use espbench_proto::time::{Duration, Instant};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -6,10 +6,10 @@
 use super::udp::{SLOT, SLOTS, arrival};
 use super::{PumpContext, SLICE, is_pause};
 use crate::sys::udp::{self, Batch};
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_proto::node::Output;
 use espbench_proto::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Instant;
 use espbench_proto::wire::iperf2::{Datagram, REPORT, Width};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

@@ -18,8 +18,8 @@ pub mod tcp;
 pub mod udp;
 
 use crate::clock::Clock;
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Duration;
+use espbench_model::sample::Sample;
+use espbench_model::time::Duration;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,8 +1,8 @@
 //! Looks at what the peer has taken of a TCP stream that this end sends.
 
 use crate::sys::tcp;
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::taken::Taken;
-use espbench_proto::time::{Duration, Instant};
 use std::net::TcpStream;
 
 /// Between two looks: some hundred a second cost nothing, and time a step of the peer's window well.

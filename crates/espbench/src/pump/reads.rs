@@ -1,8 +1,8 @@
 //! The sizes and one-way times of a TCP stream's reads.
 
+use espbench_model::sample::{Interval, Spread};
+use espbench_model::time::Instant;
 use espbench_proto::node::iperf::BurstReader;
-use espbench_proto::sample::{Interval, Spread};
-use espbench_proto::time::Instant;
 
 /// Sizes of reads and one-way times of bursts, for an interval and for the whole stream.
 #[derive(Debug)]

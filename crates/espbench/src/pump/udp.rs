@@ -2,9 +2,9 @@
 
 use super::{PumpContext, SLICE, is_pause};
 use crate::sys::{timer, udp as sys};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::iperf::{UdpReceiver, UdpSender};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{CLIENT_HEADER, DATAGRAM_HEADER, REPORT};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};

@@ -5,7 +5,7 @@
 //! `_total`. A cell is told by the labels `run`, `number` (unique in the run) and `cell` (in words).
 
 use espbench_measure::live::{Stream, Tally, Times};
-use espbench_proto::sample::Observer;
+use espbench_model::sample::Observer;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;

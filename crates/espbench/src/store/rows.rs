@@ -1,7 +1,7 @@
 //! Samples to rows and back.
 
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
+use espbench_model::time::Instant;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 

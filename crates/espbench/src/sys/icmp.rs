@@ -6,7 +6,7 @@
 
 use super::stamp::{StampedDatagram, StampedSocket};
 use crate::clock::Clock;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::icmp::{Failure, Version, after_ipv4_header};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! Options of sockets that mark, size or steer what they send.
 
-use espbench_proto::workload::Name;
+use espbench_model::workload::Name;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io;
 use std::net::TcpStream;

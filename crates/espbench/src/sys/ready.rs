@@ -1,6 +1,6 @@
 //! Waiting until one of several sockets can be read or written, or a time has passed.
 
-use espbench_proto::time::Duration;
+use espbench_model::time::Duration;
 use socket2::SockRef;
 use std::io;
 use std::net::TcpStream;

@@ -9,7 +9,7 @@
 //! makes no sense is dropped.
 
 use crate::clock::Clock;
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::SocketAddr;

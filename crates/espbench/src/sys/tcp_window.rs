@@ -1,6 +1,6 @@
 //! Congestion window and round trip of a TCP connection, for the lines that show them.
 
-use espbench_proto::sample::{Interval, Observer, Sample};
+use espbench_model::sample::{Interval, Observer, Sample};
 use std::net::TcpStream;
 
 /// Adds to a sender's interval what the kernel knows now: the congestion window, and the deviation of the

@@ -4,7 +4,7 @@
 //! late; with the last stretch spun, under 1 µs.
 
 use crate::clock::Clock;
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 
 /// The last stretch before the instant, which is spun through.
 const SPIN: Duration = Duration::from_micros(60);

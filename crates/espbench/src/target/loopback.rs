@@ -14,7 +14,7 @@ use crate::respond::mqtt::SharedCounts;
 use crate::respond::mqtt::broker::limits::BrokerCounter;
 use crate::respond::{Service, ServiceLog, echo, iperf, mqtt, tcp};
 use espbench_measure::run::Site;
-use espbench_proto::workload::{MqttMode, Workload};
+use espbench_model::workload::{MqttMode, Workload};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 

@@ -31,9 +31,9 @@ pub mod udp_echo;
 
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
-use espbench_proto::fact;
-use espbench_proto::sample::Sample;
-use espbench_proto::workload::Workload;
+use espbench_model::fact;
+use espbench_model::sample::Sample;
+use espbench_model::workload::Workload;
 
 /// The reason for which a cell could not be measured. The text says who, what, and what to do.
 #[derive(Debug, thiserror::Error)]

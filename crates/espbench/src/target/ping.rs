@@ -7,10 +7,10 @@ use crate::clock::Clock;
 use crate::sys::icmp::{IcmpSocket, IpFields, OpenError, QuotedFailure};
 use crate::sys::stamp::StampedDatagram;
 use espbench_measure::run::Site;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
+use espbench_model::workload::Workload;
 use espbench_proto::node::echo::Prober;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
-use espbench_proto::workload::Workload;
 use std::io;
 use std::net::SocketAddr;
 

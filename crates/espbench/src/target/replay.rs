@@ -3,7 +3,7 @@
 use super::{Sink, Target, TargetError};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::{Recorded, Site};
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 
 /// Gives back what a run recorded; a workload that it does not hold is an error.
 #[derive(Debug)]

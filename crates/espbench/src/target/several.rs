@@ -3,7 +3,7 @@
 use super::{Sink, Target, TargetError};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 
 /// The targets, in the order in which they were named; never empty.
 pub struct Several(pub Vec<Box<dyn Target>>);

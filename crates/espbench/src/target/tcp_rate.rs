@@ -29,10 +29,10 @@ use crate::pump::peer::{LOOK, Peer};
 use crate::sys::{ready, tcp};
 use espbench_measure::run::Site;
 use espbench_measure::summary::IN_FLIGHT;
+use espbench_model::sample::{Interval, Link, Observer, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{TcpRate, Workload};
 use espbench_proto::node::taken::TakenStep;
-use espbench_proto::sample::{Interval, Link, Observer, Sample};
-use espbench_proto::time::{Duration, Instant};
-use espbench_proto::workload::{TcpRate, Workload};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 

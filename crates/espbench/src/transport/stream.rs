@@ -3,7 +3,7 @@
 
 use super::websocket::{WebSocket, deliver};
 use super::{BrokerAddress, Scheme, TransportError};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::websocket::frame::{self, LONGEST_HEADER};
 use espbench_proto::wire::websocket::handshake;
 use espbench_proto::wire::websocket::{Header, Opcode};

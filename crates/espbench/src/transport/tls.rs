@@ -1,6 +1,6 @@
 //! TLS by rustls with the provider ring: whom to trust, who one is, and what was agreed on.
 
-use espbench_proto::fact;
+use espbench_model::fact;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};

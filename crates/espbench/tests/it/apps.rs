@@ -5,6 +5,11 @@ use crate::mqtt::Mosquitto;
 use crate::util::peer;
 use espbench::clock::Clock;
 use espbench::pump::app::{ProgramOutput, StdSockets, run};
+use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Duration;
+use espbench_model::workload::{
+    EchoFormat, Iperf, MqttMode, MqttRate, TcpRate, Transport, UdpEcho,
+};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup, join};
 use espbench_proto::node::app::{
@@ -12,12 +17,7 @@ use espbench_proto::node::app::{
     LabBroker, Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
-use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::Duration;
 use espbench_proto::wire::mqtt::Version;
-use espbench_proto::workload::{
-    EchoFormat, Iperf, MqttMode, MqttRate, TcpRate, Transport, UdpEcho,
-};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};

@@ -5,8 +5,8 @@ use crate::sink::Kept;
 use crate::util::Bench;
 use espbench::target::Target as _;
 use espbench::target::mqtt::MqttTarget;
-use espbench_proto::sample::Fate;
-use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, Workload};
+use espbench_model::sample::Fate;
+use espbench_model::workload::{MqttMode, MqttRate, MqttVersion, Workload};
 use std::net::SocketAddr;
 use std::time::Duration;
 

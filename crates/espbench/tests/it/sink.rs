@@ -4,8 +4,8 @@ use espbench::target::Sink;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::run::{Recorded, Site};
 use espbench_measure::summary::{Context, summarize};
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::workload::Workload;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::workload::Workload;
 use std::collections::BTreeMap;
 
 #[derive(Default)]

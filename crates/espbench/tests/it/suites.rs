@@ -8,8 +8,8 @@ use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::Plan;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::{Recorded, RunFacts, Site};
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::workload::{EspNow, EspNowTest, PHY_MODE, Workload};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::workload::{EspNow, EspNowTest, PHY_MODE, Workload};
 
 const PLAN: &str = r#"
 name = "some-suites"

@@ -3,9 +3,9 @@
 
 use espbench_measure::report::{Builder, Check, Overhead, Report};
 use espbench_measure::run::{Recorded, RunFacts, Site};
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::{Duration, Instant};
-use espbench_proto::workload::{
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{
     Direction, EchoFormat, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport, UdpEcho,
     Workload,
 };

@@ -6,7 +6,7 @@ use crate::util::{Bench, peer, tshark};
 use espbench::render;
 use espbench_measure::air::Timeline;
 use espbench_measure::report::Report;
-use espbench_proto::excerpt::{LevelPoint, Written};
+use espbench_model::excerpt::{LevelPoint, Written};
 use std::path::Path;
 use std::process::Command;
 

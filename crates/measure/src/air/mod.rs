@@ -11,7 +11,7 @@ mod read;
 mod tests;
 pub mod timeline;
 
-pub use espbench_proto::excerpt::FACT;
+pub use espbench_model::excerpt::FACT;
 pub use occupancy::Occupancy;
 pub use timeline::Timeline;
 
@@ -20,7 +20,7 @@ use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::{EspNowTest, IpTest, Workload};
+use espbench_model::workload::{EspNowTest, IpTest, Workload};
 
 /// The chapter of a report.
 pub const SECTION: &str = "air";

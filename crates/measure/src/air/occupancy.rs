@@ -43,7 +43,7 @@ pub struct Occupancy {
     pub channel: u8,
     /// For how long it was watched.
     pub time_ns: u64,
-    /// Nanoseconds by the words of [`AirtimeKind`](espbench_proto::excerpt::AirtimeKind), `collided` (two frames
+    /// Nanoseconds by the words of [`AirtimeKind`](espbench_model::excerpt::AirtimeKind), `collided` (two frames
     /// or more at once) and `idle`.
     pub spent_ns: BTreeMap<String, u64>,
 }

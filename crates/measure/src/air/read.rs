@@ -4,8 +4,8 @@ use super::timeline::{Course, Fate, Frame, Level, Loss, Point, Probe, Timeline, 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::excerpt::{self, AirtimeKind, ExcerptLine};
-use espbench_proto::sample::Fate as Sampled;
+use espbench_model::excerpt::{self, AirtimeKind, ExcerptLine};
+use espbench_model::sample::Fate as Sampled;
 
 /// What a text from outside may make at most; the lab writes far less.
 const MOST: usize = 10_000;

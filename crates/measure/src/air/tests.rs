@@ -1,6 +1,6 @@
 use super::*;
 use alloc::string::{String, ToString};
-use espbench_proto::workload::{EspNow, EspNowCast};
+use espbench_model::workload::{EspNow, EspNowCast};
 use proptest::prelude::*;
 
 /// A ping whose answer is spoiled by a beacon and sent again.

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-pub use espbench_proto::excerpt::AirtimeKind;
+pub use espbench_model::excerpt::AirtimeKind;
 
 /// What became of a frame with those that it was for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ pub struct Point {
     pub value: u64,
 }
 
-/// How a window, a queue or a memory of a station went: see [`espbench_proto::excerpt::StationLevel`].
+/// How a window, a queue or a memory of a station went: see [`espbench_model::excerpt::StationLevel`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// Whose: a place in the list of stations.

@@ -25,9 +25,9 @@ use crate::table::{Table, compared};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::sample::Sample;
 use espbench_proto::node::esp_now::transcript::Finding;
 use espbench_proto::node::esp_now::transcript::session::{IperfRun, LinkEnds};
-use espbench_proto::sample::Sample;
 
 /// The name of the chapter in a report.
 pub const SECTION: &str = "esp-now";

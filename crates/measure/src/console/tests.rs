@@ -1,8 +1,8 @@
 use super::*;
+use espbench_model::sample::{Fate, Interval, Link, Observer, Probe};
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::transcript::item::iperf::{Final, IperfRole, Statistics};
 use espbench_proto::node::esp_now::transcript::session::{PingResult, ThroughputResult};
-use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe};
-use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 const ENDS: LinkEnds =

@@ -8,7 +8,7 @@ use crate::settings::{Key, Setting, Settings};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::IpTest;
+use espbench_model::workload::IpTest;
 
 const KIND: &str = "iperf";
 

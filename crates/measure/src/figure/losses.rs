@@ -7,7 +7,7 @@ use crate::table::esp_now;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate};
+use espbench_model::sample::{Cause, Fate};
 
 /// Bars in one figure, the worst; the table has all.
 const MOST: usize = 30;

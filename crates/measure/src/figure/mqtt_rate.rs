@@ -7,7 +7,7 @@ use crate::table::mqtt_rate::STAGES;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::IpTest;
+use espbench_model::workload::IpTest;
 
 const KIND: &str = "mqtt-rate";
 

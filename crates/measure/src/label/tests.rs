@@ -2,7 +2,7 @@ use super::*;
 use crate::settings::Setting;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::workload::{
+use espbench_model::workload::{
     Bounceback, Direction, EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Latency, LatencyBy,
     MqttMode, MqttRate, MqttVersion, Name, Ping, TcpRate, Transport, UdpEcho, Wifi, WifiJoin,
 };

@@ -11,8 +11,8 @@ use crate::summary::iperf::megabits;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::Interval;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Interval;
+use espbench_model::time::Instant;
 use serde::Serialize;
 
 /// Version of the lines.

@@ -3,8 +3,8 @@
 use super::{Histogram, Tally};
 use alloc::collections::BTreeMap;
 use core::time::Duration;
-use espbench_proto::sample::{Fate, Interval, Observer, Sample};
-use espbench_proto::workload::{IpTest, Workload};
+use espbench_model::sample::{Fate, Interval, Observer, Sample};
+use espbench_model::workload::{IpTest, Workload};
 use serde::Serialize;
 
 /// What one observer of a cell's streams saw so far, all streams together.
@@ -157,8 +157,8 @@ impl Stream {
 mod tests {
     use super::*;
     use crate::plan::defaults;
-    use espbench_proto::sample::{Link, Probe};
-    use espbench_proto::time::Instant;
+    use espbench_model::sample::{Link, Probe};
+    use espbench_model::time::Instant;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)

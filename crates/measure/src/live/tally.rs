@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::workload::{IpTest, Workload};
+use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::workload::{IpTest, Workload};
 
 /// Counts of samples, each fate apart: only what came back whole and in time is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::plan::defaults;
     use alloc::string::ToString;
-    use espbench_proto::sample::{Interval, Probe};
+    use espbench_model::sample::{Interval, Probe};
 
     fn of(fates: &[Fate]) -> Tally {
         let mut tally = Tally::default();

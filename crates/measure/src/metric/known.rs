@@ -4,7 +4,7 @@ use super::parse;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::text::meant;
+use espbench_model::text::meant;
 
 /// Quantities, and how their metrics' names end.
 const METRICS: &[(&[&str], &[&str])] = &[

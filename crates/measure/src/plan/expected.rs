@@ -2,7 +2,7 @@
 
 use crate::live::Span;
 use core::time::Duration;
-use espbench_proto::workload::{Direction, EspNow, EspNowTest, IpTest, Iperf, MqttMode, Workload};
+use espbench_model::workload::{Direction, EspNow, EspNowTest, IpTest, Iperf, MqttMode, Workload};
 
 /// Round trip assumed where nothing is known: that of the published ESP32 benchmark.
 const ROUND_TRIP: Duration = Duration::from_millis(7);

@@ -23,12 +23,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use core::time::Duration;
-use espbench_proto::wire::echo::HEADER_LEN;
-use espbench_proto::wire::iperf2;
-use espbench_proto::workload::{
+use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport,
     UdpEcho, Wifi, Workload,
 };
+use espbench_proto::wire::echo::HEADER_LEN;
+use espbench_proto::wire::iperf2;
 
 /// The 23 sizes in bytes of the published UDP echo benchmark (smellbomb-udp, table 1).
 pub const ECHO_SIZES: [u32; 23] = [

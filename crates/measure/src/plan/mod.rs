@@ -41,7 +41,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 
 /// The seed where a plan and the command line give none. Fixed, so that runs repeat.
 pub const DEFAULT_SEED: u64 = 1;

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
-use espbench_proto::workload::{IpTest, MqttMode, MqttVersion, Transport, Workload};
+use espbench_model::workload::{IpTest, MqttMode, MqttVersion, Transport, Workload};
 
 /// A text in TOML's quotes.
 pub(super) fn quoted(text: &str) -> String {

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::{Range, RangeInclusive};
 use core::time::Duration;
-use espbench_proto::text;
+use espbench_model::text;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -5,7 +5,7 @@ use super::trial::Stage;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 /// What most of a message's time goes to, with its share. A queue in the application is an effect:
 /// what follows the dash is what the node is slow by.

@@ -7,8 +7,8 @@ use crate::settings::{self, Settings};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::workload::Name;
+use espbench_model::sample::Cause;
+use espbench_model::workload::Name;
 
 /// What was varied, and what of it this is.
 #[derive(Clone, Debug, Default, PartialEq)]

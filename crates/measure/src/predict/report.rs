@@ -112,7 +112,7 @@ mod tests {
     fn point(devices: u32) -> Point {
         let trial = |lost: u64| Trial {
             messages: 1000,
-            lost: [(espbench_proto::sample::Cause::Collision, lost)].into(),
+            lost: [(espbench_model::sample::Cause::Collision, lost)].into(),
             latency_ms: (lost..1000).map(|i| f64::from(devices) + i as f64 * 0.01).collect(),
             stages_ns: [0, 1, 2, 3, 4, 5],
             told_ms: (2 * lost..1000).map(|i| i as f64).collect(),

@@ -3,8 +3,8 @@
 use crate::trend;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::time::Instant;
 
 /// A part of a message's way from when it was due until the other application had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,7 +19,7 @@ use crate::wifi;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
 /// be in memory, and makes the report of them.

@@ -13,8 +13,8 @@ use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::Link;
-use espbench_proto::workload::{EspNow, EspNowTest, IpTest, MqttMode, Workload};
+use espbench_model::sample::Link;
+use espbench_model::workload::{EspNow, EspNowTest, IpTest, MqttMode, Workload};
 
 /// A recorded cell without its samples.
 #[derive(Clone, Debug)]

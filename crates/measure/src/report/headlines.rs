@@ -7,7 +7,7 @@ use crate::units::Dimension;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::Fate;
+use espbench_model::sample::Fate;
 
 /// Different causes that are told; the table of failures has all.
 const CAUSES: usize = 3;

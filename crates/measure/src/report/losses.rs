@@ -4,9 +4,9 @@ use super::Losses;
 use crate::label;
 use crate::run::Recorded;
 use alloc::string::String;
-use espbench_proto::fact;
-use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
-use espbench_proto::workload::IpTest;
+use espbench_model::fact;
+use espbench_model::sample::{Cause, Fate, Interval, Observer, Sample};
+use espbench_model::workload::IpTest;
 
 impl Losses {
     /// Of one recorded cell.

@@ -9,7 +9,7 @@ use crate::label;
 use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 
 const fn is_pooled(workload: &Workload) -> bool {
     matches!(workload, Workload::EspNow(_))

@@ -2,4 +2,4 @@
 
 pub mod fleet;
 
-pub use espbench_proto::search::{REPETITIONS, RESOLUTION, RateSearch};
+pub use espbench_model::search::{REPETITIONS, RESOLUTION, RateSearch};

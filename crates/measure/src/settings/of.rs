@@ -3,7 +3,7 @@
 use super::{Key, Setting, Settings};
 use crate::plan::{usual_count, usual_image};
 use core::time::Duration;
-use espbench_proto::workload::{
+use espbench_model::workload::{
     Direction, EchoFormat, EspNow, EspNowTest, IpTest, Iperf, MqttMode, MqttRate, Ping, TcpRate,
     UdpEcho, Workload,
 };

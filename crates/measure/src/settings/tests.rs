@@ -1,5 +1,5 @@
 use super::*;
-use espbench_proto::workload::Name;
+use espbench_model::workload::Name;
 use std::collections::BTreeSet;
 use std::string::ToString;
 

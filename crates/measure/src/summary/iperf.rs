@@ -8,7 +8,7 @@
 //! sending was over. Where nothing tells what the device took, or it took nothing, its rate is
 //! unknown.
 //!
-//! Of a device over Wi-Fi ([`Workload::Wifi`](espbench_proto::workload::Workload::Wifi)), what the
+//! Of a device over Wi-Fi ([`Workload::Wifi`](espbench_model::workload::Workload::Wifi)), what the
 //! device itself counted is [`Observer::Peer`]: over TCP too, and with its intervals. Where only it
 //! sends, `throughput_tx` is still what arrived, and `throughput_sent` what its socket took.
 //!
@@ -28,9 +28,9 @@ use crate::settings::Settings;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Observer, Sample};
-use espbench_proto::time::Duration;
-use espbench_proto::workload::{Direction, IpTest, Iperf, Transport};
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::time::Duration;
+use espbench_model::workload::{Direction, IpTest, Iperf, Transport};
 
 /// An interval counts as whole from this share of its length.
 const WHOLE: f64 = 0.95;
@@ -306,9 +306,9 @@ mod tests {
     use crate::label;
     use crate::run::Site;
     use alloc::string::String;
-    use espbench_proto::sample::Link;
-    use espbench_proto::time::Instant;
-    use espbench_proto::workload::Workload;
+    use espbench_model::sample::Link;
+    use espbench_model::time::Instant;
+    use espbench_model::workload::Workload;
 
     const UDP: Iperf = Iperf {
         transport: Transport::Udp,

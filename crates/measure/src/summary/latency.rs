@@ -17,7 +17,7 @@ use crate::series;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Link, Sample};
+use espbench_model::sample::{Link, Sample};
 
 /// Quantiles shown, and how metrics name them.
 pub const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
@@ -87,8 +87,8 @@ mod tests {
     use crate::cell::Origin;
     use crate::run::Site;
     use crate::settings::Settings;
-    use espbench_proto::sample::{Cause, Fate, Probe};
-    use espbench_proto::time::Instant;
+    use espbench_model::sample::{Cause, Fate, Probe};
+    use espbench_model::time::Instant;
 
     fn probes(link: Link, ms: impl Iterator<Item = u64>) -> Vec<Sample> {
         let probe = |(seq, ms): (u64, u64)| {

@@ -15,7 +15,7 @@ use crate::run::{Recorded, Site};
 use crate::settings::Settings;
 use crate::wifi;
 use alloc::vec::Vec;
-use espbench_proto::workload::{IpTest, Workload};
+use espbench_model::workload::{IpTest, Workload};
 
 /// Counter of a cell in which this host sent over TCP: octets that were written and that the peer had
 /// not taken when the sender stopped, summed over streams or runs.

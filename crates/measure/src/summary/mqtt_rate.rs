@@ -44,9 +44,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::{IpTest, MqttMode, MqttRate};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{IpTest, MqttMode, MqttRate};
 
 const RATE: &str = "messages/s";
 

@@ -14,7 +14,7 @@ use crate::run::Recorded;
 use crate::series;
 use crate::settings::Settings;
 use alloc::vec::Vec;
-use espbench_proto::workload::{IpTest, Ping};
+use espbench_model::workload::{IpTest, Ping};
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
@@ -46,9 +46,9 @@ mod tests {
     use crate::run::Site;
     use alloc::collections::BTreeMap;
     use core::time::Duration;
-    use espbench_proto::sample::{Cause, Fate, Probe, Sample};
-    use espbench_proto::time::Instant;
-    use espbench_proto::workload::Workload;
+    use espbench_model::sample::{Cause, Fate, Probe, Sample};
+    use espbench_model::time::Instant;
+    use espbench_model::workload::Workload;
 
     #[test]
     fn round_trips_losses_and_what_the_kernel_stamped() {

@@ -19,8 +19,8 @@ use crate::run::Recorded;
 use crate::settings::Settings;
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Observer, Sample};
-use espbench_proto::workload::{IpTest, TcpRate};
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::workload::{IpTest, TcpRate};
 
 const UNIT: &str = "messages/s";
 
@@ -116,8 +116,8 @@ mod tests {
     use alloc::string::String;
     use alloc::vec;
     use core::time::Duration;
-    use espbench_proto::time::Instant;
-    use espbench_proto::workload::Workload;
+    use espbench_model::time::Instant;
+    use espbench_model::workload::Workload;
 
     const WORK: TcpRate = TcpRate {
         size: 16,

@@ -35,9 +35,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::fact;
-use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::workload::{IpTest, UdpEcho};
+use espbench_model::fact;
+use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::workload::{IpTest, UdpEcho};
 
 /// The quantiles shown, and how metrics name them.
 pub const QUANTILES: [(&str, f64); 4] =

@@ -20,7 +20,7 @@ use crate::run::Recorded;
 use crate::series;
 use crate::settings::Settings;
 use alloc::vec::Vec;
-use espbench_proto::workload::{IpTest, WifiJoin};
+use espbench_model::workload::{IpTest, WifiJoin};
 
 /// The steps, in their order: metric, and name.
 pub const STEPS: [(&str, &str); 4] = [
@@ -66,9 +66,9 @@ mod tests {
     use super::*;
     use crate::cell::Origin;
     use crate::run::Site;
-    use espbench_proto::sample::{Cause, Fate, Probe, Sample};
-    use espbench_proto::time::{Duration, Instant};
-    use espbench_proto::workload::Workload;
+    use espbench_model::sample::{Cause, Fate, Probe, Sample};
+    use espbench_model::time::{Duration, Instant};
+    use espbench_model::workload::Workload;
 
     fn join(seq: u64, ms: [u64; 4]) -> Sample {
         let due = Instant::from_nanos(seq * 5_000_000_000);

@@ -11,7 +11,7 @@ use crate::settings::Key;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::{IpTest, Name, Transport};
+use espbench_model::workload::{IpTest, Name, Transport};
 
 const KIND: &str = "iperf";
 

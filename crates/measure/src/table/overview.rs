@@ -8,7 +8,7 @@ use crate::settings::Key;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::IpTest;
+use espbench_model::workload::IpTest;
 
 /// The metrics that lead, by kind.
 const LEADING: [(&str, &[(&str, &str)]); 6] = [

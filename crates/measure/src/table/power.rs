@@ -9,8 +9,8 @@ use crate::settings::Key;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::fact;
-use espbench_proto::workload::IpTest;
+use espbench_model::fact;
+use espbench_model::workload::IpTest;
 
 /// The chapter.
 pub(crate) const SECTION: &str = "power";

@@ -5,7 +5,7 @@ use super::want::Metric;
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Fate, Observer, Sample};
+use espbench_model::sample::{Fate, Observer, Sample};
 
 /// What one evaluation found out. What was not asked for is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -144,15 +144,15 @@ mod tests {
     use super::*;
 
     fn probe(ms: u64, fate: Fate) -> Sample {
-        use espbench_proto::sample::Probe;
-        use espbench_proto::time::Instant;
+        use espbench_model::sample::Probe;
+        use espbench_model::time::Instant;
         let at = |ms: u64| Some(Instant::from_nanos(ms * 1_000_000));
         Sample::Probe(Probe { fate, sent: at(5), received: at(5 + ms), ..Probe::default() })
     }
 
     #[test]
     fn throughput_is_what_the_receiver_counted_after_the_first_interval() {
-        use espbench_proto::sample::{Interval, Link};
+        use espbench_model::sample::{Interval, Link};
         let interval = |link, seq, bytes, observer| {
             let link = Link(link);
             Sample::Interval(Interval { link, seq, bytes, observer, ..Interval::default() })
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_lost_round_trip_counts_as_the_wait_for_it() {
-        use espbench_proto::sample::Cause;
+        use espbench_model::sample::Cause;
         let mut samples: Vec<Sample> = (0..99).map(|_| probe(2, Fate::Delivered)).collect();
         samples.push(probe(0, Fate::Lost(Cause::Unknown)));
         let (mean, p99) = round_trips(&samples, Duration::from_secs(1)).unwrap();

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
-use espbench_proto::text::meant;
+use espbench_model::text::meant;
 use serde::Serialize;
 
 /// What a candidate is judged by. Directions are the device's.

@@ -7,7 +7,7 @@ use crate::series;
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The usual period of beacons: 100 time units of 1024 us (IEEE 802.11-2020, 9.4.1.3 and 3.1).
 pub const BEACON_PERIOD: Duration = Duration::from_micros(102_400);

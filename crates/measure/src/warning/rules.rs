@@ -11,10 +11,10 @@ use crate::{modes, series, trend};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::fact;
-use espbench_proto::sample::{Fate, Link, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::{Direction, IpTest, Iperf, MqttMode};
+use espbench_model::fact;
+use espbench_model::sample::{Fate, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{Direction, IpTest, Iperf, MqttMode};
 
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;

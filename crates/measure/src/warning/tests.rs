@@ -7,10 +7,10 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::fact;
-use espbench_proto::sample::{Interval, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::{Iperf, UdpEcho, Workload};
+use espbench_model::fact;
+use espbench_model::sample::{Interval, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{Iperf, UdpEcho, Workload};
 
 fn at(ms: f64) -> Instant {
     Instant::from_nanos((ms * 1e6) as u64)

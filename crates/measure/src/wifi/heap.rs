@@ -1,5 +1,5 @@
 //! The heap of a device while a cell was measured, where the target tells it
-//! ([`fact::HEAP_PEAK`](espbench_proto::fact::HEAP_PEAK)).
+//! ([`fact::HEAP_PEAK`](espbench_model::fact::HEAP_PEAK)).
 //!
 //! | metric | what |
 //! |---|---|
@@ -20,7 +20,7 @@ use crate::run::Recorded;
 use crate::settings::Key;
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_proto::fact::{HEAP_DRIVER_BOUND, HEAP_DRIVER_PEAK, HEAP_PEAK, HEAP_STARTED};
+use espbench_model::fact::{HEAP_DRIVER_BOUND, HEAP_DRIVER_PEAK, HEAP_PEAK, HEAP_STARTED};
 
 /// What was free at least.
 pub(crate) const LEAST: &str = "free_heap_min";

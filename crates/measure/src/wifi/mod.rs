@@ -1,7 +1,7 @@
 //! Tests of devices over Wi-Fi: what a cell is called, and which published cell is the same.
 //!
 //! A workload of a variant has the metrics of its kind of test. What the device was, the target
-//! tells by facts ([`espbench_proto::fact`]); they become identity columns. A plan that is named as a
+//! tells by facts ([`espbench_model::fact`]); they become identity columns. A plan that is named as a
 //! published table (with `wifi-` before it where another plan has the name) gives cells of that
 //! table, with the columns that the document fills:
 //!
@@ -33,8 +33,8 @@ use crate::settings::{Key, Setting};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::fact;
-use espbench_proto::workload::{Direction, IpTest, Name, Transport};
+use espbench_model::fact;
+use espbench_model::workload::{Direction, IpTest, Name, Transport};
 
 /// A published table of tests over Wi-Fi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! What a cell cost its battery, where the target counted the charge
-//! ([`fact::CHARGE_NC`](espbench_proto::fact::CHARGE_NC)).
+//! ([`fact::CHARGE_NC`](espbench_model::fact::CHARGE_NC)).
 //!
 //! | metric | what |
 //! |---|---|
@@ -16,9 +16,9 @@ use crate::run::Recorded;
 use crate::series;
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_proto::fact::{CHARGE_NC, TIME_NS};
-use espbench_proto::sample::{Fate, Sample};
-use espbench_proto::workload::IpTest;
+use espbench_model::fact::{CHARGE_NC, TIME_NS};
+use espbench_model::sample::{Fate, Sample};
+use espbench_model::workload::IpTest;
 
 /// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
 pub const USUAL_MAH: f64 = 2210.0;

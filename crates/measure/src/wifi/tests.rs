@@ -4,9 +4,9 @@ use crate::report::{Report, report};
 use crate::run::{RunFacts, Site};
 use alloc::collections::BTreeMap;
 use core::time::Duration;
-use espbench_proto::sample::{Interval, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::{Direction, Transport, Workload};
+use espbench_model::sample::{Interval, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{Direction, Transport, Workload};
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
@@ -86,7 +86,7 @@ fn seen(observer: Observer, megabits: f64) -> Vec<Sample> {
 }
 
 fn iperf(work: &Workload) -> Vec<Sample> {
-    let Some(espbench_proto::workload::IpTest::Iperf(w)) = work.ip() else {
+    let Some(espbench_model::workload::IpTest::Iperf(w)) = work.ip() else {
         panic!("another kind")
     };
     let udp = w.transport == Transport::Udp;
@@ -176,7 +176,7 @@ fn raw_802_11_is_a_cell_of_its_own() {
 
 /// Runs of a second: 4000 messages in the first, 10 more in each after it.
 fn runs(work: &Workload) -> Vec<Sample> {
-    let Some(espbench_proto::workload::IpTest::TcpRate(w)) = work.ip() else {
+    let Some(espbench_model::workload::IpTest::TcpRate(w)) = work.ip() else {
         panic!("another kind")
     };
     let run = |seq: u64| Interval {

@@ -18,8 +18,8 @@ pub mod iperf;
 pub mod mqtt;
 pub mod taken;
 
-use crate::sample::Sample;
-use crate::time::Instant;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 
 /// Request of a machine to its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,7 +19,7 @@
 //! - **A window may grow without being read** (auto-tuning). A larger window is taken for a larger
 //!   buffer, never for octets taken.
 
-use crate::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 
 /// A window at most this part of the largest one is closed: a sender no longer fills it.
 const CLOSED: u64 = 4;

@@ -1,11 +1,11 @@
 //! Brokers that refuse, lower, hang, babble or leave.
 
 use crate::rig::{MS, Rig, settings};
+use espbench_model::sample::{Cause, Fate, Observer};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::connection::ClientConnection;
 use espbench_proto::node::mqtt::{Foreign, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::sample::{Cause, Fate, Observer};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{ConnAck, Disconnect, Packet, Version};
 
 #[track_caller]
@@ -201,7 +201,7 @@ fn a_goodbye_has_its_reason() {
 fn a_broker_that_takes_no_bytes_is_given_up() {
     let mut rig = Rig::new(MqttSettings { pace: OfferedLoad::Saturate, ..settings(1) });
     while rig.exchange.gaps().unwrap().missing() == 0 && rig.broker.seen.is_empty() {
-        assert!(rig.turn(espbench_proto::time::Instant::NEVER));
+        assert!(rig.turn(espbench_model::time::Instant::NEVER));
     }
     // Something is given out, and the system never says that it took it.
     let mut buf = [0; 512];

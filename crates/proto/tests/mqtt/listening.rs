@@ -1,12 +1,12 @@
 //! Listening to a device that numbers its own messages.
 
 use crate::rig::{MS, settings};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::listener::{FARTHEST_AHEAD, FARTHEST_BEHIND, SubscriberStorage};
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
 use espbench_proto::node::mqtt::{Listener, MqttFault, MqttSettings};
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Probe, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{ConnAck, Frame, Packet, Publish, SubAck, Version};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -2,9 +2,9 @@
 
 use crate::broker::Way;
 use crate::rig::{MS, Rig, settings};
+use espbench_model::sample::{Cause, Fate, Observer};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::mqtt::{MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::sample::{Cause, Fate, Observer};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Version};
 
 #[test]

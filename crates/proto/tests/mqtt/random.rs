@@ -1,10 +1,10 @@
 //! Whatever happens in whatever order: no panic, an end, and one fate a message.
 
 use crate::rig::{exchange, settings};
+use espbench_model::sample::{Fate, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::{Exchange, MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::sample::{Fate, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Publish, SubAck, Version};
 use proptest::prelude::*;
 

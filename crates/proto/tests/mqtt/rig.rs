@@ -1,6 +1,8 @@
 //! Drives an exchange against the scripted broker, on virtual time.
 
 use crate::broker::Broker;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
@@ -8,8 +10,6 @@ use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{
     Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side,
 };
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::Version;
 
 pub const MS: Duration = Duration::from_millis(1);

@@ -7,11 +7,11 @@
 //!
 //! `BLESS=1 cargo test -p espbench-proto --test transcripts` writes the `.expected` files anew.
 
+use espbench_model::sample::{Interval, Probe, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::transcript::{
     Item, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
 };
-use espbench_proto::sample::{Interval, Probe, Sample};
-use espbench_proto::time::Instant;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use crate::mac::{
     WirelessMedium,
 };
 use crate::radio::{ErrorModelDecoder, ErrorTable, FrameCapture, receiver};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// Counters of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

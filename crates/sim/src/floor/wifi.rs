@@ -19,8 +19,8 @@ use crate::radio::timing::SIFS_NS;
 use crate::radio::{BasicRates, Hr, WifiMode};
 use crate::wifi::{Capabilities, WifiSecurity, joining_octets};
 use alloc::vec::Vec;
-use espbench_proto::fact;
-use espbench_proto::workload::{Direction, IpTest, Iperf, Transport, Wifi};
+use espbench_model::fact;
+use espbench_model::workload::{Direction, IpTest, Iperf, Transport, Wifi};
 
 /// LLC and SNAP (RFC 1042), IPv4 and UDP or TCP without options, octets.
 const SNAP: u32 = 8;
@@ -175,7 +175,7 @@ pub fn raw() -> f64 {
 mod tests {
     use super::*;
     use core::time::Duration;
-    use espbench_proto::workload::{EchoFormat, Name, UdpEcho};
+    use espbench_model::workload::{EchoFormat, Name, UdpEcho};
 
     fn means(mode: &str, frames: u32) -> WifiParams {
         WifiParams { mode: mode.parse().unwrap(), frames, cipher: 0, security: WifiSecurity::Open }

@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sdkconfig::{SdkConfig, Settings};
+use espbench_model::sdkconfig::{SdkConfig, Settings};
 
 /// A room with devices that speak IP.
 #[derive(Clone, Debug)]

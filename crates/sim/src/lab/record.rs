@@ -1,7 +1,7 @@
 //! What a test gives back while it runs.
 
 use alloc::string::String;
-use espbench_proto::sample::Sample;
+use espbench_model::sample::Sample;
 
 /// Takes what a test finds.
 pub trait Record {

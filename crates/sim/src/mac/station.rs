@@ -6,7 +6,7 @@ use crate::radio::WifiMode;
 use crate::random::{Purpose, RngStream};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 /// Counters of a station's MAC. Group frames and unicast frames to the station count as received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::frame::{MpduInfo, Ppdu};
 use super::medium::WirelessMedium;
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 /// A station that has received a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

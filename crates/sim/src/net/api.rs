@@ -5,11 +5,11 @@ use super::lower::ProgramEnv;
 use super::tcp::{ConnectionOwner, TcpConnection};
 use super::udp;
 use alloc::vec::Vec;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState,
 };
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Instant;
 
 /// The sockets of a program; see [`IpHost::api`].
 pub struct ProgramSockets<'a> {

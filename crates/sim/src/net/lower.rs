@@ -1,7 +1,7 @@
 //! The driver below a host, and the device around a program.
 
+use espbench_model::sample::Sample;
 use espbench_proto::node::app::ProgramWork;
-use espbench_proto::sample::Sample;
 
 /// The driver below a host.
 pub trait NetDriver {

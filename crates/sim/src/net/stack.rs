@@ -1,7 +1,7 @@
 //! The limits and choices of a host's TCP/IP stack: lwIP on an ESP, or Linux on a PC.
 
 use core::time::Duration;
-use espbench_proto::sdkconfig::SdkConfig;
+use espbench_model::sdkconfig::SdkConfig;
 
 /// The rule by which received segments are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::stack::Stack;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{Endpoint, ReceivedDatagram};
-use espbench_proto::time::Instant;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
 

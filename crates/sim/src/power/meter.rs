@@ -1,7 +1,7 @@
 //! Time by state, from changes of state.
 
 use super::times::{CpuState, ModemState, PowerState, StateTimes};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// A meter of the time that a device spends in each state. A change of state costs a few additions.
 #[derive(Clone, Copy, Debug)]

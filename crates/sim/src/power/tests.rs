@@ -1,6 +1,6 @@
 use super::*;
 use crate::radio::ChannelWidth;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use proptest::prelude::*;
 use std::vec::Vec;
 

@@ -10,8 +10,8 @@ use super::pool::{FrameOrigin, FramePool, Handle};
 use super::queue::{FleetEvent, FleetEventKind, Queue};
 use super::station::{IdealRadio, TxState};
 use alloc::vec::Vec;
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::{Frame, Input};
-use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// Tells whether a frame is for everybody: broadcast, and group addresses of IEEE 802.

@@ -7,10 +7,10 @@ use super::device_set::{DeviceHost, DeviceSet, Printed, Stuck};
 use super::medium::Medium;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::board::{Board as _, Key};
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// The parts of a conversation: devices, and their host.

@@ -14,11 +14,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Frame, Input, Output, Payload, Read, Then};
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// Bytes that a device may send or print with one poll.

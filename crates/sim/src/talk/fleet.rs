@@ -18,9 +18,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::Input;
 use espbench_proto::node::esp_now::board::Work;
-use espbench_proto::time::Instant;
 
 /// The settings of a fleet.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use super::device::NodeId;
 use core::time::Duration;
+use espbench_model::sample::{Cause, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::sample::{Cause, Sample};
-use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// A frame that has been on the air: one copy, one attempt of the MAC.

@@ -3,7 +3,7 @@
 
 use super::device::NodeId;
 use alloc::vec::Vec;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// A frame in the pool.

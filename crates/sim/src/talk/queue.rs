@@ -4,7 +4,7 @@ use super::device::NodeId;
 use super::device_set::Cue;
 use super::pool::Handle;
 use crate::events::Scheduler;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The events that are to happen, by time.
 pub(super) type Queue = Scheduler<Instant, FleetEvent>;

@@ -4,7 +4,7 @@ use super::device::NodeId;
 use super::pool::Handle;
 use crate::random::{Purpose, RngStream};
 use alloc::collections::VecDeque;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The counters of a node's radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

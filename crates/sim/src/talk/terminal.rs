@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// Between a command and its carriage return. Less than 30 ms counts as pasted, and the line
 /// editor of ESP-IDF 4.4 then takes the return as text.

@@ -13,9 +13,9 @@ use super::note::{FrameOnAir, MissReason, Note, Watch};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Instant;
 use espbench_proto::wire::component::{DataType, Header};
 use espbench_proto::wire::mac::Mac;
 

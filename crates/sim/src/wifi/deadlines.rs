@@ -5,7 +5,7 @@
 
 use super::frame::MARK;
 use crate::mac::WirelessMedium;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines<const N: usize> {

@@ -1,7 +1,7 @@
 //! Frames on their way, and what captures show of them.
 
 use alloc::vec::Vec;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The subtype of a frame (9.2.4.1.3, Table 9-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

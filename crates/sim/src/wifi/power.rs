@@ -5,7 +5,7 @@ use super::tag::DataTag;
 use super::upper::{SentPacket, UpperLayer};
 use super::{WifiLayer, WifiNode};
 use crate::mac::WirelessMedium;
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 impl WifiLayer {
     /// Switches a station or an access point off, with its MAC. Its packets are lost; it sends no

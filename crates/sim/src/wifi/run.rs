@@ -8,8 +8,8 @@ use super::tag::DataTag;
 use super::upper::{ReceivedPacket, UpperLayer};
 use super::{WifiCounters, WifiLayer, WifiNode};
 use crate::mac::{MissedReception, Ppdu, Reception, TxStatus, WirelessMedium};
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 impl WifiLayer {
     /// Handles the end of a frame of this layer; see

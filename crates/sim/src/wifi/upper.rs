@@ -2,8 +2,8 @@
 
 use crate::mac::WirelessMedium;
 use core::time::Duration;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 /// A packet that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

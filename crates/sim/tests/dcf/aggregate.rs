@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::mac::{
     AmpduConfig, FrameKind, GROUP, MacConfig, MacUser, MissedReception, MpduFate, MpduInfo, Ppdu,

@@ -2,8 +2,8 @@
 
 use crate::rig::{packet, room_of, room_with};
 use crate::script::{ACK, DATA, Script, US};
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 use espbench_sim::air::{
     AdjacentChannels, PowerRatio, RadioLinks, ReceiverConfig, ThresholdDecoder,
 };

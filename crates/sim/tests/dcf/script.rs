@@ -2,8 +2,8 @@
 
 use crate::rig::packet;
 use core::time::Duration;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 use espbench_sim::mac::{
     FrameKind, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
 };

@@ -1,8 +1,8 @@
 //! Acknowledgements that are lost: the receiver has the frame, and its sender does not know.
 
 use crate::rig::{Flights, instant, row};
+use espbench_model::time::Duration;
 use espbench_proto::node::esp_now::task::{Event, Outcome, Outgoing};
-use espbench_proto::time::Duration;
 use espbench_proto::wire::component::{DataType, FrameConfig};
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::trace::AirtimeKind;

@@ -1,8 +1,8 @@
 //! Pings: what a round trip is made of.
 
 use crate::rig::{Flights, instant, micros, row, says};
-use espbench_proto::sample::{Fate, Probe, Sample};
-use espbench_proto::time::Duration;
+use espbench_model::sample::{Fate, Probe, Sample};
+use espbench_model::time::Duration;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::{Background, Point};

@@ -1,7 +1,7 @@
 //! Scripts in rooms: the same text as on an ideal medium.
 
 use crate::rig::{instant, row};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet};

@@ -1,8 +1,8 @@
 //! Rooms in trouble: full buffers, hidden senders, resets, other channels.
 
 use crate::rig::{Flights, instant, micros, row, says};
+use espbench_model::time::Duration;
 use espbench_proto::node::esp_now::task::Outgoing;
-use espbench_proto::time::Duration;
 use espbench_proto::wire::component::{DataType, FrameConfig};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;

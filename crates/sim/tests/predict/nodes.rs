@@ -1,8 +1,8 @@
 //! Whole nodes.
 
 use crate::rig::{AIR, close, delivered, load, lost, probes, scene};
-use espbench_proto::sample::Cause;
-use espbench_proto::workload::EspNowCast;
+use espbench_model::sample::Cause;
+use espbench_model::workload::EspNowCast;
 use espbench_sim::check::bianchi::refined;
 use espbench_sim::lab::predict::{Arrival, run, run_bare};
 use espbench_sim::radio::WifiMode;
@@ -33,7 +33,7 @@ fn a_lone_node_has_the_latency_of_its_frames() {
         let every = Duration::from_millis(50);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
         let outcome = run(&scene(1, WifiMode::ESP_NOW), &load, 1).unwrap();
-        let latency = |it: &espbench_proto::sample::Probe| Some(it.received?.since(it.due));
+        let latency = |it: &espbench_model::sample::Probe| Some(it.received?.since(it.due));
         // The component's filter takes one in some thousands for a repetition: ids have 16 bits.
         let filtered = lost(&outcome, Cause::Unknown);
         assert_eq!(delivered(&outcome) + filtered, outcome.samples.len());

@@ -1,8 +1,8 @@
 //! Radios alone.
 
 use crate::rig::{AIR, close, delivered, load, lost, probes, scene};
-use espbench_proto::sample::Cause;
-use espbench_proto::workload::EspNowCast;
+use espbench_model::sample::Cause;
+use espbench_model::workload::EspNowCast;
 use espbench_sim::check::bianchi::refined;
 use espbench_sim::lab::predict::{Arrival, run_bare};
 use espbench_sim::radio::WifiMode;
@@ -40,7 +40,7 @@ fn a_lone_sender_has_the_latency_of_its_frames() {
         let every = Duration::from_millis(50);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(60));
         let outcome = run_bare(&scene(1, WifiMode::ESP_NOW), &load, 1).unwrap();
-        let latency = |it: &espbench_proto::sample::Probe| it.received.unwrap().since(it.due);
+        let latency = |it: &espbench_model::sample::Probe| it.received.unwrap().since(it.due);
         let least = probes(&outcome).map(latency).min().unwrap();
         // The medium was idle for DIFS.
         assert_eq!(least, AIR);

@@ -1,7 +1,7 @@
 //! `espnow_iperf -p` in the published modes.
 
 use crate::rig::{LOSSES, frames, last, plays, talk};
-use espbench_proto::sample::{Fate, Sample};
+use espbench_model::sample::{Fate, Sample};
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! Fleets for scenarios, and what is read of their consoles.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{Board, Key};
 use espbench_proto::node::esp_now::device;
 use espbench_proto::node::esp_now::task::{Encrypt, Settings};
 use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::time::{Duration, Instant};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet_of};
 use espbench_sim::talk::script::{PlayError, play};

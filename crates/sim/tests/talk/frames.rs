@@ -1,7 +1,7 @@
 //! What happens to frames on their way.
 
 use crate::toys::{Talker, one_talks};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::medium::dsss_1m;

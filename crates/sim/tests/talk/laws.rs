@@ -1,9 +1,9 @@
 //! Runs repeat, time goes on, devices are reset.
 
 use crate::toys::{Console, Talker, one_talks};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::{Board, Key, Slot};
 use espbench_proto::node::esp_now::{Input, Output};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::transcript::TalkFilter;

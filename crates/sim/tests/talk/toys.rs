@@ -1,9 +1,9 @@
 //! Devices that do one thing.
 
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Input, Output};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation as _, DeviceModel, Fleet, FleetSetup, NodeId, Transcript};

@@ -2,7 +2,7 @@
 
 use crate::cli::output::cannot_write;
 use anyhow::Context as _;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::talk::note::{Note, Watch};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};

@@ -7,7 +7,7 @@ use crate::target::spec::{self, Access};
 use anyhow::bail;
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
 use espbench_measure::units;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, Workload};
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, Workload};
 use std::process::ExitCode;
 use std::time::Duration;
 

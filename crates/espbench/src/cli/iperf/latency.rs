@@ -2,7 +2,7 @@
 
 use espbench_measure::plan::latency_by;
 use espbench_measure::units;
-use espbench_proto::workload::{Latency, LatencyBy};
+use espbench_model::workload::{Latency, LatencyBy};
 use std::time::Duration;
 
 /// Flags of the echo probes around the test.

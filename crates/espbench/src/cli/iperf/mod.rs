@@ -15,11 +15,9 @@ use crate::target::spec;
 use anyhow::{Context as _, bail};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, print};
 use espbench_measure::summary::iperf::lines::{Lines, Style};
-use espbench_proto::sample::{Interval, Observer, Sample};
-use espbench_proto::wire::iperf2::{
-    BOUNCE_LENGTH, PORT, TCP_LENGTH, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE,
-};
-use espbench_proto::workload::{Direction, Iperf, Transport, Workload};
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::workload::{Direction, Iperf, Transport, Workload};
+use espbench_proto::wire::iperf2::{BOUNCE_LENGTH, PORT, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE};
 use number::Rate;
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
@@ -176,7 +174,7 @@ fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
     let bounceback = args.options.bounceback();
     let usual = match (args.udp, peer.is_ipv4()) {
         (false, _) if bounceback.is_some() => BOUNCE_LENGTH,
-        (false, _) => TCP_LENGTH,
+        (false, _) => Iperf::TCP_LENGTH,
         (true, true) => UDP_LENGTH,
         (true, false) => UDP_LENGTH_V6,
     };

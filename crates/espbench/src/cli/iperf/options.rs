@@ -4,8 +4,8 @@ use super::number;
 use crate::sys::options::SocketOptions;
 use anyhow::{Context as _, bail};
 use espbench_measure::summary::iperf::lines::unit::{ADAPTIVE, Unit};
+use espbench_model::workload::{Bounceback, Name};
 use espbench_proto::wire::iperf2::tos;
-use espbench_proto::workload::{Bounceback, Name};
 use std::time::Duration;
 
 /// Flags, under iperf 2's names.

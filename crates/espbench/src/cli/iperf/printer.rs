@@ -4,7 +4,7 @@ use super::rows::Stream;
 use crate::cli::common::Format;
 use crate::respond::iperf::{ClientRequest, ServerEvent};
 use espbench_measure::summary::iperf::{lines::Lines, lines::Style, megabits};
-use espbench_proto::sample::{Interval, Sample};
+use espbench_model::sample::{Interval, Sample};
 use espbench_proto::wire::iperf2::Mode;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -168,6 +168,6 @@ fn object(test: u32, known: &Known, i: &Interval) -> String {
     format!("{value}\n")
 }
 
-fn seconds(at: espbench_proto::time::Instant) -> f64 {
+fn seconds(at: espbench_model::time::Instant) -> f64 {
     at.as_nanos() as f64 / 1e9
 }

@@ -2,7 +2,7 @@
 
 use crate::sys::localtime;
 use espbench_measure::summary::iperf::lines::csv;
-use espbench_proto::sample::{Interval, Observer};
+use espbench_model::sample::{Interval, Observer};
 use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 

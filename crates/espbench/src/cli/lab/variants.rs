@@ -2,7 +2,7 @@
 
 use crate::render::text;
 use espbench_measure::table::Column;
-use espbench_proto::sdkconfig::{Key, Kind, Settings};
+use espbench_model::sdkconfig::{Key, Kind, Settings};
 use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
 use espbench_sim::wifi::{DataRates, PowerSave};

@@ -17,7 +17,7 @@ use espbench_measure::live::event::{At, Event, Seen};
 use espbench_measure::plan::Step;
 use espbench_measure::run::RunFacts;
 use espbench_measure::settings::Settings;
-use espbench_proto::sample::Sample;
+use espbench_model::sample::Sample;
 use lines::Lines;
 use metrics::Metrics;
 use std::collections::VecDeque;

@@ -8,7 +8,7 @@ use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::settings::{Setting, Settings};
 use espbench_measure::units::{self, Dimension, print_duration};
-use espbench_proto::workload::EspNowCast;
+use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use espbench_sim::lab::predict::{Arrival, Load};
 use espbench_sim::radio::WifiMode;

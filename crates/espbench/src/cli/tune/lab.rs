@@ -5,10 +5,10 @@ use anyhow::{Context as _, anyhow, bail};
 use espbench_measure::run::Site;
 use espbench_measure::tune::outcome::{round_trips, throughput};
 use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power, Want};
-use espbench_proto::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
-use espbench_proto::sample::{Observer, Sample};
-use espbench_proto::sdkconfig::{Chip, Context};
-use espbench_proto::workload::{
+use espbench_model::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
+use espbench_model::sample::{Observer, Sample};
+use espbench_model::sdkconfig::{Chip, Context};
+use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
 };
 use espbench_sim::lab::file::Kind;

@@ -9,7 +9,7 @@ use super::common::OutputArgs;
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::tune::Want;
-use espbench_proto::sdkconfig::{Chip, Release};
+use espbench_model::sdkconfig::{Chip, Release};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;

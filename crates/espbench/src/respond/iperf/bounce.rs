@@ -3,9 +3,9 @@
 use super::{IDLE, ServerTest};
 use crate::pump::{SLICE, epoch_ns, is_pause};
 use crate::sys::options::{quick_ack, set_tos};
-use espbench_proto::node::iperf::{FlowCounts, FlowMeter};
-use espbench_proto::sample::{Link, Observer, Sample};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Link, Observer, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{BOUNCE_HEADER, Bounce, Stamp, bounce_flags};
 use socket2::SockRef;
 use std::io::{self, Read, Write};

@@ -6,12 +6,13 @@ use super::{
 use crate::pump::{self, PumpContext, SLICE, epoch_ns, is_pause, tcp as stream};
 use crate::sys::options::set_tos;
 use crate::sys::tcp_window::with_window;
+use espbench_model::sample::Link;
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::Iperf;
 use espbench_proto::node::iperf::{BurstWriter, Limit, server_header};
-use espbench_proto::sample::Link;
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{
     Ack, AckTimes, BURST_HEADER, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader,
-    Mode, Stamp, TCP_LENGTH, client_greeting,
+    Mode, Stamp, client_greeting,
 };
 use socket2::SockRef;
 use std::io::{self, Read, Write};
@@ -231,7 +232,8 @@ fn send(
     start: Instant,
     duplex: bool,
 ) {
-    let length = if header.length == 0 { TCP_LENGTH } else { header.length.min(LONGEST_WRITE) };
+    let length =
+        if header.length == 0 { Iperf::TCP_LENGTH } else { header.length.min(LONGEST_WRITE) };
     let (bursts, before) = match begin_bursts(test, stream, header, start) {
         Ok(Some((bursts, before))) => (Some(bursts), before),
         Ok(None) => (None, 0),

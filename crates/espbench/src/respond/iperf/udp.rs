@@ -5,11 +5,11 @@ use super::{ClientRequest, IDLE, ServerContext, ServerTest, limit, trip_times};
 use crate::pump::{PumpContext, epoch_ns, flows, udp as pump};
 use crate::sys::options::set_tos;
 use crate::sys::udp::MAX_SEND;
+use espbench_model::sample::{Link, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::node::iperf::{
     Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender, server_header,
 };
-use espbench_proto::sample::{Link, Sample};
-use espbench_proto::time::Instant;
 use espbench_proto::wire::iperf2::{
     Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, Mode, Stamp, TRIP_TIMES_LENGTH, UDP_LENGTH,
     UDP_LENGTH_V6, UDP_RATE, Width,

@@ -6,7 +6,7 @@ use super::broker::{Broker, BrokerNotice};
 use crate::clock::Clock;
 use crate::respond::ServiceLog;
 use crate::sys;
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use std::io::{self, ErrorKind, IoSlice, Read as _, Write as _};

@@ -1,6 +1,6 @@
 //! Addresses of the streams of a test, for the lines that name them.
 
-use espbench_proto::sample::Link;
+use espbench_model::sample::Link;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

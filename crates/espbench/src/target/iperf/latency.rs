@@ -10,10 +10,10 @@ use crate::target::round_trips::ProbeExchange;
 use crate::target::udp_echo::UdpCarrier;
 use crate::target::{Sink, TargetError};
 use espbench_measure::plan::ECHO_PORT;
+use espbench_model::sample::{Link, Sample};
+use espbench_model::time::Duration;
+use espbench_model::workload::{EchoFormat, Latency, LatencyBy, Ping, UdpEcho};
 use espbench_proto::node::echo::{Prober, SLOTS};
-use espbench_proto::sample::{Link, Sample};
-use espbench_proto::time::Duration;
-use espbench_proto::workload::{EchoFormat, Latency, LatencyBy, Ping, UdpEcho};
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,7 +141,7 @@ impl Sink for ProbeSink<'_> {
     fn sample(&mut self, sample: Sample) {
         if let Sample::Probe(probe) = sample {
             self.outbox
-                .sample(Sample::Probe(espbench_proto::sample::Probe { link: self.link, ..probe }));
+                .sample(Sample::Probe(espbench_model::sample::Probe { link: self.link, ..probe }));
         }
     }
 

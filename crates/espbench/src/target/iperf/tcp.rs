@@ -5,13 +5,13 @@ use crate::pump::{PumpContext, SLICE, is_pause, tcp as pump};
 use crate::sys::tcp_window::with_window;
 use crate::target::TargetError;
 use espbench_measure::summary::IN_FLIGHT;
+use espbench_model::sample::{Link, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::Direction;
 use espbench_proto::node::iperf::{BurstWriter, Limit};
-use espbench_proto::sample::{Link, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{
     Ack, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader, Iperf3, server_greeting,
 };
-use espbench_proto::workload::Direction;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::Ordering;

@@ -4,13 +4,13 @@ use super::{BACK, IDLE, IperfCell, StreamEvent, StreamOutbox, Way, back, is_rece
 use crate::pump::{PumpContext, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
 use crate::target::TargetError;
+use espbench_model::sample::{Link, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::Direction;
 use espbench_proto::node::iperf::{
     Ending, Finish, Limit, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender,
 };
-use espbench_proto::sample::{Link, Sample};
-use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{Carrier, ClientHeader, DATAGRAM_HEADER, Width};
-use espbench_proto::workload::Direction;
 use socket2::SockRef;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

@@ -9,13 +9,13 @@ use crate::target::{Sink, TargetError};
 use crate::transport::BrokerStream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
+use espbench_model::sample::Link;
+use espbench_model::time::Instant;
+use espbench_model::workload::MqttRate;
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::listener::{NAMED, SubscriberStorage};
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
 use espbench_proto::node::mqtt::{Listener, OfferedLoad, Side};
-use espbench_proto::sample::Link;
-use espbench_proto::time::Instant;
-use espbench_proto::workload::MqttRate;
 use std::io;
 
 /// Longest topic and largest message taken from a device.

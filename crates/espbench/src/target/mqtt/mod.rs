@@ -4,7 +4,7 @@
 //! # What is recorded
 //!
 //! A cell with a given rate, or as fast as it goes, records every message as a
-//! [`Probe`](espbench_proto::sample::Probe) on link 0, the arrivals of each second as an `Interval`
+//! [`Probe`](espbench_model::sample::Probe) on link 0, the arrivals of each second as an `Interval`
 //! of the receiver, and at the end two totals: of the sender (messages due, over the time in which
 //! they came due) and of the receiver (messages that came, until the last one).
 //!
@@ -34,10 +34,10 @@ use super::{Sink, Target, TargetError, noted};
 use crate::transport::BrokerAddress;
 use espbench_measure::run::Site;
 use espbench_measure::search::RateSearch;
+use espbench_model::sample::{Fate, Interval, Link, Observer, Sample};
+use espbench_model::time::Duration;
+use espbench_model::workload::{MqttMode, MqttRate, Workload};
 use espbench_proto::node::mqtt::{KEEP_ALIVE, OfferedLoad, payload};
-use espbench_proto::sample::{Fate, Interval, Link, Observer, Sample};
-use espbench_proto::time::Duration;
-use espbench_proto::workload::{MqttMode, MqttRate, Workload};
 use pump::{ExchangeOutcome, MqttJob};
 use std::net::SocketAddr;
 

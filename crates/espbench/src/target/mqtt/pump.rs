@@ -17,6 +17,9 @@ use crate::target::{Sink, TargetError};
 use crate::transport::BrokerStream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
+use espbench_model::sample::Link;
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{MqttMode, MqttRate};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
@@ -24,9 +27,6 @@ use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{
     Exchange, ExchangeStorage, Foreign, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side,
 };
-use espbench_proto::sample::Link;
-use espbench_proto::time::{Duration, Instant};
-use espbench_proto::workload::{MqttMode, MqttRate};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};

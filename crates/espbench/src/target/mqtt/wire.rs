@@ -5,9 +5,9 @@ use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::target::{Sink, TargetError};
 use crate::transport::{BrokerAddress, BrokerStream, Opened, TransportError};
+use espbench_model::sample::{Fate, Link, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::mqtt::Side;
-use espbench_proto::sample::{Fate, Link, Probe, Sample};
-use espbench_proto::time::{Duration, Instant};
 
 /// Bytes given to a connection at once. A packet that is longer is given alone.
 pub(super) const BATCH: usize = 64 * 1024;

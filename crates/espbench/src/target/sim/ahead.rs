@@ -5,8 +5,8 @@
 //! wait as well: those of later cells for all samples, that of the first for its own.
 
 use crate::target::{Sink, TargetError};
-use espbench_proto::sample::Sample;
-use espbench_proto::workload::Workload;
+use espbench_model::sample::Sample;
+use espbench_model::workload::Workload;
 use espbench_sim::lab::record::Record;
 use std::any::Any;
 use std::collections::VecDeque;

@@ -14,7 +14,7 @@ use super::{Sink, Target, TargetError};
 use ahead::{Ahead, Order};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
-use espbench_proto::workload::Workload;
+use espbench_model::workload::Workload;
 use espbench_sim::lab::file::{Kind, Library};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};

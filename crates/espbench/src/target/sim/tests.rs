@@ -1,8 +1,8 @@
 //! Simulated cells come in order, and are the same however they were made.
 
 use super::*;
-use espbench_proto::sample::Sample;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest};
+use espbench_model::sample::Sample;
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default, PartialEq)]

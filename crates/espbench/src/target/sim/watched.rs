@@ -2,7 +2,7 @@
 
 use super::{Rooms, wifi};
 use crate::capture::{AirCapture, CaptureOrigin};
-use espbench_proto::workload::{EspNow, Workload};
+use espbench_model::workload::{EspNow, Workload};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};
 use espbench_sim::lab::trace::{Limits, Tracer};

@@ -1,7 +1,7 @@
 //! Cells of devices that speak IP over Wi-Fi.
 
 use crate::capture::Wlan;
-use espbench_proto::workload::Wifi;
+use espbench_model::workload::Wifi;
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::Failed;

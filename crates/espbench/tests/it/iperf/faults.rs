@@ -2,9 +2,9 @@
 
 use super::{Server, TCP, UDP, bytes, client, rate};
 use crate::util::{PATIENCE, Paced, peer};
-use espbench_proto::sample::Observer;
+use espbench_model::sample::Observer;
+use espbench_model::workload::{Direction, Iperf};
 use espbench_proto::wire::iperf2::{Datagram, ServerReport, Stamp};
-use espbench_proto::workload::{Direction, Iperf};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};

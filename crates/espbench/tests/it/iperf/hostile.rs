@@ -2,12 +2,12 @@
 
 use super::{Collect, Server, TCP, UDP, bytes, client};
 use crate::util::{Bench, PATIENCE};
-use espbench_proto::sample::{Fate, Observer};
-use espbench_proto::time::Duration as ProtoDuration;
+use espbench_model::sample::{Fate, Observer};
+use espbench_model::time::Duration as ProtoDuration;
+use espbench_model::workload::{Bounceback, Direction, Iperf};
 use espbench_proto::wire::iperf2::{
     Bounce, Burst, CLIENT_HEADER_START, Datagram, REPORT, ServerReport, Stamp, Width,
 };
-use espbench_proto::workload::{Bounceback, Direction, Iperf};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! Our client against our server.
 
 use super::{Server, TCP, UDP, bytes, client};
-use espbench_proto::sample::Observer;
-use espbench_proto::workload::{Direction, Iperf};
+use espbench_model::sample::Observer;
+use espbench_model::workload::{Direction, Iperf};
 use std::time::Duration;
 
 const DIRECTIONS: [Direction; 5] = [
@@ -73,7 +73,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_soon() {
         let site = espbench_measure::run::Site::default();
         let mut target = espbench::target::iperf::IperfTarget::new(server.service.address, site);
         let work = Iperf { time: Duration::from_secs(3600), ..work };
-        let work = espbench_proto::workload::Workload::Iperf(work);
+        let work = espbench_model::workload::Workload::Iperf(work);
         let result = espbench::target::Target::run(&mut target, &work, &mut sink);
         assert!(matches!(result, Err(espbench::target::TargetError::Cancelled)));
         assert_eq!(sink.totals(Observer::Sender).len(), 1);

@@ -7,8 +7,8 @@
 use super::usher::Usher;
 use super::{Server, TCP, Theirs, UDP, bytes, client, close, rate, their_client};
 use crate::util::peer;
-use espbench_proto::sample::{Interval, Observer};
-use espbench_proto::workload::{Direction, Iperf};
+use espbench_model::sample::{Interval, Observer};
+use espbench_model::workload::{Direction, Iperf};
 
 const RATES: f64 = 0.05;
 

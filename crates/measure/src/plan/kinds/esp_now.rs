@@ -7,7 +7,7 @@ use crate::units::{self, Dimension};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::time::Duration;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest};
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 
 /// Largest payload of an application message (`ESPNOW_DATA_LEN` less the component's head), and
 /// of an encrypted one, which loses four bytes to the tag: docs/esp-now.md.

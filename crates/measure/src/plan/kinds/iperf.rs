@@ -8,10 +8,10 @@ use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::time::Duration;
+use espbench_model::workload::{Bounceback, Direction, Iperf, Name, Transport};
 use espbench_proto::wire::iperf2::{
     BOUNCE_SMALLEST, BURST_HEADER, TRIP_TIMES_LENGTH, TRIP_TIMES_SMALLEST, tos,
 };
-use espbench_proto::workload::{Bounceback, Direction, Iperf, Name, Transport};
 
 /// Longest request of `bounceback`: both ends hold a whole one in their buffers.
 const BOUNCE_MOST: u32 = 64 * 1024;

@@ -6,7 +6,7 @@ use crate::plan::read::Scalar;
 use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
-use espbench_proto::workload::{Latency, LatencyBy};
+use espbench_model::workload::{Latency, LatencyBy};
 
 /// Port of the UDP echo of the published sketch, and of `espbench respond`.
 pub const ECHO_PORT: u16 = 10_000;

@@ -6,8 +6,8 @@ use crate::plan::read::Scalar;
 use crate::units::print_duration;
 use alloc::string::{String, ToString};
 use core::time::Duration;
+use espbench_model::workload::Ping;
 use espbench_proto::wire::icmp::MAX_DATA;
-use espbench_proto::workload::Ping;
 
 /// The size is that of every ping. A device that sleeps until the beacon of every tenth 102.4 ms still
 /// answers within the time-out.

@@ -7,7 +7,7 @@ use crate::plan::read::Scalar;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Name;
+use espbench_model::workload::Name;
 
 /// The key.
 pub(in crate::plan) const VARIANT: &str = "variant";

@@ -6,7 +6,7 @@ use crate::plan::read::Scalar;
 use crate::units::print_duration;
 use alloc::string::{String, ToString};
 use core::time::Duration;
-use espbench_proto::workload::WifiJoin;
+use espbench_model::workload::WifiJoin;
 
 /// A join every five seconds, each as after a start. ESP-IDF waits 10 s for the keys alone.
 pub(super) const DEFAULT: WifiJoin = WifiJoin {

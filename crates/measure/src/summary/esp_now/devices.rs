@@ -13,7 +13,7 @@ use crate::run::Recorded;
 use crate::summary::udp_echo::Tally;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Fate, Link, Probe, Sample};
+use espbench_model::sample::{Fate, Link, Probe, Sample};
 
 /// What one device found.
 struct Device {

@@ -32,7 +32,7 @@ use crate::settings::Settings;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, Workload};
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, Workload};
 use out::Out;
 
 /// The result cells of one recorded cell.

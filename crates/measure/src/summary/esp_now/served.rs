@@ -9,8 +9,8 @@ use crate::series;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Sample};
-use espbench_proto::workload::EspNowTest;
+use espbench_model::sample::{Interval, Sample};
+use espbench_model::workload::EspNowTest;
 
 /// The time that the document gives, how many were served, and when each was.
 pub(super) fn served(out: &mut Out<'_>, test: EspNowTest, recorded: &Recorded) {

@@ -7,8 +7,8 @@ use crate::run::Recorded;
 use crate::series;
 use crate::summary::iperf::megabits;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Observer, Sample};
-use espbench_proto::workload::EspNow;
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::workload::EspNow;
 
 fn intervals(recorded: &Recorded) -> impl Iterator<Item = &Interval> {
     recorded.samples.iter().filter_map(|sample| match sample {

@@ -6,9 +6,9 @@ use crate::compare::{Verdict, compare};
 use crate::plan::Plan;
 use crate::run::Site;
 use alloc::collections::BTreeMap;
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::Workload;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::Workload;
 
 fn at(ms: f64) -> Instant {
     Instant::from_nanos((ms * 1e6) as u64)

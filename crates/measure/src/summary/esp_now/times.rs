@@ -7,8 +7,8 @@ use crate::run::Recorded;
 use crate::series;
 use crate::summary::udp_echo::Tally;
 use alloc::vec::Vec;
-use espbench_proto::sample::Probe;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Probe;
+use espbench_model::time::Instant;
 
 /// From the falling edge at the sender to that at the receiver.
 pub(super) fn one_way(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {

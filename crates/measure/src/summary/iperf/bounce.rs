@@ -15,7 +15,7 @@ use crate::summary::udp_echo::QUANTILES;
 use crate::summary::{Context, Place};
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate, Sample};
+use espbench_model::sample::{Cause, Fate, Sample};
 
 /// Returns the result cells of one recorded cell.
 pub(super) fn summarize(place: Place<'_>, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
@@ -56,9 +56,9 @@ mod tests {
     use crate::cell::Origin;
     use crate::run::Site;
     use alloc::collections::BTreeMap;
-    use espbench_proto::sample::Probe;
-    use espbench_proto::time::Instant;
-    use espbench_proto::workload::{Bounceback, Iperf, Workload};
+    use espbench_model::sample::Probe;
+    use espbench_model::time::Instant;
+    use espbench_model::workload::{Bounceback, Iperf, Workload};
 
     #[test]
     fn round_trips_and_what_became_of_the_others() {

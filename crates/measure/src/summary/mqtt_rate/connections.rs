@@ -15,9 +15,9 @@ use crate::run::Recorded;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Fate, Link, Probe, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::MqttRate;
+use espbench_model::sample::{Fate, Link, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::MqttRate;
 
 type Part = (&'static str, fn(&Probe) -> Option<(Instant, Instant)>);
 

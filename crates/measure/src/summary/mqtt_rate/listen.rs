@@ -19,8 +19,8 @@ use crate::series::{milliseconds, span};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Fate, Interval, Observer};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Fate, Interval, Observer};
+use espbench_model::time::Instant;
 
 impl Out<'_> {
     pub(super) fn listened(&mut self, recorded: &Recorded) {

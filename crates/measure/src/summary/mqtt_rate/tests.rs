@@ -2,8 +2,8 @@ use super::*;
 use crate::cell::Origin;
 use crate::run::Site;
 use core::time::Duration;
-use espbench_proto::sample::Link;
-use espbench_proto::workload::{MqttVersion, Workload};
+use espbench_model::sample::Link;
+use espbench_model::workload::{MqttVersion, Workload};
 
 fn workload(mode: MqttMode) -> MqttRate {
     MqttRate {

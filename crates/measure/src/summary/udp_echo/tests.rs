@@ -4,9 +4,9 @@ use crate::run::Site;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use core::time::Duration;
-use espbench_proto::sample::Probe;
-use espbench_proto::time::Instant;
-use espbench_proto::workload::{EchoFormat, Workload};
+use espbench_model::sample::Probe;
+use espbench_model::time::Instant;
+use espbench_model::workload::{EchoFormat, Workload};
 
 fn workload() -> UdpEcho {
     UdpEcho {

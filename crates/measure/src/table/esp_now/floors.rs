@@ -11,7 +11,7 @@ use crate::table::{Column, Table, unit_sign};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::PHY_MODE;
+use espbench_model::workload::PHY_MODE;
 
 /// The figure that stands for a test.
 const LEADING: [&str; 7] = [

@@ -8,7 +8,7 @@ use crate::summary::esp_now::{mode, table};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::{EspNow, EspNowTest};
+use espbench_model::workload::{EspNow, EspNowTest};
 
 /// What the columns of a table are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
 use crate::cell::Cell;
 use crate::report::digest::{Digest, Material};
 use alloc::vec::Vec;
-use espbench_proto::workload::{EspNow, EspNowTest, Workload};
+use espbench_model::workload::{EspNow, EspNowTest, Workload};
 pub(crate) use floors::{floors, leading, quantity};
 pub(crate) use group::{Across, Group, groups};
 

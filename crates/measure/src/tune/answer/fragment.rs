@@ -7,7 +7,7 @@ use super::{Answer, power};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sdkconfig::{Key, Kind, Line, Settings, comment, fragment as write};
+use espbench_model::sdkconfig::{Key, Kind, Line, Settings, comment, fragment as write};
 
 /// A difference below this share of a value is none.
 const SAME: f64 = 0.01;

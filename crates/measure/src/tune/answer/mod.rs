@@ -20,7 +20,7 @@ use crate::run::RunFacts;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sdkconfig::{Context, Key};
+use espbench_model::sdkconfig::{Context, Key};
 
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]

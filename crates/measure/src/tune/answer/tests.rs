@@ -1,7 +1,7 @@
 use super::super::space::Space;
 use super::super::want::objectives;
 use super::*;
-use espbench_proto::sdkconfig::{SdkConfig, read};
+use espbench_model::sdkconfig::{SdkConfig, read};
 
 fn wants() -> Vec<Want> {
     ["tcp-tx>=20Mbit/s", "heap>=100KB"].map(|it| it.parse().unwrap()).into()

@@ -3,7 +3,7 @@
 use super::super::words::{kb, mbit};
 use super::*;
 use Severity::{Limits, Note, Wrong};
-use espbench_proto::sdkconfig::{Price, Warning};
+use espbench_model::sdkconfig::{Price, Warning};
 
 /// What the file itself says wrongly.
 pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {

@@ -17,8 +17,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sdkconfig::memory::{Memory, Traffic, heap};
-use espbench_proto::sdkconfig::{Context, Key, Kind, Rank, Reading, SdkConfig, Settings};
+use espbench_model::sdkconfig::memory::{Memory, Traffic, heap};
+use espbench_model::sdkconfig::{Context, Key, Kind, Rank, Reading, SdkConfig, Settings};
 use serde::Serialize;
 
 /// Version of the JSON form.

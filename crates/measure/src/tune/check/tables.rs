@@ -119,7 +119,7 @@ fn ranks(m: &Material<'_>) -> Option<Table> {
 
 fn memory(m: &Material<'_>) -> Table {
     let memory = &m.memory;
-    let frame = espbench_proto::sdkconfig::BUFFER_BYTES;
+    let frame = espbench_model::sdkconfig::BUFFER_BYTES;
     let parts = [
         ("static buffers", memory.buffers, "from the start of Wi-Fi on"),
         ("code in RAM", memory.code, "always; none on the ESP32, whose code has RAM of its own"),

@@ -1,5 +1,5 @@
 use super::*;
-use espbench_proto::sdkconfig::{Chip, Release, read};
+use espbench_model::sdkconfig::{Chip, Release, read};
 
 fn ask(text: &str) -> Question {
     let reading = read(text).expect("a file");
@@ -50,7 +50,7 @@ fn the_defaults_of_the_build_hold_tcp_back() {
 /// differently, and for what it leaves at its default.
 #[test]
 fn the_ranks_are_not_wrong() {
-    for rank in espbench_proto::sdkconfig::RANKS {
+    for rank in espbench_model::sdkconfig::RANKS {
         let mut question = ask("");
         question.context.chip = rank.chip;
         question.reading.settings = rank.settings();

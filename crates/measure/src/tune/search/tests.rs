@@ -4,7 +4,7 @@ use super::super::outcome::Evaluate;
 use super::super::space::Power;
 use super::*;
 use core::convert::Infallible;
-use espbench_proto::sdkconfig::Context;
+use espbench_model::sdkconfig::Context;
 use std::vec;
 
 /// A link that is as fast as the smaller of window and buffers, and a heap that pays for them.

@@ -10,7 +10,7 @@ use crate::settings::{self, Setting};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_proto::sdkconfig::{Context, Key, Rank, SdkConfig, Settings};
+use espbench_model::sdkconfig::{Context, Key, Rank, SdkConfig, Settings};
 
 /// How the radio of a station sleeps while it is associated: `esp_wifi_set_ps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

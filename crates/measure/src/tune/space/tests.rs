@@ -59,8 +59,8 @@ fn a_step_can_be_taken_again_within_the_space() {
 #[test]
 fn values_of_a_candidate_fit_each_other() {
     use crate::tune::check::{Question, Severity, check};
-    use espbench_proto::sdkconfig::memory::Traffic;
-    use espbench_proto::sdkconfig::{Chip, Reading};
+    use espbench_model::sdkconfig::memory::Traffic;
+    use espbench_model::sdkconfig::{Chip, Reading};
     let mut random = Random::new(1);
     for (chip, streams) in
         Chip::ALL.into_iter().flat_map(|chip| [1, 2, 4, 12].map(|streams| (chip, streams)))

@@ -1,7 +1,7 @@
 //! UDP echo, the device's side.
 
 use super::{App, Endpoint, ProgramWork, SocketError, SocketId, Sockets, Wait, opened};
-use crate::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 
 /// Wait of a refused reply before it is tried again, and number of tries.
 const RETRY: (Duration, u8) = (Duration::from_millis(1), 10);

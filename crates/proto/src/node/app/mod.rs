@@ -36,8 +36,8 @@ pub use mqtt::{LabBroker, Mqtt, MqttListener, SmoothMqtt};
 pub use probe::EchoProbe;
 pub use tcp::{TcpSender, TcpSink};
 
-use crate::sample::Sample;
-use crate::time::{Duration, Instant};
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 
 /// A handle of a program's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

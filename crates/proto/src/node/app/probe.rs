@@ -3,9 +3,9 @@
 use super::{App, Endpoint, SocketError, SocketId, Sockets, Wait};
 use crate::node::Output;
 use crate::node::echo::Prober;
-use crate::sample::Cause;
-use crate::time::{Duration, Instant};
-use crate::workload::UdpEcho;
+use espbench_model::sample::Cause;
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::UdpEcho;
 
 /// Wait where there is no network.
 const NO_NETWORK: Duration = Duration::from_millis(10);

@@ -1,9 +1,9 @@
 //! Short messages over TCP, counted for a second at a time.
 
 use super::{App, Endpoint, SocketId, Sockets, StreamState, Wait, opened};
-use crate::sample::{Interval, Link, Observer, Sample};
-use crate::time::{Duration, Instant};
-use crate::workload::TcpRate;
+use espbench_model::sample::{Interval, Link, Observer, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::TcpRate;
 
 /// Longest time for a connection to open.
 const PATIENCE: Duration = Duration::from_secs(5);

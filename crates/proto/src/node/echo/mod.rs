@@ -20,10 +20,10 @@
 mod form;
 
 use super::Output;
-use crate::sample::{Cause, Fate, Probe, Sample};
-use crate::time::{Duration, Instant};
 use crate::wire::icmp::{Failure, Version};
-use crate::workload::{EchoFormat, Ping, UdpEcho};
+use espbench_model::sample::{Cause, Fate, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{EchoFormat, Ping, UdpEcho};
 use form::{ProbeFormat, ProbeMatch};
 
 /// Probes that are remembered, outstanding or not: the window of duplicates and late replies.

@@ -31,7 +31,7 @@
 //! use espbench_proto::node::esp_now::task::{Event, Outcome, Outgoing, Settings};
 //! use espbench_proto::node::esp_now::tick::Tick;
 //! use espbench_proto::node::esp_now::{Frame, Input, Output};
-//! use espbench_proto::time::{Duration, Instant};
+//! use espbench_model::time::{Duration, Instant};
 //! use espbench_proto::wire::component::{DataType, FrameConfig};
 //! use espbench_proto::wire::mac::Mac;
 //!
@@ -107,11 +107,11 @@ pub mod tick;
 pub mod time_sync;
 pub mod transcript;
 
-use crate::sample::Sample;
-use crate::time::Instant;
 use crate::wire::component::Header;
 use crate::wire::mac::Mac;
 pub use device::Node;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 
 use task::Event;
 

@@ -1,8 +1,8 @@
 //! Output of a node: log lines in the form of ESP-IDF and plain text, to the UART and to the remote
 //! log.
 
-use crate::time::Instant;
 use core::fmt::{self, Write};
+use espbench_model::time::Instant;
 use heapless::{Deque, Vec};
 
 /// Capacity of the ring of console output that waits for the driver, in bytes.
@@ -287,7 +287,7 @@ impl<const N: usize> Write for RemoteLine<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Duration;
+    use espbench_model::time::Duration;
 
     #[test]
     fn a_line_reaches_the_sinks_that_want_it() {

@@ -4,7 +4,7 @@
 //! send waits for the one send lock, first come, first served.
 
 use super::task::Step;
-use crate::time::Instant;
+use espbench_model::time::Instant;
 use heapless::Deque;
 
 /// A part of a node: the ones that have turns, each but the consoles a [`Task`](super::task::Task),

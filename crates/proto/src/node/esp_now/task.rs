@@ -10,11 +10,11 @@ use super::board::{Board, Work};
 use super::print::{Level, Printer};
 use super::security::{Keys, Policy};
 use super::tick::Tick;
-use crate::sample::Sample;
-use crate::time::{Duration, Instant};
 use crate::wire::component::{Compat, DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use core::fmt;
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 use heapless::Deque;
 
 /// Greatest number of samples that wait between two polls.

@@ -4,9 +4,9 @@
 use super::board::{BareBoard, Board, Key};
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
 use super::tick::Tick;
-use crate::sample::Sample;
-use crate::time::{Duration, Instant};
 use crate::wire::mac::Mac;
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 use std::boxed::Box;
 use std::string::String;
 use std::vec::Vec;

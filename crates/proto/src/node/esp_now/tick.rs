@@ -3,7 +3,7 @@
 //! The tick shapes the traffic on the air. At ESP-IDF's default of 100 Hz `pdMS_TO_TICKS(2)` is
 //! zero, and the acknowledgement's back-off collapses.
 
-use crate::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 
 /// Period of the FreeRTOS tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

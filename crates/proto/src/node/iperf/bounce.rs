@@ -1,10 +1,10 @@
 //! The client of a bounce-back test: requests, one after the other's reply, over TCP.
 
-use super::{FlowCounts, FlowMeter};
-use crate::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
-use crate::time::Instant;
 use crate::wire::iperf2::{Bounce, Stamp, bounce_flags};
-use crate::workload::{Bounceback, Iperf};
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
+use espbench_model::time::Instant;
+use espbench_model::workload::{Bounceback, Iperf};
 
 /// The next action of the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -216,7 +216,7 @@ impl Bouncer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Duration;
+    use espbench_model::time::Duration;
     use std::vec;
     use std::vec::Vec;
 

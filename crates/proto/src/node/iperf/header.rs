@@ -2,7 +2,7 @@
 
 use super::Limit;
 use crate::wire::iperf2::{ClientHeader, Extension, Stamp, Start, flags, upper};
-use crate::workload::{Direction, Iperf, Transport};
+use espbench_model::workload::{Direction, Iperf, Transport};
 
 /// The version that the header names: what iperf 2 servers decide by.
 const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);

@@ -1,7 +1,7 @@
 //! Interarrival jitter.
 
-use crate::time::Instant;
 use crate::wire::iperf2::Stamp;
+use espbench_model::time::Instant;
 
 /// Interarrival jitter as RFC 3550 section 6.4.1 defines it, by the integer method of its appendix
 /// A.8 (the estimate is kept sixteen-fold, so that rounding does not bias it), in nanoseconds.

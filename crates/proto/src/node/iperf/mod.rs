@@ -2,8 +2,6 @@
 //!
 //! | type | contents |
 //! |---|---|
-//! | [`FlowMeter`] | cuts a count of bytes and datagrams into intervals and a total |
-//! | [`Tracker`] | lost, duplicate and out-of-order datagrams, by number |
 //! | [`Jitter`] | RFC 3550 section 6.4.1 |
 //! | [`Pacer`] | the datagrams or writes that an offered rate has made due |
 //! | [`UdpReceiver`] | the receiving end of a UDP flow, with the closing report |
@@ -15,32 +13,29 @@
 //!
 //! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
 //! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a
-//! datagram is a few nanoseconds. A TCP stream needs no machine, only a [`FlowMeter`].
+//! datagram is a few nanoseconds. A TCP stream needs no machine, only a
+//! [`FlowMeter`](espbench_model::flow::FlowMeter).
 
 mod bounce;
 mod bursts;
 mod header;
 mod jitter;
-mod meter;
 mod pace;
 mod plausible;
 mod receiver;
 mod sender;
-mod track;
 
 pub use bounce::{Bouncer, Turn};
 pub use bursts::{BurstReader, BurstWriter};
 pub use header::{client_header, server_header};
 pub use jitter::Jitter;
-pub use meter::{FlowCounts, FlowMeter};
 pub use pace::Pacer;
 pub use plausible::Contradiction;
 pub use receiver::{DatagramKind, Ending, ReceiverSetup, UdpReceiver};
 pub use sender::{Finish, SenderSetup, UdpSender};
-pub use track::{DatagramOrder, Tracker};
 
-use crate::time::Duration;
 use crate::wire::iperf2::Amount;
+use espbench_model::time::Duration;
 
 /// When a sender stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! An offered rate as a schedule.
 
-use crate::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 
 /// The number of units of equal size that an offered rate has made due. The schedule is absolute,
 /// so the rate is kept over time even where single sends are late.

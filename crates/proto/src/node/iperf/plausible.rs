@@ -1,8 +1,8 @@
 //! Whether a server's closing report can be true.
 
-use crate::time::Duration;
 use crate::wire::iperf2::ServerReport;
 use core::fmt;
+use espbench_model::time::Duration;
 
 /// Bytes of a datagram that iperf counts: its number at least.
 const SMALLEST: u64 = 4;

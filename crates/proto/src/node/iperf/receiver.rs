@@ -1,10 +1,11 @@
 //! The receiving end of a UDP flow.
 
-use super::{DatagramOrder, FlowCounts, FlowMeter, Jitter, Tracker};
+use super::Jitter;
 use crate::node::Output;
-use crate::sample::{Interval, Link, Observer, Sample, Spread};
-use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{Datagram, REPORT, ServerReport, Stamp, Width};
+use espbench_model::flow::{DatagramOrder, FlowCounts, FlowMeter, Tracker};
+use espbench_model::sample::{Interval, Link, Observer, Sample, Spread};
+use espbench_model::time::{Duration, Instant};
 
 /// Silence after which the sender is taken to have the report. iperf 2 takes 250 ms and repeats
 /// its last datagram every 10 ms; this leaves room for senders that repeat more slowly.

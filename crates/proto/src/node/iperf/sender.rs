@@ -1,12 +1,13 @@
 //! The sending end of a UDP flow.
 
-use super::{Contradiction, FlowCounts, FlowMeter, Limit, Pacer};
+use super::{Contradiction, Limit, Pacer};
 use crate::node::Output;
-use crate::sample::{Interval, Link, Observer, Sample, Spread};
-use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{
     Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, ServerReport, Stamp, TRIP_TIMES_LENGTH, flags,
 };
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Interval, Link, Observer, Sample, Spread};
+use espbench_model::time::{Duration, Instant};
 
 /// Longest wait for the report (2 s, as iperf 2).
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -2,10 +2,10 @@
 
 use super::payload::{self, PayloadHeader};
 use super::{Foreign, MqttFault, MqttSettings, Side};
-use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind, topic,
 };
+use espbench_model::time::{Duration, Instant};
 
 /// Keep-alive seconds by default.
 pub const KEEP_ALIVE: u16 = 10;

@@ -1,7 +1,7 @@
 //! Missing, repeated and reordered sequence numbers, by name, in bounded memory.
 
-use crate::time::Instant;
 use core::ops::Range;
+use espbench_model::time::Instant;
 
 /// Ranges remembered. When one more opens, the oldest is given up: its numbers stay counted as
 /// missing, and one that comes after all counts as a duplicate.

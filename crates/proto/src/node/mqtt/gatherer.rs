@@ -6,8 +6,8 @@ use super::meter::ArrivalMeter;
 use super::subscriber::Subscriber;
 use super::{MqttFault, MqttInput, MqttSettings, Side, payload};
 use crate::node::Output;
-use crate::sample::Interval;
-use crate::time::Instant;
+use espbench_model::sample::Interval;
+use espbench_model::time::Instant;
 
 /// A message that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

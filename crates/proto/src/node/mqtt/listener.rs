@@ -14,9 +14,9 @@ use super::meter::ArrivalMeter;
 use super::subscriber::{PendingAck, ReceivedMessage, SEEN, Subscriber};
 use super::{MqttFault, MqttSettings, Side};
 use crate::node::Output;
-use crate::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use crate::time::{Duration, Instant};
 use core::ops::Range;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// A number so much higher than the last one is no gap: the device was restarted, or another took
 /// its place.

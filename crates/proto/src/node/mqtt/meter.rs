@@ -1,7 +1,7 @@
 //! Arrivals of each second, as intervals of the receiver.
 
-use crate::sample::{Interval, Link, Observer};
-use crate::time::{Duration, Instant};
+use espbench_model::sample::{Interval, Link, Observer};
+use espbench_model::time::{Duration, Instant};
 
 /// Length of the intervals that the receiver reports.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);

@@ -4,12 +4,12 @@
 //! keeps two byte streams, one a [`Side`]: it gives what arrived to [`Exchange::handle`] and sends
 //! what [`Exchange::poll`] asks for.
 //!
-//! Each message passes stages, and [`Probe`](crate::sample::Probe) holds the time of each: due,
+//! Each message passes stages, and [`Probe`](espbench_model::sample::Probe) holds the time of each: due,
 //! queued (it entered the client's own queue), sent (the system took its last byte), acked (PUBACK
 //! or PUBCOMP), received (by the subscriber). A message that finds the queue full never enters it:
 //! that is the loss of the published benchmark of Smooth's MQTT, and is told apart
-//! ([`Cause::ApplicationQueue`](crate::sample::Cause)) from one that the broker took and did not
-//! pass on ([`Cause::Broker`](crate::sample::Cause)).
+//! ([`Cause::ApplicationQueue`](espbench_model::sample::Cause)) from one that the broker took and did not
+//! pass on ([`Cause::Broker`](espbench_model::sample::Cause)).
 //!
 //! | module | contents |
 //! |---|---|
@@ -40,9 +40,9 @@ pub use gaps::Gaps;
 pub use gatherer::Gatherer;
 pub use listener::Listener;
 
-use crate::sample::Link;
-use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{Malformed, Version, reason};
+use espbench_model::sample::Link;
+use espbench_model::time::{Duration, Instant};
 
 /// The load that a publisher offers.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 //! | 8 to 15 | nanoseconds on the sender's clock when it was written, big endian |
 //! | 16 and up | each byte its own position modulo 256 |
 
-use crate::time::Instant;
+use espbench_model::time::Instant;
 
 /// Bytes before the pattern, and the smallest message.
 pub const HEADER_LEN: usize = 16;

@@ -3,8 +3,8 @@
 use super::connection::{BrokerPacket, ClientConnection};
 use super::tracker::MessageTracker;
 use super::{MqttFault, MqttSettings, payload};
-use crate::time::Instant;
 use crate::wire::mqtt::{Ack, Malformed, Packet, Publish, kind, reason};
+use espbench_model::time::Instant;
 
 /// A packet identifier in use: the one at index i of the window is i + 1.
 #[derive(Clone, Copy, Debug)]

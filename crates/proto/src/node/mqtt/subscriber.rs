@@ -5,8 +5,8 @@ use super::gaps::{Gaps, SequenceOrder};
 use super::payload::PayloadHeader;
 use super::tracker::MessageTracker;
 use super::{MqttFault, MqttSettings};
-use crate::time::Instant;
 use crate::wire::mqtt::{Ack, Malformed, Subscribe, kind, reason};
+use espbench_model::time::Instant;
 
 /// An acknowledgement to be sent.
 #[derive(Clone, Copy, Debug, Default)]

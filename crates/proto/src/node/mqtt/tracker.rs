@@ -4,8 +4,8 @@
 //! lost; should it come after all, it is a sample of its own with [`Fate::Late`].
 
 use super::{gaps::SequenceOrder, known};
-use crate::sample::{Cause, Fate, Link, Probe};
-use crate::time::Instant;
+use espbench_model::sample::{Cause, Fate, Link, Probe};
+use espbench_model::time::Instant;
 
 /// Samples of duplicates and latecomers kept until they are taken; further ones are counted only.
 const EXTRAS: usize = 256;

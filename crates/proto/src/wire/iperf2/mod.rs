@@ -58,8 +58,6 @@ pub const REPORT: usize = DATAGRAM_HEADER + 112;
 pub const UDP_LENGTH: u32 = 1470;
 /// Length of a UDP datagram where none is given: fills an Ethernet frame over IPv6.
 pub const UDP_LENGTH_V6: u32 = 1450;
-/// Length of a TCP write where none is given.
-pub const TCP_LENGTH: u32 = 128 * 1024;
 /// Offered rate of UDP where none is given, bits a second (2^20, as iperf 2 has it).
 pub const UDP_RATE: u64 = 1024 * 1024;
 

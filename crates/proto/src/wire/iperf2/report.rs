@@ -1,8 +1,8 @@
 //! The UDP server's closing report.
 
 use super::{DATAGRAM_HEADER, Datagram, Malformed, REPORT, Stamp, flags, put_words, word};
-use crate::sample::Spread;
-use crate::time::Duration;
+use espbench_model::sample::Spread;
+use espbench_model::time::Duration;
 
 mod field {
     pub(super) const FLAGS: usize = 0;

@@ -31,7 +31,7 @@ pub mod stream;
 mod tests;
 pub mod topic;
 
-pub use crate::workload::MqttVersion as Version;
+pub use espbench_model::workload::MqttVersion as Version;
 pub use message::{Ack, Filters, Publish, SubAck, Subscribe};
 pub use packet::Packet;
 pub use session::{ConnAck, Connect, Disconnect};

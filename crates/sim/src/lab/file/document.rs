@@ -9,7 +9,7 @@ use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sdkconfig;
+use espbench_model::sdkconfig;
 
 /// A constant of a profile or an environment, with its source.
 #[derive(Clone, Debug, PartialEq)]

@@ -49,7 +49,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use block::Source;
-use espbench_proto::workload::EspNow;
+use espbench_model::workload::EspNow;
 
 /// What a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,7 +129,7 @@ pub struct Need {
 
 impl Need {
     fn at(kind: Kind, (name, offset): &block::Item<String>, text: &str) -> Self {
-        let (line, column) = espbench_proto::text::place(text, *offset);
+        let (line, column) = espbench_model::text::place(text, *offset);
         Self { kind, name: name.clone(), line, column }
     }
 }

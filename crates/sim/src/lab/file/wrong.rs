@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
-use espbench_proto::text;
+use espbench_model::text;
 
 /// What is wrong with a file, and what would do.
 #[derive(Clone, Debug, PartialEq, Eq)]

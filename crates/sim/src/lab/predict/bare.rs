@@ -9,9 +9,9 @@ use crate::mac::{
 };
 use crate::radio::WifiMode;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
-use espbench_proto::workload::EspNowCast;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
+use espbench_model::workload::EspNowCast;
 
 /// The device that listens.
 const LISTENER: u32 = 0;

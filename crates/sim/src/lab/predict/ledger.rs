@@ -5,8 +5,8 @@ use super::outcome::{Air, Outcome, Stages};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Cause, Fate, Link, Probe, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Cause, Fate, Link, Probe, Sample};
+use espbench_model::time::Instant;
 
 /// Most messages of a run; further ones never become due.
 const MESSAGES_MAX: usize = 4_000_000;

@@ -3,9 +3,9 @@
 use crate::lab::scene::Scene;
 use crate::random::{Purpose, RngStream};
 use core::time::Duration;
+use espbench_model::workload::EspNowCast;
 use espbench_proto::wire::component::{FrameConfig, HEADER_LEN};
 use espbench_proto::wire::esp_now::mpdu_len;
-use espbench_proto::workload::EspNowCast;
 
 /// Bytes at the front of a payload that number the message.
 pub const PAYLOAD_MIN: u32 = 4;

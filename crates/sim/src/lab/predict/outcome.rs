@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::Sample;
+use espbench_model::sample::Sample;
 
 /// Where the time of the delivered messages went: sums over them, from when each was due until the
 /// listener's application had it.
@@ -52,7 +52,7 @@ pub struct Air {
 /// A run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// A [`Probe`](espbench_proto::sample::Probe) for each recorded message, in the order in which
+    /// A [`Probe`](espbench_model::sample::Probe) for each recorded message, in the order in which
     /// they were due. Its link is the sender. `sent`: the driver had it; `stamped`: the listener's
     /// radio; `received`: the listener's application; `acked`: the sender was told that it arrived,
     /// which nobody tells for a broadcast without acknowledgement. What the listener's filter of repetitions took for one is lost for an unknown cause.

@@ -1,7 +1,7 @@
 //! What a frame's way between the antenna and a program costs a device that speaks IP.
 
 use super::Cost;
-use espbench_proto::sdkconfig::SdkConfig;
+use espbench_model::sdkconfig::SdkConfig;
 
 /// The processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

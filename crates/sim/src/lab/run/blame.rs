@@ -5,8 +5,8 @@
 
 use crate::talk::NodeId;
 use core::time::Duration;
-use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::wire::component::header::Header;
 
 /// Losses that are remembered of a device.
@@ -68,7 +68,7 @@ impl Blame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::sample::Probe;
+    use espbench_model::sample::Probe;
 
     fn judged(blame: &Blame, sent_ms: u64, cause: Cause) -> Fate {
         let sent = Some(Instant::from_nanos(sent_ms * 1_000_000));

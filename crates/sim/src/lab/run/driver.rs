@@ -5,7 +5,7 @@ use crate::lab::profile::Profile;
 use crate::radio::WifiMode;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// What a driver has dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

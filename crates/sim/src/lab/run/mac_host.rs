@@ -19,10 +19,10 @@ use crate::talk::pool::{FrameOrigin, FramePool, Handle};
 use crate::talk::{MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use espbench_model::sample::{Cause, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Frame, Input, Read};
-use espbench_proto::sample::{Cause, Sample};
-use espbench_proto::time::Instant;
 use espbench_proto::wire::esp_now::mpdu_len;
 use espbench_proto::wire::mac::Mac;
 

@@ -38,11 +38,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use driver::Driver;
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::device::{Busy, Dropped};
 use espbench_proto::node::esp_now::engine::EngineCounters;
 use espbench_proto::node::esp_now::task::Outgoing;
-use espbench_proto::time::Instant;
 use mac_host::{Ether, Link, MacHost, Wake};
 use others::Others;
 

@@ -6,7 +6,7 @@ use crate::radio::{Hr, WifiMode};
 use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// Beacons go at the lowest basic rate: 1 Mbit/s with the long preamble.
 const BEACONS: WifiMode = WifiMode::Hr(Hr::M1);

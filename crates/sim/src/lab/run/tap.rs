@@ -3,8 +3,8 @@
 use crate::lab::trace::Flight;
 use crate::talk::Transcript;
 use crate::talk::note::Watch;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// What stood in a frame of a device.

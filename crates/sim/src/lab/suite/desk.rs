@@ -11,8 +11,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Link, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Link, Sample};
+use espbench_model::time::Instant;
 
 /// The device that the document calls the initiator.
 pub(super) const INITIATOR: NodeId = NodeId(0);

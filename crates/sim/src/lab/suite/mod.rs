@@ -46,7 +46,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use desk::Desk;
-use espbench_proto::workload::{EspNow, EspNowTest};
+use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Carries out one cell in a lab of the library: in the report's own for the test, if none is named.
 ///

@@ -8,9 +8,9 @@ use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::time::Instant;
+use espbench_model::workload::EspNow;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::time::Instant;
-use espbench_proto::workload::EspNow;
 
 /// What the initiator prints when it has handed the key out.
 const HANDED_OUT: &[&str] = &["App key is sent", "espnow wait security num: 0"];

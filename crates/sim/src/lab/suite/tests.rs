@@ -6,10 +6,10 @@ use crate::lab::scene::{Device, Environment, Point, Router, Scene};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
+use espbench_model::sample::{Fate, Sample};
+use espbench_model::workload::EspNowCast;
 use espbench_proto::node::esp_now::task::Settings;
-use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::wire::component::{Compat, Idf, Release};
-use espbench_proto::workload::EspNowCast;
 use std::fmt::Write as _;
 
 /// What a cell gave.

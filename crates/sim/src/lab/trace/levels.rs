@@ -2,8 +2,8 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use espbench_proto::excerpt::{LevelPoint, StationLevel};
-use espbench_proto::time::Instant;
+use espbench_model::excerpt::{LevelPoint, StationLevel};
+use espbench_model::time::Instant;
 
 /// Changes that are remembered, so that the moments before something are known.
 const RING: usize = 8192;

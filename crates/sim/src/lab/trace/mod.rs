@@ -17,7 +17,7 @@ mod windows;
 mod write;
 
 /// What a frame was.
-pub use espbench_proto::excerpt::AirtimeKind;
+pub use espbench_model::excerpt::AirtimeKind;
 pub use levels::Courses;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
@@ -27,7 +27,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use occupancy::Usage;
 
 /// A frame on the air.

@@ -7,7 +7,7 @@
 use super::{AirtimeKind, Flight};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// Shares of a channel's time: one for each [`AirtimeKind`], and the last for two or more frames at once.
 pub const SHARES: usize = AirtimeKind::ALL.len() + 1;

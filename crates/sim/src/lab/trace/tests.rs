@@ -6,8 +6,8 @@ use crate::lab::run::Tap as _;
 use crate::talk::NodeId;
 use crate::talk::note::{Note, Watch as _};
 use alloc::string::ToString;
-use espbench_proto::excerpt::{ExcerptLine, FACT, StationLevel};
-use espbench_proto::sample::{Cause, Fate, Probe as Sampled, Sample};
+use espbench_model::excerpt::{ExcerptLine, FACT, StationLevel};
+use espbench_model::sample::{Cause, Fate, Probe as Sampled, Sample};
 
 fn at(us: u64) -> Instant {
     Instant::from_nanos(us * 1000)

@@ -10,9 +10,9 @@ use crate::talk::note::{Note, Watch};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::excerpt::StationLevel;
-use espbench_proto::sample::{self, Cause, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::excerpt::StationLevel;
+use espbench_model::sample::{self, Cause, Sample};
+use espbench_model::time::Instant;
 
 /// Keeps what a report shows of a lab: in bounded memory, whatever happens and for however long.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::excerpt::StationLevel;
-use espbench_proto::sample::{Cause, Fate};
-use espbench_proto::time::Instant;
+use espbench_model::excerpt::StationLevel;
+use espbench_model::sample::{Cause, Fate};
+use espbench_model::time::Instant;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

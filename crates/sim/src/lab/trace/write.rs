@@ -7,8 +7,8 @@ use crate::lab::record::Record;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
-use espbench_proto::excerpt::{ExcerptFrame, ExcerptLine, FACT, Points, Written};
-use espbench_proto::time::Instant;
+use espbench_model::excerpt::{ExcerptFrame, ExcerptLine, FACT, Points, Written};
+use espbench_model::time::Instant;
 
 const fn share_name(share: usize) -> &'static str {
     if share < COLLIDED { AirtimeKind::ALL[share].name() } else { "collided" }
@@ -34,7 +34,7 @@ impl Trace {
         record.fact(FACT, self.text());
     }
 
-    /// As text, one line for each thing; see [`espbench_proto::excerpt`].
+    /// As text, one line for each thing; see [`espbench_model::excerpt`].
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();

@@ -11,8 +11,8 @@ use crate::lab::profile::IpCosts;
 use crate::mac::{Ppdu, WirelessMedium};
 use crate::net::HeapStats;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 /// Octets of a full IP packet.
 const FULL: u32 = 1500;

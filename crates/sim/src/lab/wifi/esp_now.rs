@@ -18,8 +18,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Cause, Fate, Probe};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Cause, Fate, Probe};
+use espbench_model::time::Instant;
 use espbench_proto::wire::esp_now::mpdu_len;
 
 /// Tags of its frames, and tokens of requests that are due.

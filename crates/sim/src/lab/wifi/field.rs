@@ -14,8 +14,8 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 /// Tokens of a machine that is due, and of something on a wire.
 pub(super) const MACHINE: u64 = 1 << 61;

@@ -7,8 +7,8 @@ use super::pool::Pool;
 use super::program::{Outbox, Space};
 use crate::mac::WirelessMedium;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 /// Something happens in a machine's IP stack; what it sends is left in the list.
 fn with_host(

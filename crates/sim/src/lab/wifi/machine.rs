@@ -10,8 +10,8 @@ use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use espbench_proto::sample::Link;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Link;
+use espbench_model::time::Instant;
 
 /// What a machine's driver has dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -55,8 +55,8 @@ use crate::power::StateTimes;
 use crate::wifi::{self, Joined, WifiLayer, WifiRole};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate, Link, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::sample::{Cause, Fate, Link, Sample};
+use espbench_model::time::Instant;
 use machine::{Keeps, Machine};
 pub(in crate::lab) use network::Network;
 

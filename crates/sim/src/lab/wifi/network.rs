@@ -9,8 +9,8 @@ use crate::power::{ModemState, Modulation};
 use crate::wifi::{self, Msdu, SendError, WifiLayer};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 const NUMBER: u64 = u32::MAX as u64;
 /// The first octets of our tokens; `Wake` of the lab has 0 to 3 and 8 to 13.

@@ -7,7 +7,7 @@ use super::setup::Place;
 use crate::lab::net_scene::Delay;
 use crate::mac::{GROUP, WirelessMedium};
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// How long a PC's program takes for a call.
 const CALL: Duration = Duration::from_nanos(500);

@@ -7,11 +7,11 @@ use super::{Told, TrafficSums};
 use crate::lab::profile::IpCosts;
 use crate::net::{NetDriver, ProgramEnv, ProgramId, ProgramSockets};
 use alloc::vec::Vec;
+use espbench_model::sample::{Interval, Link, Probe, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
-use espbench_proto::sample::{Interval, Link, Probe, Sample};
-use espbench_proto::time::Instant;
 
 /// What a driver has room for.
 #[derive(Clone, Copy)]

@@ -18,7 +18,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sdkconfig::SdkConfig;
+use espbench_model::sdkconfig::SdkConfig;
 
 /// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).
 const BEST_EFFORT: Timing = Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timing::ERP_SHORT_SLOT };

@@ -7,8 +7,8 @@ use crate::wifi::WifiRole;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sdkconfig::SdkConfig;
 use espbench_proto::node::app::App;
-use espbench_proto::sdkconfig::SdkConfig;
 
 /// A program that a machine can run.
 pub trait Program: App + Send {}

@@ -14,7 +14,7 @@ use crate::radio::airtime::{
     ACK_OCTETS, Airtime, BLOCK_ACK_OCTETS, elapsed_ns, most_octets, with_mpdu,
 };
 use crate::radio::{WifiMode, airtime};
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 /// The head of the queue of a station that is not simple.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use crate::mac::frame::Ppdu;
 use crate::mac::station::StationMac;
 use crate::mac::timers::{NEVER, StationTimers};
 use crate::mac::user::{MacUser, MissedReception, Reception};
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 /// Freezes the back-off of a station whose medium becomes busy.
 #[inline]

@@ -10,7 +10,7 @@ use crate::mac::timers::NEVER;
 use crate::mac::user::{MacUser, MissedReception, TxStatus};
 use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, CTS_OCTETS};
 use crate::radio::{WifiMode, airtime, timing};
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 impl WirelessMedium {
     /// Sends the head of a station's queue; the station has turned to sending.

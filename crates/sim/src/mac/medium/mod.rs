@@ -49,7 +49,7 @@ use crate::air::receiver::{ReceiverParams, ReceiverState, Signal};
 use crate::air::{PowerRatio, RadioLinks, ReceiverConfig, SignalPower};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use events::{MediumEvent, MediumEvents};
 use meter::StationMeters;
 

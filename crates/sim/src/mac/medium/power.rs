@@ -3,7 +3,7 @@
 use super::WirelessMedium;
 use crate::mac::timers::NEVER;
 use alloc::vec::Vec;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 impl WirelessMedium {
     /// Calls [`MacUser::on_alarm`](crate::mac::MacUser::on_alarm) for a station at a time, or next

@@ -5,7 +5,7 @@ use super::events::MediumEvent;
 use crate::mac::block_ack::{BufferedMpdu, MpduArrival};
 use crate::mac::frame::{MpduFate, Ppdu};
 use crate::mac::user::{MacUser, MissedReception, Reception};
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 impl WirelessMedium {
     /// Takes an MPDU that its addressee has read under an agreement. Returns the MPDU's fate.

@@ -4,7 +4,7 @@ use super::WirelessMedium;
 use super::events::MediumEvent;
 use crate::mac::timers::NEVER;
 use crate::mac::user::MacUser;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 impl WirelessMedium {
     /// Runs until the time `until`, including the events at that time.

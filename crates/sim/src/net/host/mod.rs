@@ -14,8 +14,8 @@ use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{Endpoint, SocketId};
-use espbench_proto::time::Instant;
 use smoltcp::iface::{Config, Interface, SocketSet};
 use smoltcp::time::Instant as Smol;
 use smoltcp::wire::{

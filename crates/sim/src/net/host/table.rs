@@ -6,8 +6,8 @@ use crate::net::tcp;
 use crate::net::udp;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{Endpoint, SocketError, SocketId};
-use espbench_proto::time::Instant;
 
 /// The first ephemeral port (RFC 6335 section 6; lwIP's `TCP_LOCAL_PORT_RANGE_START`).
 const FIRST_PORT: u16 = 0xC000;

@@ -4,7 +4,7 @@ use super::super::stack::{AckPolicy, Stack};
 use super::after;
 use super::clock::TickClock;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The acknowledgement that a receiver owes its peer.
 #[derive(Clone, Debug)]

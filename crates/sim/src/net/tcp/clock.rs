@@ -3,7 +3,7 @@
 use super::super::stack::{Stack, TcpTimers};
 use super::after;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The ticks of a host.
 #[derive(Clone, Copy, Debug)]

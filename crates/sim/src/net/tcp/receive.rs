@@ -6,7 +6,7 @@ use super::send::ingress;
 use super::{CongestionState, ConnectionOwner, Io, TcpConnection, after};
 use crate::net::device::MTU;
 use crate::net::stack::Stack;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use smoltcp::socket::tcp::State;
 
 /// The state before a segment.

@@ -4,7 +4,7 @@ use super::header::{self, HEADERS};
 use super::{Io, SentSegment, TcpConnection, after};
 use crate::net::device::SinglePacketDevice;
 use crate::net::stack::TcpTimers;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use smoltcp::iface::SocketSet;
 use smoltcp::socket::tcp::State;
 use smoltcp::time::Instant as Smol;

@@ -1,7 +1,7 @@
 //! Expiry of a connection's timers.
 
 use super::{Io, TcpConnection};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use smoltcp::socket::tcp::State;
 
 impl TcpConnection {

@@ -16,12 +16,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::time::Duration;
+use espbench_model::sample::Sample;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{
     Endpoint, ProgramWork, SocketError, SocketId, Sockets, StreamState,
 };
-use espbench_proto::sample::Sample;
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::time::Instant;
 use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket};
 
 pub(super) const APP: ProgramId = ProgramId(0);

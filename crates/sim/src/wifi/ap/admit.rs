@@ -10,7 +10,7 @@ use crate::wifi::station::ApInfo;
 use crate::wifi::upper::{SentPacket, UpperLayer};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 
 /// A task of the processor, or a repetition after a missing answer.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::wifi::elements::tim_bitmap;
 use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, TimInfo, WifiFrame};
 use crate::wifi::octets::management;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 impl WifiAp {
     /// Returns the next target beacon transmission time, and the number of beacons before the next

@@ -5,8 +5,8 @@ use crate::mac::WirelessMedium;
 use crate::wifi::Msdu;
 use crate::wifi::upper::{SentPacket, UpperLayer};
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 /// A packet that is buffered, or is with the MAC.
 #[derive(Clone, Copy, Debug)]

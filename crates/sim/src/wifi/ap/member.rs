@@ -7,8 +7,8 @@ use crate::wifi::Msdu;
 use crate::wifi::rate::RateControl;
 use crate::wifi::upper::{SentPacket, UpperLayer};
 use alloc::collections::VecDeque;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 
 /// A station that is associated with the access point.
 #[derive(Clone, Debug)]

@@ -25,8 +25,8 @@ use crate::random::{Purpose, RngStream};
 use admit::{ApTask, PendingStation};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 use keep::BufferedPacket;
 use member::AssociatedStation;
 

@@ -11,7 +11,7 @@ use crate::wifi::elements::Elements;
 use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, WifiFrame};
 use crate::wifi::upper::{DisconnectReason, Joined, UpperLayer};
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The step of joining that a station has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::WifiStation;
 use crate::mac::WirelessMedium;
 use crate::wifi::upper::UpperLayer;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The station has told its access point that it is awake, or is not associated.
 pub(super) const ACTIVE: u8 = 1;

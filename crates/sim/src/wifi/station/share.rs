@@ -9,7 +9,7 @@ use crate::wifi::config::{CoexistenceConfig, ConnectionlessWindow};
 use crate::wifi::frame::FrameStore;
 use crate::wifi::upper::UpperLayer;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The slice of coexistence that a station is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::wifi::config::{FetchMethod, PowerSave};
 use crate::wifi::frame::{FrameInfo, FrameStore, Subtype, TimInfo};
 use crate::wifi::upper::UpperLayer;
 use core::time::Duration;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The power state that a station has told its access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use crate::wifi::{
     DisconnectReason, FrameInfo, Joined, Msdu, ReceivedPacket, SendError, SentPacket, UpperLayer,
     WifiLayer, WifiRole,
 };
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 use std::fmt::Write as _;
 use std::string::String;
 use std::vec::Vec;

@@ -4,7 +4,7 @@ use super::bench::WifiBench;
 use crate::wifi::{
     ApConfig, DisconnectReason, JoinConfig, PowerSave, StationConfig, WifiRole, WifiSecurity,
 };
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 use std::vec::Vec;
 
 fn ap(security: WifiSecurity) -> WifiRole {

@@ -7,7 +7,7 @@ use crate::wifi::{
     ApConfig, Capabilities, DataRates, FetchMethod, PowerSave, PowerSaveTimes, StationConfig,
     WifiRole,
 };
-use espbench_proto::sample::Cause;
+use espbench_model::sample::Cause;
 use std::vec::Vec;
 
 /// Returns an access point with DTIM period 3, and a station.

@@ -2,10 +2,10 @@
 
 use super::Args;
 use espbench_measure::units::{self, Dimension};
+use espbench_model::time::Instant;
 use espbench_proto::node::esp_now::security::Policy;
 use espbench_proto::node::esp_now::task::{Encrypt, Settings};
 use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::time::Instant;
 use espbench_proto::wire::component::{Compat, Idf, Release};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{self, Node};

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::capture::{AirCapture, CaptureOrigin};
 use crate::labs;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::lab::file::{Kind, Overrides};
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;

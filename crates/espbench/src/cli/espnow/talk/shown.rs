@@ -4,7 +4,7 @@ use super::super::console::Consoles;
 use super::Args;
 use crate::say;
 use anyhow::Context as _;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_sim::lab::run::Tap;
 use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::transcript::{TalkEntry, TalkFilter};

@@ -6,7 +6,7 @@ use super::limits::BrokerCounter;
 use super::message::{Draft, StoredMessage};
 use super::session::{PendingWill, Session};
 use super::{Broker, BrokerNotice, flight, keep_alive};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mqtt::Frame;
 use espbench_proto::wire::mqtt::server::connect::{ConnAck, Connect, Refusal};
 use espbench_proto::wire::mqtt::server::{Protocol, code};

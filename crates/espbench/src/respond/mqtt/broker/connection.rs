@@ -2,7 +2,7 @@
 
 use super::account::{Accounts, Charge};
 use super::outbox::{self, ClientOutbox};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mqtt::server::Protocol;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

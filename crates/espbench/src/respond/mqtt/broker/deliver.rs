@@ -9,7 +9,7 @@ use super::retained::CursorStep;
 use super::session::Session;
 use super::tree::{Grant, TopicMatches};
 use super::{Broker, Timer};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mqtt::kind;
 use espbench_proto::wire::mqtt::server::publish::Outgoing;
 use std::rc::Rc;

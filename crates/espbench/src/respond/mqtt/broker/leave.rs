@@ -3,7 +3,7 @@
 use super::connection::ConnectionPhase;
 use super::limits::BrokerCounter;
 use super::{Broker, BrokerNotice, Timer};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::subscribe::Disconnect;
 use espbench_proto::wire::mqtt::server::{Fault, code};
 use espbench_proto::wire::mqtt::{self, Frame, Version, topic};

@@ -1,7 +1,7 @@
 //! Messages, as they come and as they are kept.
 
 use super::account::{Account, Charge};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use std::rc::Rc;
 
 /// Bytes charged for a message beside its text: the allocator's, the value's, and its place in the

@@ -37,7 +37,7 @@ mod tree;
 
 use account::{Account, Accounts};
 use connection::{BrokerConnection, ConnectionPhase};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
 use espbench_proto::wire::mqtt::{Frame, kind};
 use limits::{BrokerCounter, BrokerCounts, BrokerLimits};

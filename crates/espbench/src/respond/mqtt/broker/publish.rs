@@ -6,7 +6,7 @@ use super::flight::PacketIdState;
 use super::limits::BrokerCounter;
 use super::message::Draft;
 use super::tree::LEVELS;
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::publish::Incoming;
 use espbench_proto::wire::mqtt::server::subscribe::acknowledgement;
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};

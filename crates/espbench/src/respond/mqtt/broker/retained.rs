@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::message::{Draft, StoredMessage};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mqtt::topic;
 use std::borrow::Borrow;
 use std::cmp::Ordering;

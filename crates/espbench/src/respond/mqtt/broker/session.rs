@@ -6,7 +6,7 @@ use super::limits::{BrokerCounter, BrokerCounts};
 use super::message::{PendingDelivery, StoredMessage};
 use super::retained::Cursor;
 use super::tree::Grant;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 

@@ -4,7 +4,7 @@ use super::Broker;
 use super::limits::BrokerCounter;
 use super::retained::Cursor;
 use super::tree::{Grant, LEVELS};
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use espbench_proto::wire::mqtt::server::subscribe::{Codes, Options, Subscribe, Unsubscribe};
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
 use espbench_proto::wire::mqtt::{Frame, kind, topic};

@@ -2,12 +2,12 @@
 
 use crate::target::mqtt::pump::{ANSWERS, MOST_OPEN, MqttJob, RunNames};
 use crate::target::mqtt::wire::packet_room;
+use espbench_model::sample::Link;
 use espbench_proto::node::mqtt::listener;
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
 use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{Exchange, Gatherer, MqttSettings, OfferedLoad, PublisherStorage};
-use espbench_proto::sample::Link;
 
 /// Fewest messages of a publisher whose fate may be open.
 const FEWEST_OPEN: usize = 64;

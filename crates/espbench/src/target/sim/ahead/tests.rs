@@ -1,7 +1,7 @@
 //! Cells that are no rooms: what threads do with the order, the memory and the failures of cells.
 
 use super::*;
-use espbench_proto::sample::Probe;
+use espbench_model::sample::Probe;
 use std::sync::atomic::AtomicUsize;
 
 /// Takes the first cells' samples; stops after so many.
@@ -35,9 +35,9 @@ fn probe(seq: u64) -> Sample {
 
 /// So many cells, each with its number as its seed.
 fn cells(count: u64) -> Vec<(Workload, u64)> {
-    let work = espbench_proto::workload::EspNow {
-        test: espbench_proto::workload::EspNowTest::Ping,
-        cast: espbench_proto::workload::EspNowCast::Unicast,
+    let work = espbench_model::workload::EspNow {
+        test: espbench_model::workload::EspNowTest::Ping,
+        cast: espbench_model::workload::EspNowCast::Unicast,
         size: 10,
         count: 1,
         time: Duration::from_secs(1),

@@ -2,7 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
-use espbench_proto::sample::{Interval, Observer};
+use espbench_model::sample::{Interval, Observer};
 
 /// What a row says of its stream.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ pub fn row(row: &Row<'_>, interval: &Interval) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::time::Instant;
+    use espbench_model::time::Instant;
 
     #[test]
     fn rows_as_iperf_2_writes_them() {

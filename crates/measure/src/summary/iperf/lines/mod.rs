@@ -15,8 +15,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Link, Observer};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::sample::{Interval, Link, Observer};
+use espbench_model::time::{Duration, Instant};
 use text::{Columns, text};
 use unit::Unit;
 

@@ -3,7 +3,7 @@
 use super::Style;
 use alloc::format;
 use alloc::string::{String, ToString};
-use espbench_proto::sample::{Interval, Observer, Spread};
+use espbench_model::sample::{Interval, Observer, Spread};
 
 /// Columns that a line shows behind amount and rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,9 @@ use super::pc_udp::PcUdp;
 use super::tcp_client::TcpClient;
 use super::{IperfSetup, IperfStyle};
 use crate::node::app::{App, Endpoint, Sockets, Wait};
-use crate::time::Instant;
 use crate::wire::iperf2::DATAGRAM_HEADER;
-use crate::workload::Transport;
+use espbench_model::time::Instant;
+use espbench_model::workload::Transport;
 
 /// Sends one stream of UDP or TCP, records what it sent in intervals and a total (observer sender),
 /// and, where it asks for it, what the server reported (observer peer).

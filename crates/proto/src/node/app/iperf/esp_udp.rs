@@ -3,9 +3,10 @@
 
 use super::{IperfSetup, IperfStyle};
 use crate::node::app::{Endpoint, ProgramWork, SocketError, SocketId, Sockets, Wait};
-use crate::node::iperf::{FlowCounts, FlowMeter, Limit};
-use crate::sample::{Observer, Sample};
-use crate::time::{Duration, Instant};
+use crate::node::iperf::Limit;
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Observer, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// `IPERF_MAX_DELAY`: from here on a wait of ticks no longer doubles.
 const LONGEST: u64 = 64;

@@ -32,9 +32,9 @@ pub use client::IperfClient;
 pub use server::IperfServer;
 
 use crate::node::iperf::Limit;
-use crate::sample::Link;
-use crate::time::Instant;
-use crate::workload::{Iperf, Transport};
+use espbench_model::sample::Link;
+use espbench_model::time::Instant;
+use espbench_model::workload::{Iperf, Transport};
 
 /// Whose program it is. See the [module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl IperfStyle {
     pub const fn length(self, transport: Transport) -> u32 {
         match (self, transport) {
             (Self::Pc, Transport::Udp) => crate::wire::iperf2::UDP_LENGTH,
-            (Self::Pc, Transport::Tcp) => crate::wire::iperf2::TCP_LENGTH,
+            (Self::Pc, Transport::Tcp) => Iperf::TCP_LENGTH,
             // `IPERF_UDP_TX_LEN`, `IPERF_TCP_TX_LEN`.
             (Self::EspIdf | Self::EspIdfV4, Transport::Udp) => 1472,
             (Self::EspIdf | Self::EspIdfV4, Transport::Tcp) => 16 << 10,

@@ -4,8 +4,8 @@ use super::IperfSetup;
 use crate::node::Output;
 use crate::node::app::{Endpoint, SocketError, SocketId, Sockets, Wait};
 use crate::node::iperf::{Finish, SenderSetup, UdpSender, client_header};
-use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{REPORT, Stamp};
+use espbench_model::time::{Duration, Instant};
 
 /// Wait after a refusal: for a buffer, or for the network.
 const REFUSED: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(10));

@@ -4,9 +4,8 @@ use super::tcp_server::TcpServer;
 use super::udp_server::UdpServer;
 use super::{IperfSetup, IperfStyle};
 use crate::node::app::{App, Sockets, Wait};
-use crate::time::{Duration, Instant};
-use crate::wire::iperf2::TCP_LENGTH;
-use crate::workload::Transport;
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{Iperf, Transport};
 
 /// Receives streams of UDP or TCP, `FLOWS` at a time, `N` bytes a read at most, and records what
 /// came in intervals and a total of each (observer receiver). It ends after as many streams as the
@@ -55,7 +54,7 @@ impl IperfStyle {
     /// segment.
     const fn read_length(self) -> u32 {
         match self {
-            Self::Pc => TCP_LENGTH,
+            Self::Pc => Iperf::TCP_LENGTH,
             Self::EspIdf | Self::EspIdfV4 => 16 << 10,
             Self::EspConn => 1460,
         }

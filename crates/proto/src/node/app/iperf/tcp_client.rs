@@ -2,10 +2,11 @@
 
 use super::{IperfSetup, IperfStyle};
 use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
-use crate::node::iperf::{FlowCounts, FlowMeter, Limit, Pacer, client_header};
-use crate::sample::{Observer, Sample};
-use crate::time::{Duration, Instant};
+use crate::node::iperf::{Limit, Pacer, client_header};
 use crate::wire::iperf2::{CLIENT_HEADER, Carrier, Stamp};
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Observer, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// Longest time for a connection to open, and the time between two tries where there is no network.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(100));

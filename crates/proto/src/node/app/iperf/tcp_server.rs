@@ -2,10 +2,10 @@
 
 use super::{IperfSetup, IperfStyle};
 use crate::node::app::{SocketId, Sockets, StreamState, Wait, opened};
-use crate::node::iperf::{FlowCounts, FlowMeter};
-use crate::sample::{Link, Observer, Sample};
-use crate::time::{Duration, Instant};
-use crate::workload::Transport;
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Link, Observer, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::Transport;
 
 #[derive(Clone, Debug)]
 pub(super) struct TcpServer<const FLOWS: usize> {

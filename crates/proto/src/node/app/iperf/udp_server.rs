@@ -4,10 +4,10 @@ use super::{IperfSetup, IperfStyle};
 use crate::node::Output;
 use crate::node::app::{Endpoint, ReceivedDatagram, SocketId, Sockets, Wait, opened};
 use crate::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
-use crate::sample::Link;
-use crate::time::Instant;
 use crate::wire::iperf2::{self, Carrier, ClientHeader, DATAGRAM_HEADER, REPORT, Width};
-use crate::workload::Transport;
+use espbench_model::sample::Link;
+use espbench_model::time::Instant;
+use espbench_model::workload::Transport;
 
 /// Bytes of a datagram that say what it is: number, time, and the client header's first word.
 const HEAD: usize = DATAGRAM_HEADER + 4;

@@ -5,8 +5,8 @@ use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
 use crate::node::mqtt::listener::SubscriberStorage;
 use crate::node::mqtt::{Listener, MqttSettings};
-use crate::sample::Sample;
-use crate::time::Instant;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 
 /// Bytes handed to the socket at a time: a CONNECT, a SUBSCRIBE, some acknowledgements.
 const OUT: usize = 512;

@@ -3,7 +3,7 @@
 //! The clients are the machines of [`node::mqtt`](crate::node::mqtt) over a socket, with memory that
 //! is lent to them. A publisher records one sample a message with its stages as far as that end
 //! knows them: due, queued, sent, acked; a message that never entered the queue is lost for
-//! [`Cause::ApplicationQueue`](crate::sample::Cause). The [`MqttListener`] records its
+//! [`Cause::ApplicationQueue`](espbench_model::sample::Cause). The [`MqttListener`] records its
 //! fate at the subscriber. [`join`] makes one sample of both, where they share a clock.
 //!
 //! | module | contents |
@@ -28,7 +28,7 @@ pub use memory::{ListenerMemory, PublisherMemory};
 pub use publish::Mqtt;
 pub use smooth::{SmoothMqtt, SmoothSetup};
 
-use crate::sample::{Cause, Fate, Probe};
+use espbench_model::sample::{Cause, Fate, Probe};
 
 /// Joins into one sample what a message's publisher and its subscriber recorded, on one clock.
 ///

@@ -2,8 +2,8 @@
 
 use crate::node::Output;
 use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
-use crate::sample::Sample;
-use crate::time::{Duration, Instant};
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 
 /// Longest time for a connection to open, and the time between two tries.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_millis(500));

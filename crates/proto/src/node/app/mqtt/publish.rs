@@ -4,8 +4,8 @@ use super::pipe::{MqttMachine, Pipe};
 use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
 use crate::node::mqtt::{Exchange, MqttInput, MqttSettings, PublisherStorage, Side};
-use crate::sample::Sample;
-use crate::time::Instant;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 
 /// Publishes numbered messages as the settings' pace says, with a queue and a window of
 /// unacknowledged ones: [`Exchange`] without its subscriber, over a socket with Nagle's algorithm

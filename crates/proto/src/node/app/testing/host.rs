@@ -1,7 +1,7 @@
 //! The sockets of one host, and the output of its program.
 
 use crate::node::app::Endpoint;
-use crate::sample::{Interval, Probe, Sample};
+use espbench_model::sample::{Interval, Probe, Sample};
 use std::collections::{BTreeMap, VecDeque};
 use std::string::String;
 use std::vec::Vec;

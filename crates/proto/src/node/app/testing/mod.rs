@@ -8,7 +8,7 @@ mod net;
 pub(crate) use net::{Faults, Net};
 
 use super::{App, Wait};
-use crate::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use std::vec::Vec;
 
 /// Cost of each call of a program.

@@ -4,8 +4,8 @@ use super::host::{Host, Udp};
 use crate::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState,
 };
-use crate::sample::Sample;
-use crate::time::{Duration, Instant};
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Vec;
 

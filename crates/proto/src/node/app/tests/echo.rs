@@ -1,8 +1,8 @@
 use crate::node::app::testing::{Faults, Net, ms, run, us};
 use crate::node::app::{App, ArduinoEcho, EchoProbe, EchoServer, Endpoint, Sockets, Wait};
-use crate::sample::{Cause, Fate, Probe};
-use crate::time::{Duration, Instant};
-use crate::workload::{EchoFormat, UdpEcho};
+use espbench_model::sample::{Cause, Fate, Probe};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{EchoFormat, UdpEcho};
 use proptest::prelude::*;
 use std::vec;
 use std::vec::Vec;

@@ -1,10 +1,10 @@
 use crate::node::app::iperf::IperfStyle;
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, IperfClient, IperfServer, IperfSetup};
-use crate::sample::{Interval, Observer};
-use crate::time::Duration;
 use crate::wire::iperf2::{Carrier, ClientHeader, Datagram, Width};
-use crate::workload::{Direction, Iperf, Transport};
+use espbench_model::sample::{Interval, Observer};
+use espbench_model::time::Duration;
+use espbench_model::workload::{Direction, Iperf, Transport};
 use proptest::prelude::*;
 use std::vec::Vec;
 

@@ -4,10 +4,10 @@ use crate::node::app::mqtt::{
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, SocketId, Sockets, Wait};
 use crate::node::mqtt::{MqttSettings, OfferedLoad};
-use crate::sample::{Cause, Fate, Link, Observer, Probe};
-use crate::time::{Duration, Instant};
 use crate::wire::mqtt::Version;
-use crate::workload::{MqttMode, MqttRate};
+use espbench_model::sample::{Cause, Fate, Link, Observer, Probe};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{MqttMode, MqttRate};
 use proptest::prelude::*;
 use std::vec;
 use std::vec::Vec;

@@ -1,8 +1,8 @@
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{Endpoint, TcpSender, TcpSink};
-use crate::sample::{Interval, Observer};
-use crate::time::Duration;
-use crate::workload::TcpRate;
+use espbench_model::sample::{Interval, Observer};
+use espbench_model::time::Duration;
+use espbench_model::workload::TcpRate;
 use proptest::prelude::*;
 use std::vec::Vec;
 

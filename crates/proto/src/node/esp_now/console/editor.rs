@@ -19,9 +19,9 @@
 
 use super::table::TABLE;
 use crate::node::esp_now::print::{Printer, UART_RING};
-use crate::time::{Duration, Instant};
 use crate::wire::component::Idf;
 use core::fmt::Write;
+use espbench_model::time::{Duration, Instant};
 use heapless::{Deque, Vec};
 
 /// Length of the longest line, with the terminator that it has on the device, in bytes.

@@ -14,10 +14,10 @@ use crate::node::esp_now::air::Country;
 use crate::node::esp_now::board::Key;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Step};
-use crate::time::{Duration, Instant};
 use crate::wire::component::header::VERSION;
 use crate::wire::component::{Idf, Release};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 
 /// Default protocols of a station: `WIFI_PROTOCOL_11B | 11G | 11N`.
 const PROTOCOLS: u8 = 0x07;

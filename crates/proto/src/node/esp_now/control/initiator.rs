@@ -4,10 +4,10 @@ use super::{TAG, TEXT_MAX};
 use crate::node::esp_now::board::Key;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::control::{Attribute, AttributeValue, ControlLink, ControlMessage};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
 
 /// Time to wait for the acknowledgement (`CONFIG_ESPNOW_CONTROL_WAIT_ACK_DURATION`).

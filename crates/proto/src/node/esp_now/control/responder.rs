@@ -3,10 +3,10 @@
 use super::{Binding, Bindings, TAG, TEXT_MAX};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{BindError, Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
 use crate::wire::component::control::{ACK_LEN, ControlLink, ControlMessage};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
 
 /// Application's decision on a device that wants to be bound: attribute, address, signal in dBm

@@ -6,10 +6,10 @@ use crate::node::esp_now::task::{
     BindError, Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
 use crate::node::esp_now::tick::Tick;
-use crate::time::{Duration, Instant};
 use crate::wire::component::control::{ControlLink, ControlMessage};
 use crate::wire::component::{Compat, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use std::collections::HashMap;
 use std::string::String;
 use std::vec;

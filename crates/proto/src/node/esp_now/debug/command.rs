@@ -17,10 +17,10 @@ use crate::node::esp_now::console::Error;
 use crate::node::esp_now::console::command::{BadMac, Macs, RemoteArgs, ScanArgs};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::group::{self, MEMBERS_MAX};
 use crate::wire::component::{DataType, FrameConfig, Group, debug};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
 
 /// Tag of the commander's log lines.

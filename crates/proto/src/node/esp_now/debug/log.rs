@@ -9,9 +9,9 @@
 
 use crate::node::esp_now::console::args::Printable;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
-use crate::time::Duration;
 use crate::wire::component::{DataType, FrameConfig, debug};
 use crate::wire::mac::Mac;
+use espbench_model::time::Duration;
 
 /// Sender of log lines, which counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

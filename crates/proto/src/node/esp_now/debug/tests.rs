@@ -8,9 +8,9 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{
     BuildInfo, Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
-use crate::time::{Duration, Instant};
 use crate::wire::component::{DataType, FrameConfig, Group};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use proptest::prelude::*;
 use std::string::{String, ToString};
 use std::vec::Vec;

@@ -6,7 +6,7 @@ use crate::node::esp_now::board::{Board, Work};
 use crate::node::esp_now::engine::Delivery;
 use crate::node::esp_now::task::Cx;
 use crate::node::esp_now::{Output, Payload, Read, Then};
-use crate::time::Instant;
+use espbench_model::time::Instant;
 
 impl<
     const DEVICES: usize,

@@ -5,8 +5,8 @@ use crate::node::esp_now::board::Board;
 use crate::node::esp_now::console::Origin;
 use crate::node::esp_now::schedule::Part;
 use crate::node::esp_now::task::{Cx, Received};
-use crate::time::Instant;
 use crate::wire::component::DataType;
+use espbench_model::time::Instant;
 
 impl<
     const DEVICES: usize,

@@ -7,7 +7,7 @@ use crate::node::esp_now::board::Board;
 use crate::node::esp_now::console::{self, Error, Origin, Ready};
 use crate::node::esp_now::schedule::Part;
 use crate::node::esp_now::task::{Cx, Step};
-use crate::time::Instant;
+use espbench_model::time::Instant;
 
 /// A command that has not returned yet.
 #[derive(Clone, Copy, Debug)]

@@ -48,9 +48,9 @@ use super::schedule::{Part, Schedule};
 use super::security;
 use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
 use super::{Input, Output, Then};
-use crate::time::Instant;
 use crate::wire::component::DataType;
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 
 /// Number of turns of parts in one [`Node::poll`], so that parts that only yield to each other do
 /// not keep the driver waiting.

@@ -8,9 +8,9 @@ use crate::node::esp_now::security::{CryptoBench, Keys, Pop};
 use crate::node::esp_now::task::{Cx, Task};
 use crate::node::esp_now::time_sync::TimeSync;
 use crate::node::esp_now::{control, iperf, ota, prov, security};
-use crate::time::Duration;
 use crate::wire::component::DataType;
 use crate::wire::component::prov::ProvIdentity;
+use espbench_model::time::Duration;
 
 /// Services that run from the start, as an application's `app_main` would set them up.
 #[derive(Clone, Debug)]

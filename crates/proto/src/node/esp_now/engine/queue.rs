@@ -1,8 +1,8 @@
 //! The event queue of the main task: its entries, and their frames in a ring of bytes.
 
-use crate::time::Instant;
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 
 /// Default number of entries of the event queue (`qsize` of `ESPNOW_INIT_CONFIG_DEFAULT`).
 pub const QUEUE: u8 = 32;

@@ -7,10 +7,10 @@ use crate::node::esp_now::Read;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
-use crate::time::Instant;
 use crate::wire::component::header::VERSION;
 use crate::wire::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 
 /// Counter of a frame's fate.
 type FateCounter = fn(&mut EngineCounters) -> &mut u32;

@@ -4,9 +4,9 @@ use super::figure::{Fixed2, int};
 use super::{MessageQueue, QueuedMessage, TAG, TestSetup, error_name, micros, millis_since};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
-use crate::sample::{Cause, Fate, Link, Probe, Sample};
-use crate::time::Instant;
 use crate::wire::component::iperf::{IperfHead, IperfKind};
+use espbench_model::sample::{Cause, Fate, Link, Probe, Sample};
+use espbench_model::time::Instant;
 
 /// Number of pings that are remembered: an answer to one of them is told from a stray one.
 const SLOTS: usize = 4;

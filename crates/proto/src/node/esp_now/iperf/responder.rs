@@ -8,12 +8,12 @@ use super::{
 };
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
-use crate::node::iperf::{DatagramOrder, FlowCounts, FlowMeter, Tracker};
-use crate::sample::{Link, Observer};
-use crate::time::{Duration, Instant};
 use crate::wire::component::FrameConfig;
 use crate::wire::component::iperf::{IPERF_LEN, IperfHead, IperfKind};
 use crate::wire::mac::Mac;
+use espbench_model::flow::{DatagramOrder, FlowCounts, FlowMeter, Tracker};
+use espbench_model::sample::{Link, Observer};
+use espbench_model::time::{Duration, Instant};
 
 /// Silence after which a recorded flow gives way to another initiator's.
 const SILENCE: Duration = Duration::from_secs(3);

@@ -4,10 +4,10 @@ use super::figure::{Fixed2, int};
 use super::{MessageQueue, TAG, TestSetup, error_name, micros, millis_since};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
-use crate::node::iperf::{FlowCounts, FlowMeter};
-use crate::sample::{Cause, Fate, Link, Observer, Probe, Sample};
-use crate::time::{Duration, Instant};
 use crate::wire::component::iperf::{IperfHead, IperfKind};
+use espbench_model::flow::{FlowCounts, FlowMeter};
+use espbench_model::sample::{Cause, Fate, Link, Observer, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// Time to wait for the answer to STOP, in ms.
 const STOP_WAIT_MS: u32 = 1000;

@@ -6,8 +6,8 @@ mod throughput;
 
 use super::*;
 use crate::node::esp_now::testing_parts::{Flight, Hop, World, mac};
-use crate::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use crate::wire::component::iperf::IperfKind;
+use espbench_model::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use std::boxed::Box;
 use std::string::ToString;
 use std::vec::Vec;

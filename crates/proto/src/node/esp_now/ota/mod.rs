@@ -27,7 +27,7 @@ pub use responder::OtaResponder;
 use super::board::{Slot, Work};
 use super::print::Level;
 use super::task::Cx;
-use crate::time::Instant;
+use espbench_model::time::Instant;
 
 /// Executes the console command `rollback`: selects the other slot for the next start. Returns
 /// false if no image lies there or the board refuses.

@@ -4,10 +4,10 @@ use super::{COMMAND_TAG, STORED_LEN, TAG, error_name, outgoing};
 use crate::node::esp_now::board::{Key, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step};
-use crate::time::Instant;
 use crate::wire::component::prov::{ProvDevice, ProvIdentity, ProvMessage, WifiCredentials};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 use zeroize::Zeroize;
 
 /// Time on a channel, in ms: one period of the beacons, and a little.

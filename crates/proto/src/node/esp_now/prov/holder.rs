@@ -3,10 +3,10 @@
 use super::{ASKED_MAX, COMMAND_TAG, TAG, error_name, outgoing};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step};
-use crate::time::Instant;
 use crate::wire::component::prov::{ProvDevice, ProvIdentity, ProvMessage, WifiCredentials};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 use heapless::Deque;
 
 /// Period of the beacons, in ms (`ESPNOW_PROV_BEACON_INTERVAL`).

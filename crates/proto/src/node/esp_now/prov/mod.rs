@@ -34,13 +34,13 @@ mod tests;
 use super::board::Key;
 use super::print::Level;
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::Duration;
 use crate::wire::component::prov::{
     ALL_CHANNEL_SCAN, FixedText, ProvIdentity, ProvMessage, WifiCredentials,
 };
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use device::DeviceRole;
+use espbench_model::time::Duration;
 use holder::HolderRole;
 
 /// Log tag of the component.

@@ -11,10 +11,10 @@
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step, Task};
-use crate::sample::{Fate, Link, Probe, Sample};
-use crate::time::{Duration, Instant};
 use crate::wire::component::sealed::{NONCE_LEN, Sealer, TAG_LEN};
 use core::fmt;
+use espbench_model::sample::{Fate, Link, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// Link of the samples of encryption.
 pub const SEAL: Link = Link(0);

@@ -14,12 +14,12 @@ use super::exchange::{KeyPair, Pop, SecureChannel, StreamPart};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::handshake::{
     PUBLIC_LEN, SecurityInfo, SecurityMessage, SessionMessage,
 };
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Number of wrong proofs that close the window

@@ -11,10 +11,10 @@ mod tests;
 
 use super::print::Level;
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::time_sync::{TIME_SYNC_VERSION, TimeSyncKind, TimeSyncMessage};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 
 const TAG: &str = "espnow_time";
 

@@ -5,7 +5,7 @@
 //! | [`lines`] | splits bytes in chunks of any size into [`Piece`]s: lines without control sequences, prompts, questions to the terminal |
 //! | [`line`](mod@line) | parts of a line: a monitor's prefix, level, time, tag, text |
 //! | [`item`] | content of a line: one type for every report line of the esp-now component |
-//! | [`session`] | several lines together: [`Sample`](crate::sample::Sample)s and [`Finding`]s, with the component's miscounts corrected |
+//! | [`session`] | several lines together: [`Sample`](espbench_model::sample::Sample)s and [`Finding`]s, with the component's miscounts corrected |
 //!
 //! ```
 //! use espbench_proto::node::esp_now::transcript::{LineSplitter, TranscriptEntry, TranscriptSession};

@@ -10,9 +10,9 @@ use super::subscriber::{PendingAck, SEEN, Subscriber};
 use super::tracker::{MessageRecord, MessageTracker};
 use super::{Gaps, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side};
 use crate::node::Output;
-use crate::sample::Cause;
-use crate::time::{Duration, Instant};
 use core::ops::Range;
+use espbench_model::sample::Cause;
+use espbench_model::time::{Duration, Instant};
 
 /// The memory that the driver lends. Its sizes are limits.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::{Exchange, MqttPhase};
 use crate::node::mqtt::Side;
-use crate::sample::{Interval, Observer, Sample};
-use crate::time::Instant;
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::time::Instant;
 
 impl Exchange<'_> {
     pub(super) fn poll_sample(&mut self, now: Instant) -> Option<Sample> {

@@ -21,7 +21,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sdkconfig::{self, Context, Release, Settings};
+use espbench_model::sdkconfig::{self, Context, Release, Settings};
 
 /// Ticks without work that FreeRTOS must expect to sleep: the default of
 /// `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` (ESP-IDF v5.1, components/freertos/Kconfig).

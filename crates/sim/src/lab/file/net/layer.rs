@@ -12,8 +12,8 @@ use crate::radio::WifiMode;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sdkconfig;
-use espbench_proto::text;
+use espbench_model::sdkconfig;
+use espbench_model::text;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]

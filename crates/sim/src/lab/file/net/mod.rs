@@ -23,7 +23,7 @@ use crate::lab::scene::Background;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Name;
+use espbench_model::workload::Name;
 use layer::{Layer, Layers, Value};
 
 /// The most variants of a lab.

@@ -3,9 +3,9 @@
 use super::*;
 use crate::lab::profile::Cost;
 use core::fmt::Write as _;
+use espbench_model::sdkconfig::memory::{Memory as Takes, Traffic, heap};
+use espbench_model::sdkconfig::{Chip, Context, RANKS, Rank, SdkConfig};
 use espbench_proto::node::esp_now::air::Country;
-use espbench_proto::sdkconfig::memory::{Memory as Takes, Traffic, heap};
-use espbench_proto::sdkconfig::{Chip, Context, RANKS, Rank, SdkConfig};
 use espbench_proto::wire::component::Release;
 
 /// Labs whose devices speak ESP-NOW.

@@ -8,14 +8,14 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
+use espbench_model::workload::{Direction, Iperf, TcpRate, UdpEcho};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{
     ArduinoEcho, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer, IperfSetup, TcpSender,
     TcpSink,
 };
-use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use espbench_proto::wire::iperf2;
-use espbench_proto::workload::{Direction, Iperf, TcpRate, UdpEcho};
 
 /// Ports of the published sketch: the device's, and the PC's.
 const ECHO: (u16, u16) = (10_000, 10_001);

@@ -12,10 +12,10 @@ use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::fact;
-use espbench_proto::sample::Sample;
-use espbench_proto::time::Instant;
-use espbench_proto::workload::UdpEcho;
+use espbench_model::fact;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
+use espbench_model::workload::UdpEcho;
 
 /// The longest body (`ESP_NOW_MAX_DATA_LEN`).
 const MOST_BODY: u32 = 250;

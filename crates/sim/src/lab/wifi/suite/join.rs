@@ -8,8 +8,8 @@ use crate::random::{Purpose, RngStream};
 use crate::talk::Conversation as _;
 use crate::wifi::{BEACON_INTERVAL, Joined};
 use core::time::Duration;
-use espbench_proto::sample::{Cause, Fate, Probe, Sample};
-use espbench_proto::workload::WifiJoin;
+use espbench_model::sample::{Cause, Fate, Probe, Sample};
+use espbench_model::workload::WifiJoin;
 
 /// What a station has to say as it leaves takes no longer.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -56,7 +56,7 @@ impl Cell<'_, '_> {
 }
 
 /// A join as a probe: see [`WifiJoin`].
-fn stages(probe: Probe, joined: &Joined, now: espbench_proto::time::Instant) -> Probe {
+fn stages(probe: Probe, joined: &Joined, now: espbench_model::time::Instant) -> Probe {
     Probe {
         queued: Some(joined.found),
         sent: Some(joined.authenticated),

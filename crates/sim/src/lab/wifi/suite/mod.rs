@@ -31,9 +31,9 @@ use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
+use espbench_model::sample::Link;
+use espbench_model::workload::{IpTest, Iperf, Wifi};
 use espbench_proto::node::app::Endpoint;
-use espbench_proto::sample::Link;
-use espbench_proto::workload::{IpTest, Iperf, Wifi};
 
 /// How long the network is left alone before a test begins: beacons go by, and loads begin.
 const SETTLE: Duration = Duration::from_millis(300);

@@ -20,6 +20,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
+use espbench_model::sample::{Fate, Link, Probe, Sample};
+use espbench_model::search::RateSearch;
+use espbench_model::time::Instant;
+use espbench_model::workload::{MqttMode, MqttRate};
 use espbench_proto::node::app::mqtt::SmoothSetup;
 use espbench_proto::node::app::{App, LabBroker, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait};
 use espbench_proto::node::mqtt::listener::SubscriberStorage;
@@ -27,11 +31,7 @@ use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
 use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad, PublisherStorage, payload};
-use espbench_proto::sample::{Fate, Link, Probe, Sample};
-use espbench_proto::search::RateSearch;
-use espbench_proto::time::Instant;
 use espbench_proto::wire::mqtt::Version;
-use espbench_proto::workload::{MqttMode, MqttRate};
 use record::Exchanged;
 
 /// The port that is assigned to MQTT.

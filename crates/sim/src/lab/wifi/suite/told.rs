@@ -12,10 +12,10 @@ use crate::wifi::WifiCounters;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use espbench_proto::fact;
-use espbench_proto::sdkconfig::memory::{Memory, Traffic};
-use espbench_proto::sdkconfig::{Context, Settings};
-use espbench_proto::workload::{Direction, IpTest, Wifi};
+use espbench_model::fact;
+use espbench_model::sdkconfig::memory::{Memory, Traffic};
+use espbench_model::sdkconfig::{Context, Settings};
+use espbench_model::workload::{Direction, IpTest, Wifi};
 
 /// How things were as a test began.
 #[derive(Clone, Debug)]

@@ -14,9 +14,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use espbench_model::workload::{Direction, EchoFormat, Iperf, Transport, UdpEcho};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{EchoProbe, EchoServer, IperfClient, IperfServer, IperfSetup};
-use espbench_proto::workload::{Direction, EchoFormat, Iperf, Transport, UdpEcho};
 
 /// The port of the echo protocol (RFC 862).
 const ECHO: u16 = 7;

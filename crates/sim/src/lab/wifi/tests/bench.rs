@@ -9,8 +9,8 @@ use crate::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use crate::net::Stack;
 use crate::radio::{BasicRates, Timing};
 use crate::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
+use espbench_model::sdkconfig::SdkConfig;
 use espbench_proto::node::app::Endpoint;
-use espbench_proto::sdkconfig::SdkConfig;
 use std::vec;
 
 pub(super) const ESP: MachineId = MachineId(0);

@@ -3,9 +3,9 @@
 use super::bench::{Bench, ESP, PC, at};
 use crate::talk::Conversation as _;
 use core::time::Duration;
+use espbench_model::sample::{Fate, Sample};
+use espbench_model::workload::{EchoFormat, UdpEcho};
 use espbench_proto::node::app::{ArduinoEcho, EchoProbe, EchoServer};
-use espbench_proto::sample::{Fate, Sample};
-use espbench_proto::workload::{EchoFormat, UdpEcho};
 use std::boxed::Box;
 use std::vec::Vec;
 

@@ -6,10 +6,10 @@ use super::bench::{Bench, ESP, PC, at};
 use crate::lab::file::Library;
 use crate::talk::Conversation as _;
 use core::time::Duration;
+use espbench_model::sample::{Cause, Fate, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
 use espbench_proto::node::app::{TcpSender, TcpSink};
-use espbench_proto::sample::{Cause, Fate, Sample};
-use espbench_proto::time::Instant;
-use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
 use std::boxed::Box;
 use std::sync::Arc;
 

@@ -5,12 +5,12 @@ use super::bench::{Bench, ESP, PC, at};
 use super::iperf::{total_of, work};
 use crate::talk::Conversation as _;
 use core::time::Duration;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::sdkconfig::memory::driver_peak;
+use espbench_model::workload::Transport;
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::sdkconfig::memory::driver_peak;
 use espbench_proto::wire::iperf2::PORT;
-use espbench_proto::workload::Transport;
 use std::boxed::Box;
 
 fn limits() -> SdkConfig {

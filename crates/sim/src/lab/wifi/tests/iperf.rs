@@ -5,12 +5,12 @@ use super::bench::{Bench, ESP, PC, at};
 use crate::lab::run::Lab;
 use crate::talk::Conversation as _;
 use core::time::Duration;
+use espbench_model::sample::Sample;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
-use espbench_proto::sample::Sample;
-use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::wire::iperf2::PORT;
-use espbench_proto::workload::{Direction, Iperf, Transport};
 use std::boxed::Box;
 
 /// The ranks of Espressif's document.

@@ -5,8 +5,8 @@ use super::Kept;
 use crate::lab::file::Library;
 use core::fmt::Write as _;
 use core::time::Duration;
-use espbench_proto::sample::{Fate, Probe, Sample};
-use espbench_proto::workload::{IpTest, Name, Wifi, WifiJoin};
+use espbench_model::sample::{Fate, Probe, Sample};
+use espbench_model::workload::{IpTest, Name, Wifi, WifiJoin};
 use std::string::String;
 use std::vec::Vec;
 
@@ -53,7 +53,7 @@ fn a_join_is_its_scan_and_its_keys() {
         let kept = joins(variant, cold);
         let all = steps(&kept);
         let [scan, authentication, association, keys, sum] = all;
-        let millicoulomb = kept.counts[espbench_proto::fact::CHARGE_NC] as f64 / 12e6;
+        let millicoulomb = kept.counts[espbench_model::fact::CHARGE_NC] as f64 / 12e6;
         let known = if cold { "" } else { ", key known" };
         let _ = writeln!(
             text,

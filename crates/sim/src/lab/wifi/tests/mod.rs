@@ -11,7 +11,7 @@ mod power;
 mod rooms;
 
 use crate::lab::record::Record;
-use espbench_proto::sample::Sample;
+use espbench_model::sample::Sample;
 use std::collections::BTreeMap;
 use std::string::String;
 use std::vec::Vec;

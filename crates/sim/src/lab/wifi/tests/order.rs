@@ -5,9 +5,9 @@ use super::bench::at;
 use crate::lab::file::Library;
 use crate::talk::Conversation as _;
 use core::time::Duration;
+use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::time::Instant;
 use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, Wait};
-use espbench_proto::sdkconfig::SdkConfig;
-use espbench_proto::time::Instant;
 use std::boxed::Box;
 
 const PORT: u16 = 9;

@@ -8,9 +8,9 @@ use crate::power::{PowerState, StateTimes};
 use crate::talk::Conversation as _;
 use core::fmt::Write as _;
 use core::time::Duration;
-use espbench_proto::fact;
-use espbench_proto::sample::{Fate, Sample};
-use espbench_proto::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi};
+use espbench_model::fact;
+use espbench_model::sample::{Fate, Sample};
+use espbench_model::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi};
 use std::string::String;
 use std::vec::Vec;
 

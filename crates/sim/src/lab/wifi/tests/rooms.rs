@@ -7,11 +7,11 @@ use crate::lab::file::Library;
 use crate::lab::net_scene::{Application, NetScene};
 use crate::talk::Conversation as _;
 use core::time::Duration;
-use espbench_proto::node::app::{EchoProbe, EchoServer};
-use espbench_proto::sample::{Fate, Observer, Probe, Sample};
-use espbench_proto::workload::{
+use espbench_model::sample::{Fate, Observer, Probe, Sample};
+use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
 };
+use espbench_proto::node::app::{EchoProbe, EchoServer};
 use std::boxed::Box;
 use std::collections::BTreeSet;
 use std::string::ToString;
@@ -153,7 +153,7 @@ fn what_only_one_device_does_at_a_time_is_refused_for_several() {
     );
 }
 
-const JOIN: espbench_proto::workload::WifiJoin = espbench_proto::workload::WifiJoin {
+const JOIN: espbench_model::workload::WifiJoin = espbench_model::workload::WifiJoin {
     count: 1,
     discard: 0,
     interval: Duration::from_secs(1),

@@ -19,9 +19,9 @@ use crate::wifi::{self, FrameInfo, Subtype, WifiLayer};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
-use espbench_proto::excerpt::StationLevel;
-use espbench_proto::sample::{Cause, Fate as Ended, Sample};
-use espbench_proto::time::Instant;
+use espbench_model::excerpt::StationLevel;
+use espbench_model::sample::{Cause, Fate as Ended, Sample};
+use espbench_model::time::Instant;
 
 /// A PPDU that has ended.
 #[derive(Clone, Copy, Debug)]

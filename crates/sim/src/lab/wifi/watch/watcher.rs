@@ -1,9 +1,9 @@
 //! Who watches the machines of a lab and the air.
 
 use super::Seen;
-use espbench_proto::excerpt::StationLevel;
-use espbench_proto::sample::{Cause, Probe};
-use espbench_proto::time::Instant;
+use espbench_model::excerpt::StationLevel;
+use espbench_model::sample::{Cause, Probe};
+use espbench_model::time::Instant;
 
 /// Is told what happens to machines and on the air. Stations are those of its room; machines on a wire have the
 /// numbers after them.

@@ -14,8 +14,8 @@ use crate::radio::{
 };
 use crate::random::{Purpose, RngStream};
 use core::time::Duration;
-use espbench_proto::sample::Cause;
-use espbench_proto::time::Instant;
+use espbench_model::sample::Cause;
+use espbench_model::time::Instant;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 

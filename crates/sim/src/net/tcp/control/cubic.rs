@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438).
 
 use super::AckedData;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 
 /// The multiplicative decrease of the window after a loss (section 4.6).
 const BETA: f64 = 0.7;

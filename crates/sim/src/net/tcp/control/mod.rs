@@ -5,7 +5,7 @@ mod reno;
 
 use super::super::stack::{CongestionAlgorithm, Stack};
 use cubic::Cubic;
-use espbench_proto::time::Instant;
+use espbench_model::time::Instant;
 use reno::Reno;
 
 /// The congestion control of a connection.

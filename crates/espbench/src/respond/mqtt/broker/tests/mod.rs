@@ -8,7 +8,7 @@ mod sessions;
 
 use super::limits::{BrokerCounter, BrokerLimits};
 use super::{Broker, BrokerNotice};
-use espbench_proto::time::{Duration, Instant};
+use espbench_model::time::{Duration, Instant};
 use std::io::IoSlice;
 use std::net::SocketAddr;
 

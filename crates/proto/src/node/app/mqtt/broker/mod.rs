@@ -3,10 +3,10 @@
 mod session;
 
 use crate::node::app::{App, SocketId, Sockets, StreamState, Wait, opened};
-use crate::time::Instant;
 use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Frame, Malformed, Packet, Publish, SubAck, Version, kind,
 };
+use espbench_model::time::Instant;
 use session::ClientSession;
 
 /// A broker for the lab: MQTT 3.1.1 and 5, QoS 0 to 2, `CLIENTS` connections of four subscriptions

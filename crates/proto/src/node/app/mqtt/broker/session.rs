@@ -1,8 +1,8 @@
 //! A client's session, as the broker knows it.
 
 use crate::node::app::SocketId;
-use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{Ack, Packet, Publish, Version, kind, topic};
+use espbench_model::time::{Duration, Instant};
 use heapless::{String, Vec};
 
 /// Subscriptions of a client, and bytes of a filter and of a client identifier.

@@ -3,9 +3,9 @@
 use super::dispatcher::Dispatcher;
 use super::{DispatcherEvent, QueuedPacket, SmoothMessage, SmoothMqtt, SmoothSetup, tick_from};
 use crate::node::app::{Sockets, Wait};
-use crate::sample::{Cause, Fate};
-use crate::time::{Duration, Instant};
 use crate::wire::mqtt::kind;
+use espbench_model::sample::{Cause, Fate};
+use espbench_model::time::{Duration, Instant};
 use heapless::Deque;
 
 /// Without an answer for so long the client disconnects (`publish_next`), and after so long it

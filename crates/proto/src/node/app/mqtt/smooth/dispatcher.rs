@@ -3,11 +3,11 @@
 use super::client::{ClientTask, KEEP_ALIVE, PATIENCE};
 use super::{DispatcherEvent, QueuedPacket, SmoothMqtt, SmoothSetup, ticks_after};
 use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
-use crate::sample::{Cause, Fate};
-use crate::time::Instant;
 use crate::wire::mqtt::{
     Ack, Connect, Disconnect, Frame, NoRoom, Packet, Publish, Subscribe, Version, bytes,
 };
+use espbench_model::sample::{Cause, Fate};
+use espbench_model::time::Instant;
 use heapless::Deque;
 
 /// Packets that the transmit buffer holds (`BufferContainer`).

@@ -10,11 +10,11 @@ mod dispatcher;
 
 use crate::node::app::{App, Endpoint, Sockets, Wait};
 use crate::node::mqtt::payload;
-use crate::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use crate::time::{Duration, Instant};
-use crate::workload::{MqttMode, MqttRate};
 use client::ClientTask;
 use dispatcher::Dispatcher;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
+use espbench_model::workload::{MqttMode, MqttRate};
 
 /// The settings of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::Cx;
 use crate::node::esp_now::tick::Tick;
-use crate::time::{Duration, Instant};
 use crate::wire::component::{FrameConfig, Header};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 
 /// Function of the component that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

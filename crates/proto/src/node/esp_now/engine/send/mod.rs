@@ -10,8 +10,8 @@ mod steps;
 use super::counters::{EngineCounters, bump};
 use super::{ACKS_MAX, Action};
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
-use crate::time::{Duration, Instant};
 use crate::wire::component::{Compat, HEADER_LEN, Header};
+use espbench_model::time::{Duration, Instant};
 use heapless::Deque;
 use job::{SendFunction, SendStatus, SendStep, Transmission};
 

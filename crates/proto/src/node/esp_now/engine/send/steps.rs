@@ -5,7 +5,7 @@ use super::{Action, DriverState, EngineCounters, PendingAcks, Sender, Tail, bump
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
-use crate::time::Instant;
+use espbench_model::time::Instant;
 
 /// Returns the number of slices of the back-off after which attempt 0, 1, … is given up: 2 ms each,
 /// at most 100 ms.

@@ -4,10 +4,10 @@ use super::instants;
 use crate::node::esp_now::Frame;
 use crate::node::esp_now::task::{Outcome, Outgoing};
 use crate::node::esp_now::testing::{Hears, Medium, mac, ms, outgoing, settings};
-use crate::time::Duration;
 use crate::wire::component::header::VERSION;
 use crate::wire::component::{DataType, FrameConfig, Header};
 use crate::wire::mac::Mac;
+use espbench_model::time::Duration;
 use std::boxed::Box;
 
 fn acked(copies: u8) -> FrameConfig {

@@ -6,9 +6,9 @@ use crate::node::esp_now::air::Country;
 use crate::node::esp_now::engine::{Engine, FRAME_MAX, Next};
 use crate::node::esp_now::task::{Outcome, Outgoing, Settings};
 use crate::node::esp_now::testing::{Hears, Medium, mac, ms, outgoing, settings};
-use crate::time::Duration;
 use crate::wire::component::{Compat, DataType, FrameConfig, Release};
 use crate::wire::mac::Mac;
+use espbench_model::time::Duration;
 use std::boxed::Box;
 use std::vec::Vec;
 

@@ -9,7 +9,7 @@ mod send;
 
 use super::Engine;
 use crate::node::esp_now::testing::Medium;
-use crate::time::Instant;
+use espbench_model::time::Instant;
 
 /// Returns the milliseconds after the start at which station `n` sent something.
 fn instants(medium: &Medium, n: usize) -> std::vec::Vec<u64> {

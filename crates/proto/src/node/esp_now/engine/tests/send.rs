@@ -5,10 +5,10 @@ use crate::node::esp_now::air::Country;
 use crate::node::esp_now::engine::{Action, Engine};
 use crate::node::esp_now::task::{Outcome, Outgoing};
 use crate::node::esp_now::testing::{Medium, mac, ms, outgoing, settings};
-use crate::time::Duration;
 use crate::wire::component::vectors::bytes;
 use crate::wire::component::{Compat, DataType, FrameConfig, Group, Idf, Release, group};
 use crate::wire::mac::Mac;
+use espbench_model::time::Duration;
 use std::vec::Vec;
 
 const ALL: FrameConfig = FrameConfig { channel: 15, broadcast: true, ..FrameConfig::UNICAST };

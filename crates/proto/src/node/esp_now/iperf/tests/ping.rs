@@ -1,5 +1,5 @@
 use super::*;
-use crate::time::Duration;
+use espbench_model::time::Duration;
 
 fn ping(count: u32) -> IperfOptions {
     IperfOptions { ping: true, count, len: Some(10), ..IperfOptions::default() }

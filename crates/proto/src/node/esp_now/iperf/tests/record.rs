@@ -1,7 +1,7 @@
 //! The responder's record of messages that come late, twice, or from elsewhere.
 
 use super::*;
-use crate::time::Duration;
+use espbench_model::time::Duration;
 
 fn hear(world: &mut World<Iperf>, from: usize, kind: IperfKind, seq: u32) {
     world.run_for(Duration::from_millis(10));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::time::Duration;
+use espbench_model::time::Duration;
 
 fn seconds(time: u16) -> IperfOptions {
     IperfOptions { time, interval: 1, len: Some(100), ..IperfOptions::default() }

@@ -4,9 +4,9 @@ use super::{ATTEMPTS, JobStage, OtaInitiator, SHORT_WAIT_MS, Send, TAG};
 use crate::node::esp_now::ota::devices::{DeviceNote, OtaDevice, UpgradeFate};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
-use crate::time::Instant;
 use crate::wire::component::ota::{OtaCode, OtaStatus};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 
 impl OtaDevice {
     /// Records that a device refused the image. The first refusal is forgiven if another try may

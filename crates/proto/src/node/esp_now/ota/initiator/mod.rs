@@ -28,10 +28,10 @@ use super::image::ImageCheck;
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
-use crate::time::Instant;
 use crate::wire::component::ota::{AsciiText, OtaInfo, OtaStatus, OtaType};
 use crate::wire::component::{DataType, Release};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 use send::Send;
 
 /// Tag of the protocol's own lines, spelled as in the component.

@@ -7,9 +7,9 @@ use crate::node::esp_now::ota::devices::{OtaDevice, OtaDevices};
 use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
-use crate::time::{Duration, Instant};
 use crate::wire::component::ota::AsciiText;
 use core::fmt;
+use espbench_model::time::{Duration, Instant};
 
 impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     pub(super) fn fetching(&mut self, cx: &mut Cx<'_>, next: u32) -> Step {

@@ -4,11 +4,11 @@ use super::{JobStage, OtaInitiator, OtaSendConfig, REQUEST_TICKS, REQUESTS, TAG}
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
-use crate::time::Duration;
 use crate::wire::component::group::{self, Group, MEMBERS_MAX, OTA as GROUP};
 use crate::wire::component::ota::{Chunk, OtaType};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::Duration;
 
 /// A message that waits for the send lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,12 +30,12 @@ use super::progress::{Progress, STORE};
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::ota::{
     Chunk, DIGEST_LEN, OtaCode, OtaInfo, OtaStatus, OtaType, STATUS_LEN,
 };
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 
 const TAG: &str = "espnow_ota_responder";
 /// Number of attempts of an answer (`CONFIG_ESPNOW_OTA_RETRANSMISSION_TIMES`).

@@ -12,11 +12,11 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{
     Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
-use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
 use crate::wire::component::group::OTA as GROUP;
 use crate::wire::component::ota::{AppDescription, OtaCode, OtaInfo, OtaStatus};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};

@@ -24,7 +24,7 @@ impl fmt::Debug for AppKey {
 mod tests {
     use crate::node::esp_now::security::testing::{Station, address};
     use crate::node::esp_now::security::{KEY_LEN, Policy, Pop, SecurityInitiator};
-    use crate::time::Instant;
+    use espbench_model::time::Instant;
     use std::format;
 
     #[test]

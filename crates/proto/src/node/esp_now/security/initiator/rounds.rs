@@ -8,11 +8,11 @@ use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::security::exchange::StreamPart;
 use crate::node::esp_now::task::{Cx, Step};
-use crate::time::Instant;
 use crate::wire::component::group::{self, MEMBERS_MAX};
 use crate::wire::component::handshake::{SecurityMessage, SessionMessage};
 use crate::wire::component::{DataType, Group};
 use crate::wire::mac::Mac;
+use espbench_model::time::Instant;
 use subtle::ConstantTimeEq;
 
 /// Time for which the queue of answers must be empty before the round's time is checked, in ms.

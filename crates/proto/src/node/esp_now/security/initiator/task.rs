@@ -3,10 +3,10 @@
 use super::{CONFIG, ExchangePhase, ReportForm, SecurityInitiator, TAG};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Step, Task};
-use crate::time::Duration;
 use crate::wire::component::handshake::SecurityMessage;
 use crate::wire::component::{DataType, FrameConfig, group};
 use crate::wire::mac::Mac;
+use espbench_model::time::Duration;
 
 impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEVICES, SESSIONS> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {

@@ -5,9 +5,9 @@
 use super::Flash;
 use crate::node::esp_now::security::{Keys, Pop, SecurityInitiator, SecurityResponder};
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use std::string::String;
 use std::vec::Vec;
 

@@ -5,7 +5,7 @@ mod medium;
 pub(super) use medium::{Station, World, address};
 
 use crate::node::esp_now::board::{BareBoard, Board, Key, Work};
-use crate::time::Duration;
+use espbench_model::time::Duration;
 use std::vec::Vec;
 
 /// A board that stores values in memory; its random bytes are fixed.

@@ -6,9 +6,9 @@ use super::testing::{World, address};
 use super::{Pop, SecurityInitiator, SecurityResponder};
 use crate::node::esp_now::task::{Event, Outcome, Step, Task};
 use crate::node::esp_now::tick::Tick;
-use crate::time::{Duration, Instant};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use std::string::String;
 use std::vec::Vec;
 

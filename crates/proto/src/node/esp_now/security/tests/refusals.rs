@@ -5,10 +5,10 @@ use crate::node::esp_now::board::Work;
 use crate::node::esp_now::security::testing::{Station, World, address};
 use crate::node::esp_now::security::{Policy, Pop, SecurityInitiator, erase_and_restart};
 use crate::node::esp_now::task::{Event, Step, Task};
-use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
 use crate::wire::component::handshake::{SecurityInfo, SecurityMessage, SessionMessage};
 use crate::wire::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use std::vec::Vec;
 
 const SOMEBODY: Mac = Mac([2, 0, 0, 0, 0, 9]);

@@ -5,9 +5,9 @@ use super::super::item::{self, Item};
 use super::job::Jobs;
 use super::result::{Finding, IperfRun, Unfinished, UnfinishedReason};
 use super::{BACK, LineContext};
-use crate::sample::{Link, Probe};
-use crate::time::Instant;
 use crate::wire::mac::Mac;
+use espbench_model::sample::{Link, Probe};
+use espbench_model::time::Instant;
 
 /// A device whose lines stand in the transcript.
 #[derive(Clone, Copy, Debug)]

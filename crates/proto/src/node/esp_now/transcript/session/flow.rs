@@ -5,8 +5,8 @@ use super::device::{DeviceSession, FlowProgress, TestState};
 use super::links::Count;
 use super::result::{Finding, IperfRun, ThroughputResult, UnfinishedReason};
 use super::{LineContext, before};
-use crate::sample::{Interval, Observer, Sample};
-use crate::time::{Duration, Instant};
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::time::{Duration, Instant};
 
 impl DeviceSession {
     /// Takes a periodic line.

@@ -1,7 +1,7 @@
 //! The numbers of links, by their pairs of addresses.
 
-use crate::sample::Link;
 use crate::wire::mac::Mac;
+use espbench_model::sample::Link;
 use heapless::Vec;
 
 /// Ends of a link.

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `time=5 ms` of a ping | at least 5 and less than 6 ms, with the wait for the own send callback | `received` is the line's time, `sent` that minus the round trip; both are whole milliseconds, see [`Resolution::ROUND_TRIP`] |
 //! | `Destination Host Unreachable` | no answer within 3 s | lost, cause unknown, `sent` unknown; `due` is when the ping before it was over, since there is no pause between pings |
-//! | `data_size: …, recv_seq: 4` | ping 4 was answered after its time | 4 is [`Fate::Late`](crate::sample::Fate::Late) instead of lost |
+//! | `data_size: …, recv_seq: 4` | ping 4 was answered after its time | 4 is [`Fate::Late`](espbench_model::sample::Fate::Late) instead of lost |
 //! | `min: -1`, `average nan ms` | no answer at all | `None` |
 //! | `Jitter` | time divided by messages | never a jitter; [`Final::spacing_ns`] |
 //! | `7/100` lost in a final report | 6, at both ends; of 100 at the initiator, of 99 at the responder | [`ThroughputResult::lost`], [`ThroughputResult::total`] |
@@ -23,7 +23,7 @@
 //! # Devices, links and clocks
 //!
 //! A transcript may hold lines of many devices: those of the console itself, and those that a
-//! monitor heard over the air. A [`Link`](crate::sample::Link) is a directed pair of addresses;
+//! monitor heard over the air. A [`Link`](espbench_model::sample::Link) is a directed pair of addresses;
 //! [`TranscriptSession::links`] maps them. The console's own address is known from the first line that names
 //! it. Times are on the clock of the device that printed the line, which starts again when the
 //! device does.
@@ -44,9 +44,9 @@ pub use result::{
 };
 
 use super::item::{self, Item, TranscriptEntry};
-use crate::sample::Sample;
-use crate::time::{Duration, Instant};
 use device::DeviceSession;
+use espbench_model::sample::Sample;
+use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
 use links::LinkTable;
 

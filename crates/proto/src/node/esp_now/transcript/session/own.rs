@@ -4,7 +4,7 @@ use super::super::{Item, LineSplitter, TranscriptEntry};
 use super::*;
 use crate::node::esp_now::iperf::{Iperf, IperfOptions};
 use crate::node::esp_now::testing_parts::{Hop, World, mac, random_loss};
-use crate::sample::{Fate, Interval, Probe};
+use espbench_model::sample::{Fate, Interval, Probe};
 
 /// Runs two nodes, node 0 the initiator; a message is lost with the probability `percent`.
 fn run(options: IperfOptions, percent: u8, time: Duration) -> World<Iperf> {

@@ -5,9 +5,9 @@ use super::device::{DeviceSession, TestState};
 use super::links::Count;
 use super::result::{Finding, IperfRun, PingResult, UnfinishedReason};
 use super::{LineContext, before};
-use crate::sample::{Cause, Fate, Probe, Sample};
-use crate::time::{Duration, Instant};
 use crate::wire::mac::Mac;
+use espbench_model::sample::{Cause, Fate, Probe, Sample};
+use espbench_model::time::{Duration, Instant};
 
 /// Time for which the component waits for an answer (reference, 7.4).
 const TIMEOUT: Duration = Duration::from_secs(3);

@@ -1,8 +1,8 @@
 //! Results: the report of a test that is over.
 
 use super::super::item::iperf::{Final, Statistics};
-use crate::sample::Link;
 use crate::wire::mac::Mac;
+use espbench_model::sample::Link;
 
 /// A result. `device` is the device that printed it: `None` for the console's own device as long as
 /// no line has named its address.

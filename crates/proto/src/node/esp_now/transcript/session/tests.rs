@@ -1,6 +1,6 @@
 use super::super::{LineSplitter, Piece};
 use super::*;
-use crate::sample::{Cause, Fate, Link, Observer, Probe};
+use espbench_model::sample::{Cause, Fate, Link, Observer, Probe};
 use proptest::prelude::*;
 use std::format;
 use std::string::String;

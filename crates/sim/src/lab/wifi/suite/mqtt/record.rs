@@ -6,9 +6,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
 use espbench_proto::node::app::mqtt::join;
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
 
 /// Length of the intervals in which arrivals are counted, as with a real broker.
 const INTERVAL: Duration = Duration::from_secs(1);

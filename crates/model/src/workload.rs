@@ -281,6 +281,8 @@ pub struct Iperf {
 }
 
 impl Iperf {
+    /// Length of a TCP write in bytes, where none is given.
+    pub const TCP_LENGTH: u32 = 128 * 1024;
     /// Ten seconds of TCP from client to server, as iperf 2 does it where nothing is said.
     pub const DEFAULT: Self = Self {
         transport: Transport::Tcp,
@@ -288,7 +290,7 @@ impl Iperf {
         time: Duration::from_secs(10),
         bytes: None,
         interval: Duration::from_secs(1),
-        length: crate::wire::iperf2::TCP_LENGTH,
+        length: Self::TCP_LENGTH,
         bandwidth: None,
         parallel: 1,
         window: None,

@@ -224,7 +224,7 @@ pub enum Observer {
     /// Local end, as receiver.
     Receiver,
     /// Remote end, as it reported over the wire (iperf's server report), or as the movement of its TCP
-    /// window tells ([`Taken`](crate::node::taken::Taken)).
+    /// window tells (`proto::node::taken`).
     Peer,
 }
 

@@ -1,0 +1,29 @@
+//! Words that plans, machines, the simulator and reports share: values without I/O and without
+//! behaviour of their own.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`time`] | [`Instant`](time::Instant): time is an argument; nothing here reads a clock |
+//! | [`sample`] | [`Sample`](sample::Sample): the fate of one probe or one interval, the raw record |
+//! | [`flow`] | counts of one stream: intervals, and datagrams that are lost, late or repeated |
+//! | [`workload`] | the test that a plan asks of a target for one measured cell |
+//! | [`fact`] | names of the facts and counters that a target reports beside its samples |
+//! | [`search`] | the search for the highest rate without loss: it chooses the next rate to try |
+//! | [`sdkconfig`] | the menuconfig options of ESP-IDF that the simulator and the tuner understand |
+//! | [`text`] | line and column of a byte in a text, and suggestions for misspelt words |
+//! | [`excerpt`] | an excerpt of what happened on the medium, stored as lines of text |
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod excerpt;
+pub mod fact;
+pub mod flow;
+pub mod sample;
+pub mod sdkconfig;
+pub mod search;
+pub mod text;
+pub mod time;
+pub mod workload;
