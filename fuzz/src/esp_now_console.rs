@@ -1,20 +1,16 @@
 //! ESP-NOW: the console from bytes to commands, and remote log and command under any sequence of
 //! operations.
 
+use esp_now::component::{DataType, Group, Idf, debug};
+use esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
+use esp_now::console::words::{WORDS_MAX, Words};
+use esp_now::console::{CommandError, Console, Error, Local, Origin, Ready, parse, reject};
+use esp_now::node::board::BareBoard;
+use esp_now::node::debug::{Commander, Inbox, RemoteLog};
+use esp_now::node::print::Level;
+use esp_now::node::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::BareBoard;
-use espbench_proto::node::esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
-use espbench_proto::node::esp_now::console::words::{WORDS_MAX, Words};
-use espbench_proto::node::esp_now::console::{
-    CommandError, Console, Error, Local, Origin, Ready, parse, reject,
-};
-use espbench_proto::node::esp_now::debug::{Commander, Inbox, RemoteLog};
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::task::{
-    Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
-};
-use espbench_proto::wire::component::{DataType, Group, Idf, debug};
-use espbench_proto::wire::mac::Mac;
 
 const ME: Mac = Mac([2, 0, 0, 0, 0, 1]);
 

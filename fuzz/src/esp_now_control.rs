@@ -1,20 +1,16 @@
 //! Control and time synchronization: their formats, and their machines under any sequence of
 //! operations.
 
+use esp_now::component::control::{Attribute, ControlLink, ControlMessage};
+use esp_now::component::{DataType, FrameConfig, time_sync};
+use esp_now::node::board::{BareBoard, Board, Key};
+use esp_now::node::control::{BINDINGS_MAX, Binding, Bindings, ControlInitiator, ControlResponder};
+use esp_now::node::print::Level;
+use esp_now::node::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use esp_now::node::tick::Tick;
+use esp_now::node::time_sync::TimeSync;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{BareBoard, Board, Key};
-use espbench_proto::node::esp_now::control::{
-    BINDINGS_MAX, Binding, Bindings, ControlInitiator, ControlResponder,
-};
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::task::{
-    Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
-};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::node::esp_now::time_sync::TimeSync;
-use espbench_proto::wire::component::control::{Attribute, ControlLink, ControlMessage};
-use espbench_proto::wire::component::{DataType, FrameConfig, time_sync};
-use espbench_proto::wire::mac::Mac;
 
 const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 const B: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);

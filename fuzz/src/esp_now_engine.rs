@@ -1,18 +1,18 @@
 //! ESP-NOW: the header and GROUP payloads, and the engine under any sequence of operations.
 
+use esp_now::component::group::MEMBERS_MAX;
+use esp_now::component::header::VERSION;
+use esp_now::component::{Compat, DataType, FrameConfig, Group, Header, Idf, Release};
+use esp_now::node::Frame;
+use esp_now::node::air::Country;
+use esp_now::node::board::BareBoard;
+use esp_now::node::engine::{Action, Engine, EngineCounters, FRAME_MAX, Next};
+use esp_now::node::print::Level;
+use esp_now::node::security::Secret;
+use esp_now::node::task::{Cx, Outgoing, Settings, Shared};
+use esp_now::node::tick::Tick;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::Frame;
-use espbench_proto::node::esp_now::air::Country;
-use espbench_proto::node::esp_now::board::BareBoard;
-use espbench_proto::node::esp_now::engine::{Action, Engine, EngineCounters, FRAME_MAX, Next};
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::security::Secret;
-use espbench_proto::node::esp_now::task::{Cx, Outgoing, Settings, Shared};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::group::MEMBERS_MAX;
-use espbench_proto::wire::component::header::VERSION;
-use espbench_proto::wire::component::{Compat, DataType, FrameConfig, Group, Header, Idf, Release};
-use espbench_proto::wire::mac::Mac;
 
 /// Bytes as a frame and as a GROUP payload: what is read is written back and read the same.
 pub fn esp_now_header(data: &[u8]) {

@@ -1,16 +1,16 @@
 //! `espnow_iperf`: its messages, and any order of calls on its machine.
 
+use esp_now::component::DataType;
+use esp_now::component::iperf::{IperfHead, IperfKind};
+use esp_now::console::command::BadMac;
+use esp_now::node::board::BareBoard;
+use esp_now::node::iperf::{Iperf, IperfOptions};
+use esp_now::node::print::Level;
+use esp_now::node::task::{Cx, Outcome, Received, Settings, Shared, Step, Task};
+use esp_now::node::tick::Tick;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::BareBoard;
-use espbench_proto::node::esp_now::console::command::BadMac;
-use espbench_proto::node::esp_now::iperf::{Iperf, IperfOptions};
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::task::{Cx, Outcome, Received, Settings, Shared, Step, Task};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::DataType;
-use espbench_proto::wire::component::iperf::{IperfHead, IperfKind};
-use espbench_proto::wire::mac::Mac;
 
 const PEER: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 

@@ -2,16 +2,16 @@
 //! steps of time.
 
 use crate::esp_now_engine::RELEASES;
+use esp_now::component::header::VERSION;
+use esp_now::component::{Compat, DataType, FrameConfig, Header, Idf};
+use esp_now::node::board::{BareBoard, Board, Download, Key, Slot, Work};
+use esp_now::node::device::{Setup, SmallNode, TimeRole};
+use esp_now::node::security::Policy;
+use esp_now::node::task::{Outgoing, Settings};
+use esp_now::node::tick::Tick;
+use esp_now::node::{Frame, Input, Output};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{BareBoard, Board, Download, Key, Slot, Work};
-use espbench_proto::node::esp_now::device::{Setup, SmallNode, TimeRole};
-use espbench_proto::node::esp_now::security::Policy;
-use espbench_proto::node::esp_now::task::{Outgoing, Settings};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::node::esp_now::{Frame, Input, Output};
-use espbench_proto::wire::component::header::VERSION;
-use espbench_proto::wire::component::{Compat, DataType, FrameConfig, Header, Idf};
-use espbench_proto::wire::mac::Mac;
 
 const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const PEER: Mac = Mac([2, 0, 0, 0, 0, 2]);

@@ -1,20 +1,18 @@
 //! Upgrade over ESP-NOW: the messages and the image, the responder, the initiator.
 
-use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Slot};
-use espbench_proto::node::esp_now::ota::build::ImageBuilder;
-use espbench_proto::node::esp_now::ota::image::Scanner;
-use espbench_proto::node::esp_now::ota::progress::{Progress, STORE};
-use espbench_proto::node::esp_now::ota::responder::OtaConfig;
-use espbench_proto::node::esp_now::ota::{OtaInitiator, OtaResponder, bits, rollback};
-use espbench_proto::node::esp_now::task::{
-    Cx, Event, Outcome, Received, Settings, Shared, Step, Task,
-};
-use espbench_proto::wire::component::ota::{
+use esp_now::component::ota::{
     AppDescription, Chunk, INFO_LEN, OtaCode, OtaInfo, OtaStatus, STATUS_LEN,
 };
-use espbench_proto::wire::component::{Compat, DataType};
-use espbench_proto::wire::mac::Mac;
+use esp_now::component::{Compat, DataType};
+use esp_now::node::board::{BareBoard, Board, Key, Slot};
+use esp_now::node::ota::build::ImageBuilder;
+use esp_now::node::ota::image::Scanner;
+use esp_now::node::ota::progress::{Progress, STORE};
+use esp_now::node::ota::responder::OtaConfig;
+use esp_now::node::ota::{OtaInitiator, OtaResponder, bits, rollback};
+use esp_now::node::task::{Cx, Event, Outcome, Received, Settings, Shared, Step, Task};
+use espbench_ieee80211::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 use std::sync::OnceLock;
 
 const CHUNK: usize = 208;

@@ -1,18 +1,16 @@
 //! Provisioning: its messages, and any order of calls on both of its machines.
 
-use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{Board, Key};
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::prov::{HoldError, Prov};
-use espbench_proto::node::esp_now::task::{
-    Cx, Event, Outcome, Received, Settings, Shared, Step, Task,
-};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::prov::{
+use esp_now::component::prov::{
     BEACON_LEN, FixedText, ProvDevice, ProvIdentity, ProvMessage, WifiCredentials, wifi_len,
 };
-use espbench_proto::wire::component::{Compat, DataType, Idf};
-use espbench_proto::wire::mac::Mac;
+use esp_now::component::{Compat, DataType, Idf};
+use esp_now::node::board::{Board, Key};
+use esp_now::node::print::Level;
+use esp_now::node::prov::{HoldError, Prov};
+use esp_now::node::task::{Cx, Event, Outcome, Received, Settings, Shared, Step, Task};
+use esp_now::node::tick::Tick;
+use espbench_ieee80211::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 
 /// Stores one value, or not.
 struct Flash {

@@ -1,18 +1,16 @@
 //! ESP-NOW: messages of the handshake, and both of its ends under any sequence of operations.
 
-use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Work};
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::security::{
+use esp_now::component::DataType;
+use esp_now::component::handshake::{MESSAGE_MAX, SecurityMessage, SessionMessage};
+use esp_now::node::board::{BareBoard, Board, Key, Work};
+use esp_now::node::print::Level;
+use esp_now::node::security::{
     CryptoBench, KEY_LEN, Policy, Pop, SecurityInitiator, SecurityResponder, erase_and_restart,
 };
-use espbench_proto::node::esp_now::task::{
-    Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
-};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::DataType;
-use espbench_proto::wire::component::handshake::{MESSAGE_MAX, SecurityMessage, SessionMessage};
-use espbench_proto::wire::mac::Mac;
+use esp_now::node::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use esp_now::node::tick::Tick;
+use espbench_ieee80211::mac::Mac;
+use espbench_model::time::{Duration, Instant};
 
 /// Bytes as a message and as a step of the key agreement: what is read is written back and read the
 /// same.

@@ -1,11 +1,9 @@
 //! Captured packets: radiotap, the 802.11 header, and the elements of ESP-NOW.
 
-use espbench_proto::wire::esp_now::{
-    self, ActionFrame, DATA_MAX, MPDU_MAX, VendorElements, Version,
-};
-use espbench_proto::wire::ieee80211::{self, AckFrame};
-use espbench_proto::wire::mac::Mac;
-use espbench_proto::wire::radiotap::Radiotap;
+use esp_now::frame::{self, ActionFrame, DATA_MAX, MPDU_MAX, VendorElements, Version};
+use espbench_ieee80211::mac::Mac;
+use espbench_ieee80211::mpdu::{AckFrame, MacHeader, check_fcs};
+use espbench_ieee80211::radiotap::Radiotap;
 
 const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 const B: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
@@ -21,7 +19,7 @@ pub fn ieee80211(data: &[u8]) {
             assert_eq!(Radiotap::parse(&buf[..len]), Some((tap, &[][..])));
             let _ = tap.channel.map(|channel| channel.number());
             if tap.fcs_at_end() && !tap.bad_fcs() {
-                let _ = ieee80211::check_fcs(frame).map(mpdu);
+                let _ = check_fcs(frame).map(mpdu);
             } else {
                 mpdu(frame);
             }
@@ -35,17 +33,17 @@ pub fn ieee80211(data: &[u8]) {
 /// What is read is written, and read again the same.
 fn mpdu(frame: &[u8]) {
     if let Some(ack) = AckFrame::parse(frame) {
-        assert_eq!(ieee80211::check_fcs(&ack.emit()).and_then(AckFrame::parse), Some(ack));
+        assert_eq!(check_fcs(&ack.emit()).and_then(AckFrame::parse), Some(ack));
     }
-    if let Some((header, body)) = ieee80211::MacHeader::parse(frame) {
+    if let Some((header, body)) = MacHeader::parse(frame) {
         assert_eq!(header.emit()[..], frame[..frame.len() - body.len()]);
     }
-    let Some((mpdu, body)) = esp_now::parse(frame) else { return };
+    let Some((mpdu, body)) = frame::parse(frame) else { return };
     let (mut data, mut buf, mut again) = ([0; DATA_MAX], [0; MPDU_MAX], [0; DATA_MAX]);
     let Some(data) = body.gather(&mut data) else { return };
     // Not what v1.0 has room for, if its elements were several.
     let Some(len) = mpdu.emit(data, &mut buf) else { return };
-    let (read, body) = esp_now::parse(&buf[..len]).expect("our own frame");
+    let (read, body) = frame::parse(&buf[..len]).expect("our own frame");
     assert_eq!((read, body.gather(&mut again), body.complete()), (mpdu, Some(data), true));
 }
 
@@ -72,12 +70,12 @@ fn written(kind: u8, data: &[u8]) {
     };
     let mut buf = [0; MPDU_MAX];
     let len = mpdu.emit_with_fcs(data, &mut buf);
-    assert_eq!(len, (data.len() <= version.data_max()).then(|| esp_now::mpdu_len(data.len())));
+    assert_eq!(len, (data.len() <= version.data_max()).then(|| frame::mpdu_len(data.len())));
     let Some(len) = len else { return };
-    let frame = ieee80211::check_fcs(&buf[..len]).expect("our own FCS");
-    let (read, body) = esp_now::parse(frame).expect("our own frame");
+    let frame = check_fcs(&buf[..len]).expect("our own FCS");
+    let (read, body) = frame::parse(frame).expect("our own frame");
     let mut out = [0; DATA_MAX];
     assert_eq!((read, body.gather(&mut out)), (mpdu, Some(data)));
     buf[usize::from(kind) % len] ^= 1;
-    assert_eq!(ieee80211::check_fcs(&buf[..len]), None);
+    assert_eq!(check_fcs(&buf[..len]), None);
 }

@@ -1,9 +1,9 @@
 //! The reader of console transcripts.
 
-use espbench_model::sample::{Link, Observer, Sample};
-use espbench_proto::node::esp_now::transcript::{
+use esp_now::transcript::{
     LineCounts, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
 };
+use espbench_model::sample::{Link, Observer, Sample};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Longer inputs say nothing new, and take time.

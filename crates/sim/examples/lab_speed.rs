@@ -11,10 +11,10 @@ mod common;
 mod rig;
 
 use common::spent;
+use esp_now::component::{DataType, FrameConfig};
+use esp_now::node::task::{Event, Outgoing};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::task::{Event, Outgoing};
-use espbench_proto::wire::component::{DataType, FrameConfig};
-use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;

@@ -44,11 +44,11 @@ use crate::radio::timing::SIFS_NS;
 use crate::radio::{BasicRates, WifiMode};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use esp_now::component::group::MEMBERS_MAX;
+use esp_now::component::ota::{CHUNK_HEAD, STATUS_LEN};
+use esp_now::component::{Compat, HEADER_LEN, Idf, Release, prov};
+use esp_now::frame::mpdu_len;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
-use espbench_proto::wire::component::group::MEMBERS_MAX;
-use espbench_proto::wire::component::ota::{CHUNK_HEAD, STATUS_LEN};
-use espbench_proto::wire::component::{Compat, HEADER_LEN, Idf, Release, prov};
-use espbench_proto::wire::esp_now::mpdu_len;
 
 /// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
 /// REQUEST, INFO, Cmd0, Resp0, Cmd1, Resp1, and KEY and its answer.

@@ -1,9 +1,11 @@
-//! model, proto, sim and measure in a program that has a panic handler and an allocator of its own,
-//! as firmware has. Where one of them (or a crate below them) links std, there are two panic handlers,
+//! The lower crates in a program that has a panic handler and an allocator of its own, as firmware
+//! has. Where one of them (or a crate below them) links std, there are two panic handlers,
 //! and the compiler says so: E0152, duplicate lang item. Run by `ci/nostd.sh`.
 #![no_std]
 
 extern crate alloc;
+extern crate esp_now as _;
+extern crate espbench_ieee80211 as _;
 extern crate espbench_measure as _;
 extern crate espbench_model as _;
 extern crate espbench_proto as _;

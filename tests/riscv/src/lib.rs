@@ -5,12 +5,12 @@
 use core::mem::MaybeUninit;
 use core::panic::PanicInfo;
 use core::slice;
-use espbench_proto::node::esp_now::board::{BareBoard, Board};
-use espbench_proto::node::esp_now::device::{Setup, SmallNode};
-use espbench_proto::node::esp_now::task::Settings;
-use espbench_proto::node::esp_now::{Frame, Input, Output};
+use esp_now::node::board::{BareBoard, Board};
+use esp_now::node::device::{Setup, SmallNode};
+use esp_now::node::task::Settings;
+use esp_now::node::{Frame, Input, Output};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mac::Mac;
+use espbench_ieee80211::mac::Mac;
 
 /// Where the firmware has its node: its size in the table of symbols is the RAM that a node takes.
 #[unsafe(no_mangle)]

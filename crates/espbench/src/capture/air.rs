@@ -14,14 +14,14 @@
 
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
-use espbench_model::time::Instant;
-use espbench_proto::wire::beacon::{Beacon, Tim};
-use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
-use espbench_proto::wire::ieee80211::{
+use esp_now::frame::{ActionFrame, MPDU_MAX, Version};
+use espbench_ieee80211::beacon::{Beacon, Tim};
+use espbench_ieee80211::mac::Mac;
+use espbench_ieee80211::mpdu::{
     AckFrame, FCS_LEN, FrameControl, HEADER_LEN, MacHeader, append_fcs,
 };
-use espbench_proto::wire::mac::Mac;
-use espbench_proto::wire::radiotap::{ChannelField, McsField, Radiotap};
+use espbench_ieee80211::radiotap::{ChannelField, McsField, Radiotap};
+use espbench_model::time::Instant;
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{AirtimeKind, Flight};

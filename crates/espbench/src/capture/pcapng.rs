@@ -14,8 +14,8 @@
 //!
 //! An option is its code, its length, and its value padded to 32 bits; code 0 ends the list.
 
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
-use espbench_proto::wire::mac::Mac;
 use std::io::{self, Write};
 
 /// `LINKTYPE_IEEE802_11_RADIOTAP`.

@@ -2,10 +2,10 @@
 
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
+use esp_now::frame::{ActionFrame, MPDU_MAX, Version};
+use espbench_ieee80211::mpdu::AckFrame;
+use espbench_ieee80211::radiotap::{ChannelField, Radiotap};
 use espbench_model::time::Instant;
-use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
-use espbench_proto::wire::ieee80211::AckFrame;
-use espbench_proto::wire::radiotap::{ChannelField, Radiotap};
 use espbench_sim::radio::timing::SIFS_NS;
 use espbench_sim::radio::{Airtime, Hr, WifiMode};
 use espbench_sim::talk::medium::dsss_1m;
@@ -105,7 +105,7 @@ impl<W: Write> Watch for Capture<W> {
 mod tests {
     use super::super::pcapng::tests::read;
     use super::*;
-    use espbench_proto::wire::mac::Mac;
+    use espbench_ieee80211::mac::Mac;
     use espbench_sim::talk::NodeId;
 
     #[test]

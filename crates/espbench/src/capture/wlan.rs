@@ -9,12 +9,12 @@
 
 use super::air::{begin, comment, data, micros, radiotap, time_units};
 use super::pcapng::{PcapngPacket, PcapngWriter};
-use espbench_proto::wire::beacon::{Beacon, Tim};
-use espbench_proto::wire::esp_now;
-use espbench_proto::wire::ieee80211::AckFrame;
-use espbench_proto::wire::mac::Mac;
-use espbench_proto::wire::radiotap::{AmpduField, Radiotap};
-use espbench_proto::wire::wlan::{
+use esp_now::frame;
+use espbench_ieee80211::beacon::{Beacon, Tim};
+use espbench_ieee80211::mac::Mac;
+use espbench_ieee80211::mpdu::AckFrame;
+use espbench_ieee80211::radiotap::{AmpduField, Radiotap};
+use espbench_ieee80211::wlan::{
     self, ControlFrame, DataFrame, DsDirection, Eapol, ManagementFrame, ManagementKind,
 };
 use espbench_sim::lab::net_scene::NetScene;
@@ -233,16 +233,16 @@ impl<W: Write> Wlan<W> {
 
     /// Writes a message of ESP-NOW, with its content and the random value left at zero.
     fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
-        let frame = esp_now::ActionFrame {
+        let frame = frame::ActionFrame {
             receiver: self.mac(seen.frame.to),
             transmitter: self.mac(seen.frame.from),
             sequence: mpdu.sequence,
             retry: mpdu.attempt > 1,
             random: [0; 4],
-            version: esp_now::Version::V1,
+            version: frame::Version::V1,
         };
-        let body = (mpdu.octets as usize).checked_sub(esp_now::mpdu_len(0))?;
-        frame.emit_with_fcs([0; esp_now::ELEMENT_MAX].get(..body)?, &mut self.buf)
+        let body = (mpdu.octets as usize).checked_sub(frame::mpdu_len(0))?;
+        frame.emit_with_fcs([0; frame::ELEMENT_MAX].get(..body)?, &mut self.buf)
     }
 
     fn beacon(&mut self, seen: &Seen<'_>, content: &Content<'_>, octets: usize) -> Option<usize> {

@@ -10,13 +10,13 @@ use crate::summary::udp_echo::Tally;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sample::{Interval, Observer, Sample};
-use espbench_model::time::Duration;
-use espbench_proto::node::esp_now::transcript::Finding;
-use espbench_proto::node::esp_now::transcript::item::iperf::IperfRole;
-use espbench_proto::node::esp_now::transcript::session::{
+use esp_now::transcript::Finding;
+use esp_now::transcript::item::iperf::IperfRole;
+use esp_now::transcript::session::{
     CryptoResult, HandshakeResult, IperfRun, ThroughputResult, UpdateResult,
 };
+use espbench_model::sample::{Interval, Observer, Sample};
+use espbench_model::time::Duration;
 
 /// The cells of test number `number`.
 pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {

@@ -1,6 +1,6 @@
 //! What consoles of ESP-NOW devices told: tests read from their logs, as result cells and tables.
 //!
-//! The lines are read by [`transcript`](espbench_proto::node::esp_now::transcript); here is what
+//! The lines are read by [`transcript`](esp_now::transcript); here is what
 //! their samples come to. A log has no plan: which tests there are, and how many, it says itself.
 //! So the report is made without one, from the same cells and tables as any other.
 //!
@@ -25,9 +25,9 @@ use crate::table::{Table, compared};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use esp_now::transcript::Finding;
+use esp_now::transcript::session::{IperfRun, LinkEnds};
 use espbench_model::sample::Sample;
-use espbench_proto::node::esp_now::transcript::Finding;
-use espbench_proto::node::esp_now::transcript::session::{IperfRun, LinkEnds};
 
 /// The name of the chapter in a report.
 pub const SECTION: &str = "esp-now";

@@ -7,11 +7,11 @@ use crate::table::{Column, Table};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::sample::Observer;
-use espbench_proto::node::esp_now::transcript::Finding;
-use espbench_proto::node::esp_now::transcript::session::{
+use esp_now::transcript::Finding;
+use esp_now::transcript::session::{
     HandshakeResult, IperfRun, ThroughputResult, Unfinished, UnfinishedReason, UpdateResult,
 };
+use espbench_model::sample::Observer;
 
 type Row = Vec<Option<String>>;
 

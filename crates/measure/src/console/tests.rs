@@ -1,9 +1,9 @@
 use super::*;
+use esp_now::transcript::item::iperf::{Final, IperfRole, Statistics};
+use esp_now::transcript::session::{PingResult, ThroughputResult};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe};
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::transcript::item::iperf::{Final, IperfRole, Statistics};
-use espbench_proto::node::esp_now::transcript::session::{PingResult, ThroughputResult};
-use espbench_proto::wire::mac::Mac;
 
 const ENDS: LinkEnds =
     LinkEnds { from: Some(Mac([2, 0, 0, 0, 0, 1])), to: Some(Mac([2, 0, 0, 0, 0, 2])) };

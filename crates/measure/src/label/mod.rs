@@ -17,9 +17,9 @@ use crate::settings::{Key, Settings};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use esp_now::transcript::session::LinkEnds;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::workload::{Iperf, Workload};
-use espbench_proto::node::esp_now::transcript::session::LinkEnds;
-use espbench_proto::wire::mac::Mac;
 
 /// The settings of a firmware that are said at once.
 pub(crate) const BUFFERS: [Key; 7] = [

@@ -11,8 +11,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::workload::{Direction, EchoFormat, MqttVersion, Name};
-use espbench_proto::wire::mac::Mac;
 
 /// Words that are no setting.
 #[derive(Clone, Debug, PartialEq, Eq)]

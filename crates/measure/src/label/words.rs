@@ -9,8 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::transcript::session::LinkEnds;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
-use espbench_proto::node::esp_now::transcript::session::LinkEnds;
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
 const PLAN: [Key; 35] = [

@@ -16,10 +16,10 @@ mod value;
 use crate::tune::space::Power;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::workload::{
     Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
 };
-use espbench_proto::wire::mac::Mac;
 use value::{Field, Value};
 
 /// Makes [`Setting`] and [`Key`] of one table: variant, type of its value, name in JSON.

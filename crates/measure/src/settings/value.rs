@@ -7,10 +7,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::time::Duration;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::workload::{
     Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
 };
-use espbench_proto::wire::mac::Mac;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

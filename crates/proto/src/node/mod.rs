@@ -7,13 +7,11 @@
 //! |---|---|
 //! | [`app`] | programs over IP sockets, as a device or a host runs them |
 //! | [`echo`] | the datagram echo test: client and reflector |
-//! | [`esp_now`] | a device with Espressif's esp-now component, and its console |
 //! | [`iperf`] | iperf 2 over UDP and TCP: pacing, tracking, reports |
 //! | [`mqtt`] | MQTT clients that measure: publisher, subscriber, connection |
 
 pub mod app;
 pub mod echo;
-pub mod esp_now;
 pub mod iperf;
 pub mod mqtt;
 pub mod taken;

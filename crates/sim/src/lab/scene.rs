@@ -6,9 +6,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::node::esp_now::device::Setup;
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::task::Settings;
+use esp_now::node::device::Setup;
+use esp_now::node::print::Level;
+use esp_now::node::task::Settings;
 
 /// A place in the room, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

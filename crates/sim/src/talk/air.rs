@@ -10,9 +10,9 @@ use super::pool::{FrameOrigin, FramePool, Handle};
 use super::queue::{FleetEvent, FleetEventKind, Queue};
 use super::station::{IdealRadio, TxState};
 use alloc::vec::Vec;
+use esp_now::node::{Frame, Input};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::{Frame, Input};
-use espbench_proto::wire::mac::Mac;
 
 /// Tells whether a frame is for everybody: broadcast, and group addresses of IEEE 802.
 const fn is_group(to: Mac) -> bool {

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 use core::time::Duration;
+use esp_now::node::board::{Board, Boot, Download, Key, Slot, Work};
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::board::{Board, Boot, Download, Key, Slot, Work};
 
 /// Bytes of a slot: that of ESP-IDF's default partition table with two OTA slots
 /// (`partitions_two_ota.csv`).

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::Work;
+use esp_now::node::board::Work;
 
 /// How long the code of a frame's way stays in the cache of the flash while the console and timers
 /// run: an assumption. Between two pings it stays, between two commands it does not.

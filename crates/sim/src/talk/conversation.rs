@@ -7,11 +7,11 @@ use super::device_set::{DeviceHost, DeviceSet, Printed, Stuck};
 use super::medium::Medium;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::node::board::{Board as _, Key};
+use esp_now::node::task::Event;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::board::{Board as _, Key};
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::wire::mac::Mac;
 
 /// The parts of a conversation: devices, and their host.
 pub(crate) trait ConversationParts {

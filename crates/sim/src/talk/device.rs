@@ -3,10 +3,10 @@
 use super::board::MemoryBoard;
 use alloc::boxed::Box;
 use core::fmt;
+use esp_now::node::board::Board;
+use esp_now::node::{Frame, Input, Node, Output, Payload, Read, Then};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::{Frame, Input, Node, Output, Payload, Read, Then};
-use espbench_proto::wire::mac::Mac;
 
 /// A device on the air, as the fleet drives it. Its clock starts at zero when it is switched on.
 ///

@@ -14,12 +14,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use esp_now::node::board::Board;
+use esp_now::node::task::Event;
+use esp_now::node::{Frame, Input, Output, Payload, Read, Then};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Frame, Input, Output, Payload, Read, Then};
-use espbench_proto::wire::mac::Mac;
 
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;

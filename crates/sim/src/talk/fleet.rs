@@ -18,9 +18,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use esp_now::node::Input;
+use esp_now::node::board::Work;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::Input;
-use espbench_proto::node::esp_now::board::Work;
 
 /// The settings of a fleet.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use alloc::rc::Rc;
 use alloc::vec;
 use alloc::vec::Vec;
-use espbench_proto::node::esp_now::ota::build::ImageBuilder;
-use espbench_proto::wire::component::ota::AppDescription;
+use esp_now::component::ota::AppDescription;
+use esp_now::node::ota::build::ImageBuilder;
 
 /// Bytes of a sector of flash: the unit of erasing on every chip of the family.
 pub const SECTOR: u32 = 4096;

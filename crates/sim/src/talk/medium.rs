@@ -7,7 +7,7 @@ use crate::radio::{Hr, WifiMode, airtime};
 use crate::random::Chance;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
-use espbench_proto::wire::esp_now::mpdu_len;
+use esp_now::frame::mpdu_len;
 
 /// Retries of a unicast frame without an acknowledgement before its sender gives up: the default of
 /// `dot11ShortRetryLimit` (IEEE 802.11-2020, annex C). Espressif documents no number.

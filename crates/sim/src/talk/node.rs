@@ -6,11 +6,11 @@ use super::fleet::{Fleet, FleetSetup};
 use super::image::FirmwareImage;
 use super::note::Watch;
 use alloc::boxed::Box;
+use esp_now::node::board::{Board, Slot};
+pub use esp_now::node::device::RoomyNode as Node;
+use esp_now::node::device::Setup as Services;
+use esp_now::node::task::Settings;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::board::{Board, Slot};
-pub use espbench_proto::node::esp_now::device::RoomyNode as Node;
-use espbench_proto::node::esp_now::device::Setup as Services;
-use espbench_proto::node::esp_now::task::Settings;
 
 /// Makes a fleet of nodes that are all set up alike, with the services of [`Services::default`].
 pub fn fleet<W: Watch>(setup: FleetSetup, watch: W, settings: Settings) -> Fleet<Box<Node>, W> {

@@ -2,10 +2,10 @@
 
 use super::device::NodeId;
 use core::time::Duration;
+use esp_now::node::task::Event;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Sample};
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::wire::mac::Mac;
 
 /// A frame that has been on the air: one copy, one attempt of the MAC.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 
 use super::device::NodeId;
 use alloc::vec::Vec;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
-use espbench_proto::wire::mac::Mac;
 
 /// A frame in the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,11 +13,11 @@ use super::note::{FrameOnAir, MissReason, Note, Watch};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
+use esp_now::component::{DataType, Header};
+use esp_now::node::task::Event;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::wire::component::{DataType, Header};
-use espbench_proto::wire::mac::Mac;
 
 /// The kinds of lines that a transcript keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Acknowledgements that are lost: the receiver has the frame, and its sender does not know.
 
 use crate::rig::{Flights, instant, row};
+use esp_now::component::{DataType, FrameConfig};
+use esp_now::node::task::{Event, Outcome, Outgoing};
 use espbench_model::time::Duration;
-use espbench_proto::node::esp_now::task::{Event, Outcome, Outgoing};
-use espbench_proto::wire::component::{DataType, FrameConfig};
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::trace::AirtimeKind;
 use espbench_sim::mac::MacCounters;

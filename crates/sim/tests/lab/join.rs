@@ -1,9 +1,9 @@
 //! Devices join routers whose beacons they hear.
 
 use crate::rig::{Flights, instant, row};
+use esp_now::component::Idf;
+use esp_now::node::air::Country;
 use espbench_model::time::Duration;
-use espbench_proto::node::esp_now::air::Country;
-use espbench_proto::wire::component::Idf;
 use espbench_sim::lab::run::{Joining, Lab};
 use espbench_sim::lab::scene::{Point, Router};
 use espbench_sim::lab::trace::AirtimeKind;

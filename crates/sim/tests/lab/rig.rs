@@ -1,8 +1,8 @@
 //! Rooms made by hand.
 
+use esp_now::node::task::Settings;
+use esp_now::node::tick::Tick;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::task::Settings;
-use espbench_proto::node::esp_now::tick::Tick;
 use espbench_sim::lab::profile::{Cost, Profile};
 use espbench_sim::lab::run::{Content, Lab, Tap};
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};

@@ -73,7 +73,7 @@ fn a_key_an_image_and_an_address_to_download_from_are_put_on_boards() {
                   node0> ota -f 500\nwait until node0 prints \"info, num: \" max 1min";
     play(&mut lab, script).unwrap_or_else(|failed| panic!("{failed}\n{}", lab.watch));
     let key = |lab: &mut Lab<Transcript>, node: u16| {
-        use espbench_proto::node::esp_now::board::{Board as _, Key};
+        use esp_now::node::board::{Board as _, Key};
         let mut out = [0; 32];
         lab.board_mut(NodeId(node)).load(Key::EncryptKey, &mut out).map(|_| out)
     };

@@ -1,10 +1,10 @@
 //! Rooms in trouble: full buffers, hidden senders, resets, other channels.
 
 use crate::rig::{Flights, instant, micros, row, says};
+use esp_now::component::{DataType, FrameConfig};
+use esp_now::node::task::Outgoing;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
-use espbench_proto::node::esp_now::task::Outgoing;
-use espbench_proto::wire::component::{DataType, FrameConfig};
-use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;

@@ -1,11 +1,11 @@
 //! Encrypted messages, and messages that the component acknowledges.
 
 use crate::rig::{AIR, delivered, load, probes, scene};
+use esp_now::component::HEADER_LEN;
+use esp_now::frame::mpdu_len;
+use esp_now::node::tick::Tick;
 use espbench_model::sample::{Fate, Probe};
 use espbench_model::workload::EspNowCast;
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::HEADER_LEN;
-use espbench_proto::wire::esp_now::mpdu_len;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome, run, run_bare};
 use espbench_sim::lab::profile::Cost;
 use espbench_sim::lab::scene::Scene;

@@ -1,7 +1,7 @@
 //! Frames over three hops: node0 - node1 - node2 - node3, where only neighbours hear each other.
 
 use crate::rig::{Talk, plays, settings, talk_with};
-use espbench_proto::node::esp_now::task::{Event, Settings};
+use esp_now::node::task::{Event, Settings};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::{Conversation as _, Medium, NodeId};
 use std::fmt::Write as _;

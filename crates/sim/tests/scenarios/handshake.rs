@@ -5,7 +5,7 @@
 //! would do; who has the key ignores it.
 
 use crate::rig::{KEY, LOSSES, Talk, frames, last, now, plays, seconds, talk_with_key};
-use espbench_proto::node::esp_now::board::{Board, Key};
+use esp_now::node::board::{Board, Key};
 use espbench_sim::talk::Conversation as _;
 use std::fmt::Write as _;
 

@@ -3,9 +3,9 @@
 
 use crate::ping::MODES;
 use crate::rig::{Talk, plays, settings, talk_with};
+use esp_now::node::board::{Board, Key};
+use esp_now::node::task::{Encrypt, Settings};
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{Board, Key};
-use espbench_proto::node::esp_now::task::{Encrypt, Settings};
 use espbench_sim::talk::medium::dsss_1m;
 use espbench_sim::talk::{Conversation as _, Medium, NodeId};
 use std::fmt::Write as _;

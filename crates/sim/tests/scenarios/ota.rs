@@ -6,9 +6,9 @@
 //! counts is that everybody runs it in the end.
 
 use crate::rig::{LOSSES, Talk, frames, last, now, plays, seconds, talk};
+use esp_now::node::board::Slot;
+use esp_now::node::task::Event;
 use espbench_model::time::Duration;
-use espbench_proto::node::esp_now::board::Slot;
-use espbench_proto::node::esp_now::task::Event;
 use espbench_sim::talk::{Conversation as _, FirmwareImage, NodeId};
 use std::fmt::Write as _;
 

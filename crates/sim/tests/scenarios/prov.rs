@@ -1,7 +1,7 @@
 //! Wi-Fi credentials from one device to another.
 
 use crate::rig::{LOSSES, last, now, plays, seconds, talk};
-use espbench_proto::node::esp_now::board::{Board, Key};
+use esp_now::node::board::{Board, Key};
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 

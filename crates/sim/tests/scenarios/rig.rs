@@ -1,10 +1,10 @@
 //! Fleets for scenarios, and what is read of their consoles.
 
+use esp_now::node::board::{Board, Key};
+use esp_now::node::device;
+use esp_now::node::task::{Encrypt, Settings};
+use esp_now::node::tick::Tick;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{Board, Key};
-use espbench_proto::node::esp_now::device;
-use espbench_proto::node::esp_now::task::{Encrypt, Settings};
-use espbench_proto::node::esp_now::tick::Tick;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet_of};
 use espbench_sim::talk::script::{PlayError, play};

@@ -1,10 +1,10 @@
 //! Runs repeat, time goes on, devices are reset.
 
 use crate::toys::{Console, Talker, one_talks};
+use esp_now::node::board::{Board, Key, Slot};
+use esp_now::node::{Input, Output};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::{Board, Key, Slot};
-use espbench_proto::node::esp_now::{Input, Output};
-use espbench_proto::wire::mac::Mac;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{

@@ -1,10 +1,10 @@
 //! Devices that do one thing.
 
+use esp_now::node::board::Board;
+use esp_now::node::task::Event;
+use esp_now::node::{Input, Output};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Input, Output};
-use espbench_proto::wire::mac::Mac;
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation as _, DeviceModel, Fleet, FleetSetup, NodeId, Transcript};
 use std::collections::VecDeque;

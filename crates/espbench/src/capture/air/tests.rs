@@ -2,7 +2,8 @@
 
 use super::super::pcapng::tests::{PcapngBlock, read};
 use super::*;
-use espbench_proto::wire::{esp_now, ieee80211};
+use esp_now::frame;
+use espbench_ieee80211::mpdu;
 use espbench_sim::lab::file::{Library, Overrides};
 
 fn scene() -> Scene {
@@ -60,7 +61,7 @@ fn frames_are_as_long_as_they_were_on_the_air() {
     let scene = scene();
     let router = scene.devices.len() as u32;
     let data = [7; 60];
-    let octets = esp_now::mpdu_len(data.len()) as u32;
+    let octets = frame::mpdu_len(data.len()) as u32;
     let frames = [
         (flight(AirtimeKind::Data, 1, Some(0), octets), Some(&data[..])),
         (flight(AirtimeKind::Ack, 0, Some(1), 14), None),
@@ -70,7 +71,7 @@ fn frames_are_as_long_as_they_were_on_the_air() {
     ];
     for ((flight, _), (tap, frame, _)) in frames.iter().zip(packets(&frames)) {
         assert_eq!(frame.len(), flight.octets as usize, "{:?}", flight.what);
-        assert!(ieee80211::check_fcs(&frame).is_some() && !tap.bad_fcs());
+        assert!(mpdu::check_fcs(&frame).is_some() && !tap.bad_fcs());
         assert_eq!(tap.channel.and_then(ChannelField::number), Some(6));
         assert_eq!(tap.signal.is_some(), flight.from != 0, "the observer's own has none");
         assert_eq!((tap.tsft, tap.noise), (Some(5_000_192), Some(-98)));
@@ -80,7 +81,7 @@ fn frames_are_as_long_as_they_were_on_the_air() {
 #[test]
 fn what_nobody_could_read_has_a_wrong_checksum_and_says_why() {
     let data = [7; 60];
-    let octets = esp_now::mpdu_len(data.len()) as u32;
+    let octets = frame::mpdu_len(data.len()) as u32;
     let good = flight(AirtimeKind::Data, 1, None, octets);
     let frames = [
         Flight { heard: 3, collided: 1, ..good },
@@ -91,9 +92,9 @@ fn what_nobody_could_read_has_a_wrong_checksum_and_says_why() {
         let text = block.options.iter().find(|it| it.0 == 1).map(|it| it.1.clone());
         String::from_utf8(text.expect("a comment")).unwrap()
     };
-    assert!(ieee80211::check_fcs(&some.1).is_some() && !some.0.bad_fcs());
+    assert!(mpdu::check_fcs(&some.1).is_some() && !some.0.bad_fcs());
     assert_eq!(comment(&some.2), "collision: 1 of 4 that it was for could not read it");
-    assert!(ieee80211::check_fcs(&none.1).is_none() && none.0.bad_fcs());
+    assert!(mpdu::check_fcs(&none.1).is_none() && none.0.bad_fcs());
     assert_eq!(
         comment(&none.2),
         "collision: 1 of 2 that it was for could not read it, and 1 found it too weak; attempt 3"

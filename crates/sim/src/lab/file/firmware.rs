@@ -4,14 +4,14 @@ use super::block::Block;
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
 use alloc::string::String;
-use espbench_proto::node::esp_now::air::Country;
-use espbench_proto::node::esp_now::device::Setup;
-use espbench_proto::node::esp_now::ota::initiator::OtaSendConfig;
-use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::security::{Policy, Pop};
-use espbench_proto::node::esp_now::task::{Encrypt, Settings};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::{Compat, Idf, Release};
+use esp_now::component::{Compat, Idf, Release};
+use esp_now::node::air::Country;
+use esp_now::node::device::Setup;
+use esp_now::node::ota::initiator::OtaSendConfig;
+use esp_now::node::print::Level;
+use esp_now::node::security::{Policy, Pop};
+use esp_now::node::task::{Encrypt, Settings};
+use esp_now::node::tick::Tick;
 
 const LEVELS: [(&str, Level); 6] = [
     ("none", Level::None),

@@ -3,15 +3,15 @@
 use crate::lab::scene::Scene;
 use crate::random::{Purpose, RngStream};
 use core::time::Duration;
+use esp_now::component::{FrameConfig, HEADER_LEN};
+use esp_now::frame::mpdu_len;
 use espbench_model::workload::EspNowCast;
-use espbench_proto::wire::component::{FrameConfig, HEADER_LEN};
-use espbench_proto::wire::esp_now::mpdu_len;
 
 /// Bytes at the front of a payload that number the message.
 pub const PAYLOAD_MIN: u32 = 4;
 
 /// The longest payload of ESP-NOW v2.0 with the component's header.
-pub const PAYLOAD_MAX: u32 = (espbench_proto::wire::esp_now::DATA_MAX - HEADER_LEN) as u32;
+pub const PAYLOAD_MAX: u32 = (esp_now::frame::DATA_MAX - HEADER_LEN) as u32;
 
 /// A crystal's tolerance, in parts of a million: "Hardware Design Guidelines" of the ESP32 series
 /// ("the accuracy of the crystal is ±10 ppm").

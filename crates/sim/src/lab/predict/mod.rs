@@ -28,7 +28,7 @@ use super::run::Stuck;
 use super::scene::Scene;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use espbench_proto::node::esp_now::print::Level;
+use esp_now::node::print::Level;
 
 /// The longest payload that the firmware of all devices can send.
 #[must_use]

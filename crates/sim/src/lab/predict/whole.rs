@@ -12,13 +12,13 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
+use esp_now::component::sealed::NONCE_LEN;
+use esp_now::component::{DataType, Header};
+use esp_now::node::security::{KEY_LEN, Secret};
+use esp_now::node::task::{Event, Outcome as Sent, Outgoing};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::security::{KEY_LEN, Secret};
-use espbench_proto::node::esp_now::task::{Event, Outcome as Sent, Outgoing};
-use espbench_proto::wire::component::sealed::NONCE_LEN;
-use espbench_proto::wire::component::{DataType, Header};
-use espbench_proto::wire::mac::Mac;
 
 /// The device that listens.
 const LISTENER: NodeId = NodeId(0);

@@ -5,9 +5,9 @@
 
 use crate::talk::NodeId;
 use core::time::Duration;
+use esp_now::component::header::Header;
 use espbench_model::sample::{Cause, Fate, Sample};
 use espbench_model::time::Instant;
-use espbench_proto::wire::component::header::Header;
 
 /// Losses that are remembered of a device.
 const LOSSES: usize = 32;

@@ -38,8 +38,8 @@ mod tests {
     use crate::radio::RadioChip;
     use crate::talk::NodeId;
     use alloc::vec::Vec;
+    use esp_now::node::board::{Board, Work};
     use espbench_model::time::Instant;
-    use espbench_proto::node::esp_now::board::{Board, Work};
 
     const MS: u64 = 1_000_000;
     const COLD: u64 = 110_000;

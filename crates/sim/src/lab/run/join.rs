@@ -17,11 +17,11 @@ use crate::talk::{MemoryBoard, NodeId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::node::Input;
+use esp_now::node::board::{Board as _, Key};
+use esp_now::node::prov::STORED_LEN;
+use esp_now::node::task::Event;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::Input;
-use espbench_proto::node::esp_now::board::{Board as _, Key};
-use espbench_proto::node::esp_now::prov::STORED_LEN;
-use espbench_proto::node::esp_now::task::Event;
 
 /// Bytes of an SSID in [`Key::Wifi`].
 const SSID_LEN: usize = 32;

@@ -19,12 +19,12 @@ use crate::talk::pool::{FrameOrigin, FramePool, Handle};
 use crate::talk::{MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use esp_now::frame::mpdu_len;
+use esp_now::node::task::Event;
+use esp_now::node::{Frame, Input, Read};
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Sample};
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Frame, Input, Read};
-use espbench_proto::wire::esp_now::mpdu_len;
-use espbench_proto::wire::mac::Mac;
 
 /// A station that is not there: what is sent to it is never acknowledged.
 const NOBODY: u32 = GROUP - 1;

@@ -38,11 +38,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use driver::Driver;
+use esp_now::node::board::Board;
+use esp_now::node::device::{Busy, Dropped};
+use esp_now::node::engine::EngineCounters;
+use esp_now::node::task::Outgoing;
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::device::{Busy, Dropped};
-use espbench_proto::node::esp_now::engine::EngineCounters;
-use espbench_proto::node::esp_now::task::Outgoing;
 use mac_host::{Ether, Link, MacHost, Wake};
 use others::Others;
 
@@ -208,7 +208,7 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Lets a node's application send a payload now, if the node is on and its send lock is free.
     /// How it ended is told as
-    /// [`Event::Sent`](espbench_proto::node::esp_now::task::Event::Sent).
+    /// [`Event::Sent`](esp_now::node::task::Event::Sent).
     ///
     /// # Errors
     /// [`Busy`] if something else is being sent, or the node is off; [`Stuck`] ends the run and comes

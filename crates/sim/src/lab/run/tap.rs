@@ -3,9 +3,9 @@
 use crate::lab::trace::Flight;
 use crate::talk::Transcript;
 use crate::talk::note::Watch;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
-use espbench_proto::wire::mac::Mac;
 
 /// What stood in a frame of a device.
 #[derive(Clone, Copy, Debug)]

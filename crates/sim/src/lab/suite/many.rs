@@ -9,10 +9,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::node::task::Event;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
-use espbench_proto::node::esp_now::task::Event;
 
 /// Devices, each with the time at which it was served.
 pub(super) type Served = Vec<(NodeId, Option<Instant>)>;

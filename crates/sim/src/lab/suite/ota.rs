@@ -9,10 +9,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::node::board::Slot;
+use esp_now::node::task::Event;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
-use espbench_proto::node::esp_now::board::Slot;
-use espbench_proto::node::esp_now::task::Event;
 
 /// Where the document's firmware is.
 const URL: &str = "http://192.168.0.6:8070/Resp.bin";

@@ -5,8 +5,8 @@ use crate::lab::file::{Library, Overrides};
 use crate::lab::scene::{Device, Scene};
 use crate::talk::image;
 use alloc::format;
+use esp_now::node::print::Level;
 use espbench_model::workload::{EspNow, EspNowTest};
-use espbench_proto::node::esp_now::print::Level;
 
 /// Devices that one job of a node can serve: the bound of its tables.
 const JOB_MAX: u16 = 128;

@@ -8,9 +8,9 @@ use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::node::task::Event;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
-use espbench_proto::node::esp_now::task::Event;
 
 /// What the initiator prints when it has handed the key out.
 const HANDED_OUT: &[&str] = &["App key is sent", "espnow wait security num: 0"];

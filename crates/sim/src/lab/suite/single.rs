@@ -7,10 +7,10 @@ use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use esp_now::node::security::crypto_bench;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{EspNow, EspNowCast};
-use espbench_proto::node::esp_now::security::crypto_bench;
 
 /// `-G 17`: the pin that the oscilloscope is at.
 const PIN: u8 = 17;

@@ -6,10 +6,10 @@ use crate::lab::scene::{Device, Environment, Point, Router, Scene};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
+use esp_now::component::{Compat, Idf, Release};
+use esp_now::node::task::Settings;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::EspNowCast;
-use espbench_proto::node::esp_now::task::Settings;
-use espbench_proto::wire::component::{Compat, Idf, Release};
 use std::fmt::Write as _;
 
 /// What a cell gave.

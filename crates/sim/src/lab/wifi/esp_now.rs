@@ -18,9 +18,9 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::frame::mpdu_len;
 use espbench_model::sample::{Cause, Fate, Probe};
 use espbench_model::time::Instant;
-use espbench_proto::wire::esp_now::mpdu_len;
 
 /// Tags of its frames, and tokens of requests that are due.
 pub(super) const TAG: u64 = 1 << 58;

@@ -36,7 +36,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::Slot;
+use esp_now::node::board::Slot;
 
 /// Longest wait of `wait until` where nothing is said, and of a command for its prompt.
 pub const PATIENCE: Duration = Duration::from_mins(1);

@@ -6,7 +6,7 @@ use crate::random::Chance;
 use crate::talk::image::{LEN_MAX, LEN_MIN};
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::node::esp_now::board::Slot;
+use esp_now::node::board::Slot;
 
 const STATEMENTS: &str =
     "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer`, `key` or a comment";

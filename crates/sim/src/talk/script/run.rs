@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::Board as _;
+use esp_now::node::board::Board as _;
 
 /// Seed of the images that scripts put into slots: the same length and version are the same image
 /// on every node.

@@ -2,14 +2,14 @@
 
 use super::{command, words};
 use anyhow::bail;
-use espbench_measure::console::{Read, Remark, Test};
-use espbench_model::sample::{Link, Observer, Sample};
-use espbench_proto::node::esp_now::transcript::item::iperf::IperfRole;
-use espbench_proto::node::esp_now::transcript::session::{IperfRun, LinkEnds, SessionCounts};
-use espbench_proto::node::esp_now::transcript::{
+use esp_now::transcript::item::iperf::IperfRole;
+use esp_now::transcript::session::{IperfRun, LinkEnds, SessionCounts};
+use esp_now::transcript::{
     Finding, Item, LineCounts, LineSplitter, Piece, SessionOutput, TranscriptEntry,
     TranscriptSession,
 };
+use espbench_measure::console::{Read, Remark, Test};
+use espbench_model::sample::{Link, Observer, Sample};
 use std::collections::BTreeMap;
 
 /// Devices and links that a log may have.

@@ -1,11 +1,11 @@
 //! What lines and results mean, in words. Wi-Fi passwords, tokens and secrets are not in them.
 
-use espbench_proto::node::esp_now::transcript::item::iperf::IperfLine;
-use espbench_proto::node::esp_now::transcript::item::{
+use esp_now::transcript::item::iperf::IperfLine;
+use esp_now::transcript::item::{
     CryptoLine, DeviceLine, OtaLine, Problem, ProvisioningLine, SecurityLine, UsageError,
 };
-use espbench_proto::node::esp_now::transcript::session::{IperfRun, UnfinishedReason};
-use espbench_proto::node::esp_now::transcript::{ConsoleLine, Finding, Item};
+use esp_now::transcript::session::{IperfRun, UnfinishedReason};
+use esp_now::transcript::{ConsoleLine, Finding, Item};
 
 /// What stands for a secret.
 const MASK: &str = "(not shown)";

@@ -1,12 +1,12 @@
 //! A conversation on an ideal medium, with faults on request.
 
 use super::Args;
+use esp_now::component::{Compat, Idf, Release};
+use esp_now::node::security::Policy;
+use esp_now::node::task::{Encrypt, Settings};
+use esp_now::node::tick::Tick;
 use espbench_measure::units::{self, Dimension};
 use espbench_model::time::Instant;
-use espbench_proto::node::esp_now::security::Policy;
-use espbench_proto::node::esp_now::task::{Encrypt, Settings};
-use espbench_proto::node::esp_now::tick::Tick;
-use espbench_proto::wire::component::{Compat, Idf, Release};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{self, Node};
 use espbench_sim::talk::note::Watch;

@@ -3,10 +3,10 @@
 use super::*;
 use crate::lab::profile::Cost;
 use core::fmt::Write as _;
+use esp_now::component::Release;
+use esp_now::node::air::Country;
 use espbench_model::sdkconfig::memory::{Memory as Takes, Traffic, heap};
 use espbench_model::sdkconfig::{Chip, Context, RANKS, Rank, SdkConfig};
-use espbench_proto::node::esp_now::air::Country;
-use espbench_proto::wire::component::Release;
 
 /// Labs whose devices speak ESP-NOW.
 fn esp_now(library: &Library) -> impl Iterator<Item = &str> {

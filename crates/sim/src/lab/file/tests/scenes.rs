@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::lab::scene::Point;
-use espbench_proto::node::esp_now::air::Country;
-use espbench_proto::node::esp_now::print::Level;
+use esp_now::node::air::Country;
+use esp_now::node::print::Level;
 
 fn places(group: &str) -> Vec<Point> {
     let text = format!(

@@ -1,0 +1,127 @@
+use super::*;
+use crate::component::Release;
+use proptest::prelude::*;
+use std::format;
+use std::string::ToString;
+
+fn on(idf: Idf) -> Compat {
+    Compat { idf, ..Compat::default() }
+}
+
+#[test]
+fn vector_13_of_the_protocol_reference() {
+    let product_id = FixedText::new(b"responder_test").unwrap();
+    let beacon =
+        ProvMessage::Beacon(ProvIdentity { product_id, device_name: FixedText::default() });
+    let mut buf = [0xAA; BEACON_LEN];
+    assert_eq!(beacon.emit(&mut buf, Compat::default()), Some(33));
+    let mut wire = [0; 33];
+    wire[1..15].copy_from_slice(&[
+        0x72, 0x65, 0x73, 0x70, 0x6F, 0x6E, 0x64, 0x65, 0x72, 0x5F, 0x74, 0x65, 0x73, 0x74,
+    ]);
+    assert_eq!(buf, wire);
+    assert_eq!(ProvMessage::parse(&wire, Compat::default()), Some(beacon));
+}
+
+#[test]
+fn lengths_follow_esp_idf() {
+    let lengths = [
+        (Idf::V4_4, 170, 136),
+        (Idf::V5_0, 174, 140),
+        (Idf::V5_0_8, 178, 144),
+        (Idf::V5_1, 218, 184),
+        (Idf::V5_4, 222, 188),
+        (Idf::V5_4_2, 222, 188),
+    ];
+    for (idf, len, token) in lengths {
+        let mut wifi = WifiCredentials::new(FixedText::default(), FixedText::default());
+        wifi.token = FixedText([0x77; 32]);
+        let mut buf = [0; 256];
+        assert_eq!(ProvMessage::Wifi(wifi).emit(&mut buf, on(idf)), Some(len), "{idf:?}");
+        assert_eq!(buf.iter().position(|&b| b == 0x77), Some(1 + token), "{idf:?}");
+        assert_eq!(ProvMessage::Device(ProvDevice::default()).emit(&mut buf, on(idf)), Some(len));
+    }
+    let v2 = Compat { release: Release::Head, ..on(Idf::V5_4) };
+    assert!(wifi_len(on(Idf::V5_4)) > on(Idf::V5_4).data_max(), "not with ESP-NOW v1.0");
+    assert!(wifi_len(v2) < v2.data_max());
+}
+
+#[test]
+fn ssid_and_password_are_read_across_releases_and_nothing_else() {
+    let mut wifi =
+        WifiCredentials::new(FixedText::new(b"home").unwrap(), FixedText::new(b"secret").unwrap());
+    wifi.token = FixedText::new(b"token").unwrap();
+    let mut buf = [0; 256];
+    let len = ProvMessage::Wifi(wifi.clone()).emit(&mut buf, on(Idf::V4_4)).unwrap();
+    assert_eq!((&buf[5..9], &buf[37..43]), (&b"home"[..], &b"secret"[..]));
+    let Some(ProvMessage::Wifi(read)) = ProvMessage::parse(&buf[..len], on(Idf::V5_4)) else {
+        panic!()
+    };
+    assert_eq!((read.ssid, read.password), (wifi.ssid, wifi.password));
+    assert_eq!(read.token, FixedText::default());
+    assert!(!format!("{read:?}").contains("secret"));
+}
+
+#[test]
+fn text_stays_in_its_field_and_steers_no_terminal() {
+    assert_eq!(FixedText([b'x'; 4]).to_string(), "xxxx", "no zero at the end");
+    assert_eq!(FixedText(*b"a\x1b[\n\0rest").to_string(), "a?[?");
+    assert_eq!(FixedText(*b"\xC3\xA9\xFF\0").to_string(), "é?");
+    assert_eq!(FixedText::<4>::new(b"five!"), None);
+}
+
+#[test]
+fn custom_data_that_is_not_there_is_none() {
+    let mut payload = [0; 170];
+    payload[0] = 1;
+    payload[69] = 200;
+    let Some(ProvMessage::Device(device)) = ProvMessage::parse(&payload, on(Idf::V4_4)) else {
+        panic!()
+    };
+    assert!(device.custom.is_empty());
+    assert_eq!(ProvMessage::parse(&payload[..69], on(Idf::V4_4)), None);
+}
+
+fn any_idf() -> impl Strategy<Value = Idf> {
+    prop::sample::select(&[Idf::V4_4, Idf::V5_0, Idf::V5_0_8, Idf::V5_1, Idf::V5_4, Idf::V5_4_2])
+}
+
+proptest! {
+    #[test]
+    fn reads_back(
+        which in 0u8..3, mode: u32, id: [u8; 16], long: [u8; 32], word: [u8; 32],
+        data in prop::collection::vec(any::<u8>(), 0..64), idf in any_idf(),
+    ) {
+        let identity = ProvIdentity { product_id: FixedText(id), device_name: FixedText(id) };
+        let custom = Vec::from_slice(&data).unwrap();
+        let message = match which {
+            0 => ProvMessage::Beacon(identity),
+            1 => ProvMessage::Device(ProvDevice { identity, auth_mode: mode, secret: FixedText(long), custom }),
+            _ => ProvMessage::Wifi(WifiCredentials {
+                mode,
+                ssid: FixedText(long),
+                password: FixedText::new(&word).unwrap(),
+                scan_method: mode,
+                token: FixedText(word),
+                custom,
+            }),
+        };
+        let mut buf = [0xFF; 300];
+        let len = message.emit(&mut buf, on(idf)).unwrap();
+        prop_assert_eq!(message.emit(&mut buf[..len - 1], on(idf)), None);
+        let len = message.emit(&mut buf, on(idf)).unwrap_or(len);
+        prop_assert_eq!(ProvMessage::parse(&buf[..len], on(idf)), Some(message));
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), kind in 0u8..3, idf in any_idf()) {
+        let mut bytes = bytes;
+        let _ = ProvMessage::parse(&bytes, on(idf));
+        if let Some(first) = bytes.first_mut() {
+            *first = kind;
+        }
+        if let Some(message) = ProvMessage::parse(&bytes, on(idf)) {
+            prop_assert!(message.emit(&mut [0; 300], on(idf)).is_some());
+        }
+    }
+}

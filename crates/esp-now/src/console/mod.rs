@@ -1,0 +1,147 @@
+//! The console: it turns bytes of a terminal into commands, and runs those that need no other part.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`editor`] | the line editor as a host sees it |
+//! | [`words`] | splits a line into words |
+//! | [`table`] | every command with its options |
+//! | [`args`] | parses options as argtable3 does |
+//! | [`command`] | parsed commands |
+//! | [`mod@parse`] | parses a line into a command |
+//! | [`error`] | errors by number and name |
+//! | [`local`] | the commands that need no other part |
+//!
+//! # How a node drives it
+//!
+//! Bytes go to [`Console::receive`]. [`Console::run`] answers [`Ready::Line`] when a line is
+//! complete: the node hands [`Console::line`] to [`parse()`], and the command to [`Local::execute`]
+//! or to the part that executes it. When the command has returned, [`Console::finished`] reports
+//! its error if it failed, and the next `run` prompts. Bytes that come meanwhile wait in a bounded
+//! buffer. A line of the remote command goes the same way, without the editor: [`parse()`],
+//! [`Local::execute`], [`report`].
+
+pub mod args;
+mod calendar;
+pub mod command;
+pub mod editor;
+pub mod error;
+mod help;
+pub mod local;
+pub mod parse;
+pub mod table;
+#[cfg(test)]
+mod tests;
+pub mod words;
+
+pub use command::Command;
+pub use editor::Editor;
+pub use error::Error;
+pub use local::Local;
+pub use parse::{CommandError, parse};
+
+use crate::node::print::Level;
+use crate::node::task::Cx;
+use editor::Edited;
+
+/// Tag of the console's lines about commands.
+const TAG: &str = "espnow_console";
+
+/// Source of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Terminal.
+    Uart,
+    /// Remote command of another device.
+    Remote,
+}
+
+/// Result of a run for the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// A line waits in [`Console::line`].
+    Line,
+    /// The console continues once its output has been taken.
+    Busy,
+    /// The console waits for bytes.
+    Idle,
+}
+
+/// A console at a terminal.
+#[derive(Clone, Debug, Default)]
+pub struct Console {
+    editor: Editor,
+}
+
+impl Console {
+    /// Takes bytes from the terminal.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.editor.feed(bytes);
+    }
+
+    /// Returns the number of bytes lost because the input buffer or the line was full.
+    #[must_use]
+    pub fn dropped(&self) -> u32 {
+        self.editor.dropped
+    }
+
+    /// Runs until a line is complete or there are no more bytes.
+    pub fn run(&mut self, cx: &mut Cx<'_>) -> Ready {
+        let mut prompt = heapless::String::<{ editor::PROMPT }>::new();
+        // The name of a target is short; a long one is cut.
+        let target = cx.shared.settings.target;
+        let _ =
+            prompt.push_str(target.get(..target.len().min(editor::PROMPT - 2)).unwrap_or("esp"));
+        let _ = prompt.push_str("> ");
+        let idf = cx.shared.settings.compat.idf;
+        match self.editor.run(cx.now, &prompt, idf, &mut cx.shared.print) {
+            Edited::Line => Ready::Line,
+            Edited::Busy => Ready::Busy,
+            Edited::Nothing => Ready::Idle,
+        }
+    }
+
+    /// Returns the complete line.
+    pub fn line(&mut self) -> &mut [u8] {
+        self.editor.line()
+    }
+
+    /// Reports the error of a command that has returned, if it failed; the next [`run`](Self::run)
+    /// prompts.
+    pub fn finished(&mut self, cx: &mut Cx<'_>, result: Result<(), Error>) {
+        report(cx, result);
+        self.editor.done();
+    }
+
+    /// Drops a line that was no command, after [`reject`]; the next [`run`](Self::run) prompts.
+    pub fn rejected(&mut self) {
+        self.editor.done();
+    }
+}
+
+/// Prints the error of a command, if it failed.
+pub fn report(cx: &mut Cx<'_>, result: Result<(), Error>) {
+    if let Err(error) = result {
+        cx.log(
+            Level::Warn,
+            TAG,
+            format_args!("Command returned non-zero error code: 0x{:x} ({error})", error.code()),
+        );
+    }
+}
+
+/// Prints why a line is no command.
+pub fn reject(cx: &mut Cx<'_>, origin: Origin, error: &CommandError<'_>) {
+    match error {
+        CommandError::Empty => {}
+        CommandError::Unrecognized => {
+            let level = if origin == Origin::Uart { Level::Warn } else { Level::Error };
+            cx.log(level, TAG, format_args!("Unrecognized command"));
+        }
+        CommandError::Options(..) => {
+            for (name, fault) in error.lines() {
+                cx.text(format_args!("{name}: {fault}\n"));
+            }
+            report(cx, Err(Error::Fail));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Conversations of engines on virtual time.
+
+mod acknowledge;
+mod ahead;
+mod forward;
+mod receive;
+mod seal;
+mod send;
+
+use super::Engine;
+use crate::node::testing::Medium;
+use espbench_model::time::Instant;
+
+/// Returns the milliseconds after the start at which station `n` sent something.
+fn instants(medium: &Medium, n: usize) -> std::vec::Vec<u64> {
+    let mine = medium.log.iter().filter(|aired| aired.from == n);
+    mine.map(|aired| aired.at.since(Instant::ZERO).as_millis() as u64).collect()
+}
+
+#[test]
+fn an_engine_fits_in_eleven_kibibytes() {
+    let bytes = size_of::<Engine>();
+    std::println!("an engine has {bytes} bytes");
+    assert!(bytes <= 11 * 1024, "{bytes}");
+}

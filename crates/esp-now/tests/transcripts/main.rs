@@ -1,0 +1,165 @@
+//! Transcripts of consoles, written by hand after the component's templates, each with what is read
+//! from it beside it.
+//!
+//! In a `.txt` file `\e` stands for ESC, `\0` for NUL, `\r` for CR, `\b` for backspace, `\xNN` for
+//! any byte and `\\` for a backslash. A line of the file ends with CR LF on the wire, unless a
+//! backslash stands at its end. Lines that start with `#` are remarks.
+//!
+//! `BLESS=1 cargo test -p esp-now --test transcripts` writes the `.expected` files anew.
+
+use esp_now::transcript::{
+    Item, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
+};
+use espbench_model::sample::{Interval, Probe, Sample};
+use espbench_model::time::Instant;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
+}
+
+/// The bytes that a `.txt` file stands for.
+fn bytes(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (line, end) = match line.strip_suffix('\\') {
+            Some(open) if !open.ends_with('\\') => (open, &b""[..]),
+            _ => (line, &b"\r\n"[..]),
+        };
+        let mut chars = line.chars();
+        while let Some(c) = chars.next() {
+            match (c == '\\').then(|| chars.next()).flatten() {
+                None => out.extend(c.to_string().as_bytes()),
+                Some('e') => out.push(0x1B),
+                Some('0') => out.push(0),
+                Some('r') => out.push(b'\r'),
+                Some('b') => out.push(8),
+                Some('x') => {
+                    let hex: String = chars.by_ref().take(2).collect();
+                    out.push(u8::from_str_radix(&hex, 16).expect("two hexadecimal digits"));
+                }
+                Some(other) => out.extend(other.to_string().as_bytes()),
+            }
+        }
+        out.extend(end);
+    }
+    out
+}
+
+fn ms(at: Instant) -> String {
+    format!("{:.3} ms", at.as_nanos() as f64 / 1e6)
+}
+
+fn ms_or(at: Option<Instant>) -> String {
+    at.map_or("unknown".into(), ms)
+}
+
+fn probe(p: &Probe) -> String {
+    let (sent, received) = (ms_or(p.sent), ms_or(p.received));
+    assert_eq!((p.queued, p.acked, p.stamped), (None, None, None));
+    let (link, seq, bytes, due, fate) = (p.link.0, p.seq, p.bytes, ms(p.due), p.fate);
+    format!(
+        "probe link {link} seq {seq}, {bytes} B, due {due}, sent {sent}, received {received}: {fate:?}"
+    )
+}
+
+fn interval(i: &Interval) -> String {
+    assert_eq!((i.jitter_ns, i.duplicates, i.out_of_order), (None, None, None));
+    let (link, seq, by, total) = (i.link.0, i.seq, i.observer, if i.total { " total" } else { "" });
+    let (start, end, bytes) = (ms(i.start), ms(i.end), i.bytes);
+    let rest = format!("datagrams {:?}, lost {:?}", i.datagrams, i.lost);
+    format!("interval{total} link {link} seq {seq} {by:?} {start} to {end}: {bytes} B, {rest}")
+}
+
+fn write_made(out: &mut String, made: &SessionOutput) {
+    for sample in made.samples.iter().flatten() {
+        let text = match sample {
+            Sample::Probe(p) => probe(p),
+            Sample::Interval(i) => interval(i),
+        };
+        writeln!(out, "    + {text}").unwrap();
+    }
+    for finding in made.findings.iter().flatten() {
+        writeln!(out, "    = {finding:?}").unwrap();
+    }
+}
+
+fn write_entry(out: &mut String, entry: &TranscriptEntry<'_>) {
+    let line = &entry.line;
+    if let Some(remote) = line.remote {
+        write!(out, "{} ch {} {} dBm ", remote.mac, remote.channel, remote.rssi).unwrap();
+    }
+    if let Some(log) = line.log {
+        write!(out, "{:?} {} {}: ", log.level, log.ms, log.tag).unwrap();
+    }
+    match entry.item {
+        Item::Echo | Item::Other | Item::Heading => {
+            let cut = if line.cut { " (cut)" } else { "" };
+            writeln!(out, "{:?}{cut} {:?}", entry.item, line.text).unwrap();
+        }
+        Item::Devices(list) => {
+            let macs: Vec<_> = list.macs().collect();
+            writeln!(out, "Devices {} {macs:?}", list.num).unwrap();
+        }
+        item => writeln!(out, "{item:?}").unwrap(),
+    }
+}
+
+/// What is read from `bytes` when they come in chunks of `chunk`.
+fn read(bytes: &[u8], chunk: usize) -> String {
+    let mut lines = Box::new(LineSplitter::<512>::new());
+    let mut session = Box::new(TranscriptSession::<16>::new());
+    let mut out = String::new();
+    let mut take = |piece: Piece<'_>| {
+        let entry = TranscriptEntry::of(piece);
+        write_entry(&mut out, &entry);
+        write_made(&mut out, &session.take(&entry));
+    };
+    for mut chunk in bytes.chunks(chunk) {
+        while let Some(piece) = lines.next(&mut chunk) {
+            take(piece);
+        }
+    }
+    lines.finish();
+    while let Some(piece) = lines.next(&mut &[][..]) {
+        take(piece);
+    }
+    while let Some(made) = session.finish() {
+        out.push_str("end\n");
+        write_made(&mut out, &made);
+    }
+    for (i, ends) in session.links().enumerate() {
+        writeln!(out, "link {i}: {:?} to {:?}", ends.from, ends.to).unwrap();
+    }
+    writeln!(out, "{:?}\n{:?}", lines.counts(), session.counts()).unwrap();
+    out
+}
+
+#[test]
+fn every_transcript_reads_as_written_beside_it() {
+    let mut names: Vec<_> = fs::read_dir(folder())
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "txt"))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 9, "transcripts are missing: {names:?}");
+    let mut wrong = Vec::new();
+    for path in names {
+        let bytes = bytes(&fs::read_to_string(&path).expect("a readable transcript"));
+        let found = read(&bytes, usize::MAX);
+        for chunk in [1, 2, 7, 64] {
+            assert_eq!(read(&bytes, chunk), found, "{} in chunks of {chunk}", path.display());
+        }
+        let expected = path.with_extension("expected");
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&expected, &found).expect("a writable folder");
+        }
+        if fs::read_to_string(&expected).unwrap_or_default() != found {
+            wrong.push(format!("{}:\n{found}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "not as expected:\n{}", wrong.join("\n"));
+}
