@@ -5,7 +5,7 @@ mod request;
 
 use request::{Head, LONGEST_HEAD, Request};
 
-/// The same request, and the same octet that ends it, whatever the pieces.
+/// Asserts that a request, and the octet that ends it, are the same whatever the pieces.
 pub fn http_request(data: &[u8]) {
     let [step, octets @ ..] = data else { return };
     let one_by_one = read(octets, 1);

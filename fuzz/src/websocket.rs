@@ -2,7 +2,7 @@
 
 use espbench_proto::wire::websocket::{Deframer, Piece, Role, handshake};
 
-/// The same data and the same verdict whatever the chunks; heads are read or refused.
+/// Asserts that data and verdict are the same whatever the chunks; heads are read or refused.
 pub fn websocket(data: &[u8]) {
     let [step, bytes @ ..] = data else { return };
     for role in [Role::Client, Role::Server] {

@@ -6,8 +6,8 @@ use espbench_sim::lab::file::{Kind, Library, is_path};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A library in which there is the lab (profile, environment) of that name: a built-in one, or, if
-/// the name ends in `.toml`, the file with all that it names and that lies beside it.
+/// Returns a library that has the lab (profile, environment) of that name: a built-in one or, if
+/// the name ends in `.toml`, that file with the files beside it that it names.
 ///
 /// # Errors
 /// A file cannot be read, or what is wrong in it, with line and column; an unknown name.
@@ -61,7 +61,7 @@ fn add(library: &mut Library, kind: Kind, name: &str, path: &Path) -> anyhow::Re
     })
 }
 
-/// Of which kind a file of the user's is, or what a built-in name is of; `usual` where that is open.
+/// Returns the kind of a file of the user's, or of a built-in name; `usual` where neither tells.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -24,14 +24,14 @@ pub enum PublishedError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// It is no CSV, or its rows have different lengths.
+    /// The text is no CSV, or its rows have different lengths.
     #[error("{file}: line {line}: {what}; each row has the 14 fields of published.csv")]
     Csv {
         /// The file.
         file: String,
         /// Line, from 1.
         line: u64,
-        /// What is wrong.
+        /// Description of the fault.
         what: String,
     },
     /// The head or a field cannot be read.
@@ -45,7 +45,7 @@ pub enum PublishedError {
         column: usize,
         /// The column's name.
         name: String,
-        /// What is wrong.
+        /// Description of the fault.
         what: String,
     },
 }
@@ -80,7 +80,7 @@ fn is_of(published: &Cell, fitted: &Cell) -> bool {
         && (fitted.note.is_none() || fitted.note.as_deref() == first)
 }
 
-/// Cells from a file of the user's: published ones, or those of a report in CSV.
+/// Reads the cells of a user's file: published ones, or those of a report in CSV.
 ///
 /// # Errors
 /// File, line and column of the first fault.
@@ -91,7 +91,7 @@ pub fn read(path: &Path) -> Result<Vec<Cell>, PublishedError> {
     parse(&file, &text)
 }
 
-/// Cells from CSV text. Columns may stand in any order; the header may come again, as in
+/// Parses cells from CSV text. Columns may stand in any order; the header may come again, as in
 /// concatenated files.
 ///
 /// # Errors

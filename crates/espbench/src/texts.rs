@@ -5,7 +5,7 @@ use espbench_model::text::place;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The text of a file, which errors call a `what` (a plan, a lab).
+/// Reads the text of a file; errors call the file a `what` (a plan, a lab).
 ///
 /// # Errors
 /// It cannot be read, or is no text, with what to do.

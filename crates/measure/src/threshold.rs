@@ -81,7 +81,7 @@ impl Variant {
     /// Reads the name of a variant, or settings as reports tell them: `binary, 8 in flight`.
     ///
     /// # Errors
-    /// What is neither.
+    /// Words that are neither.
     pub fn parse(text: &str) -> Result<Self, String> {
         let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let name = Name::new(text).filter(|_| !text.is_empty() && text.chars().all(letter));

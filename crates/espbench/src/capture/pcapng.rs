@@ -152,7 +152,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(self.packets)
     }
 
-    /// Options that are texts; empty ones are left out. They end the block's list.
+    /// Writes options that are texts, without the empty ones, and the end of the block's list.
     fn texts(&mut self, texts: &[(u16, &str)]) {
         for (code, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
             self.option(*code, cut(text).as_bytes());

@@ -314,7 +314,8 @@ fn duration(seen: &Seen<'_>) -> u16 {
     seen.frame.duration_ns.div_ceil(1000).min(0x7FFF) as u16
 }
 
-/// Devices have the addresses of their consoles, others locally administered ones.
+/// Returns a station's address. Devices have those of their consoles, others locally administered
+/// ones.
 fn mac(scene: &NetScene, station: u32) -> Mac {
     let first = scene.first_device();
     let after = first + scene.devices.len() as u32;

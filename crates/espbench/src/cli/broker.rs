@@ -51,7 +51,7 @@ impl BrokerArgs {
     }
 }
 
-/// A number of bytes, at least one.
+/// Parses a number of bytes, at least one.
 fn size(text: &str) -> Result<usize, String> {
     let bytes = parse(text, Dimension::Size)?;
     // Beyond 2^53 a float is not exact, and no machine has that much.

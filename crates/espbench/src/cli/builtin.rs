@@ -38,7 +38,7 @@ pub const SUITES: [(&str, &str); 10] = [
     ("provisioning", include_str!("../../../../plans/esp-now-provisioning.toml")),
 ];
 
-/// The same of the documents of devices over Wi-Fi. Where a plan for real devices has the name of the
+/// Suites of the documents of devices over Wi-Fi. Where a plan for real devices has the name of the
 /// table, `wifi-` stands before it: `udp-echo` in the lab is `wifi-udp-echo` ([`of_lab`]).
 pub const WIFI: [(&str, &str); 6] = [
     ("wifi-udp-echo", include_str!("../../../../plans/wifi-udp-echo.toml")),
@@ -49,25 +49,25 @@ pub const WIFI: [(&str, &str); 6] = [
     ("wifi-mqtt-rate", include_str!("../../../../plans/wifi-mqtt-rate.toml")),
 ];
 
-/// Every suite: what `espbench run` carries out where nothing is named.
+/// Returns every suite; `espbench run` carries them out where nothing is named.
 pub fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
     SUITES.into_iter().chain(WIFI)
 }
 
-/// Every plan that the tool carries: the suites first.
+/// Returns every plan that the tool carries, the suites first.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     suites().chain(PLANS)
 }
 
-/// The suite that carries out in the lab what the plan of that name does with real devices; the name
-/// itself where there is no such.
+/// Returns the suite that does in the lab what the plan of that name does with real devices; the
+/// name itself where there is none.
 #[must_use]
 pub fn of_lab(name: &str) -> &str {
     let own = WIFI.iter().find(|(suite, _)| suite.strip_prefix(PREFIX) == Some(name));
     own.map_or(name, |(suite, _)| suite)
 }
 
-/// A plan by its name, or from a file.
+/// Returns a plan by its name, or from a file.
 ///
 /// # Errors
 /// There is no such plan, or its text has a mistake: file, line and column are named.
@@ -137,8 +137,8 @@ mod tests {
         );
     }
 
-    /// The same of the documents over Wi-Fi; `tcp-rate` has its runs in few cells, and two rows of
-    /// `esp32c3-best` are of raw 802.11.
+    /// Counts the cells of the suites over Wi-Fi; `tcp-rate` has its runs in few cells, and two
+    /// rows of `esp32c3-best` are of raw 802.11.
     #[test]
     fn the_suites_over_wifi_have_the_documents_matrix() {
         use espbench_measure::wifi::Document;

@@ -27,7 +27,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file name's ending asks for.
+    /// Returns the format that a file name's ending asks for.
     ///
     /// # Errors
     /// An ending that is none of ours.
@@ -58,7 +58,7 @@ pub struct StoreArgs {
 /// Output flags.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OutputArgs {
-    /// What to print on stdout
+    /// Format of the report on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Also write the report to this file: .html, .json, .csv, .md or .txt (repeatable)
@@ -66,8 +66,8 @@ pub struct OutputArgs {
     pub output: Vec<PathBuf>,
 }
 
-/// What is known of the device and the place. Results are held against published ones only where
-/// these agree.
+/// Options that describe the device and the place. Results are compared with published ones only
+/// where these agree.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "The device and the place")]
 pub struct SiteArgs {
@@ -89,7 +89,7 @@ pub struct SiteArgs {
 }
 
 impl SiteArgs {
-    /// The site of a target that is reached over a network.
+    /// Returns the site of a target that is reached over a network.
     #[must_use]
     pub fn site(&self) -> Site {
         let word = |given: &Option<String>| given.clone().unwrap_or_else(|| "unstated".into());
@@ -102,7 +102,7 @@ impl SiteArgs {
         }
     }
 
-    /// How to reach a target, with this site.
+    /// Returns how to reach a target with this site.
     #[must_use]
     pub fn access(&self) -> Access {
         Access { site: self.site(), ..Access::default() }
@@ -118,7 +118,7 @@ pub struct MeasureArgs {
     /// How it is shown.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// What is known of the device and the place.
+    /// Options that describe the device and the place.
     #[command(flatten)]
     pub site: SiteArgs,
     /// Seed of everything random in the run and in its statistics [default: 1, or the plan's]
@@ -143,7 +143,7 @@ pub struct MeasureArgs {
 }
 
 impl MeasureArgs {
-    /// How to reach a target with these flags.
+    /// Returns how to reach a target with these flags.
     #[must_use]
     pub fn access(&self) -> Access {
         Access { capture: self.pcap.clone(), threads: self.threads, ..self.site.access() }
@@ -151,7 +151,7 @@ impl MeasureArgs {
 }
 
 impl StoreArgs {
-    /// The store's file.
+    /// Returns the path of the store's file.
     ///
     /// # Errors
     /// No flag was given and the user has no data folder.
@@ -196,7 +196,8 @@ impl StoreArgs {
     }
 }
 
-/// The data folder as each system has it (XDG base directories, Known Folders, Apple's Library).
+/// Returns the store's default path, in the data folder of each system (XDG base directories, Known
+/// Folders, Apple's Library).
 fn default_path() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let home = std::env::home_dir();

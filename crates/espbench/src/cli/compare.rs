@@ -27,7 +27,7 @@ pub struct Args {
     /// Hold only these metrics against each other
     #[arg(long, value_delimiter = ',', value_name = "METRIC")]
     metric: Vec<String>,
-    /// What to print on stdout
+    /// Format of the comparison on stdout
     #[arg(long, value_enum, default_value_t)]
     format: Form,
     #[command(flatten)]
@@ -48,7 +48,7 @@ enum Form {
     Markdown,
 }
 
-/// `5 %` or `5` as a part of one.
+/// Parses `5 %` or `5` as a part of one.
 fn percent(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number >= 0.0 && number.is_finite() => Ok(number / 100.0),
@@ -117,8 +117,8 @@ fn from_json(name: &str, text: &str) -> anyhow::Result<Report> {
     serde_json::from_str(text).with_context(no_report)
 }
 
-/// The cells of a run, of a report's file, or of a table in CSV. Published cells that a report
-/// shows beside its own are left out.
+/// Reads the cells of a run, of a report's file, or of a table in CSV. Published cells that a
+/// report shows beside its own are left out.
 fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
     let path = Path::new(name);
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();

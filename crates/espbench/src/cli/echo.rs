@@ -132,7 +132,7 @@ impl RawRows {
     }
 }
 
-/// Seconds rounded to six places, as Python prints `round(x, 6)`.
+/// Prints seconds rounded to six places, as Python prints `round(x, 6)`.
 fn seconds(time: Duration) -> String {
     let micros = (time.as_nanos() + 500) / 1000;
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);

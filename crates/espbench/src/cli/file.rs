@@ -42,7 +42,7 @@ fn step(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     }
 }
 
-/// A hidden name in the same folder, so that it is on the same file system.
+/// Returns a hidden name in the same folder, and so on the same file system.
 fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -25,8 +25,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 /// Cells that may fail one after the other before the run is given up: the target is gone.
 const FAILURES_IN_A_ROW: usize = 3;
 
-/// A flag that Ctrl-C, a termination signal and the end of the terminal set; a second one ends the
-/// process at once (what was measured is in the store). Under `nohup` the terminal may end.
+/// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
+/// signal ends the process at once (what was measured is in the store). Under `nohup` the terminal
+/// may end.
 ///
 /// # Errors
 /// The handler cannot be installed.
@@ -49,7 +50,8 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(cancel)
 }
 
-/// The same for a run: it outlives its terminal, since its result is the store and not what is printed.
+/// Returns the flag of [`on_interrupt`] for a run, which outlives its terminal: its result is the
+/// store and not what is printed.
 fn on_interrupt_of_run() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = on_interrupt()?;
     sys::hangup::ignore();
@@ -59,7 +61,7 @@ fn on_interrupt_of_run() -> anyhow::Result<Arc<AtomicBool>> {
 /// Sees every sample as it comes, beside the progress: live lines, raw rows.
 pub type Live<'a> = Box<dyn FnMut(&Sample) + 'a>;
 
-/// What to measure and where.
+/// A measurement: its plans, target and flags.
 pub struct Job<'a> {
     /// The plans.
     pub set: Set,
@@ -69,13 +71,13 @@ pub struct Job<'a> {
     pub target: Box<dyn Target>,
     /// The flags.
     pub args: &'a MeasureArgs,
-    /// What sees the samples as they come.
+    /// Receiver of the samples as they come.
     pub live: Option<Live<'a>>,
-    /// What `live` prints on stdout.
+    /// Output of `live` on stdout.
     pub prints: Prints,
 }
 
-/// What a subcommand's live lines print.
+/// Output of a subcommand's live lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prints {
     /// Nothing: the progress is drawn.
@@ -135,7 +137,8 @@ pub fn resume(store: &Store, run: &StoredRun, mut job: Job<'_>) -> anyhow::Resul
     carry_out(store, run, &mut job, outlet, &cancel)
 }
 
-/// Where and with what is measured. In a plan of variants each of them says it for its cells.
+/// Returns where and with what device is measured. In a plan of variants each variant says so for
+/// its cells.
 fn site(job: &Job<'_>) -> Site {
     let varies = |it: &Step| it.workload.variant().is_some();
     if job.target.origin() == Origin::Simulated && job.set.steps().iter().all(varies) {
@@ -144,8 +147,8 @@ fn site(job: &Job<'_>) -> Site {
     job.target.site()
 }
 
-/// Whether the target can do all of it, and the thresholds are of metrics that there are, before anything
-/// is measured.
+/// Checks, before anything is measured, that the target can do all of the plan and that the metrics
+/// of the thresholds exist.
 fn check(job: &Job<'_>) -> anyhow::Result<()> {
     for (_, threshold) in job.set.thresholds() {
         metric::check(&threshold.metric)
@@ -219,7 +222,7 @@ fn carry_out(
     finish(store, &run.facts.name, &job.args.output, job.prints)
 }
 
-/// How long a cell takes: in the lab as long as the processor needs for it.
+/// Returns how long a cell takes: in the lab as long as the processor needs for it.
 fn span(work: &Workload, origin: Origin) -> Span {
     match origin {
         Origin::Simulated => Span::Guessed(plan::expected(work)),
@@ -227,7 +230,7 @@ fn span(work: &Workload, origin: Origin) -> Span {
     }
 }
 
-/// The seed of a cell: by its place, so that it is the same whatever is done before it.
+/// Returns the seed of a cell, by its place in the plan, so that earlier cells do not change it.
 fn cell_seed(seed: u64, step: &Step) -> u64 {
     // Steps of SplitMix64 (Steele, Lea and Flood 2014), one for each part.
     [u64::from(step.ordinal), u64::from(step.repetition)].iter().fold(seed, |state, part| {

@@ -55,7 +55,8 @@ enum Command {
     Rate(rate::Args),
     /// ESP-NOW, as Espressif's esp-now component speaks it
     Espnow(espnow::Args),
-    /// What if: loss and latency of a fleet, its largest size, the effect of the PHY rate (simulated)
+    /// Predict loss and latency of a fleet, its largest size, the effect of the PHY rate
+    /// (simulated)
     Predict(predict::Args),
     /// Settings of a firmware: which do what is wanted (simulated), or what is wrong in an sdkconfig
     Tune(Box<tune::Args>),

@@ -16,7 +16,7 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The report of a stored run, beside the published figures that the tool carries.
+/// Returns the report of a stored run, beside the published figures that the tool carries.
 ///
 /// # Errors
 /// The store's.
@@ -33,8 +33,8 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// What the tests of the ESP-NOW report would take with no waste: ours with what the cell's facts say
-/// that it was done with, the published with what the report was made with.
+/// Returns the least that a test of the ESP-NOW report can take: ours with the settings that the
+/// cell's facts name, the published with those of the report.
 #[must_use]
 pub fn floors(recorded: &Recorded) -> Vec<Floor> {
     let told = |name: &str| recorded.facts.get(name).map(String::as_str);
@@ -48,8 +48,8 @@ pub fn floors(recorded: &Recorded) -> Vec<Floor> {
     pairs.map(|((metric, ours), (_, published))| Floor { metric, ours, published }).collect()
 }
 
-/// The same of tests over Wi-Fi. What the documents' networks were is not told, so the published cell
-/// of the same thing has our floor.
+/// Returns the least that a test over Wi-Fi can take. The documents do not describe their networks,
+/// so the published cell has our floor.
 fn over_wifi(work: &Wifi, means: Option<floor::wifi::WifiParams>) -> Vec<Floor> {
     let Some(means) = means else { return Vec::new() };
     let both = |(metric, floor): floor::PhyBound| Floor { metric, ours: floor, published: floor };
@@ -102,7 +102,7 @@ pub fn files(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     written
 }
 
-/// That a file cannot be written, and what to do where its folder is missing.
+/// Returns the message that a file cannot be written, with advice where its folder is missing.
 #[must_use]
 pub fn cannot_write(path: &Path) -> String {
     let file = path.display();

@@ -96,7 +96,7 @@ fn workloads(args: &Args) -> Vec<Workload> {
     args.sizes.iter().map(|&size| Workload::Ping(Ping { size, ..work })).collect()
 }
 
-/// A line as ping prints it: `64 bytes from 192.0.2.7: icmp_seq=1 time=3.21 ms`.
+/// Returns a line as ping prints it: `64 bytes from 192.0.2.7: icmp_seq=1 time=3.21 ms`.
 fn line(peer: IpAddr, probe: &Probe) -> String {
     let seq = probe.seq + 1;
     let bytes = u64::from(probe.bytes) + 8;
@@ -111,7 +111,7 @@ fn line(peer: IpAddr, probe: &Probe) -> String {
     }
 }
 
-/// Seconds as a bare number, which is what ping takes, or a time with its unit.
+/// Parses seconds as a bare number, as ping takes them, or a time with its unit.
 fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) => Duration::try_from_secs_f64(number).map_err(|e| e.to_string()),
@@ -119,7 +119,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A byte, decimal or hexadecimal.
+/// Parses a byte, decimal or hexadecimal.
 fn byte(text: &str) -> Result<u8, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u8::from_str_radix(digits, 16),

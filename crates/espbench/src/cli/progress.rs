@@ -69,19 +69,19 @@ impl Progress {
         Self { work, lines: !quiet && !draws, stop, drawer }
     }
 
-    /// The same over pieces of which only the proportions are known.
+    /// Creates the progress of pieces of which only the proportions are known.
     #[must_use]
     pub fn guessed(weights: &[Duration], quiet: bool) -> Self {
         let pieces: Vec<Span> = weights.iter().map(|it| Span::Guessed(*it)).collect();
         Self::new(&pieces, quiet)
     }
 
-    /// A piece begins, of which parts will be said to be done.
+    /// Begins a piece, whose parts [`Self::advance`] reports.
     pub fn begin(&mut self, label: &str) {
         self.begin_cell(label, None, None);
     }
 
-    /// A cell begins that takes so long, and has so many probes where that is known.
+    /// Begins a cell that takes that span, and has that number of probes where it is known.
     pub fn begin_cell(&mut self, label: &str, span: Option<Span>, probes: Option<u64>) {
         let mut work = lock(&self.work);
         let number = work.done + 1;
@@ -97,17 +97,17 @@ impl Progress {
         }
     }
 
-    /// A part of that weight is done.
+    /// Counts a part of that weight as done.
     pub fn advance(&self, part: Duration) {
         lock(&self.work).advance(Span::Guessed(part));
     }
 
-    /// What is still to come has that weight: for work whose pieces are not known before.
+    /// Sets the weight of what is still to come, for work whose pieces are not known before.
     pub fn expect(&self, left: Duration) {
         lock(&self.work).pace.expect(left);
     }
 
-    /// The piece ended, well or not. A failure is told, however quiet it is to be.
+    /// Ends the piece. A failure is printed even where the progress is quiet.
     pub fn end(&mut self, error: Option<&str>) {
         let mut work = lock(&self.work);
         if let Some(span) = work.present.take() {
@@ -150,7 +150,7 @@ impl Work {
         self.begun = Instant::now();
     }
 
-    /// The cell with its counts.
+    /// Returns the cell's label with its counts.
     fn counted(&self) -> String {
         if self.tally.is_empty() {
             return self.cell.clone();
@@ -158,7 +158,7 @@ impl Work {
         format!("{}: {}", self.cell, self.tally)
     }
 
-    /// The status line.
+    /// Returns the status line.
     fn text(&self, now: Instant) -> String {
         let Tally { delivered, lost, late, corrupt, .. } = self.tally;
         let known = delivered + lost + late + corrupt;
@@ -175,7 +175,7 @@ impl Work {
     }
 }
 
-/// `  (about 3 min left)`
+/// Returns the remaining time in words: `  (about 3 min left)`.
 fn words(left: Duration) -> String {
     let seconds = left.as_secs_f64().ceil().max(1.0) as u64;
     let about = match seconds {

@@ -42,7 +42,7 @@ enum Nagle {
 
 #[derive(Debug, Flags)]
 struct TcpArgs {
-    /// What takes the messages; the port is 3333, that of ESP-IDF's examples, where not given
+    /// Receiver of the messages; the port is 3333, that of ESP-IDF's examples, where not given
     #[arg(value_name = "HOST[:PORT]")]
     host: String,
     /// Bytes of a message; several are measured one after the other
@@ -246,7 +246,7 @@ fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
     Ok(args.qos.iter().flat_map(|&qos| modes.iter().map(move |&m| cell(qos, m))).collect())
 }
 
-/// LOW, the numbers 1, 2 and 5 times a power of ten between, and HIGH.
+/// Returns LOW, the numbers 1, 2 and 5 times a power of ten between, and HIGH.
 fn steps(range: Range) -> Vec<f64> {
     let mut rates = vec![range.low];
     let mut decade = 10_f64.powi(range.low.log10().floor() as i32);
@@ -259,7 +259,7 @@ fn steps(range: Range) -> Vec<f64> {
     rates
 }
 
-/// The flags as a plan, through the one flow.
+/// Carries out the flags as a plan.
 fn measure(
     name: &str,
     target_text: String,

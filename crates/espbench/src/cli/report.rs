@@ -44,7 +44,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// How true the simulated figures are, alone.
+/// Prints how close the simulated figures are to the published ones, without the rest of the
+/// report.
 fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
     let (esp_now, wifi) = (&report.truth, &report.truth_wifi);
     let Some(first) = esp_now.as_ref().or(wifi.as_ref()) else {

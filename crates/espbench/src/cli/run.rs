@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The target that plans have where none is named.
+/// Returns the target that plans have where none is named.
 fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
     let is_radio =
         |workload: &Workload| matches!(workload, Workload::EspNow(_) | Workload::Wifi(_));
@@ -153,7 +153,7 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     })
 }
 
-/// A stored run as a target.
+/// Makes a target of a stored run.
 fn replay(store: &Store, name: &str) -> anyhow::Result<Box<dyn Target>> {
     let run: StoredRun = store.run(name)?;
     let mut cells = Vec::new();

@@ -104,7 +104,8 @@ fn sleep(at: Instant, clock: &Clock, stop: &AtomicBool) {
 }
 
 impl<'a> StdSockets<'a> {
-    /// Sockets at a local address (0.0.0.0 for any). What a program says goes to `output`.
+    /// Creates sockets at a local address (0.0.0.0 for any). What a program prints or counts goes
+    /// to `output`.
     pub fn new(local: Ipv4Addr, output: &'a mut dyn FnMut(ProgramOutput<'_>)) -> Self {
         Self { local, open: BTreeMap::new(), next: 0, output, asked: Cell::new(false) }
     }

@@ -28,7 +28,7 @@ pub trait FlowHandler {
     fn sample(&mut self, from: SocketAddr, sample: Sample);
     /// Notes that a flow is over.
     fn end(&mut self, from: SocketAddr, flow: &UdpReceiver);
-    /// Called between batches; true ends the loop.
+    /// Returns whether the loop is to end; asked between batches.
     fn is_over(&mut self) -> bool;
 }
 

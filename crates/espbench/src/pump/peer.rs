@@ -62,7 +62,8 @@ impl Peer {
     }
 }
 
-/// An acknowledgement may come between two calls: asked again until none did.
+/// Returns the octets that were acknowledged since `before`. Asks again when an acknowledgement
+/// came between the system's answers, a hundred times at most.
 fn besides(stream: &TcpStream, before: u64) -> Option<u64> {
     for _ in 0..100 {
         let (first, info, second) =

@@ -7,9 +7,8 @@ use espbench_measure::report::Report;
 use espbench_measure::table::Table;
 use std::borrow::Cow;
 
-/// The cells of the run; the published ones are in the product's own table. An unknown value is an
-/// empty field. What the columns have no place for stands in the note: see
-/// [`note`].
+/// Renders the run's cells as CSV; the published ones are in the product's own table. An unknown
+/// value is an empty field. The note holds what no column has a place for: see [`note`].
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut writer = ::csv::WriterBuilder::new()
@@ -25,15 +24,16 @@ pub fn render(report: &Report) -> String {
     String::from_utf8(bytes).expect("made of strings")
 }
 
-/// Text that a spreadsheet would take for a formula, made harmless: an apostrophe before it says that it is
-/// text (OWASP, "CSV Injection"). Numbers stay numbers. [`espbench_measure::published`] reads it back.
+/// Puts an apostrophe before text that a spreadsheet would take for a formula, so that it stays
+/// text (OWASP, "CSV Injection"). Numbers stay numbers. [`espbench_measure::published`] reads both
+/// back.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     if is_formula && text.parse::<f64>().is_err() { format!("'{text}").into() } else { text.into() }
 }
 
-/// One table alone, as it is shown.
+/// Renders one table alone, as reports show it.
 #[must_use]
 pub fn table(table: &Table) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());

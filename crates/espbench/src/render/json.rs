@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// series a line. Deeper ones stand on one line, which keeps the file small.
 const LINES: usize = 2;
 
-/// The report as JSON, ended by a line feed.
+/// Renders the report as JSON, ended by a line feed.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut bytes = Vec::new();

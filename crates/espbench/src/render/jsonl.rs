@@ -3,7 +3,7 @@
 use espbench_measure::live::event::Event;
 use espbench_measure::report::Report;
 
-/// One line, with its line feed.
+/// Renders an event as one line of JSON, ended by a line feed.
 #[must_use]
 pub fn line(event: &Event) -> String {
     // Plain data with text keys; a number that is none becomes null.
@@ -11,7 +11,7 @@ pub fn line(event: &Event) -> String {
     text + "\n"
 }
 
-/// The last line of a run: its result.
+/// Renders the last line of a run, which holds the report.
 #[must_use]
 pub fn render(report: &Report) -> String {
     line(&Event::report(report))

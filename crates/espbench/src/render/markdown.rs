@@ -5,7 +5,7 @@ use espbench_measure::report::Report;
 use espbench_measure::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// The report as Markdown. Figures stand as their words.
+/// Renders the report as Markdown. Figures stand as their words.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut out = String::new();
@@ -32,7 +32,7 @@ pub fn render(report: &Report) -> String {
     out
 }
 
-/// One table alone.
+/// Renders one table alone.
 #[must_use]
 pub fn table(table: &Table) -> String {
     let mut out = String::new();

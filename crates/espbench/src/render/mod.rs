@@ -11,8 +11,8 @@ pub mod svg;
 pub mod text;
 pub mod tune;
 
-/// Text from outside on one line, without control characters: a name must not move the cursor of
-/// the reader's terminal.
+/// Puts text from outside on one line and replaces control characters: a name must not move the
+/// cursor of the reader's terminal.
 fn tame(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -47,7 +47,7 @@ fn wrap(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
-/// The same for a list: at its commas, and at spaces only where an item is longer than the line.
+/// Wraps a list at its commas, and at spaces only where an item is longer than the line.
 fn wrap_list(text: &str, limit: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for item in tame(text).split_inclusive(", ").map(str::trim_end) {

@@ -51,7 +51,7 @@ pub struct Figures {
     pub streams: BTreeMap<Observer, Stream>,
 }
 
-/// The text.
+/// Renders the state of a run in the OpenMetrics text format.
 #[must_use]
 pub fn render(run: &Snapshot) -> String {
     let mut out = Text { text: String::new(), run };
@@ -218,7 +218,7 @@ impl Display for Number {
     }
 }
 
-/// A label's value: backslash, quote and line feed have escapes, and nothing else does.
+/// Escapes backslash, quote and line feed in a label's value.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

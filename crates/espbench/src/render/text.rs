@@ -17,7 +17,7 @@ const WIDE_WORDS: usize = 44;
 /// Between columns.
 const GAP: usize = 2;
 
-/// The report as text.
+/// Renders the report as text.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut out = String::new();
@@ -70,7 +70,8 @@ struct Column {
 }
 
 impl Column {
-    /// As narrow as its longest head word and its texts, wrapped at `limit`, allow.
+    /// Returns a column as narrow as its longest head word and its texts, wrapped at `limit`,
+    /// allow.
     fn new(table: &Table, at: usize, limit: usize) -> Self {
         let column = &table.columns[at];
         let cells: Vec<Vec<String>> =
@@ -92,7 +93,7 @@ impl Column {
     }
 }
 
-/// The table as lines of text.
+/// Renders the table as lines of text.
 #[must_use]
 pub fn table(table: &Table) -> String {
     let mut columns = columns(table);
@@ -110,7 +111,7 @@ pub fn table(table: &Table) -> String {
     out
 }
 
-/// The columns; those of words are narrowed, the widest first, while the table is too wide.
+/// Returns the columns; those of words are narrowed, the widest first, while the table is too wide.
 fn columns(table: &Table) -> Vec<Column> {
     let mut columns: Vec<Column> =
         (0..table.columns.len()).map(|i| Column::new(table, i, WIDTH)).collect();

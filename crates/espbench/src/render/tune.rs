@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Most characters of a line.
 const WIDTH: usize = 96;
 
-/// What is drawn of a change: the line to write, and what it replaces and takes.
+/// Returns the line to write for a change, and a note of the old value and the heap it takes.
 fn change(change: &Change) -> (String, String) {
     let Change { name, from, to, heap_bytes } = change;
     let heap = match heap_bytes {
@@ -17,7 +17,7 @@ fn change(change: &Change) -> (String, String) {
     (format!("{name}={to}"), format!("now {from}{heap}"))
 }
 
-/// What the check is of.
+/// Returns the sentence that names the chip, the release and the traffic that were checked.
 fn head(checked: &Checked) -> String {
     let Checked { chip, release, streams, rtt_ms, .. } = checked;
     let streams = match streams {
@@ -27,7 +27,7 @@ fn head(checked: &Checked) -> String {
     format!("{chip}, ESP-IDF {release}, {streams}, round trip {rtt_ms} ms. {}", checked.sentence())
 }
 
-/// As text.
+/// Renders the check as text.
 #[must_use]
 pub fn check_text(checked: &Checked) -> String {
     let mut out = String::new();
@@ -56,7 +56,7 @@ pub fn check_text(checked: &Checked) -> String {
     out
 }
 
-/// As Markdown.
+/// Renders the check as Markdown.
 #[must_use]
 pub fn check_markdown(checked: &Checked) -> String {
     let mut out = String::new();

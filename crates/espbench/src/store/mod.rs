@@ -152,7 +152,7 @@ pub enum CellStatus {
 }
 
 impl StoredRun {
-    /// Cells that are still to be measured: `--resume` tries failed ones again.
+    /// Returns the cells that are still to be measured: `--resume` tries failed ones again.
     pub fn open_cells(&self) -> impl Iterator<Item = &StoredCell> {
         self.cells.iter().filter(|cell| cell.status != CellStatus::Done)
     }

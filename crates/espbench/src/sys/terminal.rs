@@ -8,7 +8,7 @@ pub fn can_redraw() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|it| it != "dumb")
 }
 
-/// Columns of the terminal; `None` where the system does not tell.
+/// Returns the width of the terminal in columns; `None` where the system does not tell.
 #[must_use]
 pub fn columns() -> Option<usize> {
     #[cfg(unix)]

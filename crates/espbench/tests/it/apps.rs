@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const LOCAL: [u8; 4] = [127, 0, 0, 1];
 
-/// What a program said.
+/// Samples, counters and prints of a program.
 #[derive(Debug, Default)]
 struct Heard {
     samples: Vec<Sample>,
@@ -207,7 +207,7 @@ const SETTINGS: MqttSettings<'static> = MqttSettings {
     link: Link(0),
 };
 
-/// A publisher and a listener at a broker: the messages, as both know them.
+/// Runs a publisher and a listener at a broker; returns the messages as both ends know them.
 fn exchange(device: &mut dyn App, settings: MqttSettings<'_>, broker: Endpoint) -> Vec<Probe> {
     let clock = Clock::start();
     let mut memory = ListenerMemory::<4096, 256>::new();
@@ -286,7 +286,7 @@ fn smooth_at_mosquitto() {
     smooth_at(local(broker.address.port()));
 }
 
-/// The broker, while `body` runs.
+/// Runs `body` beside a broker; returns what the broker reported.
 fn with_broker(body: impl FnOnce(u16)) -> Heard {
     let port = free_port();
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));

@@ -33,7 +33,7 @@ impl Broker {
         socket
     }
 
-    /// A connection that has said its CONNECT in version 3.1.1.
+    /// Opens a connection and sends its CONNECT in version 3.1.1.
     fn connect(&self, name: &str) -> TcpStream {
         let mut socket = self.open();
         let mut bytes = vec![0x10, 12 + name.len() as u8];
@@ -45,7 +45,7 @@ impl Broker {
         socket
     }
 
-    /// One of mosquitto's clients with these arguments.
+    /// Runs one of mosquitto's clients with these arguments.
     fn run(&self, program: &str, arguments: &[&str]) -> Output {
         let port = self.service.address.port().to_string();
         let mut command = Command::new(program);

@@ -43,7 +43,7 @@ impl Drop for Device {
     }
 }
 
-/// The value of a metric in the JSON report.
+/// Returns the value of a metric in the JSON report.
 fn metric(json: &str, name: &str, size: u64) -> serde_json::Value {
     let report: serde_json::Value = serde_json::from_str(json).unwrap();
     let cells = report["cells"].as_array().unwrap();
@@ -206,7 +206,7 @@ fn the_documents_own_client_runs_against_respond() {
     assert_eq!(shape(&theirs).len(), 24);
 }
 
-/// Size and number of fields of each row, and that each field is a time in seconds.
+/// Returns size and number of fields of each row; asserts that each field is a time in seconds.
 fn shape(csv: &[u8]) -> Vec<(String, usize)> {
     let text = std::str::from_utf8(csv).unwrap();
     assert!(text.ends_with("\r\n"));

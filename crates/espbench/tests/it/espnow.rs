@@ -217,7 +217,7 @@ fn tshark_reads_the_capture_without_a_malformed_frame() {
     }
 }
 
-/// The numbers of the frames that a display filter lets through.
+/// Returns the numbers of the frames that a display filter lets through.
 fn frames(file: &Path, filter: &str) -> Vec<String> {
     tshark(file, filter, "frame.number")
 }

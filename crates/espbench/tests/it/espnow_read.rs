@@ -10,7 +10,7 @@ fn read(bench: &Bench, args: &[&str]) -> Ran {
     bench.run(&[&["espnow", "read"], args].concat())
 }
 
-/// The bytes that a transcript of `espbench-proto` stands for; see there.
+/// Returns the bytes that a transcript of `espbench-proto` stands for; see there.
 fn transcript(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/tests/transcripts");
     let text = std::fs::read_to_string(folder.join(name)).expect("a transcript");
@@ -39,7 +39,7 @@ fn transcript(name: &str) -> Vec<u8> {
     out
 }
 
-/// A folder with that transcript as `a.log`.
+/// Makes a folder with that transcript as `a.log`.
 fn with(name: &str) -> Bench {
     let bench = Bench::new();
     std::fs::write(bench.path("a.log"), transcript(name)).expect("a file");
@@ -51,14 +51,14 @@ fn json(bench: &Bench, args: &[&str]) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The values of all our cells of a metric.
+/// Returns the values of all our cells of a metric.
 fn values(report: &Value, metric: &str) -> Vec<f64> {
     let cells = report["cells"].as_array().expect("cells");
     let ours = cells.iter().filter(|c| c["metric"] == metric && c["origin"] != "published");
     ours.filter_map(|cell| cell["value"].as_f64()).collect()
 }
 
-/// The texts of a table without their line breaks and padding.
+/// Returns the texts of a table without their line breaks and padding.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -66,12 +66,12 @@ impl Drop for Device {
     }
 }
 
-/// Which of the numbers a device skips.
+/// Returns whether a device skips that number.
 fn is_skipped(number: u64) -> bool {
     number % 10 == 2
 }
 
-/// What came of a device that sends without end, skipping every number that ends in 2.
+/// Listens to a device that sends without end, skipping every number that ends in 2.
 fn heard(address: SocketAddr, qos: u8, version: MqttVersion) -> Option<Kept> {
     let mut device = Device::start(address, "sensor/a")?;
     let worker = std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! What is told while a run goes: JSON lines, and OpenMetrics as Prometheus' own parser reads it.
+//! Output while a run goes: JSON lines, and OpenMetrics as Prometheus' own parser reads it.
 
 use crate::util::{Background, Bench, Ran, python_with};
 use serde_json::Value;
@@ -99,7 +99,7 @@ fn a_cell_that_fails_says_why() {
     assert!(!lines.last().unwrap()["failures"].as_array().unwrap().is_empty());
 }
 
-/// The samples of an exposition as Prometheus' own parsers read them: name, labels, value.
+/// Returns the samples of an exposition as Prometheus' own parsers read them: name, labels, value.
 #[track_caller]
 fn parsed(python: &str, text: &str) -> Vec<(String, Value, f64)> {
     let script = "
@@ -130,7 +130,7 @@ fn value(samples: &[(String, Value, f64)], name: &str, label: (&str, &str)) -> O
     samples.iter().find(of).map(|it| it.2)
 }
 
-/// A whole answer to one request; empty where the connection is only closed.
+/// Returns the whole answer to one request; empty where the connection is only closed.
 fn ask(address: &str, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(crate::util::PATIENCE)).unwrap();

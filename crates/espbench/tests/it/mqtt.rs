@@ -75,7 +75,7 @@ impl Mosquitto {
     }
 }
 
-/// A port that was free a moment ago: mosquitto does not say which one it was given.
+/// Returns a port that was free a moment ago: mosquitto does not say which one it was given.
 pub fn free_address() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("its address")
@@ -199,7 +199,7 @@ fn a_search_ends_with_a_bracket() {
     assert!(!cell.note.as_deref().unwrap().contains("cut short"), "{cell:?}");
 }
 
-/// A listener that does `serve` with its first `clients` clients.
+/// Starts a listener that does `serve` with its first `clients` clients.
 pub fn listener(
     clients: usize,
     serve: impl Fn(TcpStream) + Send + 'static,
@@ -334,7 +334,7 @@ fn user_name_and_password_are_sent() {
     assert!(kept.lost().is_empty());
 }
 
-/// Mosquitto, started by root, reads its files as a user of its own.
+/// Makes a file readable by all: mosquitto, started by root, reads its files as a user of its own.
 #[cfg(unix)]
 pub fn readable_by_all(file: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -414,8 +414,9 @@ fn the_command_measures_and_reports() {
     assert!(csv.contains(",stage_ack_p99,") && csv.contains(",stage_subscriber_p50,"));
 }
 
-/// The first version of the client had room for batches of 64 KiB, and never sent a message that did
-/// not fit into one: "0 messages/s", as if that had been measured.
+/// Sends messages around the size of a batch. The first version of the client had room for batches
+/// of 64 KiB, and never sent a message that did not fit into one: "0 messages/s", as if that had
+/// been measured.
 fn large_messages(address: SocketAddr) {
     for version in [MqttVersion::V311, MqttVersion::V5] {
         for qos in 0..=2 {

@@ -19,7 +19,7 @@ fn run(address: SocketAddr, work: MqttRate, kept: &mut Kept) -> Result<(), Targe
     target.run(&Workload::MqttRate(work), kept)
 }
 
-/// So many messages of so many clients, each delivered once and in the order of its client.
+/// Asserts that each message of each client was delivered once, in the order of its client.
 fn all_delivered(address: SocketAddr, some: MqttRate) -> Kept {
     let (clients, count) = (usize::from(some.clients), some.count.expect("a count") as usize);
     let mut kept = Kept::default();

@@ -18,11 +18,11 @@ const COUNT: u64 = 20;
 /// Cases under way at once.
 const LANES: usize = 4;
 
-/// What a broker does with one packet.
+/// Answer of a broker to one packet.
 enum Do {
-    /// What the standard asks.
+    /// The answer that the standard asks for.
     Right,
-    /// That, and these bytes in one piece with it.
+    /// The right answer, and these bytes in one piece with it.
     Also(Vec<u8>),
     /// These bytes instead.
     Send(Vec<u8>),
@@ -50,7 +50,7 @@ fn case(name: &str, qos: u8, at: u8, how: fn(&[u8]) -> Do, expected: Expected) -
     Case { name: name.into(), qos, at, how, expected }
 }
 
-/// The packet identifier of a PUBLISH.
+/// Returns the packet identifier of a PUBLISH.
 fn id(publish: &[u8]) -> [u8; 2] {
     let at = 2 + usize::from(u16::from_be_bytes([publish[0], publish[1]]));
     [publish[at], publish[at + 1]]
@@ -60,7 +60,7 @@ fn after_connack(bytes: &[u8]) -> Do {
     Do::Send([CONNACK, bytes].concat())
 }
 
-/// Bytes that look like nothing, the same at each call (xorshift).
+/// Returns bytes that look like nothing, the same at each call (xorshift).
 fn noise(mut seed: u32) -> Vec<u8> {
     let mut next = || {
         seed ^= seed << 13;
@@ -278,7 +278,7 @@ fn serve(mut client: TcpStream, at: u8, how: fn(&[u8]) -> Do, to: &Subscriber) -
     }
 }
 
-/// First byte and body of the next packet; those of this test are shorter than 128 bytes.
+/// Reads first byte and body of the next packet; those of this test are shorter than 128 bytes.
 fn packet(client: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     let mut head = [0; 2];
     client.read_exact(&mut head)?;
@@ -288,7 +288,7 @@ fn packet(client: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     Ok((head[0], body))
 }
 
-/// The answer that the standard asks for.
+/// Returns the answer that the standard asks for.
 fn right(first: u8, body: &[u8]) -> Vec<u8> {
     match (first >> 4, first >> 1 & 3) {
         (CONNECT, _) => CONNACK.into(),

@@ -10,7 +10,7 @@ use espbench_model::workload::{MqttMode, MqttRate, MqttVersion, Workload};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Twenty messages of a client of that name, all delivered.
+/// Sends twenty messages of a client of that name; asserts that all are delivered.
 fn run(address: SocketAddr, name: &str, topic: &str, some: MqttRate) -> Kept {
     let mut target = MqttTarget {
         client_id: Some(name.into()),
@@ -26,7 +26,7 @@ fn run(address: SocketAddr, name: &str, topic: &str, some: MqttRate) -> Kept {
     kept
 }
 
-/// Whether the broker said that it had the sessions of publisher and subscriber.
+/// Returns whether the broker said that it had the sessions of publisher and subscriber.
 fn present(kept: &Kept) -> [Option<&str>; 2] {
     ["session_present_publisher", "session_present_subscriber"]
         .map(|name| kept.facts.get(name).map(String::as_str))

@@ -106,7 +106,7 @@ impl Certificates {
         readable_by_all(&self.file(&file("key")));
     }
 
-    /// Settings of a TLS listener with that certificate.
+    /// Returns the settings of a TLS listener with that certificate.
     fn settings(&self, name: &str) -> String {
         format!(
             "cafile {}\ncertfile {}\nkeyfile {}",
@@ -126,8 +126,8 @@ impl Certificates {
     }
 }
 
-/// A mosquitto with a WebSocket listener of these settings, and its port. Mosquitto 2.0 does not start
-/// without a listener of another kind beside it.
+/// Starts a mosquitto with a WebSocket listener of these settings; returns its port, too. Mosquitto
+/// 2.0 does not start without a listener of another kind beside it.
 fn websocket(settings: &str) -> Option<(Mosquitto, u16)> {
     let port = free_address().port();
     let settings =
@@ -135,7 +135,7 @@ fn websocket(settings: &str) -> Option<(Mosquitto, u16)> {
     Some((Mosquitto::start(&settings)?, port))
 }
 
-/// A mosquitto with a TLS listener of these settings.
+/// Starts a mosquitto with a TLS listener of these settings.
 fn tls_listener(settings: String) -> Option<Mosquitto> {
     Mosquitto::start(&format!("allow_anonymous true\n{settings}"))
 }
@@ -154,7 +154,8 @@ fn run(target: &MqttTarget, work: MqttRate) -> Result<Kept, String> {
     }
 }
 
-/// Every version and quality, small and large messages: all come, and the connections are recorded.
+/// Asserts that small and large messages of every version and quality come, and that the
+/// connections are recorded.
 fn everything_goes_through(url: &str, tls: &TlsFiles, largest: u32) -> Kept {
     let target = target(url, tls.clone());
     let mut last = Kept::default();
@@ -330,7 +331,7 @@ fn ports_that_speak_something_else() {
     assert!(error.contains("ws://"), "{error}");
 }
 
-/// The first client of a listener gets `answer`, and then nothing.
+/// Returns the error where the first client of a listener gets `answer`, and then nothing.
 fn answered(url: &str, answer: &'static [u8], files: TlsFiles) -> String {
     let (address, thread) = listener(1, move |mut client| {
         let _ = client.read(&mut [0; 2000]);
@@ -450,7 +451,7 @@ fn secrets_are_neither_stored_nor_shown() {
     }
 }
 
-/// A server of WebSockets before a broker without: a proxy for two connections.
+/// Starts a server of WebSockets before a broker without: a proxy for two connections.
 fn proxy(to: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

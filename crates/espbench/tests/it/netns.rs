@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-/// A shell script in a user, mount and network namespace of its own, where it is root. `ESPBENCH` is
-/// the command under test. `peer NAME` makes a further network namespace, `in_peer NAME …` runs a
-/// command there, and `link NAME ADDRESS ADDRESS…` joins both with a veth pair, NAME being the name of
-/// each end, and two addresses of each version of IP.
+/// Returns a shell script in a user, mount and network namespace of its own, where it is root.
+/// `ESPBENCH` is the command under test. `peer NAME` makes a further network namespace, `in_peer
+/// NAME …` runs a command there, and `link NAME ADDRESS ADDRESS…` joins both with a veth pair, NAME
+/// being the name of each end, and two addresses of each version of IP.
 pub fn script(text: &str) -> Command {
     let mut command = Command::new("unshare");
     command

@@ -1,5 +1,5 @@
-//! What was not measured is no figure, and what a peer made up is no measurement: each is named with its
-//! cause in the first line of the result and on stderr.
+//! Results without a measurement: there is no figure where nothing was measured, or where a peer
+//! made it up. Each is named with its cause in the first line of the result and on stderr.
 
 use crate::util::{Bench, Ran};
 use std::net::{SocketAddr, UdpSocket};
@@ -49,7 +49,7 @@ fn echo(bench: &Bench, peer: &Peer, args: &[&str]) -> Ran {
     bench.run(&[&["echo", &host, "--local-port", "0", "-s", "100"][..], args].concat())
 }
 
-/// The value of a metric in the newest run's report.
+/// Returns the value of a metric in the newest run's report.
 #[track_caller]
 fn value(report: &serde_json::Value, metric: &str) -> Option<f64> {
     let cells = report["cells"].as_array().unwrap();

@@ -16,7 +16,7 @@ fn small() -> Report {
     synthetic::report(&[1, 100, 900], 200)
 }
 
-/// Whatever a browser would fetch.
+/// Returns the marks of whatever a browser would fetch.
 fn references(html: &str) -> Vec<&str> {
     ["http:", "https:", "//", "src=", "url(", "@import", "<script", "<iframe", "<object", "<embed"]
         .into_iter()
@@ -30,7 +30,7 @@ fn nothing_in_the_page_refers_to_elsewhere() {
     assert_eq!(references(&html), Vec::<&str>::new());
 }
 
-/// Every element is closed in order, and every anchor and label leads somewhere.
+/// Asserts that every element is closed in order, and that every anchor and label leads somewhere.
 pub fn assert_well_formed(html: &str) {
     let void = ["meta", "link", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();
@@ -132,7 +132,7 @@ pub fn proxy() -> (u16, mpsc::Receiver<String>) {
     (port, log)
 }
 
-/// What headless Chromium makes of a page: the document, and what it said on stderr.
+/// Loads a page in headless Chromium; returns the document, and what the browser said on stderr.
 pub fn browse(page: &Path, profile: &Path, proxy: u16) -> (String, String) {
     let mut child = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
@@ -170,8 +170,8 @@ pub fn browse(page: &Path, profile: &Path, proxy: u16) -> (String, String) {
     (dom.join().unwrap(), said.join().unwrap())
 }
 
-/// The browser asks its maker for updates and the time whatever the page holds. The proxy lets none
-/// of that out either.
+/// Returns whether a request is the browser's own: it asks its maker for updates and the time
+/// whatever the page holds. The proxy lets none of that out either.
 pub fn is_browsers_own(line: &str) -> bool {
     let host = line.split(' ').nth(1).unwrap_or("").trim_start_matches("http://");
     let host = host.split(['/', ':']).next().unwrap_or("");

@@ -19,7 +19,7 @@ fn report(bench: &Bench, name: &str) -> Value {
     serde_json::from_str(&read(bench, name)).unwrap()
 }
 
-/// The value of a metric at a size.
+/// Returns the value of a metric at a size.
 #[track_caller]
 fn metric(report: &Value, name: &str, size: u64) -> f64 {
     let cells = report["cells"].as_array().unwrap();

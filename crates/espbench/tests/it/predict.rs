@@ -30,7 +30,8 @@ fn the_number_of_threads_does_not_change_the_answer() {
     assert!(text.contains("What limits it (simulated)"), "{text}");
 }
 
-/// What a mode costs: AES and a longer frame, the component's answer and the wait for it.
+/// The cost of a mode is in the answer: AES and a longer frame, the component's answer and the wait
+/// for it.
 #[test]
 fn encryption_and_acknowledgement_are_in_the_answer() {
     let base = ["nodes", "--nodes", "3", "--every", "500ms", "--mode", "broadcast"];

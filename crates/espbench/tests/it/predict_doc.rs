@@ -28,7 +28,7 @@ fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/predict.md")
 }
 
-/// `predict-curve 8; predict-rates; rows 1M 2M`: the rows are those of the table before.
+/// Parses `predict-curve 8; predict-rates; rows 1M 2M`: the rows are those of the table before.
 fn shows(text: &str) -> Vec<Show> {
     let mut shows: Vec<Show> = Vec::new();
     for part in text.split(';') {
@@ -62,7 +62,7 @@ fn blocks(lines: &[&str]) -> Vec<Block> {
         .collect()
 }
 
-/// What the page shows of what the command prints.
+/// Returns the part of the command's output that the page shows.
 fn printed(args: &[String], shows: &[Show]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_espbench"))
         .args(args)
@@ -87,7 +87,7 @@ fn printed(args: &[String], shows: &[Show]) -> String {
     lines.iter().map(|it| it.trim_end()).collect::<Vec<_>>().join("\n").trim_end().to_string()
 }
 
-/// The words of the heads of tables.
+/// Returns the words of the heads of tables.
 fn heads<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     let (mut heads, mut open) = (BTreeSet::new(), true);
     for line in lines {
@@ -98,7 +98,7 @@ fn heads<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     heads
 }
 
-/// The same question with as little as it takes.
+/// Returns the same question with as little effort as the command takes.
 fn small(args: &[String]) -> Vec<String> {
     let mut args = args.to_vec();
     for (flag, value) in [("--nodes", "2"), ("--most", "2")] {

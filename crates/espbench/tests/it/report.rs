@@ -7,7 +7,7 @@ use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::RunFacts;
 use espbench_measure::settings::Key;
 
-/// Small enough to be read in a snapshot.
+/// Returns a report that is small enough to be read in a snapshot.
 fn small() -> Report {
     synthetic::report(&[1, 100, 900], 200)
 }
@@ -60,7 +60,7 @@ pub(crate) fn assert_valid(report: &Report) {
     assert_known(report);
 }
 
-/// A threshold may name each metric that a run has.
+/// Asserts that a threshold may name each metric that a run has.
 #[track_caller]
 pub(crate) fn assert_known(report: &Report) {
     let ours = report.cells.iter().filter(|cell| cell.origin != Origin::Published);

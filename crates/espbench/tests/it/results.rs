@@ -1,7 +1,6 @@
-//! What the ten suites come to in the built-in labs, each at reduced counts: its tables beside the
-//! published ones, the floors, and how far it is from the document. Snapshots, so that a change of a
-//! constant or of a machine shows what it does to the figures; docs/suites.md says how to make them
-//! again.
+//! Results of the ten suites in the built-in labs, each at reduced counts: tables beside the
+//! published ones, the floors, and how far they are from the document. Snapshots, so that a change
+//! of a constant or of a machine shows in the figures; docs/suites.md says how to make them again.
 
 use crate::util::Bench;
 use espbench::cli::builtin;

@@ -1,7 +1,6 @@
-//! What the six suites over Wi-Fi come to in the built-in labs, each at reduced counts: every cell with
-//! a published value, and how far it is from that. Snapshots, so that a change of a constant or of a
-//! machine shows what it does to the figures; one command keeps new ones, where they are meant:
-//!
+//! Results of the six suites over Wi-Fi in the built-in labs, each at reduced counts: every cell
+//! with a published value, and how far it is from that. Snapshots, so that a change of a constant
+//! or of a machine shows in the figures; one command keeps new ones, where they are meant:
 //! ```text
 //! INSTA_UPDATE=always cargo test -p espbench --test it results_wifi
 //! ```

@@ -58,11 +58,11 @@ kind = "esp-now"
 test = "crypto"
 count = 50
 "#;
-/// Its cells, and the samples of its pings.
+/// Cells of the mixed plan, and the samples of its pings.
 const MIXED_CELLS: usize = 20;
 const MIXED_PINGS: i64 = 2 * 2 * 1100;
 
-/// When the run was started, as its facts in the store have it.
+/// Returns when the run was started, as its facts in the store have it.
 fn started(store: &Path) -> String {
     let db = rusqlite::Connection::open(store).unwrap();
     let facts: String = db.query_row("SELECT facts FROM run", [], |row| row.get(0)).unwrap();
@@ -70,8 +70,8 @@ fn started(store: &Path) -> String {
     facts["started"].as_str().unwrap().to_owned()
 }
 
-/// A store's bytes; the one thing in it that is not of the simulation is the time at which the run
-/// was started, and that is blotted out where it stands.
+/// Returns a store's bytes without the time at which the run was started, the one thing in it that
+/// is not of the simulation: that is blotted out where it stands.
 fn without_start(store: &Path) -> Vec<u8> {
     let started = started(store);
     let mut bytes = std::fs::read(store).unwrap();

@@ -36,7 +36,7 @@ impl Sink for Kept {
 }
 
 impl Kept {
-    /// Probes that are no connections.
+    /// Returns the probes that are no connections.
     pub fn probes(&self) -> impl Iterator<Item = &Probe> {
         self.all_probes().filter(|probe| probe.link != Link::CONNECTIONS)
     }
@@ -68,7 +68,7 @@ impl Kept {
         self.probes().filter_map(lost).collect()
     }
 
-    /// The result cells.
+    /// Returns the result cells.
     pub fn cells(self, workload: Workload) -> Vec<Cell> {
         let Self { samples, counters, facts, .. } = self;
         let recorded =

@@ -56,7 +56,7 @@ devices = [1, 10]
 distance = "1 m"
 "#;
 
-/// Round trips of one device, one after the other, each a little longer than the two frames.
+/// Makes round trips of one device, one after the other, each a little longer than the two frames.
 fn pings(w: &EspNow, link: u16, count: u64, random: &mut Random) -> Vec<Sample> {
     let mut now = 0.0;
     let mut probe = |seq| {
@@ -113,7 +113,7 @@ fn stream(w: &EspNow, random: &mut Random) -> Vec<Sample> {
     samples
 }
 
-/// All devices served, one after the other.
+/// Makes the samples of devices that are all served, one after the other.
 fn served(w: &EspNow, seconds: f64, random: &mut Random) -> Vec<Sample> {
     let seconds = seconds * (1.0 + 0.02 * random.normal());
     let each = 1000.0 * seconds / f64::from(w.devices);
@@ -182,7 +182,7 @@ fn facts() -> RunFacts {
     }
 }
 
-/// The published cells with two of them fitted.
+/// Returns the published cells, two of them fitted.
 fn published() -> Vec<Cell> {
     let mut cells = published::built_in();
     for cell in &mut cells {
@@ -202,7 +202,7 @@ fn report() -> Report {
     report_of("1M")
 }
 
-/// Of devices that send so.
+/// Returns the report of devices that send in that mode.
 fn report_of(mode: &str) -> Report {
     let mut builder = Builder::new(&facts()).floors(floors);
     let cells = cells(mode);

@@ -23,12 +23,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to, not including, 1.
+    /// Returns a number from 0 up to, not including, 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Nearly normal: the sum of twelve.
+    /// Returns a number that is nearly normal: the sum of twelve.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
@@ -50,7 +50,7 @@ pub(crate) fn recorded(ordinal: u32, workload: Workload, samples: Vec<Sample>) -
     }
 }
 
-/// Round trips with a floor that grows with the size, a tail, and now and then a stall.
+/// Makes round trips with a floor that grows with the size, a tail, and now and then a stall.
 fn echo(ordinal: u32, size: u32, count: u32, random: &mut Random) -> Recorded {
     let mut now = 0.0;
     let mut samples = Vec::new();
@@ -179,7 +179,7 @@ fn tcp_rate(ordinal: u32, no_delay: bool, rate: f64, random: &mut Random) -> Rec
     recorded(ordinal, Workload::TcpRate(workload), samples)
 }
 
-/// Messages at a fixed rate through a client whose queue fills from 14 a second on.
+/// Makes messages at a fixed rate through a client whose queue fills from 14 a second on.
 fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut Random) -> Recorded {
     let count = (rate * 10.0) as u64;
     let samples = (0..count).map(|seq| {
@@ -220,7 +220,7 @@ fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut Random) -> Recorded {
     recorded(ordinal, Workload::MqttRate(workload), samples)
 }
 
-/// The cells of the run, with `count` round trips of each size.
+/// Returns the cells of the run, with `count` round trips of each size.
 pub(crate) fn cells(sizes: &[u32], count: u32) -> Vec<Recorded> {
     let mut random = Random(1);
     let mut cells: Vec<Recorded> = Vec::new();
@@ -257,7 +257,7 @@ pub(crate) fn cells(sizes: &[u32], count: u32) -> Vec<Recorded> {
     cells
 }
 
-/// The facts of the run. The names hold what must be escaped.
+/// Returns the facts of the run. The names hold what must be escaped.
 pub(crate) fn facts() -> RunFacts {
     RunFacts {
         name: "2026-11-21-esp32-desk".into(),
@@ -283,7 +283,7 @@ pub(crate) fn facts() -> RunFacts {
     }
 }
 
-/// The report of the run.
+/// Returns the report of the run.
 pub(crate) fn report(sizes: &[u32], count: u32) -> Report {
     let mut builder = Builder::new(&facts());
     let cells = cells(sizes, count);

@@ -45,8 +45,9 @@ fn a_timeline_as_a_picture() {
     insta::assert_snapshot!(drawing(&html).replace("><", ">\n<"));
 }
 
-/// A TCP sender that slow start takes to the peer's window, and a frame that is lost: the window is
-/// halved, and the queue of the driver runs empty. Made by rule, so that every point is known.
+/// Makes a TCP sender that slow start takes to the peer's window, and a frame that is lost: the
+/// window is halved, and the queue of the driver runs empty. Made by rule, so that every point is
+/// known.
 fn stream() -> Timeline {
     let mut text = String::from("station 0 esp\nstation 1 router\nwindow 0 40000000 The start\n");
     let mut levels: [Vec<(u64, u64)>; 6] = Default::default();
@@ -141,7 +142,7 @@ fn chromium_zooms_the_timeline_and_asks_nobody() {
     assert!(!complaints(&said).is_empty() && !dom.contains("data-view"), "{said}");
 }
 
-/// Nothing is malformed; told to check checksums, tshark calls what has a wrong one so.
+/// Asserts that no frame is malformed; told to check checksums, tshark calls a wrong one so.
 pub fn assert_whole(file: &Path) {
     let output = Command::new("tshark").args(["-Y", "_ws.malformed", "-r"]).arg(file).output();
     assert_eq!(String::from_utf8_lossy(&output.expect("tshark runs").stdout), "");

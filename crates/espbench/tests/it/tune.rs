@@ -100,7 +100,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
     }
 }
 
-/// The same answer with any number of threads, and a fragment that a check has nothing against.
+/// Any number of threads gives the same answer, and a check has nothing against the fragment.
 #[test]
 fn a_search_finds_settings_in_the_lab() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! What `docs/tune.md` shows is what the commands above it print, to the letter. With `UPDATE_DOCS=1`
-//! it is made anew:
+//! Asserts that `docs/tune.md` shows what the commands above it print, to the letter.
+//! `UPDATE_DOCS=1` makes it anew:
 //!
 //! ```console
 //! $ UPDATE_DOCS=1 cargo test -p espbench --test it tune_doc
@@ -27,7 +27,7 @@ struct Block {
     until: usize,
 }
 
-/// The words of a command, where quotes keep together what they hold.
+/// Splits a command into words, where quotes keep together what they hold.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -82,7 +82,7 @@ impl Done {
         Self { args: args.to_vec(), out, fragment }
     }
 
-    /// What it prints of a part.
+    /// Returns one part of the command's output.
     fn part(&self, part: &str) -> String {
         match part {
             "fragment" => self.fragment.clone(),
@@ -104,7 +104,7 @@ impl Done {
     }
 }
 
-/// What the page shows of a command, which is carried out once.
+/// Returns the parts of a command's output that the page shows. Each command is carried out once.
 fn printed(block: &Block, done: &mut Vec<Done>) -> String {
     if done.iter().all(|it| it.args != block.args) {
         done.push(Done::new(&block.args));

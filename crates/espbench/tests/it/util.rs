@@ -1,4 +1,4 @@
-//! What the tests share: commands in folders of their own, and real peers.
+//! Helpers of the tests: commands in folders of their own, and real peers.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -30,7 +30,7 @@ impl Bench {
         self.path("runs.sqlite")
     }
 
-    /// `espbench` with these arguments, in the folder, with the folder's store.
+    /// Returns the command `espbench` with these arguments, in the folder, with the folder's store.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_espbench"));
         command
@@ -76,7 +76,7 @@ impl Ran {
         }
     }
 
-    /// The command's stdout; a failure shows all that it said.
+    /// Returns the command's stdout; panics with all output where the command failed.
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.status, Some(0), "stdout:\n{}\nstderr:\n{}", self.out, self.err);
@@ -139,7 +139,7 @@ impl Background {
         Self { child, lines }
     }
 
-    /// The next line that contains `what`.
+    /// Waits for the next line that contains `what`.
     #[track_caller]
     pub fn line(&self, what: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
@@ -153,7 +153,7 @@ impl Background {
         }
     }
 
-    /// SIGKILL, as a power cut would.
+    /// Ends the process with SIGKILL, as a power cut would.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -191,7 +191,7 @@ pub struct Paced {
 }
 
 impl Paced {
-    /// So many bytes a second.
+    /// Starts a reader of `rate` bytes a second.
     pub fn start(rate: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let buffer = socket2::SockRef::from(&listener).set_recv_buffer_size(5744);
@@ -208,7 +208,8 @@ impl Paced {
         Self { address, counted }
     }
 
-    /// Bytes a second that it counted on the next connection, from its first read to its last.
+    /// Returns the bytes a second that the reader counted on the next connection, from its first
+    /// read to its last.
     pub fn rate(&self) -> f64 {
         self.counted.recv_timeout(PATIENCE).expect("the reader is done")
     }
@@ -235,15 +236,16 @@ fn read_paced(mut stream: TcpStream, rate: u64) -> f64 {
     }
 }
 
-/// Whether a real peer is installed. Missing, it is said loudly, and in CI it is a failure.
+/// Returns whether a real peer is installed. A missing one is said loudly, and in CI it is a
+/// failure.
 pub fn peer(program: &str) -> bool {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()));
     found || missing(&format!("the program `{program}`"))
 }
 
-/// The Python that has a module, as [`peer`]: the first one of the path, or the system's, for which the
-/// distribution's packages are.
+/// Returns the Python that has a module, as [`peer`]: the first one of the path, or the system's,
+/// for which the distribution's packages are.
 pub fn python_with(module: &str) -> Option<&'static str> {
     let has = |python: &&str| {
         Command::new(python)
@@ -259,7 +261,7 @@ pub fn python_with(module: &str) -> Option<&'static str> {
     found
 }
 
-/// The folder of the published documents: `ESPBENCH_SOURCES`.
+/// Returns the folder of the published documents: `ESPBENCH_SOURCES`.
 pub fn sources() -> Option<PathBuf> {
     let folder = std::env::var_os("ESPBENCH_SOURCES").map(PathBuf::from);
     let folder = folder.filter(|f| Path::new(f).is_dir());
@@ -276,13 +278,13 @@ pub fn missing(what: &str) -> bool {
     false
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 pub fn free_udp_port() -> u16 {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.local_addr().expect("its address").port()
 }
 
-/// A field of the frames of a capture that a display filter lets through, one a line.
+/// Returns a field of the frames of a capture that a display filter lets through, one a line.
 pub fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
     let output = Command::new("tshark")
         .args(["-o", "wlan.check_checksum:TRUE", "-T", "fields", "-e", field, "-Y", filter, "-r"])

@@ -1,4 +1,4 @@
-//! What is seen of a lab whose devices speak IP over Wi-Fi.
+//! Captures and logs of a lab whose devices speak IP over Wi-Fi.
 
 use crate::timeline::assert_whole;
 use crate::util::{Bench, peer, tshark};

@@ -41,7 +41,7 @@ pub struct Answer {
     pub question: Question,
     /// What all settings share, in words: payload, how often, how sent.
     pub shared: String,
-    /// The same as values, for the result cells.
+    /// Settings that all points share, as values for the result cells.
     pub settings: Settings,
     /// Payload in bytes.
     pub payload_bytes: u32,

@@ -21,7 +21,7 @@
 //!   search's bracket, not a confidence interval: the highest rate that passed and the lowest that
 //!   failed. The note says how sure it is.
 //!
-//! What connections and several clients give is told in `connections.rs`.
+//! The figures of connections and of several clients are described in `connections.rs`.
 //!
 //! Where no message came there is no `message_rate`, and where none was sent no `loss` either: nothing
 //! was measured, and the cell's error says why.

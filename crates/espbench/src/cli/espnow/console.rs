@@ -1,4 +1,4 @@
-//! What a node's console puts out, as bytes in a file: what a terminal would log.
+//! Console output of nodes, as bytes in files: what a terminal would log.
 
 use crate::cli::output::cannot_write;
 use anyhow::Context as _;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct Wanted {
     /// The node's number.
     node: usize,
-    /// Its file.
+    /// Path of the file.
     path: PathBuf,
 }
 

@@ -49,7 +49,7 @@ impl Sending {
         }
     }
 
-    /// A cell for each length.
+    /// Returns a cell for each length.
     fn cells(&self, work: EspNow) -> Vec<EspNow> {
         let work = EspNow { cast: self.cast(), encrypted: self.encrypted, ..work };
         sizes(&self.len, work)
@@ -250,7 +250,7 @@ impl CryptoArgs {
     }
 }
 
-/// A cell of a test, at its distance in the report if none is given.
+/// Returns a cell of a test, at its distance in the report if none is given.
 fn usual(test: EspNowTest, report: (f32, f32), common: &Common) -> anyhow::Result<EspNow> {
     let Some(Workload::EspNow(work)) = defaults("esp-now") else {
         bail!("the ESP-NOW workload has no defaults");

@@ -30,7 +30,7 @@ pub(super) struct LatencyArgs {
 }
 
 impl LatencyArgs {
-    /// What the flags ask for.
+    /// Returns the echo probes that the flags ask for.
     pub(super) fn wanted(&self) -> Option<Latency> {
         let usual = Latency::DEFAULT;
         self.latency.map(|by| Latency {

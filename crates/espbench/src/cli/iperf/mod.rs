@@ -70,10 +70,10 @@ pub struct Args {
     /// Client to server, then server to client
     #[arg(short = 'r', long, group = "direction")]
     tradeoff: bool,
-    /// Both directions at once, over two connections
+    /// Send in both directions at once, over two connections
     #[arg(short, long, group = "direction")]
     dualtest: bool,
-    /// Both directions at once, over one connection
+    /// Send in both directions at once, over one connection
     #[arg(long, group = "direction")]
     full_duplex: bool,
     /// The server sends
@@ -153,7 +153,8 @@ fn style(args: &Args, bounceback: bool) -> Style {
     Style { udp: args.udp, enhanced, bounceback, unit: args.options.unit() }
 }
 
-/// The row of an interval: of the client's own connection, or of the one that the server opened.
+/// Returns the row of an interval: of the client's own connection, or of the one that the server
+/// opened.
 fn row(
     lines: &mut Lines,
     style: Style,
@@ -215,7 +216,7 @@ fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
     })
 }
 
-/// The server's address; with `-V` the name's IPv6 one.
+/// Returns the server's address; with `-V` the name's IPv6 one.
 fn address(host: &str, port: u16, v6: bool) -> anyhow::Result<SocketAddr> {
     if !v6 {
         return spec::address(host, port).map_err(anyhow::Error::msg);
@@ -229,7 +230,7 @@ fn address(host: &str, port: u16, v6: bool) -> anyhow::Result<SocketAddr> {
     v6.next().with_context(|| format!("`{host}` has no IPv6 address: leave out -V"))
 }
 
-/// The address of `-B`: with or without a port.
+/// Parses the address of `-B`, with or without a port.
 fn bind_address(text: &str, port: u16) -> anyhow::Result<SocketAddr> {
     if let Ok(address) = text.parse() {
         return Ok(address);

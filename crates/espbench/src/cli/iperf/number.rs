@@ -13,7 +13,7 @@ pub(super) enum Rate {
 }
 
 impl Rate {
-    /// Bits a second with datagrams of `length` bytes.
+    /// Returns the bits a second with datagrams of `length` bytes.
     pub(super) const fn bits(self, length: u32) -> u64 {
         match self {
             Self::Bits(bits) => bits,
@@ -22,7 +22,7 @@ impl Rate {
     }
 }
 
-/// A number of bytes.
+/// Parses a number of bytes.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(split);
@@ -42,7 +42,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     if value < 9e15 { Ok(value as u64) } else { Err("too large".into()) }
 }
 
-/// A rate: bits a second, or datagrams a second with `pps` or `p` behind.
+/// Parses a rate: bits a second, or datagrams a second with `pps` or `p` behind.
 pub(super) fn rate(text: &str) -> Result<Rate, String> {
     match text.strip_suffix("pps").or_else(|| text.strip_suffix('p')) {
         Some(packets) => bytes(packets).map(Rate::Packets),
@@ -50,7 +50,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
-/// Seconds, with decimals; at least 5 ms, as in iperf 2.
+/// Parses seconds, with decimals; at least 5 ms, as in iperf 2.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "write seconds such as 10 or 0.5".to_string())?;
     if (0.005..=86_400.0 * 365.0).contains(&seconds) {
@@ -60,12 +60,12 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Milliseconds, with decimals; zero too.
+/// Parses milliseconds, with decimals; zero is allowed.
 pub(super) fn millis(text: &str) -> Result<Duration, String> {
     within(text, 1e-3, "milliseconds such as 10 or 0.5")
 }
 
-/// Seconds, with decimals; zero too.
+/// Parses seconds, with decimals; zero is allowed.
 pub(super) fn period(text: &str) -> Result<Duration, String> {
     within(text, 1.0, "seconds such as 1 or 0.1")
 }

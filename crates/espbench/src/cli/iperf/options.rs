@@ -120,7 +120,7 @@ impl Refused {
 }
 
 impl Options {
-    /// Whether everything that is asked for can be done, as client or as server.
+    /// Checks that everything that is asked for can be done, as client or as server.
     ///
     /// # Errors
     /// Names the option, and what there is instead.
@@ -132,7 +132,7 @@ impl Options {
         Ok(())
     }
 
-    /// What is set on the sockets.
+    /// Returns the options of the sockets.
     pub(super) fn socket(&self, window: Option<u64>) -> anyhow::Result<SocketOptions> {
         Ok(SocketOptions {
             window: window.map(u32::try_from).transpose().context("-w is too much")?,
@@ -142,7 +142,7 @@ impl Options {
         })
     }
 
-    /// How requests are sent, where they are.
+    /// Returns how requests are sent; `None` where no bounceback is asked for.
     pub(super) fn bounceback(&self) -> Option<Bounceback> {
         let usual = Bounceback::DEFAULT;
         Some(Bounceback {
@@ -153,7 +153,7 @@ impl Options {
         })
     }
 
-    /// The unit of the lines.
+    /// Returns the unit of the lines.
     pub(super) fn unit(&self) -> Unit {
         self.unit.unwrap_or(ADAPTIVE)
     }

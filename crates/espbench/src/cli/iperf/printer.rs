@@ -1,4 +1,4 @@
-//! What a server prints of the tests that it sees.
+//! Printed lines of a server about the tests that it sees.
 
 use super::rows::Stream;
 use crate::cli::common::Format;
@@ -78,7 +78,8 @@ impl Printer {
         }
     }
 
-    /// The group of a new test: that of its client's other streams, where they are still awaited.
+    /// Returns the group of a new test: that of its client's other streams, where they are still
+    /// awaited.
     fn group(&mut self, test: u32, peer: SocketAddr, udp: bool, asked: &ClientRequest) -> u32 {
         let streams = if asked.threads <= MOST_STREAMS { asked.threads } else { 1 };
         let who = (peer.ip(), udp, asked.mode, streams);

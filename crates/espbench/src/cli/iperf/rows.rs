@@ -9,11 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A stream whose intervals become rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
-    /// This side's address.
+    /// Address of this side.
     pub(super) local: SocketAddr,
     /// The other side's.
     pub(super) peer: SocketAddr,
-    /// Its number.
+    /// Number of the stream.
     pub(super) id: u32,
     /// Whether it is of datagrams.
     pub(super) udp: bool,
@@ -22,7 +22,8 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The row of an interval that ended just now, with its line feed; nothing for a peer's report.
+    /// Returns the row of an interval that ended just now, with its line feed; nothing for a peer's
+    /// report.
     pub(super) fn row(&self, interval: &Interval) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let [year, month, day, hour, minute, second] =

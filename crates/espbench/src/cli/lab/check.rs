@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(status)
 }
 
-/// What a file that is in order describes.
+/// Describes the contents of a file that is in order.
 fn file(name: &str) -> anyhow::Result<String> {
     let kind = labs::kind(name, Kind::Lab)?;
     let library = labs::library(kind, name)?;

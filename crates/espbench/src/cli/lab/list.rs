@@ -1,4 +1,4 @@
-//! What is built in.
+//! List of the built-in labs, profiles and environments.
 
 use super::super::output;
 use crate::render::text;

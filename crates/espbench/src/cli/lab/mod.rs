@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A table of words.
+/// Makes a table whose columns are words.
 fn table(
     id: &str,
     title: &str,

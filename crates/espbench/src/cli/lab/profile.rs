@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     output::print(&out)
 }
 
-/// What a chip sends with, and down to what it reads, in each mode.
+/// Returns the table of a chip's radio: transmission power and sensitivity in each mode.
 fn radio(chip: RadioChip) -> String {
     let columns = vec![
         Column::words("mode"),

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     output::print(&lab::text(&room))
 }
 
-/// The drawing that a file's ending asks for.
+/// Returns the drawing that a file's ending asks for.
 fn drawing(path: &Path) -> anyhow::Result<fn(&Room<'_>) -> String> {
     let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
     Ok(match ending.to_ascii_lowercase().as_str() {

@@ -7,7 +7,7 @@ use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
 use espbench_sim::wifi::{DataRates, PowerSave};
 
-/// All of it.
+/// Describes a lab with variants: its rooms, and the settings of its firmware.
 ///
 /// # Errors
 /// A variant is wrong, or names what is not here.
@@ -24,7 +24,7 @@ pub(super) fn text(library: &Library, lab: &str) -> Result<String, file::Wrong> 
     Ok(out)
 }
 
-/// The devices, and what is around them.
+/// Returns the table of the devices, with the room around them.
 fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
     let columns = ["variant", "device", "sends", "sleep", "router", "pc", "security", "place"];
     let row = |scene: &NetScene| {
@@ -63,7 +63,7 @@ fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
     super::table("variants", "", columns, scenes.iter().map(row).collect())
 }
 
-/// The measured devices, and how many others there are.
+/// Describes the measured devices, and counts the others.
 fn devices(scene: &NetScene, role: &str) -> String {
     let profile = &scene.devices[0].profile;
     let first = format!("{} {} MHz, {role}", profile.name, profile.processor.clock_mhz);
@@ -105,7 +105,7 @@ fn sleep(scene: &NetScene) -> String {
     words.join("; ")
 }
 
-/// Settings that some variant names.
+/// Returns the table of the settings that some variant names.
 fn firmware(scenes: &[NetScene]) -> espbench_measure::table::Table {
     let named = |key: &Key| scenes.iter().any(|it| it.devices[0].settings.get(*key).is_some());
     let keys: Vec<Key> = Key::all().filter(named).collect();

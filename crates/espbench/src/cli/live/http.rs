@@ -73,7 +73,10 @@ fn answer(mut stream: TcpStream, now: &Now) -> io::Result<()> {
     write_until(&mut stream, reply.as_bytes(), end)
 }
 
-/// Time that is left, as sockets take it: not zero.
+/// Returns the time until `end` as sockets take it, which is not zero.
+///
+/// # Errors
+/// `TimedOut` once `end` has come.
 fn left(end: Instant) -> io::Result<Option<Duration>> {
     let left = end.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }

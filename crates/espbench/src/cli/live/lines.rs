@@ -74,7 +74,7 @@ fn print(waiting: &Receiver<String>, now: &Now, dropped: &AtomicU64) {
     }
 }
 
-/// What tells one line about probes from the next, beside the time.
+/// Returns the counts that tell one line about probes from the next, beside the time.
 fn counts(event: &Event) -> Option<(usize, [u64; 5])> {
     match event {
         Event::Probes { at, delivered, lost, late, corrupt, duplicate, .. } => {

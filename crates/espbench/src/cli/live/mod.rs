@@ -1,4 +1,4 @@
-//! What is told while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP.
+//! Output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP.
 //!
 //! The measuring thread only adds each sample to a meter and hands intervals on; writing is done by
 //! threads of their own, which may be slow or fail without a consequence for the run.
@@ -38,7 +38,7 @@ pub struct Feed {
 /// The run so far, for the threads that tell of it.
 #[derive(Debug)]
 struct Now {
-    /// What does not change.
+    /// The run, which does not change.
     run: Snapshot,
     begun: Instant,
     state: Mutex<State>,
@@ -89,7 +89,7 @@ impl Feed {
         }
     }
 
-    /// A cell begins: its number among those to do, and what to do.
+    /// Begins a cell: its number among those to do, and its step.
     pub fn begin(&self, number: usize, step: &Step) {
         if self.is_idle() {
             return;
@@ -103,7 +103,7 @@ impl Feed {
         (state.present, state.meter) = (Some((at, place)), Meter::new(&step.workload));
     }
 
-    /// A sample came.
+    /// Adds a sample.
     pub fn sample(&self, sample: &Sample) {
         if self.is_idle() {
             return;
@@ -119,7 +119,7 @@ impl Feed {
         }
     }
 
-    /// The cell ended, well or not.
+    /// Ends the cell; `error` tells why it failed.
     pub fn end(&self, error: Option<&str>) {
         if self.is_idle() {
             return;
@@ -153,7 +153,7 @@ impl Now {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What became of the present cell's probes so far; `None` where there are none.
+    /// Returns the fates of the present cell's probes so far; `None` where there are none.
     fn probes(&self) -> Option<Event> {
         let (at, meter) = {
             let state = self.lock();
@@ -163,7 +163,8 @@ impl Now {
         meter.tally.has_probes().then(|| Event::probes(at, &meter.tally, meter.times()))
     }
 
-    /// The figures so far. The lock is held for copying only: the measuring thread waits for it.
+    /// Returns the figures so far. The lock is held for copying only: the measuring thread waits
+    /// for it.
     fn snapshot(&self) -> Snapshot {
         let (mut cells, present, counts) = {
             let state = self.lock();

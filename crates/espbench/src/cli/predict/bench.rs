@@ -22,11 +22,11 @@ pub(super) struct Bench {
     common: Common,
     library: Library,
     cancel: Arc<AtomicBool>,
-    /// What all rooms of the lab have in common.
+    /// Properties that all rooms of the lab have in common.
     pub(super) sample: Sample,
 }
 
-/// What is known of a lab from one of its rooms.
+/// Properties of a lab, from one of its rooms.
 pub(super) struct Sample {
     pub(super) chip: String,
     pub(super) profile: String,
@@ -68,17 +68,17 @@ impl Bench {
         Ok(Self { common: common.clone(), library, cancel, sample })
     }
 
-    /// A case with the common load.
+    /// Returns a case with the common load.
     pub(super) fn case(&self, devices: u32, mode: WifiMode) -> Case {
         Case { devices, mode, load: self.common.load(devices) }
     }
 
-    /// Whether the user wants to stop.
+    /// Returns whether the user wants to stop.
     pub(super) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// What was set, for the report.
+    /// Returns the settings of the prediction, for the report.
     pub(super) fn facts(&self, common: &Common) -> BTreeMap<String, String> {
         let (rooms, messages) = (common.rooms, common.messages);
         [
@@ -92,7 +92,7 @@ impl Bench {
         .into()
     }
 
-    /// What is known of the lab that matters for reading the figures.
+    /// Returns remarks on the lab that matter for reading the figures.
     pub(super) fn notes(&self) -> Vec<String> {
         let scene = &self.sample.scene;
         let place = &scene.environment;
@@ -121,7 +121,8 @@ impl Bench {
         Progress::guessed(&times, self.common.quiet)
     }
 
-    /// The trials of some cases, a list for each: shorter, or empty, where the user stopped it.
+    /// Simulates the trials of some cases, a list for each: shorter, or empty, where the user
+    /// stopped it.
     pub(super) fn trials(
         &self,
         cases: &[Case],
@@ -153,12 +154,12 @@ impl Bench {
         Ok(trials)
     }
 
-    /// The point of a case.
+    /// Returns the point of a case.
     pub(super) fn point(&self, case: &Case, trials: &[Trial]) -> Point {
         Point::of(self.setting(case), trials)
     }
 
-    /// What a case is, for the report.
+    /// Describes a case for the report.
     pub(super) fn setting(&self, case: &Case) -> Setting {
         let octets = case.load.octets(&self.sample.scene);
         Setting {
@@ -184,7 +185,7 @@ impl Bench {
         Ok(trial(&outcome))
     }
 
-    /// The room of a case.
+    /// Returns the room of a case.
     fn scene(&self, case: &Case, seed: u64) -> anyhow::Result<Scene> {
         let change = change(&self.common, case.devices);
         let mut scene = self.library.scene(&self.common.lab, &change, seed)?;
@@ -204,8 +205,8 @@ fn change(common: &Common, devices: u32) -> Overrides {
     }
 }
 
-/// How long a room of a case takes, compared with others: frames times hearers. Not in any second,
-/// but large enough to be counted in whole milliseconds.
+/// Returns how long a room of a case takes, compared with others: frames times hearers. The unit is
+/// arbitrary, but large enough to be counted in whole milliseconds.
 pub(super) fn weight(case: &Case) -> Duration {
     let load = &case.load;
     let watched = load.warm_up + load.time;
@@ -216,7 +217,7 @@ pub(super) fn weight(case: &Case) -> Duration {
     Duration::from_secs_f64(1e-3 * each * f64::from(case.devices) * hearers)
 }
 
-/// What measure needs to know of an outcome.
+/// Converts an outcome of the lab to a trial of `measure`.
 fn trial(outcome: &Outcome) -> Trial {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let (it, air) = (&outcome.stages, &outcome.air);

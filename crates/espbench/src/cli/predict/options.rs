@@ -37,7 +37,7 @@ pub(super) enum Arrivals {
     Poisson,
 }
 
-/// What is sent, how, where, and how much of it is simulated.
+/// Options of the load, the place and the effort of the simulation.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Common {
     /// Bytes of a message
@@ -101,7 +101,7 @@ pub(super) struct Common {
     pub output: OutputArgs,
 }
 
-/// A time that is neither nothing nor forever.
+/// Parses a period from 100 us to 24 h.
 fn every(text: &str) -> Result<Duration, String> {
     let every = units::duration(text)?;
     if every < Duration::from_micros(100) || every > Duration::from_secs(86_400) {
@@ -110,30 +110,30 @@ fn every(text: &str) -> Result<Duration, String> {
     Ok(every)
 }
 
-/// A limit of a latency: some time.
+/// Parses the limit of a latency, which is not zero.
 pub(super) fn limit(text: &str) -> Result<Duration, String> {
     let time = units::duration(text)?;
     if time.is_zero() { Err(format!("`{text}` is no time at all")) } else { Ok(time) }
 }
 
-/// A mode by its name.
+/// Parses a mode by its name.
 pub(super) fn rate(text: &str) -> Result<WifiMode, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
 }
 
-/// A share such as `1%`.
+/// Parses a share such as `1%`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let share = units::parse(text, Dimension::Proportion)?;
     if share <= 1.0 { Ok(share) } else { Err(format!("`{text}` is more than 100 %")) }
 }
 
 impl Common {
-    /// How much is simulated.
+    /// Returns how much is simulated.
     pub(super) const fn effort(&self) -> Effort {
         Effort { rooms: self.rooms, messages: self.messages }
     }
 
-    /// What so many devices do.
+    /// Returns the load of so many devices.
     pub(super) fn load(&self, devices: u32) -> Load {
         let span = self.effort().span(devices, self.every);
         Load {
@@ -152,7 +152,7 @@ impl Common {
         }
     }
 
-    /// How they are sent.
+    /// Returns how messages are sent.
     pub(super) fn cast(&self) -> EspNowCast {
         match self.mode {
             To::Unicast => EspNowCast::Unicast,
@@ -191,7 +191,7 @@ impl Common {
         }
     }
 
-    /// Worker threads.
+    /// Returns the number of worker threads.
     pub(super) fn threads(&self) -> usize {
         sys::threads(self.threads).get()
     }
@@ -214,7 +214,7 @@ impl Common {
         settings
     }
 
-    /// What all settings share, in words.
+    /// Describes the settings that all points share.
     pub(super) fn shared(&self) -> String {
         let arrivals = match self.arrivals {
             Arrivals::Periodic => "periodic",

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     write("phy", common, &bench, &answer)
 }
 
-/// Whether the chip has that mode.
+/// Returns whether the chip reads that mode at any distance.
 fn has(bench: &Bench, mode: WifiMode) -> bool {
     let range = range(bench, mode, 50);
     range.is_some_and(|metres| metres > 0.0)
@@ -112,7 +112,7 @@ fn range(bench: &Bench, mode: WifiMode, octets: u32) -> Option<f64> {
     metres.is_finite().then_some(metres)
 }
 
-/// One device that always sends.
+/// Returns the case of one device that always sends.
 fn flood(case: &Case) -> Case {
     let load = Load {
         arrival: Arrival::Always,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What an evaluation counts for on the progress bar.
+/// Weight of an evaluation on the progress bar.
 const EACH: Duration = Duration::from_secs(1);
 
 /// Trying candidates on all cores.
@@ -31,7 +31,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// What candidates do, each with a seed; nothing of those that were not begun any more.
+    /// Evaluates candidates, each with a seed; `None` for those that were not begun any more.
     fn all(&mut self, jobs: &[(Candidate, usize)]) -> anyhow::Result<Vec<Option<Outcome>>> {
         let job = |at: usize| {
             let (candidate, seed) = &jobs[at];
@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     write(args, &lab, &answer)
 }
 
-/// What is wanted twice can be read in two ways.
+/// Refuses a metric that is wanted twice: which of the limits holds would be open.
 fn check(wants: &[Want]) -> anyhow::Result<()> {
     for (at, want) in wants.iter().enumerate() {
         if wants[..at].iter().any(|it| it.metric == want.metric) {

@@ -52,7 +52,7 @@ pub(super) struct Lab {
     seed: u64,
     streams: u16,
     time: Duration,
-    /// What UDP offers to the device, bit/s.
+    /// Load that UDP offers to the device, in bit/s.
     offered: u64,
     message_every: Duration,
     battery_mah: f64,
@@ -61,7 +61,7 @@ pub(super) struct Lab {
     cancel: Arc<AtomicBool>,
 }
 
-/// What a test gave.
+/// Samples and counters of a test.
 #[derive(Default)]
 struct Kept {
     samples: Vec<Sample>,
@@ -91,14 +91,15 @@ impl Kept {
     }
 }
 
-/// The heap of a device once Wi-Fi has started, without traffic; negative where it does not start.
+/// Returns the heap of a device once Wi-Fi has started, without traffic, in bytes; negative where
+/// it does not start.
 fn heap(device: &NetDevice) -> i64 {
     let memory = &device.profile.memory;
     i64::from(memory.heap_bytes) - i64::from(memory.fixed(&device.sdk))
 }
 
 impl Lab {
-    /// The lab that the flags name.
+    /// Reads the lab that the flags name.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -170,7 +171,7 @@ impl Lab {
         })
     }
 
-    /// Whether what is wanted is not more than there is to begin with.
+    /// Refuses a heap that is more than there is before Wi-Fi starts.
     ///
     /// # Errors
     /// It is.
@@ -188,7 +189,7 @@ impl Lab {
         }
     }
 
-    /// What is known of device and place.
+    /// Returns the device and the place, as far as the lab names them.
     pub(super) fn site(&self) -> Site {
         let first = self.scene.devices.first();
         Site {
@@ -200,7 +201,7 @@ impl Lab {
         }
     }
 
-    /// What there is to know of it when figures are read.
+    /// Returns remarks on the lab that matter for reading the figures.
     pub(super) fn notes(&self) -> Vec<String> {
         let NetScene { lab, variant, title, environment, .. } = &self.scene;
         let asks = |any: &[Metric]| any.iter().any(|it| self.objectives.contains(it));
@@ -248,7 +249,7 @@ impl Lab {
         notes
     }
 
-    /// The chip, the release and PSRAM, as settings depend on them.
+    /// Returns the chip, the release and PSRAM, as settings depend on them.
     ///
     /// # Errors
     /// The chip has no sdkconfig.

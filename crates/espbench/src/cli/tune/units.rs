@@ -3,7 +3,7 @@
 use espbench_measure::units;
 use std::time::Duration;
 
-/// A time that is neither nothing nor longer than TCP waits.
+/// Parses a round trip, from 10 us to 10 s: TCP waits no longer.
 pub(super) fn round_trip(text: &str) -> Result<Duration, String> {
     let time = units::duration(text)?;
     match (Duration::from_micros(10)..=Duration::from_secs(10)).contains(&time) {
@@ -12,7 +12,7 @@ pub(super) fn round_trip(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Memory in bytes. KB is 1024 bytes, as in Espressif's documents.
+/// Parses a size of memory in bytes. KB is 1024 bytes, as in Espressif's documents.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let digits = text.trim().trim_end_matches(|it: char| it.is_ascii_alphabetic()).trim_end();
     let factor = match text.trim()[digits.len()..].trim_start() {
@@ -27,7 +27,8 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     }
 }
 
-/// How long something goes on in the lab: nothing is found out in less, and nobody waits for more.
+/// Parses the length of a test in the lab, from 500 ms to 1 h: shorter ones show nothing, and
+/// nobody waits for longer ones.
 pub(super) fn test_time(text: &str) -> Result<Duration, String> {
     let time = units::duration(text)?;
     match (Duration::from_millis(500)..=Duration::from_secs(3600)).contains(&time) {
@@ -36,7 +37,7 @@ pub(super) fn test_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What a battery holds, mAh.
+/// Parses the capacity of a battery, in mAh.
 pub(super) fn capacity(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(mah) if (1.0..=1e6).contains(&mah) => Ok(mah),

@@ -162,8 +162,8 @@ impl SenderMeters {
         finish(&mut self.kernel, end, &self.counts, control.emit);
     }
 
-    /// Octets that the peer acknowledged without reading any; `None` where it reads, or where its
-    /// buffer has room.
+    /// Returns the octets that the peer acknowledged without reading any; `None` where it reads, or
+    /// where its buffer has room.
     fn unread(&self) -> Option<u64> {
         let taken = &self.peer.taken;
         let none = self.peer.known && taken.closed().is_some() && taken.octets() == 0;

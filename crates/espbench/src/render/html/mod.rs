@@ -16,12 +16,12 @@ pub(super) const STYLE: &str = include_str!("style.css");
 /// Content Security Policy Level 3: nothing but the style in the page and the empty icon.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/// Whether the page has the script.
+/// Returns whether the page has the script.
 const fn is_live(report: &Report) -> bool {
     !report.timelines.is_empty()
 }
 
-/// The report as one HTML file.
+/// Renders the report as one HTML file.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let sections = report.sections();
@@ -69,7 +69,7 @@ pub fn render(report: &Report) -> String {
     out
 }
 
-/// A page up to its body. `script` is what its content security policy has beside the usual.
+/// Returns a page up to its body. `script` extends the usual content security policy.
 pub(super) fn begin(title: &str, script: &str) -> String {
     let title = escape(title);
     format!(
@@ -82,7 +82,7 @@ pub(super) fn begin(title: &str, script: &str) -> String {
     )
 }
 
-/// A table with its title.
+/// Draws a table with its title.
 pub(super) fn table(out: &mut String, table: &espbench_measure::table::Table) {
     tables::draw(out, table, true);
 }
@@ -133,7 +133,7 @@ fn plan(out: &mut String, report: &Report) {
     }
 }
 
-/// A word for the origin of a column or series, where it has to be marked.
+/// Returns the CSS class for the origin of a column or series; empty where it is not marked.
 fn origin_class(origin: Option<Origin>) -> &'static str {
     match origin {
         Some(Origin::Published) => "pub",
@@ -143,14 +143,14 @@ fn origin_class(origin: Option<Origin>) -> &'static str {
     }
 }
 
-/// Text as HTML text or as a quoted attribute's value (HTML Living Standard 13.1.2.3 and 13.1.4),
-/// on one line and without control characters.
+/// Escapes text for HTML text or for a quoted attribute's value (HTML Living Standard 13.1.2.3 and
+/// 13.1.4), on one line and without control characters.
 #[must_use]
 pub fn escape(text: &str) -> String {
     entities(&tame(text))
 }
 
-/// The same, keeping line feeds.
+/// Escapes text as [`escape`] does and keeps its line feeds.
 fn escape_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(escape).collect();
     lines.join("\n")

@@ -51,7 +51,7 @@ pub(super) fn draw(out: &mut String, table: &Table, seen: bool) {
     }
 }
 
-/// Seen as a dash, heard as a word.
+/// Returns the cell of an unknown value: a dash to the eye, a word to a screen reader.
 fn unknown() -> String {
     "<span aria-label=\"unknown\">–</span>".into()
 }

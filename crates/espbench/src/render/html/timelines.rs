@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use sha2::{Digest as _, Sha256};
 
-    /// RFC 4648, clause 4.
+    /// Encodes bytes in Base64 (RFC 4648, clause 4).
     fn base64(bytes: &[u8]) -> String {
         const LETTERS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -6,7 +6,7 @@ use super::{Room, Spot, View};
 use espbench_sim::lab::survey::{Kind, Party};
 use std::fmt::Write as _;
 
-/// What is left around the plan.
+/// Space left of the plan, for the texts of its axis.
 const LEFT: f64 = 44.0;
 const TOP: f64 = 12.0;
 const BELOW: f64 = 30.0;
@@ -23,7 +23,7 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// As an element.
+    /// Returns the drawing as an `svg` element.
     pub(super) fn element(&self) -> String {
         let Self { height, title, body } = self;
         format!(
@@ -67,7 +67,7 @@ impl Map {
         self.x(self.view.right)
     }
 
-    /// Whether the markers of a party would hide each other.
+    /// Returns whether the markers of a party would hide each other.
     fn is_dense(&self, spots: &[Spot], party: usize) -> bool {
         let of: Vec<Spot> = spots.iter().filter(|it| it.party == party).copied().collect();
         let view = View::of(&of);
@@ -93,7 +93,7 @@ pub(super) fn draw(room: &Room<'_>, spots: &[Spot], title: &str) -> Drawn {
     Drawn { height: map.bottom + BELOW, title: format!("{}: {title}", room.scene.name), body }
 }
 
-/// Lines at round metres.
+/// Draws grid lines at round metres.
 fn grid(map: &Map) -> String {
     let mut out = String::new();
     let (view, right) = (map.view, map.right());
@@ -132,7 +132,7 @@ fn grid(map: &Map) -> String {
     out
 }
 
-/// Lines between devices that cannot read each other.
+/// Draws lines between devices that cannot read each other.
 fn deaf(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
     let find = |number: u32| spots.iter().find(|it| it.number == number);
     for (one, other) in &room.survey.named {
@@ -151,7 +151,7 @@ fn deaf(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
     }
 }
 
-/// How a party is drawn: its class and its place among the markers.
+/// Returns the class of a party, and its place among the markers.
 fn look(room: &Room<'_>, party: usize) -> (String, usize) {
     let parties = &room.survey.parties;
     match parties.get(party).map(|it| it.kind) {
@@ -199,8 +199,8 @@ impl Covered {
     }
 }
 
-/// A name for each router and other station, and for one of each group, where there is room: beside
-/// its marker, else above or below.
+/// Draws a name for each router and other station, and for one of each group, where there is room:
+/// beside its marker, else above or below.
 fn names(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
     let marker = |spot: &Spot| {
         let x = map.x(spot.at.x);
@@ -251,7 +251,7 @@ fn name(party: &Party) -> String {
     }
 }
 
-/// What the markers mean.
+/// Draws the legend of the markers.
 pub(super) fn legend(room: &Room<'_>) -> String {
     let mut out = String::from("<ul class=\"legend\">");
     let mut seen = Vec::new();

@@ -21,11 +21,11 @@ use std::fmt::Write as _;
 /// A room to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Room<'r> {
-    /// What stands where.
+    /// The room: what stands where.
     pub scene: &'r Scene,
     /// Who hears whom.
     pub survey: &'r Survey,
-    /// What places and shadowing were drawn from.
+    /// Seed that places and shadowing were drawn from.
     pub seed: u64,
 }
 
@@ -39,7 +39,7 @@ struct Spot {
 }
 
 impl Room<'_> {
-    /// Everybody, in the order of their numbers.
+    /// Returns all stations, in the order of their numbers.
     fn spots(&self) -> Vec<Spot> {
         let scene = self.scene;
         let places = scene.devices.iter().map(|it| it.at);
@@ -61,8 +61,8 @@ impl Room<'_> {
         self.survey.parties.get(spot.party).map_or(Kind::Device, |it| it.kind)
     }
 
-    /// The character of a party: groups of devices are capitals, routers digits, other people's
-    /// stations small letters.
+    /// Returns the character of a party: groups of devices are capitals, routers digits, other
+    /// people's stations small letters.
     fn mark(&self, party: usize) -> char {
         let kind = self.survey.parties.get(party).map(|it| it.kind);
         let before = self.survey.parties.iter().take(party).filter(|it| Some(it.kind) == kind);
@@ -74,7 +74,7 @@ impl Room<'_> {
         }
     }
 
-    /// The devices alone, where they are small in the room.
+    /// Returns the devices alone, where they are small in the room.
     fn close_up(&self, spots: &[Spot]) -> Option<Vec<Spot>> {
         let devices: Vec<Spot> =
             spots.iter().filter(|it| self.kind(it) == Kind::Device).copied().collect();
@@ -83,7 +83,7 @@ impl Room<'_> {
         (devices.len() > 1 && part.size() * 5.0 < whole.size()).then_some(devices)
     }
 
-    /// What there is to say beside the tables.
+    /// Returns remarks about the room that no table has.
     fn remarks(&self) -> Vec<String> {
         let survey = self.survey;
         let mut list = Vec::new();
@@ -129,7 +129,7 @@ struct View {
 }
 
 impl View {
-    /// All that is there.
+    /// Returns the view that holds all spots.
     fn of(spots: &[Spot]) -> Self {
         let none = f64::INFINITY;
         let mut view = Self { left: none, right: -none, near: none, far: -none };
@@ -155,7 +155,7 @@ impl View {
     }
 }
 
-/// The room as text.
+/// Renders the room as text.
 #[must_use]
 pub fn text(room: &Room<'_>) -> String {
     let scene = room.scene;
@@ -177,7 +177,7 @@ pub fn text(room: &Room<'_>) -> String {
     out
 }
 
-/// The place in a line.
+/// Returns the line that describes the environment.
 fn environment(room: &Room<'_>) -> String {
     let it = &room.scene.environment;
     let capture = it.capture_db.map_or_else(|| "never".to_owned(), |db| format!("{db} dB"));
@@ -188,7 +188,7 @@ fn environment(room: &Room<'_>) -> String {
     )
 }
 
-/// The room as one SVG file.
+/// Renders the room as one SVG file.
 #[must_use]
 pub fn svg(room: &Room<'_>) -> String {
     let spots = room.spots();
@@ -197,7 +197,7 @@ pub fn svg(room: &Room<'_>) -> String {
     drawing::file(room, &views)
 }
 
-/// The room as one HTML file.
+/// Renders the room as one HTML file.
 #[must_use]
 pub fn html(room: &Room<'_>) -> String {
     let scene = room.scene;

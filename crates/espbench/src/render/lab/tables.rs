@@ -7,7 +7,7 @@ use espbench_sim::lab::survey::{Between, Kind, Party};
 /// Rows of a table: a room of a thousand groups would have a million links.
 const MOST_ROWS: usize = 300;
 
-/// All tables that have rows. In text, the first column has the marks of the plan.
+/// Returns all tables that have rows. In text, the first column has the marks of the plan.
 pub(super) fn all(room: &Room<'_>, marks: bool) -> Vec<Table> {
     let mut tables = vec![groups(room), routers(room), background(room)];
     for table in &mut tables {

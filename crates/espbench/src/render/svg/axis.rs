@@ -4,8 +4,8 @@ use super::{Frame, escape};
 use espbench_measure::figure::{Axis, Scale};
 use std::fmt::Write as _;
 
-/// What rounding may add to a value, in steps of an axis: parts of 100 % that add up to a little more
-/// do not ask for another step.
+/// Tolerance for rounding, in steps of an axis: parts of 100 % that add up to a little more do not
+/// ask for another step.
 const ROUNDED: f64 = 1e-4;
 
 /// The part of an axis that is shown.
@@ -17,8 +17,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// A span that holds the values and ends on round numbers. Linear ones begin at zero unless
-    /// the values are far from it.
+    /// Returns a span that holds the values and ends on round numbers. Linear ones begin at zero
+    /// unless the values are far from it.
     pub(super) fn of(values: impl Iterator<Item = f64> + Clone, scale: Scale) -> Self {
         // Beyond these, steps are lost in rounding; nothing that is measured comes near.
         let finite = values.filter(|v| v.abs() < 1e15);
@@ -54,7 +54,7 @@ impl Span {
         Self { scale: Scale::Log, low, high: if high > low { high } else { low * 10.0 } }
     }
 
-    /// The place of a value, from 0 to 1; values beyond the ends stay at them.
+    /// Returns the place of a value, from 0 to 1; values beyond the ends stay at them.
     pub(super) fn at(&self, value: f64) -> f64 {
         let place = match self.scale {
             Scale::Log => {
@@ -65,7 +65,7 @@ impl Span {
         if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Values and texts of the ticks.
+    /// Returns values and texts of the ticks.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let values: Vec<f64> = match self.scale {
             Scale::Log => self.log_ticks(),
@@ -98,19 +98,19 @@ impl Span {
     }
 }
 
-/// 1, 2 and 5 times powers of ten around a value, ascending.
+/// Returns 1, 2 and 5 times powers of ten around a value, ascending.
 fn round_numbers(value: f64) -> impl Iterator<Item = f64> {
     let decade = (value.log10().floor() as i32).clamp(-300, 300);
     (decade - 1..=decade + 1).flat_map(|d| [1.0, 2.0, 5.0].map(|f| f * 10_f64.powi(d)))
 }
 
-/// The round step that makes about five ticks.
+/// Returns the round step that makes about five ticks.
 pub(in crate::render) fn step(low: f64, high: f64) -> f64 {
     let rough = (high - low) / 5.0;
     round_numbers(rough).find(|s| *s >= rough * 0.999_999).unwrap_or(rough)
 }
 
-/// A tick's text: no more digits than it needs, thousands and millions as `k` and `M`.
+/// Returns a tick's text: no more digits than it needs, thousands and millions as `k` and `M`.
 fn label(value: f64) -> String {
     let (value, suffix) = match value.abs() {
         v if v >= 1e7 => (value / 1e6, "M"),
@@ -123,7 +123,7 @@ fn label(value: f64) -> String {
     format!("{rounded}{suffix}")
 }
 
-/// Grid lines and texts of the horizontal axis, with its label below.
+/// Draws grid lines and texts of the horizontal axis, with its label below.
 pub(super) fn horizontal(frame: Frame, span: &Span, axis: &Axis) -> String {
     let mut out = String::new();
     let ticks = span.ticks();
@@ -155,7 +155,8 @@ pub(super) fn horizontal(frame: Frame, span: &Span, axis: &Axis) -> String {
     out
 }
 
-/// Grid lines and texts of the vertical axis, with its label on top: upright text reads on a phone.
+/// Draws grid lines and texts of the vertical axis, with its label on top: upright text reads on a
+/// phone.
 pub(super) fn vertical(frame: Frame, span: &Span, axis: &Axis) -> String {
     let mut out = String::new();
     for (value, text) in span.ticks() {
@@ -174,7 +175,7 @@ pub(super) fn vertical(frame: Frame, span: &Span, axis: &Axis) -> String {
     out
 }
 
-/// Label and unit.
+/// Returns the axis's label with its unit.
 pub(in crate::render) fn title(axis: &Axis) -> String {
     if axis.unit.is_empty() {
         axis.label.clone()

@@ -80,7 +80,7 @@ fn title(name: &str, value: f64, axis: &Axis) -> String {
     escape(&format!("{name}: {value} {}", axis.unit))
 }
 
-/// One bar for each series, under each other.
+/// Draws one bar for each series, under each other.
 fn side(figure: &Figure, row: usize, place: &Place) -> String {
     let mut out = String::new();
     for (at, series) in figure.series.iter().enumerate() {
@@ -101,7 +101,7 @@ fn side(figure: &Figure, row: usize, place: &Place) -> String {
     out
 }
 
-/// The series' bars one after the other.
+/// Draws the series' bars one after the other.
 fn stack(figure: &Figure, row: usize, place: &Place) -> String {
     let mut out = String::new();
     let mut sum = 0.0;

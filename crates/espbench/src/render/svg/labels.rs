@@ -15,8 +15,8 @@ const MOST: u32 = 6;
 /// A box on the drawing: left, top, right, bottom.
 type Place = [f64; 4];
 
-/// The names, each with its point, in their order. Who comes first has the better place; a thin line
-/// leads to a name that had to be moved. They keep off all points.
+/// Draws the names, each with its point, in their order. The first ones get the better places; a
+/// thin line leads to a name that had to be moved. Names keep off all points.
 pub(super) fn draw<'a>(
     frame: Frame,
     names: impl Iterator<Item = (&'a str, (f64, f64))>,
@@ -52,7 +52,8 @@ pub(super) fn draw<'a>(
     out
 }
 
-/// Where a name may stand: to the right of its point or to the left, and further up or down.
+/// Returns the places where a name may stand: to the right of its point or to the left, and further
+/// up or down.
 fn places(x: f64, y: f64, width: f64) -> Vec<Place> {
     let mut all = Vec::new();
     for step in 0..=MOST {
@@ -80,7 +81,7 @@ mod tests {
 
     const FRAME: Frame = Frame { left: 0.0, right: 400.0, top: 0.0, bottom: 300.0 };
 
-    /// Where each text stands.
+    /// Returns the place of each text.
     fn texts(svg: &str) -> Vec<(f64, f64)> {
         let number = |part: &str, key: &str| -> f64 {
             let (_, rest) = part.split_once(key).unwrap();

@@ -40,7 +40,7 @@ struct Frame {
     bottom: f64,
 }
 
-/// The figure as an `svg` element with title and description.
+/// Draws the figure as an `svg` element with title and description.
 #[must_use]
 pub(super) fn draw(figure: &Figure) -> String {
     let (height, body) = if figure.series.iter().any(|s| s.mark == Mark::Row) {
@@ -59,19 +59,20 @@ pub(super) fn draw(figure: &Figure) -> String {
     )
 }
 
-/// The place of a series among the published, or among the others; rows and labels do not count.
+/// Returns the place of a series among the published, or among the others; rows and labels do not
+/// count.
 fn place(figure: &Figure, at: usize) -> usize {
     let published = |s: &Series| s.origin == Origin::Published;
     let same = |s: &&Series| is_listed(s) && published(s) == published(&figure.series[at]);
     figure.series[..at].iter().filter(same).count()
 }
 
-/// Whether a series has a style of its own, and a line in the legend.
+/// Returns whether a series has a style of its own, and a line in the legend.
 fn is_listed(series: &Series) -> bool {
     !matches!(series.mark, Mark::Row | Mark::Label)
 }
 
-/// The classes of a series, from which its colour, dashes and filling come.
+/// Returns the classes of a series, which set its colour, dashes and filling.
 fn class(figure: &Figure, at: usize) -> String {
     if figure.series[at].origin == Origin::Published {
         return "p".into();
@@ -79,7 +80,7 @@ fn class(figure: &Figure, at: usize) -> String {
     format!("s{}", place(figure, at) % STYLES)
 }
 
-/// The legend: a swatch and a name for each series.
+/// Draws the legend: a swatch and a name for each series.
 #[must_use]
 pub(super) fn legend(figure: &Figure) -> String {
     let mut out = String::new();

@@ -2,7 +2,7 @@
 
 use espbench_measure::figure::Mark;
 
-/// A marker of the `place`-th series of its origin, centred at a point.
+/// Draws a marker of the `place`-th series of its origin, centred at a point.
 pub(in crate::render) fn marker(place: usize, class: &str, x: f64, y: f64, title: &str) -> String {
     let d = match place % super::STYLES {
         0 => format!("M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", x - 4.0),
@@ -19,7 +19,7 @@ pub(in crate::render) fn marker(place: usize, class: &str, x: f64, y: f64, title
     }
 }
 
-/// A small picture of a series for the legend.
+/// Draws a small picture of a series for the legend.
 pub(super) fn swatch(class: &str, place: usize, mark: Mark) -> String {
     let body = match mark {
         Mark::Bars | Mark::Stacked | Mark::Row => {

@@ -76,7 +76,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The window of that number as an `svg` element.
+/// Draws the window of that number as an `svg` element.
 pub(in super::super) fn draw(timeline: &Timeline, number: usize, title: &str) -> String {
     let Some(window) = timeline.windows.get(number) else { return String::new() };
     let place = Place::of(timeline, window);
@@ -146,7 +146,7 @@ fn ruler(out: &mut String, place: &Place<'_>, bottom: f64) {
     out.push_str("</g>");
 }
 
-/// 1, 2 or 5 times a power of ten that is not smaller.
+/// Returns the least of 1, 2 and 5 times powers of ten that is not smaller than `least`.
 fn step(least: u64) -> u64 {
     let mut decade = 1;
     loop {
@@ -159,13 +159,14 @@ fn step(least: u64) -> u64 {
     }
 }
 
-/// A time since the window's beginning, in the unit of the ruler's steps.
+/// Returns a time since the window's beginning, in the unit of the ruler's steps.
 fn time(ns: u64, step: u64) -> String {
     let (unit, per) = if step >= 100_000 { ("ms", 1e6) } else { ("us", 1e3) };
     format!("{} {unit}", ns as f64 / per)
 }
 
-/// Where its sender is: the wait in its queue, the wait for the medium, and the frame.
+/// Draws a frame in its sender's lane: the wait in the queue, the wait for the medium, and the
+/// frame.
 fn bar(out: &mut String, timeline: &Timeline, place: &Place<'_>, frame: &Frame) {
     let Some(top) = place.top(frame.from) else { return };
     let (x, first) = (place.x(frame.begin_ns), frame.begin_ns.saturating_sub(frame.waited_ns));
@@ -218,7 +219,7 @@ fn rect(out: &mut String, class: &str, x: f64, width: f64, y: f64, height: f64) 
     );
 }
 
-/// From when a probe was sent until its fate was known.
+/// Draws probes, each from when it was sent until its fate was known.
 fn probes(out: &mut String, timeline: &Timeline, place: &Place<'_>) {
     for probe in &place.window.probes {
         let Some(top) = place.top(probe.station) else { continue };
@@ -238,7 +239,7 @@ fn probes(out: &mut String, timeline: &Timeline, place: &Place<'_>) {
     }
 }
 
-/// Where and when something was lost.
+/// Draws losses where and when they happened.
 fn losses(out: &mut String, timeline: &Timeline, place: &Place<'_>) {
     for loss in &place.window.losses {
         let Some(top) = place.top(loss.station) else { continue };
@@ -254,7 +255,7 @@ fn losses(out: &mut String, timeline: &Timeline, place: &Place<'_>) {
     }
 }
 
-/// What the shapes mean, once for all timelines.
+/// Draws the legend of the shapes, once for all timelines.
 pub(in super::super) fn legend() -> String {
     let items = [
         ("<rect class=\"kd ok\" x=\"4\" y=\"3\" width=\"22\" height=\"12\"/>", "frame, read"),

@@ -225,7 +225,7 @@ fn an_esp_client_over_tcp() {
     assert_eq!(bytes(&server.totals(Observer::Receiver, 1)), 146_000);
 }
 
-/// One datagram as iperf 2 numbers it.
+/// Returns one datagram as iperf 2 numbers it.
 fn datagram(id: i64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     let stamp = Stamp { seconds: 1, micros: 2 };

@@ -12,7 +12,8 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// A UDP server that takes everything and answers the last datagram with `report`, made of what came.
+/// Starts a UDP server that takes everything and answers the last datagram with `report`, made of
+/// what came.
 fn reporter(report: impl Fn(ServerReport) -> ServerReport + Send + 'static) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -80,7 +81,7 @@ fn a_report_that_cannot_be_true_is_not_a_result() {
     assert_eq!(seen.totals(Observer::Peer)[0].datagrams, Some(11));
 }
 
-/// A UDP server that sends `count` datagrams to whoever asks, and then nothing.
+/// Starts a UDP server that sends `count` datagrams to whoever asks, and then nothing.
 fn dying(count: i64) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -159,7 +160,7 @@ fn headers_of_all_flags_lengths_and_cuts_do_not_stop_the_server() {
     assert_eq!(bytes(&seen.totals(Observer::Sender)), 200_000);
 }
 
-/// A stream with trip times that begins like a client's of 2.1.8.
+/// Opens a stream with trip times that begins like a client's of 2.1.8.
 fn timed(address: SocketAddr, start: Stamp) -> TcpStream {
     let work = Iperf { trip_times: true, ..TCP };
     let header = espbench_proto::node::iperf::client_header(&work, 5001, start);
@@ -232,7 +233,7 @@ fn hostile_bounceback_clients() {
     drop(held);
 }
 
-/// A TCP server that answers each request of 100 bytes with what `answer` makes of it.
+/// Starts a TCP server that answers each request of 100 bytes with what `answer` makes of it.
 fn bouncer(answer: impl Fn(usize, &mut Vec<u8>) -> bool + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

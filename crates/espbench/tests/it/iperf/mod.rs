@@ -85,7 +85,7 @@ pub fn bytes(totals: &[Interval]) -> u64 {
     totals.iter().map(|t| t.bytes).sum()
 }
 
-/// Mbit/s of a total.
+/// Returns the Mbit/s of a total.
 pub fn rate(total: &Interval) -> f64 {
     total.bytes as f64 * 8.0 / total.end.since(total.start).as_secs_f64() / 1e6
 }
@@ -169,7 +169,7 @@ pub struct Theirs {
 }
 
 impl Theirs {
-    /// `None` where iperf is missing.
+    /// Starts iperf's server; `None` where iperf is missing.
     pub fn start(args: &[&str]) -> Option<Self> {
         if !peer("iperf") {
             return None;
@@ -210,7 +210,7 @@ impl Drop for Theirs {
     }
 }
 
-/// A port that is free for TCP and UDP a moment ago.
+/// Returns a port that was free for TCP and UDP a moment ago.
 pub fn free_port() -> u16 {
     loop {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

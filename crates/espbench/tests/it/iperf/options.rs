@@ -16,12 +16,12 @@ struct Line {
     end: f64,
     transfer: String,
     rate: String,
-    /// What stands behind, in words.
+    /// Words behind the rate.
     rest: Vec<String>,
 }
 
 impl Line {
-    /// `[  1] 0.0000-1.0000 sec  2.00 MBytes  16.8 Mbits/sec  …`
+    /// Parses `[  1] 0.0000-1.0000 sec  2.00 MBytes  16.8 Mbits/sec  …`.
     fn of(text: &str) -> Option<Self> {
         let (id, text) = text.strip_prefix('[')?.split_once(']')?;
         let (span, text) = text.trim().split_once(" sec ")?;
@@ -44,14 +44,14 @@ impl Line {
         text.lines().filter_map(Self::of).collect()
     }
 
-    /// Bytes of the transfer as printed.
+    /// Returns the bytes of the transfer as printed.
     fn bytes(&self) -> f64 {
         let (number, unit) = self.transfer.split_once(' ').unwrap();
         let power = ["Bytes", "KBytes", "MBytes", "GBytes"].iter().position(|u| *u == unit);
         number.parse::<f64>().unwrap() * 1024f64.powi(power.unwrap() as i32)
     }
 
-    /// Four figures with slashes between, such as `0.023/0.006/1.853/0.097`; the first in the line.
+    /// Returns the first four figures with slashes between, such as `0.023/0.006/1.853/0.097`.
     fn four(&self) -> Option<[f64; 4]> {
         self.rest.iter().find_map(|word| {
             let word = word.split_once('=').map_or(word.as_str(), |(_, figures)| figures);
@@ -61,7 +61,7 @@ impl Line {
     }
 }
 
-/// The lines of the whole streams: they begin at zero and are the last of their number.
+/// Returns the lines of the whole streams: they begin at zero and are the last of their number.
 fn totals(text: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for line in Line::all(text).into_iter().filter(|line| line.start == 0.0) {
@@ -73,7 +73,7 @@ fn totals(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The line behind `Server Report:`.
+/// Returns the line behind `Server Report:`.
 fn server_report(text: &str) -> Line {
     let (_, report) = text.split_once("Server Report:").unwrap_or_else(|| panic!("{text}"));
     Line::all(report).swap_remove(0)
@@ -103,7 +103,7 @@ impl TheirServer {
         Some(Self { child, port: port.to_string() })
     }
 
-    /// Its text once it has printed `lines` totals.
+    /// Ends the server and returns its text.
     fn text(mut self) -> String {
         // Its reporter thread prints a moment after the client has gone, and loses nothing at SIGINT.
         std::thread::sleep(std::time::Duration::from_millis(1200));
@@ -124,15 +124,15 @@ impl Drop for TheirServer {
     }
 }
 
-/// Our client's run: what it prints live, without the report behind.
+/// Runs our client; returns its live lines, without the report behind.
 fn our_client(bench: &Bench, port: &str, args: &[&str]) -> String {
     let all = [&["iperf", "-c", "127.0.0.1", "-p", port], args].concat();
     let out = bench.run(&all).ok();
     out.split("espbench report:").next().unwrap_or_default().to_string()
 }
 
-/// Our server for one client's run; both texts, ours first. Ours is read up to the line that holds
-/// `until`.
+/// Runs our server for one client's run; returns both texts, ours first. Ours is read up to the
+/// line that holds `until`.
 fn our_server(args: &[&str], client: &[&str], until: &[&str]) -> Option<(Vec<String>, String)> {
     if !peer("iperf") {
         return None;

@@ -19,8 +19,8 @@ fn number(field: &str) -> f64 {
     field.parse().unwrap_or_else(|_| panic!("no number: {field}"))
 }
 
-/// Fields of iperf 2's comma-separated lines: 7 is bytes, 8 bits a second, 9 jitter in ms, 10 lost,
-/// 11 total, 13 out of order.
+/// Returns the bytes that iperf 2 counted. Fields of its comma-separated lines: 7 is bytes, 8 bits
+/// a second, 9 jitter in ms, 10 lost, 11 total, 13 out of order.
 fn their_bytes(lines: &[Vec<String>]) -> u64 {
     lines.iter().map(|line| number(&line[7]) as u64).sum()
 }
@@ -119,9 +119,9 @@ fn our_udp_client_with_two_streams_of_short_datagrams() {
     }
 }
 
-/// Both streams at once, as people do it. What iperf counts as lost of the stream that it let in last
-/// is what it counts as out of order of the other, or was refused: see [`Usher`]. Nothing else is
-/// missing from its report.
+/// Two streams at once, as people run them. Datagrams that iperf counts as lost of the stream that
+/// it let in last are those that it counts as out of order of the other, or were refused: see
+/// [`Usher`]. Nothing else is missing from its report.
 #[test]
 fn our_udp_client_with_two_streams_loses_what_iperf_does_not_let_in() {
     let Some(server) = Theirs::start(&["-u"]) else { return };
@@ -251,9 +251,9 @@ fn their_udp_client_in_other_directions() {
     }
 }
 
-/// What each end counts, the other prints. Rates and losses are the machine's, and so is whether their
-/// receiver comes to its report within the two seconds for which our sender waits ("ack of last datagram
-/// failed" where it does not).
+/// Asserts that the other end prints what each end counts. Rates and losses depend on the machine,
+/// and so does whether a receiver comes to its report within the two seconds for which our sender
+/// waits ("ack of last datagram failed" where it does not).
 #[track_caller]
 fn both_ends_count_the_same(server: &Server, [received, sent]: [usize; 2], text: &str) {
     for total in server.totals(Observer::Receiver, received) {

@@ -22,7 +22,7 @@ pub struct Usher {
 }
 
 impl Usher {
-    /// Before a server on this host.
+    /// Starts an usher before a server on this host.
     pub fn before(server: SocketAddr) -> Self {
         let front = UdpSocket::bind("127.0.0.1:0").expect("a port");
         front.set_read_timeout(Some(Duration::from_millis(1))).expect("a timeout");

@@ -1,7 +1,7 @@
-//! What a typed command says of the test that it begins.
+//! Commands that begin a test, as they were typed.
 
-/// How the messages of an `espnow_iperf` are sent, in the words of `reference/published.csv`;
-/// `None` for any other command, and for a responder's.
+/// Returns how the messages of an `espnow_iperf` are sent, in the words of
+/// `reference/published.csv`; `None` for any other command, and for a responder's.
 pub(super) fn mode(typed: &str) -> Option<String> {
     let mut words = typed.split_ascii_whitespace();
     (words.next() == Some("espnow_iperf")).then_some(())?;

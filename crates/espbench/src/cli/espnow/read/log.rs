@@ -24,7 +24,7 @@ const SAMPLES: usize = 4_000_000;
 /// Most different remarks; further ones are counted as one.
 const REMARKS: usize = 1000;
 
-/// What samples belong together until their test is over.
+/// Kind of the samples that belong together until their test is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stream {
     Ping,
@@ -42,7 +42,7 @@ struct Gathered {
     session: Box<TranscriptSession<DEVICES>>,
     /// Samples whose test is not over.
     open: BTreeMap<(Link, Stream), Vec<Sample>>,
-    /// What became of tests, with their samples; ends are filled in when all lines are read.
+    /// Results of tests, with their samples; ends are filled in when all lines are read.
     tests: Vec<(Test, Option<Link>)>,
     /// How the test is sent that the last typed command began.
     mode: Option<String>,
@@ -84,7 +84,7 @@ impl Remarks {
 }
 
 impl Log {
-    /// A log of that console, in words.
+    /// Creates the log of a console; `console` names it in words.
     pub(super) fn new(console: &str) -> Self {
         Self {
             console: console.into(),
@@ -110,7 +110,7 @@ impl Log {
         }
     }
 
-    /// The log ends here.
+    /// Ends the log and hands over what it gathered.
     ///
     /// # Errors
     /// It is none.
@@ -201,7 +201,7 @@ impl Gathered {
         self.tests.push((test, link));
     }
 
-    /// Whether this is a log at all.
+    /// Checks that the file is a console's log at all.
     fn check(&self, counts: &LineCounts) -> anyhow::Result<()> {
         const WANTED: &str = "wanted is what a board's console shows, lines such as \
                               `I (1205) iperf_cmd: 10 bytes from 24:0a:c4:00:00:01: seq=0 …`";
@@ -235,7 +235,7 @@ impl Gathered {
     }
 }
 
-/// What could not be read, or was not used.
+/// Returns counts of what could not be read or was not used, each with its words.
 fn unread(
     lines: &LineCounts,
     session: &SessionCounts,

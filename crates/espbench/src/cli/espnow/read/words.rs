@@ -1,4 +1,4 @@
-//! What lines and results mean, in words. Wi-Fi passwords, tokens and secrets are not in them.
+//! Words for lines and results. Wi-Fi passwords, tokens and secrets are not in them.
 
 use esp_now::transcript::item::iperf::IperfLine;
 use esp_now::transcript::item::{
@@ -7,10 +7,10 @@ use esp_now::transcript::item::{
 use esp_now::transcript::session::{IperfRun, UnfinishedReason};
 use esp_now::transcript::{ConsoleLine, Finding, Item};
 
-/// What stands for a secret.
+/// Text in place of a secret.
 const MASK: &str = "(not shown)";
 
-/// What happened, where no table of results tells it.
+/// Describes an event that no table of results has.
 pub(super) fn story(line: &ConsoleLine<'_>, item: &Item<'_>) -> Option<String> {
     let text = match item {
         Item::Provisioning(item) => provisioning(item)?,
@@ -65,7 +65,7 @@ fn device(item: &DeviceLine<'_>) -> Option<String> {
     })
 }
 
-/// What is wrong, by one line.
+/// Describes the fault that a line reports.
 pub(super) fn problem(item: &Item<'_>) -> Option<String> {
     Some(match item {
         Item::Iperf(IperfLine::QueueFull) => {
@@ -114,7 +114,7 @@ fn refused(problem: &Problem<'_>) -> String {
     }
 }
 
-/// What is wrong with a result, and how often.
+/// Describes the fault of a result, with how often it was seen.
 pub(super) fn wrong(finding: &Finding) -> Option<(String, u64)> {
     if let Finding::Ping(result) = finding {
         let text = "A ping of which the log has no line: it was lost between device and log";

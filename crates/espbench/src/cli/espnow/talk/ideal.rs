@@ -91,7 +91,7 @@ fn idf(text: &str) -> Result<Idf, String> {
     found.map(|(_, idf)| idf).ok_or_else(|| format!("use {}", listed(&Idf::NAMED)))
 }
 
-/// `a, b or c`
+/// Joins names to `a, b or c`.
 fn listed<T>(named: &[(&str, T)]) -> String {
     let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
     match names.split_last() {
@@ -100,7 +100,7 @@ fn listed<T>(named: &[(&str, T)]) -> String {
     }
 }
 
-/// The devices.
+/// Creates the devices on an ideal medium.
 pub(super) fn fleet<W: Watch>(args: &Args, nodes: u16, watch: W) -> Fleet<Box<Node>, W> {
     let build = &args.build;
     let settings = Settings {
@@ -115,7 +115,8 @@ pub(super) fn fleet<W: Watch>(args: &Args, nodes: u16, watch: W) -> Fleet<Box<No
     fleet
 }
 
-/// Every device can encrypt and be handed a key; whether services do is another matter.
+/// Returns which services encrypt. Every device can encrypt and be handed a key; services do so if
+/// `services` is set.
 const fn encrypt(services: bool) -> Encrypt {
     Encrypt {
         enabled: true,
@@ -147,7 +148,7 @@ fn setup(args: &Args) -> FleetSetup {
     }
 }
 
-/// What was on the air, in one line.
+/// Sums up what was on the air, in one line.
 pub(super) fn summary<D: DeviceModel, W: Watch>(fleet: &Fleet<D, W>) -> String {
     let sum = |of: fn(&espbench_sim::talk::fleet::Counters) -> u64| -> u64 {
         fleet.nodes().map(|node| of(&fleet.counters(node))).sum()

@@ -42,7 +42,8 @@ pub struct Args {
     /// lab's]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=i64::from(NODES_MAX)))]
     nodes: Option<u16>,
-    /// What is typed at their consoles, see below; `-` reads stdin [default: a ping and a command]
+    /// File with what is typed at their consoles, see below; `-` reads stdin [default: a ping and a
+    /// command]
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Seed of all chance: the same seed gives the same conversation
@@ -122,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// How the script ended is the inner result.
+/// Plays the script on an ideal medium; the inner result tells how the script ended.
 fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
     let nodes = args.nodes.unwrap_or(NODES);
     let script = parse(text, usize::from(nodes)).with_context(|| name.to_owned())?;
@@ -137,7 +138,7 @@ fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result
     Ok(result)
 }
 
-/// The same in a room.
+/// Plays the script in a room of the lab; the inner result tells how the script ended.
 fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
     let scene = room::scene(args, lab)?;
     let nodes = scene.devices.len();
@@ -173,7 +174,7 @@ fn create<T>(
     begun.map(Some).with_context(|| cannot_write(path))
 }
 
-/// The capture has ended with so many packets.
+/// Says how many packets are in the capture, once it has ended.
 fn end(args: &Args, packets: Option<io::Result<u64>>) -> anyhow::Result<()> {
     let (Some(packets), Some(path)) = (packets, &args.pcap) else { return Ok(()) };
     let packets = packets.with_context(|| cannot_write(path))?;
@@ -181,7 +182,7 @@ fn end(args: &Args, packets: Option<io::Result<u64>>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the script is called in messages.
+/// Returns the script's name for messages.
 fn name(script: Option<&Path>) -> Cow<'_, str> {
     match script {
         None => "the built-in script".into(),

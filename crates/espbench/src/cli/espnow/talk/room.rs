@@ -15,7 +15,7 @@ use std::io::{self, BufWriter};
 /// A monitor stands where the first device does.
 const OBSERVER: u32 = 0;
 
-/// The room, with so many devices in all if that was said.
+/// Reads the room, with `--nodes` devices in all if that is given.
 pub(super) fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
     let library = labs::library(Kind::Lab, lab)?;
     let devices = args.nodes.map(|nodes| nodes - 1);
@@ -33,7 +33,7 @@ pub(super) fn capture(
     )
 }
 
-/// The devices, in their room.
+/// Creates the lab with the devices in their room.
 pub(super) fn lab<W: Tap>(scene: &Scene, args: &Args, watch: W) -> Lab<'static, W> {
     let mut lab = Lab::new(scene, args.seed, watch);
     // Nobody asks for them.
@@ -42,7 +42,7 @@ pub(super) fn lab<W: Tap>(scene: &Scene, args: &Args, watch: W) -> Lab<'static, 
     lab
 }
 
-/// What was on the air, in one line.
+/// Sums up what was on the air, in one line.
 pub(super) fn summary<W: Tap>(scene: &Scene, lab: &Lab<W>) -> String {
     let sum = |of: fn(&MacCounters) -> u64| -> u64 {
         lab.nodes().map(|node| of(&lab.mac_counters(node.0.into()))).sum()

@@ -10,14 +10,14 @@ use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::transcript::{TalkEntry, TalkFilter};
 use std::io::{self, BufWriter, StdoutLock, Write};
 
-/// What is shown.
+/// Printed output of a conversation, and the files of its consoles.
 pub(super) struct Shown {
     printer: Printer<StdoutLock<'static>>,
     consoles: Consoles,
 }
 
 impl Shown {
-    /// Of a conversation of so many devices.
+    /// Creates the output of a conversation of `nodes` devices.
     pub(super) fn new(args: &Args, nodes: usize) -> anyhow::Result<Self> {
         let consoles = Consoles::create(&args.console, nodes)?;
         Ok(Self { printer: Printer::new(args, io::stdout().lock()), consoles })

@@ -39,7 +39,8 @@ impl Head {
     }
 }
 
-/// Whether a line ends and an empty one follows; a line may end without its CR (section 2.2).
+/// Returns whether a line ends and an empty one follows; a line may end without its CR (section
+/// 2.2).
 fn has_empty_line(octets: &[u8]) -> bool {
     octets.windows(2).any(|two| two == b"\n\n") || octets.windows(3).any(|three| three == b"\n\r\n")
 }
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The request in octets that come in pieces of that length.
+    /// Reads the request from octets that come in pieces of that length.
     fn in_pieces(octets: &[u8], len: usize) -> Option<Request> {
         let mut head = Head::default();
         octets.chunks(len).find_map(|piece| head.add(piece))

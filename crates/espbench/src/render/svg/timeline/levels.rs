@@ -26,7 +26,7 @@ pub(super) struct Lane<'a> {
     most: u64,
 }
 
-/// The lanes of a window, in the order of its levels.
+/// Returns the lanes of a window, in the order of its levels.
 pub(super) fn lanes<'a>(timeline: &'a Timeline, window: &'a Window) -> Vec<Lane<'a>> {
     let mut lanes: Vec<(usize, Lane<'a>)> = Vec::new();
     for level in window.levels.iter().filter(|it| !it.points.is_empty()) {
@@ -50,7 +50,8 @@ pub(super) fn lanes<'a>(timeline: &'a Timeline, window: &'a Window) -> Vec<Lane<
     lanes.into_iter().map(|(_, lane)| lane).collect()
 }
 
-/// Whether a level fits a lane: all of memory would press a window of a hundredth of it flat.
+/// Returns whether a level fits a lane: all of memory would press a window of a hundredth of it
+/// flat.
 fn joins(lane: &Lane<'_>, level: &Level) -> bool {
     let alone = |name: &str| name == "heap";
     lane.levels.len() < STYLES
@@ -58,7 +59,7 @@ fn joins(lane: &Lane<'_>, level: &Level) -> bool {
         && lane.levels.iter().all(|it| !alone(&it.name))
 }
 
-/// Height of all of them.
+/// Returns the height of all lanes.
 pub(super) fn height(lanes: &[Lane<'_>]) -> f64 {
     if lanes.is_empty() { 0.0 } else { GAP + lanes.len() as f64 * LANE }
 }
@@ -67,7 +68,7 @@ fn top(number: usize, below: f64) -> f64 {
     below + GAP + number as f64 * LANE
 }
 
-/// Their names, scales and keys, left of them.
+/// Draws names, scales and keys of the lanes, left of them.
 pub(super) fn labels(out: &mut String, lanes: &[Lane<'_>], below: f64, (left, right): (f64, f64)) {
     for (number, lane) in lanes.iter().enumerate() {
         let (top, x) = (top(number, below), left - 8.0);
@@ -106,7 +107,8 @@ pub(super) fn labels(out: &mut String, lanes: &[Lane<'_>], below: f64, (left, ri
     }
 }
 
-/// The curves, in steps: a value holds until the next. In the units of the group that is zoomed.
+/// Draws the curves in steps: a value holds until the next. Horizontal units are those of the group
+/// that is zoomed.
 pub(super) fn draw(out: &mut String, lanes: &[Lane<'_>], below: f64, x: impl Fn(u64) -> f64) {
     for (number, lane) in lanes.iter().enumerate() {
         let bottom = top(number, below) + LANE;
