@@ -21,10 +21,11 @@ pub struct Args {
     /// Another run or report, a .csv in the columns of reference/published.csv, or `published`
     #[arg(default_value = "published")]
     other: String,
-    /// Exit with status 1 if any result is shown to be worse, by more than this: "5 %"
+    /// Exit with status 1 if a result is worse by more than this, such as "5 %", and that is no
+    /// chance
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     threshold: Option<f64>,
-    /// Hold only these metrics against each other
+    /// Compare only these metrics
     #[arg(long, value_delimiter = ',', value_name = "METRIC")]
     metric: Vec<String>,
     /// Format of the comparison on stdout

@@ -45,30 +45,30 @@ struct Arguments {
 enum Command {
     /// Carry out plans: in the virtual lab, on real devices, or over loopback
     Run(run::Args),
-    /// UDP round trips over a sweep of sizes
+    /// Measure UDP round trips over a sweep of sizes
     Echo(echo::Args),
-    /// ICMP round trips, as ping makes them
+    /// Measure ICMP round trips, as ping does
     Ping(ping::Args),
-    /// iperf 2 on the wire, both roles, with the options that ESP users know
+    /// Measure throughput as iperf 2 does, as its client or server and with its options
     Iperf(Box<iperf::Args>),
-    /// Messages a second over TCP or MQTT; the highest rate without loss
+    /// Measure messages a second over TCP or MQTT, and the highest rate without loss
     Rate(rate::Args),
-    /// ESP-NOW, as Espressif's esp-now component speaks it
+    /// Measure ESP-NOW, as Espressif's esp-now component speaks it
     Espnow(espnow::Args),
-    /// Predict loss and latency of a fleet, its largest size, the effect of the PHY rate
+    /// Predict loss and latency of a fleet, its largest size, or the effect of the PHY rate
     /// (simulated)
     Predict(predict::Args),
-    /// Settings of a firmware: which do what is wanted (simulated), or what is wrong in an sdkconfig
+    /// Find firmware settings that reach your goals (simulated), or check an sdkconfig
     Tune(Box<tune::Args>),
-    /// Rooms of the simulator: what is built in, drawings, constants with their sources
+    /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
-    /// Be the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
+    /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
     Runs(runs::Args),
-    /// Draw the report of a stored run again
+    /// Print the report of a stored run
     Report(report::Args),
-    /// Hold a run against another run, or against the published figures
+    /// Compare a run with another run, or with the published figures
     Compare(compare::Args),
 }
 

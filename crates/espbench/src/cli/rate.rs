@@ -22,10 +22,11 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Over {
-    /// Messages a second over TCP, in runs of one second, as the published benchmark counts them
+    /// Measure messages a second over TCP, in runs of one second, as the published benchmark counts
+    /// them
     Tcp(Box<TcpArgs>),
-    /// Numbered messages through an MQTT broker: rate, loss by place, time in each stage; or, with
-    /// --listen, those that a device publishes
+    /// Send numbered messages through an MQTT broker and measure rate, loss by place and time in
+    /// each stage; or, with --listen, take those that a device publishes
     Mqtt(Box<MqttArgs>),
 }
 
@@ -60,7 +61,7 @@ struct TcpArgs {
     /// Nagle's algorithm
     #[arg(long, value_enum, default_value = "both")]
     nagle: Nagle,
-    /// Nagle's algorithm off: the same as --nagle off
+    /// Turn Nagle's algorithm off, as --nagle off does
     #[arg(short = 'N', long, conflicts_with = "nagle")]
     no_delay: bool,
     #[command(flatten)]

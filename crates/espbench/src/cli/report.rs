@@ -15,8 +15,8 @@ pub struct Args {
     /// Name or number of the run, or `last`
     #[arg(default_value = "last")]
     run: String,
-    /// Only how far simulated figures are from the published ones: each cell with its error. Exit
-    /// with status 1 if they are farther off than asked
+    /// Print only how far simulated figures are from the published ones: each cell with its error.
+    /// Exit with status 1 if a group misses its accuracy target
     #[arg(long)]
     truth: bool,
     #[command(flatten)]

@@ -19,19 +19,19 @@ pub struct Args {
 enum What {
     /// Run console commands on a simulated fleet and print the conversation
     Talk(Box<talk::Args>),
-    /// Round trips: `espnow_iperf -p`, with one device or with many at once
+    /// Measure round trips, with one device or with many at once: `espnow_iperf -p`
     Ping(Box<single::PingArgs>),
-    /// How much gets through: `espnow_iperf`
+    /// Measure throughput: `espnow_iperf`
     Throughput(Box<single::ThroughputArgs>),
-    /// Delay from the sender's pin to the receiver's, as an oscilloscope shows it
+    /// Measure the delay from the sender's pin to the receiver's, as an oscilloscope shows it
     Latency(Box<single::LatencyArgs>),
-    /// A firmware image for many devices: `ota -s`
+    /// Send a firmware image to many devices: `ota -s`
     Ota(Box<single::OtaArgs>),
-    /// The key for many devices
+    /// Hand the key to many devices
     Handshake(Box<single::HandshakeArgs>),
-    /// Wi-Fi credentials for many devices: `provisioning -i`
+    /// Hand Wi-Fi credentials to many devices: `provisioning -i`
     Provision(Box<single::ProvisionArgs>),
-    /// Time to encrypt and decrypt: `sec_test`
+    /// Measure the time to encrypt and decrypt: `sec_test`
     Crypto(Box<single::CryptoArgs>),
     /// Read figures from console logs of boards: pings, throughput, handshakes, updates
     Read(Box<read::Args>),

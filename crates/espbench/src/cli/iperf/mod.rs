@@ -30,10 +30,10 @@ use std::time::Duration;
                         1M = 1048576; so -b 40M is 41.9 Mbit/s and -b 40m is 40 Mbit/s.")]
 #[command(group(clap::ArgGroup::new("role").required(true).args(["client", "server"])))]
 pub struct Args {
-    /// Be the client, against this iperf 2 server
+    /// Run as the client of this iperf 2 server
     #[arg(short, long, value_name = "HOST")]
     client: Option<String>,
-    /// Be the server, for TCP and UDP (with -u for UDP only), until Ctrl-C or for -t seconds
+    /// Run as the server, for TCP and UDP (with -u for UDP only), until Ctrl-C or for -t seconds
     #[arg(short, long)]
     server: bool,
     /// UDP instead of TCP
@@ -67,7 +67,7 @@ pub struct Args {
     /// IPv6
     #[arg(short = 'V', long)]
     ipv6_domain: bool,
-    /// Client to server, then server to client
+    /// Send from client to server, then from server to client
     #[arg(short = 'r', long, group = "direction")]
     tradeoff: bool,
     /// Send in both directions at once, over two connections
@@ -76,13 +76,13 @@ pub struct Args {
     /// Send in both directions at once, over one connection
     #[arg(long, group = "direction")]
     full_duplex: bool,
-    /// The server sends
+    /// Send from server to client
     #[arg(short = 'R', long, group = "direction")]
     reverse: bool,
     /// Socket buffer in bytes [default: the system's; 32 MiB for receiving UDP]
     #[arg(short, long, value_name = "BYTES", value_parser = number::bytes)]
     window: Option<u64>,
-    /// Nagle's algorithm off
+    /// Turn Nagle's algorithm off
     #[arg(short = 'N', long)]
     nodelay: bool,
     #[command(flatten)]

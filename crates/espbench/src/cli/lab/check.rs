@@ -11,11 +11,11 @@ use std::process::ExitCode;
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Labs, profiles or environments, as TOML files or built-in names: these are read instead, with
-    /// all that they name
+    /// Labs, profiles or environments to check instead, as TOML files or built-in names; files that
+    /// they name are read, too
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// Where chance begins
+    /// Seed of everything random
     #[arg(long, default_value_t = 1, conflicts_with = "files")]
     seed: u64,
 }

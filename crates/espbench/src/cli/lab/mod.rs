@@ -18,13 +18,13 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The medium beside what equations and ns-3 say of it; with files, whether they are in order
+    /// Compare the simulated medium with equations and ns-3; or check the files that are named
     Check(check::Args),
-    /// The built-in labs, profiles and environments
+    /// List the built-in labs, profiles and environments
     List,
     /// Draw a lab: plan, groups, links, who cannot hear whom
     Show(show::Args),
-    /// Each constant of a profile or an environment, with its source
+    /// Print each constant of a profile or an environment, with its source
     Profile(profile::Args),
 }
 

@@ -26,11 +26,11 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Loss, latency and channel occupancy by the number of devices
+    /// Predict loss, latency and channel occupancy by the number of devices
     Nodes(Box<nodes::Args>),
-    /// The largest fleet that keeps loss and latency under limits
+    /// Find the largest fleet that keeps loss and latency under limits
     Fleet(Box<fleet::Args>),
-    /// The effect of the PHY rate: latency, loss, throughput, range
+    /// Compare PHY rates by latency, loss, throughput and range
     Phy(Box<phy::Args>),
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Common {
     /// Time between two messages of a device: 1s, 100ms, …
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = every)]
     pub every: Duration,
-    /// How they are sent
+    /// How messages are sent
     #[arg(long, value_enum, default_value_t)]
     pub mode: To,
     /// Copies of each broadcast, or attempts at most with --ack [default: 1]
@@ -60,7 +60,7 @@ pub(super) struct Common {
     /// Messages are encrypted (AES-128-CCM), with a key that all have from the start
     #[arg(long)]
     pub encrypt: bool,
-    /// When they come
+    /// When messages come due
     #[arg(long, value_enum, default_value_t)]
     pub arrivals: Arrivals,
     /// Messages that wait in the application while one is being sent; further ones are lost
@@ -77,7 +77,7 @@ pub(super) struct Common {
     /// 0.5-1 [default: the lab's places]
     #[arg(long, value_name = "METRES", value_parser = distance, help_heading = "The lab")]
     pub distance: Option<(f64, f64)>,
-    /// Radios alone: processors take no time and nobody else is on the air, so what remains is physics
+    /// Simulate the radios alone: processors take no time and nobody else is on the air
     #[arg(long, help_heading = "The lab")]
     pub bare: bool,
     /// Rooms for each figure, each with places, shadowing and phases of its own

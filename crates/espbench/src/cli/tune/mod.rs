@@ -29,11 +29,11 @@ a search is simulated.";
 #[derive(Debug, Flags)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Hold an existing sdkconfig, or sdkconfig.defaults, against Espressif's documents, without a
-    /// run: what is wrong in it, and what limits it
+    /// Check an existing sdkconfig, or sdkconfig.defaults, against Espressif's documents, without a
+    /// run: its mistakes, and what limits the throughput
     #[arg(long, value_name = "FILE", required_unless_present = "want", conflicts_with = "want")]
     check: Option<PathBuf>,
-    /// Search settings that do this, in the virtual lab (repeatable): 'tcp-tx>=20Mbit/s'
+    /// Search in the virtual lab for settings that reach this (repeatable): 'tcp-tx>=20Mbit/s'
     #[arg(long, value_name = "WANT")]
     want: Vec<Want>,
     /// The chip [default: the file's CONFIG_IDF_TARGET, or the lab's]
@@ -99,7 +99,8 @@ struct SearchArgs {
     /// For current and battery: a message of 100 bytes is sent, and answered, so often
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = units::test_time)]
     message_every: Duration,
-    /// For battery: what the device gets of it, mAh [default: 2210, 85 % of an 18650 cell]
+    /// Capacity of the battery that the device can use, in mAh; the default is 85 % of an 18650
+    /// cell
     #[arg(long, value_name = "MAH", default_value_t = 2210.0, value_parser = units::capacity)]
     battery_mah: f64,
     /// Write the recommended settings to this file, as lines for sdkconfig.defaults
