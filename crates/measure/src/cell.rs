@@ -79,8 +79,8 @@ pub struct Cell {
     pub ci_low: Option<f64>,
     /// Upper end of the 95 % confidence interval.
     pub ci_high: Option<f64>,
-    /// The same work with no waste, in the unit of the value, where that is known: the air time of
-    /// the frames that must be sent. Of a rate it is what cannot be exceeded.
+    /// Theoretical limit, in the unit of the value, where it is known: the air time of the frames
+    /// that must be sent or, for a rate, the maximum that this air time allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<f64>,
     /// Measured, simulated or published.

@@ -99,8 +99,8 @@ fn overflow(dropped: u64) -> [String; 3] {
 fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
     [
         format!("The sender was to send {} {unit} and sent {} {unit}.", plain(asked), plain(kept)),
-        "The result is not that of the offered rate. Where there are response times, they count \
-         from the due time and hold the wait; round trips do not."
+        "The result is not that of the offered rate. Response times include the wait before \
+         sending; round trips do not."
             .to_string(),
         "Offer less, allow more in flight, or take other load off the sender.".to_string(),
     ]

@@ -20,7 +20,7 @@ pub(super) fn text(library: &Library, lab: &str) -> Result<String, file::Wrong> 
     out += &text::table(&rooms(&scenes));
     out.push('\n');
     out += &text::table(&firmware(&scenes));
-    out += "\nWhat a firmware is not said to be set to is ESP-IDF's default.\n";
+    out += "\nSettings that a firmware does not name have ESP-IDF's defaults.\n";
     Ok(out)
 }
 

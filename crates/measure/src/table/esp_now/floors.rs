@@ -52,9 +52,9 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
 fn notes(groups: &[Group<'_>]) -> Vec<String> {
     let mut notes = alloc::vec![
         "Ranges are over payloads, devices or distances. The floor is the air time, at the same PHY \
-         rate, of the frames that the work cannot do without: no copies, retries, back-off or \
-         processor. Of a throughput it is what cannot be exceeded, and times the floor is how far \
-         below it a figure is. Encryption needs no frame: all of it is the processor."
+         rate, of the frames that must be sent, without copies, retries, back-off or processor \
+         time. For throughput the floor is the maximum, and 2 times the floor means half of it. \
+         Encryption sends no frame: all of its time is the processor's."
             .into()
     ];
     let mut modes: Vec<&str> = Vec::new();

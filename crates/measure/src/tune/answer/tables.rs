@@ -76,9 +76,9 @@ fn front(answer: &Answer) -> Table {
     let rows = answer.front().into_iter().map(|it| row(answer, it)).collect();
     let mut table = table("tune-front", SECTION, "The Pareto front", columns, rows);
     table.notes.push(
-        "Each is better than any other that was tried in something, or as good; the first is \
-         recommended: it keeps all that is wanted, or misses the least, and leaves most heap. Free \
-         heap is the least that there was."
+        "No other settings that were tried beat these on every goal. The first are recommended: \
+         they reach all goals, or miss them by least, and leave most heap. Free heap is the \
+         least during the tests."
             .into(),
     );
     table.notes.extend(answer.notes.iter().cloned());
