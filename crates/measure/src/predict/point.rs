@@ -12,7 +12,7 @@ use espbench_model::workload::Name;
 
 /// What was varied, and what of it this is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Setting {
+pub struct OperatingPoint {
     /// Devices that send.
     pub devices: u32,
     /// The mode's name (`1M`, `HT20-MCS7`).
@@ -33,7 +33,7 @@ pub struct Setting {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
     /// What it is.
-    pub setting: Setting,
+    pub setting: OperatingPoint,
     /// Rooms behind it.
     pub rooms: u32,
     /// Messages behind it.
@@ -73,7 +73,7 @@ pub struct Point {
 impl Point {
     /// Of the trials of a setting.
     #[must_use]
-    pub fn of(setting: Setting, trials: &[Trial]) -> Self {
+    pub fn of(setting: OperatingPoint, trials: &[Trial]) -> Self {
         let pairs = |of: fn(&Trial) -> (u64, u64)| trials.iter().map(of).collect::<Vec<_>>();
         let latencies: Vec<Vec<f64>> = trials.iter().map(|t| t.latency_ms.clone()).collect();
         let told_ms: Vec<Vec<f64>> = trials.iter().map(|t| t.told_ms.clone()).collect();

@@ -103,7 +103,7 @@ fn fleet_cell(answer: &Answer, id: &Identity) -> Option<Cell> {
 mod tests {
     use super::*;
     use crate::cell::Origin;
-    use crate::predict::point::Setting;
+    use crate::predict::point::OperatingPoint;
     use crate::predict::{Air, Trial};
     use alloc::format;
     use alloc::string::String;
@@ -120,7 +120,12 @@ mod tests {
             air: Air { window_ns: 10_000_000_000, busy_ns: 1_000_000_000, ..Air::default() },
         };
         let lost = u64::from(devices);
-        let setting = Setting { devices, rate: "1M".into(), kbit_s: 1000, ..Setting::default() };
+        let setting = OperatingPoint {
+            devices,
+            rate: "1M".into(),
+            kbit_s: 1000,
+            ..OperatingPoint::default()
+        };
         Point::of(setting, &[trial(lost), trial(lost + 1)])
     }
 

@@ -35,7 +35,7 @@ pub enum Price {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// Option that is described.
-    pub key: Key,
+    pub key: ConfigOption,
     /// Name in current releases.
     pub name: &'static str,
     /// Names in older releases.
@@ -61,13 +61,13 @@ macro_rules! keys {
         $unit:literal, $price:expr, $meaning:literal;)*) => {
         /// An option that shapes links.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Key {
+        pub enum ConfigOption {
             $(#[doc = concat!("`", $name, "`: ", $meaning, ".")] $key,)*
         }
 
-        /// Descriptions of all options, in the order of [`Key`].
+        /// Descriptions of all options, in the order of [`ConfigOption`].
         pub const FACTS: &[Fact] = &[$(Fact {
-            key: Key::$key,
+            key: ConfigOption::$key,
             name: $name,
             old: &[$($old),*],
             since: Release::new($major, $minor),
@@ -186,7 +186,7 @@ keys! {
         "a station sleeps while it is not connected";
 }
 
-impl Key {
+impl ConfigOption {
     /// Number of options.
     pub const COUNT: usize = FACTS.len();
 
@@ -249,11 +249,14 @@ mod tests {
             "TCP_WND_DEFAULT",
             "LWIP_TCP_WND_DEFAULT",
         ] {
-            assert_eq!(Key::find(name), Some(Key::Window), "{name}");
+            assert_eq!(ConfigOption::find(name), Some(ConfigOption::Window), "{name}");
         }
-        assert_eq!(Key::find("CONFIG_ESP32_WIFI_RX_BA_WIN"), Some(Key::RxBaWindow));
-        assert_eq!(Key::find("CONFIG_LOG_DEFAULT_LEVEL"), None);
-        assert_eq!(Key::find(""), None);
+        assert_eq!(
+            ConfigOption::find("CONFIG_ESP32_WIFI_RX_BA_WIN"),
+            Some(ConfigOption::RxBaWindow)
+        );
+        assert_eq!(ConfigOption::find("CONFIG_LOG_DEFAULT_LEVEL"), None);
+        assert_eq!(ConfigOption::find(""), None);
     }
 
     #[test]
@@ -266,10 +269,10 @@ mod tests {
 
     #[test]
     fn names_follow_the_release() {
-        let name = |major, minor| Key::StaticRx.name_in(Release::new(major, minor));
+        let name = |major, minor| ConfigOption::StaticRx.name_in(Release::new(major, minor));
         assert_eq!(name(5, 0), "CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM");
         assert_eq!(name(5, 1), "CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM");
-        assert_eq!(Key::Window.name_in(Release::new(3, 3)), "CONFIG_TCP_WND_DEFAULT");
-        assert_eq!(Key::TickHz.name_in(Release::new(3, 0)), "CONFIG_FREERTOS_HZ");
+        assert_eq!(ConfigOption::Window.name_in(Release::new(3, 3)), "CONFIG_TCP_WND_DEFAULT");
+        assert_eq!(ConfigOption::TickHz.name_in(Release::new(3, 0)), "CONFIG_FREERTOS_HZ");
     }
 }

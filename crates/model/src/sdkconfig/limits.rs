@@ -5,10 +5,10 @@
 //! and v6.0.1.
 
 use super::chip::Context;
-use super::key::{Key, Kind};
+use super::key::{ConfigOption, Kind};
 use core::ops::RangeInclusive;
 
-impl Key {
+impl ConfigOption {
     /// Returns the range that Kconfig accepts; the build ignores a value outside of it.
     #[must_use]
     pub fn range(self, context: &Context) -> RangeInclusive<u32> {
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn defaults_are_within_their_ranges() {
         for context in contexts() {
-            for key in Key::all() {
+            for key in ConfigOption::all() {
                 let (range, default) = (key.range(&context), key.default_in(&context));
                 assert!(range.contains(&default), "{key:?} {default} {range:?} {context:?}");
             }
@@ -112,13 +112,16 @@ mod tests {
     #[test]
     fn ranges_are_those_of_the_release_the_chip_and_psram() {
         let v5 = Context::default();
-        assert_eq!(Key::StaticRx.range(&v5), 2..=25);
-        assert_eq!(Key::StaticRx.range(&Context { chip: Chip::Esp32c6, ..v5 }), 2..=128);
+        assert_eq!(ConfigOption::StaticRx.range(&v5), 2..=25);
+        assert_eq!(ConfigOption::StaticRx.range(&Context { chip: Chip::Esp32c6, ..v5 }), 2..=128);
         let v4 = Context { release: Release::new(4, 0), chip: Chip::Esp32, psram: true, ..v5 };
-        assert_eq!(Key::StaticRx.range(&v4), 8..=25);
-        assert_eq!(Key::RxBaWindow.range(&v4), 16..=32);
-        assert_eq!(Key::DynamicTx.range(&v4), 16..=128);
-        assert_eq!(Key::Window.range(&v5), 2440..=65_535);
-        assert_eq!(Key::Window.range(&Context { window_scale: true, ..v5 }), 2440..=1_024_000);
+        assert_eq!(ConfigOption::StaticRx.range(&v4), 8..=25);
+        assert_eq!(ConfigOption::RxBaWindow.range(&v4), 16..=32);
+        assert_eq!(ConfigOption::DynamicTx.range(&v4), 16..=128);
+        assert_eq!(ConfigOption::Window.range(&v5), 2440..=65_535);
+        assert_eq!(
+            ConfigOption::Window.range(&Context { window_scale: true, ..v5 }),
+            2440..=1_024_000
+        );
     }
 }

@@ -6,8 +6,8 @@
 //! driver, and lwIP keeps its copy until it is acknowledged ("Protocol Stack Operation Mode").
 
 use super::chip::{Chip, Context};
-use super::key::{BUFFER_BYTES, Key, Price};
-use super::settings::Settings;
+use super::key::{BUFFER_BYTES, ConfigOption, Price};
+use super::settings::OptionValues;
 
 /// Computes the peak of the driver's dynamic buffers, in bytes: `b_rx` receive buffers of the
 /// largest frame that can arrive, `m_rx`, and `b_tx` send buffers of the largest that can be sent,
@@ -58,33 +58,33 @@ pub struct Memory {
 impl Memory {
     /// Computes the heap that settings take with a traffic.
     #[must_use]
-    pub fn of(settings: &Settings, context: &Context, traffic: Traffic) -> Self {
+    pub fn of(settings: &OptionValues, context: &Context, traffic: Traffic) -> Self {
         let value = |key| u64::from(settings.value(key, context));
         let frame = u64::from(BUFFER_BYTES);
         let fixed = settings.static_tx(context);
         let send_buffers = value(settings.tx_key(context));
         let streams = u64::from(traffic.streams);
-        let segments = |bytes: u64| streams * bytes.div_ceil(value(Key::TcpMss).max(1));
-        let send = value(Key::SendBuffer);
-        let receive_buffers = match value(Key::DynamicRx) {
+        let segments = |bytes: u64| streams * bytes.div_ceil(value(ConfigOption::TcpMss).max(1));
+        let send = value(ConfigOption::SendBuffer);
+        let receive_buffers = match value(ConfigOption::DynamicRx) {
             // 0 is no limit: as many buffers as there may be frames in flight.
-            0 => segments(value(Key::Window)).max(value(Key::TcpipMailbox)),
+            0 => segments(value(ConfigOption::Window)).max(value(ConfigOption::TcpipMailbox)),
             limit => limit,
         };
         let dynamic_tx = if fixed { 0 } else { send_buffers };
-        let mailbox = |key: Key, sockets: u64| match key.fact().price {
+        let mailbox = |key: ConfigOption, sockets: u64| match key.fact().price {
             Price::EachSocket(bytes) | Price::Always(bytes) => {
                 sockets * u64::from(bytes) * value(key)
             }
             _ => 0,
         };
-        let rx = segments(value(Key::Window)).min(receive_buffers);
+        let rx = segments(value(ConfigOption::Window)).min(receive_buffers);
         Self {
-            buffers: frame * (value(Key::StaticRx) + if fixed { send_buffers } else { 0 }),
-            code: Key::all().map(|key| code(key, settings, context)).sum(),
-            mailboxes: mailbox(Key::TcpipMailbox, 1)
-                + mailbox(Key::TcpMailbox, streams)
-                + mailbox(Key::UdpMailbox, traffic.udp_sockets.into()),
+            buffers: frame * (value(ConfigOption::StaticRx) + if fixed { send_buffers } else { 0 }),
+            code: ConfigOption::all().map(|key| code(key, settings, context)).sum(),
+            mailboxes: mailbox(ConfigOption::TcpipMailbox, 1)
+                + mailbox(ConfigOption::TcpMailbox, streams)
+                + mailbox(ConfigOption::UdpMailbox, traffic.udp_sockets.into()),
             tcp_send: streams * send + frame * segments(send).min(dynamic_tx),
             tcp_receive: frame * rx,
             udp: match traffic.udp_sockets {
@@ -122,7 +122,7 @@ impl Memory {
 }
 
 /// Returns the heap that a flag's code takes, in bytes.
-fn code(key: Key, settings: &Settings, context: &Context) -> u64 {
+fn code(key: ConfigOption, settings: &OptionValues, context: &Context) -> u64 {
     // Code in the ESP32's instruction RAM takes nothing from the heap (Technical Reference Manual,
     // "System and Memory").
     if context.chip == Chip::Esp32 || !settings.flag(key, context) {
@@ -131,9 +131,9 @@ fn code(key: Key, settings: &Settings, context: &Context) -> u64 {
     let Price::Code(bytes) = key.fact().price else { return 0 };
     // The guide of the ESP32-C6 gives sizes of its own.
     let bytes = match (context.chip, key) {
-        (Chip::Esp32c6, Key::WifiIram) => 13 * 1024,
-        (Chip::Esp32c6, Key::WifiRxIram) => 7 * 1024,
-        (Chip::Esp32c6, Key::LwipIram) => 14 * 1024,
+        (Chip::Esp32c6, ConfigOption::WifiIram) => 13 * 1024,
+        (Chip::Esp32c6, ConfigOption::WifiRxIram) => 7 * 1024,
+        (Chip::Esp32c6, ConfigOption::LwipIram) => 14 * 1024,
         _ => bytes,
     };
     bytes.into()
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(driver_peak(32, 1600, 32, 1600), 102_400);
         assert_eq!(driver_peak(40, 1638, 16, 1500), 40 * 1638 + 16 * 1500);
         assert_eq!(driver_peak(u32::MAX, u32::MAX, 0, 1), u64::from(u32::MAX).pow(2));
-        let memory = Memory::of(&Settings::default(), &Context::default(), Traffic::default());
+        let memory = Memory::of(&OptionValues::default(), &Context::default(), Traffic::default());
         assert_eq!(memory.driver_peak, driver_peak(32, 1638, 32, 1638));
     }
 
@@ -212,16 +212,21 @@ mod tests {
 
     #[test]
     fn more_of_anything_never_takes_less() {
-        let base = Memory::of(&Settings::default(), &Context::default(), Traffic::default());
-        for key in [Key::StaticRx, Key::DynamicRx, Key::DynamicTx, Key::SendBuffer, Key::UdpMailbox]
-        {
-            let mut settings = Settings::default();
+        let base = Memory::of(&OptionValues::default(), &Context::default(), Traffic::default());
+        for key in [
+            ConfigOption::StaticRx,
+            ConfigOption::DynamicRx,
+            ConfigOption::DynamicTx,
+            ConfigOption::SendBuffer,
+            ConfigOption::UdpMailbox,
+        ] {
+            let mut settings = OptionValues::default();
             settings.set(key, *key.range(&Context::default()).end());
             let more = Memory::of(&settings, &Context::default(), Traffic::default());
             assert!(more.peak() > base.peak() && more.busy() >= base.busy(), "{key:?}");
         }
         let traffic = Traffic { streams: 4, udp_sockets: 2 };
-        let more = Memory::of(&Settings::default(), &Context::default(), traffic);
+        let more = Memory::of(&OptionValues::default(), &Context::default(), traffic);
         assert!(more.peak() > base.peak() && more.idle() > base.idle());
     }
 }

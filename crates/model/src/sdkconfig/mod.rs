@@ -3,9 +3,9 @@
 //! | item | contents |
 //! |---|---|
 //! | [`SdkConfig`] | the buffers and windows of a firmware, as the lab takes them |
-//! | [`Key`], [`Fact`] | each option: names, range, default, meaning and memory cost |
+//! | [`ConfigOption`], [`Fact`] | each option: names, range, default, meaning and memory cost |
 //! | [`Chip`], [`Release`], [`Context`] | what ranges and defaults depend on |
-//! | [`Settings`] | values for some of the options |
+//! | [`OptionValues`] | values for some of the options |
 //! | [`read()`], [`Reading`] | parses the text of a file |
 //! | [`memory`] | heap that the options take |
 //! | [`Rank`] | combinations that Espressif's documents recommend, with their measured throughput |
@@ -24,10 +24,10 @@ mod write;
 mod tests;
 
 pub use chip::{Chip, Context, Release, UnknownChip, UnknownRelease};
-pub use key::{BUFFER_BYTES, FACTS, Fact, Key, Kind, Price};
+pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, Kind, Price};
 pub use ranks::{RANKS, Rank};
 pub use read::{ParseError, ParseErrorKind, Reading, WARNINGS, Warning, read};
-pub use settings::Settings;
+pub use settings::OptionValues;
 pub use write::{Line, comment, fragment};
 
 /// Options of ESP-IDF's Wi-Fi driver and of lwIP, with the numbers and units of the file.

@@ -7,8 +7,8 @@
 
 use super::SdkConfig;
 use super::chip::{Chip, Context};
-use super::key::Key;
-use super::settings::Settings;
+use super::key::ConfigOption;
+use super::settings::OptionValues;
 
 /// A recommended combination of settings: a column of the document's table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,24 +114,24 @@ impl Rank {
     /// Returns the settings of the rank. Options that the document's table does not name are left
     /// out: they "should be set to the default".
     #[must_use]
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
+    pub fn settings(&self) -> OptionValues {
+        let mut settings = OptionValues::default();
         let bytes = |kb: u16| (u32::from(kb) * 1024).min(MOST);
         for (key, value) in [
-            (Key::StaticRx, self.static_rx.into()),
-            (Key::DynamicRx, self.dynamic_rx.into()),
-            (Key::DynamicTx, self.dynamic_tx.into()),
-            (Key::AmpduRx, u32::from(self.rx_ba_window > 0)),
-            (Key::SendBuffer, bytes(self.send_buffer_kb)),
-            (Key::Window, bytes(self.window_kb)),
-            (Key::WifiIram, self.iram[0].into()),
-            (Key::WifiRxIram, self.iram[1].into()),
-            (Key::LwipIram, self.iram[2].into()),
+            (ConfigOption::StaticRx, self.static_rx.into()),
+            (ConfigOption::DynamicRx, self.dynamic_rx.into()),
+            (ConfigOption::DynamicTx, self.dynamic_tx.into()),
+            (ConfigOption::AmpduRx, u32::from(self.rx_ba_window > 0)),
+            (ConfigOption::SendBuffer, bytes(self.send_buffer_kb)),
+            (ConfigOption::Window, bytes(self.window_kb)),
+            (ConfigOption::WifiIram, self.iram[0].into()),
+            (ConfigOption::WifiRxIram, self.iram[1].into()),
+            (ConfigOption::LwipIram, self.iram[2].into()),
         ] {
             settings.set(key, value);
         }
         if self.rx_ba_window > 0 {
-            settings.set(Key::RxBaWindow, self.rx_ba_window.into());
+            settings.set(ConfigOption::RxBaWindow, self.rx_ba_window.into());
         }
         settings
     }

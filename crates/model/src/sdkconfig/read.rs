@@ -6,8 +6,8 @@
 //! the block.
 
 use super::chip::{Chip, Context, Release};
-use super::key::{Key, Kind};
-use super::settings::Settings;
+use super::key::{ConfigOption, Kind};
+use super::settings::OptionValues;
 use crate::text::place;
 use core::fmt;
 
@@ -34,7 +34,7 @@ pub(super) fn is_more(comment: &str) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Values of the options that espbench knows.
-    pub settings: Settings,
+    pub settings: OptionValues,
     /// Chip of `CONFIG_IDF_TARGET`.
     pub chip: Option<Chip>,
     /// Release in the first lines of a generated file, or in `CONFIG_IDF_INIT_VERSION`.
@@ -53,7 +53,7 @@ pub enum Warning {
     /// An option is set twice, with different values: the last one counts.
     Twice {
         /// Option that is set.
-        key: Key,
+        key: ConfigOption,
         /// Line that does not count, from 1.
         first: usize,
         /// Line that counts, from 1.
@@ -62,7 +62,7 @@ pub enum Warning {
     /// An option is set by an older name.
     OldName {
         /// Option that is set.
-        key: Key,
+        key: ConfigOption,
         /// Name in the file.
         name: &'static str,
         /// Line, from 1.
@@ -71,14 +71,14 @@ pub enum Warning {
     /// A name differs by one letter from that of an option, in a file that no tool has written.
     Near {
         /// Option that is probably meant.
-        key: Key,
+        key: ConfigOption,
         /// Line, from 1.
         line: usize,
     },
     /// A flag is written as `CONFIG_NAME=`, which means `n`.
     Empty {
         /// Option that is set.
-        key: Key,
+        key: ConfigOption,
         /// Line, from 1.
         line: usize,
     },
@@ -131,14 +131,14 @@ pub enum ParseErrorKind<'t> {
     /// A number was expected.
     Number {
         /// Option whose value is wrong.
-        key: Key,
+        key: ConfigOption,
         /// Text in place of the number.
         found: &'t str,
     },
     /// `y` or `n` was expected.
     Flag {
         /// Option whose value is wrong.
-        key: Key,
+        key: ConfigOption,
         /// Text in place of `y` or `n`.
         found: &'t str,
     },
@@ -197,7 +197,7 @@ impl core::error::Error for ParseError<'_> {}
 /// # Errors
 /// Returns the first mistake.
 pub fn read(text: &str) -> Result<Reading, ParseError<'_>> {
-    let mut reader = Parser { text, reading: Reading::default(), lines: [0; Key::COUNT] };
+    let mut reader = Parser { text, reading: Reading::default(), lines: [0; ConfigOption::COUNT] };
     if text.starts_with('\u{feff}') {
         return Err(ParseError { line: 1, column: 1, fault: ParseErrorKind::Mark });
     }
@@ -227,13 +227,13 @@ struct Parser<'t> {
     text: &'t str,
     reading: Reading,
     /// Line in which each option was last set, from 1; 0 where it was not.
-    lines: [usize; Key::COUNT],
+    lines: [usize; ConfigOption::COUNT],
 }
 
 impl<'t> Parser<'t> {
     fn comment(&mut self, comment: &str, line: usize) {
         if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
-            match Key::find(name).filter(|_| name.starts_with("CONFIG_")) {
+            match ConfigOption::find(name).filter(|_| name.starts_with("CONFIG_")) {
                 Some(key) if key.fact().kind == Kind::Flag => self.take(key, name, 0, line),
                 // A number that is not set has its default.
                 Some(_) => {}
@@ -281,7 +281,7 @@ impl<'t> Parser<'t> {
                 self.reading.release = bare.parse().ok();
             }
             _ => {
-                let Some(key) = Key::find(name) else {
+                let Some(key) = ConfigOption::find(name) else {
                     self.other(name, number);
                     return Ok(());
                 };
@@ -304,7 +304,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn take(&mut self, key: Key, name: &str, value: u32, line: usize) {
+    fn take(&mut self, key: ConfigOption, name: &str, value: u32, line: usize) {
         if let Some(name) = key.fact().old.iter().find(|it| **it == name) {
             self.warn(Warning::OldName { key, name, line });
         }

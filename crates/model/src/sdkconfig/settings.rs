@@ -2,53 +2,53 @@
 
 use super::SdkConfig;
 use super::chip::Context;
-use super::key::Key;
+use super::key::ConfigOption;
 
 /// Values of some of the options, from a file or chosen by somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    values: [Option<u32>; Key::COUNT],
+pub struct OptionValues {
+    values: [Option<u32>; ConfigOption::COUNT],
 }
 
-impl Default for Settings {
+impl Default for OptionValues {
     fn default() -> Self {
-        Self { values: [None; Key::COUNT] }
+        Self { values: [None; ConfigOption::COUNT] }
     }
 }
 
-impl Settings {
+impl OptionValues {
     /// Returns the value that was given.
     #[must_use]
-    pub const fn get(&self, key: Key) -> Option<u32> {
+    pub const fn get(&self, key: ConfigOption) -> Option<u32> {
         self.values[key as usize]
     }
 
     /// Sets a value and returns the one that it replaces.
-    pub const fn set(&mut self, key: Key, value: u32) -> Option<u32> {
+    pub const fn set(&mut self, key: ConfigOption, value: u32) -> Option<u32> {
         self.values[key as usize].replace(value)
     }
 
     /// Removes a value, so that the default holds again.
-    pub const fn clear(&mut self, key: Key) {
+    pub const fn clear(&mut self, key: ConfigOption) {
         self.values[key as usize] = None;
     }
 
-    /// Returns the given values, in the order of [`Key`].
-    pub fn given(&self) -> impl Iterator<Item = (Key, u32)> {
-        Key::all().filter_map(|key| Some((key, self.get(key)?)))
+    /// Returns the given values, in the order of [`ConfigOption`].
+    pub fn given(&self) -> impl Iterator<Item = (ConfigOption, u32)> {
+        ConfigOption::all().filter_map(|key| Some((key, self.get(key)?)))
     }
 
     /// Returns the value that the build uses: the given one if it is within its range, else the
     /// default.
     #[must_use]
-    pub fn value(&self, key: Key, context: &Context) -> u32 {
+    pub fn value(&self, key: ConfigOption, context: &Context) -> u32 {
         let range = key.range(context);
         self.get(key).filter(|it| range.contains(it)).unwrap_or_else(|| key.default_in(context))
     }
 
     /// Returns whether a flag is set.
     #[must_use]
-    pub fn flag(&self, key: Key, context: &Context) -> bool {
+    pub fn flag(&self, key: ConfigOption, context: &Context) -> bool {
         self.value(key, context) != 0
     }
 
@@ -56,15 +56,15 @@ impl Settings {
     /// ones depend on its absence (`components/esp_wifi/Kconfig`).
     #[must_use]
     pub fn static_tx(&self, context: &Context) -> bool {
-        let chosen = self.get(Key::StaticTxBuffer).is_some_and(|it| it != 0);
-        let declined = self.get(Key::DynamicTxBuffer) == Some(0);
+        let chosen = self.get(ConfigOption::StaticTxBuffer).is_some_and(|it| it != 0);
+        let declined = self.get(ConfigOption::DynamicTxBuffer) == Some(0);
         context.psram || chosen || declined
     }
 
     /// Returns the option that sets the number of send buffers.
     #[must_use]
-    pub fn tx_key(&self, context: &Context) -> Key {
-        if self.static_tx(context) { Key::StaticTx } else { Key::DynamicTx }
+    pub fn tx_key(&self, context: &Context) -> ConfigOption {
+        if self.static_tx(context) { ConfigOption::StaticTx } else { ConfigOption::DynamicTx }
     }
 
     /// Returns the context as far as the file itself gives it, and the rest of `context`.
@@ -72,8 +72,8 @@ impl Settings {
     pub fn context(&self, context: Context) -> Context {
         let flag = |key| self.get(key).map(|it| it != 0);
         Context {
-            psram: flag(Key::PsramWifi).unwrap_or(context.psram),
-            window_scale: flag(Key::WindowScale).unwrap_or(context.window_scale),
+            psram: flag(ConfigOption::PsramWifi).unwrap_or(context.psram),
+            window_scale: flag(ConfigOption::WindowScale).unwrap_or(context.window_scale),
             ..context
         }
     }
@@ -88,53 +88,55 @@ impl Settings {
             _ => u8::try_from(value(key)).unwrap_or(u8::MAX),
         };
         SdkConfig {
-            static_rx: short(Key::StaticRx),
-            dynamic_rx: short(Key::DynamicRx),
+            static_rx: short(ConfigOption::StaticRx),
+            dynamic_rx: short(ConfigOption::DynamicRx),
             tx: short(self.tx_key(context)),
-            tx_ba_window: window(Key::AmpduTx, Key::TxBaWindow),
-            rx_ba_window: window(Key::AmpduRx, Key::RxBaWindow),
-            wifi_iram: value(Key::WifiIram) != 0,
-            wifi_rx_iram: value(Key::WifiRxIram) != 0,
-            lwip_iram: value(Key::LwipIram) != 0,
-            tcp_mss: short(Key::TcpMss),
-            tcp_send_buffer: value(Key::SendBuffer),
-            tcp_window: value(Key::Window),
-            tcp_mailbox: short(Key::TcpMailbox),
-            udp_mailbox: short(Key::UdpMailbox),
-            tcpip_mailbox: short(Key::TcpipMailbox),
-            sockets: short(Key::Sockets),
-            tick_hz: value(Key::TickHz),
+            tx_ba_window: window(ConfigOption::AmpduTx, ConfigOption::TxBaWindow),
+            rx_ba_window: window(ConfigOption::AmpduRx, ConfigOption::RxBaWindow),
+            wifi_iram: value(ConfigOption::WifiIram) != 0,
+            wifi_rx_iram: value(ConfigOption::WifiRxIram) != 0,
+            lwip_iram: value(ConfigOption::LwipIram) != 0,
+            tcp_mss: short(ConfigOption::TcpMss),
+            tcp_send_buffer: value(ConfigOption::SendBuffer),
+            tcp_window: value(ConfigOption::Window),
+            tcp_mailbox: short(ConfigOption::TcpMailbox),
+            udp_mailbox: short(ConfigOption::UdpMailbox),
+            tcpip_mailbox: short(ConfigOption::TcpipMailbox),
+            sockets: short(ConfigOption::Sockets),
+            tick_hz: value(ConfigOption::TickHz),
         }
     }
 }
 
-impl From<&SdkConfig> for Settings {
+impl From<&SdkConfig> for OptionValues {
     /// Takes over all values; send buffers are dynamic.
     fn from(config: &SdkConfig) -> Self {
         let mut settings = Self::default();
         let aggregates = |window: u8| u32::from(window > 0);
         for (key, value) in [
-            (Key::StaticRx, config.static_rx.into()),
-            (Key::DynamicRx, config.dynamic_rx.into()),
-            (Key::DynamicTx, config.tx.into()),
-            (Key::AmpduTx, aggregates(config.tx_ba_window)),
-            (Key::AmpduRx, aggregates(config.rx_ba_window)),
-            (Key::WifiIram, config.wifi_iram.into()),
-            (Key::WifiRxIram, config.wifi_rx_iram.into()),
-            (Key::LwipIram, config.lwip_iram.into()),
-            (Key::TcpMss, config.tcp_mss.into()),
-            (Key::SendBuffer, config.tcp_send_buffer),
-            (Key::Window, config.tcp_window),
-            (Key::TcpMailbox, config.tcp_mailbox.into()),
-            (Key::UdpMailbox, config.udp_mailbox.into()),
-            (Key::TcpipMailbox, config.tcpip_mailbox.into()),
-            (Key::Sockets, config.sockets.into()),
-            (Key::TickHz, config.tick_hz),
+            (ConfigOption::StaticRx, config.static_rx.into()),
+            (ConfigOption::DynamicRx, config.dynamic_rx.into()),
+            (ConfigOption::DynamicTx, config.tx.into()),
+            (ConfigOption::AmpduTx, aggregates(config.tx_ba_window)),
+            (ConfigOption::AmpduRx, aggregates(config.rx_ba_window)),
+            (ConfigOption::WifiIram, config.wifi_iram.into()),
+            (ConfigOption::WifiRxIram, config.wifi_rx_iram.into()),
+            (ConfigOption::LwipIram, config.lwip_iram.into()),
+            (ConfigOption::TcpMss, config.tcp_mss.into()),
+            (ConfigOption::SendBuffer, config.tcp_send_buffer),
+            (ConfigOption::Window, config.tcp_window),
+            (ConfigOption::TcpMailbox, config.tcp_mailbox.into()),
+            (ConfigOption::UdpMailbox, config.udp_mailbox.into()),
+            (ConfigOption::TcpipMailbox, config.tcpip_mailbox.into()),
+            (ConfigOption::Sockets, config.sockets.into()),
+            (ConfigOption::TickHz, config.tick_hz),
         ] {
             settings.set(key, value);
         }
-        let windows =
-            [(Key::TxBaWindow, config.tx_ba_window), (Key::RxBaWindow, config.rx_ba_window)];
+        let windows = [
+            (ConfigOption::TxBaWindow, config.tx_ba_window),
+            (ConfigOption::RxBaWindow, config.rx_ba_window),
+        ];
         for (key, window) in windows.into_iter().filter(|it| it.1 > 0) {
             settings.set(key, window.into());
         }
@@ -148,30 +150,30 @@ mod tests {
 
     #[test]
     fn nothing_given_is_the_default_of_version_5() {
-        assert_eq!(Settings::default().config(&Context::default()), SdkConfig::default());
+        assert_eq!(OptionValues::default().config(&Context::default()), SdkConfig::default());
     }
 
     #[test]
     fn limits_become_settings_and_limits_again() {
         let config = SdkConfig { rx_ba_window: 0, static_rx: 20, ..SdkConfig::default() };
-        assert_eq!(Settings::from(&config).config(&Context::default()), config);
+        assert_eq!(OptionValues::from(&config).config(&Context::default()), config);
     }
 
     #[test]
     fn the_build_does_not_use_what_is_out_of_range() {
-        let mut settings = Settings::default();
-        settings.set(Key::StaticRx, 99);
-        assert_eq!(settings.value(Key::StaticRx, &Context::default()), 10);
+        let mut settings = OptionValues::default();
+        settings.set(ConfigOption::StaticRx, 99);
+        assert_eq!(settings.value(ConfigOption::StaticRx, &Context::default()), 10);
         let wide = Context { chip: super::super::Chip::Esp32c6, ..Context::default() };
-        assert_eq!(settings.value(Key::StaticRx, &wide), 99);
+        assert_eq!(settings.value(ConfigOption::StaticRx, &wide), 99);
     }
 
     #[test]
     fn psram_makes_send_buffers_static() {
-        let settings = Settings::default();
+        let settings = OptionValues::default();
         let context = Context { psram: true, ..Context::default() };
-        assert_eq!(settings.tx_key(&context), Key::StaticTx);
+        assert_eq!(settings.tx_key(&context), ConfigOption::StaticTx);
         assert_eq!(settings.config(&context).tx, 16);
-        assert_eq!(settings.tx_key(&Context::default()), Key::DynamicTx);
+        assert_eq!(settings.tx_key(&Context::default()), ConfigOption::DynamicTx);
     }
 }

@@ -36,12 +36,12 @@ fn a_generated_file_is_read() {
     assert_eq!(
         given,
         [
-            (Key::StaticRx, 10),
-            (Key::StaticTxBuffer, 0),
-            (Key::DynamicTxBuffer, 1),
-            (Key::LwipIram, 0),
-            (Key::Window, 5744),
-            (Key::TickHz, 1000),
+            (ConfigOption::StaticRx, 10),
+            (ConfigOption::StaticTxBuffer, 0),
+            (ConfigOption::DynamicTxBuffer, 1),
+            (ConfigOption::LwipIram, 0),
+            (ConfigOption::Window, 5744),
+            (ConfigOption::TickHz, 1000),
         ]
     );
 }
@@ -51,7 +51,7 @@ fn older_names_are_known_and_the_last_value_counts() {
     let text = "CONFIG_TCP_WND_DEFAULT=11488\r\n\tCONFIG_LWIP_TCP_WND_DEFAULT = 20480\n\
                 CONFIG_LWIP_TCP_WND_DEFAULT=20480\nCONFIG_ESP32_WIFI_AMPDU_RX_ENABLED=\n";
     let reading = read(text).unwrap();
-    assert_eq!(reading.settings.get(Key::Window), Some(20_480));
+    assert_eq!(reading.settings.get(ConfigOption::Window), Some(20_480));
     let told: Vec<String> = reading.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
@@ -98,7 +98,10 @@ fn what_is_wrong_has_a_place_and_a_way_out() {
     for number in ["-1", "+1", "", "1.0", "0x", "99999999999", "１"] {
         assert!(read(&format!("CONFIG_FREERTOS_HZ={number}")).is_err(), "{number}");
     }
-    assert_eq!(read("CONFIG_FREERTOS_HZ=\"0x3E8\"").unwrap().settings.get(Key::TickHz), Some(1000));
+    assert_eq!(
+        read("CONFIG_FREERTOS_HZ=\"0x3E8\"").unwrap().settings.get(ConfigOption::TickHz),
+        Some(1000)
+    );
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn files_that_people_name_by_mistake_are_known() {
 
 #[test]
 fn a_misspelt_name_is_told_where_no_tool_has_written_it() {
-    let near = |text: &str| -> Vec<Key> {
+    let near = |text: &str| -> Vec<ConfigOption> {
         let warnings = read(text).unwrap().warnings;
         let near = |it: &Warning| match it {
             Warning::Near { key, .. } => Some(*key),
@@ -127,10 +130,10 @@ fn a_misspelt_name_is_told_where_no_tool_has_written_it() {
         warnings.iter().filter_map(near).collect()
     };
     for (name, key) in [
-        ("CONFIG_LWIP_TCP_WND_DEFAUL", Key::Window),
-        ("CONFIG_LWIP_TCP_WDN_DEFAULT", Key::Window),
-        ("CONFIG_ESP_WIFI_STATIC_RX_BUFFERS_NUM", Key::StaticRx),
-        ("CONFIG_FREERTOS_HX", Key::TickHz),
+        ("CONFIG_LWIP_TCP_WND_DEFAUL", ConfigOption::Window),
+        ("CONFIG_LWIP_TCP_WDN_DEFAULT", ConfigOption::Window),
+        ("CONFIG_ESP_WIFI_STATIC_RX_BUFFERS_NUM", ConfigOption::StaticRx),
+        ("CONFIG_FREERTOS_HX", ConfigOption::TickHz),
     ] {
         assert_eq!(near(&format!("{name}=1")), [key], "{name}");
         let generated = format!("# {HEADER}5.1.2 Project Configuration\n{name}=1");
@@ -157,14 +160,18 @@ fn warnings_have_a_bound_and_are_counted() {
     let reading = read(&text).unwrap();
     assert_eq!(reading.warnings.len(), WARNINGS);
     assert_eq!(reading.warnings_dropped, 49 - WARNINGS as u32);
-    assert_eq!(reading.settings.get(Key::TickHz), Some(50));
+    assert_eq!(reading.settings.get(ConfigOption::TickHz), Some(50));
 }
 
 #[test]
 fn a_fragment_has_a_comment_for_each_line() {
     let lines = [
-        Line { key: Key::Window, value: 16_384, comment: "As many KB as buffers.\nCosts nothing." },
-        Line { key: Key::AmpduTx, value: 0, comment: "CONFIG_AMPDU is not set" },
+        Line {
+            key: ConfigOption::Window,
+            value: 16_384,
+            comment: "As many KB as buffers.\nCosts nothing.",
+        },
+        Line { key: ConfigOption::AmpduTx, value: 0, comment: "CONFIG_AMPDU is not set" },
     ];
     let mut text = String::new();
     fragment(&mut text, Release::new(5, 0), lines).unwrap();
@@ -194,13 +201,16 @@ fn chips_and_releases_are_known_by_their_names() {
 
 /// Lines of a fragment: option, value, comment.
 fn lines() -> impl Strategy<Value = Vec<(usize, u32, String)>> {
-    proptest::collection::vec((0..Key::COUNT, any::<u32>(), "\\PC{0,40}(\n\\PC{0,20})?"), 0..40)
+    proptest::collection::vec(
+        (0..ConfigOption::COUNT, any::<u32>(), "\\PC{0,40}(\n\\PC{0,20})?"),
+        0..40,
+    )
 }
 
 proptest! {
     #[test]
     fn what_is_written_is_read(lines in lines(), minor in 0..4u8, major in 4..6u8) {
-        let mut settings = Settings::default();
+        let mut settings = OptionValues::default();
         let lines: Vec<Line<'_>> = lines
             .iter()
             .map(|(at, value, comment)| {

@@ -1,7 +1,7 @@
 //! Writes a fragment for `sdkconfig.defaults`.
 
 use super::chip::Release;
-use super::key::{Key, Kind};
+use super::key::{ConfigOption, Kind};
 use super::read::is_more;
 use core::fmt;
 
@@ -9,7 +9,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'c> {
     /// Option that is set.
-    pub key: Key,
+    pub key: ConfigOption,
     /// Value; 1 or 0 for a flag.
     pub value: u32,
     /// Comment above the line; it may have several lines.

@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sdkconfig::{SdkConfig, Settings};
+use espbench_model::sdkconfig::{OptionValues, SdkConfig};
 
 /// A room with devices that speak IP.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub struct NetDevice {
     /// Its firmware's limits; A-MPDUs that the chip cannot send are off.
     pub sdk: SdkConfig,
     /// What of that the lab's file says; all else is the release's default.
-    pub settings: Settings,
+    pub settings: OptionValues,
     /// Cores that its firmware uses.
     pub cores: u8,
     /// Its channel, where it is not in a network.

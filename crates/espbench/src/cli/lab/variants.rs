@@ -2,7 +2,7 @@
 
 use crate::render::text;
 use espbench_measure::table::Column;
-use espbench_model::sdkconfig::{Key, Kind, Settings};
+use espbench_model::sdkconfig::{ConfigOption, Kind, OptionValues};
 use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
 use espbench_sim::wifi::{DataRates, PowerSave};
@@ -107,12 +107,13 @@ fn sleep(scene: &NetScene) -> String {
 
 /// Returns the table of the settings that some variant names.
 fn firmware(scenes: &[NetScene]) -> espbench_measure::table::Table {
-    let named = |key: &Key| scenes.iter().any(|it| it.devices[0].settings.get(*key).is_some());
-    let keys: Vec<Key> = Key::all().filter(named).collect();
+    let named =
+        |key: &ConfigOption| scenes.iter().any(|it| it.devices[0].settings.get(*key).is_some());
+    let keys: Vec<ConfigOption> = ConfigOption::all().filter(named).collect();
     let columns = std::iter::once(Column::words("setting"))
         .chain(scenes.iter().map(|it| Column::setting(&it.variant, "")));
     let rows = keys.iter().map(|key| {
-        let value = |settings: &Settings| match (settings.get(*key), key.fact().kind) {
+        let value = |settings: &OptionValues| match (settings.get(*key), key.fact().kind) {
             (None, _) => String::new(),
             (Some(value), Kind::Flag) => if value == 0 { "n" } else { "y" }.into(),
             (Some(value), Kind::Number) => value.to_string(),

@@ -5,7 +5,7 @@ use crate::cli::flow;
 use crate::cli::pool;
 use crate::cli::progress::Progress;
 use anyhow::{Context as _, bail};
-use espbench_measure::predict::point::Setting;
+use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{Air, Point, Trial};
 use espbench_sim::lab::file::{Kind, Library, Overrides};
 use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
@@ -160,15 +160,15 @@ impl Bench {
     }
 
     /// Describes a case for the report.
-    pub(super) fn setting(&self, case: &Case) -> Setting {
+    pub(super) fn setting(&self, case: &Case) -> OperatingPoint {
         let octets = case.load.octets(&self.sample.scene);
-        Setting {
+        OperatingPoint {
             devices: case.devices,
             rate: case.mode.to_string(),
             kbit_s: case.mode.kbit_s(),
             acknowledged: case.load.ack(),
             air_us: Airtime::of(case.mode, octets).total_ns() as f64 / 1000.0,
-            ..Setting::default()
+            ..OperatingPoint::default()
         }
     }
 

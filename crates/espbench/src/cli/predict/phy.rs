@@ -7,7 +7,7 @@ use super::write;
 use crate::cli::output;
 use espbench_measure::cell::Estimate;
 use espbench_measure::interval::mean_t;
-use espbench_measure::predict::point::Setting;
+use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{Answer, Point, Question, Trial, devices};
 use espbench_sim::lab::predict::range::range_m;
 use espbench_sim::lab::predict::{Arrival, Load};
@@ -132,7 +132,7 @@ fn point(bench: &Bench, case: &Case, trials: &[Trial], alone: &[Trial]) -> Point
         })
         .collect();
     let throughput: Estimate = mean_t(&rates);
-    let setting = Setting {
+    let setting = OperatingPoint {
         range_m: range(bench, case.mode, case.load.octets(&bench.sample.scene)),
         throughput: (!rates.is_empty()).then_some(throughput),
         ..bench.setting(case)

@@ -7,13 +7,15 @@ use super::{Answer, power};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{Key, Kind, Line, Settings, comment, fragment as write};
+use espbench_model::sdkconfig::{
+    ConfigOption, Kind, Line, OptionValues, comment, fragment as write,
+};
 
 /// A difference below this share of a value is none.
 const SAME: f64 = 0.01;
 
 /// A value as a file has it.
-pub(super) fn shown(key: Key, value: u32) -> String {
+pub(super) fn shown(key: ConfigOption, value: u32) -> String {
     match (key.fact().kind, value) {
         (Kind::Flag, 0) => "n".into(),
         (Kind::Flag, _) => "y".into(),
@@ -22,20 +24,21 @@ pub(super) fn shown(key: Key, value: u32) -> String {
 }
 
 /// The recommended settings that are not the build's defaults, each with why.
-pub(super) fn lines(answer: &Answer) -> Vec<(Key, u32, String)> {
+pub(super) fn lines(answer: &Answer) -> Vec<(ConfigOption, u32, String)> {
     let Some(best) = answer.best() else { return Vec::new() };
     let changes = best.candidate.changes(&answer.context);
     changes.into_iter().map(|(key, value)| (key, value, why(answer, key))).collect()
 }
 
 /// What a setting means, what it brings, and what it costs.
-fn why(answer: &Answer, key: Key) -> String {
+fn why(answer: &Answer, key: ConfigOption) -> String {
     let fact = key.fact();
     let default = shown(key, key.default_in(&answer.context));
     let unit = if fact.unit.is_empty() { String::new() } else { format!(" {}", fact.unit) };
     // What a flag means holds where it is set.
-    let own =
-        answer.best().map_or(1, |it| Settings::from(&it.candidate.config).get(key).unwrap_or(1));
+    let own = answer
+        .best()
+        .map_or(1, |it| OptionValues::from(&it.candidate.config).get(key).unwrap_or(1));
     let meaning = match (fact.kind, own) {
         (Kind::Flag, 0) => format!("Not: {}", fact.meaning),
         _ => capitalized(fact.meaning),

@@ -20,7 +20,7 @@ use crate::run::RunFacts;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{Context, Key};
+use espbench_model::sdkconfig::{ConfigOption, Context};
 
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub struct Tested {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Without {
     /// Which setting.
-    pub key: Key,
+    pub key: ConfigOption,
     /// What the recommended candidate has.
     pub value: u32,
     /// What the candidate does without it, with the first seed.

@@ -26,8 +26,13 @@ fn reachable(m: &Material<'_>) -> [f64; 2] {
 fn round_trip(m: &Material<'_>) -> Option<Finding> {
     let rtt = m.question.rtt;
     let values = [
-        ("receives", Key::Window, m.config.tcp_window, Key::DynamicRx),
-        ("sends", Key::SendBuffer, m.config.tcp_send_buffer, m.settings.tx_key(&m.context)),
+        ("receives", ConfigOption::Window, m.config.tcp_window, ConfigOption::DynamicRx),
+        (
+            "sends",
+            ConfigOption::SendBuffer,
+            m.config.tcp_send_buffer,
+            m.settings.tx_key(&m.context),
+        ),
     ];
     let bounds = values.map(|it| m.bound(it.2, rtt));
     let reachable = reachable(m);
@@ -93,17 +98,17 @@ fn burst(m: &Material<'_>) -> Option<Finding> {
         ));
     };
     (burst > holds).then(|| {
-        let most = *Key::UdpMailbox.range(&m.context).end();
+        let most = *ConfigOption::UdpMailbox.range(&m.context).end();
         let beyond = match burst > most {
             true => format!(" No mailbox holds more than {most}: send in smaller bursts."),
             false => String::new(),
         };
-        let mut set = m.changes(&[(Key::UdpMailbox, burst)]);
+        let mut set = m.changes(&[(ConfigOption::UdpMailbox, burst)]);
         if burst > buffers {
-            set.extend(m.change(Key::DynamicRx, burst));
+            set.extend(m.change(ConfigOption::DynamicRx, burst));
         }
         if burst.min(most) > u32::from(m.config.tcpip_mailbox) {
-            set.extend(m.change(Key::TcpipMailbox, burst));
+            set.extend(m.change(ConfigOption::TcpipMailbox, burst));
         }
         finding(
             "udp-burst",
@@ -125,7 +130,7 @@ fn sends(m: &Material<'_>) -> Option<Finding> {
         "That is no loss on the air: the application has to wait a little and try again, or to pace \
          what it sends. Ticks are as fine as a wait gets.",
         match m.config.tick_hz {
-            0..1000 => m.changes(&[(Key::TickHz, 1000)]),
+            0..1000 => m.changes(&[(ConfigOption::TickHz, 1000)]),
             _ => Vec::new(),
         },
     ))
@@ -170,16 +175,21 @@ fn memory(m: &Material<'_>) -> Option<Finding> {
         () if left.peak < SPARE => Limits,
         () => Note,
     };
-    let smaller = |key: Key| {
+    let smaller = |key: ConfigOption| {
         let default = key.default_in(&m.context);
         (m.value(key) > default).then(|| m.change(key, default)).flatten()
     };
     let set = match severity {
         Note => Vec::new(),
-        _ => [Key::DynamicRx, m.settings.tx_key(&m.context), Key::StaticRx, Key::SendBuffer]
-            .into_iter()
-            .filter_map(smaller)
-            .collect(),
+        _ => [
+            ConfigOption::DynamicRx,
+            m.settings.tx_key(&m.context),
+            ConfigOption::StaticRx,
+            ConfigOption::SendBuffer,
+        ]
+        .into_iter()
+        .filter_map(smaller)
+        .collect(),
     };
     let danger = match severity {
         Note => "",

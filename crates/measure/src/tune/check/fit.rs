@@ -40,7 +40,7 @@ fn send_buffer(m: &Material<'_>) -> Option<Finding> {
     let ratio = ratio(m, send, buffers);
     let streams = count(m.streams(), "stream");
     let all = bytes(send.saturating_mul(m.streams()));
-    let fits = m.changes(&[(Key::SendBuffer, fitting(m, buffers))]);
+    let fits = m.changes(&[(ConfigOption::SendBuffer, fitting(m, buffers))]);
     let tx = m.settings.tx_key(&m.context);
     if ratio > ROOM {
         let more = m.streams() * send.div_ceil(1024);
@@ -95,7 +95,7 @@ fn window(m: &Material<'_>) -> Option<Finding> {
                  RX buffers, less with several streams: here {}. Set one of these.",
                 bytes(fits)
             ),
-            m.changes(&[(Key::Window, fits), (Key::DynamicRx, segments)]),
+            m.changes(&[(ConfigOption::Window, fits), (ConfigOption::DynamicRx, segments)]),
         ));
     }
     let ratio = ratio(m, window, buffers);
@@ -109,7 +109,7 @@ fn window(m: &Material<'_>) -> Option<Finding> {
             ),
             "The guide wants a window of as many KB as there are dynamic RX buffers. The mailbox \
              has to follow: see below.",
-            m.changes(&[(Key::Window, fits), (Key::TcpMailbox, fits / m.mss() + 2)]),
+            m.changes(&[(ConfigOption::Window, fits), (ConfigOption::TcpMailbox, fits / m.mss() + 2)]),
         )
     })
 }
@@ -125,7 +125,7 @@ fn block_ack(m: &Material<'_>) -> Option<Finding> {
             Limits,
             "No aggregates are received (AMPDU RX is off)".into(),
             "Each frame then has medium access, preamble and acknowledgement of its own.",
-            m.changes(&[(Key::AmpduRx, 1)]),
+            m.changes(&[(ConfigOption::AmpduRx, 1)]),
         ));
     }
     if window > fits {
@@ -137,7 +137,10 @@ fn block_ack(m: &Material<'_>) -> Option<Finding> {
                  buffers fit {fits}"
             ),
             format!("{rule}. Frames that find no buffer are not acknowledged and come again."),
-            m.changes(&[(Key::RxBaWindow, fits), (Key::StaticRx, window.div_ceil(2))]),
+            m.changes(&[
+                (ConfigOption::RxBaWindow, fits),
+                (ConfigOption::StaticRx, window.div_ceil(2)),
+            ]),
         ));
     }
     if window > fixed {
@@ -149,7 +152,7 @@ fn block_ack(m: &Material<'_>) -> Option<Finding> {
                 "{rule}, which this keeps. Kconfig recommends as many static RX buffers as that; \
                  with fewer, the driver's task must come in time."
             ),
-            m.changes(&[(Key::StaticRx, window)]),
+            m.changes(&[(ConfigOption::StaticRx, window)]),
         ));
     }
     (f64::from(window) < UNUSED * f64::from(fits)).then(|| {
@@ -158,7 +161,7 @@ fn block_ack(m: &Material<'_>) -> Option<Finding> {
             Limits,
             format!("An aggregate may have {window} frames, though the RX buffers fit {fits}"),
             format!("{rule}. Longer aggregates spare air time; they cost no buffer more."),
-            m.changes(&[(Key::RxBaWindow, fits)]),
+            m.changes(&[(ConfigOption::RxBaWindow, fits)]),
         )
     })
 }
@@ -171,7 +174,7 @@ fn aggregates(m: &Material<'_>) -> Option<Finding> {
             Limits,
             "No aggregates are sent (AMPDU TX is off)".into(),
             "Each frame then has medium access, preamble and acknowledgement of its own.",
-            m.changes(&[(Key::AmpduTx, 1)]),
+            m.changes(&[(ConfigOption::AmpduTx, 1)]),
         ));
     }
     let (received, sent) = (m.segments(m.config.tcp_window), m.segments(m.config.tcp_send_buffer));
@@ -190,8 +193,14 @@ fn aggregates(m: &Material<'_>) -> Option<Finding> {
             "A window of fewer segments than the block-ack window keeps aggregates short: after \
              them the sender waits for TCP's acknowledgement.",
             m.changes(&[
-                (Key::Window, if received < rx { rx * m.mss() } else { m.config.tcp_window }),
-                (Key::SendBuffer, if sent < tx { tx * m.mss() } else { m.config.tcp_send_buffer }),
+                (
+                    ConfigOption::Window,
+                    if received < rx { rx * m.mss() } else { m.config.tcp_window },
+                ),
+                (
+                    ConfigOption::SendBuffer,
+                    if sent < tx { tx * m.mss() } else { m.config.tcp_send_buffer },
+                ),
             ])
             .into_iter()
             .filter(|it| it.from != it.to)
@@ -203,7 +212,7 @@ fn aggregates(m: &Material<'_>) -> Option<Finding> {
 fn tcp_mailbox(m: &Material<'_>) -> Option<Finding> {
     let mailbox = u32::from(m.config.tcp_mailbox);
     let wanted = m.config.tcp_window / m.mss() + 2;
-    let most = *Key::TcpMailbox.range(&m.context).end();
+    let most = *ConfigOption::TcpMailbox.range(&m.context).end();
     (mailbox < wanted.min(most)).then(|| {
         finding(
             "tcp-mailbox",
@@ -216,7 +225,7 @@ fn tcp_mailbox(m: &Material<'_>) -> Option<Finding> {
                 "Kconfig recommends window / MSS + 2 = {wanted}. lwIP refuses what finds the \
                  mailbox full, so a burst that the window allows stalls."
             ),
-            m.changes(&[(Key::TcpMailbox, wanted)]),
+            m.changes(&[(ConfigOption::TcpMailbox, wanted)]),
         )
     })
 }
@@ -232,7 +241,7 @@ fn tcpip_mailbox(m: &Material<'_>) -> Option<Finding> {
             format!("lwIP's own mailbox ({own}) is smaller than a socket's ({sockets})"),
             "Kconfig: it should be larger than the sockets' mailboxes; packets are dropped in front \
              of it that a socket would have had room for.",
-            m.changes(&[(Key::TcpipMailbox, sockets)]),
+            m.changes(&[(ConfigOption::TcpipMailbox, sockets)]),
         ));
     }
     (own < buffers).then(|| {
@@ -242,7 +251,7 @@ fn tcpip_mailbox(m: &Material<'_>) -> Option<Finding> {
             format!("lwIP's own mailbox ({own}) is smaller than {buffers} dynamic RX buffers"),
             "While lwIP's task waits for the processor, packets beyond the mailbox are dropped \
              though the driver has buffers.",
-            m.changes(&[(Key::TcpipMailbox, buffers)]),
+            m.changes(&[(ConfigOption::TcpipMailbox, buffers)]),
         )
     })
 }
@@ -256,7 +265,7 @@ fn receive_buffers(m: &Material<'_>) -> Option<Finding> {
             "There is no limit to dynamic RX buffers (0)".into(),
             "Frames that come faster than they are read take the heap until it is empty, which the \
              guide calls very dangerous: undefined behaviour.",
-            m.changes(&[(Key::DynamicRx, Key::DynamicRx.default_in(&m.context))]),
+            m.changes(&[(ConfigOption::DynamicRx, ConfigOption::DynamicRx.default_in(&m.context))]),
         ));
     }
     (dynamic < fixed).then(|| {
@@ -265,7 +274,7 @@ fn receive_buffers(m: &Material<'_>) -> Option<Finding> {
             Limits,
             format!("There are fewer dynamic RX buffers ({dynamic}) than static ones ({fixed})"),
             "Kconfig: a limit of the dynamic ones should be at least the number of static ones.",
-            m.changes(&[(Key::DynamicRx, fixed)]),
+            m.changes(&[(ConfigOption::DynamicRx, fixed)]),
         )
     })
 }
@@ -275,8 +284,8 @@ fn segment(m: &Material<'_>) -> Option<Finding> {
     let (send, window) = (m.config.tcp_send_buffer, m.config.tcp_window);
     (send < least || window < least).then(|| {
         let (what, key) = match send < least {
-            true => (format!("The send buffer ({send} B)"), Key::SendBuffer),
-            false => (format!("The window ({window} B)"), Key::Window),
+            true => (format!("The send buffer ({send} B)"), ConfigOption::SendBuffer),
+            false => (format!("The window ({window} B)"), ConfigOption::Window),
         };
         finding(
             "two-segments",
@@ -298,7 +307,7 @@ fn sockets(m: &Material<'_>) -> Option<Finding> {
             Wrong,
             format!("{wanted} sockets are wanted at a time, {have} may be open"),
             "Further ones are refused (ENFILE).",
-            m.changes(&[(Key::Sockets, wanted)]),
+            m.changes(&[(ConfigOption::Sockets, wanted)]),
         )
     })
 }

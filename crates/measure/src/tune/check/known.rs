@@ -89,17 +89,17 @@ fn psram(m: &Material<'_>) -> Option<Finding> {
             Wrong,
             format!("Buffers are to be in PSRAM, which no {} has", m.context.chip),
             "The build ignores the setting.",
-            m.changes(&[(Key::PsramWifi, 0)]),
+            m.changes(&[(ConfigOption::PsramWifi, 0)]),
         ));
     }
-    (m.context.psram && m.settings.get(Key::DynamicTxBuffer) == Some(1)).then(|| {
+    (m.context.psram && m.settings.get(ConfigOption::DynamicTxBuffer) == Some(1)).then(|| {
         finding(
             "psram",
             Wrong,
             "Dynamic TX buffers are asked for, but with PSRAM the build takes static ones".into(),
             "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP excludes them (Kconfig); the number of static TX \
              buffers counts.",
-            m.changes(&[(Key::DynamicTxBuffer, 0)]),
+            m.changes(&[(ConfigOption::DynamicTxBuffer, 0)]),
         )
     })
 }
@@ -112,7 +112,7 @@ fn scaling(m: &Material<'_>) -> Option<Finding> {
             "Window scaling is asked for without PSRAM for Wi-Fi and lwIP".into(),
             "Kconfig: it depends on CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP; the build leaves it out, \
              and windows beyond 65535 with it.",
-            m.changes(&[(Key::WindowScale, 0)]),
+            m.changes(&[(ConfigOption::WindowScale, 0)]),
         )
     })
 }
@@ -120,9 +120,9 @@ fn scaling(m: &Material<'_>) -> Option<Finding> {
 /// Code that could be in RAM.
 fn flags(m: &Material<'_>, out: &mut Vec<Finding>) {
     let all = [
-        (Key::WifiIram, "The driver's send path runs from flash"),
-        (Key::WifiRxIram, "The driver's receive path runs from flash"),
-        (Key::LwipIram, "lwIP runs from flash"),
+        (ConfigOption::WifiIram, "The driver's send path runs from flash"),
+        (ConfigOption::WifiRxIram, "The driver's receive path runs from flash"),
+        (ConfigOption::LwipIram, "lwIP runs from flash"),
     ];
     for (key, what) in all {
         let Price::Code(bytes) = key.fact().price else { continue };
@@ -130,10 +130,10 @@ fn flags(m: &Material<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let gain = match key {
-            Key::LwipIram if m.context.chip.cores() == 1 => {
+            ConfigOption::LwipIram if m.context.chip.cores() == 1 => {
                 "Kconfig: more than 10 % of UDP's and TCP's throughput with one core."
             }
-            Key::LwipIram => "Kconfig: little with two cores, more than 10 % with one.",
+            ConfigOption::LwipIram => "Kconfig: little with two cores, more than 10 % with one.",
             _ => "Kconfig: Wi-Fi throughput is less that way.",
         };
         out.push(finding(
@@ -150,9 +150,10 @@ fn flags(m: &Material<'_>, out: &mut Vec<Finding>) {
 fn defaults(m: &Material<'_>) -> Option<Finding> {
     let rank = Rank::of(m.context.chip).find(|it| it.name == "default")?;
     let settings = rank.settings();
-    let differs =
-        |(key, wanted): &(Key, u32)| m.settings.get(*key).is_none() && m.value(*key) != *wanted;
-    let set: Vec<(Key, u32)> = settings.given().filter(differs).collect();
+    let differs = |(key, wanted): &(ConfigOption, u32)| {
+        m.settings.get(*key).is_none() && m.value(*key) != *wanted
+    };
+    let set: Vec<(ConfigOption, u32)> = settings.given().filter(differs).collect();
     (!set.is_empty()).then(|| {
         let list = set.iter().map(|(key, wanted)| {
             let own = shown(*key, m.value(*key));

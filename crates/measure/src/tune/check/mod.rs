@@ -18,7 +18,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sdkconfig::memory::{Memory, Traffic, heap};
-use espbench_model::sdkconfig::{Context, Key, Kind, Rank, Reading, SdkConfig, Settings};
+use espbench_model::sdkconfig::{
+    ConfigOption, Context, Kind, OptionValues, Rank, Reading, SdkConfig,
+};
 use serde::Serialize;
 
 /// Version of the JSON form.
@@ -98,7 +100,7 @@ pub struct Finding {
 
 /// A setting as the build takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Setting {
+pub struct EffectiveOption {
     /// Its name.
     pub name: String,
     /// The value in use.
@@ -147,7 +149,7 @@ pub struct Checked {
     /// Round trip in milliseconds.
     pub rtt_ms: f64,
     /// Settings in use.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<EffectiveOption>,
     /// What was found, the worst first.
     pub findings: Vec<Finding>,
     /// The nearest rank of the chip's document.
@@ -198,7 +200,7 @@ impl Checked {
 /// What the rules look at.
 struct Material<'q> {
     question: &'q Question,
-    settings: &'q Settings,
+    settings: &'q OptionValues,
     context: Context,
     config: SdkConfig,
     memory: Memory,
@@ -217,11 +219,11 @@ impl<'q> Material<'q> {
         }
     }
 
-    fn value(&self, key: Key) -> u32 {
+    fn value(&self, key: ConfigOption) -> u32 {
         self.settings.value(key, &self.context)
     }
 
-    fn name(&self, key: Key) -> &'static str {
+    fn name(&self, key: ConfigOption) -> &'static str {
         key.name_in(self.context.release)
     }
 
@@ -239,7 +241,7 @@ impl<'q> Material<'q> {
     }
 
     /// A setting that would help, within its range; `None` where it is so already.
-    fn change(&self, key: Key, to: u32) -> Option<Change> {
+    fn change(&self, key: ConfigOption, to: u32) -> Option<Change> {
         let range = key.range(&self.context);
         let to = to.clamp(*range.start(), *range.end());
         let from = self.value(key);
@@ -257,7 +259,7 @@ impl<'q> Material<'q> {
         })
     }
 
-    fn changes(&self, all: &[(Key, u32)]) -> Vec<Change> {
+    fn changes(&self, all: &[(ConfigOption, u32)]) -> Vec<Change> {
         all.iter().filter_map(|(key, to)| self.change(*key, *to)).collect()
     }
 
@@ -280,7 +282,7 @@ impl<'q> Material<'q> {
 }
 
 /// A value as a file has it.
-fn shown(key: Key, value: u32) -> String {
+fn shown(key: ConfigOption, value: u32) -> String {
     match (key.fact().kind, value) {
         (Kind::Flag, 0) => "n".into(),
         (Kind::Flag, _) => "y".into(),
@@ -326,7 +328,7 @@ pub fn check(question: &Question) -> Checked {
     findings.sort_by_key(|it| it.severity);
     once(&mut findings);
     let nearest = Rank::nearest(material.context.chip, &material.config);
-    let setting = |key: Key| Setting {
+    let setting = |key: ConfigOption| EffectiveOption {
         name: material.name(key).into(),
         value: shown(key, material.value(key)),
         given: material.settings.get(key).is_some(),
@@ -338,7 +340,7 @@ pub fn check(question: &Question) -> Checked {
         release: material.context.release.to_string(),
         streams: question.traffic.streams,
         rtt_ms: question.rtt.as_secs_f64() * 1e3,
-        settings: Key::all().map(setting).collect(),
+        settings: ConfigOption::all().map(setting).collect(),
         findings,
         nearest: nearest.map(|(rank, doublings)| Nearest {
             name: rank.name.into(),

@@ -192,7 +192,7 @@ fn doing_what_is_said_removes_what_was_said() {
         let checked = check(&question);
         let first = checked.findings.iter().find(|it| it.severity == Severity::Wrong);
         let Some(change) = first.and_then(|it| it.set.first()) else { break };
-        let key = Key::find(&change.name).expect("a setting");
+        let key = ConfigOption::find(&change.name).expect("a setting");
         question.reading.settings.set(key, change.to.parse().expect("a number"));
     }
     let checked = check(&question);

@@ -10,7 +10,7 @@ use crate::settings::{self, Setting};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_model::sdkconfig::{Context, Key, Rank, SdkConfig, Settings};
+use espbench_model::sdkconfig::{ConfigOption, Context, OptionValues, Rank, SdkConfig};
 
 /// How the radio of a station sleeps while it is associated: `esp_wifi_set_ps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,24 +121,24 @@ impl Space {
         let sleeps = asks(&[Metric::Current, Metric::Battery]);
         let latency = asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]);
         let heap = asks(&[Metric::Heap]);
-        let only = |turned: bool, key: Key, levels: &[u32]| {
+        let only = |turned: bool, key: ConfigOption, levels: &[u32]| {
             let range = key.range(&context);
             let fixed = [key.default_in(&context)];
             let all = if turned { levels } else { &fixed };
             all.iter().copied().filter(|it| range.contains(it)).collect::<Vec<u32>>()
         };
-        let flags = |turned: bool, key: Key| only(turned, key, &[0, 1]);
+        let flags = |turned: bool, key: ConfigOption| only(turned, key, &[0, 1]);
         let levels = Knob::ALL.map(|knob| match knob {
-            Knob::StaticRx => only(true, Key::StaticRx, STATIC),
-            Knob::DynamicRx => only(true, Key::DynamicRx, BUFFERS),
-            Knob::Tx => only(true, Key::DynamicTx, BUFFERS),
-            Knob::RxBaWindow => only(tcp || udp, Key::RxBaWindow, WINDOWS),
-            Knob::TxBaWindow => only(tcp || udp, Key::TxBaWindow, WINDOWS),
-            Knob::Window => only(tcp, Key::Window, BYTES),
-            Knob::SendBuffer => only(tcp_tx, Key::SendBuffer, BYTES),
-            Knob::UdpMailbox => only(udp, Key::UdpMailbox, MAILBOXES),
-            Knob::LwipIram => flags(tcp || udp || latency, Key::LwipIram),
-            Knob::WifiIram => flags(tcp || udp || latency || heap, Key::WifiIram),
+            Knob::StaticRx => only(true, ConfigOption::StaticRx, STATIC),
+            Knob::DynamicRx => only(true, ConfigOption::DynamicRx, BUFFERS),
+            Knob::Tx => only(true, ConfigOption::DynamicTx, BUFFERS),
+            Knob::RxBaWindow => only(tcp || udp, ConfigOption::RxBaWindow, WINDOWS),
+            Knob::TxBaWindow => only(tcp || udp, ConfigOption::TxBaWindow, WINDOWS),
+            Knob::Window => only(tcp, ConfigOption::Window, BYTES),
+            Knob::SendBuffer => only(tcp_tx, ConfigOption::SendBuffer, BYTES),
+            Knob::UdpMailbox => only(udp, ConfigOption::UdpMailbox, MAILBOXES),
+            Knob::LwipIram => flags(tcp || udp || latency, ConfigOption::LwipIram),
+            Knob::WifiIram => flags(tcp || udp || latency || heap, ConfigOption::WifiIram),
             Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
         });
         let all = [Power::Awake, Power::MinModem, Power::MaxModem(3), Power::MaxModem(10)];
@@ -165,17 +165,17 @@ impl Space {
         let value = |knob| self.value(place, knob);
         let short = |knob| u16::try_from(value(knob)).unwrap_or(u16::MAX);
         let window = |knob| u8::try_from(value(knob)).unwrap_or(u8::MAX);
-        let base = Settings::default().config(&self.context);
-        let most = *Key::TcpMailbox.range(&self.context).end();
+        let base = OptionValues::default().config(&self.context);
+        let most = *ConfigOption::TcpMailbox.range(&self.context).end();
         // Values that fit each other: no more segments on the way than there are dynamic RX buffers
         // (rule `window` of a check), and of these no fewer than static ones (Kconfig).
         let (static_rx, mss) = (short(Knob::StaticRx), u32::from(base.tcp_mss).max(1));
-        let two = (2 * self.streams).min(*Key::DynamicRx.range(&self.context).end());
+        let two = (2 * self.streams).min(*ConfigOption::DynamicRx.range(&self.context).end());
         let dynamic_rx = short(Knob::DynamicRx).max(static_rx).max(two as u16);
-        let sockets = *Key::Sockets.range(&self.context).end();
+        let sockets = *ConfigOption::Sockets.range(&self.context).end();
         let sockets = sockets.min(self.streams + 2).max(base.sockets.into()) as u16;
         let fits = u32::from(dynamic_rx) / self.streams * mss;
-        let least = *Key::Window.range(&self.context).start();
+        let least = *ConfigOption::Window.range(&self.context).start();
         let receive = value(Knob::Window).min(fits.max(2 * mss).max(least));
         let mailbox = (receive / mss + 2).clamp(base.tcp_mailbox.into(), most);
         let tcp_mailbox = u16::try_from(mailbox).unwrap_or(u16::MAX);
@@ -229,7 +229,7 @@ impl Space {
     /// way to sleep.
     #[must_use]
     pub fn starts(&self) -> Vec<Place> {
-        let defaults = Settings::default().config(&self.context);
+        let defaults = OptionValues::default().config(&self.context);
         let ranks = Rank::of(self.context.chip).map(|it| it.settings().config(&self.context));
         let configs: Vec<SdkConfig> = core::iter::once(defaults).chain(ranks).collect();
         let mut places: Vec<Place> = Vec::new();
@@ -300,15 +300,15 @@ impl Candidate {
 
     /// The settings that are not the build's defaults, with their values.
     #[must_use]
-    pub fn changes(&self, context: &Context) -> Vec<(Key, u32)> {
-        let own = Settings::from(&self.config);
+    pub fn changes(&self, context: &Context) -> Vec<(ConfigOption, u32)> {
+        let own = OptionValues::from(&self.config);
         own.given().filter(|(key, value)| *value != key.default_in(context)).collect()
     }
 
     /// The same with one setting as the build has it.
     #[must_use]
-    pub fn without(&self, key: Key, context: &Context) -> Self {
-        let mut settings = Settings::from(&self.config);
+    pub fn without(&self, key: ConfigOption, context: &Context) -> Self {
+        let mut settings = OptionValues::from(&self.config);
         settings.set(key, key.default_in(context));
         Self { config: settings.config(context), ..*self }
     }

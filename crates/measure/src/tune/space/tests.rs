@@ -36,7 +36,7 @@ fn a_neighbour_differs_in_one_knob_and_is_within() {
         for next in space.neighbours(&place) {
             let moved = next.iter().zip(&place).filter(|(a, b)| a != b).count();
             assert_eq!(moved, 1);
-            let range = Key::StaticRx.range(space.context());
+            let range = ConfigOption::StaticRx.range(space.context());
             assert!(range.contains(&space.candidate(&next).config.static_rx.into()));
         }
     }
@@ -69,7 +69,7 @@ fn values_of_a_candidate_fit_each_other() {
         let space = Space::new(context, &Metric::ALL, streams);
         for _ in 0..50 {
             let candidate = space.candidate(&space.any(&mut random));
-            let settings = Settings::from(&candidate.config);
+            let settings = OptionValues::from(&candidate.config);
             let checked = check(&Question {
                 file: "candidate".into(),
                 reading: Reading { settings, ..Reading::default() },
@@ -91,6 +91,9 @@ fn a_setting_can_be_taken_back() {
     let context = Context::default();
     let config = SdkConfig { tx: 16, lwip_iram: true, ..SdkConfig::default() };
     let candidate = Candidate { config, power: Power::Awake };
-    assert_eq!(candidate.changes(&context), [(Key::DynamicTx, 16), (Key::LwipIram, 1)]);
-    assert_eq!(candidate.without(Key::DynamicTx, &context).config.tx, 32);
+    assert_eq!(
+        candidate.changes(&context),
+        [(ConfigOption::DynamicTx, 16), (ConfigOption::LwipIram, 1)]
+    );
+    assert_eq!(candidate.without(ConfigOption::DynamicTx, &context).config.tx, 32);
 }

@@ -21,7 +21,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sdkconfig::{self, Context, Release, Settings};
+use espbench_model::sdkconfig::{self, Context, OptionValues, Release};
 
 /// Ticks without work that FreeRTOS must expect to sleep: the default of
 /// `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` (ESP-IDF v5.1, components/freertos/Kconfig).
@@ -327,11 +327,11 @@ impl Table<'_> {
         let light = self.layers.switch(self.table, "light_sleep").unwrap_or(false);
         let millis = |key| u64::from(settings.value(key, &context));
         let min_active = self.number("min_active_ms").map_or_else(
-            || Duration::from_millis(millis(sdkconfig::Key::MinActive)),
+            || Duration::from_millis(millis(sdkconfig::ConfigOption::MinActive)),
             |ms| us(ms * 1e3),
         );
-        let disconnected = settings.flag(sdkconfig::Key::DisconnectedSleep, &context);
-        let one_core = settings.flag(sdkconfig::Key::Unicore, &context);
+        let disconnected = settings.flag(sdkconfig::ConfigOption::DisconnectedSleep, &context);
+        let one_core = settings.flag(sdkconfig::ConfigOption::Unicore, &context);
         let modes = self.layers.modes(self.table, "esp_now_mode");
         Ok(NetDevice {
             name: self.name.clone(),
@@ -390,12 +390,12 @@ impl Table<'_> {
     }
 
     /// What the file says of the firmware, each value in its range.
-    fn settings(&self, profile: &Profile) -> Result<(Settings, Context), Wrong> {
+    fn settings(&self, profile: &Profile) -> Result<(OptionValues, Context), Wrong> {
         let release: Release = match self.layers.text(self.table, "idf") {
             None => Release::default(),
             Some(text) => text.parse().map_err(|it| self.wrong("idf", format!("`idf`: {it}")))?,
         };
-        let mut settings = Settings::default();
+        let mut settings = OptionValues::default();
         // What no SDK of its own has settings for is taken for an ESP32.
         let chip = profile.chip.name().parse().unwrap_or(sdkconfig::Chip::Esp32);
         let context = Context { chip, release, ..Context::default() };

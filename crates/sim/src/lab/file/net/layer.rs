@@ -55,7 +55,7 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layer {
     pub(super) values: Vec<Entry>,
-    pub(super) sdk: Vec<(sdkconfig::Key, u32, usize)>,
+    pub(super) sdk: Vec<(sdkconfig::ConfigOption, u32, usize)>,
     pub(super) sources: Vec<Source>,
     pub(super) parts: Vec<Part>,
     /// Where it begins.
@@ -185,9 +185,10 @@ impl Layer {
     fn settings(&mut self, block: &Block<'_>) -> Result<(), Wrong> {
         for setting in block.settings("sdkconfig")? {
             // ESP-IDF's guide leaves out `ESP_`.
-            let guide = || sdkconfig::Key::find(&format!("ESP_{}", setting.name));
-            let Some(key) = sdkconfig::Key::find(&setting.name).or_else(guide) else {
-                let known: Vec<&str> = sdkconfig::Key::all().map(|it| bare(it.name())).collect();
+            let guide = || sdkconfig::ConfigOption::find(&format!("ESP_{}", setting.name));
+            let Some(key) = sdkconfig::ConfigOption::find(&setting.name).or_else(guide) else {
+                let known: Vec<&str> =
+                    sdkconfig::ConfigOption::all().map(|it| bare(it.name())).collect();
                 let guess = text::meant(bare(&setting.name), &known)
                     .map(|it| format!("did you mean `{it}`?"))
                     .unwrap_or_else(|| "`docs/lab.md` lists those that the lab knows".into());
@@ -332,7 +333,7 @@ impl<'l> Layers<'l> {
     }
 
     /// Settings of the firmware, with their places: the variant's go before those of the lab.
-    pub(super) fn settings(self) -> Vec<(sdkconfig::Key, u32, usize)> {
+    pub(super) fn settings(self) -> Vec<(sdkconfig::ConfigOption, u32, usize)> {
         let mut all = self.lab.sdk.clone();
         for &(key, value, at) in &self.variant.sdk {
             match all.iter_mut().find(|it| it.0 == key) {

@@ -14,7 +14,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use espbench_model::fact;
 use espbench_model::sdkconfig::memory::{Memory, Traffic};
-use espbench_model::sdkconfig::{Context, Settings};
+use espbench_model::sdkconfig::{Context, OptionValues};
 use espbench_model::workload::{Direction, IpTest, Wifi};
 
 /// How things were as a test began.
@@ -118,7 +118,7 @@ impl Cell<'_, '_> {
     /// The heap, beside the guide's formula.
     fn heap(&mut self) {
         let Some(heap) = self.lab.heap(self.device) else { return };
-        let settings = Settings::from(&self.scene.devices[0].sdk);
+        let settings = OptionValues::from(&self.scene.devices[0].sdk);
         let memory = Memory::of(&settings, &Context::default(), Traffic::default());
         for (name, bytes) in [
             (fact::HEAP_STARTED, heap.started.into()),
