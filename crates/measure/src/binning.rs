@@ -14,7 +14,7 @@ pub const MOST_POINTS: usize = 200;
 /// bins (and axes) have equal factors instead.
 pub(crate) const SKEWED: f64 = 5.0;
 
-/// The division of an axis that suits these observations.
+/// Returns the division of an axis that suits these observations.
 #[must_use]
 pub fn scale(values: &Sorted) -> Scale {
     match (values.values().first(), values.values().last()) {
@@ -23,7 +23,7 @@ pub fn scale(values: &Sorted) -> Scale {
     }
 }
 
-/// A histogram as corner points: `x` is the lower edge of a bin and `y` the share of all
+/// Returns a histogram as corner points: `x` is the lower edge of a bin and `y` the share of all
 /// observations in it, in percent; the last point closes the last bin with `y` = 0.
 ///
 /// The width of a bin is 2 IQR / cube root of n (Freedman and Diaconis 1981, "On the histogram as
@@ -76,8 +76,8 @@ fn bins(values: &Sorted, to: impl Fn(f64) -> f64, range: f64) -> usize {
     (wanted as usize).clamp(1, MOST_BINS)
 }
 
-/// The empirical distribution function, `y` in percent, thinned to [`MOST_POINTS`]: half of the
-/// points at equal steps of rank, half at equal factors of what is left above, so that the tail
+/// Returns the empirical distribution function, `y` in percent, thinned to [`MOST_POINTS`]: half of
+/// the points at equal steps of rank, half at equal factors of what is left above, so that the tail
 /// keeps its shape.
 #[must_use]
 pub fn cumulative(values: &Sorted) -> Vec<Point> {

@@ -2,19 +2,19 @@
 
 use crate::special::{binomial_density, incomplete_beta, normal_quantile};
 
-/// Probability of exactly `k` successes in `n` trials of probability `p`.
+/// Returns the probability of exactly `k` successes in `n` trials of probability `p`.
 #[must_use]
 pub fn pmf(k: u64, n: u64, p: f64) -> f64 {
     binomial_density(k as f64, n as f64, p, 1.0 - p)
 }
 
-/// Probability of at most `k` successes: `I_{1-p}(n - k, k + 1)` (NIST DLMF 8.17.5).
+/// Returns the probability of at most `k` successes: `I_{1-p}(n - k, k + 1)` (NIST DLMF 8.17.5).
 #[must_use]
 pub fn cdf(k: u64, n: u64, p: f64) -> f64 {
     if k >= n { 1.0 } else { incomplete_beta((n - k) as f64, k as f64 + 1.0, 1.0 - p, p) }
 }
 
-/// The smallest `k` with `cdf(k, n, p) >= probability`.
+/// Returns the smallest `k` with `cdf(k, n, p) >= probability`.
 ///
 /// Starts from the normal distribution with the Cornish-Fisher correction for skewness (Cornish and
 /// Fisher 1938), which is off by a rank or two for central probabilities, and walks to the exact

@@ -28,13 +28,13 @@ pub const RESAMPLED: usize = 5000;
 /// distribution to have tails; Student's t interval is used instead.
 pub const FEWEST: usize = 10;
 
-/// The mean of `values` with its 95 % bootstrap interval; `seed` makes it repeatable.
+/// Returns the mean of `values` with its 95 % bootstrap interval; `seed` makes it repeatable.
 #[must_use]
 pub fn mean(values: &[f64], seed: u64) -> Estimate {
     mean_at(values, 0.95, seed)
 }
 
-/// The same with another confidence, between 0 and 1.
+/// Returns the mean as [`mean`] does, with another confidence, between 0 and 1.
 #[must_use]
 pub fn mean_at(values: &[f64], confidence: f64, seed: u64) -> Estimate {
     let (Some(m), Some(s)) = (interval::mean(values), interval::stddev(values)) else {
@@ -82,8 +82,8 @@ fn resampled_means(values: &[f64], seed: u64) -> Vec<f64> {
     means
 }
 
-/// Efron's bias correction z0: how far the mean is from the bootstrap distribution's middle, in
-/// standard deviations. Resamples equal to the mean count half.
+/// Returns Efron's bias correction z0: how far the mean is from the bootstrap distribution's
+/// middle, in standard deviations. Resamples equal to the mean count half.
 fn bias(sorted_means: &[f64], m: f64) -> f64 {
     let below = sorted_means.partition_point(|&v| v < m);
     let not_above = sorted_means.partition_point(|&v| v <= m);
@@ -92,7 +92,8 @@ fn bias(sorted_means: &[f64], m: f64) -> f64 {
     normal_quantile(part.clamp(edge, 1.0 - edge))
 }
 
-/// Efron's acceleration, by the jackknife, which for a mean is a sixth of the skewness over sqrt(n).
+/// Returns Efron's acceleration, by the jackknife, which for a mean is a sixth of the skewness over
+/// sqrt(n).
 fn acceleration(values: &[f64], m: f64) -> f64 {
     let (mut squares, mut cubes) = (0.0, 0.0);
     for v in values {
@@ -104,14 +105,14 @@ fn acceleration(values: &[f64], m: f64) -> f64 {
     if scale > 0.0 { cubes / (6.0 * scale) } else { 0.0 }
 }
 
-/// The level of the bootstrap distribution that stands for `level` (Efron 1987).
+/// Returns the level of the bootstrap distribution that stands for `level` (Efron 1987).
 fn adjusted(level: f64, bias: f64, acceleration: f64) -> f64 {
     let z = bias + normal_quantile(level);
     normal_cdf(bias + z / (1.0 - acceleration * z))
 }
 
-/// The value at `level` of the bootstrap distribution, between its (B + 1) steps by interpolation
-/// (Davison and Hinkley 1997, section 5.2).
+/// Returns the value at `level` of the bootstrap distribution, between its (B + 1) steps by
+/// interpolation (Davison and Hinkley 1997, section 5.2).
 fn percentile(sorted: &[f64], level: f64) -> f64 {
     let rank = (level * (sorted.len() + 1) as f64).clamp(1.0, sorted.len() as f64);
     let below = libm::floor(rank) as usize;
@@ -120,9 +121,9 @@ fn percentile(sorted: &[f64], level: f64) -> f64 {
     low + (rank - below as f64) * (high - low)
 }
 
-/// The ABC interval of a mean (`DiCiccio` and Efron 1996, "Bootstrap confidence intervals",
-/// Statistical Science 11(3)): BCa's limit in closed form. For a mean its bias
-/// correction equals its acceleration.
+/// Returns the ABC interval of a mean (`DiCiccio` and Efron 1996, "Bootstrap confidence intervals",
+/// Statistical Science 11(3)): BCa's limit in closed form. For a mean its bias correction equals
+/// its acceleration.
 fn approximate(values: &[f64], m: f64, tail: f64) -> (f64, f64) {
     let a = acceleration(values, m);
     let n = values.len() as f64;

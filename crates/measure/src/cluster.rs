@@ -31,7 +31,8 @@ pub fn proportion(groups: &[(u64, u64)]) -> Estimate {
     Estimate { n: all, ..estimate }
 }
 
-/// How many independent observations would vary as much as these; never more than there are.
+/// Returns how many independent observations would vary as much as these; never more than there
+/// are.
 fn independent(groups: &[(u64, u64)]) -> f64 {
     let hits: u64 = groups.iter().map(|it| it.0).sum();
     let all: u64 = groups.iter().map(|it| it.1).sum();
@@ -47,7 +48,7 @@ fn independent(groups: &[(u64, u64)]) -> f64 {
     (n * chance / variance * (Z95 / t) * (Z95 / t)).max(1.0)
 }
 
-/// The variance of the mean (sums over counts) of groups; `None` for fewer than two.
+/// Returns the variance of the mean (sums over counts) of groups; `None` for fewer than two.
 fn variance(groups: &[(f64, u64)], mean: f64) -> Option<f64> {
     let filled = groups.iter().filter(|it| it.1 > 0).count();
     if filled < 2 {
@@ -65,7 +66,7 @@ fn variance(groups: &[(f64, u64)], mean: f64) -> Option<f64> {
     Some(g / (g - 1.0) * squares / (n * n))
 }
 
-/// Sum and number of the observations of each group: their mean.
+/// Returns the mean of groups that are given as sum and number of their observations.
 #[must_use]
 pub fn mean(groups: &[(f64, u64)]) -> Estimate {
     let n: u64 = groups.iter().map(|it| it.1).sum();
@@ -86,7 +87,7 @@ pub fn mean(groups: &[(f64, u64)]) -> Estimate {
     Estimate { value: Some(value), n, low: end(-1.0), high: end(1.0) }
 }
 
-/// The quantile `q` of all observations; each group in any order.
+/// Returns the quantile `q` of all observations; each group in any order.
 #[must_use]
 pub fn quantile(groups: &[Vec<f64>], q: f64) -> Estimate {
     let all = Sorted::new(groups.iter().flatten().copied().collect());

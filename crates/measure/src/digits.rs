@@ -26,7 +26,7 @@ const COUNTED: [&str; 9] = [
     "devices",
 ];
 
-/// A value without an interval.
+/// Prints a value without an interval.
 #[must_use]
 pub fn plain(value: f64) -> String {
     if value == 0.0 {
@@ -35,7 +35,7 @@ pub fn plain(value: f64) -> String {
     rounded(value, 3 - magnitude(value).min(3))
 }
 
-/// A value with the digits that its interval is worth.
+/// Prints a value with the digits that its interval is worth.
 #[must_use]
 pub fn worth(value: f64, low: Option<f64>, high: Option<f64>) -> String {
     match step(low, high) {
@@ -44,8 +44,8 @@ pub fn worth(value: f64, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// The interval, `6.51–6.95`; a question mark for an end that the sample cannot bound. `None`
-/// where there is no interval at all.
+/// Prints the interval, `6.51–6.95`; a question mark for an end that the sample cannot bound.
+/// `None` where there is no interval at all.
 #[must_use]
 pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     let decimals = step(low, high);
@@ -57,7 +57,7 @@ pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     (low.is_some() || high.is_some()).then(|| format!("{}–{}", end(low), end(high)))
 }
 
-/// The value of a cell; `None` stays unknown.
+/// Prints the value of a cell; `None` stays unknown.
 #[must_use]
 pub fn value(cell: &Cell) -> Option<String> {
     let value = cell.value?;
@@ -68,13 +68,13 @@ pub fn value(cell: &Cell) -> Option<String> {
     })
 }
 
-/// The value of an estimate.
+/// Prints the value of an estimate.
 #[must_use]
 pub fn estimate(e: &Estimate) -> Option<String> {
     e.value.map(|v| worth(v, e.low, e.high))
 }
 
-/// Value, unit and interval in a sentence: `6.73 ms (6.51–6.95)`.
+/// Prints value, unit and interval for a sentence: `6.73 ms (6.51–6.95)`.
 #[must_use]
 pub fn sentence(cell: &Cell) -> Option<String> {
     let value = value(cell)?;
@@ -85,20 +85,20 @@ pub fn sentence(cell: &Cell) -> Option<String> {
     })
 }
 
-/// A count.
+/// Prints a count.
 #[must_use]
 pub fn count(n: u64) -> String {
     format!("{n}")
 }
 
-/// The nearest number of six significant digits.
+/// Returns the nearest number of six significant digits.
 #[must_use]
 pub fn six(value: f64) -> f64 {
     significant(value, 6)
 }
 
-/// The nearest number of three significant digits, as short as it is written: for tables in which
-/// many things stand beside each other.
+/// Prints the nearest number of three significant digits, as short as it is written: for tables in
+/// which many things stand beside each other.
 #[must_use]
 pub(crate) fn three(value: f64) -> String {
     significant(value, 3).to_string()
@@ -109,9 +109,9 @@ fn significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// Decimal places that an interval is worth; negative rounds left of the point. `None` for an
-/// interval that is open or has no width (but for the rounding of what it was computed with), which
-/// says nothing about digits.
+/// Returns the decimal places that an interval is worth; negative rounds left of the point. `None`
+/// for an interval that is open or has no width (but for the rounding of what it was computed
+/// with), which says nothing about digits.
 ///
 /// An interval that reaches over a factor of three or more is long on one side only; rounded by
 /// its width, its lower end would read 0. Such a one keeps one digit of its lower end.
@@ -123,7 +123,7 @@ fn step(low: Option<f64>, high: Option<f64>) -> Option<i32> {
     (half.is_finite() && !exact).then(|| keep.max(1 - magnitude(half)))
 }
 
-/// Power of ten of the first significant digit.
+/// Returns the power of ten of the first significant digit.
 fn magnitude(value: f64) -> i32 {
     let size = value.abs();
     if size > 0.0 && size.is_finite() { libm::floor(libm::log10(size)) as i32 } else { 0 }

@@ -8,15 +8,15 @@ use crate::special::{normal_quantile, student_quantile};
 /// Standard normal quantile for a two-sided 95 % interval.
 pub const Z95: f64 = 1.959_963_984_540_054;
 
-/// A proportion `k` of `n` with its 95 % Wilson score interval (Wilson 1927, "Probable inference,
-/// the law of succession, and statistical inference"; recommended for all n by Brown, Cai and
-/// `DasGupta` 2001).
+/// Returns a proportion `k` of `n` with its 95 % Wilson score interval (Wilson 1927, "Probable
+/// inference, the law of succession, and statistical inference"; recommended for all n by Brown,
+/// Cai and `DasGupta` 2001).
 #[must_use]
 pub fn wilson(k: u64, n: u64) -> Estimate {
     wilson_z(k, n, Z95)
 }
 
-/// The same with another confidence, between 0 and 1.
+/// Returns the proportion as [`wilson`] does, with another confidence, between 0 and 1.
 #[must_use]
 pub fn wilson_at(k: u64, n: u64, confidence: f64) -> Estimate {
     wilson_z(k, n, normal_quantile(0.5 + 0.5 * confidence))
@@ -29,7 +29,7 @@ fn wilson_z(k: u64, n: u64, z: f64) -> Estimate {
     Estimate { n, ..wilson_share(k as f64 / n as f64, n as f64, z) }
 }
 
-/// The same for a share of a number of observations that need not be whole.
+/// Returns the Wilson interval of a share of observations whose number need not be whole.
 pub(crate) fn wilson_share(p: f64, nf: f64, z: f64) -> Estimate {
     let z2 = z * z;
     let centre = (p + z2 / (2.0 * nf)) / (1.0 + z2 / nf);
@@ -42,7 +42,7 @@ pub(crate) fn wilson_share(p: f64, nf: f64, z: f64) -> Estimate {
     }
 }
 
-/// Arithmetic mean; `None` for no observations, or where one is not finite.
+/// Returns the arithmetic mean; `None` for no observations, or where one is not finite.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
@@ -51,7 +51,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     Some(values.iter().sum::<f64>() / values.len() as f64).filter(|m| m.is_finite())
 }
 
-/// Standard deviation of the sample (n - 1 in the denominator); `None` for fewer than two.
+/// Returns the standard deviation of the sample (n - 1 in the denominator); `None` for fewer than
+/// two.
 #[must_use]
 pub fn stddev(values: &[f64]) -> Option<f64> {
     let m = mean(values)?;
@@ -62,15 +63,15 @@ pub fn stddev(values: &[f64]) -> Option<f64> {
     Some(libm::sqrt(sum / (values.len() - 1) as f64)).filter(|s| s.is_finite())
 }
 
-/// The mean of a few observations that are close to normal (seconds of a rate, say), with its 95 %
-/// Student t interval (Student 1908, "The probable error of a mean"). One observation has no
-/// interval.
+/// Returns the mean of a few observations that are close to normal (seconds of a rate, say), with
+/// its 95 % Student t interval (Student 1908, "The probable error of a mean"). One observation has
+/// no interval.
 #[must_use]
 pub fn mean_t(values: &[f64]) -> Estimate {
     mean_t_at(values, 0.95)
 }
 
-/// The same with another confidence, between 0 and 1.
+/// Returns the mean as [`mean_t`] does, with another confidence, between 0 and 1.
 #[must_use]
 pub fn mean_t_at(values: &[f64], confidence: f64) -> Estimate {
     let n = values.len();
@@ -84,7 +85,7 @@ pub fn mean_t_at(values: &[f64], confidence: f64) -> Estimate {
     Estimate { value, n: n as u64, low: end(-1.0), high: end(1.0) }
 }
 
-/// `a - b` with the interval that follows from the two intervals, by the method of variance
+/// Returns `a - b` with the interval that follows from the two intervals, by the method of variance
 /// estimates recovery (Zou and Donner 2008, "Construction of confidence limits about effect
 /// measures"). From two Wilson intervals it is Newcombe's hybrid score interval (Newcombe 1998,
 /// "Interval estimation for the difference between independent proportions", method 10).
@@ -108,10 +109,10 @@ pub fn difference(a: &Estimate, b: &Estimate) -> Estimate {
     }
 }
 
-/// `a / b` with the interval that follows from the two intervals: MOVER-R (Donner and Zou 2012,
-/// "Closed-form confidence intervals for functions of the normal mean and standard deviation",
-/// Statistical Methods in Medical Research 21(4), section on ratios). For quantities that cannot be
-/// negative: lower ends below 0 count as 0.
+/// Returns `a / b` with the interval that follows from the two intervals: MOVER-R (Donner and Zou
+/// 2012, "Closed-form confidence intervals for functions of the normal mean and standard
+/// deviation", Statistical Methods in Medical Research 21(4), section on ratios). For quantities
+/// that cannot be negative: lower ends below 0 count as 0.
 ///
 /// Their limits are the roots of a quadratic; the lower one is written here as C / (B + sqrt(D))
 /// instead of (B - sqrt(D)) / A, which is the same number and stays defined where A is 0 or less.
@@ -147,7 +148,7 @@ pub fn ratio(a: &Estimate, b: &Estimate) -> Estimate {
     }
 }
 
-/// The ends of an interval; the value itself where there is no interval at all.
+/// Returns the ends of an interval; the value itself where there is no interval at all.
 fn ends(e: &Estimate, value: f64) -> (Option<f64>, Option<f64>) {
     if e.low.is_none() && e.high.is_none() {
         return (Some(value), Some(value));

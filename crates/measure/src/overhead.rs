@@ -1,4 +1,4 @@
-//! What the tool itself costs on this host, from a calibration over loopback.
+//! Costs of the tool itself on this host, from a calibration over loopback.
 
 use crate::quantile::Sorted;
 use crate::report::Overhead;
@@ -8,8 +8,8 @@ use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_model::time::Instant;
 
 impl Overhead {
-    /// From readings of the clock taken one after the other, and from round trips against the
-    /// tool's own responder.
+    /// Computes the costs from readings of the clock taken one after the other, and from round
+    /// trips against the tool's own responder.
     #[must_use]
     pub fn from_samples(readings: &[Instant], samples: &[Sample]) -> Self {
         let steps = readings.windows(2).map(|w| w[1].since(w[0]));

@@ -24,20 +24,20 @@ impl Sorted {
         Self(values)
     }
 
-    /// The observations, in ascending order.
+    /// Returns the observations, in ascending order.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// The quantile `q` (0 to 1) with its 95 % interval. An end that the sample is too small to
-    /// enclose is `None`; the other end then still holds with 97.5 %.
+    /// Returns the quantile `q` (0 to 1) with its 95 % interval. An end that the sample is too
+    /// small to enclose is `None`; the other end then still holds with 97.5 %.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Estimate {
         self.quantile_at(q, 0.95)
     }
 
-    /// The quantile `q` with its interval of that confidence (0 to 1, both tails alike).
+    /// Returns the quantile `q` with its interval of that confidence (0 to 1, both tails alike).
     #[must_use]
     pub fn quantile_at(&self, q: f64, confidence: f64) -> Estimate {
         let n = self.0.len();
@@ -56,21 +56,21 @@ impl Sorted {
         }
     }
 
-    /// The smallest observation.
+    /// Returns the smallest observation.
     #[must_use]
     pub fn min(&self) -> Estimate {
         self.0.first().map_or_else(Estimate::default, |&v| Estimate::exact(v, self.0.len() as u64))
     }
 
-    /// The largest observation.
+    /// Returns the largest observation.
     #[must_use]
     pub fn max(&self) -> Estimate {
         self.0.last().map_or_else(Estimate::default, |&v| Estimate::exact(v, self.0.len() as u64))
     }
 }
 
-/// The ranks, from 1 to `n`, of the order statistics that enclose the quantile `q`; `None` where
-/// the sample has no such rank.
+/// Returns the ranks, from 1 to `n`, of the order statistics that enclose the quantile `q`; `None`
+/// where the sample has no such rank.
 ///
 /// With B binomial (n, q), the observation of rank l lies above the quantile with probability
 /// P(B < l), and that of rank u below it with P(B >= u). The widest l and the smallest u are taken
@@ -86,8 +86,8 @@ pub fn ranks(n: u64, q: f64, confidence: f64) -> (Option<u64>, Option<u64>) {
     ((low >= 1).then_some(low), (high <= n).then_some(high))
 }
 
-/// The smallest number of observations that encloses the quantile `q` from both sides with 95 %
-/// confidence: the extremes must do it, (1 - tail) of the time on each side.
+/// Returns the smallest number of observations that encloses the quantile `q` from both sides with
+/// 95 % confidence: the extremes must do it, (1 - tail) of the time on each side.
 #[must_use]
 pub fn needed(q: f64) -> u64 {
     if !(q > 0.0 && q < 1.0) {

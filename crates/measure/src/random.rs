@@ -1,8 +1,8 @@
 //! A small random number generator, for statistics only: the same seed gives the same numbers on
 //! every machine.
 
-/// The next number of the `SplitMix64` sequence (Steele, Lea and Flood 2014, "Fast splittable
-/// pseudorandom number generators"); turns any seed into well-mixed state.
+/// Returns the next number of the `SplitMix64` sequence (Steele, Lea and Flood 2014, "Fast
+/// splittable pseudorandom number generators"), which turns any seed into well-mixed state.
 pub fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -17,13 +17,13 @@ pub fn split_mix(state: &mut u64) -> u64 {
 pub struct Random([u64; 4]);
 
 impl Random {
-    /// A generator whose state comes from `seed` by [`split_mix`], as its authors advise.
+    /// Creates a generator whose state comes from `seed` by [`split_mix`], as its authors advise.
     #[must_use]
     pub fn new(mut seed: u64) -> Self {
         Self([(); 4].map(|()| split_mix(&mut seed)))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let s = &mut self.0;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -37,8 +37,8 @@ impl Random {
         result
     }
 
-    /// Two whole numbers from 0 to `below` - 1, by multiplication and shift (Lemire 2019, "Fast
-    /// random integer generation in an interval") without his rejection: the bias is under
+    /// Returns two whole numbers from 0 to `below` - 1, by multiplication and shift (Lemire 2019,
+    /// "Fast random integer generation in an interval") without his rejection: the bias is under
     /// `below` / 2^32, which no resample of thousands can show.
     pub fn two_below(&mut self, below: u32) -> [usize; 2] {
         let bits = self.bits();
@@ -46,7 +46,7 @@ impl Random {
         [scale(bits >> 32), scale(bits & 0xFFFF_FFFF)]
     }
 
-    /// Uniform in [0, 1), with 53 random bits.
+    /// Returns a number that is uniform in [0, 1), with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }

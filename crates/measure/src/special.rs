@@ -8,13 +8,13 @@ use core::f64::consts::PI;
 /// ln(2 pi).
 const LN_2PI: f64 = 1.837_877_066_409_345_5;
 
-/// Distribution function of the standard normal distribution.
+/// Returns the distribution function of the standard normal distribution at `z`.
 #[must_use]
 pub fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * core::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Quantile of the standard normal distribution: negative infinity at 0, infinity at 1.
+/// Returns the quantile of the standard normal distribution: negative infinity at 0, infinity at 1.
 ///
 /// Starts from Abramowitz and Stegun 26.2.23 (error below 4.5e-4) and refines by Halley's method,
 /// whose error goes with the third power: three steps reach the precision of a double.
@@ -41,8 +41,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p < 0.5 { z } else { -z }
 }
 
-/// The error of Stirling's formula, ln(n!) - ln(sqrt(2 pi n) (n/e)^n), for n above 0 (Loader 2000,
-/// "Fast and accurate computation of binomial probabilities").
+/// Returns the error of Stirling's formula, ln(n!) - ln(sqrt(2 pi n) (n/e)^n), for n above 0
+/// (Loader 2000, "Fast and accurate computation of binomial probabilities").
 fn stirling_error(n: f64) -> f64 {
     if n <= 15.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - 0.5 * LN_2PI;
@@ -53,7 +53,7 @@ fn stirling_error(n: f64) -> f64 {
         / n
 }
 
-/// x ln(x / m) + m - x without cancellation near x = m (Loader 2000).
+/// Returns x ln(x / m) + m - x without cancellation near x = m (Loader 2000).
 fn deviance(x: f64, m: f64) -> f64 {
     if libm::fabs(x - m) >= 0.1 * (x + m) {
         return x * libm::log(x / m) + m - x;
@@ -72,9 +72,9 @@ fn deviance(x: f64, m: f64) -> f64 {
     sum
 }
 
-/// Binomial probability of `x` out of `n` with success probability `p` and `q` = 1 - p, also for
-/// numbers that are not whole (Loader 2000, the saddle-point expansion: relative error near 1e-14
-/// at any size).
+/// Returns the binomial probability of `x` out of `n` with success probability `p` and `q` = 1 - p,
+/// also for numbers that are not whole (Loader 2000, the saddle-point expansion: relative error
+/// near 1e-14 at any size).
 #[must_use]
 pub fn binomial_density(x: f64, n: f64, p: f64, q: f64) -> f64 {
     if !(x >= 0.0 && x <= n) {
@@ -98,13 +98,13 @@ pub fn binomial_density(x: f64, n: f64, p: f64, q: f64) -> f64 {
     libm::exp(core - 0.5 * (LN_2PI + libm::log(x) + libm::log1p(-x / n)))
 }
 
-/// ln(q) where q = 1 - p, by whichever of the two keeps the digits.
+/// Returns ln(q) where q = 1 - p, by whichever of the two keeps the digits.
 fn log_of_complement(p: f64, q: f64) -> f64 {
     if p < 0.5 { libm::log1p(-p) } else { libm::log(q) }
 }
 
-/// Regularized incomplete beta function `I_x(a, b)`, with `y` = 1 - x given apart so that neither
-/// loses digits near 1. For `a` and `b` above 0 and up to some 1e8.
+/// Returns the regularized incomplete beta function `I_x(a, b)`, with `y` = 1 - x given apart so
+/// that neither loses digits near 1. For `a` and `b` above 0 and up to some 1e8.
 ///
 /// The continued fraction of NIST DLMF 8.17.22 by Lentz's method (Thompson and Barnett 1986), on the
 /// side where it converges fast; its factor from [`binomial_density`], which stays exact for large
@@ -126,7 +126,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     beta_fraction(a, b, x, y)
 }
 
-/// The factor x^a y^b / (a B(a, b)) times the continued fraction.
+/// Returns the factor x^a y^b / (a B(a, b)) times the continued fraction.
 fn beta_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away_from_zero = |v: f64| if libm::fabs(v) < TINY { TINY } else { v };
@@ -150,7 +150,8 @@ fn beta_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     binomial_density(a, a + b, x, y) * b / (a + b) * fraction
 }
 
-/// Quantile of Student's t distribution with `freedom` degrees of freedom (any number above 0).
+/// Returns the quantile of Student's t distribution with `freedom` degrees of freedom (any number
+/// above 0).
 ///
 /// The two-sided tail is `I_{v/(v+t^2)}(v/2, 1/2)` (Abramowitz and Stegun 26.7.1 with 26.5.27);
 /// inverted by bisection, which cannot fail.

@@ -12,8 +12,8 @@ const CRITICAL: f64 = 2.575_829_303_548_900_4;
 /// The change that is worth a word: a tenth.
 const WORTH: f64 = 1.1;
 
-/// The ratio of the last block's median to the first one's, where the values drift; `None` where
-/// they do not, or not by a tenth.
+/// Returns the ratio of the last block's median to the first one's, where the values drift; `None`
+/// where they do not, or not by a tenth.
 ///
 /// The Mann-Kendall test (Mann 1945, "Nonparametric tests against trend"; Kendall 1975, "Rank
 /// Correlation Methods"), at 1 %, on the medians of blocks: 20 of them, or 10 where there are few
@@ -41,8 +41,8 @@ pub fn drift(in_order: &[f64]) -> Option<f64> {
     worth.then_some(ratio)
 }
 
-/// The standardized Mann-Kendall statistic, corrected for ties and continuity (Kendall 1975); 0 for
-/// values that are all alike. Above 0 the values grow.
+/// Returns the standardized Mann-Kendall statistic, corrected for ties and continuity (Kendall
+/// 1975); 0 for values that are all alike. Above 0 the values grow.
 #[must_use]
 pub fn mann_kendall(values: &[f64]) -> f64 {
     let mut sum = 0.0;

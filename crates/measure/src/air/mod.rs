@@ -25,8 +25,8 @@ use espbench_model::workload::{EspNowTest, IpTest, Workload};
 /// The chapter of a report.
 pub const SECTION: &str = "air";
 
-/// What a report keeps of all cells: what channels' time went to, and one timeline for each test:
-/// that of the cell that lost most, or else of the first.
+/// The air of all cells, for a report: shares of the channels' time, and one timeline for each
+/// test: that of the cell that lost most, or else of the first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Air {
     occupancy: Vec<(u32, Occupancy)>,
@@ -41,19 +41,19 @@ struct Chosen {
     timeline: Timeline,
 }
 
-/// The facts of a cell that are shown as they are: all but its excerpt.
+/// Returns the facts of a cell that are shown as they are: all but its excerpt.
 pub(crate) fn other_facts(facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let other = facts.iter().filter(|(name, _)| *name != FACT);
     other.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The counters of a cell that are shown as such: all but those of the channels' time.
+/// Returns the counters of a cell that are shown as such: all but those of the channels' time.
 pub(crate) fn other_counters(counters: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let other = counters.iter().filter(|(name, _)| !occupancy::is_counter(name));
     other.map(|(name, value)| (name.clone(), *value)).collect()
 }
 
-/// The test that a timeline is of; `None` where nothing is sent.
+/// Returns the test that a timeline is of; `None` where nothing is sent.
 fn test(workload: &Workload) -> Option<String> {
     if let Workload::EspNow(w) = workload {
         // What is encrypted there is not sent.
@@ -98,7 +98,7 @@ impl Air {
         }
     }
 
-    /// All of it, in the order of the plan.
+    /// Returns occupancies and timelines, in the order of the plan.
     pub(crate) fn finish(mut self) -> (Vec<Occupancy>, Vec<Timeline>) {
         self.chosen.sort_by_key(|it| it.ordinal);
         let timelines = self.chosen.into_iter().enumerate().map(|(number, it)| Timeline {

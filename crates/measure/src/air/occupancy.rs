@@ -1,4 +1,4 @@
-//! What a channel's time went to.
+//! Shares of a channel's time.
 
 use super::{SECTION, Timeline};
 use crate::cell::Origin;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the names of its counters begin; a channel, a hyphen and a word of [`KINDS`] follow.
 const COUNTER: &str = "air-ns-ch";
-/// What time goes to, in the order of the stacks.
+/// Uses of a channel's time, in the order of the stacks.
 const KINDS: [&str; 10] = [
     "data",
     "block-ack",
@@ -34,7 +34,7 @@ const IDLE: &str = "idle";
 /// Bars shown, the busiest first; the table has all.
 const MOST: usize = 12;
 
-/// What the time of one channel went to in one cell.
+/// Uses of the time of one channel in one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// Which cell, in words.
@@ -49,7 +49,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The share of one kind, in percent.
+    /// Returns the share of one kind, in percent.
     #[must_use]
     pub fn share(&self, kind: &str) -> f64 {
         let spent = self.spent_ns.get(kind).copied().unwrap_or_default();
@@ -64,27 +64,27 @@ impl Occupancy {
         }
     }
 
-    /// The share in which anything was on the air, in percent.
+    /// Returns the share in which anything was on the air, in percent.
     #[must_use]
     pub fn busy(&self) -> f64 {
         KINDS.iter().filter(|kind| **kind != IDLE).map(|kind| self.share(kind)).sum()
     }
 }
 
-/// Channel and kind of a counter, if it is one of these.
+/// Returns channel and kind of a counter, if it is one of these.
 fn counter(name: &str) -> Option<(u8, &'static str)> {
     let (channel, kind) = name.strip_prefix(COUNTER)?.split_once('-')?;
     let kind = KINDS.into_iter().find(|it| *it == kind)?;
     Some((channel.parse().ok()?, kind))
 }
 
-/// Whether a counter is shown here and not among the target's counters.
+/// Returns whether a counter is shown here and not among the target's counters.
 #[must_use]
 pub fn is_counter(name: &str) -> bool {
     counter(name).is_some()
 }
 
-/// Of a recorded cell: one for each channel that was used.
+/// Returns the occupancies of a recorded cell: one for each channel that was used.
 #[must_use]
 pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
     let mut channels: BTreeMap<u8, BTreeMap<String, u64>> = BTreeMap::new();
@@ -105,7 +105,7 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
     channels.into_iter().map(one).collect()
 }
 
-/// The table: all cells and channels.
+/// Returns the table of all cells and channels.
 #[must_use]
 pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
     let there =
@@ -134,14 +134,14 @@ pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
     })
 }
 
-/// The busiest channels, and how it went on in each timeline's cell.
+/// Returns figures of the busiest channels, and of the course of each timeline's cell.
 #[must_use]
 pub fn figures(all: &[Occupancy], timelines: &[Timeline], origin: Origin) -> Vec<Figure> {
     let courses = timelines.iter().filter_map(|it| course(it, origin));
     figure(all, origin).into_iter().chain(courses).collect()
 }
 
-/// The figure: the busiest channels.
+/// Returns the figure of the busiest channels.
 #[must_use]
 pub fn figure(all: &[Occupancy], origin: Origin) -> Option<Figure> {
     let mut busy: Vec<&Occupancy> = all.iter().filter(|it| it.time_ns > 0).collect();
@@ -183,7 +183,7 @@ pub fn figure(all: &[Occupancy], origin: Origin) -> Option<Figure> {
     })
 }
 
-/// A figure of the time over the whole of a timeline's cell, for its busiest channel.
+/// Returns a figure of the time over the whole of a timeline's cell, for its busiest channel.
 #[must_use]
 pub fn course(timeline: &Timeline, origin: Origin) -> Option<Figure> {
     let sum = |channel: u8| -> u64 {

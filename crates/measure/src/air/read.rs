@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use espbench_model::excerpt::{self, AirtimeKind, ExcerptLine};
 use espbench_model::sample::Fate as Sampled;
 
-/// What a text from outside may make at most; the lab writes far less.
+/// Most items that a text from outside may make; the lab writes far less.
 const MOST: usize = 10_000;
 /// And at most so many points of levels.
 const POINTS: usize = 20_000;
@@ -42,8 +42,8 @@ impl Timeline {
     }
 }
 
-/// The lab does not say who read an acknowledgement; the next frame of the station that it was for
-/// does, if it is a retry.
+/// Sets who read an acknowledgement, which the lab does not say: the next frame of the station that
+/// it was for tells, if it is a retry.
 fn acknowledgements(window: &mut Window) {
     for at in 0..window.frames.len() {
         let (before, rest) = window.frames.split_at_mut(at);

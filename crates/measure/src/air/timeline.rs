@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use espbench_model::excerpt::AirtimeKind;
 
-/// What became of a frame with those that it was for.
+/// Fate of a frame with those that it was for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
@@ -30,7 +30,7 @@ impl Fate {
     pub const ALL: [Self; 5] =
         [Self::Read, Self::Partly, Self::Collided, Self::Weak, Self::Unheard];
 
-    /// For a legend.
+    /// Returns the words of a legend.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Fate {
 pub struct Frame {
     /// A word of [`AirtimeKind`].
     pub kind: String,
-    /// Its sender: a place in the list of stations.
+    /// Sender of the frame: a place in the list of stations.
     pub from: usize,
     /// Whom it was for; `None` is everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub struct Frame {
     pub sequence: u16,
     /// Attempt, from 1: later ones are retries.
     pub attempt: u8,
-    /// What became of it.
+    /// Fate of the frame.
     pub fate: Fate,
     /// Stations for which it was and that read it.
     pub heard: u32,
@@ -99,7 +99,7 @@ const fn is_zero(it: &u8) -> bool {
 pub struct Probe {
     /// Whose: a place in the list of stations.
     pub station: usize,
-    /// Its number.
+    /// Number of the probe.
     pub sequence: u64,
     /// When it was sent.
     pub begin_ns: u64,
@@ -127,7 +127,7 @@ pub struct Loss {
 pub struct Point {
     /// When.
     pub at_ns: u64,
-    /// Its height from then on.
+    /// Height from then on.
     pub value: u64,
 }
 
@@ -138,14 +138,14 @@ pub struct Level {
     pub station: usize,
     /// Of what: `cwnd`, `in-flight`, `heap`, ….
     pub name: String,
-    /// What it is counted in.
+    /// Unit of the values.
     pub unit: String,
     /// In the order of time.
     pub points: Vec<Point>,
 }
 
 impl Level {
-    /// The largest height.
+    /// Returns the largest height.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.points.iter().map(|it| it.value).max().unwrap_or_default()
@@ -155,7 +155,7 @@ impl Level {
 /// A stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// What is to be seen in it.
+    /// Reason why the window is shown.
     pub why: String,
     /// From.
     pub begin_ns: u64,
@@ -165,7 +165,7 @@ pub struct Window {
     pub frames: Vec<Frame>,
     /// Probes that were under way.
     pub probes: Vec<Probe>,
-    /// What was lost where.
+    /// Losses, each with its place.
     pub losses: Vec<Loss>,
     /// How windows, queues and memory went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -196,14 +196,14 @@ pub struct Timeline {
     pub place: String,
     /// Names of the stations that have a part in it.
     pub stations: Vec<String>,
-    /// What is shown.
+    /// Windows that are shown.
     pub windows: Vec<Window>,
     /// The channels' time over all of the cell.
     pub course: Vec<Course>,
 }
 
 impl Window {
-    /// The window in words, for those who cannot see it.
+    /// Returns the window in words, for those who cannot see it.
     #[must_use]
     pub fn alt(&self) -> String {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
@@ -250,7 +250,7 @@ fn plural(kind: AirtimeKind) -> &'static str {
 }
 
 impl Frame {
-    /// The frame in words.
+    /// Returns the frame in words.
     #[must_use]
     pub fn words(&self, stations: &[String]) -> String {
         let name = |at: usize| stations.get(at).map_or("?", String::as_str);

@@ -1,4 +1,4 @@
-//! What is told while a run goes: one value for each line of `--format jsonl`. `docs/jsonl.md` describes
+//! Events while a run goes: one value for each line of `--format jsonl`. `docs/jsonl.md` describes
 //! them, and `docs/jsonl.schema.json` is their schema.
 
 use super::{Tally, Times};
@@ -38,7 +38,7 @@ pub struct At {
 }
 
 impl At {
-    /// The cell of a step of the plan, at its beginning.
+    /// Creates the place of a step of the plan, at its beginning.
     #[must_use]
     pub fn new(run: &str, (cell, of): (usize, usize), step: &Step) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl At {
         }
     }
 
-    /// Cell that goes on.
+    /// Returns the place of a cell that goes on, at a later time.
     #[must_use]
     pub fn later(&self, elapsed: Duration) -> Self {
         Self { elapsed_s: elapsed.as_secs_f64(), ..self.clone() }
@@ -209,7 +209,7 @@ impl Seen {
 }
 
 impl Event {
-    /// A run of these facts begins, with so many cells to do.
+    /// Creates the event of a run that begins, with so many cells to do.
     #[must_use]
     pub fn run(facts: &RunFacts, cells: usize) -> Self {
         Self::Run {
@@ -231,7 +231,7 @@ impl Event {
         Self::Probes { at, delivered, lost, late, corrupt, duplicate, times_ms }
     }
 
-    /// The result of a run.
+    /// Creates the event of a run's result.
     #[must_use]
     pub fn report(report: &Report) -> Self {
         let ours = report.cells.iter().filter(|cell| cell.origin != Origin::Published);

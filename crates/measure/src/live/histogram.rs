@@ -37,27 +37,27 @@ impl Histogram {
         self.most = self.most.max(nanos);
     }
 
-    /// How many there are.
+    /// Returns how many times there are.
     #[must_use]
     pub const fn n(&self) -> u64 {
         self.n
     }
 
-    /// The sum of all, in seconds.
+    /// Returns the sum of all times, in seconds.
     #[must_use]
     pub fn sum_s(&self) -> f64 {
         self.sum as f64 / 1e9
     }
 
-    /// The smallest and the largest; `None` of nothing.
+    /// Returns the smallest and the largest time; `None` of nothing.
     #[must_use]
     pub fn extremes(&self) -> Option<(Duration, Duration)> {
         let (least, most) = (Duration::from_nanos(self.least), Duration::from_nanos(self.most));
         (self.n > 0).then_some((least, most))
     }
 
-    /// A quantile, `q` from 0 to 1: the upper end of the bucket of the order statistic ceil(q n), and so at
-    /// most 0.8 % too large; `None` of nothing.
+    /// Returns a quantile, `q` from 0 to 1: the upper end of the bucket of the order statistic
+    /// ceil(q n), and so at most 0.8 % too large; `None` of nothing.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = (libm::ceil(q * self.n as f64) as u64).clamp(1, self.n.max(1));
@@ -70,7 +70,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a number: the numbers below 128 have one each.
+/// Returns the bucket of a number: the numbers below 128 have one each.
 const fn bucket(nanos: u64) -> usize {
     if nanos < EACH {
         return nanos as usize;
@@ -79,7 +79,7 @@ const fn bucket(nanos: u64) -> usize {
     (((shift as u64 + 1) << BITS) + ((nanos >> shift) & (EACH - 1))) as usize
 }
 
-/// The largest number of a bucket.
+/// Returns the largest number of a bucket.
 const fn upper(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     if bucket < EACH {

@@ -7,7 +7,7 @@ use espbench_model::sample::{Fate, Interval, Observer, Sample};
 use espbench_model::workload::{IpTest, Workload};
 use serde::Serialize;
 
-/// What one observer of a cell's streams saw so far, all streams together.
+/// Counts of one observer of a cell's streams so far, all streams together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stream {
     /// Payload bytes.
@@ -44,11 +44,11 @@ struct Last {
 /// Takes the samples of a cell as they come. Its memory does not grow with them.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
-    /// What became of the probes.
+    /// Fates of the probes.
     pub tally: Tally,
     /// Times of probes that came back, or arrived, whole and in time.
     pub times: Histogram,
-    /// What each observer saw of streams.
+    /// Counts of streams by observer.
     pub streams: BTreeMap<Observer, Stream>,
     from_sending: bool,
 }

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 const NEARLY: f64 = 1.25;
 
 impl Answer {
-    /// The answer in sentences, the most important first.
+    /// Returns the answer in sentences, the most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = match &self.question {
@@ -139,7 +139,7 @@ fn beyond(limits: &Limits, point: &Point) -> Option<String> {
     ))
 }
 
-/// What becomes of messages.
+/// Describes the fate of a point's messages.
 fn fate(point: &Point) -> String {
     let lost = digits::estimate(&point.loss.scaled(100.0)).unwrap_or_else(|| "?".into());
     match milliseconds(&point.p99) {
@@ -154,7 +154,7 @@ fn milliseconds(estimate: &Estimate) -> Option<String> {
     digits::estimate(estimate).map(|ms| format!("{ms} ms"))
 }
 
-/// So many devices, in words.
+/// Prints a number of devices.
 #[must_use]
 pub fn devices(number: u32) -> String {
     if number == 1 { "1 device".into() } else { format!("{number} devices") }

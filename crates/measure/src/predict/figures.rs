@@ -55,7 +55,7 @@ fn dot(x: f64, estimate: &Estimate, factor: f64) -> Option<Dot> {
     Some(Dot { x, y: it.value?, low: it.low, high: it.high })
 }
 
-/// A curve over the number of devices.
+/// Returns a curve over the number of devices.
 fn curve(answer: &Answer, name: &str, of: fn(&Point) -> &Estimate, factor: f64) -> Series {
     let dots = answer
         .points
@@ -65,7 +65,7 @@ fn curve(answer: &Answer, name: &str, of: fn(&Point) -> &Estimate, factor: f64) 
     series(name, Mark::Line, dots)
 }
 
-/// A limit as a horizontal line.
+/// Returns a limit as a horizontal line.
 fn border(answer: &Answer, name: &str, at: Option<f64>) -> Option<Series> {
     let first = f64::from(answer.points.first()?.setting.devices);
     let last = f64::from(answer.points.last()?.setting.devices);

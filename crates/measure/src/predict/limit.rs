@@ -1,4 +1,4 @@
-//! What holds a setting back, in words: the largest share of the time, and of the loss.
+//! Bottleneck of a setting, in words: the largest share of the time, and of the loss.
 
 use super::point::Point;
 use super::trial::Stage;
@@ -7,8 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 
-/// What most of a message's time goes to, with its share. A queue in the application is an effect:
-/// what follows the dash is what the node is slow by.
+/// Names the stage that most of a message's time goes to, with its share. A queue in the
+/// application is an effect: behind the dash stands why the node is slow.
 #[must_use]
 pub fn of_time(point: &Point) -> Option<String> {
     let (first, share) = largest(point, &Stage::ALL)?;
@@ -26,7 +26,7 @@ pub fn of_time(point: &Point) -> Option<String> {
     })
 }
 
-/// Whether senders are held up by waiting for acknowledgements more than by all else.
+/// Returns whether senders are held up by waiting for acknowledgements more than by all else.
 fn holds(point: &Point) -> bool {
     let all: f64 = point.stages_ms.iter().sum();
     let rest = all - point.stages_ms[Stage::Queue as usize];
@@ -38,7 +38,7 @@ fn largest(point: &Point, stages: &[Stage]) -> Option<(Stage, f64)> {
     parts.filter(|it| it.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// What messages were lost by, the most frequent first.
+/// Names the causes by which messages were lost, the most frequent first.
 #[must_use]
 pub fn of_loss(point: &Point) -> Option<String> {
     let all: u64 = point.causes.values().sum();
@@ -55,7 +55,7 @@ pub fn of_loss(point: &Point) -> Option<String> {
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-/// A cause as a reader of a prediction calls it.
+/// Returns a cause as a reader of a prediction calls it.
 #[must_use]
 pub fn name(cause: Cause) -> String {
     match cause {
@@ -73,8 +73,8 @@ pub fn name(cause: Cause) -> String {
 /// Less loss than this is not what limits a setting, if nobody asked for less.
 const LITTLE: f64 = 0.001;
 
-/// A sentence on what a setting is limited by and what would help. `loss`: it is loss that is asked
-/// about, however little it is.
+/// Returns a sentence on what limits a setting and what would help. `loss`: the question is about
+/// loss, however little it is.
 #[must_use]
 pub fn advice(point: &Point, loss: bool) -> Option<String> {
     let lost = point.loss.value.unwrap_or(0.0);
@@ -116,7 +116,7 @@ pub fn advice(point: &Point, loss: bool) -> Option<String> {
     })
 }
 
-/// What most of the lost messages are lost by, and what would help.
+/// Returns the cause of most losses, and what would help.
 fn loss_by(point: &Point) -> Option<String> {
     let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
     let text = match cause {

@@ -8,7 +8,7 @@ use crate::settings::{Setting, Settings};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a fleet must keep. At least one should be set.
+/// Limits that a fleet must keep. At least one should be set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Most of the messages that may be lost, 0 to 1.
@@ -18,7 +18,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How a setting stands: as the worst of its limits.
+    /// Returns how a setting stands: as the worst of its limits.
     #[must_use]
     pub fn standing(&self, point: &Point) -> Standing {
         let loss = self.loss.map(|most| stand(&point.loss, most));
@@ -26,7 +26,7 @@ impl Limits {
         loss.into_iter().chain(p99).max().unwrap_or(Standing::Holds)
     }
 
-    /// In words: `loss at most 1 %, p99 at most 50 ms`.
+    /// Returns the limits in words: `loss at most 1 %, p99 at most 50 ms`.
     #[must_use]
     pub fn text(&self) -> String {
         label::result(&self.settings()).unwrap_or_default()
@@ -39,7 +39,7 @@ impl Limits {
         loss.into_iter().chain(self.p99_ms.map(Setting::P99Limit)).collect()
     }
 
-    /// Which of the limits a setting does not keep by its estimates.
+    /// Returns which of the limits a setting does not keep by its estimates.
     #[must_use]
     pub fn broken(&self, point: &Point) -> Vec<&'static str> {
         let over = |e: &Estimate, most: Option<f64>| {
@@ -52,8 +52,8 @@ impl Limits {
     }
 }
 
-/// Where nothing arrived there is no latency, which is no good one. An end of an interval that the
-/// sample cannot give excludes nothing.
+/// Returns how an estimate stands to a limit. Where nothing arrived there is no latency, which is
+/// no good one. An end of an interval that the sample cannot give excludes nothing.
 fn stand(estimate: &Estimate, most: f64) -> Standing {
     let Some(value) = estimate.value else { return Standing::Fails };
     if value > most {

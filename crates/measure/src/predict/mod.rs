@@ -1,4 +1,4 @@
-//! What if: predictions of the virtual lab, with their uncertainty and what limits them.
+//! Predictions of the virtual lab, with their uncertainty and what limits them.
 //!
 //! | module | what |
 //! |---|---|

@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 use espbench_model::workload::Name;
 
-/// What was varied, and what of it this is.
+/// One setting of the quantities that were varied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatingPoint {
     /// Devices that send.
     pub devices: u32,
     /// The mode's name (`1M`, `HT20-MCS7`).
     pub rate: String,
-    /// Its data rate in kbit/s.
+    /// Data rate of the mode in kbit/s.
     pub kbit_s: u32,
     /// The listener acknowledges in the component's own way.
     pub acknowledged: bool,
@@ -32,7 +32,7 @@ pub struct OperatingPoint {
 /// The trials of one setting as estimates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
-    /// What it is.
+    /// The setting.
     pub setting: OperatingPoint,
     /// Rooms behind it.
     pub rooms: u32,
@@ -71,7 +71,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Of the trials of a setting.
+    /// Estimates a setting from its trials.
     #[must_use]
     pub fn of(setting: OperatingPoint, trials: &[Trial]) -> Self {
         let pairs = |of: fn(&Trial) -> (u64, u64)| trials.iter().map(of).collect::<Vec<_>>();
@@ -118,14 +118,14 @@ impl Point {
         }
     }
 
-    /// The stage's part of the mean, 0 to 1.
+    /// Returns the stage's part of the mean, 0 to 1.
     #[must_use]
     pub fn part(&self, stage: Stage) -> f64 {
         let all: f64 = self.stages_ms.iter().sum();
         if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
     }
 
-    /// Its result cells.
+    /// Returns the result cells of the point.
     #[must_use]
     pub fn cells(&self, id: &Identity, shared: &Settings) -> Vec<Cell> {
         let cell = |metric: &str, unit: &str, estimate: Estimate| {

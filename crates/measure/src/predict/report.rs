@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What was asked.
+/// Question of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Question {
     /// Loss and latency by the number of devices.
@@ -23,7 +23,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// The identity column `table` of its cells.
+    /// Returns the identity column `table` of the answer's cells.
     #[must_use]
     pub const fn table(&self) -> &'static str {
         match self {
@@ -34,12 +34,12 @@ impl Question {
     }
 }
 
-/// What was found out.
+/// Answer of a prediction.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What was asked.
+    /// The question.
     pub question: Question,
-    /// What all settings share, in words: payload, how often, how sent.
+    /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
     pub settings: Settings,
@@ -47,13 +47,13 @@ pub struct Answer {
     pub payload_bytes: u32,
     /// The settings, in order.
     pub points: Vec<Point>,
-    /// What is known of the lab that matters for reading the figures, in sentences.
+    /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
     /// The sweep was stopped before its end.
     pub stopped: bool,
 }
 
-/// The report of an answer: a pure function of it and the facts.
+/// Returns the report of an answer: a pure function of it and the facts.
 #[must_use]
 pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
     let site = &facts.site;
@@ -108,7 +108,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    /// Two rooms of so many devices, whose messages take longer the more there are.
+    /// Makes two rooms of so many devices, whose messages take longer the more there are.
     fn point(devices: u32) -> Point {
         let trial = |lost: u64| Trial {
             messages: 1000,
@@ -163,7 +163,7 @@ mod tests {
         assert!(report.cells.iter().all(|cell| cell.origin == Origin::Simulated));
     }
 
-    /// The first sentence, where the search has come to that, and to its end.
+    /// Returns the first sentence, where the search has come to that, and to its end.
     fn told(surely: Option<u32>, best: Option<u32>, at_most: Option<u32>, open: bool) -> String {
         let limits = Limits { loss: Some(0.02), p99_ms: Some(5.0) };
         let largest = Largest { surely, best, at_most, open };

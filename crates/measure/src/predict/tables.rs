@@ -24,7 +24,7 @@ pub(super) fn of(answer: &Answer) -> Vec<Table> {
     tables
 }
 
-/// The column that says which setting a row is.
+/// Returns the column that says which setting a row is.
 fn varied(answer: &Answer) -> Column {
     match answer.question {
         Question::Phy => Column::words("PHY rate"),
@@ -32,7 +32,7 @@ fn varied(answer: &Answer) -> Column {
     }
 }
 
-/// What stands in it.
+/// Returns a point's text in that column.
 fn name(answer: &Answer, point: &Point) -> String {
     match answer.question {
         Question::Phy => point.setting.rate.clone(),
@@ -49,14 +49,14 @@ fn result(name: &str, unit: &str) -> Column {
     Column::result(name, unit, Origin::Simulated)
 }
 
-/// The answer in sentences.
+/// Returns the table of the answer in sentences.
 fn in_short(answer: &Answer) -> Option<Table> {
     let rows: Vec<Row> = answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
     let columns = alloc::vec![Column::words("answer")];
     (!rows.is_empty()).then(|| table("predict-answer", "overview", "The answer", columns, rows))
 }
 
-/// A setting, or a number that was rounded already.
+/// Prints a setting, or a number that was rounded already.
 fn exactly(value: f64) -> String {
     digits::six(value).to_string()
 }
@@ -69,7 +69,7 @@ fn interval(estimate: &Estimate) -> Option<String> {
     estimate.value.and_then(|_| digits::interval(estimate.low, estimate.high))
 }
 
-/// What results of a point have in every table: loss, mean, p50, p99.
+/// Returns the results that a point has in every table: loss, mean, p50, p99.
 fn results(point: &Point) -> Row {
     let loss = percent(&point.loss);
     alloc::vec![
@@ -168,7 +168,7 @@ fn rates(answer: &Answer) -> Table {
     table
 }
 
-/// What senders are told, where messages are acknowledged.
+/// Returns the table of acknowledgements, where messages are acknowledged.
 fn acknowledgements(answer: &Answer) -> Option<Table> {
     let row = |point: &Point| {
         let told = percent(&point.told);
@@ -207,7 +207,7 @@ fn acknowledgements(answer: &Answer) -> Option<Table> {
     })
 }
 
-/// What holds each setting back.
+/// Returns the table of the time of each stage, which limits each setting.
 fn limits(answer: &Answer) -> Table {
     let row = |point: &Point| {
         let mut row: Row = alloc::vec![Some(name(answer, point))];

@@ -18,7 +18,7 @@ pub enum Stage {
     Medium,
     /// Attempts and copies before the one that arrived.
     Retries,
-    /// That one on the air.
+    /// Transmission that was read.
     Air,
     /// In the listener's processor.
     Receiver,
@@ -29,7 +29,7 @@ impl Stage {
     pub const ALL: [Self; 6] =
         [Self::Queue, Self::Sender, Self::Medium, Self::Retries, Self::Air, Self::Receiver];
 
-    /// In tables and legends.
+    /// Returns the stage's name for tables and legends.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Of a room's messages.
+    /// Makes the trial of a room's messages.
     #[must_use]
     pub fn of(samples: &[Sample], stages_ns: [u64; 6], held_ns: u64, air: Air) -> Self {
         let mut trial = Self { stages_ns, held_ns, air, ..Self::default() };
@@ -104,13 +104,13 @@ impl Trial {
         trial
     }
 
-    /// How many were lost.
+    /// Returns how many messages were lost.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.values().sum()
     }
 
-    /// Whether messages take longer and longer in the course of the room: a queue fills.
+    /// Returns whether messages take longer and longer in the course of the room: a queue fills.
     #[must_use]
     pub fn grows(&self) -> bool {
         trend::drift(&self.latency_ms).is_some_and(|ratio| ratio > 1.5)

@@ -10,7 +10,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a number of devices.
+/// Standing of a number of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// All limits hold, by the far ends of their intervals.
@@ -31,7 +31,7 @@ pub struct FleetSearch {
     tried: BTreeMap<u32, Standing>,
 }
 
-/// What a search has come to.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Largest {
     /// The largest number that surely holds; `None`: not even the smallest that was tried.
@@ -45,13 +45,13 @@ pub struct Largest {
 }
 
 impl FleetSearch {
-    /// A search from `low` to `high` devices, both included.
+    /// Creates a search from `low` to `high` devices, both included.
     #[must_use]
     pub fn new(low: u32, high: u32) -> Self {
         Self { low: low.max(1), high: high.max(low.max(1)), tried: BTreeMap::new() }
     }
 
-    /// The number to try now; `None` at the end.
+    /// Returns the number to try now; `None` at the end.
     #[must_use]
     pub fn next(&self) -> Option<u32> {
         [Standing::MayHold, Standing::Holds, Standing::MayFail]
@@ -59,8 +59,8 @@ impl FleetSearch {
             .find_map(|least| self.next_of(least))
     }
 
-    /// About how many numbers are still to be tried: as if the borders that were not passed yet lay
-    /// at the next doubling, and bisections were halvings.
+    /// Returns about how many numbers are still to be tried: as if the borders that were not passed
+    /// yet lay at the next doubling, and bisections were halvings.
     #[must_use]
     pub fn left(&self) -> u32 {
         let gap = |least| match self.border(least) {
@@ -83,12 +83,12 @@ impl FleetSearch {
         self.tried.insert(devices, standing);
     }
 
-    /// What was tried.
+    /// Returns the numbers that were tried, with their standing.
     pub fn tried(&self) -> impl Iterator<Item = (u32, Standing)> {
         self.tried.iter().map(|(devices, standing)| (*devices, *standing))
     }
 
-    /// What is known by now.
+    /// Returns the largest numbers as far as they are known.
     #[must_use]
     pub fn largest(&self) -> Largest {
         let border = |least| self.border(least).0;
@@ -102,8 +102,8 @@ impl FleetSearch {
         }
     }
 
-    /// The border of those that stand at least so well: the last below the first that does not, and
-    /// that first one.
+    /// Returns the border of those that stand at least so well: the last below the first that does
+    /// not, and that first one.
     fn border(&self, least: Standing) -> (Option<u32>, Option<u32>) {
         let failed = self.tried.iter().find(|it| *it.1 > least).map(|it| *it.0);
         let below = self.tried.range(..failed.unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! What a candidate does.
+//! Outcomes of candidates.
 
 use super::space::Candidate;
 use super::want::Metric;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Observer, Sample};
 
-/// What one evaluation found out. What was not asked for is `None`.
+/// Outcome of one evaluation. Metrics that were not asked for are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// TCP that the device sends, Mbit/s.
@@ -29,7 +29,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The value of a metric, in its unit.
+    /// Returns the value of a metric, in its unit.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         match metric {
@@ -45,7 +45,8 @@ impl Outcome {
         }
     }
 
-    /// How good it is in each, more being better, in steps that are worth telling apart.
+    /// Returns how good the outcome is in each metric, more being better, in steps that are worth
+    /// telling apart.
     #[must_use]
     pub fn goods(&self, objectives: &[Metric]) -> Vec<f64> {
         let good = |metric: &Metric| {
@@ -55,7 +56,7 @@ impl Outcome {
         objectives.iter().map(good).collect()
     }
 
-    /// The mean of several.
+    /// Returns the mean of several outcomes.
     #[must_use]
     pub fn mean(all: &[Self]) -> Self {
         let mean = |of: &dyn Fn(&Self) -> Option<f64>| {
@@ -78,7 +79,7 @@ impl Outcome {
     }
 }
 
-/// A value in steps that are worth telling apart: of 1 %, and of heap of 1 KB.
+/// Rounds a value to steps that are worth telling apart: of 1 %, and of heap of 1 KB.
 fn step(metric: Metric, value: f64) -> f64 {
     match metric {
         Metric::Heap => libm::round(value),
@@ -87,9 +88,9 @@ fn step(metric: Metric, value: f64) -> f64 {
     }
 }
 
-/// What arrived a second, in Mbit/s, by the intervals of all streams that the receiving end has
-/// counted: from the end of the first interval, in which TCP begins slowly, until the sender stopped. So many
-/// intervals there are in that time; one that is not there has had nothing.
+/// Returns the rate of arrivals in Mbit/s, by the intervals of all streams that the receiving end
+/// has counted: from the end of the first interval, in which TCP begins slowly, until the sender
+/// stopped. A missing interval in that time counts as zero bytes.
 #[must_use]
 pub fn throughput(
     samples: &[Sample],
@@ -110,8 +111,8 @@ pub fn throughput(
     bytes as f64 * 8.0 / seconds / 1e6
 }
 
-/// Round trips in ms: their mean and the 99th percentile. A lost one counts as the time that was
-/// waited for it: what does not arrive must not make latency look better.
+/// Returns mean and 99th percentile of round trips, in ms. A lost one counts as the time that was
+/// waited for it, so that losses do not make latency look better.
 #[must_use]
 pub fn round_trips(samples: &[Sample], timeout: Duration) -> Option<(f64, f64)> {
     let trip = |it: &Sample| match it {

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Whether one is at least as good in everything, and better in something. More is better; what is
-/// no number is worse than any.
+/// Returns whether one is at least as good in everything, and better in something. More is better;
+/// NaN is worse than any number.
 #[must_use]
 pub fn dominates(one: &[f64], other: &[f64]) -> bool {
     let mut better = false;
@@ -18,12 +18,13 @@ pub fn dominates(one: &[f64], other: &[f64]) -> bool {
     better
 }
 
-/// Zero has no sign, and what is no number is the least.
+/// Returns a value that can be ordered: zero has no sign, and NaN is the least.
 fn rank(value: f64) -> f64 {
     if value.is_nan() { f64::NEG_INFINITY } else { value + 0.0 }
 }
 
-/// Which of them no other dominates, in their order. Equal ones are all there.
+/// Returns the indices of the points that no other dominates, in their order. Equal ones are all
+/// there.
 #[must_use]
 pub fn front<P: AsRef<[f64]>>(points: &[P]) -> Vec<usize> {
     let dominated =

@@ -1,4 +1,4 @@
-//! What is wanted of a firmware.
+//! Goals for a firmware.
 
 use super::outcome::Outcome;
 use crate::units::{self, Dimension};
@@ -10,7 +10,7 @@ use core::str::FromStr;
 use espbench_model::text::meant;
 use serde::Serialize;
 
-/// What a candidate is judged by. Directions are the device's.
+/// Metric that a candidate is judged by. Directions are the device's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -48,7 +48,7 @@ impl Metric {
         Self::Battery,
     ];
 
-    /// Its name.
+    /// Returns the metric's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Metric {
         }
     }
 
-    /// Unit of its values.
+    /// Returns the unit of the metric's values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -76,13 +76,13 @@ impl Metric {
         }
     }
 
-    /// Whether more is better.
+    /// Returns whether more is better.
     #[must_use]
     pub const fn more(self) -> bool {
         !matches!(self, Self::UdpLatency | Self::UdpLatencyP99 | Self::Current)
     }
 
-    /// The most that makes sense to want, and an example of what does.
+    /// Returns the most that makes sense to want, and an example of a goal.
     const fn most(self) -> (f64, &'static str) {
         match self {
             Self::TcpTx => (10_000.0, "tcp-tx>=20Mbit/s"),
@@ -97,7 +97,7 @@ impl Metric {
         }
     }
 
-    /// In words.
+    /// Returns the metric in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -131,7 +131,8 @@ impl fmt::Display for Want {
 }
 
 impl Want {
-    /// How far an outcome is from it, as a share of it: 0 where it is kept.
+    /// Returns how far an outcome is from the goal, as a share of it: 0 where it is reached, 2 at
+    /// most.
     #[must_use]
     pub fn shortfall(&self, outcome: &Outcome) -> f64 {
         let Some(value) = outcome.value(self.metric) else { return 2.0 };
@@ -143,7 +144,7 @@ impl Want {
 impl FromStr for Want {
     type Err = String;
 
-    /// `tcp-tx>=20Mbit/s`, `udp-latency <= 10 ms`, `heap>=100KB`, `battery>=30d`.
+    /// Parses `tcp-tx>=20Mbit/s`, `udp-latency <= 10 ms`, `heap>=100KB`, `battery>=30d`.
     fn from_str(text: &str) -> Result<Self, String> {
         let example = "write it as tcp-tx>=20Mbit/s";
         if let Some((first, rest)) = text.split_once(',') {
@@ -196,7 +197,7 @@ fn unknown(name: &str) -> String {
     format!("`{name}` is nothing that can be wanted; {hint}")
 }
 
-/// A value in the metric's unit.
+/// Parses a value in the metric's unit.
 fn quantity(metric: Metric, text: &str) -> Result<f64, String> {
     let own = |factors: &[(&str, f64)], example: &str| {
         let digits = text.trim_end_matches(|it: char| it.is_ascii_alphabetic()).trim_end();
@@ -223,7 +224,8 @@ fn quantity(metric: Metric, text: &str) -> Result<f64, String> {
     }
 }
 
-/// What candidates are compared by: what is wanted, and the heap, which pays for it.
+/// Returns the metrics that candidates are compared by: those of the goals, and the heap, which
+/// pays for them.
 #[must_use]
 pub fn objectives(wants: &[Want]) -> Vec<Metric> {
     let mut all: Vec<Metric> = wants.iter().map(|it| it.metric).collect();

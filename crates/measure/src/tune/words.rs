@@ -4,17 +4,17 @@ use crate::digits;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Three digits are enough in a sentence.
+/// Rounds to three digits, which are enough in a sentence.
 pub(crate) fn number(value: f64) -> String {
     digits::three(value)
 }
 
-/// Bytes as KB of 1024, as Espressif's documents have them.
+/// Prints bytes as KB of 1024, as Espressif's documents have them.
 pub(crate) fn kb(bytes: f64) -> String {
     format!("{} KB", number(libm::round(bytes / 1024.0 * 10.0) / 10.0))
 }
 
-/// Bytes, and as KB where that is shorter to read.
+/// Prints bytes, as KB where that is shorter to read.
 pub(crate) fn bytes(bytes: u32) -> String {
     match bytes {
         0..10_000 => format!("{bytes} B"),
@@ -22,12 +22,12 @@ pub(crate) fn bytes(bytes: u32) -> String {
     }
 }
 
-/// A rate.
+/// Prints a rate in Mbit/s.
 pub(crate) fn mbit(mbit_s: f64) -> String {
     format!("{} Mbit/s", number(mbit_s))
 }
 
-/// `1 stream`, `2 streams`.
+/// Prints `1 stream`, `2 streams`.
 pub(crate) fn count(n: u32, what: &str) -> String {
     match n {
         1 => format!("1 {what}"),

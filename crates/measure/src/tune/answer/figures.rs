@@ -29,7 +29,7 @@ fn axis(metric: Metric) -> Axis {
     Axis { label: metric.words().into(), unit: metric.unit().into(), ..Axis::default() }
 }
 
-/// One metric over the other.
+/// Returns the figure of one metric over the other.
 fn figure(answer: &Answer, y: Metric, x: Metric) -> Option<Figure> {
     let dot = |it: &&Tested| {
         let point = Point::new(it.mean.value(x)?, it.mean.value(y)?);

@@ -14,7 +14,7 @@ use espbench_model::sdkconfig::{
 /// A difference below this share of a value is none.
 const SAME: f64 = 0.01;
 
-/// A value as a file has it.
+/// Returns a value as a file has it.
 pub(super) fn shown(key: ConfigOption, value: u32) -> String {
     match (key.fact().kind, value) {
         (Kind::Flag, 0) => "n".into(),
@@ -23,14 +23,14 @@ pub(super) fn shown(key: ConfigOption, value: u32) -> String {
     }
 }
 
-/// The recommended settings that are not the build's defaults, each with why.
+/// Returns the recommended settings that are not the build's defaults, each with its reason.
 pub(super) fn lines(answer: &Answer) -> Vec<(ConfigOption, u32, String)> {
     let Some(best) = answer.best() else { return Vec::new() };
     let changes = best.candidate.changes(&answer.context);
     changes.into_iter().map(|(key, value)| (key, value, why(answer, key))).collect()
 }
 
-/// What a setting means, what it brings, and what it costs.
+/// Returns what a setting means, what it brings, and what it costs.
 fn why(answer: &Answer, key: ConfigOption) -> String {
     let fact = key.fact();
     let default = shown(key, key.default_in(&answer.context));
@@ -55,7 +55,7 @@ fn why(answer: &Answer, key: ConfigOption) -> String {
     text
 }
 
-/// What differs between a firmware and the same without a setting, in words.
+/// Describes how a firmware differs from the same without a setting.
 pub(super) fn differences(objectives: &[Metric], with: &Outcome, alone: &Outcome) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for metric in objectives.iter().filter(|it| **it != Metric::Heap) {
@@ -80,7 +80,7 @@ fn differ(a: f64, b: f64) -> bool {
     difference > SAME * largest
 }
 
-/// With a capital letter, but for names that have theirs inside (lwIP).
+/// Returns text with a capital letter, but for names that have theirs inside (lwIP).
 fn capitalized(text: &str) -> String {
     let first = text.split([' ', '\'']).next().unwrap_or_default();
     if first.chars().skip(1).any(char::is_uppercase) {
@@ -90,7 +90,7 @@ fn capitalized(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// The lines for a file, each below its comment; empty where nothing was found.
+/// Returns the lines for a file, each below its comment; empty where nothing was found.
 #[must_use]
 pub fn fragment(answer: &Answer) -> String {
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What a search found: in sentences, tables, figures, and as lines for `sdkconfig.defaults`.
+//! Result of a search: in sentences, tables, figures, and as lines for `sdkconfig.defaults`.
 
 mod figures;
 mod fragment;
@@ -25,11 +25,11 @@ use espbench_model::sdkconfig::{ConfigOption, Context};
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tested {
-    /// It.
+    /// The candidate.
     pub candidate: Candidate,
     /// The mean of what it did.
     pub mean: Outcome,
-    /// What it did, by seed.
+    /// Outcomes of the candidate, by seed.
     pub outcomes: Vec<Outcome>,
     /// How much of what is wanted it misses; 0: nothing.
     pub missing: f64,
@@ -42,18 +42,18 @@ pub struct Tested {
 pub struct Without {
     /// Which setting.
     pub key: ConfigOption,
-    /// What the recommended candidate has.
+    /// Value that the recommended candidate has.
     pub value: u32,
-    /// What the candidate does without it, with the first seed.
+    /// Outcome of the candidate without the setting, with the first seed.
     pub outcome: Option<Outcome>,
 }
 
-/// What was found out.
+/// The answer of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was wanted.
+    /// Goals of the user.
     pub wants: Vec<Want>,
-    /// What candidates were compared by.
+    /// Metrics that candidates were compared by.
     pub objectives: Vec<Metric>,
     /// The chip and the release.
     pub context: Context,
@@ -63,18 +63,18 @@ pub struct Answer {
     pub tried: Vec<Tested>,
     /// The best of them.
     pub recommended: Option<usize>,
-    /// It without each of its settings.
+    /// The recommended candidate without each of its settings.
     pub without: Vec<Without>,
     /// Evaluations that were made.
     pub spent: usize,
     /// The search was stopped before its end.
     pub stopped: bool,
-    /// What is known of the lab that matters for reading the figures, in sentences.
+    /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
 }
 
 impl Answer {
-    /// What a search has come to.
+    /// Makes the answer of a search.
     #[must_use]
     pub fn of(search: &Search, context: Context, streams: u16) -> Self {
         let best = search.best();
@@ -99,13 +99,13 @@ impl Answer {
         }
     }
 
-    /// The recommended candidate.
+    /// Returns the recommended candidate.
     #[must_use]
     pub fn best(&self) -> Option<&Tested> {
         self.tried.get(self.recommended?)
     }
 
-    /// Those that no other is better than in everything, the recommended one first.
+    /// Returns the candidates that no other beats in everything, the recommended one first.
     #[must_use]
     pub fn front(&self) -> Vec<&Tested> {
         let mut front: Vec<&Tested> = self.tried.iter().filter(|it| it.front).collect();
@@ -116,8 +116,9 @@ impl Answer {
         front
     }
 
-    /// The recommended candidate with those of its settings as the build has them that change nothing
-    /// by themselves, or nothing for the better, if there are any: lines that need not be written.
+    /// Returns the recommended candidate with those of its settings as the build has them that
+    /// change nothing by themselves, or nothing for the better, if there are any: lines that need
+    /// not be written.
     #[must_use]
     pub fn plain(&self) -> Option<Candidate> {
         let best = self.best()?;
@@ -166,7 +167,7 @@ impl Answer {
         true
     }
 
-    /// What a candidate does, in words: `TCP sending 27.1 Mbit/s, free heap 120 KB`.
+    /// Describes the outcome of a candidate: `TCP sending 27.1 Mbit/s, free heap 120 KB`.
     fn does(&self, outcome: &Outcome) -> String {
         let part = |metric: &Metric| {
             let value = outcome.value(*metric)?;
@@ -178,7 +179,7 @@ impl Answer {
         Metric::ALL.iter().filter(|it| told(it)).filter_map(part).collect::<Vec<_>>().join(", ")
     }
 
-    /// The answer in sentences, the most important first.
+    /// Returns the answer in sentences, the most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -226,7 +227,7 @@ impl Answer {
     }
 }
 
-/// How sleep is set, which no sdkconfig does.
+/// Returns how sleep is set in code; no sdkconfig does it.
 fn power(power: Power) -> &'static str {
     match power {
         Power::Awake => "In code: esp_wifi_set_ps(WIFI_PS_NONE).",
@@ -241,7 +242,7 @@ fn power(power: Power) -> &'static str {
     }
 }
 
-/// Transport and metric of its cells.
+/// Returns transport and metric of a metric's cells.
 const fn cell_name(metric: Metric) -> (&'static str, &'static str) {
     match metric {
         Metric::TcpTx => ("tcp", "throughput_tx"),
@@ -256,7 +257,7 @@ const fn cell_name(metric: Metric) -> (&'static str, &'static str) {
     }
 }
 
-/// The cells of the front.
+/// Returns the cells of the front.
 fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
     let mut cells = Vec::new();
     for tested in answer.front() {
@@ -289,7 +290,7 @@ fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
     cells
 }
 
-/// The report of an answer: a pure function of it and the facts.
+/// Returns the report of an answer: a pure function of it and the facts.
 #[must_use]
 pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
     Report {

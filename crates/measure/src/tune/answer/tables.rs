@@ -29,7 +29,7 @@ fn in_short(answer: &Answer) -> Table {
     table("tune-answer", "overview", "The answer", alloc::vec![Column::words("answer")], rows)
 }
 
-/// What a candidate is, and what it does.
+/// Returns the row of a candidate: its settings and its outcome.
 fn row(answer: &Answer, tested: &Tested) -> Row {
     let it = &tested.candidate.config;
     let mut row =
@@ -85,7 +85,7 @@ fn front(answer: &Answer) -> Table {
     table
 }
 
-/// The lines for the file, each with what it does.
+/// Returns the table of the lines for the file, each with its effect.
 fn why(answer: &Answer) -> Option<Table> {
     let rows: Vec<Row> = lines(answer)
         .into_iter()

@@ -1,4 +1,5 @@
-//! What follows from the values: most throughput over a round trip, bursts that do not fit, heap.
+//! Rules on what follows from the values: most throughput over a round trip, bursts that do not
+//! fit, heap.
 
 use super::super::words::{count, kb, mbit};
 use super::*;
@@ -15,14 +16,14 @@ pub(super) fn all(m: &Material<'_>, out: &mut Vec<Finding>) {
     out.extend(memory(m));
 }
 
-/// What Espressif measured of the chip's fastest rank, or what HT20 carries at most in TCP where no
-/// rank is known.
+/// Returns the throughput of the chip's fastest rank as Espressif measured it, in Mbit/s, or what
+/// HT20 carries at most in TCP where no rank is known.
 fn reachable(m: &Material<'_>) -> [f64; 2] {
     let fastest = Rank::of(m.context.chip).next();
     fastest.map_or([40.0; 2], |rank| [rank.mbit_s[1], rank.mbit_s[0]])
 }
 
-/// Window / round trip: TCP has no more than a window on the way.
+/// Finds a limit by window / round trip: TCP has no more than a window on the way.
 fn round_trip(m: &Material<'_>) -> Option<Finding> {
     let rtt = m.question.rtt;
     let values = [
@@ -77,7 +78,7 @@ fn round_trip(m: &Material<'_>) -> Option<Finding> {
     ))
 }
 
-/// The cliff of the mailbox: datagrams that come faster than they are read.
+/// Finds the cliff of the mailbox: datagrams that come faster than they are read.
 fn burst(m: &Material<'_>) -> Option<Finding> {
     let mailbox = u32::from(m.config.udp_mailbox);
     let buffers = match m.config.dynamic_rx {
@@ -120,7 +121,7 @@ fn burst(m: &Material<'_>) -> Option<Finding> {
     })
 }
 
-/// UDP that is sent faster than the radio takes it.
+/// Notes that UDP is sent faster than the radio takes it.
 fn sends(m: &Material<'_>) -> Option<Finding> {
     let tx = u32::from(m.config.tx);
     Some(finding(

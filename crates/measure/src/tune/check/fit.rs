@@ -25,12 +25,12 @@ pub(super) fn all(m: &Material<'_>, out: &mut Vec<Finding>) {
     out.extend(sockets(m));
 }
 
-/// Bytes of a window for each stream that fit so many buffers: a KB for each (guide).
+/// Returns the bytes of a window for each stream that fit so many buffers: a KB for each (guide).
 fn fitting(m: &Material<'_>, buffers: u32) -> u32 {
     buffers * 1024 / m.streams().max(1)
 }
 
-/// How the bytes of all streams stand to the buffers.
+/// Returns the bytes of all streams over those of the buffers.
 fn ratio(m: &Material<'_>, per_stream: u32, buffers: u32) -> f64 {
     f64::from(m.streams()) * f64::from(per_stream) / (1024.0 * f64::from(buffers.max(1)))
 }

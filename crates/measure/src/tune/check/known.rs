@@ -1,11 +1,11 @@
-//! What is known of the values themselves: the file's oddities, ranges, defaults, ranks, flags.
+//! Rules on the values themselves: the file's oddities, ranges, defaults, ranks, flags.
 
 use super::super::words::{kb, mbit};
 use super::*;
 use Severity::{Limits, Note, Wrong};
 use espbench_model::sdkconfig::{Price, Warning};
 
-/// What the file itself says wrongly.
+/// Finds mistakes of the file itself.
 pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
     let reading = &m.question.reading;
     let mut old = 0;
@@ -117,7 +117,7 @@ fn scaling(m: &Material<'_>) -> Option<Finding> {
     })
 }
 
-/// Code that could be in RAM.
+/// Finds code that could be in RAM.
 fn flags(m: &Material<'_>, out: &mut Vec<Finding>) {
     let all = [
         (ConfigOption::WifiIram, "The driver's send path runs from flash"),
@@ -146,7 +146,7 @@ fn flags(m: &Material<'_>, out: &mut Vec<Finding>) {
     }
 }
 
-/// The documents' "default" is not the build's.
+/// Finds where the documents' "default" is not the build's.
 fn defaults(m: &Material<'_>) -> Option<Finding> {
     let rank = Rank::of(m.context.chip).find(|it| it.name == "default")?;
     let settings = rank.settings();
@@ -199,7 +199,7 @@ fn rank(m: &Material<'_>) -> Option<Finding> {
     ))
 }
 
-/// What no sdkconfig says.
+/// Notes the sleep, which no sdkconfig sets.
 fn sleep() -> Option<Finding> {
     Some(finding(
         "sleep",

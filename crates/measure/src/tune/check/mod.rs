@@ -1,5 +1,5 @@
-//! What holds an sdkconfig back, said without a run: values that do not fit each other, bounds that
-//! follow from them, what they take of the heap, and which of Espressif's ranks they are nearest to.
+//! Check of an sdkconfig without a run: values that do not fit each other, bounds that follow from
+//! them, the heap that they take, and which of Espressif's ranks they are nearest to.
 //!
 //! Every rule names its source. The rules are in `fit` (values against each other), `bounds` (what
 //! follows from them) and `known` (ranks, defaults, the file itself).
@@ -26,16 +26,16 @@ use serde::Serialize;
 /// Version of the JSON form.
 pub const SCHEMA: &str = "espbench-check/1";
 
-/// What the settings are held against.
+/// Input of a check: the settings, and the traffic that they have to carry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// Name of the file, for people.
     pub file: String,
-    /// What the file says.
+    /// The file as it was read.
     pub reading: Reading,
     /// The chip, the release, and whether there is PSRAM.
     pub context: Context,
-    /// What is open at a time.
+    /// Connections and sockets that are open at a time.
     pub traffic: Traffic,
     /// Round trip to the other side.
     pub rtt: Duration,
@@ -50,16 +50,17 @@ pub struct Question {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It does not work as it says: the build takes another value, packets are lost, memory runs out.
+    /// The setting does not work as it says: the build takes another value, packets are lost,
+    /// memory runs out.
     Wrong,
-    /// It works, and holds throughput down.
+    /// The setting works, and holds throughput down.
     Limits,
     /// Worth knowing.
     Note,
 }
 
 impl Severity {
-    /// The word for it.
+    /// Returns the word for the severity.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,11 +74,11 @@ impl Severity {
 /// A setting that would help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Its name in the file's release.
+    /// Name of the option in the file's release.
     pub name: String,
-    /// What stands there, or the default.
+    /// Value in the file, or the default.
     pub from: String,
-    /// What to write instead.
+    /// Value to write instead.
     pub to: String,
     /// Bytes of heap that it takes when traffic is at its busiest; negative where it gives some.
     pub heap_bytes: i64,
@@ -90,18 +91,18 @@ pub struct Finding {
     pub rule: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// What, in one line with its numbers.
+    /// Description of the finding, in one line with its numbers.
     pub what: String,
     /// Why that is so, and where it comes from.
     pub why: String,
-    /// What to set instead; empty where nothing in the file helps.
+    /// Settings to change; empty where nothing in the file helps.
     pub set: Vec<Change>,
 }
 
 /// A setting as the build takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EffectiveOption {
-    /// Its name.
+    /// Name of the option.
     pub name: String,
     /// The value in use.
     pub value: String,
@@ -112,15 +113,16 @@ pub struct EffectiveOption {
 /// The nearest rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Nearest {
-    /// Its name.
+    /// Name of the rank.
     pub name: String,
     /// How far, in doublings for each value.
     pub doublings: f64,
-    /// What Espressif measured of it, in Mbit/s: TCP sending and receiving, UDP sending and receiving.
+    /// Throughput that Espressif measured of the rank, in Mbit/s: TCP sending and receiving, UDP
+    /// sending and receiving.
     pub published_mbit_s: [f64; 4],
 }
 
-/// What is left of the heap, in bytes.
+/// Heap that is left, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Left {
     /// Before Wi-Fi starts.
@@ -150,13 +152,13 @@ pub struct Checked {
     pub rtt_ms: f64,
     /// Settings in use.
     pub settings: Vec<EffectiveOption>,
-    /// What was found, the worst first.
+    /// Findings, the worst first.
     pub findings: Vec<Finding>,
     /// The nearest rank of the chip's document.
     pub nearest: Option<Nearest>,
     /// Most that TCP can receive and send over that round trip, in Mbit/s.
     pub bound_mbit_s: [f64; 2],
-    /// What the settings leave of the heap: a model, not a measurement.
+    /// Heap that the settings leave: a model, not a measurement.
     pub heap_left: Option<Left>,
     /// The document's p = b_rx m_rx + b_tx m_tx, in bytes.
     pub driver_peak_bytes: u64,
@@ -168,13 +170,13 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// How many findings there are of a severity.
+    /// Returns how many findings there are of a severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|it| it.severity == severity).count()
     }
 
-    /// The outcome in a sentence.
+    /// Returns the outcome in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let count = |severity, one: &str, more: &str| match self.count(severity) {
@@ -197,7 +199,7 @@ impl Checked {
     }
 }
 
-/// What the rules look at.
+/// Values that the rules look at.
 struct Material<'q> {
     question: &'q Question,
     settings: &'q OptionValues,
@@ -240,7 +242,7 @@ impl<'q> Material<'q> {
         self.streams() * bytes.div_ceil(self.mss())
     }
 
-    /// A setting that would help, within its range; `None` where it is so already.
+    /// Returns a change that would help, within the option's range; `None` where it is so already.
     fn change(&self, key: ConfigOption, to: u32) -> Option<Change> {
         let range = key.range(&self.context);
         let to = to.clamp(*range.start(), *range.end());
@@ -263,7 +265,8 @@ impl<'q> Material<'q> {
         all.iter().filter_map(|(key, to)| self.change(*key, *to)).collect()
     }
 
-    /// Most that a TCP stream can carry with so many bytes on the way, for all streams, in Mbit/s.
+    /// Returns the most that TCP can carry with so many bytes on the way, for all streams, in
+    /// Mbit/s.
     fn bound(&self, bytes: u32, rtt: Duration) -> f64 {
         let bits = 8.0 * f64::from(self.streams()) * f64::from(bytes);
         bits / rtt.as_secs_f64() / 1e6
@@ -281,7 +284,7 @@ impl<'q> Material<'q> {
     }
 }
 
-/// A value as a file has it.
+/// Returns a value as a file has it.
 fn shown(key: ConfigOption, value: u32) -> String {
     match (key.fact().kind, value) {
         (Kind::Flag, 0) => "n".into(),
@@ -300,8 +303,8 @@ fn finding(
     Finding { rule, severity, what, why: why.into(), set }
 }
 
-/// Of several findings that change the same setting, the later ones do so only where they ask for
-/// more than the first.
+/// Removes changes that a finding before has asked for already: a later one stays only where it
+/// asks for more.
 fn once(findings: &mut [Finding]) {
     let mut asked: Vec<(String, u64)> = Vec::new();
     for finding in findings {

@@ -29,7 +29,7 @@ fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>, notes: &[&
     }
 }
 
-/// What a window and a send buffer allow.
+/// Returns the table of the throughput that window and send buffer allow.
 fn bounds(m: &Material<'_>) -> Table {
     let mut trips: Vec<Duration> = ROUND_TRIPS_MS.map(Duration::from_millis).into();
     trips.push(m.question.rtt);
@@ -61,7 +61,7 @@ fn onoff(on: bool) -> String {
     (if on { "on" } else { "off" }).into()
 }
 
-/// The ranks' table, with these settings beside it.
+/// Returns the ranks' table, with these settings beside it.
 fn ranks(m: &Material<'_>) -> Option<Table> {
     let ranks: Vec<&Rank> = Rank::of(m.context.chip).collect();
     if ranks.is_empty() {

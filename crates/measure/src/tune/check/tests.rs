@@ -26,7 +26,7 @@ fn of<'c>(checked: &'c Checked, rule: &str) -> &'c Finding {
     checked.findings.iter().find(|it| it.rule == rule).unwrap_or_else(|| panic!("{rule}"))
 }
 
-/// All that is said, one finding after the other.
+/// Returns all findings as text, one after the other.
 fn told(checked: &Checked) -> String {
     let mut out = String::new();
     for it in &checked.findings {
@@ -199,7 +199,7 @@ fn doing_what_is_said_removes_what_was_said() {
     assert!(rules(&checked, Severity::Wrong).is_empty(), "{}", told(&checked));
 }
 
-/// The sdkconfig of the ESP32-C3's ranks, as the guide's table has it.
+/// Returns the sdkconfig of the ESP32-C3's ranks, as the guide's table has it.
 fn rank_file(name: &str) -> String {
     let (fixed, dynamic, window, kb, iram) = match name {
         "iperf" => (20, 40, 32, 40, 'y'),
@@ -239,7 +239,7 @@ fn the_guides_ranks_are_their_own_nearest_and_leave_what_the_model_has() {
     }
 }
 
-/// What a file takes without traffic.
+/// Returns the bytes that a file takes without traffic.
 fn taken(question: &Question) -> u64 {
     Memory::of(&question.reading.settings, &question.context, question.traffic).idle()
 }

@@ -45,7 +45,7 @@ const SEEDS: usize = 4;
 pub struct Trial {
     /// Which of the candidates tried.
     pub index: usize,
-    /// It.
+    /// The candidate to evaluate.
     pub candidate: Candidate,
     /// Which seed of the run, from 0.
     pub seed: usize,
@@ -54,9 +54,9 @@ pub struct Trial {
 /// A candidate with what it did.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// It.
+    /// The candidate that was tried.
     pub candidate: Candidate,
-    /// What it did, by seed; empty where it could not be found out.
+    /// Outcomes by seed; empty where nothing could be measured.
     pub outcomes: Vec<Outcome>,
     place: Place,
     /// The place that it is one step from.
@@ -64,7 +64,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// The mean of what it did.
+    /// Returns the mean of the outcomes.
     #[must_use]
     pub fn mean(&self) -> Outcome {
         Outcome::mean(&self.outcomes)
@@ -90,7 +90,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search in a space for what is wanted, with so many evaluations.
+    /// Creates a search in a space for goals, with so many evaluations.
     #[must_use]
     pub fn new(space: Space, wants: &[Want], seed: u64, budget: usize) -> Self {
         let mut random = Random::new(seed);
@@ -121,19 +121,19 @@ impl Search {
         }
     }
 
-    /// The candidates that were tried.
+    /// Returns the candidates that were tried.
     #[must_use]
     pub fn tried(&self) -> &[Tried] {
         &self.tried
     }
 
-    /// What they are compared by.
+    /// Returns the metrics that candidates are compared by.
     #[must_use]
     pub fn objectives(&self) -> &[Metric] {
         &self.objectives
     }
 
-    /// What is wanted.
+    /// Returns the goals.
     #[must_use]
     pub fn wants(&self) -> &[Want] {
         &self.wants
@@ -145,7 +145,7 @@ impl Search {
         self.spent
     }
 
-    /// The evaluations to be made now; none at the end. They count as spent.
+    /// Returns the evaluations to be made now; none at the end. They count as spent.
     pub fn batch(&mut self) -> Vec<Trial> {
         let left = self.budget.saturating_sub(self.spent);
         if left == 0 || self.over {
@@ -194,7 +194,8 @@ impl Search {
         Trial { index: self.tried.len() - 1, candidate, seed: 0 }
     }
 
-    /// One step from the best, in any order; places by chance where all around them was tried.
+    /// Returns places one step from the best, in any order; places by chance where all around them
+    /// was tried.
     fn steps(&mut self, most: usize) -> Vec<(Place, Option<Place>)> {
         let best = self.best();
         let mut around: Vec<(Place, Vec<Place>)> = Vec::new();
@@ -241,7 +242,8 @@ impl Search {
         places
     }
 
-    /// Fisher and Yates, as Durstenfeld 1964 has it (Communications of the ACM 7(7), algorithm 235).
+    /// Shuffles places by Fisher and Yates, as Durstenfeld 1964 has it (Communications of the ACM
+    /// 7(7), algorithm 235).
     fn shuffle(&mut self, places: &mut [Place]) {
         for at in (1..places.len()).rev() {
             let below = u32::try_from(at + 1).unwrap_or(u32::MAX);
@@ -249,7 +251,7 @@ impl Search {
         }
     }
 
-    /// The best again, with a further seed; half of them the next time.
+    /// Returns the best candidates again, with a further seed; half of them the next time.
     fn repeated(&mut self, left: usize) -> Vec<Trial> {
         let (chosen, seed) = match self.finals.take() {
             None => (self.best(), 1),
@@ -302,8 +304,8 @@ impl Search {
         front
     }
 
-    /// The best that was tried with several seeds, if it misses no more than the best of all, which
-    /// may have been lucky; otherwise that one.
+    /// Returns the best candidate that was tried with several seeds, if it misses no more than the
+    /// best of all, which may have been lucky; otherwise the best of all.
     #[must_use]
     pub fn recommended(&self) -> Option<usize> {
         let best = self.best();
@@ -314,7 +316,7 @@ impl Search {
         best.iter().find(sure).copied().or(Some(first))
     }
 
-    /// How much of what is wanted a candidate misses: the sum of the shares.
+    /// Returns how much of the goals a candidate misses: the sum of the shares.
     #[must_use]
     pub fn missing(&self, index: usize) -> f64 {
         let mean = self.tried[index].mean();

@@ -37,13 +37,13 @@ impl fmt::Display for Power {
 /// A firmware that can be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its limits.
+    /// Limits of the firmware.
     pub config: SdkConfig,
     /// How its radio sleeps.
     pub power: Power,
 }
 
-/// What can be turned.
+/// A setting that can be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Knob {
     /// Static RX buffers.
@@ -110,8 +110,8 @@ const BYTES: &[u32] = &[5760, 8192, 12_288, 16_384, 24_576, 32_768, 40_960, 65_5
 const MAILBOXES: &[u32] = &[6, 12, 24, 32, 64];
 
 impl Space {
-    /// The candidates of a chip, for what is wanted and so many TCP streams: what does not bear on it
-    /// is not turned.
+    /// Returns the candidates of a chip for these metrics and so many TCP streams. Knobs that do
+    /// not bear on the metrics are not turned.
     #[must_use]
     pub fn new(context: Context, metrics: &[Metric], streams: u16) -> Self {
         let asks = |any: &[Metric]| metrics.iter().any(|it| any.contains(it));
@@ -146,20 +146,20 @@ impl Space {
         Self { context, streams: u32::from(streams).max(1), levels, powers }
     }
 
-    /// How many levels a knob has.
+    /// Returns how many levels a knob has.
     #[must_use]
     pub fn levels(&self, knob: Knob) -> usize {
         self.levels[knob as usize].len()
     }
 
-    /// The value of a knob.
+    /// Returns the value of a knob.
     fn value(&self, place: &Place, knob: Knob) -> u32 {
         let levels = &self.levels[knob as usize];
         let at = usize::from(place[knob as usize]).min(levels.len().saturating_sub(1));
         levels.get(at).copied().unwrap_or(0)
     }
 
-    /// The candidate at a place.
+    /// Returns the candidate at a place.
     #[must_use]
     pub fn candidate(&self, place: &Place) -> Candidate {
         let value = |knob| self.value(place, knob);
@@ -202,7 +202,7 @@ impl Space {
         Candidate { config, power }
     }
 
-    /// The place nearest to a firmware.
+    /// Returns the place nearest to a firmware.
     #[must_use]
     pub fn nearest(&self, config: &SdkConfig, power: Power) -> Place {
         Knob::ALL.map(|knob| {
@@ -225,8 +225,8 @@ impl Space {
         })
     }
 
-    /// Where a search begins: the build's defaults and the ranks of the chip's document, with each
-    /// way to sleep.
+    /// Returns where a search begins: the build's defaults and the ranks of the chip's document,
+    /// with each way to sleep.
     #[must_use]
     pub fn starts(&self) -> Vec<Place> {
         let defaults = OptionValues::default().config(&self.context);
@@ -243,7 +243,7 @@ impl Space {
         places
     }
 
-    /// Any place.
+    /// Returns a place by chance.
     pub fn any(&self, random: &mut Random) -> Place {
         Knob::ALL.map(|knob| {
             let levels = u32::try_from(self.levels(knob)).unwrap_or(1).max(1);
@@ -251,7 +251,7 @@ impl Space {
         })
     }
 
-    /// The places one step away, each knob up and down.
+    /// Returns the places one step away, each knob up and down.
     #[must_use]
     pub fn neighbours(&self, place: &Place) -> Vec<Place> {
         let mut all = Vec::new();
@@ -268,7 +268,7 @@ impl Space {
         all
     }
 
-    /// The place that lies from the second as the second does from the first, if it is one.
+    /// Returns the place that lies from the second as the second does from the first, if it is one.
     #[must_use]
     pub fn onwards(&self, from: &Place, to: &Place) -> Option<Place> {
         let mut next = *to;
@@ -281,7 +281,7 @@ impl Space {
         Some(next)
     }
 
-    /// The chip and the release.
+    /// Returns the chip and the release.
     #[must_use]
     pub const fn context(&self) -> &Context {
         &self.context
@@ -289,8 +289,8 @@ impl Space {
 }
 
 impl Candidate {
-    /// Whether so many TCP streams have no more segments on the way than there are dynamic RX
-    /// buffers, and these are no fewer than static ones.
+    /// Returns whether so many TCP streams have no more segments on the way than there are dynamic
+    /// RX buffers, and these are no fewer than static ones.
     #[must_use]
     pub fn fits(&self, streams: u16) -> bool {
         let it = &self.config;
@@ -298,14 +298,14 @@ impl Candidate {
         it.dynamic_rx == 0 || (segments <= it.dynamic_rx.into() && it.static_rx <= it.dynamic_rx)
     }
 
-    /// The settings that are not the build's defaults, with their values.
+    /// Returns the settings that are not the build's defaults, with their values.
     #[must_use]
     pub fn changes(&self, context: &Context) -> Vec<(ConfigOption, u32)> {
         let own = OptionValues::from(&self.config);
         own.given().filter(|(key, value)| *value != key.default_in(context)).collect()
     }
 
-    /// The same with one setting as the build has it.
+    /// Returns the candidate with one setting as the build has it.
     #[must_use]
     pub fn without(&self, key: ConfigOption, context: &Context) -> Self {
         let mut settings = OptionValues::from(&self.config);
@@ -313,7 +313,7 @@ impl Candidate {
         Self { config: settings.config(context), ..*self }
     }
 
-    /// In short: `8/16/16 BA 16/6 16K/16K`.
+    /// Returns a short label: `8/16/16 BA 16/6 16K/16K`.
     #[must_use]
     pub fn label(&self) -> String {
         label::result(&self.settings()).unwrap_or_default()

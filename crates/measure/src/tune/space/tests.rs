@@ -55,7 +55,7 @@ fn a_step_can_be_taken_again_within_the_space() {
     assert_eq!(space.onwards(&from, &end), None, "there are four ways to sleep");
 }
 
-/// What is tried keeps the rules of a check that call something wrong.
+/// Candidates keep the rules of a check that call something wrong.
 #[test]
 fn values_of_a_candidate_fit_each_other() {
     use crate::tune::check::{Question, Severity, check};
