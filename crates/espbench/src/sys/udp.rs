@@ -82,7 +82,7 @@ mod imp {
 
     /// Buffers for one `recvmmsg`.
     ///
-    /// A reader that finds every slot full [`TOO_SLOW`] times in a row loses datagrams soon. From then on the kernel
+    /// A reader that finds every slot full `TOO_SLOW` times in a row loses datagrams soon. From then on the kernel
     /// hands it what came together from one sender as one buffer with one time of arrival (`UDP_GRO`), which
     /// takes less than half of the processor time.
     pub struct Batch {
