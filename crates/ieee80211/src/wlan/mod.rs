@@ -10,7 +10,7 @@
 //! | block ack request | 9.3.1.7 | receiver, transmitter, BAR control, starting sequence control |
 //! | block ack | 9.3.1.8 | receiver, transmitter, BA control, starting sequence control, bitmap of 8 |
 //!
-//! A data frame (9.3.2.1) has the header of [`ieee80211`](super::ieee80211), QoS Control in QoS
+//! A data frame (9.3.2.1) has the header of [`mpdu`](crate::mpdu), QoS Control in QoS
 //! frames, LLC and SNAP (`AA AA 03 00 00 00`, RFC 1042), the EtherType, and the packet.
 
 mod join;
