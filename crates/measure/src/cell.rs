@@ -18,7 +18,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The word shown beside the value.
+    /// Returns the word shown beside the value.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Origin {
         }
     }
 
-    /// A title that says where the numbers come from, where that is not from measuring.
+    /// Returns a title that says where the numbers come from, where that is not from measuring.
     pub(crate) fn titled(self, title: &str) -> String {
         match self {
             Self::Simulated => alloc::format!("{title} (simulated)"),
@@ -49,7 +49,7 @@ pub struct Identity {
     pub transport: String,
     /// How the device is attached or driven (`station`, `softap`, `unicast`, `loopback`, …).
     pub mode: String,
-    /// What the value is (`rtt_avg`, `loss`, `throughput_rx`, …).
+    /// Name of the value (`rtt_avg`, `loss`, `throughput_rx`, …).
     pub metric: String,
     /// Payload in bytes.
     pub payload_bytes: Option<u32>,
@@ -66,7 +66,7 @@ pub struct Identity {
 /// One result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// What it is the value of.
+    /// Identity columns: the test and the metric of the value.
     #[serde(flatten)]
     pub id: Identity,
     /// The value; `None` where it could not be determined.
@@ -106,8 +106,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Whether it counts the packets of a test of another length than the document's: such a count
-    /// is held against none.
+    /// Returns whether the cell counts the packets of a test of another length than the document's:
+    /// such a count is compared with none.
     pub(crate) fn counts_another_test(&self) -> bool {
         self.unit == "packets" && !self.settings.is_empty()
     }
@@ -127,13 +127,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// A count or an extreme value: exact for what was seen, without an interval.
+    /// Returns a count or an extreme value: exact for what was seen, without an interval.
     #[must_use]
     pub const fn exact(value: f64, n: u64) -> Self {
         Self { value: Some(value), n, low: None, high: None }
     }
 
-    /// The same estimate in another unit.
+    /// Returns the estimate in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let (low, high) = if factor < 0.0 { (self.high, self.low) } else { (self.low, self.high) };
@@ -145,7 +145,7 @@ impl Estimate {
         }
     }
 
-    /// The cell of this estimate.
+    /// Makes a cell of this estimate.
     #[must_use]
     pub fn into_cell(self, id: Identity, unit: &str, origin: Origin) -> Cell {
         Cell {

@@ -1,4 +1,4 @@
-//! What a metric's name says: the quantity, the statistic of it, and which direction is better.
+//! Meaning of a metric's name: the quantity, its statistic, and which direction is better.
 //!
 //! A name is a quantity, such as `rtt`, and an ending that names the statistic, such as `_p99`.
 //! Without an ending it is the figure over the whole test, which for a rate is its mean.
@@ -21,7 +21,7 @@ pub enum Better {
     Neither,
 }
 
-/// What was done with the observations.
+/// Statistic of the observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// The smallest.
@@ -69,7 +69,7 @@ const ENDINGS: [(&str, Statistic); 14] = [
 ];
 
 impl Statistic {
-    /// What a person calls it.
+    /// Returns the statistic in words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,8 +88,9 @@ impl Statistic {
         }
     }
 
-    /// Where it lies on the way from the smallest to the largest; `None` for a spread, which is no
-    /// place on it. The statistic nearest to another is the one with the nearest place.
+    /// Returns where the statistic lies on the way from the smallest to the largest; `None` for a
+    /// spread, which is no place on it. The statistic nearest to another is the one with the
+    /// nearest place.
     #[must_use]
     pub const fn place(self) -> Option<u8> {
         match self {
@@ -106,7 +107,7 @@ impl Statistic {
     }
 }
 
-/// The quantity and the statistic that a metric's name stands for.
+/// Returns the quantity and the statistic that a metric's name stands for.
 #[must_use]
 pub fn parse(metric: &str) -> (&str, Statistic) {
     ENDINGS
@@ -115,9 +116,9 @@ pub fn parse(metric: &str) -> (&str, Statistic) {
         .unwrap_or((metric, Statistic::Mean))
 }
 
-/// The quantity and the statistic of a cell. One document names another statistic than its metric
-/// does: ESP-IDF's ESP32-C3 guide gives "the best throughput results", and its own test harness
-/// keeps the best one-second interval, so that is what the table `esp32c3-best` holds.
+/// Returns the quantity and the statistic of a cell. One document names another statistic than its
+/// metric does: ESP-IDF's ESP32-C3 guide gives "the best throughput results", and its own test
+/// harness keeps the best one-second interval, so that is what the table `esp32c3-best` holds.
 #[must_use]
 pub fn of(cell: &Cell) -> (&str, Statistic) {
     let (quantity, statistic) = parse(&cell.id.metric);
@@ -155,8 +156,8 @@ const DIRECTIONS: [(&str, Better); 18] = [
     ("duration", Better::Neither),
 ];
 
-/// Which direction is better for a metric in that unit. A spread is better low, whatever it is a
-/// spread of. Otherwise times are better low and rates high; counts, sizes and settings are
+/// Returns which direction is better for a metric in that unit. A spread is better low, whatever it
+/// is a spread of. Otherwise times are better low and rates high; counts, sizes and settings are
 /// neither.
 #[must_use]
 pub fn better(metric: &str, unit: &str) -> Better {
@@ -176,8 +177,8 @@ pub fn better(metric: &str, unit: &str) -> Better {
     }
 }
 
-/// Whether values in that unit are parts of a whole. They are compared by their difference: the
-/// ratio of two losses says nothing where one of them is zero.
+/// Returns whether values in that unit are parts of a whole. Such values are compared by their
+/// difference: the ratio of two losses says nothing where one of them is zero.
 #[must_use]
 pub fn is_proportion(unit: &str) -> bool {
     matches!(Dimension::of(unit), Some((Dimension::Proportion, _)))

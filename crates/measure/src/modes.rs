@@ -18,7 +18,7 @@ const CRITICAL: f64 = 0.633;
 /// Each mode must hold so large a part of the sample.
 const SMALLEST_PART: f64 = 0.05;
 
-/// Both modes must be so many times as dense as the valley between them.
+/// Factor by which each mode must be denser than the valley between them.
 const DEPTH: f64 = 2.0;
 
 /// The upper mode must lie above the lower by so large a part of it.
@@ -33,7 +33,8 @@ pub struct Modes {
     pub high: f64,
 }
 
-/// The two modes of a sample in ascending order, of values above 0; `None` where it shows but one.
+/// Returns the two modes of a sample in ascending order, of values above 0; `None` where it shows
+/// but one.
 ///
 /// The dip test (Hartigan and Hartigan 1985, "The dip test of unimodality", Annals of Statistics
 /// 13) decides whether there is more than one, with 1 % of false alarms at most: it holds for every
@@ -65,7 +66,7 @@ fn thinned(sorted: &[f64]) -> Vec<f64> {
     (0..MOST).map(|i| sorted[(2 * i + 1) * sorted.len() / (2 * MOST)]).collect()
 }
 
-/// The sample with noise of one step; `None` where all values are alike.
+/// Returns the sample with noise of one step; `None` where all values are alike.
 fn without_ties(sorted: &[f64], seed: u64) -> Option<Vec<f64>> {
     let steps = sorted.windows(2).map(|w| w[1] - w[0]);
     let step = steps.filter(|step| *step > 0.0).reduce(f64::min)?;
@@ -75,7 +76,7 @@ fn without_ties(sorted: &[f64], seed: u64) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// The dip: the largest distance between the sample's distribution function and the nearest
+/// Returns the dip: the largest distance between the sample's distribution function and the nearest
 /// unimodal one. Values ascend, with no two alike; 0 for fewer than two.
 ///
 /// Their algorithm: between the current ends, take the greatest convex minorant and the least
@@ -113,8 +114,8 @@ struct Hull<'a> {
 }
 
 impl<'a> Hull<'a> {
-    /// `sign` is 1 for the greatest convex minorant, -1 for the least concave majorant. Andrew's
-    /// monotone chain (Andrew 1979).
+    /// Builds the hull. `sign` is 1 for the greatest convex minorant, -1 for the least concave
+    /// majorant. Andrew's monotone chain (Andrew 1979).
     fn new(sorted: &'a [f64], low: usize, high: usize, sign: f64) -> Self {
         let mut knots: Vec<usize> = Vec::new();
         for i in low..=high {
@@ -131,7 +132,7 @@ impl<'a> Hull<'a> {
         Self { sorted, knots }
     }
 
-    /// Height of the chain at the value of that index.
+    /// Returns the height of the chain at the value of that index.
     fn at(&self, index: usize) -> f64 {
         let after = self.knots.partition_point(|&k| k < index);
         let right = self.knots[after.min(self.knots.len() - 1)];
@@ -153,8 +154,8 @@ impl<'a> Hull<'a> {
     }
 }
 
-/// The largest distance between the chains, and the knots around it: the last of the minorant up to
-/// there and the first of the majorant from there.
+/// Returns the largest distance between the chains, and the knots around it: the last of the
+/// minorant up to there and the first of the majorant from there.
 fn widest(minorant: &Hull<'_>, majorant: &Hull<'_>) -> (f64, usize, usize) {
     let knots = minorant.knots.iter().chain(&majorant.knots);
     let gap = |&k: &usize| majorant.at(k) + 1.0 - minorant.at(k);
@@ -166,8 +167,8 @@ fn widest(minorant: &Hull<'_>, majorant: &Hull<'_>) -> (f64, usize, usize) {
     (gap, minorant.last_up_to(place), majorant.first_from(place))
 }
 
-/// The deepest valley, by the distance from each value to the one that comes some ranks later: the
-/// longer, the emptier.
+/// Returns the modes on both sides of the deepest valley, by the distance from each value to the
+/// one that comes some ranks later: the longer, the emptier.
 fn valley(sorted: &[f64]) -> Option<Modes> {
     let n = sorted.len();
     let span = (n / 20).max(5);
@@ -228,7 +229,7 @@ mod tests {
         close(dip(&sorted(waves)), 0.008_807_165_312_872_692);
     }
 
-    /// Standard normal, by Box and Muller 1958.
+    /// Returns a standard normal number, by Box and Muller 1958.
     fn normal(random: &mut Random) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
         radius * libm::cos(core::f64::consts::TAU * random.unit())

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// How a note of ours begins.
 const ORIGIN: &str = "origin=";
 
-/// The note of a cell; a published one's is as the document's reader typed it.
+/// Writes the note of a cell; a published one's is as the document's reader typed it.
 #[must_use]
 pub fn write(cell: &Cell) -> String {
     if cell.origin == Origin::Published {

@@ -44,7 +44,7 @@ const NEEDED: [&str; 6] = ["table", "chip", "transport", "metric", "value", "uni
 pub struct FieldError {
     /// The column's name.
     pub column: String,
-    /// What is wrong, and what to do.
+    /// Description of the fault, with what to do.
     pub message: String,
 }
 
@@ -88,7 +88,7 @@ impl Columns {
         }
     }
 
-    /// The cell of one row. Its origin is published where no column says otherwise.
+    /// Returns the cell of one row. The origin is published where no column says otherwise.
     ///
     /// # Errors
     /// The wrong number of fields, a needed field that is empty, or text that is not a number where
@@ -146,13 +146,13 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The field, unless it is empty or the file has no such column.
+    /// Returns the field, unless it is empty or the file has no such column.
     fn get(&self, column: &str) -> Option<&str> {
         let position = self.names.iter().position(|n| n == column)?;
         Some(self.fields[position].trim()).filter(|field| !field.is_empty())
     }
 
-    /// Text, without the apostrophe that keeps spreadsheets from taking it for a formula.
+    /// Returns text, without the apostrophe that keeps spreadsheets from taking it for a formula.
     fn text(&self, column: &str) -> Option<String> {
         let text = self.get(column)?;
         let bare = text.strip_prefix('\'').filter(|it| it.starts_with(['=', '+', '-', '@']));
@@ -181,8 +181,9 @@ impl Row<'_> {
         }
     }
 
-    /// A distance, or the range of distances (`0.5-1`) that a document gives for many devices. A
-    /// range is no one number: the cell then states no distance, and its note says the range.
+    /// Returns a distance, or the range of distances (`0.5-1`) that a document gives for many
+    /// devices. A range is no one number: the cell then states no distance, and its note says the
+    /// range.
     fn distance(&self) -> Result<(Option<f64>, Option<String>), FieldError> {
         let field = self.get("distance_m").unwrap_or_default();
         match field.split_once('-').map(|(low, high)| (low.parse::<f64>(), high.parse::<f64>())) {
@@ -191,7 +192,7 @@ impl Row<'_> {
         }
     }
 
-    /// Settings of the column `variant`, and those that a document's reader noted.
+    /// Returns the settings of the column `variant`, and those that a document's reader noted.
     fn settings(&self, note: Option<&str>) -> Result<Settings, FieldError> {
         let typed = self.text("variant").unwrap_or_default();
         let mut settings = label::read(&typed).map_err(|e| wrong("variant", e))?;
@@ -256,7 +257,7 @@ pub(crate) fn cells_of_csv(text: &str) -> Vec<Cell> {
         .collect()
 }
 
-/// The published cells that the product ships.
+/// Returns the published cells that the product ships.
 #[cfg(test)]
 pub(crate) fn shipped() -> Vec<Cell> {
     cells_of_csv(include_str!("../../../reference/published.csv"))

@@ -9,7 +9,7 @@ use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use serde::{Deserialize, Serialize};
 
-/// What is known of the device and of the place: the identity columns that a workload cannot know.
+/// Device and place: the identity columns that a workload cannot know.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// Device under test.
@@ -51,7 +51,7 @@ pub struct RunFacts {
 }
 
 impl RunFacts {
-    /// What the run is, in a sentence without its full stop.
+    /// Describes the run in a sentence without its full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { origin, target, started, seed, plan_name, .. } = self;
@@ -74,9 +74,9 @@ pub struct Recorded {
     pub ordinal: u32,
     /// Repetition, from 0.
     pub repetition: u32,
-    /// What was asked.
+    /// Work of the cell, as the plan asked for it.
     pub workload: Workload,
-    /// What was recorded, in order.
+    /// Samples in the order in which they were recorded.
     pub samples: Vec<Sample>,
     /// Counters of the target: drops, stalls, overflows, by name.
     pub counters: BTreeMap<String, u64>,

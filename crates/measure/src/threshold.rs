@@ -58,7 +58,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// What is held against the limit.
+/// Part of a result that is compared with the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// The value.
@@ -112,12 +112,12 @@ pub struct Threshold {
     pub min: Option<Quantity>,
     /// The most that holds.
     pub max: Option<Quantity>,
-    /// What is held against them.
+    /// Part of the result that is compared with the limits.
     pub by: By,
 }
 
 impl fmt::Display for Threshold {
-    /// `1 ms <= rtt_p99 <= 20 ms at 100 B, by its interval`
+    /// Prints `1 ms <= rtt_p99 <= 20 ms at 100 B, by its interval`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(min) = &self.min {
             match self.max {
@@ -144,7 +144,7 @@ impl fmt::Display for Threshold {
 }
 
 impl Threshold {
-    /// Whether a cell is one that it limits.
+    /// Returns whether a cell is one that the threshold limits.
     #[must_use]
     pub fn matches(&self, cell: &Cell) -> bool {
         cell.id.metric == self.metric
@@ -153,8 +153,8 @@ impl Threshold {
             && self.variant.as_ref().is_none_or(|variant| variant.is_of(cell))
     }
 
-    /// The outcome for each cell that it limits, of `places`: names of recorded cells in words, with
-    /// their result cells. Without any such cell one check that failed.
+    /// Returns the outcome for each cell that the threshold limits, of `places`: names of recorded
+    /// cells in words, with their result cells. Without any such cell one check that failed.
     pub fn check<'a>(&self, places: impl IntoIterator<Item = (String, &'a [Cell])>) -> Vec<Check> {
         let mut checks = Vec::new();
         for (place, cells) in places {
@@ -198,7 +198,7 @@ fn unit_words(unit: &str) -> String {
     if unit.is_empty() { "a plain number".into() } else { format!("in {unit}") }
 }
 
-/// The limit in the cell's unit. A bare number limits a count, whatever is counted.
+/// Returns the limit in the cell's unit. A bare number limits a count, whatever is counted.
 fn in_unit_of(limit: &Quantity, cell: &Cell) -> Option<f64> {
     if limit.unit.is_empty() && Dimension::of(&cell.unit).is_none() {
         return Some(limit.value);

@@ -230,7 +230,7 @@ const TESTS: [(EspNowTest, bool, bool, bool); 8] = [
     (EspNowTest::Provisioning, false, true, false),
 ];
 
-/// What the report has for a test, where a plan says no more.
+/// A plan that says no more has the values of the report for a test.
 #[test]
 fn esp_now_plans_leave_out_what_the_report_has() {
     let text = "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\n\

@@ -4,7 +4,7 @@ use super::{Comparison, Verdict};
 use crate::metric::{self, Better};
 use alloc::vec::Vec;
 
-/// What a gate decided.
+/// Decision of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated<'a> {
     /// Comparisons with a verdict. A gate that could judge none has shown nothing: say so.
@@ -14,15 +14,15 @@ pub struct Gated<'a> {
 }
 
 impl Gated<'_> {
-    /// True where something was judged and nothing failed.
+    /// Returns whether something was judged and nothing failed.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.judged > 0 && self.failed.is_empty()
     }
 }
 
-/// The comparisons that are worse, and by more than `limit`, a part of the other's value (0.1 is
-/// 10 %).
+/// Returns the comparisons that are worse, and by more than `limit`, a part of the other's value
+/// (0.1 is 10 %).
 ///
 /// Both must hold: the interval shows that it is worse, so chance alone seldom fails a gate; and
 /// the value itself is beyond the limit, so a tiny but certain change passes. A loss

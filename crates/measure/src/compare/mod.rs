@@ -40,7 +40,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// What a comparison shows.
+/// Verdict of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", content = "why", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -125,7 +125,7 @@ impl ReasonKind {
 pub struct Comparison {
     /// The cell in question.
     pub ours: Cell,
-    /// What it is held against.
+    /// Cell that ours is compared with.
     pub other: Cell,
     /// `ours / other`, both in one unit.
     pub ratio: Option<f64>,
@@ -142,10 +142,10 @@ pub struct Comparison {
     /// Upper end of the difference's 95 % interval.
     #[serde(default)]
     pub difference_high: Option<f64>,
-    /// What that shows.
+    /// Verdict that the interval of the ratio gives.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// What to know beside the verdict: an unstated setting, a value taken as known, simulated against
+    /// Remarks beside the verdict: an unstated setting, a value taken as known, simulated against
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -157,8 +157,8 @@ pub fn compare(ours: &[Cell], others: &[Cell]) -> Vec<Comparison> {
     join::pairs(ours, others).iter().map(judge::judge).collect()
 }
 
-/// Whether a pair is no test of the simulator, since a constant of it was fitted to one of them. A
-/// real board knows nothing of that.
+/// Returns whether a pair is no test of the simulator, since a constant of it was fitted to one of
+/// them. A real board was fitted to nothing.
 pub(crate) fn is_fitted(ours: &Cell, other: &Cell) -> bool {
     let any = |is: fn(&Cell) -> bool| is(ours) || is(other);
     any(|it| it.origin == Origin::Simulated) && any(|it| it.fitted)

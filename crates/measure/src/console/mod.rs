@@ -1,4 +1,4 @@
-//! What consoles of ESP-NOW devices told: tests read from their logs, as result cells and tables.
+//! Logs of ESP-NOW devices' consoles: tests read from them, as result cells and tables.
 //!
 //! The lines are read by [`transcript`](esp_now::transcript); here is what
 //! their samples come to. A log has no plan: which tests there are, and how many, it says itself.
@@ -37,13 +37,13 @@ pub const SECTION: &str = "esp-now";
 pub struct Test {
     /// Which console, in words; empty where there is only one.
     pub console: String,
-    /// What the console says came of it.
+    /// Result of the test, as the console prints it.
     pub finding: Finding,
     /// Between which devices, if the lines tell.
     pub ends: Option<LinkEnds>,
     /// How it sent (`unicast`, `broadcast-3-ack`, …), where the command that began it tells.
     pub mode: Option<String>,
-    /// Its samples, in their order.
+    /// Samples of the test, in their order.
     pub samples: Vec<Sample>,
 }
 
@@ -54,18 +54,18 @@ pub struct Remark {
     pub console: String,
     /// How often.
     pub count: u64,
-    /// What, and what it means.
+    /// Description of the remark, with its meaning.
     pub text: String,
 }
 
-/// What was read.
+/// Contents of the logs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
     /// The tests, in their order.
     pub tests: Vec<Test>,
-    /// What happened, in words.
+    /// Events, in words.
     pub story: Vec<Remark>,
-    /// What is wrong with the devices or the log.
+    /// Faults of the devices or the log.
     pub problems: Vec<Remark>,
 }
 
@@ -82,7 +82,7 @@ impl Digest<'_> {
 }
 
 impl Test {
-    /// Which test, in words.
+    /// Returns which test it is, in words.
     fn place(&self) -> String {
         let what = match &self.finding {
             Finding::Ping(_) => "ping",
@@ -107,7 +107,7 @@ fn settings(ends: &LinkEnds) -> impl Iterator<Item = Setting> + use<> {
     ends.from.map(Setting::From).into_iter().chain(ends.to.map(Setting::To))
 }
 
-/// The report of what was read: a pure function of that, the facts and the published cells.
+/// Returns the report of what was read: a pure function of that, the facts and the published cells.
 #[must_use]
 pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
     let context = Context { site: &facts.site, origin: facts.origin, seed: facts.seed };
@@ -162,8 +162,8 @@ fn made(digests: &[Digest<'_>], read: &Read, origin: Origin) -> Vec<Table> {
     .collect()
 }
 
-/// What became of a ping's probes. Totals of a throughput test stand in its own table: the two
-/// ends count the same messages.
+/// Returns the fates of a ping's probes. Totals of a throughput test stand in its own table: the
+/// two ends count the same messages.
 fn losses(test: &Test) -> Option<Losses> {
     let losses = Losses::of_probes(test.place(), &test.samples);
     (losses.probes > 0).then_some(losses)

@@ -21,7 +21,7 @@ fn table(id: &str, title: &str, origin: Origin, columns: Vec<Column>, rows: Vec<
     Table { id, section, title, columns, rows, ..Table::default() }
 }
 
-/// Who, and on which console.
+/// Returns the devices of a test, and the console.
 fn who(digest: &Digest<'_>) -> Option<String> {
     let test = digest.test;
     let console = Some(test.console.clone()).filter(|console| !console.is_empty());
@@ -33,7 +33,7 @@ fn value(digest: &Digest<'_>, metric: &str) -> Option<String> {
     digest.cell(metric).and_then(digits::value)
 }
 
-/// A figure that the device printed itself: no digits beyond its own.
+/// Returns a figure that the device printed itself, with no digits beyond its own.
 fn own(digest: &Digest<'_>, metric: &str) -> Option<String> {
     digest.cell(metric)?.value.map(|value| format!("{value}"))
 }
@@ -42,7 +42,7 @@ fn bytes(digest: &Digest<'_>) -> Option<String> {
     cells::payload(digest.test).map(|bytes| digits::count(bytes.into()))
 }
 
-/// How a test ended that did not report.
+/// Describes how a test ended that did not report.
 fn unfinished(unfinished: &Unfinished) -> String {
     let why = match unfinished.why {
         UnfinishedReason::NoAnswer => "STOP was not answered",
@@ -186,7 +186,7 @@ fn stream(digest: &Digest<'_>) -> Option<Row> {
     ])
 }
 
-/// Why the true loss is not the printed one.
+/// Describes why the true loss is not the printed one.
 fn difference(result: &ThroughputResult) -> String {
     if result.continued {
         return "message 0 was lost, so the counters went on from the run before: they cannot be \

@@ -185,7 +185,7 @@ fn distance(word: &str) -> Option<Vec<Setting>> {
     Some(alloc::vec![Setting::Nearest(metres(near)?), Setting::Farthest(metres(far)?)])
 }
 
-/// `8/16/16 BA 16/6 16K/16K`.
+/// Parses `8/16/16 BA 16/6 16K/16K`.
 fn buffers(word: &str) -> Option<Vec<Setting>> {
     let (counts, rest) = word.split_once(" BA ")?;
     let (windows, octets) = rest.split_once(' ')?;

@@ -45,7 +45,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of work of which all is still to be done.
+    /// Returns the pace of work of which all is still to be done.
     #[must_use]
     pub fn new(all: &[Span]) -> Self {
         let mut pace = Self::default();
@@ -76,7 +76,7 @@ impl Pace {
         (self.told_left, self.guessed_left) = (Duration::ZERO, left);
     }
 
-    /// The part that is done, from 0 to 1.
+    /// Returns the part that is done, from 0 to 1.
     #[must_use]
     pub fn share(&self, present: Option<Present>) -> f64 {
         let left = self.told_left + self.guessed_left;
@@ -95,7 +95,7 @@ impl Pace {
         ((self.done.as_secs_f64() + begun) / all).min(1.0)
     }
 
-    /// How long the rest takes; `None` where nothing tells.
+    /// Returns how long the rest takes; `None` where nothing tells.
     #[must_use]
     pub fn left(&self, present: Option<Present>) -> Option<Duration> {
         let measured = ratio(self.guessed_took, self.guessed_done);
@@ -133,7 +133,7 @@ impl Pace {
     }
 }
 
-/// How many times `b` is in `a`; `None` of nothing. A thousand million times is enough.
+/// Returns how many times `b` is in `a`; `None` of nothing. A thousand million times is enough.
 fn ratio(a: Duration, b: Duration) -> Option<f64> {
     (!b.is_zero()).then(|| (a.as_secs_f64() / b.as_secs_f64()).min(1e9))
 }

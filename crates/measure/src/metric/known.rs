@@ -83,7 +83,7 @@ const METRICS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Every metric that a cell may have.
+/// Returns every metric that a cell may have.
 #[must_use]
 pub fn known() -> Vec<String> {
     let mut names = Vec::new();
@@ -95,7 +95,7 @@ pub fn known() -> Vec<String> {
     names
 }
 
-/// Whether cells may have that metric.
+/// Checks that cells may have that metric.
 ///
 /// # Errors
 /// A sentence that says what may have been meant.

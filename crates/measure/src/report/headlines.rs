@@ -1,4 +1,4 @@
-//! What a reader must know before the first number.
+//! Sentences that a reader must know before the first number.
 
 use super::{Failure, Losses, Report};
 use crate::cell::{Cell, Origin};
@@ -13,8 +13,8 @@ use espbench_model::sample::Fate;
 const CAUSES: usize = 3;
 
 impl Report {
-    /// One sentence for each thing that a reader must know before the first number: first what was not
-    /// measured, and why.
+    /// Returns one sentence for each thing that a reader must know before the first number: first
+    /// what was not measured, and why.
     #[must_use]
     pub fn headlines(&self) -> Vec<String> {
         let mut lines = self.causes();
@@ -39,7 +39,8 @@ impl Report {
         lines
     }
 
-    /// Why cells could not be measured: a sentence for each different cause, of at most three.
+    /// Returns why cells could not be measured: a sentence for each different cause, of at most
+    /// three.
     #[must_use]
     pub fn causes(&self) -> Vec<String> {
         let mut groups: Vec<Vec<&Failure>> = Vec::new();
@@ -65,8 +66,8 @@ impl Report {
         lines
     }
 
-    /// What came that a sound peer does not send: changed content, further copies. In the virtual lab
-    /// both are results like any other.
+    /// Returns sentences on what a sound peer does not send: changed content, further copies. In
+    /// the virtual lab both are results like any other.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         if self.run.origin != Origin::Measured {
@@ -86,7 +87,8 @@ impl Report {
         changed.into_iter().chain(again).collect()
     }
 
-    /// Whether every cell failed and left no time and no rate: then there is nothing to show but why.
+    /// Returns whether every cell failed and left no time and no rate: then there is nothing to
+    /// show but why.
     #[must_use]
     pub fn has_only_causes(&self) -> bool {
         let is_figure = |cell: &Cell| {
@@ -101,7 +103,7 @@ impl Report {
     }
 }
 
-/// The sum of a count over the cells that have it, their probes, and which cells these are.
+/// Returns the sum of a count over the cells that have it, their probes, and which cells these are.
 fn counted(losses: &[Losses], of: impl Fn(&Losses) -> u64) -> Option<(u64, u64, String)> {
     let cells: Vec<&Losses> = losses.iter().filter(|it| of(it) > 0).collect();
     let place = match cells.as_slice() {

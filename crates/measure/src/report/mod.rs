@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the JSON form; `docs/report.schema.json` describes it.
 pub const SCHEMA: &str = "espbench-report/2";
 
-/// What became of the probes of one cell.
+/// Fates of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
     /// Which cell, in words.
@@ -55,7 +55,7 @@ pub struct Failure {
     pub error: String,
 }
 
-/// What the tool itself costs on this host, measured before the run on loopback.
+/// Costs of the tool itself on this host, measured before the run on loopback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
     /// Smallest step of the clock that was seen, in nanoseconds.
@@ -114,7 +114,7 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// Losses by cause.
     pub losses: Vec<Losses>,
-    /// What the channels' time went to, in the virtual lab.
+    /// Uses of the channels' time, in the virtual lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub occupancy: Vec<Occupancy>,
     /// Who sent what in stretches of time, in the virtual lab.
@@ -131,7 +131,7 @@ pub struct Report {
     /// How far simulated figures are from the published ones, where there are both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<Truth>,
-    /// The same of tests over Wi-Fi.
+    /// Accuracy of the simulated tests over Wi-Fi.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth_wifi: Option<Truth>,
     /// Where the raw samples are kept (a file name); the host fills it in.
@@ -140,7 +140,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report in which nothing stands but the facts.
+    /// Returns a report in which nothing stands but the facts.
     #[must_use]
     pub fn empty(run: RunFacts) -> Self {
         Self {

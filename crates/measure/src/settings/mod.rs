@@ -41,7 +41,7 @@ macro_rules! settings {
             /// Every key, in the order in which sets of settings hold them.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name of the field in JSON, with the unit.
+            /// Returns the name of the field in JSON, with the unit.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

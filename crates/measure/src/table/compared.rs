@@ -18,7 +18,7 @@ struct Group<'a> {
     why: String,
 }
 
-/// The table; `None` where nothing was compared.
+/// Returns the table; `None` where nothing was compared.
 pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Option<Table> {
     let groups = groups(comparisons);
     (!groups.is_empty()).then(|| Table {
@@ -38,8 +38,8 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
     })
 }
 
-/// Each pair that could be judged, and one line for each group that could not: what
-/// `espbench compare` prints.
+/// Returns each pair that could be judged, and one line for each group that could not, as `espbench
+/// compare` prints them.
 #[must_use]
 pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
     let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
@@ -88,7 +88,7 @@ fn pair(c: &Comparison) -> Vec<Option<String>> {
     ]
 }
 
-/// A cell in words.
+/// Returns a cell in words.
 fn named(cell: &Cell) -> String {
     let mut name = format!("{} {}", cell.id.table, cell.id.metric);
     if let Some(bytes) = cell.id.payload_bytes {
@@ -100,7 +100,7 @@ fn named(cell: &Cell) -> String {
     name
 }
 
-/// How to read the table, and what the comparisons themselves note, each once.
+/// Returns how to read the table, and the notes of the comparisons themselves, each once.
 fn notes(comparisons: &[Comparison]) -> Vec<String> {
     let mut notes = alloc::vec![
         "One line for each metric and outcome, or for what cannot be compared for the same reasons; \
@@ -141,7 +141,7 @@ fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
     groups
 }
 
-/// The kinds of the reasons against a comparison.
+/// Returns the kinds of the reasons against a comparison.
 fn kinds(verdict: &Verdict) -> Vec<ReasonKind> {
     match verdict {
         Verdict::NotComparable(reasons) => reasons.iter().map(|it| it.kind).collect(),
@@ -149,7 +149,7 @@ fn kinds(verdict: &Verdict) -> Vec<ReasonKind> {
     }
 }
 
-/// A verdict in words, and its reasons.
+/// Returns a verdict in words, and its reasons.
 #[must_use]
 pub fn words(verdict: &Verdict) -> (&'static str, String) {
     match verdict {
@@ -163,7 +163,7 @@ pub fn words(verdict: &Verdict) -> (&'static str, String) {
     }
 }
 
-/// A verdict in words, and the kinds of its reasons.
+/// Returns a verdict in words, and the kinds of its reasons.
 fn brief(verdict: &Verdict) -> (&'static str, String) {
     let Verdict::NotComparable(reasons) = verdict else {
         return words(verdict);
@@ -178,7 +178,7 @@ fn brief(verdict: &Verdict) -> (&'static str, String) {
     ("not comparable", parts.join("; "))
 }
 
-/// The metrics of a group, each once.
+/// Returns the metrics of a group, each once.
 fn metrics(members: &[&Comparison]) -> Vec<String> {
     let mut metrics: Vec<String> = Vec::new();
     for member in members {
@@ -207,14 +207,14 @@ fn row(group: &Group<'_>) -> [Option<String>; 5] {
     ]
 }
 
-/// How many pairs, and how many of them are no test of the simulator.
+/// Returns how many pairs there are, and how many of them are no test of the simulator.
 fn counted(members: &[&Comparison]) -> String {
     let fitted = members.iter().filter(|c| compare::is_fitted(&c.ours, &c.other)).count();
     let count = digits::count(members.len() as u64);
     if fitted == 0 { count } else { format!("{count}, {fitted} of them fitted") }
 }
 
-/// The ratio with its interval, or the range of several ratios.
+/// Returns the ratio with its interval, or the range of several ratios.
 fn ratio(members: &[&Comparison]) -> Option<String> {
     let ratios = members.iter().filter_map(|c| c.ratio);
     let low = ratios.clone().reduce(f64::min)?;

@@ -9,7 +9,7 @@ use crate::wifi::heap::{AVAILABLE, LEAST, METRICS};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Its chapter is that of the batteries: what a result costs.
+/// Chapter of the tables, that of the batteries: the cost of a result.
 const SECTION: &str = super::power::SECTION;
 
 const COLUMNS: [&str; 5] = [
@@ -20,12 +20,12 @@ const COLUMNS: [&str; 5] = [
     "free at least",
 ];
 
-/// The tables; none where no heap was counted.
+/// Returns the tables; none where no heap was counted.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     [cells(material), ranks(material)].into_iter().flatten().collect()
 }
 
-/// The observed peak beside the guide's formula.
+/// Returns the table of the observed peak beside the guide's formula.
 fn cells(material: &Material<'_>) -> Option<Table> {
     let row = |digest: &Digest| -> Option<Vec<Option<String>>> {
         digest.cell(LEAST)?;
@@ -52,7 +52,7 @@ fn cells(material: &Material<'_>) -> Option<Table> {
     })
 }
 
-/// What ranks leave, beside the published figures.
+/// Returns the table of the heap that ranks leave, beside the published figures.
 fn ranks(material: &Material<'_>) -> Option<Table> {
     let all = material.digests.iter().flat_map(|it| &it.cells);
     let published: Vec<&Cell> = material
@@ -92,7 +92,7 @@ fn ranks(material: &Material<'_>) -> Option<Table> {
     })
 }
 
-/// A tenth of a KB is enough.
+/// Prints a tenth of a KB, which is enough.
 fn shown(kb: Option<f64>) -> Option<String> {
     kb.map(|kb| digits::three(libm::round(kb * 10.0) / 10.0))
 }

@@ -30,7 +30,7 @@ fn pair(name: &str, value: &str) -> Row {
     alloc::vec![Some(name.to_string()), (!value.is_empty()).then(|| value.to_string())]
 }
 
-/// The facts of the run.
+/// Returns the table of the run's facts.
 #[must_use]
 pub fn facts(report: &Report) -> Table {
     let RunFacts { name, tool, started, target, origin, seed, plan_name, site, host, .. } =
@@ -60,8 +60,9 @@ pub fn facts(report: &Report) -> Table {
     table("run", "run", "The run", ["fact", "value"].map(Column::words).into(), rows)
 }
 
-/// Advice; `None` where there is none. The same kind of advice about many cells of a kind is one
-/// piece of advice, with the figures of the cell that has the fewest samples, or of the first.
+/// Returns the table of advice; `None` where there is none. One kind of advice about many cells of
+/// a kind is one piece of advice, with the figures of the cell that has the fewest samples, or of
+/// the first.
 #[must_use]
 pub fn warnings(report: &Report) -> Option<Table> {
     let mut groups: Vec<Vec<&Warning>> = Vec::new();
@@ -101,7 +102,7 @@ fn advice(group: &[&Warning]) -> Row {
     alloc::vec![Some(place), Some(text)]
 }
 
-/// Cells that failed; `None` where none did.
+/// Returns the table of cells that failed; `None` where none did.
 #[must_use]
 pub fn failures(report: &Report) -> Option<Table> {
     let row = |f: &Failure| alloc::vec![Some(f.place.clone()), Some(f.error.clone())];
@@ -133,7 +134,7 @@ pub fn checks(report: &Report) -> Option<Table> {
     })
 }
 
-/// Cells that lost something; `None` where all is clean.
+/// Returns the table of cells that lost something; `None` where all is clean.
 #[must_use]
 pub fn losses(report: &Report) -> Option<Table> {
     let told = |l: &&Losses| !l.is_clean();
@@ -168,7 +169,7 @@ pub fn losses(report: &Report) -> Option<Table> {
     })
 }
 
-/// What the counters of a lab are; causes of loss are of probes, these of frames.
+/// Meaning of a lab's counters, which are of frames; causes of loss are of probes.
 const COUNTED: &str = "Counters of the lab are of frames, summed over devices and repetitions, and \
     causes of loss are of probes: `frames-sent` with `retries`, each attempt; `acknowledged` and \
     `given-up`, how unicasts ended (given up is the cause retry-limit); `received`, read by a device, \
@@ -177,7 +178,8 @@ const COUNTED: &str = "Counters of the lab are of frames, summed over devices an
     to send (no-buffers); `receive-drops` and `queue-drops`, read and dropped before the application \
     (receive-queue).";
 
-/// What targets counted on the way: drops, stalls, overflows; `None` where nothing.
+/// Returns the table of the targets' counters: drops, stalls, overflows; `None` where nothing was
+/// counted.
 #[must_use]
 pub fn counters(report: &Report) -> Option<Table> {
     let row = |l: &Losses| Some(alloc::vec![Some(l.place.clone()), Some(listed(&l.counters)?)]);
@@ -198,7 +200,7 @@ fn listed(counts: &BTreeMap<String, u64>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The tool's own cost; `None` where it was not measured.
+/// Returns the table of the tool's own cost; `None` where it was not measured.
 #[must_use]
 pub fn overhead(overhead: Option<&Overhead>) -> Option<Table> {
     let o = overhead?;

@@ -1,4 +1,4 @@
-//! What is asked of the cells of a group, and what they have.
+//! Accuracy targets of groups of cells, and whether they are met.
 
 use super::Row;
 use crate::cell::Identity;
@@ -7,7 +7,7 @@ use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// What is asked of a cell.
+/// Group of a cell, which sets its accuracy target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -43,7 +43,7 @@ pub struct Group {
     pub median: Option<f64>,
     /// Share of the cells that are within the group's limit.
     pub share: Option<f64>,
-    /// What is asked.
+    /// Accuracy target of the group.
     pub target: Option<Target>,
     /// Whether they have it.
     pub held: Option<bool>,
@@ -54,7 +54,7 @@ impl Kind {
     pub const ALL: [Self; 5] =
         [Self::Middle, Self::Minima, Self::Maxima, Self::Others, Self::Spreads];
 
-    /// The group of a cell.
+    /// Returns the group of a cell.
     #[must_use]
     pub fn of(id: &Identity) -> Self {
         match metric::parse(&id.metric) {
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// What a person calls it.
+    /// Returns the group in words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// The limit for one cell, in words.
+    /// Returns the limit for one cell, in words.
     #[must_use]
     pub const fn limit(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// Whether an error is within the limit.
+    /// Returns whether an error is within the limit.
     #[must_use]
     pub fn within(self, error: f64) -> bool {
         match self {
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// What is asked of all its cells together.
+    /// Returns the target of all its cells together.
     #[must_use]
     pub const fn target(self) -> Option<Target> {
         match self {

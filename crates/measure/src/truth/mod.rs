@@ -50,7 +50,7 @@ pub struct Row {
     /// From the nearest value that prints as the published one, over that; negative where ours is
     /// smaller. `None` where that is zero and ours is not.
     pub error: Option<f64>,
-    /// What is asked of it.
+    /// Group of the cell, which sets its accuracy target.
     pub group: Kind,
     /// Whether ours meets what is asked of a single cell.
     pub within: bool,
@@ -74,8 +74,8 @@ pub struct Truth {
     pub rows: Vec<Row>,
 }
 
-/// Simulated cells against those of the document; `None` where none is of both. A published cell
-/// says by `fitted` and `fitted_constant` which constant was fitted to it.
+/// Compares simulated cells with those of the document; `None` where none is of both. A published
+/// cell says by `fitted` and `fitted_constant` which constant was fitted to it.
 #[must_use]
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let simulated: Vec<&Cell> = ours.iter().filter(|c| c.origin == Origin::Simulated).collect();
@@ -109,7 +109,7 @@ impl Truth {
         }
     }
 
-    /// Whether every group has what is asked of it.
+    /// Returns whether every group meets its accuracy target.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.groups.iter().all(|g| g.held != Some(false))
@@ -117,7 +117,7 @@ impl Truth {
 }
 
 impl Row {
-    /// The part that is reckoned: ours against all values that print as the published one.
+    /// Computes the error of ours against all values that print as the published one.
     fn between(simulated: f64, (low, high): (f64, f64), group: Kind) -> Self {
         let nearest = simulated.clamp(low, high);
         let error = if nearest == simulated {
@@ -139,8 +139,8 @@ impl Row {
         }
     }
 
-    /// How far off, whichever side: the logarithm of the factor. A cell whose error has no number
-    /// is the farthest of all.
+    /// Returns how far off ours is, whichever side: the logarithm of the factor. A cell whose error
+    /// has no number is the farthest of all.
     fn distance(&self) -> f64 {
         match self.error {
             Some(error) if error > -1.0 => libm::log1p(error).abs(),
@@ -158,7 +158,7 @@ fn constant(published: &Cell) -> Option<String> {
     published.fitted.then(|| published.fitted_constant.clone().unwrap_or_default())
 }
 
-/// The row of a published cell, and ours.
+/// Returns the row of a published cell, and ours.
 fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> {
     let value = published.value?;
     let ours = simulated.iter().find(|c| c.id == published.id)?;
@@ -179,7 +179,7 @@ fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> 
     Some((row, ours))
 }
 
-/// Our figure of the same thing without the console's rounding.
+/// Returns the metric of ours that has not the console's rounding.
 fn unrounded(metric: &str) -> Option<&'static str> {
     Some(match metric {
         "rtt_min" => "rtt_exact_min",
@@ -192,7 +192,7 @@ fn unrounded(metric: &str) -> Option<&'static str> {
     })
 }
 
-/// The smallest and the largest value that the document prints as `value`.
+/// Returns the smallest and the largest value that the document prints as `value`.
 ///
 /// Extremes of round trips, times of encryption and of updates are whole numbers that the console
 /// cut. What it prints with two decimals, it rounds; the oscilloscope's readings have two, too.

@@ -27,8 +27,8 @@ const SLOWEST_AWAKE_MS: f64 = 20.0;
 /// Access point and host count time apart; over this window 100 ppm between them is 6 ms.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// How closely the arrivals of the probes keep one phase of the beacons' period; `None` where they
-/// do not, or where it can be otherwise explained.
+/// Returns how closely the arrivals of the probes keep one phase of the beacons' period; `None`
+/// where they do not, or where it can be otherwise explained.
 ///
 /// The round trips need not show it: probes that are sent at any time wait evenly between 0 and one
 /// period. The arrivals do, as a station that sleeps answers right after a beacon. Probes that were
@@ -47,8 +47,9 @@ pub fn in_phase(recorded: &Recorded, paced: bool) -> Option<f64> {
     (slow >= SLOWEST_AWAKE_MS && arrivals >= STRONG && !explained).then_some(arrivals)
 }
 
-/// The mean resultant length of the phases (Mardia and Jupp 2000, section 2.3), over windows that
-/// are short against the drift of two clocks: 1 where all are equal, near 0 where they are spread.
+/// Returns the mean resultant length of the phases (Mardia and Jupp 2000, section 2.3), over
+/// windows that are short against the drift of two clocks: 1 where all are equal, near 0 where they
+/// are spread.
 fn strength(times: impl Iterator<Item = Instant>, period: Duration) -> Option<f64> {
     let period = period.as_nanos() as u64;
     let mut windows: Vec<(u128, f64, f64, f64)> = Vec::new();

@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// What was noticed.
+/// Observation that a reader should know of, with its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Advice {
@@ -44,7 +44,7 @@ pub enum Advice {
     ClockTooCoarse {
         /// Step of the clock in nanoseconds.
         step_ns: u64,
-        /// What is measured with it: a median, in nanoseconds.
+        /// Median of the times that are measured with the clock, in nanoseconds.
         median_ns: u64,
     },
     /// The receiving socket's buffer overflowed: loss on this host, not on the link.
@@ -79,13 +79,13 @@ pub struct Warning {
     pub place: String,
     /// Kind of the cell's workload.
     pub workload: String,
-    /// What was noticed.
+    /// The observation.
     #[serde(flatten)]
     pub advice: Advice,
 }
 
 impl Warning {
-    /// One paragraph: the cell, then [`Advice::text`].
+    /// Returns one paragraph: the cell, then [`Advice::text`].
     #[must_use]
     pub fn text(&self) -> String {
         format!("{}: {}", self.place, self.advice.text())

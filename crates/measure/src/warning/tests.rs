@@ -21,7 +21,7 @@ fn echo() -> UdpEcho {
     echo
 }
 
-/// Probes as (due, sent, received) in milliseconds.
+/// Makes probes from (due, sent, received) in milliseconds.
 fn probes(workload: UdpEcho, times: impl IntoIterator<Item = (f64, f64, f64)>) -> Recorded {
     let sample = |(due, sent, received)| {
         Sample::Probe(Probe {
@@ -46,7 +46,7 @@ fn recorded(workload: Workload, samples: Vec<Sample>) -> Recorded {
     }
 }
 
-/// One probe after the other, each with that round trip.
+/// Makes one probe after the other, each with that round trip.
 fn closed(round_trips: impl IntoIterator<Item = f64>) -> Recorded {
     let mut now = 0.0;
     probes(

@@ -7,14 +7,14 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 impl Advice {
-    /// What was seen, why it matters, and what to try, in plain sentences.
+    /// Returns what was seen, why it matters, and what to try, in plain sentences.
     #[must_use]
     pub fn text(&self) -> String {
         let [seen, why, what] = self.parts();
         format!("{seen} {why} {what}")
     }
 
-    /// The three parts: what was seen, why it matters, what to try.
+    /// Returns the three parts: what was seen, why it matters, what to try.
     #[must_use]
     pub fn parts(&self) -> [String; 3] {
         match self {

@@ -22,9 +22,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::fact::{HEAP_DRIVER_BOUND, HEAP_DRIVER_PEAK, HEAP_PEAK, HEAP_STARTED};
 
-/// What was free at least.
+/// Metric of the least heap that was free.
 pub(crate) const LEAST: &str = "free_heap_min";
-/// What each cell tells.
+/// Metrics of the heap that each cell has.
 pub(crate) const METRICS: [&str; 5] =
     ["heap_started", "heap_peak", "heap_driver_peak", "heap_driver_bound", LEAST];
 /// The row of the guide's table.
@@ -34,8 +34,8 @@ pub(crate) const AVAILABLE: &str = "available_heap";
 const RANKS: &str = "esp32c3-rank";
 const TESTS: usize = 4;
 
-/// The cells; none where the heap was not counted. `like`, a cell of the same work, gives the
-/// identity columns.
+/// Returns the cells; none where the heap was not counted. `like`, a cell of the same work, gives
+/// the identity columns.
 pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     let count = |name: &str| recorded.counters.get(name).map(|bytes| *bytes as f64 / 1024.0);
     let (Some(like), Some(started), Some(peak)) = (like, count(HEAP_STARTED), count(HEAP_PEAK))
@@ -57,7 +57,7 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     METRICS.into_iter().zip(values).filter_map(cell).collect()
 }
 
-/// What is free of a rank's heap in the worst of its tests, where all were carried out.
+/// Returns the heap that is free in the worst of a rank's tests, where all were carried out.
 pub(crate) fn over_tests<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> Vec<Cell> {
     let least = cells
         .filter(|it| it.id.table == RANKS && it.id.metric == LEAST && super::device(it).is_some());

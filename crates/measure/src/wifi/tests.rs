@@ -12,7 +12,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// The cells of a plan, each with facts of its own and those samples.
+/// Returns the cells of a plan, each with facts of its own and those samples.
 fn carried_out(
     plan: &str,
     samples: impl Fn(&Workload) -> Vec<Sample>,
@@ -72,7 +72,7 @@ fn pairs(report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// Ten seconds of ten intervals, of which one is the best, as that end saw them.
+/// Makes ten seconds of ten intervals, of which one is the best, as that end saw them.
 fn seen(observer: Observer, megabits: f64) -> Vec<Sample> {
     let interval = |seq: u64| Interval {
         observer,
@@ -130,7 +130,7 @@ fn the_sdk_tells_rows_of_the_esp8266_apart() {
     assert_eq!(pairs(&report).join("\n"), told);
 }
 
-/// Facts of the ESP32-C3 in its document.
+/// Returns the facts of the ESP32-C3 in its document.
 fn esp32c3(_variant: &str) -> Vec<(&'static str, &'static str)> {
     alloc::vec![
         (fact::CHIP, "esp32c3"),
@@ -154,7 +154,7 @@ fn a_document_of_best_seconds_stands_beside_the_best_second_and_a_rank_is_its_va
     insta::assert_snapshot!(told.concat().join("\n"));
 }
 
-/// What the host computes of raw 802.11 stands beside the document's, once for each direction.
+/// Rates of raw 802.11 that the host computes stand beside the document's, once for each direction.
 #[test]
 fn raw_802_11_is_a_cell_of_its_own() {
     let plan = "name = \"esp32c3-best\"\n[[measure]]\nkind = \"iperf\"\n\
@@ -328,7 +328,7 @@ fn latency_stands_beside_current_in_a_table_and_a_figure() {
     assert!(report.sections().iter().any(|it| it.id == "power"));
 }
 
-/// Four tests of two ranks, in which so many KB were in use at most.
+/// Makes the report of four tests of two ranks, in which so many KB were in use at most.
 fn ranks(plan: &str, peak_kb: impl Fn(&Workload) -> u64) -> Report {
     let facts = |variant: &str| {
         let mode = if variant.ends_with("iperf") { "rank-iperf" } else { "rank-default" };
