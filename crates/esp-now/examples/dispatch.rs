@@ -17,7 +17,7 @@ use std::hint::black_box;
 
 const ROUNDS: u32 = 200_000;
 
-/// Nanoseconds a frame, the best of ten runs.
+/// Returns the nanoseconds that a frame takes, the best of ten runs.
 fn measure(payload: usize, sealed: bool) -> f64 {
     let mut shared = Shared::new(Mac([2, 0, 0, 0, 0, 1]), Settings::default());
     shared.air.listen(DataType::Data, true);
@@ -65,7 +65,8 @@ fn measure(payload: usize, sealed: bool) -> f64 {
     best
 }
 
-/// The same for a whole node: handled, and polled until it has given the payload and waits again.
+/// Returns the nanoseconds for a whole node: a frame is handled, and the node polled until it has
+/// given the payload and waits again.
 fn measure_node(payload: usize) -> f64 {
     let (mut board, now) = (BareBoard(1), Instant::from_nanos(20_000_000_000));
     let (mac, setup) = (Mac([2, 0, 0, 0, 0, 1]), Setup::default());

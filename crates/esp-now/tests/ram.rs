@@ -10,7 +10,7 @@ use esp_now::node::task::Shared;
 use esp_now::node::time_sync::TimeSync;
 use esp_now::node::{Node, control, iperf, ota, prov, security};
 
-/// What a node may take whose bounds are the component's own. A `SmallNode` has its bound where it
+/// Most memory of a node whose bounds are the component's own. A `SmallNode` has its bound where it
 /// is defined: the build fails beyond it. On a chip, whose pointers are half as long, both take
 /// less; `ci/riscv.sh` tells how much.
 const BOUND: usize = 32 * 1024;

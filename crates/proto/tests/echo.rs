@@ -218,7 +218,7 @@ fn pinger(work: Ping) -> Prober {
     Prober::ping(work, Version::V4, 0xBEEF, Instant::ZERO)
 }
 
-/// The reply to a request.
+/// Returns the reply to a request.
 fn reply(request: &[u8]) -> Vec<u8> {
     let (echo, data) = Echo::parse(Version::V4, request).unwrap();
     let mut reply = request.to_vec();

@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
 }
 
-/// The bytes that a `.txt` file stands for.
+/// Returns the bytes that a `.txt` file stands for.
 fn bytes(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -107,7 +107,7 @@ fn write_entry(out: &mut String, entry: &TranscriptEntry<'_>) {
     }
 }
 
-/// What is read from `bytes` when they come in chunks of `chunk`.
+/// Reads `bytes` in chunks of `chunk`; returns what was read, as text.
 fn read(bytes: &[u8], chunk: usize) -> String {
     let mut lines = Box::new(LineSplitter::<512>::new());
     let mut session = Box::new(TranscriptSession::<16>::new());

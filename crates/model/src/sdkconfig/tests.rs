@@ -199,7 +199,7 @@ fn chips_and_releases_are_known_by_their_names() {
     }
 }
 
-/// Lines of a fragment: option, value, comment.
+/// Returns lines of a fragment: option, value, comment.
 fn lines() -> impl Strategy<Value = Vec<(usize, u32, String)>> {
     proptest::collection::vec(
         (0..ConfigOption::COUNT, any::<u32>(), "\\PC{0,40}(\n\\PC{0,20})?"),

@@ -3,7 +3,7 @@
 use espbench_proto::node::mqtt::{Side, payload};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Frame, Packet, Publish, SubAck, Version};
 
-/// What becomes of a message on its way to the subscriber.
+/// Fate of a message on its way to the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Pass,

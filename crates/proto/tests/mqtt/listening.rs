@@ -74,7 +74,7 @@ impl Radio {
         assert!(chunk.is_empty());
     }
 
-    /// Until nothing more is wanted at this instant; when it next is.
+    /// Polls until nothing more is wanted at this instant; returns when it next is.
     fn drain(&mut self) -> Instant {
         let mut buf = [0; 256];
         for _ in 0..100_000 {

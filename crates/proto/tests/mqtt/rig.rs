@@ -40,7 +40,7 @@ pub fn settings(qos: u8) -> MqttSettings<'static> {
     }
 }
 
-/// Memory for one exchange, leaked: a test lends it for ever.
+/// Returns memory for one exchange, leaked: a test lends it for ever.
 pub fn exchange(settings: MqttSettings<'static>, entries: usize) -> Exchange<'static> {
     fn lend<T: Clone>(value: T, len: usize) -> &'static mut [T] {
         Vec::leak(vec![value; len])
@@ -119,8 +119,8 @@ impl Rig {
         self.done = done == 2;
     }
 
-    /// One turn: what the broker sent arrives, or time moves on to where something is wanted.
-    /// False once there is nothing left to happen before `until`.
+    /// Takes one turn: bytes from the broker arrive, or time moves on to where something is wanted.
+    /// Returns false once nothing is left to happen before `until`.
     pub fn turn(&mut self, until: Instant) -> bool {
         self.drain();
         if self.done || self.now >= until {
@@ -147,7 +147,7 @@ impl Rig {
         while self.turn(until) {}
     }
 
-    /// To the end.
+    /// Runs the exchange to its end.
     pub fn run(&mut self) {
         self.run_for(Duration::from_secs(600));
         assert!(self.done, "the exchange ends");

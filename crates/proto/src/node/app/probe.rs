@@ -29,8 +29,8 @@ pub struct EchoProbe<const N: usize = 1472> {
 }
 
 impl<const N: usize> EchoProbe<N> {
-    /// Probes from `port` (0 for any) to `to`. `session` marks binary probes; one of more than `N`
-    /// bytes cannot be sent, and the program ends at once.
+    /// Creates a program that probes from `port` (0 for any) to `to`. `session` marks binary
+    /// probes; one of more than `N` bytes cannot be sent, and the program ends at once.
     #[must_use]
     pub const fn new(work: UdpEcho, session: u32, port: u16, to: Endpoint) -> Self {
         Self { work, session, port, to, socket: None, prober: None, drain: false, buf: [0; N] }

@@ -148,7 +148,7 @@ impl Prober {
         self.duplicates_not_kept
     }
 
-    /// Probes sent so far, warm-up included.
+    /// Returns the number of probes sent so far, warm-up included.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.next

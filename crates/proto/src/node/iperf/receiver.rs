@@ -349,7 +349,7 @@ impl UdpReceiver {
         self.heard.since(self.meter.start())
     }
 
-    /// How the flow ended; `None` while it runs.
+    /// Returns how the flow ended; `None` while it runs.
     #[must_use]
     pub const fn ending(&self) -> Option<Ending> {
         self.ending

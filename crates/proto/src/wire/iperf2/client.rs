@@ -193,7 +193,7 @@ impl ClientHeader {
         Some(Start { at: Stamp { seconds, micros }, fq_rate })
     }
 
-    /// Fields beyond the end of a short datagram read as zero.
+    /// Reads the extension. Fields beyond the end of a short datagram read as zero.
     fn extension(bytes: &[u8]) -> Extension {
         let at = |offset| word(bytes, offset).unwrap_or_default();
         Extension {

@@ -56,7 +56,7 @@ pub struct Splitter<'b> {
 }
 
 impl<'b> Splitter<'b> {
-    /// Packets up to the length of `buf` may come in pieces.
+    /// Creates a splitter of packets, which may come in pieces if they are no longer than `buf`.
     pub const fn new(buf: &'b mut [u8]) -> Self {
         Self { buf, held: 0, taken: false }
     }

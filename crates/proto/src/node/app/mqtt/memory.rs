@@ -15,7 +15,7 @@ pub struct ListenerMemory<const PACKET: usize = 2048, const ANSWERS: usize = 256
 }
 
 impl<const PACKET: usize, const ANSWERS: usize> ListenerMemory<PACKET, ANSWERS> {
-    /// Packets of `PACKET` bytes, `ANSWERS` acknowledgements that are owed.
+    /// Returns memory for packets of `PACKET` bytes and `ANSWERS` acknowledgements that are owed.
     #[must_use]
     pub fn new() -> Self {
         Self { packet: [0; PACKET], answers: [PendingAck::default(); ANSWERS], seen: [0; SEEN] }
@@ -53,8 +53,8 @@ pub struct PublisherMemory<
 impl<const PACKET: usize, const WINDOW: usize, const OPEN: usize>
     PublisherMemory<PACKET, WINDOW, OPEN>
 {
-    /// Packets of `PACKET` bytes, `WINDOW` messages without an acknowledgement, `OPEN` whose fate
-    /// is not known: those in flight and those queued.
+    /// Returns memory for packets of `PACKET` bytes, `WINDOW` messages without an acknowledgement,
+    /// and `OPEN` whose fate is not known: those in flight and those queued.
     #[must_use]
     pub const fn new() -> Self {
         Self {

@@ -121,7 +121,7 @@ fn next<'a>(reader: &mut Reader<'a>) -> Result<Property<'a>, Fault> {
     Ok(Property { id, value, raw: &before[..before.len() - reader.0.len()] })
 }
 
-/// Values that are an error whatever the packet.
+/// Refuses values that are an error whatever the packet.
 fn check(property: Property<'_>) -> Result<(), Fault> {
     match (property.id, property.value) {
         (id::RECEIVE_MAXIMUM | id::MAXIMUM_PACKET_SIZE | id::SUBSCRIPTION_ID, Value::Number(0)) => {
