@@ -10,7 +10,7 @@ use std::path::PathBuf;
 fn main() -> std::io::Result<()> {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
-    let report = synthetic::report(&espbench_measure::plan::ECHO_SIZES, 1000);
+    let report = synthetic::report(&espbench_measure::kind::udp_echo::ECHO_SIZES, 1000);
     let write = |name: &str, text: String| std::fs::write(folder.join(name), text);
     write("report.txt", render::text::render(&report))?;
     write("report.json", render::json::render(&report))?;

@@ -12,7 +12,8 @@
 //! | [`overhead`] | what the tool itself costs, from its calibration |
 //! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
 //! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
-//! | [`summary`] | samples of one workload to result cells, one file per workload |
+//! | [`kind`] | the kinds of test, each in a folder with all that is its own, behind one trait |
+//! | [`summary`] | samples of one workload to result cells: what kinds share |
 //! | [`live`] | a cell while it is measured: counts so far, and whether anything was measured at all |
 //! | [`cell`] | the result cell, the product's common coin |
 //! | [`metric`] | what a metric's name says: quantity, statistic, which direction is better |
@@ -56,6 +57,7 @@ pub mod console;
 pub mod digits;
 pub mod figure;
 pub mod interval;
+pub mod kind;
 pub mod label;
 pub mod live;
 pub mod metric;

@@ -128,6 +128,38 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
     sums.into_values().map(|(end, rate)| Point::new(end.since(start).as_secs_f64(), rate)).collect()
 }
 
+/// Returns the rate over time as the receiver saw it, or the peer, or whoever saw it; without the last
+/// interval, which may be a short one.
+pub(crate) fn seen(lines: &[Timeline]) -> Vec<f64> {
+    let by = |by: Observer| lines.iter().find(|line| line.observer == by.name());
+    let mut rates: Vec<f64> = by(Observer::Receiver)
+        .or_else(|| by(Observer::Peer))
+        .or(lines.first())
+        .map(|line| line.points.iter().map(|p| p.y).collect())
+        .unwrap_or_default();
+    rates.pop();
+    rates
+}
+
+/// Returns the probes sent a second, from the first to the last one; `None` for fewer than ten.
+pub(crate) fn sent_rate(recorded: &Recorded) -> Option<f64> {
+    let probes = recorded.samples.iter().filter_map(|s| match s {
+        Sample::Probe(p) if p.fate != Fate::Duplicate && p.link != Link::CONNECTIONS => Some(p),
+        _ => None,
+    });
+    let sent: Vec<Instant> = probes.filter_map(|p: &Probe| p.sent).collect();
+    let (first, last) = (sent.iter().min()?, sent.iter().max()?);
+    let seconds = last.since(*first).as_secs_f64();
+    (sent.len() >= 10 && seconds > 0.0).then(|| (sent.len() - 1) as f64 / seconds)
+}
+
+/// Returns the messages a second of an interval; `None` where there was no time.
+pub(crate) fn message_rate(interval: &Interval) -> Option<f64> {
+    let seconds = interval.end.since(interval.start).as_secs_f64();
+    let messages = interval.datagrams? as f64;
+    (seconds > 0.0).then(|| messages / seconds)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

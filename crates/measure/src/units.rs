@@ -186,6 +186,13 @@ pub fn print_duration(time: Duration) -> String {
     if nanos == 0 { "0 s".to_string() } else { format!("{nanos} ns") }
 }
 
+/// Returns the payload bits a second over a span, in Mbit/s; `None` where the span is empty.
+#[must_use]
+pub fn megabits(bytes: u64, span: Duration) -> Option<f64> {
+    let seconds = span.as_secs_f64();
+    (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / 1e6)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

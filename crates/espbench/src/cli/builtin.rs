@@ -176,6 +176,6 @@ mod tests {
             .iter()
             .filter_map(|w| if let Workload::UdpEcho(w) = w { Some(w.size) } else { None })
             .collect();
-        assert_eq!(sizes, espbench_measure::plan::ECHO_SIZES);
+        assert_eq!(sizes, espbench_measure::kind::udp_echo::ECHO_SIZES);
     }
 }

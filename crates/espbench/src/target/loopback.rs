@@ -98,12 +98,16 @@ impl Target for LoopbackTarget {
                        device's broker, and its --topic"
                     .into(),
             }),
-            Workload::EspNow(_) | Workload::Join(_) => Err(TargetError::Unsupported {
+            Workload::UdpEcho(_)
+            | Workload::Ping(_)
+            | Workload::Iperf(_)
+            | Workload::TcpRate(_)
+            | Workload::MqttRate(_) => Ok(()),
+            _ => Err(TargetError::Unsupported {
                 target: "loopback".into(),
                 kind: workload.kind(),
                 hint: "it needs a radio: use --on sim for the virtual lab".into(),
             }),
-            _ => Ok(()),
         }
     }
 
@@ -131,10 +135,8 @@ impl Target for LoopbackTarget {
                 }
                 result
             }
-            // Refused or done above, or never plain.
-            Workload::Ping(_) | Workload::EspNow(_) | Workload::Join(_) | Workload::Wifi(_) => {
-                Ok(())
-            }
+            // Refused or done above.
+            _ => Ok(()),
         }
     }
 }

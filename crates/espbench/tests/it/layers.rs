@@ -97,7 +97,7 @@ fn no_product_source_splits_prose() {
     assert_eq!(wrong, Vec::<String>::new(), "compare `Settings`, and make words in `label`");
 }
 
-fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+pub(crate) fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -9,6 +9,7 @@ mod echo;
 mod espnow;
 mod espnow_read;
 mod iperf;
+mod kinds;
 mod latency;
 mod layers;
 mod listen;

@@ -75,7 +75,7 @@ fn json_is_valid_against_the_committed_schema() {
     let nothing = Builder::new(&RunFacts::default()).finish(None, 0, &[]);
     assert_valid(&nothing);
     // Every figure at its full size.
-    assert_valid(&synthetic::report(&espbench_measure::plan::ECHO_SIZES, 1000));
+    assert_valid(&synthetic::report(&espbench_measure::kind::udp_echo::ECHO_SIZES, 1000));
 }
 
 #[test]

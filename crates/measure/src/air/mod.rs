@@ -15,12 +15,13 @@ pub use espbench_model::excerpt::FACT;
 pub use occupancy::Occupancy;
 pub use timeline::Timeline;
 
+use crate::kind;
 use crate::report::Losses;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::workload::{EspNowTest, IpTest, Workload};
+use espbench_model::workload::Workload;
 
 /// The chapter of a report.
 pub const SECTION: &str = "air";
@@ -55,15 +56,8 @@ pub(crate) fn other_counters(counters: &BTreeMap<String, u64>) -> BTreeMap<Strin
 
 /// Returns the test that a timeline is of; `None` where nothing is sent.
 fn test(workload: &Workload) -> Option<String> {
-    if let Workload::EspNow(w) = workload {
-        // What is encrypted there is not sent.
-        return (w.test != EspNowTest::Crypto).then(|| alloc::format!("{:?}", w.test));
-    }
-    workload.variant()?;
-    Some(match workload.ip()? {
-        IpTest::Iperf(w) => crate::label::test_case(&w),
-        other => other.kind().into(),
-    })
+    let told = workload.variant().is_some() || workload.ip().is_none();
+    kind::of(workload).on_air().filter(|_| told)
 }
 
 impl Air {

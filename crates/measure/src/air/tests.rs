@@ -1,5 +1,6 @@
 use super::*;
 use alloc::string::{String, ToString};
+use espbench_model::workload::EspNowTest;
 use espbench_model::workload::{EspNow, EspNowCast};
 use proptest::prelude::*;
 

@@ -2,14 +2,11 @@
 
 use crate::cell::{Cell, Identity, Origin};
 use crate::interval::{self, mean_t};
+use crate::kind::{self, TestKind};
 use crate::metric::{self, Statistic};
 use crate::wifi;
 use alloc::format;
 use alloc::vec::Vec;
-
-/// Tables of the published file that hold what our table of another name does.
-const SAME_TABLES: [(&str, &[&str]); 1] =
-    [("iperf", &["esp8266-iperf", "esp32c3-best", "esp32c3-rank"])];
 
 /// Two cells to be compared.
 pub(super) struct Pair {
@@ -147,9 +144,10 @@ fn prefer(cells: &mut Vec<&Cell>, has: impl Fn(&Cell) -> bool) {
     }
 }
 
+/// Returns whether a table of the published file holds what ours does, maybe under another name.
 fn same_table(ours: &str, published: &str) -> bool {
-    let named = SAME_TABLES.iter().find(|(name, _)| *name == ours);
-    ours == published || named.is_some_and(|(_, tables)| tables.contains(&published))
+    let is_document = |kind: &dyn TestKind| kind.documents().iter().any(|it| it.table == published);
+    ours == published || kind::named(ours).is_some_and(is_document)
 }
 
 /// The statistic itself, or the one nearest to it on the way from the smallest to the largest.

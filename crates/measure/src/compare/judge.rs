@@ -4,15 +4,13 @@ use super::join::Pair;
 use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
+use crate::kind::{self, TestKind};
 use crate::label;
 use crate::metric::{self, Better};
 use crate::units::conversion;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-
-/// Tables of which a cell without settings follows the document's own procedure.
-const PLAIN: [&str; 1] = ["udp-echo"];
 
 pub(super) fn judge(pair: &Pair) -> Comparison {
     let (ours, other) = (&pair.ours, &pair.other);
@@ -178,7 +176,8 @@ impl Found {
             label::result(&cell.settings).unwrap_or_else(|| "the plain procedure".to_string())
         };
         let (a, b) = (say(ours), say(other));
-        if other.origin != Origin::Published || PLAIN.contains(&other.id.table.as_str()) {
+        let is_plain = kind::named(&other.id.table).is_some_and(TestKind::is_plain);
+        if other.origin != Origin::Published || is_plain {
             self.another(ReasonKind::Procedure, format!("{a} against {b}"));
         } else {
             self.note(format!("ours with {a}; the document's settings are in its note"));

@@ -2,11 +2,11 @@
 
 use super::Test;
 use crate::cell::{Cell, Estimate, Identity};
+use crate::kind::esp_now::summary::out::{CUT, Out};
 use crate::series;
 use crate::summary::Context;
-use crate::summary::esp_now::out::{CUT, Out};
-use crate::summary::iperf::megabits;
-use crate::summary::udp_echo::Tally;
+use crate::summary::round_trips::Tally;
+use crate::units::megabits;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,9 +1,9 @@
 //! What was lost, by cell and cause: one figure for each kind of workload, and for each ESP-NOW test.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::kind;
 use crate::report::digest::{Digest, Material};
 use crate::report::{Losses, OfCell};
-use crate::table::esp_now;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,8 +32,8 @@ impl<'a> Lossy<'a> {
 pub(crate) fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
     let mut groups: Vec<(&'static str, Vec<Lossy<'_>>)> = Vec::new();
     for it in losses.iter().filter_map(|l| Lossy::of(material, l)) {
-        let of =
-            esp_now::work(it.digest).map_or(it.digest.workload.kind(), |w| esp_now::section(&w));
+        let kind = kind::of(&it.digest.workload);
+        let of = kind.losses_chapter().unwrap_or(kind.name());
         match groups.iter_mut().find(|(name, _)| *name == of) {
             Some((_, group)) => group.push(it),
             None => groups.push((of, alloc::vec![it])),
@@ -48,7 +48,7 @@ fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Optio
         lossy.sort_by(|a, b| b.losses.share().total_cmp(&a.losses.share()));
         lossy.truncate(MOST);
     }
-    let is_esp_now = lossy.first().is_some_and(|l| esp_now::work(l.digest).is_some());
+    let chapter = kind::of(&lossy.first()?.digest.workload).losses_chapter();
     let worst = lossy.iter().max_by(|a, b| a.losses.share().total_cmp(&b.losses.share()))?;
     let alt = format!(
         "Share of the probes that were lost, stacked by cause: {} of {all} cells that lost any. {} lost {:.2} %.",
@@ -58,7 +58,7 @@ fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Optio
     );
     Some(Figure {
         id: format!("losses-{of}"),
-        section: if is_esp_now { of.into() } else { SECTION.into() },
+        section: chapter.unwrap_or(SECTION).into(),
         title: material.titled(&format!("Loss by cell and cause, {of}")),
         alt,
         x: Axis {
@@ -66,7 +66,7 @@ fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Optio
             scale: Scale::Category,
             categories: lossy
                 .iter()
-                .map(|l| if is_esp_now { l.digest.brief() } else { l.losses.place.clone() })
+                .map(|l| if chapter.is_some() { l.digest.brief() } else { l.losses.place.clone() })
                 .collect(),
             ..Axis::default()
         },

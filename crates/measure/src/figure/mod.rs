@@ -1,14 +1,8 @@
 //! Figures as data. A drawing has nothing left to compute but pixels.
 
-pub(crate) mod esp_now;
-pub(crate) mod iperf;
-pub(crate) mod latency;
 pub(crate) mod losses;
-pub(crate) mod mqtt_rate;
 pub(crate) mod power;
-pub(crate) mod tcp_rate;
-pub(crate) mod udp_echo;
-pub(crate) mod wifi_join;
+pub(crate) mod round_trips;
 
 use crate::cell::Origin;
 use alloc::string::String;

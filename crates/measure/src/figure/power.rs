@@ -1,6 +1,7 @@
 //! What a device pays for being reached soon, and surely: latency and delivery against current.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::kind;
 use crate::report::digest::{Digest, Material};
 use crate::settings::Key;
 use crate::table::power::{SECTION, kind, test, thrifty};
@@ -12,7 +13,8 @@ use alloc::vec::Vec;
 /// Latency, and delivery where something was lost, each over mean current.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let all = thrifty(material);
-    let echoes: Vec<_> = all.into_iter().filter(|it| it.0.workload.kind() != "wifi-join").collect();
+    let echoes: Vec<_> =
+        all.into_iter().filter(|it| kind::of(&it.0.workload).is_lasting()).collect();
     [latency(material, &echoes), delivery(material, &echoes)].into_iter().flatten().collect()
 }
 

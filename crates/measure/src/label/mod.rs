@@ -11,6 +11,7 @@ mod tests;
 mod words;
 
 pub use read::{Unknown, read};
+pub(crate) use words::test_case;
 
 use crate::run::Recorded;
 use crate::settings::{Key, Settings};
@@ -19,7 +20,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use esp_now::transcript::session::LinkEnds;
 use espbench_ieee80211::mac::Mac;
-use espbench_model::workload::{Iperf, Workload};
+use espbench_model::workload::Workload;
 
 /// The settings of a firmware that are said at once.
 pub(crate) const BUFFERS: [Key; 7] = [
@@ -91,13 +92,6 @@ pub(crate) fn differs(kind: &str, settings: &Settings, shared: &Settings) -> boo
 pub fn result(settings: &Settings) -> Option<String> {
     let words: Vec<String> = words::of_result(settings).into_iter().map(|it| it.text).collect();
     (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// Names the test case as the published tables do: transport and direction as the device sees it, so
-/// that what this host sends is the device's RX.
-#[must_use]
-pub fn test_case(w: &Iperf) -> String {
-    words::test_case(w.transport, w.direction, w.bounceback.is_some())
 }
 
 /// Says between which devices a link is, as far as a console told.

@@ -3,8 +3,9 @@ use crate::settings::Setting;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::workload::{
-    Bounceback, Direction, EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Latency, LatencyBy,
-    MqttMode, MqttRate, MqttVersion, Name, Ping, TcpRate, Transport, UdpEcho, Wifi, WifiJoin,
+    Bounceback, Direction, EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, Latency,
+    LatencyBy, MqttMode, MqttRate, MqttVersion, Name, Ping, TcpRate, Transport, UdpEcho, Wifi,
+    WifiJoin,
 };
 use proptest::prelude::*;
 
@@ -158,7 +159,7 @@ fn what_is_no_setting_is_refused_with_the_words() {
 #[test]
 fn what_cells_share_is_left_out_of_their_short_names() {
     let of = |transport, length| {
-        Settings::of_test(&IpTest::Iperf(Iperf { transport, length, ..Iperf::DEFAULT }))
+        Settings::of(&Workload::Iperf(Iperf { transport, length, ..Iperf::DEFAULT }))
     };
     let cells = [of(Transport::Udp, 100), of(Transport::Tcp, 100)];
     let shared = Settings::shared(cells.iter());

@@ -2,6 +2,7 @@
 
 use super::{Word, devices};
 use crate::digits;
+use crate::kind;
 use crate::plan::{print_cast, print_latency};
 use crate::settings::{Key, Setting, Settings};
 use crate::units::print_duration;
@@ -123,6 +124,11 @@ pub(super) fn of_result(settings: &Settings) -> Vec<Word> {
 /// Says a setting as a plan's cell does.
 fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<Word> {
     let key = setting.key();
+    match kind::named(kind).and_then(|it| it.word(setting)) {
+        Some(kind::Word::Unsaid) => return None,
+        Some(kind::Word::Said(text)) => return Some(Word::new(&[key], text)),
+        None => {}
+    }
     let text: String = match setting {
         Setting::Test(test) => name(*test).into(),
         Setting::Transport(_) => return case(settings),
@@ -130,7 +136,6 @@ fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<Wo
         Setting::Size(bytes) => format!("{bytes} B"),
         // The published form, one at a time, is not named.
         Setting::Format(EchoFormat::Ascii) => return None,
-        Setting::InFlight(..=1) if kind == "udp-echo" => return None,
         Setting::Saturated(_) => "as fast as it goes".into(),
         Setting::Offered(rate) => format!("{rate} messages/s offered"),
         Setting::SearchLow(_) => {
@@ -139,9 +144,6 @@ fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<Wo
             return Some(Word::new(&[Key::SearchLow, Key::SearchHigh], text));
         }
         Setting::OfferedBits(bits) => format!("{} Mbit/s offered", *bits as f64 / 1e6),
-        Setting::Interval(interval) if kind == "udp-echo" => {
-            format!("every {} ms", interval.as_micros() as f64 / 1000.0)
-        }
         Setting::KeyKnown(false) => "cold".into(),
         Setting::Echoes(by) => format!("echoes by {}", print_latency(*by)),
         _ => return common(settings, setting),
@@ -264,7 +266,7 @@ fn case(settings: &Settings) -> Option<Word> {
     Some(Word::new(&keys, test_case(*transport, *direction, bounces)))
 }
 
-pub(super) fn test_case(transport: Transport, direction: Direction, bounces: bool) -> String {
+pub(crate) fn test_case(transport: Transport, direction: Direction, bounces: bool) -> String {
     if bounces {
         return "TCP bounceback".into();
     }

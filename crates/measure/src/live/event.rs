@@ -7,7 +7,7 @@ use crate::plan::Step;
 use crate::report::{Check, Failure, Report};
 use crate::run::RunFacts;
 use crate::settings::Settings;
-use crate::summary::iperf::megabits;
+use crate::units::megabits;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,10 +1,11 @@
 //! The figures of a cell so far.
 
 use super::{Histogram, Tally};
+use crate::kind;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Observer, Sample};
-use espbench_model::workload::{IpTest, Workload};
+use espbench_model::workload::Workload;
 use serde::Serialize;
 
 /// Counts of one observer of a cell's streams so far, all streams together.
@@ -79,7 +80,7 @@ impl Meter {
     /// from when a probe was due for all else, as `latency_*` is.
     #[must_use]
     pub fn new(workload: &Workload) -> Self {
-        let from_sending = matches!(workload.ip(), Some(IpTest::UdpEcho(_) | IpTest::Ping(_)));
+        let from_sending = kind::of(workload).is_echo();
         Self { from_sending, ..Self::default() }
     }
 

@@ -1,11 +1,12 @@
 //! What became of the probes of a cell so far, and whether anything was measured at all.
 
+use crate::kind;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_model::sample::{Cause, Fate, Sample};
-use espbench_model::workload::{IpTest, Workload};
+use espbench_model::workload::Workload;
 
 /// Counts of samples, each fate apart: only what came back whole and in time is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Tally {
     }
 
     fn none_of(&self, probes: u64, workload: &Workload) -> String {
-        let is_echo = matches!(workload.ip(), Some(IpTest::UdpEcho(_) | IpTest::Ping(_)));
+        let is_echo = kind::of(workload).is_echo();
         let what = if is_echo { "probes none came back" } else { "messages none arrived" };
         let hint = match () {
             () if self.corrupt > 0 && is_echo => {

@@ -1,6 +1,6 @@
 //! `[[threshold]]` blocks.
 
-use super::kinds::{KINDS, defaults};
+use super::matrix::kind_named;
 use super::read::{Block, PlanError, Scalar};
 use crate::threshold::{By, Quantity, Threshold, Variant};
 use alloc::borrow::ToOwned;
@@ -13,12 +13,7 @@ const KEYS: [&str; 7] = ["metric", "kind", "payload_bytes", "variant", "min", "m
 pub(super) fn threshold(mut block: Block<'_>) -> Result<Threshold, PlanError> {
     let text = |v: &Scalar| v.text().map(ToOwned::to_owned);
     let metric = block.one("metric", text)?;
-    let table = block.one("kind", |v| {
-        let kind = v.text()?;
-        defaults(kind)
-            .map(|_| kind.to_owned())
-            .ok_or_else(|| format!("`{kind}` is not known: use one of {KINDS}"))
-    })?;
+    let table = block.one("kind", |v| kind_named(v).map(|it| it.kind().to_owned()))?;
     let payload_bytes = block.one("payload_bytes", |v| v.bytes(0..=u64::from(u32::MAX)))?;
     let variant = block.one("variant", |v| Variant::parse(v.text()?))?;
     let min = block.one("min", quantity)?;

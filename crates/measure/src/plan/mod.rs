@@ -23,22 +23,26 @@
 //! kept verbatim: a run stores it, and everything about the plan is read from it again.
 
 mod expected;
-mod kinds;
 mod limits;
+mod matrix;
 mod print;
 mod read;
+mod value;
+mod variant;
 
 pub use expected::{expected, probes, span};
-pub use kinds::{
-    ECHO_PORT, ECHO_SIZES, cast, defaults, latency_by, print_cast, print_distance, print_latency,
-    usual_count, usual_image,
-};
+pub use matrix::defaults;
+pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
 pub use print::print;
+pub(crate) use print::quoted;
+pub(crate) use read::Scalar;
 pub use read::{PlanError, guess};
+pub use value::{ECHO_PORT, latency_by};
+pub(crate) use value::{cast, print_cast, print_latency};
 
 use crate::threshold::Threshold;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_model::workload::Workload;
@@ -172,8 +176,8 @@ impl Set {
     }
 }
 
-/// A workload in a few words, for progress lines and tables (`udp-echo 100 B`).
+/// Names a workload in a few words, for progress lines and tables (`udp-echo 100 B`).
 #[must_use]
 pub fn label(workload: &Workload) -> String {
-    print::label(workload).unwrap_or_else(|| workload.kind().to_string())
+    print::label(workload)
 }

@@ -1,15 +1,15 @@
 //! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
 
-use super::kinds::{Kind, VARIANT, defaults};
-use crate::label;
+use super::variant::VARIANT;
+use crate::kind;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
-use espbench_model::workload::{IpTest, MqttMode, MqttVersion, Transport, Workload};
+use espbench_model::workload::Workload;
 
 /// A text in TOML's quotes.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -38,81 +38,26 @@ pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
     text
 }
 
-/// Keys and values in which a workload differs from its kind's defaults.
+/// Returns keys and values in which a workload differs from its kind's defaults.
 fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
-    fn differing<K: Kind>(ours: &K, usual: &K) -> Vec<(&'static str, String)> {
-        let differs = |key: &str| ours.get(key) != usual.get(key);
-        // What a reader of the text would complete otherwise has to be said, too.
-        let told: Vec<&str> = K::KEYS.iter().copied().filter(|key| differs(key)).collect();
-        let mut completed = ours.clone();
-        completed.complete(&told);
-        let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
-        K::KEYS.iter().copied().filter(changed).filter_map(|k| Some((k, ours.get(k)?))).collect()
-    }
-    let usual = defaults(workload.kind());
-    if let (Workload::EspNow(w), Some(Workload::EspNow(d))) = (workload, usual) {
-        return differing(w, &d);
-    }
-    let mut list = match (workload.ip(), usual.and_then(|it| it.ip())) {
-        (Some(IpTest::UdpEcho(w)), Some(IpTest::UdpEcho(d))) => differing(&w, &d),
-        (Some(IpTest::Ping(w)), Some(IpTest::Ping(d))) => differing(&w, &d),
-        (Some(IpTest::Iperf(w)), Some(IpTest::Iperf(d))) => differing(&w, &d),
-        (Some(IpTest::TcpRate(w)), Some(IpTest::TcpRate(d))) => differing(&w, &d),
-        (Some(IpTest::MqttRate(w)), Some(IpTest::MqttRate(d))) => differing(&w, &d),
-        (Some(IpTest::Join(w)), Some(IpTest::Join(d))) => differing(&w, &d),
-        _ => Vec::new(),
-    };
+    let Some(usual) = kind::default_of(workload.kind()) else { return Vec::new() };
+    let (ours, usual) = (kind::of(workload), kind::of(&usual));
+    let differs = |key: &str| ours.get(key) != usual.get(key);
+    // What a reader of the text would complete otherwise has to be said, too.
+    let told: Vec<&str> = ours.keys().iter().copied().filter(|key| differs(key)).collect();
+    let mut completed = *workload;
+    kind::of_mut(&mut completed).complete(&told);
+    let completed = kind::of(&completed);
+    let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
+    let keys = ours.keys().iter().copied().filter(changed);
+    let mut list: Vec<_> = keys.filter_map(|key| Some((key, ours.get(key)?))).collect();
     list.extend(workload.variant().map(|name| (VARIANT, quoted(name.as_str()))));
     list
 }
 
-/// A workload in a few words.
-pub(super) fn label(workload: &Workload) -> Option<String> {
-    let mut words: Vec<String> = Vec::new();
-    let leading: &[&str] = match &workload.plain() {
-        Workload::UdpEcho(w) => {
-            words.push(format!("udp-echo {} B", w.size));
-            &["size", "count", "discard", "timeout"]
-        }
-        Workload::Ping(w) => {
-            words.push(format!("ping {} B", w.size));
-            &["size", "count", "discard", "timeout"]
-        }
-        Workload::Iperf(w) => {
-            let transport = if w.transport == Transport::Udp { "UDP" } else { "TCP" };
-            words.push(format!("iperf {transport}"));
-            &["transport", "time", "interval"]
-        }
-        Workload::TcpRate(w) => {
-            let nagle = if w.no_delay { "off" } else { "on" };
-            words.push(format!("tcp-rate {} B, Nagle {nagle}", w.size));
-            &["size", "runs", "discard", "run_time", "no_delay"]
-        }
-        Workload::MqttRate(w) => {
-            let version = if w.version == MqttVersion::V5 { "5" } else { "3.1.1" };
-            words.push(format!("mqtt-rate MQTT {version} QoS {}", w.qos));
-            if w.mode != MqttMode::Listen {
-                words.push(format!("{} B", w.size));
-            }
-            words.push(match w.mode {
-                MqttMode::Saturate => "saturated".into(),
-                MqttMode::Offered(rate) => format!("{rate} /s offered"),
-                MqttMode::Search { low, high } => format!("search {low} to {high} /s"),
-                MqttMode::Listen => "listening".into(),
-            });
-            &["version", "qos", "size", "offered", "time", "count", "queue"]
-        }
-        Workload::Join(w) => {
-            words.push(if w.cold { "wifi-join" } else { "wifi-join, key known" }.into());
-            &["count", "discard", "interval", "timeout", "cold"]
-        }
-        // A plain workload names no variant.
-        Workload::Wifi(_) => &[],
-        Workload::EspNow(w) => {
-            words.push(format!("esp-now {}", label::settings(&Workload::EspNow(*w))));
-            &["test", "cast", "size", "count", "time", "devices", "distance", "encrypted"]
-        }
-    };
+/// Names a workload in a few words.
+pub(super) fn label(workload: &Workload) -> String {
+    let (mut words, leading) = kind::of(workload).lead();
     for (key, value) in settings(workload) {
         if !leading.contains(&key) {
             words.push(match value.as_str() {
@@ -121,5 +66,5 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
             });
         }
     }
-    Some(words.join(", "))
+    words.join(", ")
 }

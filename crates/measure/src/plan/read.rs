@@ -1,6 +1,6 @@
 //! TOML to [`Plan`], with line and column in every error.
 
-use super::{DEFAULT_SEED, Plan, kinds, limits};
+use super::{DEFAULT_SEED, Plan, limits, matrix};
 use crate::units::{self, Dimension};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -49,7 +49,7 @@ impl PlanError {
 
 /// One value of a key: a number, a switch or a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Scalar {
+pub(crate) enum Scalar {
     Int(i64),
     Float(f64),
     Bool(bool),
@@ -67,7 +67,7 @@ impl Scalar {
     }
 
     /// A whole number within `range`.
-    pub(super) fn int(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
+    pub(crate) fn int(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
             Self::Int(n) if u64::try_from(*n).is_ok_and(|n| range.contains(&n)) => Ok(*n as u64),
             Self::Int(n) => {
@@ -78,7 +78,7 @@ impl Scalar {
     }
 
     /// A size: a bare number of bytes, or a text with a unit.
-    pub(super) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
+    pub(crate) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
             Self::Text(text) => {
                 let bytes = units::parse(text, Dimension::Size)?;
@@ -96,7 +96,7 @@ impl Scalar {
         }
     }
 
-    pub(super) fn duration(&self, range: RangeInclusive<Duration>) -> Result<Duration, String> {
+    pub(crate) fn duration(&self, range: RangeInclusive<Duration>) -> Result<Duration, String> {
         let text = self.text_with_unit("\"10 s\"")?;
         let time = units::duration(text)?;
         if range.contains(&time) {
@@ -109,18 +109,18 @@ impl Scalar {
         ))
     }
 
-    pub(super) fn quantity(&self, dimension: Dimension, example: &str) -> Result<f64, String> {
+    pub(crate) fn quantity(&self, dimension: Dimension, example: &str) -> Result<f64, String> {
         units::parse(self.text_with_unit(example)?, dimension)
     }
 
-    pub(super) fn bool(&self) -> Result<bool, String> {
+    pub(crate) fn bool(&self) -> Result<bool, String> {
         match self {
             Self::Bool(b) => Ok(*b),
             other => Err(format!("expected true or false, found {}", other.kind())),
         }
     }
 
-    pub(super) fn text(&self) -> Result<&str, String> {
+    pub(crate) fn text(&self) -> Result<&str, String> {
         match self {
             Self::Text(text) => Ok(text),
             other => Err(format!("expected a text in quotes, found {}", other.kind())),
@@ -128,7 +128,7 @@ impl Scalar {
     }
 
     /// One of a closed set of words.
-    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
+    pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
         let text = self.text()?;
         words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
@@ -294,7 +294,7 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     };
     let mut workloads = Vec::new();
     for block in blocks {
-        workloads.extend(kinds::expand(block)?);
+        workloads.extend(matrix::expand(block)?);
         if workloads.len() > MOST_CELLS {
             let message = format!("the plan has more than {MOST_CELLS} cells: shorten its lists");
             return Err(PlanError::at(text, 0, message));

@@ -6,6 +6,7 @@ use crate::air::{self, Air};
 use crate::cell::{Cell, Identity, Origin};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
+use crate::kind;
 use crate::label;
 use crate::plan::Set;
 use crate::run::{Recorded, RunFacts};
@@ -86,7 +87,9 @@ impl Builder {
         }
         let floors = self.floors.map_or_else(Vec::new, |of| of(recorded));
         let raw = floors.iter().find(|it| it.metric == wifi::RAW);
-        cells.extend(raw.and_then(|it| wifi::raw(recorded, &cells, it.ours)));
+        cells.extend(
+            raw.and_then(|it| kind::of(&recorded.workload).without_network(&cells, it.ours)),
+        );
         for cell in &mut cells {
             if let Some(floor) = floors.iter().find(|it| it.metric == cell.id.metric) {
                 cell.floor = Some(floor.ours);
@@ -121,8 +124,8 @@ impl Builder {
         let losses = pool::losses(self.losses);
         shorten(&mut self.digests);
         let mut ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
-        let over_rooms = wifi::over_rooms(ours.iter());
-        ours.extend(over_rooms);
+        let over_cells: Vec<Cell> = kind::all().flat_map(|it| it.over_cells(&ours)).collect();
+        ours.extend(over_cells);
         let over_tests = wifi::heap::over_tests(ours.iter());
         ours.extend(over_tests);
         let published = &floored(published, &self.published);
@@ -220,34 +223,21 @@ fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     let mut tables = Vec::new();
     tables.extend(table::overview::table(material));
-    tables.extend(table::esp_now::floors(material));
-    tables.extend(table::udp_echo::tables(material));
-    tables.extend(table::ping::tables(material));
-    tables.extend(table::iperf::tables(material));
-    tables.extend(table::tcp_rate::tables(material));
-    tables.extend(table::mqtt_rate::tables(material));
-    tables.extend(table::wifi_join::tables(material));
+    tables.extend(kind::all().filter_map(|it| it.first_table(material)));
+    tables.extend(kind::over_ip().flat_map(|it| it.tables(material)));
     tables.extend(table::power::table(material));
     tables.extend(table::heap::tables(material));
-    tables.extend(table::esp_now::tables(material));
+    tables.extend(kind::others().flat_map(|it| it.tables(material)));
     tables.extend(table::findings::table(material));
-    tables.extend(table::findings::commands(material));
-    tables.extend(table::findings::consoles(material));
+    tables.extend(kind::all().flat_map(|it| it.findings(material)));
     tables.extend(table::compared::table(material, comparisons));
     tables
 }
 
 fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    figures.extend(figure::udp_echo::figures(material));
-    figures.extend(figure::udp_echo::of_pings(material));
-    figures.extend(figure::iperf::figures(material));
-    figures.extend(figure::latency::figures(material));
-    figures.extend(figure::tcp_rate::figures(material));
-    figures.extend(figure::mqtt_rate::figures(material));
-    figures.extend(figure::wifi_join::figures(material));
+    let mut figures: Vec<Figure> = kind::over_ip().flat_map(|it| it.figures(material)).collect();
     figures.extend(figure::power::figures(material));
-    figures.extend(figure::esp_now::figures(material));
+    figures.extend(kind::others().flat_map(|it| it.figures(material)));
     figures.extend(figure::losses::figures(material, losses));
     for point in figures.iter_mut().flat_map(|f| &mut f.series).flat_map(|s| &mut s.points) {
         *point = point.rounded();

@@ -4,6 +4,7 @@
 use crate::binning;
 use crate::cell::{Cell, Origin};
 use crate::figure::{Point, Scale};
+use crate::kind::{self, TestKind};
 use crate::label::{self, Word};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
@@ -14,7 +15,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::Link;
-use espbench_model::workload::{EspNow, EspNowTest, IpTest, MqttMode, Workload};
+use espbench_model::workload::Workload;
 
 /// A recorded cell without its samples.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(crate) struct Digest {
     pub(crate) facts: BTreeMap<String, String>,
     /// The values of the distribution where they are few, so that repetitions can be put together.
     pub(crate) few: Vec<f64>,
-    /// The distribution of round trips (udp-echo, ping) or of message latency (mqtt-rate).
+    /// The distribution of round trips, or of the latency of messages.
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
     pub(crate) timelines: Vec<Timeline>,
@@ -57,25 +58,9 @@ pub(crate) struct Timeline {
 
 impl Digest {
     pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
-        let values = match (recorded.workload.ip(), recorded.workload) {
-            (Some(IpTest::UdpEcho(_) | IpTest::Ping(_)), _) => series::round_trips_ms(recorded),
-            // When a device's own message was due is not known.
-            (Some(IpTest::MqttRate(w)), _) if w.mode == MqttMode::Listen => Vec::new(),
-            // A message is a probe too, due at its rate: from then to the subscriber.
-            (Some(IpTest::MqttRate(_)), _) => series::responses_ms(recorded),
-            (Some(IpTest::Join(_)), _) => series::responses_ms(recorded),
-            (Some(IpTest::Iperf(_) | IpTest::TcpRate(_)), _) => Vec::new(),
-            // From when a ping or a packet was due; what serves many devices has no distribution.
-            (None, Workload::EspNow(w)) if is_timed(&w) => series::responses_ms(recorded),
-            (None, _) => Vec::new(),
-        };
-        let few = matches!(recorded.workload, Workload::EspNow(_)) && values.len() <= FEW;
-        let timelines = match recorded.workload.ip() {
-            Some(IpTest::Iperf(_)) => series::megabits(recorded),
-            Some(IpTest::TcpRate(_)) => series::messages(recorded),
-            Some(IpTest::UdpEcho(_) | IpTest::Ping(_) | IpTest::MqttRate(_) | IpTest::Join(_))
-            | None => Vec::new(),
-        };
+        let kind = kind::of(&recorded.workload);
+        let values = kind.times(recorded);
+        let few = kind.is_pooled() && values.len() <= FEW;
         Self {
             workload: recorded.workload,
             ordinal: recorded.ordinal,
@@ -86,7 +71,7 @@ impl Digest {
             facts: crate::air::other_facts(&recorded.facts),
             few: if few { values.clone() } else { Vec::new() },
             distribution: Distribution::new(values),
-            timelines,
+            timelines: kind.rates(recorded),
             latency: [Link::IDLE, Link::LOADED]
                 .map(|link| Distribution::new(series::round_trips_on(link, &recorded.samples))),
         }
@@ -139,7 +124,7 @@ impl Digest {
 
 /// Separates what tells the cells of a kind apart from what they share, so that names stay short.
 pub(crate) fn shorten(digests: &mut [Digest]) {
-    for kind in ["udp-echo", "ping", "iperf", "tcp-rate", "mqtt-rate", "wifi-join", "esp-now"] {
+    for kind in kind::all().map(TestKind::name) {
         let of_kind = || digests.iter().filter(|d| d.workload.kind() == kind);
         let shared = Settings::shared(of_kind().map(|d| &d.settings));
         if !of_kind().all(|d| label::differs(kind, &d.settings, &shared)) {
@@ -153,11 +138,6 @@ pub(crate) fn shorten(digests: &mut [Digest]) {
 
 /// Values that a digest may keep.
 const FEW: usize = 1000;
-
-/// Whether each of its probes is a time.
-const fn is_timed(w: &EspNow) -> bool {
-    matches!(w.test, EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::MultiPing)
-}
 
 impl Distribution {
     pub(crate) fn new(values: Vec<f64>) -> Option<Self> {
@@ -193,8 +173,9 @@ impl Material<'_> {
         if let Some(own) = wifi::same(cell, 0, &self.published.iter().collect::<Vec<_>>()) {
             return own.into_iter().collect();
         }
-        // The published echo test has one probe at a time: other forms are other procedures.
-        if cell.id.table == "udp-echo" && !cell.settings.is_empty() {
+        // Settings are another procedure where a document's has none.
+        if !cell.settings.is_empty() && kind::named(&cell.id.table).is_some_and(TestKind::is_plain)
+        {
             return Vec::new();
         }
         let same = |p: &&Cell| {

@@ -1,12 +1,12 @@
 //! Counts what became of the probes of one cell.
 
 use super::Losses;
+use crate::kind;
 use crate::label;
 use crate::run::Recorded;
 use alloc::string::String;
 use espbench_model::fact;
 use espbench_model::sample::{Cause, Fate, Interval, Observer, Sample};
-use espbench_model::workload::IpTest;
 
 impl Losses {
     /// Of one recorded cell.
@@ -17,8 +17,7 @@ impl Losses {
             counters: crate::air::other_counters(&recorded.counters),
             ..Self::default()
         };
-        losses
-            .probes(&recorded.samples, matches!(recorded.workload.ip(), Some(IpTest::MqttRate(_))));
+        losses.probes(&recorded.samples, kind::of(&recorded.workload).is_late_after_lost());
         if let Some(&copies) = recorded.counters.get(fact::DUPLICATES_NOT_KEPT).filter(|n| **n > 0)
         {
             losses.other(Fate::Duplicate.name(), copies);
@@ -74,23 +73,23 @@ impl Losses {
         self.lost() == 0 && self.others.values().all(|&n| n == 0)
     }
 
-    fn probes(&mut self, samples: &[Sample], is_mqtt: bool) {
+    fn probes(&mut self, samples: &[Sample], is_late_after_lost: bool) {
         for sample in samples {
             if let Sample::Probe(probe) = sample
                 && !probe.link.is_beside()
             {
-                self.probe(probe.fate, is_mqtt);
+                self.probe(probe.fate, is_late_after_lost);
             }
         }
     }
 
-    fn probe(&mut self, fate: Fate, is_mqtt: bool) {
+    fn probe(&mut self, fate: Fate, is_late_after_lost: bool) {
         // A further copy is not a further probe, and a probe that was not waited for is no trial of
         // the link.
         let again = match fate {
             Fate::Duplicate | Fate::Lost(Cause::Stopped) => true,
-            // A late MQTT message was recorded as lost before: it is a further sample of it.
-            Fate::Late => is_mqtt,
+            // Where a late probe was recorded as lost before, it is a further sample of it.
+            Fate::Late => is_late_after_lost,
             _ => false,
         };
         self.probes += u64::from(!again);

@@ -1,18 +1,19 @@
-//! Repetitions of an ESP-NOW cell as one: the document's figures come from one test each, and the
-//! simulated ones are the means of several, with the interval of their scatter.
+//! Repetitions of a cell as one, where a document's figures come from one test each: the means of several,
+//! with the interval of their scatter.
 
 use super::OfCell;
 use super::digest::{Digest, Distribution};
 use crate::cell::Cell;
 use crate::compare;
+use crate::kind;
 use crate::label;
 use crate::settings::Settings;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::Workload;
 
-const fn is_pooled(workload: &Workload) -> bool {
-    matches!(workload, Workload::EspNow(_))
+fn is_pooled(workload: &Workload) -> bool {
+    kind::of(workload).is_pooled()
 }
 
 /// Puts the repetitions of each cell together, in the place of the first. The digests stand in the

@@ -3,7 +3,7 @@
 use super::Report;
 use crate::air::Timeline;
 use crate::figure::Figure;
-use crate::table::esp_now::{CHAPTERS, KIND};
+use crate::kind;
 use crate::table::{Table, power, status, truth};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -23,23 +23,18 @@ pub struct Section<'a> {
     pub timelines: &'a [Timeline],
 }
 
-/// Name and title of the chapters before those of the ESP-NOW tests, in order.
-const FIRST: [(&str, &str); 10] = [
+/// Names and titles of the chapters before those of the kinds of test, in order.
+const FIRST: [(&str, &str); 3] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     (truth::SECTION, "How true the simulation is"),
-    ("udp-echo", "UDP echo"),
-    ("ping", "Ping"),
-    ("iperf", "iperf"),
-    ("tcp-rate", "TCP message rate"),
-    ("mqtt-rate", "MQTT message rate"),
-    ("wifi-join", "Joining a network"),
-    (power::SECTION, "Current and battery"),
 ];
 
-/// The same of those after them.
-const LAST: [(&str, &str); 7] = [
-    (crate::console::SECTION, "ESP-NOW"),
+/// Name and title of the chapter after those of the kinds over IP.
+const POWER: (&str, &str) = (power::SECTION, "Current and battery");
+
+/// Names and titles of the chapters after those of all kinds.
+const LAST: [(&str, &str); 6] = [
     (crate::predict::SECTION, "Prediction"),
     (crate::tune::SECTION, "Settings"),
     ("losses", "Losses and findings"),
@@ -47,9 +42,6 @@ const LAST: [(&str, &str); 7] = [
     ("comparison", "Comparison"),
     ("run", "The run"),
 ];
-
-/// What the chapter of ESP-NOW has where each test has one of its own.
-const ALL: &str = "All tests: beyond the document";
 
 impl Report {
     /// The chapters that have something to show: what went wrong, then results, then the facts.
@@ -71,21 +63,24 @@ impl Report {
         .into_iter()
         .flatten()
         .collect();
-        let section = |&(id, title)| {
+        let section = |(id, title)| {
             let made = made.iter().filter(|t| t.section == id).cloned().map(Cow::Owned);
             let stored = self.tables.iter().filter(|t| t.section == id).map(Cow::Borrowed);
             Section {
                 id,
-                title: if id == KIND && self.truth.is_some() { ALL } else { title },
+                title,
                 tables: made.chain(stored).collect(),
                 figures: self.figures.iter().filter(|f| f.section == id).collect(),
                 timelines: if id == crate::air::SECTION { &self.timelines } else { &[] },
             }
         };
+        let documented = self.truth.is_some();
         FIRST
-            .iter()
-            .chain(&CHAPTERS)
-            .chain(&LAST)
+            .into_iter()
+            .chain(kind::over_ip().flat_map(|it| it.chapters(documented)))
+            .chain([POWER])
+            .chain(kind::others().flat_map(|it| it.chapters(documented)))
+            .chain(LAST)
             .map(section)
             .filter(|s: &Section<'_>| {
                 !s.tables.is_empty() || !s.figures.is_empty() || !s.timelines.is_empty()

@@ -1,21 +1,14 @@
-//! Samples to result cells: one file per workload.
+//! Samples to result cells. Those of each kind of test are made in its folder; here is what kinds share.
 
-pub mod esp_now;
-pub mod iperf;
-pub mod latency;
-pub mod mqtt_rate;
-pub mod ping;
-pub mod tcp_rate;
-pub mod udp_echo;
-pub mod wifi_join;
+pub(crate) mod round_trips;
 
 use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::kind;
 use crate::random;
 use crate::run::{Recorded, Site};
 use crate::settings::Settings;
 use crate::wifi;
 use alloc::vec::Vec;
-use espbench_model::workload::{IpTest, Workload};
 
 /// Counter of a cell in which this host sent over TCP: octets that were written and that the peer had
 /// not taken when the sender stopped, summed over streams or runs.
@@ -78,29 +71,11 @@ pub struct Place<'a> {
 /// The result cells of one recorded cell.
 #[must_use]
 pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    let mut cells = match &recorded.workload {
-        Workload::EspNow(w) => esp_now::summarize(w, recorded, context),
-        other => other.ip().map_or_else(Vec::new, |test| ip(&test, recorded, context)),
-    };
+    let mut cells = kind::of(&recorded.workload).summarize(recorded, context);
     let power = wifi::power::cells(recorded, cells.first());
     cells.extend(power);
     let heap = wifi::heap::cells(recorded, cells.first());
     cells.extend(heap);
     wifi::told(recorded, &mut cells);
     cells
-}
-
-fn ip(test: &IpTest, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    match test {
-        IpTest::UdpEcho(w) => udp_echo::summarize(w, recorded, context),
-        IpTest::Ping(w) => ping::summarize(w, recorded, context),
-        IpTest::Iperf(w) => {
-            let mut cells = iperf::summarize(w, recorded, context);
-            cells.extend(latency::summarize(&iperf::place(w), &recorded.samples, context));
-            cells
-        }
-        IpTest::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
-        IpTest::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
-        IpTest::Join(w) => wifi_join::summarize(w, recorded, context),
-    }
 }

@@ -2,23 +2,17 @@
 //! cells once, so that every drawing shows the same digits.
 
 pub mod compared;
-pub(crate) mod esp_now;
 pub(crate) mod findings;
 pub(crate) mod heap;
-pub(crate) mod iperf;
-pub(crate) mod latency;
-pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
-pub(crate) mod ping;
 pub(crate) mod power;
+pub(crate) mod round_trips;
 pub mod status;
-pub(crate) mod tcp_rate;
 pub mod truth;
-pub(crate) mod udp_echo;
-pub(crate) mod wifi_join;
 
 use crate::cell::{Cell, Origin};
 use crate::digits;
+use crate::kind;
 use crate::report::digest::{Digest, Material};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -195,9 +189,16 @@ pub(crate) fn of_metrics(
 
 /// What the cells have in common, where their names leave it out.
 fn shared(digests: &[&Digest]) -> Option<String> {
-    let digest = digests.first().filter(|d| d.workload.kind() == "mqtt-rate")?;
+    let digest = digests.first().filter(|d| kind::of(&d.workload).tells_shared())?;
     let common = digest.common();
     (!common.is_empty()).then(|| alloc::format!("All cells: {common}."))
+}
+
+/// Makes a column for the repetition, where there is more than one.
+pub(crate) fn repetition(digests: &[&Digest]) -> Option<Lead> {
+    digests.iter().any(|d| d.repetition > 0).then_some((Column::setting("repetition", ""), |d| {
+        Some(digits::count(u64::from(d.repetition) + 1))
+    }))
 }
 
 /// Adds a column unless nothing is known in it.

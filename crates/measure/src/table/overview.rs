@@ -3,49 +3,11 @@
 use super::{Column, Table, unit_sign};
 use crate::cell::Cell;
 use crate::digits;
+use crate::kind;
 use crate::report::digest::{Digest, Material};
-use crate::settings::Key;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::workload::IpTest;
-
-/// The metrics that lead, by kind.
-const LEADING: [(&str, &[(&str, &str)]); 6] = [
-    (
-        "udp-echo",
-        &[
-            ("rtt_avg", "mean round trip"),
-            ("rtt_p50", "median round trip"),
-            ("rtt_p99", "p99 round trip"),
-            ("loss", "loss"),
-        ],
-    ),
-    ("ping", &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")]),
-    (
-        "iperf",
-        &[
-            ("throughput_rx", "throughput RX"),
-            ("throughput_tx", "throughput TX"),
-            ("loss", "loss"),
-            ("rtt_idle_p50", "median round trip, idle"),
-            ("rtt_loaded_p50", "median round trip, under load"),
-        ],
-    ),
-    ("tcp-rate", &[("message_rate_avg", "mean rate")]),
-    (
-        "mqtt-rate",
-        &[
-            ("message_rate_reliable", "highest rate without loss"),
-            ("message_rate", "delivered"),
-            ("loss", "loss"),
-        ],
-    ),
-    ("wifi-join", &[("join_time_avg", "mean time to join"), ("loss", "not joined")]),
-];
-
-/// Sizes of the echo sweep that stand for all: where the published figures change their course.
-const SIZES: [u32; 3] = [1, 100, 900];
 
 /// With more cells of a kind than that, what they lost is left to the kind's own section.
 const MANY: usize = 12;
@@ -53,11 +15,11 @@ const MANY: usize = 12;
 /// The overview; `None` when nothing was measured.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows = Vec::new();
-    for (kind, metrics) in LEADING {
-        let digests = chosen(material.of_kind(kind));
+    for kind in kind::all() {
+        let digests = chosen(material.of_kind(kind.name()));
         let many = digests.len() > MANY;
         for digest in digests {
-            for (metric, name) in metrics.iter().filter(|it| !many || it.0 != "loss") {
+            for (metric, name) in kind.headlines().iter().filter(|it| !many || it.0 != "loss") {
                 rows.extend(digest.cell(metric).and_then(|c| row(material, digest, c, name)));
             }
         }
@@ -85,16 +47,11 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     })
 }
 
-/// All of a small set; of a sweep of sizes the first, the last and the well-known ones.
+/// Chooses those that stand for all.
 fn chosen(digests: Vec<&Digest>) -> Vec<&Digest> {
     let last = digests.len().saturating_sub(1);
-    let leads = |(i, d): &(usize, &Digest)| match d.workload.ip() {
-        Some(IpTest::UdpEcho(w)) if !d.settings.without(&[Key::Size]).is_empty() => {
-            w.size == SIZES[1]
-        }
-        Some(IpTest::UdpEcho(w)) => *i == 0 || *i == last || SIZES.contains(&w.size),
-        _ => true,
-    };
+    let leads =
+        |(i, d): &(usize, &Digest)| kind::of(&d.workload).leads(&d.settings, *i == 0 || *i == last);
     digests.into_iter().enumerate().filter(leads).map(|(_, d)| d).collect()
 }
 

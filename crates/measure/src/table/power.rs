@@ -3,6 +3,7 @@
 use super::{Column, Table};
 use crate::cell::Cell;
 use crate::digits;
+use crate::kind;
 use crate::label;
 use crate::report::digest::{Digest, Material};
 use crate::settings::Key;
@@ -10,7 +11,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact;
-use espbench_model::workload::IpTest;
 
 /// The chapter.
 pub(crate) const SECTION: &str = "power";
@@ -41,12 +41,10 @@ pub(crate) fn test(digest: &Digest) -> String {
     label::place_as(&kind(digest), digest.workload.kind(), &settings, digest.repetition)
 }
 
-/// Names the kind of test; of an echo the transport too.
+/// Names the kind of test; where it may go over several transports, with that.
 pub(crate) fn kind(digest: &Digest) -> String {
-    match (digest.workload.ip(), digest.facts.get(fact::TRANSPORT)) {
-        (Some(IpTest::UdpEcho(_)), Some(transport)) => format!("echo over {transport}"),
-        _ => digest.workload.kind().into(),
-    }
+    let transport = digest.facts.get(fact::TRANSPORT).map(String::as_str);
+    kind::of(&digest.workload).name_over(transport)
 }
 
 /// The table; none where no charge was counted.

@@ -3,7 +3,9 @@
 use super::{Column, Table, unit_sign};
 use crate::cell::{Identity, Origin};
 use crate::digits;
+use crate::kind;
 use crate::truth::{Group, Row, Truth};
+use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -164,24 +166,10 @@ fn named(id: &Identity) -> String {
     if modes.contains(&id.table.as_str()) {
         words.push(id.mode.clone());
     }
-    words.extend(over_wifi(id));
+    let kind = kind::named(wifi::kind_of(&id.table));
+    words.extend(kind.into_iter().flat_map(|it| it.published_words(id)));
     words.extend(id.payload_bytes.map(|bytes| format!("{bytes} B")));
     words.extend(id.devices.filter(|&n| n > 1).map(|n| format!("{n} devices")));
     words.extend(id.distance_m.map(|d| format!("{d} m")));
     words.join(", ")
-}
-
-/// What tells cells of tests over Wi-Fi apart.
-fn over_wifi(id: &Identity) -> Vec<String> {
-    let known = |word: &Option<String>| word.clone().filter(|it| it != "unstated");
-    match id.table.as_str() {
-        "esp8266-iperf" | "esp32c3-best" | "esp32c3-rank" => {
-            let place = if id.table == "esp32c3-best" { &id.environment } else { &id.security };
-            let mut words = alloc::vec![id.transport.clone(), id.mode.clone()];
-            words.extend(known(place).filter(|it| it != "off"));
-            words
-        }
-        "tcp-rate" => known(&id.environment).into_iter().collect(),
-        _ => Vec::new(),
-    }
 }

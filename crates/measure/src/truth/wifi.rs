@@ -11,6 +11,7 @@
 
 use super::{Kind, Row, Truth, count};
 use crate::cell::{Cell, Identity, Origin};
+use crate::kind;
 use crate::metric::{self, Statistic};
 use crate::settings::Setting;
 use crate::wifi::{self, Document};
@@ -75,7 +76,9 @@ fn row(ours: &Cell, published: &Cell) -> Option<Row> {
 
 /// The group of a published cell.
 fn group(cell: &Cell) -> Kind {
-    let single = cell.id.table == "tcp-rate" && cell.id.metric == "message_rate";
+    // A run of several has an order, and is not the mean of them.
+    let is_ordered = Document::of_table(&cell.id.table).is_some_and(|it| it.ordered);
+    let single = is_ordered && cell.id.metric == "message_rate";
     // What prints waits for its console: run by run the same.
     let prints = cell.settings.has(&Setting::Prints(true));
     match metric::parse(&cell.id.metric).1 {
@@ -87,22 +90,10 @@ fn group(cell: &Cell) -> Kind {
     }
 }
 
-/// The smallest and the largest value that the document prints as `value`.
-///
-/// Round trips are printed to a microsecond, rates in whole bits or messages, throughput to
-/// 0.1 Mbit/s, and the best of the ESP32-C3 to 1 Mbit/s. The highest rate without loss, 12, comes
-/// from 80 ms between messages, which is 12.5 a second, and the document has 70 to 80 ms.
+/// Returns the smallest and the largest value that the document prints as `value`.
 fn printed(id: &Identity, value: f64) -> (f64, f64) {
-    let around = |half: f64| ((value - half).max(0.0), value + half);
-    match (id.table.as_str(), id.metric.as_str()) {
-        ("udp-echo", "effective_rate") => around(0.5),
-        ("udp-echo", _) => around(0.0005),
-        ("esp32c3-best", _) => around(0.5),
-        ("esp32c3-rank", wifi::heap::AVAILABLE) => around(0.5),
-        ("esp8266-iperf" | "esp32c3-rank", _) => around(0.05),
-        ("mqtt-rate", "message_rate_reliable") => (value, 1000.0 / 70.0),
-        _ => around(0.5),
-    }
+    let kind = kind::named(wifi::kind_of(&id.table));
+    kind.map_or_else(|| kind::around(value, 0.5), |it| it.printed(id, value))
 }
 
 #[cfg(test)]

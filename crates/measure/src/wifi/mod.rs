@@ -3,30 +3,19 @@
 //! A workload of a variant has the metrics of its kind of test. What the device was, the target
 //! tells by facts ([`espbench_model::fact`]); they become identity columns. A plan that is named as a
 //! published table (with `wifi-` before it where another plan has the name) gives cells of that
-//! table, with the columns that the document fills:
+//! table, with the columns that the document fills ([`Document`]; each kind of test has its own).
 //!
-//! | table | kind | mode | payload, devices |
-//! |---|---|---|---|
-//! | `udp-echo` | udp-echo | `station-echo` | both |
-//! | `esp8266-iperf` | iperf | `softap`, `station` | devices |
-//! | `esp32c3-best` | iperf | `station` | devices |
-//! | `esp32c3-rank` | iperf | the variant | devices |
-//! | `tcp-rate` | tcp-rate | `station` | none |
-//! | `mqtt-rate` | mqtt-rate | `station` | none |
-//!
-//! Rows of `esp8266-iperf` that differ by the SDK alone share all columns: their notes begin with
-//! its name, and so do those of our cells, from the fact `firmware`; else the variant's name tells. Runs of `tcp-rate` are told
-//! apart by their order.
+//! Rows that differ by the SDK alone share all columns: their notes begin with its name, and so do those of
+//! our cells, from the fact `firmware`; else the variant's name tells. Runs of one cell are told apart by
+//! their order.
 
 pub(crate) mod heap;
 pub mod power;
-mod rooms;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use rooms::over_rooms;
-
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Identity, Origin};
+use crate::kind::{self, TestKind};
 use crate::metric;
 use crate::run::Recorded;
 use crate::settings::{Key, Setting};
@@ -34,7 +23,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::fact;
-use espbench_model::workload::{Direction, IpTest, Name, Transport};
+use espbench_model::workload::Name;
 
 /// A published table of tests over Wi-Fi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,74 +35,34 @@ pub struct Document {
     /// The kind of workload that gives its cells.
     pub kind: &'static str,
     /// Whether it tells payload sizes.
-    payload: bool,
+    pub(crate) payload: bool,
     /// Whether it tells numbers of devices.
-    devices: bool,
+    pub(crate) devices: bool,
     /// What it says of a network without a key.
-    open: &'static str,
+    pub(crate) open: &'static str,
+    /// What it says of the mode.
+    pub(crate) mode: Mode,
     /// Whether rows with the same columns are of several firmwares.
-    firmware: bool,
+    pub(crate) firmware: bool,
     /// Whether rows with the same columns stand in the order in which they were taken.
-    ordered: bool,
+    pub(crate) ordered: bool,
 }
 
-/// The best figures of Espressif's document; its ranks are described the same way.
-const ESP32C3: Document = Document {
-    table: "esp32c3-best",
-    source: "esp-idf-wifi-performance-esp32c3",
-    kind: "iperf",
-    payload: false,
-    devices: true,
-    open: "off",
-    firmware: false,
-    ordered: false,
-};
+/// How a document fills the column of the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// As the target told it.
+    Same,
+    /// With this where the target told of a station.
+    Station(&'static str),
+    /// With the variant's name.
+    Variant,
+}
 
-/// All of them, in the order in which suites are carried out.
-pub const DOCUMENTS: [Document; 6] = [
-    Document {
-        table: "udp-echo",
-        source: "smellbomb-udp",
-        kind: "udp-echo",
-        payload: true,
-        devices: true,
-        open: "open",
-        firmware: false,
-        ordered: false,
-    },
-    Document {
-        table: "esp8266-iperf",
-        source: "esp8266-iperf-test",
-        kind: "iperf",
-        payload: false,
-        devices: true,
-        open: "open",
-        firmware: true,
-        ordered: false,
-    },
-    ESP32C3,
-    Document { table: "esp32c3-rank", ..ESP32C3 },
-    Document {
-        table: "tcp-rate",
-        source: "smooth-mqtt-benchmark",
-        kind: "tcp-rate",
-        payload: false,
-        devices: false,
-        open: "off",
-        firmware: false,
-        ordered: true,
-    },
-    Document {
-        table: "mqtt-rate",
-        source: "smooth-mqtt-benchmark",
-        kind: "mqtt-rate",
-        payload: false,
-        devices: false,
-        open: "off",
-        firmware: false,
-        ordered: false,
-    },
-];
+/// Returns all documents, in the order in which suites are carried out.
+pub(crate) fn documents() -> impl Iterator<Item = &'static Document> {
+    kind::all().flat_map(TestKind::documents)
+}
 
 /// Stands before the name of a suite whose table's name is that of a plan for real devices.
 pub const PREFIX: &str = "wifi-";
@@ -125,7 +74,7 @@ impl Document {
     /// The document of that table.
     #[must_use]
     pub fn of_table(table: &str) -> Option<&'static Self> {
-        DOCUMENTS.iter().find(|it| it.table == table)
+        documents().find(|it| it.table == table)
     }
 
     /// The document that a plan of that name carries out, for cells of that kind.
@@ -168,46 +117,12 @@ pub(crate) fn own_table(recorded: &Recorded, plan: &str, cells: &mut [Cell]) {
         if id.security.as_deref() == Some("open") {
             id.security = Some(document.open.into());
         }
-        match document.table {
-            "udp-echo" if id.mode == "station" => id.mode = "station-echo".into(),
-            "esp32c3-rank" => id.mode = variant.as_str().into(),
-            _ => {}
+        match document.mode {
+            Mode::Station(name) if id.mode == "station" => id.mode = name.into(),
+            Mode::Variant => id.mode = variant.as_str().into(),
+            Mode::Station(_) | Mode::Same => {}
         }
     }
-}
-
-/// The figure of raw 802.11 that a document gives beside a cell, with no network in it: computed from
-/// the air time of frames, where the host tells that ([`RAW`]).
-pub(crate) fn raw(recorded: &Recorded, cells: &[Cell], megabits: f64) -> Option<Cell> {
-    let IpTest::Iperf(w) = recorded.workload.ip()? else { return None };
-    let like = cells.first()?;
-    let shielded = like.id.environment.as_deref() == Some("shield-box");
-    let metric = match w.direction {
-        Direction::Forward => "throughput_rx",
-        Direction::Reverse => "throughput_tx",
-        _ => return None,
-    };
-    let is_it = like.id.table == "esp32c3-best" && w.transport == Transport::Udp && shielded;
-    let id = Identity {
-        transport: "802.11".into(),
-        mode: "raw".into(),
-        metric: metric.into(),
-        devices: None,
-        ..like.id.clone()
-    };
-    is_it.then(|| Cell {
-        settings: like.settings.clone(),
-        note: Some(
-            "computed: A-MPDUs of 32 frames of 1500 octets with their block acks, HT40 MCS7 \
-                    (135 Mbit/s), no network"
-                .into(),
-        ),
-        ..Estimate { value: Some(megabits), n: 0, low: None, high: None }.into_cell(
-            id,
-            "Mbit/s",
-            like.origin,
-        )
-    })
 }
 
 /// The device's variant that a cell of ours names, if it is of a test over Wi-Fi.
@@ -249,18 +164,8 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
 /// Whether ours was taken as the document took its own.
 fn is_procedure(ours: &Cell, published: &Cell) -> bool {
     let settings = ours.settings.without(&[Key::LabVariant]);
-    let all = |is: fn(&Setting) -> bool| settings.iter().all(is);
-    match kind_of(&ours.id.table) {
-        "udp-echo" => settings.is_empty(),
-        "iperf" => {
-            all(|it| matches!(it, Setting::Direction(Direction::Reverse) | Setting::OfferedBits(_)))
-        }
-        "tcp-rate" => all(|it| *it == Setting::Nagle(true)),
-        _ => match published.settings.get(Key::Offered) {
-            Some(offered) => settings.has(offered),
-            None => true,
-        },
-    }
+    kind::named(kind_of(&ours.id.table))
+        .is_some_and(|it| it.is_procedure(&settings, &published.settings))
 }
 
 /// A figure without a network is no best second of one.

@@ -11,6 +11,7 @@
 //! All are of what the cell did: at another rate of messages they are others.
 
 use crate::cell::{Cell, Estimate, Identity};
+use crate::kind;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
@@ -18,7 +19,6 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::fact::{CHARGE_NC, TIME_NS};
 use espbench_model::sample::{Fate, Sample};
-use espbench_model::workload::IpTest;
 
 /// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
 pub const USUAL_MAH: f64 = 2210.0;
@@ -51,8 +51,7 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
         let p99 = Sorted::new(times).quantile(0.99);
         push("response_p99", "ms", p99.value.unwrap_or_default(), n);
     }
-    if matches!(recorded.workload.ip(), Some(IpTest::Join(_))) {
-        // Nobody joins all the time.
+    if !kind::of(&recorded.workload).is_lasting() {
         return cells;
     }
     if milliamperes > 0.0 {

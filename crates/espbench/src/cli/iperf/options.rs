@@ -3,7 +3,7 @@
 use super::number;
 use crate::sys::options::SocketOptions;
 use anyhow::{Context as _, bail};
-use espbench_measure::summary::iperf::lines::unit::{ADAPTIVE, Unit};
+use espbench_measure::kind::iperf::lines::unit::{ADAPTIVE, Unit};
 use espbench_model::workload::{Bounceback, Name};
 use espbench_proto::wire::iperf2::tos;
 use std::time::Duration;

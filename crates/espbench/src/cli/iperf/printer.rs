@@ -3,7 +3,8 @@
 use super::rows::Stream;
 use crate::cli::common::Format;
 use crate::respond::iperf::{ClientRequest, ServerEvent};
-use espbench_measure::summary::iperf::{lines::Lines, lines::Style, megabits};
+use espbench_measure::kind::iperf::lines::{Lines, Style};
+use espbench_measure::units::megabits;
 use espbench_model::sample::{Interval, Sample};
 use espbench_proto::wire::iperf2::Mode;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! `-y C`: rows on stdout as iperf 2.1.8 writes them.
 
 use crate::sys::localtime;
-use espbench_measure::summary::iperf::lines::csv;
+use espbench_measure::kind::iperf::lines::csv;
 use espbench_model::sample::{Interval, Observer};
 use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -9,7 +9,7 @@ use crate::respond::ServiceLog;
 use crate::respond::iperf::{Observe, ServerOptions, start};
 use crate::say::say;
 use anyhow::{Context as _, bail};
-use espbench_measure::summary::iperf::lines::Style;
+use espbench_measure::kind::iperf::lines::Style;
 use socket2::Domain;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;

@@ -11,9 +11,9 @@ use super::output;
 use bench::Bench;
 use clap::{Args as Flags, Subcommand};
 use espbench_measure::cell::Origin;
+use espbench_measure::kind::esp_now::mode;
 use espbench_measure::predict::{Answer, report};
 use espbench_measure::run::{RunFacts, Site};
-use espbench_measure::summary::esp_now::mode;
 use options::Common;
 use std::process::ExitCode;
 

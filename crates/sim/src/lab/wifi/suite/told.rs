@@ -29,7 +29,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
     let to_device = match &work.test {
         IpTest::Iperf(it) => it.direction == Direction::Forward,
         IpTest::UdpEcho(_) | IpTest::Ping(_) => true,
-        IpTest::TcpRate(_) | IpTest::MqttRate(_) | IpTest::Join(_) => false,
+        _ => false,
     };
     let peer = match (scene.access_points.first(), &scene.pc.link) {
         (Some(it), _) => Some((&it.rates, it.ampdu)),

@@ -1,0 +1,139 @@
+//! A kind of test has one place: ARCHITECTURE.md, "Adding a kind of test".
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Each kind: its name, its words in Rust, and its folder.
+const KINDS: [(&str, &[&str], &str); 7] = [
+    ("udp-echo", &["UdpEcho"], "udp_echo"),
+    ("ping", &["Workload::Ping", "IpTest::Ping"], "ping"),
+    ("iperf", &["Workload::Iperf", "IpTest::Iperf"], "iperf"),
+    ("tcp-rate", &["TcpRate"], "tcp_rate"),
+    ("mqtt-rate", &["MqttRate"], "mqtt_rate"),
+    ("wifi-join", &["WifiJoin", "Workload::Join", "IpTest::Join"], "wifi_join"),
+    ("esp-now", &["Workload::EspNow"], "esp_now"),
+];
+
+/// The registry. It and the value of a cell's work (`model::workload`) have lines for each kind.
+const REGISTRY: &str = "measure/src/kind/mod.rs";
+
+/// The engine's runner: the targets, and what a cell has the devices of the virtual lab do.
+const RUNNER: [&str; 3] = ["espbench/src/target/", "sim/src/lab/suite/", "sim/src/lab/wifi/suite/"];
+
+/// Files beyond these that name a kind, each for a reason. Take out what no longer does.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    // Commands that make a plan of options.
+    ("espbench/src/cli/echo.rs", &["udp-echo"]),
+    ("espbench/src/cli/espnow/single.rs", &["esp-now", "ping"]),
+    ("espbench/src/cli/iperf/mod.rs", &["iperf"]),
+    ("espbench/src/cli/ping.rs", &["ping"]),
+    ("espbench/src/cli/rate.rs", &["mqtt-rate", "tcp-rate"]),
+    // Lines, units and rows as iperf prints them.
+    ("espbench/src/cli/iperf/options.rs", &["iperf"]),
+    ("espbench/src/cli/iperf/printer.rs", &["iperf"]),
+    ("espbench/src/cli/iperf/rows.rs", &["iperf"]),
+    ("espbench/src/cli/iperf/server.rs", &["iperf"]),
+    // Plans and labs with the name of what they test.
+    ("espbench/src/cli/builtin.rs", &["iperf", "mqtt-rate", "tcp-rate", "udp-echo", "wifi-join"]),
+    ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
+    // Bounds, of kinds that have such.
+    ("espbench/src/cli/output.rs", &["esp-now"]),
+    ("sim/src/floor/wifi.rs", &["iperf", "tcp-rate", "udp-echo", "wifi-join"]),
+    // Work that a search of settings has done.
+    ("espbench/src/cli/tune/lab.rs", &["iperf", "udp-echo"]),
+    // What has no variant and yet a radio.
+    ("espbench/src/cli/run.rs", &["esp-now"]),
+    // The transport, the chapter and the words of ESP-NOW beside its kind of test.
+    ("espbench/src/cli/predict/mod.rs", &["esp-now"]),
+    ("espbench/src/cli/report.rs", &["esp-now"]),
+    ("measure/src/compare/join.rs", &["esp-now"]),
+    ("measure/src/console/cells.rs", &["esp-now"]),
+    ("measure/src/console/mod.rs", &["esp-now", "ping"]),
+    ("measure/src/predict/report.rs", &["esp-now"]),
+    // The ping of ESP-NOW.
+    ("measure/src/kind/esp_now/plan.rs", &["ping"]),
+    ("measure/src/settings/value.rs", &["ping"]),
+    // The name of a thread.
+    ("espbench/src/respond/echo.rs", &["udp-echo"]),
+];
+
+/// Product files that a kind needs: at least one in its folder, the value, the registry, the runner.
+const NEEDED: usize = 6;
+
+#[test]
+fn a_kind_is_named_in_its_folder_the_registry_and_the_runner() {
+    let found = files_by_kind();
+    let elsewhere = |name: &str, folder: &str| -> BTreeSet<String> {
+        let folder = format!("measure/src/kind/{folder}/");
+        let known = |file: &&String| {
+            file.starts_with(&folder)
+                || *file == REGISTRY
+                || RUNNER.iter().any(|it| file.starts_with(it))
+        };
+        found[name].iter().filter(|it| !known(it)).cloned().collect()
+    };
+    let mut named: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (name, _, folder) in KINDS {
+        for file in elsewhere(name, folder) {
+            named.entry(file).or_default().insert(name);
+        }
+    }
+    let allowed: BTreeMap<String, BTreeSet<&str>> = ELSEWHERE
+        .iter()
+        .map(|(file, kinds)| (file.to_string(), kinds.iter().copied().collect()))
+        .collect();
+    assert_eq!(named, allowed, "ask `TestKind`, or put it into the kind's folder");
+}
+
+/// Joining a network has all that a kind can have, but a command of its own: keys, settings, cells, a
+/// table, a figure, and what the lab does.
+#[test]
+fn a_kind_needs_six_product_files() {
+    let is_allowed = |file: &String| ELSEWHERE.iter().any(|(other, _)| other == file);
+    let mut files: BTreeSet<String> = files_by_kind()["wifi-join"].iter().cloned().collect();
+    files.retain(|file| !is_allowed(file));
+    files.extend([REGISTRY.to_string(), "model/src/workload.rs".to_string()]);
+    assert!(files.len() <= NEEDED, "{files:#?}");
+}
+
+fn files_by_kind() -> BTreeMap<&'static str, Vec<String>> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut read = 0;
+    for name in ["espbench", "measure", "sim"] {
+        for file in crate::layers::files(&crates.join(name).join("src")) {
+            let path = file.strip_prefix(&crates).unwrap().to_str().unwrap().replace('\\', "/");
+            if path.ends_with("tests.rs") || path.contains("/tests/") {
+                continue;
+            }
+            read += 1;
+            let text = product(&std::fs::read_to_string(&file).unwrap());
+            for (kind, words, folder) in KINDS {
+                let quoted = format!("\"{kind}\"");
+                let import = format!("kind::{folder}");
+                let is_named = text.contains(&quoted)
+                    || text.contains(&import)
+                    || words.iter().any(|word| has_word(&text, word));
+                if is_named {
+                    found.entry(kind).or_default().push(path.clone());
+                }
+            }
+        }
+    }
+    assert!(read > 300, "only {read} files were read");
+    found
+}
+
+/// Returns the code without comments, up to its tests.
+fn product(text: &str) -> String {
+    let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+    })
+}

@@ -1,0 +1,238 @@
+//! Cells of Espressif's ESP-NOW test report.
+
+mod figure;
+mod findings;
+mod plan;
+pub(crate) mod summary;
+mod table;
+
+pub(in crate::kind) use plan::DEFAULT;
+pub use summary::mode;
+
+use crate::cell::Cell;
+use crate::figure::Figure;
+use crate::kind::TestKind;
+use crate::label;
+use crate::plan::{DAY, Scalar, cast, print_cast, quoted, word_of};
+use crate::report::digest::Material;
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::print_duration;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::{EspNow, EspNowTest, Workload};
+use plan::{
+    IMAGE, LARGEST_IMAGE, LEAST, PAYLOAD, SEALED, TESTS, check_cast, distance, print_distance,
+    usual_count,
+};
+
+pub(super) const KIND: &str = "esp-now";
+
+/// `-t` of `espnow_iperf` where it is not given.
+const USUAL_TIME: Duration = Duration::from_secs(60);
+
+impl TestKind for EspNow {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["test", "cast", "size", "count", "time", "devices", "distance", "encrypted"]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "test" => self.test = value.word(&TESTS)?,
+            "cast" => self.cast = cast(value.text()?)?,
+            "size" => self.size = value.bytes(1..=LARGEST_IMAGE)? as u32,
+            "count" => self.count = value.int(1..=100_000_000)? as u32,
+            "time" => self.time = value.duration(Duration::from_millis(10)..=DAY)?,
+            "devices" => self.devices = value.int(1..=65_535)? as u16,
+            "distance" => self.distance_m = distance(value.text()?)?,
+            _ => self.encrypted = value.bool()?,
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "test" => quoted(word_of(&TESTS, self.test)),
+            "cast" => quoted(&print_cast(self.cast)),
+            "size" => self.size.to_string(),
+            "count" => self.count.to_string(),
+            "time" => quoted(&print_duration(self.time)),
+            "devices" => self.devices.to_string(),
+            "distance" => quoted(&print_distance(self.distance_m)),
+            _ => self.encrypted.to_string(),
+        })
+    }
+
+    /// Sets the report's counts and sizes, where a plan leaves them to the test.
+    fn complete(&mut self, named: &[&str]) {
+        if !named.contains(&"count") {
+            self.count = usual_count(self.test);
+        }
+        if !named.contains(&"size") {
+            self.size = match self.test {
+                EspNowTest::Ota => IMAGE,
+                EspNowTest::Crypto => SEALED,
+                _ if self.encrypted => SEALED,
+                _ => PAYLOAD,
+            };
+        }
+        // What is timed there is the encryption.
+        if self.test == EspNowTest::Crypto && !named.contains(&"encrypted") {
+            self.encrypted = true;
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let test = word_of(&TESTS, self.test);
+        match self.test {
+            EspNowTest::Ota | EspNowTest::Handshake | EspNowTest::Provisioning => {
+                return check_cast(self.cast, test);
+            }
+            EspNowTest::Crypto if !self.encrypted => {
+                return Err("a `crypto` test encrypts: leave out `encrypted`".into());
+            }
+            EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput if self.devices > 1 => {
+                return Err(format!(
+                    "`{test}` is between two devices: leave out `devices`, or set \
+                     test = \"multi-ping\""
+                ));
+            }
+            _ => {}
+        }
+        let largest = if self.encrypted { SEALED } else { PAYLOAD };
+        if !(LEAST..=largest).contains(&self.size) {
+            let sealed = if self.encrypted { " of an encrypted message" } else { "" };
+            return Err(format!("the payload{sealed} is {LEAST} to {largest} bytes: set `size`"));
+        }
+        Ok(())
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        let words = format!("{KIND} {}", label::settings(&Workload::EspNow(*self)));
+        ([words].into(), self.keys())
+    }
+
+    /// By the figures of Espressif's report; a lab takes less, but in the same proportions.
+    fn expected(&self) -> Duration {
+        let devices = u32::from(self.devices);
+        let (secs, millis) = (Duration::from_secs, Duration::from_millis);
+        match self.test {
+            EspNowTest::OneWay | EspNowTest::Ping => millis(10) * self.count,
+            EspNowTest::Throughput => self.time,
+            EspNowTest::Crypto => millis(1) * self.count,
+            EspNowTest::MultiPing => millis(10) * devices * self.count,
+            EspNowTest::Ota => secs(25) + millis(200) * devices,
+            EspNowTest::Handshake => secs(3) + millis(350) * devices,
+            EspNowTest::Provisioning => secs(5) + millis(130) * devices,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings: Settings = [Setting::Test(self.test)].into_iter().collect();
+        let grouped =
+            matches!(self.test, EspNowTest::Ota | EspNowTest::Handshake | EspNowTest::Provisioning);
+        let alone = self.test == EspNowTest::Crypto;
+        if !grouped && !alone {
+            settings.set(Setting::Cast(self.cast));
+        }
+        if !matches!(self.test, EspNowTest::Handshake | EspNowTest::Provisioning) {
+            settings.set(Setting::Size(self.size));
+        }
+        if grouped || self.test == EspNowTest::MultiPing {
+            settings.set(Setting::Devices(self.devices.into()));
+        }
+        if !alone {
+            let (near, far) = self.distance_m;
+            settings.extend([Setting::Nearest(metres(near)), Setting::Farthest(metres(far))]);
+        }
+        if self.encrypted && !alone {
+            settings.set(Setting::Encrypted(true));
+        }
+        settings.extend(unusual(self));
+        settings
+    }
+
+    fn on_air(&self) -> Option<String> {
+        // What is encrypted there is not sent.
+        (self.test != EspNowTest::Crypto).then(|| format!("{:?}", self.test))
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        summary::summarize(self, recorded, context)
+    }
+
+    fn times(&self, recorded: &Recorded) -> Vec<f64> {
+        match self.test {
+            // From when a ping or a packet was due.
+            EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::MultiPing => {
+                series::responses_ms(recorded)
+            }
+            // What serves many devices has no distribution.
+            _ => Vec::new(),
+        }
+    }
+
+    /// The document's figures come from one test each, and the simulated ones are the means of several,
+    /// with the interval of their scatter.
+    fn is_pooled(&self) -> bool {
+        true
+    }
+
+    fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)> {
+        let all = if documented { "All tests: beyond the document" } else { "ESP-NOW" };
+        table::CHAPTERS.into_iter().chain([(KIND, all)]).collect()
+    }
+
+    fn first_table(&self, material: &Material<'_>) -> Option<Table> {
+        table::floors(material)
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        table::tables(material)
+    }
+
+    fn findings(&self, material: &Material<'_>) -> Vec<Table> {
+        [findings::commands(material), findings::consoles(material)].into_iter().flatten().collect()
+    }
+
+    fn tells_fact(&self, fact: &str) -> bool {
+        findings::tells(fact)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        figure::figures(material)
+    }
+
+    fn losses_chapter(&self) -> Option<&'static str> {
+        Some(summary::table(self))
+    }
+}
+
+/// Returns a distance in metres in 64 bits, rounded to a millimetre: 0.3 m in 32 bits is another
+/// number in 64.
+fn metres(metres: f32) -> f64 {
+    libm::round(f64::from(metres) * 1e3) / 1e3
+}
+
+/// Returns what sets a test apart from the document's procedure; `None` for exactly that.
+fn unusual(w: &EspNow) -> Option<Setting> {
+    match w.test {
+        EspNowTest::Throughput => (w.time != USUAL_TIME).then_some(Setting::Time(w.time)),
+        EspNowTest::Ota => (w.size != IMAGE).then_some(Setting::Image(w.size)),
+        EspNowTest::Handshake | EspNowTest::Provisioning => None,
+        test => (w.count != usual_count(test)).then_some(match test {
+            EspNowTest::OneWay => Setting::Packets(w.count),
+            EspNowTest::Crypto => Setting::Encryptions(w.count),
+            _ => Setting::Pings(w.count),
+        }),
+    }
+}

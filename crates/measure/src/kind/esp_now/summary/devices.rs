@@ -1,0 +1,114 @@
+//! Round trips that many devices ask for at once.
+//!
+//! The document's note: the mean is that of the devices' means, the largest that of their maxima,
+//! the loss the mean of their losses. Intervals are Student's over the devices; these share one
+//! medium, so another run may lie farther off than they say.
+
+use super::out::{CUT, Out};
+use super::times;
+use crate::cell::Estimate;
+use crate::interval::{mean, mean_t, stddev};
+use crate::quantile::Sorted;
+use crate::run::Recorded;
+use crate::summary::round_trips::Tally;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use espbench_model::sample::{Fate, Link, Probe, Sample};
+
+/// What one device found.
+struct Device {
+    printed: Vec<f64>,
+    exact: Vec<f64>,
+    tally: Tally,
+    /// Answers a second, from its first ping to its last answer.
+    rate: f64,
+}
+
+impl Device {
+    fn of(samples: &[Sample]) -> Self {
+        let all = samples.iter().filter_map(|sample| match sample {
+            Sample::Probe(probe) => Some(probe),
+            Sample::Interval(_) => None,
+        });
+        let whole: Vec<&Probe> = all.clone().filter(|p| p.fate == Fate::Delivered).collect();
+        let begin = all.map(|p| p.due).min();
+        let end = whole.iter().filter_map(|p| p.received).max();
+        let seconds = begin.zip(end).map_or(0.0, |(b, e)| e.since(b).as_secs_f64());
+        Self {
+            printed: times::printed(&whole),
+            exact: times::exact(&whole),
+            tally: Tally::of(samples),
+            rate: if seconds > 0.0 { whole.len() as f64 / seconds } else { 0.0 },
+        }
+    }
+
+    /// Percent of its pings.
+    fn loss(&self) -> Option<f64> {
+        let lost = (self.tally.lost + self.tally.late) as f64;
+        (self.tally.probes > 0).then(|| 100.0 * lost / self.tally.probes as f64)
+    }
+}
+
+fn devices(recorded: &Recorded) -> Vec<Device> {
+    let mut by_link: BTreeMap<Link, Vec<Sample>> = BTreeMap::new();
+    for sample in &recorded.samples {
+        if let Sample::Probe(probe) = sample {
+            by_link.entry(probe.link).or_default().push(*sample);
+        }
+    }
+    by_link.values().map(|samples| Device::of(samples)).collect()
+}
+
+pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
+    let devices = devices(recorded);
+    let means = |times: fn(&Device) -> &Vec<f64>| -> Vec<f64> {
+        devices.iter().filter_map(|d| mean(times(d))).collect()
+    };
+    let all = |times: fn(&Device) -> &Vec<f64>| -> Vec<f64> {
+        devices.iter().flat_map(|d| times(d).iter().copied()).collect()
+    };
+    let printed = Sorted::new(all(|d| &d.printed));
+    out.push("rtt_avg", "ms", mean_t(&means(|d| &d.printed)), Some(CUT));
+    out.push("rtt_max", "ms", printed.max(), Some(CUT));
+    out.push("rtt_min", "ms", printed.min(), Some(CUT));
+    let late: u64 = devices.iter().map(|d| d.tally.late).sum();
+    let probes: u64 = devices.iter().map(|d| d.tally.probes).sum();
+    let losses: Vec<f64> = devices.iter().filter_map(Device::loss).collect();
+    out.push("loss", "percent", proportion(mean_t(&losses)), times::lateness(late));
+    out.exact("probes_late", "probes", late as f64, probes);
+
+    let times = all(|d| &d.exact);
+    out.extremes("rtt_exact", &times, seed, None);
+    out.quantiles("rtt_exact", &times, None);
+    let jitters: Vec<f64> = devices.iter().filter_map(|d| times::jitter(&d.exact).value).collect();
+    out.push("jitter", "ms", mean_t(&jitters), None);
+    spread(out, &devices, &means(|d| &d.exact));
+}
+
+/// How alike the devices fared.
+fn spread(out: &mut Out<'_>, devices: &[Device], means: &[f64]) {
+    let n = means.len() as u64;
+    let sorted = Sorted::new(means.to_vec());
+    out.push("device_rtt_min", "ms", sorted.min(), Some("the device of the smallest mean"));
+    out.push("device_rtt_max", "ms", sorted.max(), Some("the device of the largest mean"));
+    let deviation = Estimate { value: stddev(means), n, ..Estimate::default() };
+    out.push("device_rtt_stddev", "ms", deviation, Some("of the devices' means"));
+    let rates: Vec<f64> = devices.iter().map(|d| d.rate).collect();
+    let index = Estimate { value: fairness(&rates), n: rates.len() as u64, ..Estimate::default() };
+    out.push("fairness", "index", index, Some("Jain's index of the devices' answers a second"));
+}
+
+/// A share is not below nothing nor above all.
+fn proportion(e: Estimate) -> Estimate {
+    let within = |end: Option<f64>| end.map(|v| v.clamp(0.0, 100.0));
+    Estimate { low: within(e.low), high: within(e.high), ..e }
+}
+
+/// Jain's fairness index: 1 where all have the same, 1/n where one has all (Jain, Chiu and Hawe
+/// 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301). `None` where nobody
+/// has anything.
+fn fairness(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}

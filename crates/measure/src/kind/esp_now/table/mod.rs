@@ -1,0 +1,190 @@
+//! The tests of Espressif's ESP-NOW report: its tables, with the published figures and the floors
+//! beside ours, and what it leaves out.
+
+pub(crate) mod document;
+mod floors;
+mod group;
+
+use super::KIND;
+use super::summary;
+use crate::cell::Cell;
+use crate::report::digest::{Digest, Material};
+use crate::table::Show::{Interval, Value};
+use crate::table::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
+use alloc::vec::Vec;
+use espbench_model::workload::{EspNow, EspNowTest, Workload};
+pub(crate) use floors::{floors, leading, quantity};
+pub(crate) use group::{Across, Group, groups};
+
+/// What round trips are beyond the document's figures.
+const ROUND_TRIPS: &[Spec] = &[
+    ("rtt_exact_avg", "AVG", Value),
+    ("rtt_exact_avg", "AVG 95 % interval", Interval),
+    ("rtt_exact_min", "MIN", Value),
+    ("rtt_exact_p50", "p50", Value),
+    ("rtt_exact_p90", "p90", Value),
+    ("rtt_exact_p99", "p99", Value),
+    ("rtt_exact_p99", "p99 95 % interval", Interval),
+    ("rtt_exact_max", "MAX", Value),
+    ("jitter", "jitter", Value),
+    ("probes_late", "late", Value),
+];
+
+/// How alike devices fare that ask at once.
+const DEVICES: &[Spec] = &[
+    ("fairness", "Jain's index", Value),
+    ("device_rtt_min", "best device", Value),
+    ("device_rtt_max", "worst device", Value),
+    ("device_rtt_stddev", "deviation between devices", Value),
+];
+
+const ONE_WAY: &[Spec] = &[("latency_stddev", "deviation", Value), ("loss", "loss", Value)];
+
+const STREAMS: &[Spec] = &[
+    ("throughput_sent", "sent", Value),
+    ("throughput_sent", "sent 95 % interval", Interval),
+    ("throughput_received", "received", Value),
+    ("throughput_received", "received 95 % interval", Interval),
+    ("loss", "loss", Value),
+    ("loss", "loss 95 % interval", Interval),
+];
+
+const CRYPTO: &[Spec] =
+    &[("encrypt_time_exact", "encrypt", Value), ("decrypt_time_exact", "decrypt", Value)];
+
+const SERVED: &[Spec] = &[
+    ("ota_time_exact", "image sent", Value),
+    ("ota_time_exact", "95 % interval", Interval),
+    ("devices_served", "served", Value),
+    ("device_time_min", "first device", Value),
+    ("device_time_avg", "mean device", Value),
+    ("device_time_max", "last device", Value),
+];
+
+const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
+    (
+        Frame {
+            id: "esp-now-round-trips",
+            section: KIND,
+            title: "Round trips without the console's rounding",
+            notes: &[
+                "Jitter: mean size of the difference of a round trip from the one before it. Late: \
+                 answered after 3 s, which the console counts as lost.",
+            ],
+        },
+        ROUND_TRIPS,
+        &[EspNowTest::Ping, EspNowTest::MultiPing],
+    ),
+    (
+        Frame {
+            id: "esp-now-devices",
+            section: KIND,
+            title: "Devices that ask at once: how alike they fare",
+            notes: &[
+                "Jain's index of the devices' answers a second: 1 where all have as many, 1/n where \
+                 one has all. Best and worst device: by its mean round trip.",
+            ],
+        },
+        DEVICES,
+        &[EspNowTest::MultiPing],
+    ),
+    (
+        Frame {
+            id: "esp-now-one-way",
+            section: KIND,
+            title: "Delay: scatter and loss",
+            notes: &[],
+        },
+        ONE_WAY,
+        &[EspNowTest::OneWay],
+    ),
+    (
+        Frame {
+            id: "esp-now-streams",
+            section: KIND,
+            title: "Throughput without the console's rounding",
+            notes: &[
+                "The document's figure is of what was sent. Intervals from the scatter of the \
+                 receiver's intervals.",
+            ],
+        },
+        STREAMS,
+        &[EspNowTest::Throughput],
+    ),
+    (
+        Frame {
+            id: "esp-now-crypto-exact",
+            section: KIND,
+            title: "Encryption without the console's rounding",
+            notes: &[],
+        },
+        CRYPTO,
+        &[EspNowTest::Crypto],
+    ),
+    (
+        Frame {
+            id: "esp-now-served",
+            section: KIND,
+            title: "Many devices served: when each was",
+            notes: &[
+                "First, mean and last device: from the start until it was served. Image sent: the \
+                 document's time without the console's cutting to whole seconds.",
+            ],
+        },
+        SERVED,
+        &[EspNowTest::Ota, EspNowTest::Handshake, EspNowTest::Provisioning],
+    ),
+];
+
+/// The chapters of the tests, in the document's order: their names and titles.
+pub(crate) const CHAPTERS: [(&str, &str); 10] = [
+    ("one-way-latency", "One-way delay"),
+    ("round-trip", "Round trip"),
+    ("throughput", "Throughput"),
+    ("crypto-time", "Encryption time"),
+    ("one-way-latency-secure", "One-way delay, encrypted"),
+    ("round-trip-secure", "Round trip, encrypted"),
+    ("multi-device-round-trip", "Round trips of many devices"),
+    ("ota", "OTA"),
+    ("handshake", "Security handshake"),
+    ("provisioning", "Provisioning"),
+];
+
+/// The chapter of a cell.
+pub(crate) fn section(work: &EspNow) -> &'static str {
+    summary::table(work)
+}
+
+/// Its tables.
+pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let digests = material.of_kind(KIND);
+    let mut tables: Vec<Table> =
+        groups(&digests).iter().map(|group| document::table(material, group)).collect();
+    let mut shown: Vec<&[Spec]> = Vec::new();
+    for (frame, specs, tests) in &FRAMES {
+        let of_test = |d: &&&Digest| work(d).is_some_and(|w| tests.contains(&w.test));
+        let digests: Vec<&Digest> = digests.iter().filter(of_test).copied().collect();
+        tables.extend(of_metrics(frame, material, &digests, &leads(), specs));
+        shown.push(specs);
+    }
+    shown.push(document::FIGURES);
+    tables.extend(remaining(KIND, material, &digests, &shown));
+    tables
+}
+
+fn leads() -> Vec<Lead> {
+    alloc::vec![(Column::words("cell"), |d| Some(d.brief()))]
+}
+
+/// The workload of a digest of this kind.
+pub(crate) fn work(digest: &Digest) -> Option<EspNow> {
+    match digest.workload {
+        Workload::EspNow(work) => Some(work),
+        _ => None,
+    }
+}
+
+/// The published cell of the very same thing.
+pub(crate) fn published<'a>(material: &Material<'a>, cell: &Cell) -> Option<&'a Cell> {
+    material.published.iter().find(|p| p.id == cell.id)
+}

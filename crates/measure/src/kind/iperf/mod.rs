@@ -1,0 +1,265 @@
+//! Tests of iperf 2, and echo probes beside them.
+
+mod document;
+mod figure;
+pub mod latency;
+pub mod lines;
+mod plan;
+mod summary;
+mod table;
+
+use crate::cell::{Cell, Identity};
+use crate::figure::Figure;
+use crate::kind::{Pace, TestKind};
+use crate::label;
+use crate::plan::{DAY, Scalar, UDP_MAX, quoted, word_of};
+use crate::report::digest::{Material, Timeline};
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::{Dimension, print_duration};
+use crate::wifi::Document;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::{Direction, Iperf, Transport};
+use espbench_proto::wire::iperf2;
+
+const KIND: &str = "iperf";
+
+pub(super) const DEFAULT: Iperf = Iperf::DEFAULT;
+
+const TRANSPORTS: [(&str, Transport); 2] = [("tcp", Transport::Tcp), ("udp", Transport::Udp)];
+const DIRECTIONS: [(&str, Direction); 5] = [
+    ("forward", Direction::Forward),
+    ("reverse", Direction::Reverse),
+    ("full-duplex", Direction::FullDuplex),
+    ("tradeoff", Direction::Tradeoff),
+    ("dual", Direction::Dual),
+];
+
+/// Names the test case as the published tables do: transport and direction as the device sees it, so
+/// that what this host sends is the device's RX.
+fn test_case(w: &Iperf) -> String {
+    label::test_case(w.transport, w.direction, w.bounceback.is_some())
+}
+
+impl TestKind for Iperf {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &[
+            "transport",
+            "direction",
+            "time",
+            "bytes",
+            "interval",
+            "length",
+            "bandwidth",
+            "parallel",
+            "window",
+            "no_delay",
+            "tos",
+            "mss",
+            "congestion",
+            "trip_times",
+            "bounceback",
+            "bounceback_period",
+            "bounceback_hold",
+            "bounceback_quick_ack",
+            "latency",
+            "latency_idle",
+            "latency_interval",
+        ]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "transport" => self.transport = value.word(&TRANSPORTS)?,
+            "direction" => self.direction = value.word(&DIRECTIONS)?,
+            "time" => self.time = value.duration(Duration::from_millis(10)..=DAY)?,
+            "bytes" => self.bytes = Some(value.bytes(1..=1 << 50)?),
+            "interval" => self.interval = value.duration(Duration::from_millis(5)..=DAY)?,
+            "length" => self.length = value.bytes(1..=16 << 20)? as u32,
+            "bandwidth" => {
+                let rate = value.quantity(Dimension::BitRate, "\"40 Mbit/s\"")?;
+                if !(1.0..=1e13).contains(&rate) {
+                    return Err("out of range: use 1 bit/s to 10000 Gbit/s".into());
+                }
+                self.bandwidth = Some(rate as u64);
+            }
+            "parallel" => self.parallel = value.int(1..=128)? as u16,
+            "window" => self.window = Some(value.bytes(1..=1 << 30)? as u32),
+            "no_delay" => self.no_delay = value.bool()?,
+            "latency" | "latency_idle" | "latency_interval" => {
+                latency::set(&mut self.latency, key, value)?;
+            }
+            _ => return plan::set(self, key, value),
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "transport" => quoted(word_of(&TRANSPORTS, self.transport)),
+            "direction" => quoted(word_of(&DIRECTIONS, self.direction)),
+            "time" => quoted(&print_duration(self.time)),
+            "bytes" => self.bytes?.to_string(),
+            "interval" => quoted(&print_duration(self.interval)),
+            "length" => self.length.to_string(),
+            "bandwidth" => quoted(&format!("{} bit/s", self.bandwidth?)),
+            "parallel" => self.parallel.to_string(),
+            "window" => self.window?.to_string(),
+            "no_delay" => self.no_delay.to_string(),
+            "latency" | "latency_idle" | "latency_interval" => latency::get(self.latency?, key),
+            _ => return plan::get(self, key),
+        })
+    }
+
+    fn complete(&mut self, named: &[&str]) {
+        if named.contains(&"length") {
+            return;
+        }
+        if self.transport == Transport::Udp {
+            self.length = iperf2::UDP_LENGTH;
+        } else if self.bounceback.is_some() {
+            self.length = iperf2::BOUNCE_LENGTH;
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        // A datagram must hold iperf 2's header: 64-bit number, seconds and microseconds.
+        if self.transport == Transport::Udp && !(16..=UDP_MAX).contains(&u64::from(self.length)) {
+            return Err(format!("a UDP `length` is 16 to {UDP_MAX} bytes"));
+        }
+        plan::check(self)
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        let transport = if self.transport == Transport::Udp { "UDP" } else { "TCP" };
+        ([format!("{KIND} {transport}")].into(), &["transport", "time", "interval"])
+    }
+
+    fn expected(&self) -> Duration {
+        let one = match (self.bytes, self.bandwidth) {
+            (Some(bytes), Some(rate)) => Duration::from_secs(bytes.saturating_mul(8) / rate.max(1)),
+            (Some(_), None) => Duration::from_secs(1),
+            (None, _) => self.time,
+        };
+        let both = self.direction == Direction::Tradeoff;
+        let load = if both { one.saturating_mul(2) } else { one };
+        load + self.latency.map_or(Duration::ZERO, |probes| probes.idle)
+    }
+
+    fn ends_by_plan(&self) -> bool {
+        self.bytes.is_none()
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings: Settings = [
+            Setting::Transport(self.transport),
+            Setting::Direction(self.direction),
+            Setting::Bounceback(self.bounceback.is_some()),
+            Setting::Size(self.length),
+        ]
+        .into_iter()
+        .collect();
+        settings.extend(self.bandwidth.map(Setting::OfferedBits));
+        settings.extend((self.parallel > 1).then_some(Setting::Streams(self.parallel)));
+        settings.extend(self.window.map(Setting::Window));
+        settings.extend(self.no_delay.then_some(Setting::Nagle(false)));
+        settings.extend((self.tos != 0).then_some(Setting::Tos(self.tos)));
+        settings.extend(self.mss.map(Setting::Mss));
+        settings.extend(self.congestion.map(Setting::Congestion));
+        settings.extend(self.trip_times.then_some(Setting::TripTimes(true)));
+        settings.extend(self.latency.map(|probes| Setting::Echoes(probes.by)));
+        let Some(bounceback) = self.bounceback else { return settings };
+        settings.set(Setting::RequestPeriod(bounceback.period));
+        if !bounceback.period.is_zero() {
+            settings.set(Setting::RequestBurst(bounceback.burst));
+        }
+        settings.extend((!bounceback.hold.is_zero()).then_some(Setting::Hold(bounceback.hold)));
+        settings.extend((!bounceback.quick_ack).then_some(Setting::QuickAck(false)));
+        settings
+    }
+
+    fn on_air(&self) -> Option<String> {
+        Some(test_case(self))
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        let mut cells = summary::summarize(self, recorded, context);
+        let place = summary::place(self);
+        cells.extend(latency::summary::summarize(&place, &recorded.samples, context));
+        cells
+    }
+
+    fn without_network(&self, cells: &[Cell], megabits: f64) -> Option<Cell> {
+        document::raw(self, cells, megabits)
+    }
+
+    fn rates(&self, recorded: &Recorded) -> Vec<Timeline> {
+        series::megabits(recorded)
+    }
+
+    fn course(&self, recorded: &Recorded) -> Vec<f64> {
+        // One direction after the other, or each end's: their order is not that of time.
+        if self.direction == Direction::Tradeoff {
+            return Vec::new();
+        }
+        series::seen(&series::megabits(recorded))
+    }
+
+    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+        let asked = self.bandwidth? as f64 / 1e6;
+        Some(Pace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
+    }
+
+    fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
+        alloc::vec![(KIND, "iperf")]
+    }
+
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("throughput_rx", "throughput RX"),
+            ("throughput_tx", "throughput TX"),
+            ("loss", "loss"),
+            ("rtt_idle_p50", "median round trip, idle"),
+            ("rtt_loaded_p50", "median round trip, under load"),
+        ]
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        table::tables(material)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        let mut figures = figure::figures(material);
+        figures.extend(latency::figure::figures(material));
+        figures
+    }
+
+    fn documents(&self) -> &'static [Document] {
+        &document::DOCUMENTS
+    }
+
+    fn is_procedure(&self, ours: &Settings, _published: &Settings) -> bool {
+        let asked = |it: &Setting| {
+            matches!(it, Setting::Direction(Direction::Reverse) | Setting::OfferedBits(_))
+        };
+        ours.iter().all(asked)
+    }
+
+    fn printed(&self, id: &Identity, value: f64) -> (f64, f64) {
+        document::printed(id, value)
+    }
+
+    fn published_words(&self, id: &Identity) -> Vec<String> {
+        document::words(id)
+    }
+}

@@ -1,0 +1,311 @@
+//! The kinds of test. Each has a folder here, which holds all that is its own: the keys of a plan, the
+//! settings of a cell, words, result cells, tables, figures, and what of the published documents is
+//! like it. The rest of the crate asks [`TestKind`], and names no kind.
+//!
+//! A cell's work is its own `TestKind`: [`of`] finds it in a [`Workload`]. What does not depend on the
+//! work, such as tables, is asked of the kind's default ([`all`]). To add a kind, add a folder, and its
+//! lines below.
+
+pub mod esp_now;
+pub mod iperf;
+mod mqtt_rate;
+mod ping;
+mod tcp_rate;
+pub mod udp_echo;
+mod wifi_join;
+
+use crate::cell::{Cell, Identity};
+use crate::figure::Figure;
+use crate::plan::Scalar;
+use crate::report::digest::{Material, Timeline};
+use crate::run::Recorded;
+use crate::settings::{Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::wifi::Document;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::{IpTest, Workload};
+
+/// A kind of test, as the value that says one cell's work.
+pub(crate) trait TestKind {
+    /// Returns the name: that of a plan's `kind`, of tables and of a report's chapter.
+    fn name(&self) -> &'static str;
+
+    /// Names the test with the transport that a cell had.
+    fn name_over(&self, _transport: Option<&str>) -> String {
+        self.name().into()
+    }
+
+    // ---- A plan's block.
+
+    /// Returns the keys beside `kind` and `variant`.
+    fn keys(&self) -> &'static [&'static str];
+    /// Sets one key.
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String>;
+    /// Returns the value of a key as TOML; `None` where a plan would leave it out.
+    fn get(&self, key: &str) -> Option<String>;
+    /// Sets what follows from other keys, where the plan did not name it.
+    fn complete(&mut self, _named: &[&str]) {}
+    /// Checks that the keys go together.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+    /// Returns the first words of a cell's name in progress lines, and the keys that need no word more.
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]);
+    /// Returns a guess at the time that a cell takes, without opening and closing connections.
+    fn expected(&self) -> Duration;
+    /// Returns whether the plan says when a cell ends.
+    fn ends_by_plan(&self) -> bool {
+        false
+    }
+    /// Returns how many probes a cell sends and records, where the plan says that.
+    fn probes(&self) -> Option<u64> {
+        None
+    }
+
+    // ---- What tells cells apart.
+
+    /// Returns all that tells the work from others of its kind. Counts and lengths of tests are named
+    /// only where they are not the usual ones.
+    fn settings(&self) -> Settings;
+    /// Says a setting of a plan's cell in this kind's own way; `None` where the usual words do.
+    fn word(&self, _setting: &Setting) -> Option<Word> {
+        None
+    }
+    /// Returns the test that a timeline of the medium is of; `None` where nothing is sent.
+    fn on_air(&self) -> Option<String> {
+        Some(self.name().into())
+    }
+
+    // ---- Samples.
+
+    /// Makes the result cells of one recorded cell.
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell>;
+    /// Makes the cells that are made of several cells of a run.
+    fn over_cells(&self, _ours: &[Cell]) -> Vec<Cell> {
+        Vec::new()
+    }
+    /// Makes the cell of the same test without a network, of a figure that air times alone give.
+    fn without_network(&self, _cells: &[Cell], _megabits: f64) -> Option<Cell> {
+        None
+    }
+    /// Returns the times of which a report shows the distribution, in milliseconds.
+    fn times(&self, _recorded: &Recorded) -> Vec<f64> {
+        Vec::new()
+    }
+    /// Returns the rates over time that a report shows.
+    fn rates(&self, _recorded: &Recorded) -> Vec<Timeline> {
+        Vec::new()
+    }
+    /// Returns whether a report shows the repetitions of a cell as one.
+    fn is_pooled(&self) -> bool {
+        false
+    }
+    /// Returns whether probes are sent and come back.
+    fn is_echo(&self) -> bool {
+        false
+    }
+    /// Returns whether a late probe was recorded as lost before.
+    fn is_late_after_lost(&self) -> bool {
+        false
+    }
+    /// Returns whether a device may do this for as long as its battery lasts.
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    // ---- Warnings.
+
+    /// Returns the latencies of single probes, in milliseconds; none where the load varies under way.
+    fn latencies(&self, _recorded: &Recorded) -> Vec<f64> {
+        Vec::new()
+    }
+    /// Returns the figures in the order of time that may drift.
+    fn course(&self, recorded: &Recorded) -> Vec<f64> {
+        self.latencies(recorded)
+    }
+    /// Returns the rate that was asked of the sender, and the one that it kept.
+    fn pace(&self, _recorded: &Recorded) -> Option<Pace> {
+        None
+    }
+    /// Returns whether probes are sent at an interval; `None` where beacons leave no comb.
+    fn is_periodic(&self) -> Option<bool> {
+        None
+    }
+
+    // ---- The report.
+
+    /// Returns the names and titles of the chapters, in order. `documented`: the report holds the cells
+    /// against a document that has a chapter for each test.
+    fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)>;
+    /// Returns the metrics that lead, with their names.
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+    /// Returns whether a cell with these settings stands for others in the overview. `is_end`: it is the
+    /// first or last one.
+    fn leads(&self, _settings: &Settings, _is_end: bool) -> bool {
+        true
+    }
+    /// Returns whether tables say once what all cells share, since the cells' names leave it out.
+    fn tells_shared(&self) -> bool {
+        false
+    }
+    /// Makes the table that stands right after the overview.
+    fn first_table(&self, _material: &Material<'_>) -> Option<Table> {
+        None
+    }
+    /// Makes the tables of all cells of the kind.
+    fn tables(&self, material: &Material<'_>) -> Vec<Table>;
+    /// Makes the tables of what was typed and found.
+    fn findings(&self, _material: &Material<'_>) -> Vec<Table> {
+        Vec::new()
+    }
+    /// Returns whether a fact is told in a table of its own.
+    fn tells_fact(&self, _fact: &str) -> bool {
+        false
+    }
+    /// Makes the figures of all cells of the kind.
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure>;
+    /// Returns the chapter in which a figure of this work's losses stands, where that is its own.
+    fn losses_chapter(&self) -> Option<&'static str> {
+        None
+    }
+
+    // ---- Published documents.
+
+    /// Returns the documents with tests of the kind over Wi-Fi, in the order of suites.
+    fn documents(&self) -> &'static [Document] {
+        &[]
+    }
+    /// Returns whether a cell with these settings was taken as the document took its own.
+    fn is_procedure(&self, _ours: &Settings, _published: &Settings) -> bool {
+        false
+    }
+    /// Returns whether a document's procedure is that of a cell without settings, and no other.
+    fn is_plain(&self) -> bool {
+        false
+    }
+    /// Returns the smallest and the largest value that a document prints as this one.
+    fn printed(&self, _id: &Identity, value: f64) -> (f64, f64) {
+        around(value, 0.5)
+    }
+    /// Says what tells a document's cells apart, beside size, devices and distance.
+    fn published_words(&self, _id: &Identity) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The words of a kind for a setting.
+pub(crate) enum Word {
+    /// None: it is the usual form.
+    Unsaid,
+    /// These.
+    Said(String),
+}
+
+/// How a sender kept to its rate.
+pub(crate) struct Pace {
+    /// Rate asked.
+    pub(crate) asked: f64,
+    /// Rate kept.
+    pub(crate) kept: f64,
+    /// Unit of both.
+    pub(crate) unit: &'static str,
+}
+
+/// Returns what is printed as a value where so much is rounded to either side.
+pub(crate) fn around(value: f64, half: f64) -> (f64, f64) {
+    ((value - half).max(0.0), value + half)
+}
+
+/// Makes the registry of lines `Variant: folder`; a folder has the `DEFAULT` of its work.
+macro_rules! registry {
+    (over_ip { $($ip:ident: $ip_folder:ident,)* } others { $($other:ident: $folder:ident,)* }) => {
+        /// The default work of each kind, in the order of reports: what is over IP first.
+        const DEFAULTS: &[Workload] = &[
+            $(Workload::$ip($ip_folder::DEFAULT),)*
+            $(Workload::$other($folder::DEFAULT),)*
+        ];
+
+        /// Finds the kind of a work.
+        pub(crate) fn of(workload: &Workload) -> &dyn TestKind {
+            match workload {
+                $(Workload::$ip(work) => work,)*
+                $(Workload::$other(work) => work,)*
+                Workload::Wifi(work) => match &work.test {
+                    $(IpTest::$ip(work) => work,)*
+                },
+            }
+        }
+
+        /// Finds the kind of a work, to change the work.
+        pub(crate) fn of_mut(workload: &mut Workload) -> &mut dyn TestKind {
+            match workload {
+                $(Workload::$ip(work) => work,)*
+                $(Workload::$other(work) => work,)*
+                Workload::Wifi(work) => match &mut work.test {
+                    $(IpTest::$ip(work) => work,)*
+                },
+            }
+        }
+    };
+}
+
+registry! {
+    over_ip {
+        UdpEcho: udp_echo,
+        Ping: ping,
+        Iperf: iperf,
+        TcpRate: tcp_rate,
+        MqttRate: mqtt_rate,
+        Join: wifi_join,
+    }
+    others {
+        EspNow: esp_now,
+    }
+}
+
+/// Returns all kinds, in the order of reports.
+pub(crate) fn all() -> impl Iterator<Item = &'static dyn TestKind> {
+    DEFAULTS.iter().map(of)
+}
+
+/// Returns the kinds over IP, in the order of reports.
+pub(crate) fn over_ip() -> impl Iterator<Item = &'static dyn TestKind> {
+    DEFAULTS.iter().filter(|it| it.ip().is_some()).map(of)
+}
+
+/// Returns the kinds that are not over IP, in the order of reports.
+pub(crate) fn others() -> impl Iterator<Item = &'static dyn TestKind> {
+    DEFAULTS.iter().filter(|it| it.ip().is_none()).map(of)
+}
+
+/// Returns the kind of that name.
+pub(crate) fn named(name: &str) -> Option<&'static dyn TestKind> {
+    all().find(|it| it.name() == name)
+}
+
+/// Returns the default work of the kind of that name.
+pub(crate) fn default_of(name: &str) -> Option<Workload> {
+    DEFAULTS.iter().find(|it| of(it).name() == name).copied()
+}
+
+/// Returns the names of all kinds, for messages.
+pub(crate) fn names() -> String {
+    all().map(TestKind::name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_the_name_that_the_protocol_has_for_its_work() {
+        for workload in DEFAULTS {
+            assert_eq!(of(workload).name(), workload.kind());
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Numbered messages through an MQTT broker.
+
+mod figure;
+mod summary;
+mod table;
+
+use crate::cell::{Cell, Identity};
+use crate::figure::Figure;
+use crate::kind::{Pace, TestKind, around};
+use crate::plan::{DAY, Scalar, quoted, word_of};
+use crate::report::digest::Material;
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Key, Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::{self, Dimension, print_duration};
+use crate::wifi::{Document, Mode};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::{MqttMode, MqttRate, MqttVersion};
+
+const KIND: &str = "mqtt-rate";
+
+/// A hundred messages a second for five seconds.
+pub(super) const DEFAULT: MqttRate = MqttRate {
+    version: MqttVersion::V311,
+    qos: 0,
+    size: 64,
+    mode: MqttMode::Offered(100.0),
+    in_flight: 20,
+    time: Duration::from_secs(5),
+    count: None,
+    queue: 1000,
+    clients: 1,
+    retain: false,
+    clean_start: true,
+    session_expiry: None,
+};
+
+/// Steps that a search for the highest rate usually takes.
+const SEARCH_STEPS: u32 = 14;
+
+const DOCUMENT: Document = Document {
+    table: "mqtt-rate",
+    source: "smooth-mqtt-benchmark",
+    kind: KIND,
+    payload: false,
+    devices: false,
+    open: "off",
+    mode: Mode::Same,
+    firmware: false,
+    ordered: false,
+};
+
+impl TestKind for MqttRate {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &[
+            "version",
+            "qos",
+            "size",
+            "offered",
+            "in_flight",
+            "time",
+            "count",
+            "queue",
+            "clients",
+            "retain",
+            "clean_start",
+            "session_expiry",
+        ]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "version" => self.version = value.word(&VERSIONS)?,
+            "qos" => self.qos = value.int(0..=2)? as u8,
+            "size" => self.size = value.bytes(16..=1 << 20)? as u32,
+            "offered" => self.mode = offered(value.text()?)?,
+            "in_flight" => self.in_flight = value.int(1..=65_535)? as u16,
+            "time" => self.time = value.duration(Duration::from_millis(10)..=DAY)?,
+            "count" => self.count = Some(value.int(1..=100_000_000)? as u32),
+            "queue" => self.queue = value.int(1..=10_000_000)? as u32,
+            "clients" => self.clients = value.int(1..=10_000)? as u16,
+            "retain" => self.retain = value.bool()?,
+            "clean_start" => self.clean_start = value.bool()?,
+            _ => self.session_expiry = Some(session_expiry(value)?),
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "version" => quoted(word_of(&VERSIONS, self.version)),
+            "qos" => self.qos.to_string(),
+            "size" => self.size.to_string(),
+            "offered" => quoted(&match self.mode {
+                MqttMode::Saturate => "saturate".to_string(),
+                MqttMode::Listen => "listen".to_string(),
+                MqttMode::Offered(rate) => format!("{rate} /s"),
+                MqttMode::Search { low, high } => format!("search {low} /s to {high} /s"),
+            }),
+            "in_flight" => self.in_flight.to_string(),
+            "time" => quoted(&print_duration(self.time)),
+            "count" => self.count?.to_string(),
+            "queue" => self.queue.to_string(),
+            "clients" => self.clients.to_string(),
+            "retain" => self.retain.to_string(),
+            // What every earlier plan left out is left out here, too.
+            "clean_start" if self.clean_start => return None,
+            "clean_start" => "false".to_string(),
+            _ => quoted(&match self.session_expiry? {
+                u32::MAX => NEVER.to_string(),
+                seconds => print_duration(Duration::from_secs(seconds.into())),
+            }),
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.mode == MqttMode::Listen && (self.clients > 1 || self.retain) {
+            return Err("listening publishes nothing: leave out `clients` and `retain`".into());
+        }
+        if self.mode == MqttMode::Listen && self.count.is_some() {
+            return Err("listening goes by time: leave out `count`, and set `time`".into());
+        }
+        if self.session_expiry.is_some() && self.version == MqttVersion::V311 {
+            return Err("MQTT 3.1.1 has no session expiry: set the version to 5, or leave out \
+                        `session_expiry`"
+                .into());
+        }
+        Ok(())
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        let version = if self.version == MqttVersion::V5 { "5" } else { "3.1.1" };
+        let mut words = Vec::from([format!("{KIND} MQTT {version} QoS {}", self.qos)]);
+        if self.mode != MqttMode::Listen {
+            words.push(format!("{} B", self.size));
+        }
+        words.push(match self.mode {
+            MqttMode::Saturate => "saturated".into(),
+            MqttMode::Offered(rate) => format!("{rate} /s offered"),
+            MqttMode::Search { low, high } => format!("search {low} to {high} /s"),
+            MqttMode::Listen => "listening".into(),
+        });
+        (words, &["version", "qos", "size", "offered", "time", "count", "queue"])
+    }
+
+    fn expected(&self) -> Duration {
+        match self.mode {
+            MqttMode::Search { .. } => self.time.saturating_mul(SEARCH_STEPS),
+            MqttMode::Saturate | MqttMode::Offered(_) | MqttMode::Listen => self.time,
+        }
+    }
+
+    fn ends_by_plan(&self) -> bool {
+        !searches(self.mode)
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings: Settings =
+            [Setting::MqttVersion(self.version), Setting::Qos(self.qos)].into_iter().collect();
+        match self.mode {
+            MqttMode::Saturate => settings.set(Setting::Saturated(true)),
+            MqttMode::Offered(rate) => settings.set(Setting::Offered(rate)),
+            MqttMode::Search { low, high } => {
+                settings.extend([Setting::SearchLow(low), Setting::SearchHigh(high)]);
+            }
+            MqttMode::Listen => settings.set(Setting::Listening(true)),
+        }
+        // What a device publishes, and with what window, is its own affair.
+        let ours = self.mode != MqttMode::Listen;
+        settings.extend(ours.then_some(Setting::Size(self.size)));
+        settings.extend((ours && self.qos > 0).then_some(Setting::InFlight(self.in_flight)));
+        settings.extend((self.clients > 1).then_some(Setting::Clients(self.clients)));
+        settings.extend(self.retain.then_some(Setting::Retained(true)));
+        settings.extend((!self.clean_start).then_some(Setting::CleanStart(false)));
+        settings.extend(self.session_expiry.map(Setting::SessionExpiry));
+        settings
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        summary::summarize(self, recorded, context)
+    }
+
+    fn times(&self, recorded: &Recorded) -> Vec<f64> {
+        match self.mode {
+            // When a device's own message was due is not known.
+            MqttMode::Listen => Vec::new(),
+            // A message is a probe too, due at its rate: from then to the subscriber.
+            _ => series::responses_ms(recorded),
+        }
+    }
+
+    fn is_late_after_lost(&self) -> bool {
+        true
+    }
+
+    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
+        if searches(self.mode) { Vec::new() } else { series::to_subscriber_ms(recorded) }
+    }
+
+    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+        let MqttMode::Offered(asked) = self.mode else { return None };
+        Some(Pace { asked, kept: series::sent_rate(recorded)?, unit: "messages/s" })
+    }
+
+    fn is_periodic(&self) -> Option<bool> {
+        Some(matches!(self.mode, MqttMode::Offered(_)))
+    }
+
+    fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
+        alloc::vec![(KIND, "MQTT message rate")]
+    }
+
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("message_rate_reliable", "highest rate without loss"),
+            ("message_rate", "delivered"),
+            ("loss", "loss"),
+        ]
+    }
+
+    fn tells_shared(&self) -> bool {
+        true
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        table::tables(material)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        figure::figures(material)
+    }
+
+    fn documents(&self) -> &'static [Document] {
+        &[DOCUMENT]
+    }
+
+    fn is_procedure(&self, ours: &Settings, published: &Settings) -> bool {
+        published.get(Key::Offered).is_none_or(|offered| ours.has(offered))
+    }
+
+    /// Returns a range for the highest rate without loss, 12: it comes from 80 ms between messages, which
+    /// is 12.5 a second, and the document has 70 to 80 ms.
+    fn printed(&self, id: &Identity, value: f64) -> (f64, f64) {
+        if id.metric == "message_rate_reliable" {
+            return (value, 1000.0 / 70.0);
+        }
+        around(value, 0.5)
+    }
+}
+
+const fn searches(mode: MqttMode) -> bool {
+    matches!(mode, MqttMode::Search { .. })
+}
+
+/// The word for a session that the broker keeps for ever.
+const NEVER: &str = "never";
+
+/// Reads whole seconds, as they are on the wire (5: 3.1.2.11.2), or [`NEVER`].
+fn session_expiry(value: &Scalar) -> Result<u32, String> {
+    if value.text() == Ok(NEVER) {
+        return Ok(u32::MAX);
+    }
+    let time = value.duration(Duration::ZERO..=365 * DAY)?;
+    match (time.subsec_nanos(), u32::try_from(time.as_secs())) {
+        (0, Ok(seconds)) => Ok(seconds),
+        _ => Err("a session expires after whole seconds".into()),
+    }
+}
+
+const VERSIONS: [(&str, MqttVersion); 2] = [("3.1.1", MqttVersion::V311), ("5", MqttVersion::V5)];
+
+/// `saturate`, `listen`, `200 /s` or `search 10 /s to 5000 /s`.
+fn offered(text: &str) -> Result<MqttMode, String> {
+    if text == "saturate" {
+        return Ok(MqttMode::Saturate);
+    }
+    if text == "listen" {
+        return Ok(MqttMode::Listen);
+    }
+    let rate = |text: &str| {
+        let rate = units::parse(text, Dimension::Rate)?;
+        if (0.001..=1e8).contains(&rate) {
+            Ok(rate)
+        } else {
+            Err(format!("`{text}` is out of range: use 0.001 /s to 100000000 /s"))
+        }
+    };
+    let Some(range) = text.strip_prefix("search ") else {
+        return rate(text).map(MqttMode::Offered).map_err(|e| {
+            format!("{e}; or \"saturate\", \"listen\" or \"search 10 /s to 5000 /s\"")
+        });
+    };
+    let (low, high) = range
+        .split_once(" to ")
+        .ok_or_else(|| "write a search as \"search 10 /s to 5000 /s\"".to_string())?;
+    let (low, high) = (rate(low)?, rate(high)?);
+    if low >= high {
+        return Err(format!("the search's low end {low} /s is not below its high end {high} /s"));
+    }
+    Ok(MqttMode::Search { low, high })
+}

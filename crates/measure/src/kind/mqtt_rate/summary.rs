@@ -1,0 +1,362 @@
+//! Result cells of the `mqtt-rate` workload.
+//!
+//! # What the metrics count
+//!
+//! - `message_rate_offered`: messages that came due, over the time in which they did.
+//! - `message_rate`: messages that reached the subscriber, over the time until the last one came, or
+//!   until the last one was due where that is later. Its interval is the t interval of the seconds
+//!   that the receiver counted, where there are three or more.
+//! - `queue_drop_rate`: messages a second that never entered the client's own queue (the "about 5 a
+//!   second" of the published benchmark of Smooth's MQTT).
+//! - `loss`: of the messages due, those that did not reach the subscriber, for whatever cause, with
+//!   the Wilson interval; its note names the causes. `messages_lost`, `messages_duplicate`,
+//!   `messages_out_of_order`: how many.
+//! - `latency_*`: from due to the subscriber. With an offered rate a sender that falls behind sends
+//!   late; the due time does not ("coordinated omission", see `udp_echo`). At saturation a message
+//!   is due when there is room for it.
+//! - `stage_enqueue_*`: due to queued. `stage_write_*`: queued to taken by the system.
+//!   `stage_ack_*`: from there to PUBACK or PUBCOMP. `stage_subscriber_*`: from there to the
+//!   subscriber. Messages that did not come are in no latency, and the note says how many.
+//! - `message_rate_reliable`: the highest rate without loss that a search found. Its interval is the
+//!   search's bracket, not a confidence interval: the highest rate that passed and the lowest that
+//!   failed. The note says how sure it is.
+//!
+//! The figures of connections and of several clients are described in `connections.rs`.
+//!
+//! Where no message came there is no `message_rate`, and where none was sent no `loss` either: nothing
+//! was measured, and the cell's error says why.
+//!
+//! What listening to a device gives is told in `listen.rs`.
+
+mod connections;
+mod listen;
+
+use super::KIND;
+use crate::cell::{Cell, Estimate};
+use crate::interval::{mean_t, wilson};
+use crate::kind::TestKind;
+use crate::quantile::Sorted;
+use crate::run::Recorded;
+use crate::search::{REPETITIONS, RateSearch};
+use crate::series::message_rate;
+use crate::summary::{Context, Place};
+use crate::units::print_duration;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{MqttMode, MqttRate};
+
+const RATE: &str = "messages/s";
+
+/// The quantiles shown, and how metrics name them.
+const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
+
+/// Fewest whole seconds that give the rate an interval.
+const FEWEST_SECONDS: usize = 3;
+
+type Stage = (&'static str, fn(&Probe) -> Option<Instant>, fn(&Probe) -> Option<Instant>);
+
+const STAGES: [Stage; 5] = [
+    ("latency", |p| Some(p.due), |p| p.received),
+    ("stage_enqueue", |p| Some(p.due), |p| p.queued),
+    ("stage_write", |p| p.queued, |p| p.sent),
+    ("stage_ack", |p| p.sent, |p| p.acked),
+    ("stage_subscriber", |p| p.sent, |p| p.received),
+];
+
+/// The result cells of one recorded cell.
+#[must_use]
+pub(super) fn summarize(
+    workload: &MqttRate,
+    recorded: &Recorded,
+    context: &Context<'_>,
+) -> Vec<Cell> {
+    let place = Place {
+        table: KIND,
+        transport: "mqtt",
+        payload_bytes: (workload.mode != MqttMode::Listen).then_some(workload.size),
+        devices: u32::from(workload.clients),
+        settings: workload.settings().beyond_columns(),
+    };
+    let mut out = Out { place, context, cells: Vec::new() };
+    if let MqttMode::Search { low, high } = workload.mode {
+        out.search(workload, RateSearch::new(low, high), recorded);
+        return out.cells;
+    }
+    out.connections(recorded);
+    if workload.mode == MqttMode::Listen {
+        out.listened(recorded);
+        return out.cells;
+    }
+    let tally = Tally::of(workload, recorded);
+    out.rates(&tally, recorded);
+    out.fairness(workload, recorded);
+    out.loss(&tally, recorded);
+    for stage in STAGES {
+        // At saturation a message is due when it enters the queue: there is no such stage.
+        if stage.0 != "stage_enqueue" || workload.mode != MqttMode::Saturate {
+            out.stage(stage, recorded, &tally);
+        }
+    }
+    out.cells
+}
+
+fn total(recorded: &Recorded, observer: Observer) -> Option<&Interval> {
+    recorded.samples.iter().find_map(|sample| match sample {
+        Sample::Interval(i) if i.total && i.observer == observer => Some(i),
+        _ => None,
+    })
+}
+
+fn probes(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
+    recorded.samples.iter().filter_map(|sample| match sample {
+        Sample::Probe(probe) if probe.link != Link::CONNECTIONS => Some(probe),
+        _ => None,
+    })
+}
+
+/// What became of the messages.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Messages due, without those that the user's stop left open.
+    due: u64,
+    /// Messages that the system took.
+    sent: u64,
+    received: u64,
+    duplicate: u64,
+    corrupt: u64,
+    lost: BTreeMap<Cause, u64>,
+    /// Seconds in which messages came due.
+    offering: f64,
+    /// Seconds until the last of them came, or was due.
+    delivering: f64,
+}
+
+impl Tally {
+    fn of(workload: &MqttRate, recorded: &Recorded) -> Self {
+        let mut tally = Self::default();
+        let mut last = None;
+        for probe in probes(recorded) {
+            tally.sent += u64::from(probe.sent.is_some());
+            match probe.fate {
+                // A latecomer was recorded as lost before: it is a further sample of that message.
+                Fate::Duplicate => tally.duplicate += 1,
+                Fate::Late | Fate::Lost(Cause::Stopped) => {}
+                Fate::Lost(cause) => *tally.lost.entry(cause).or_default() += 1,
+                Fate::Corrupt => tally.corrupt += 1,
+                Fate::Delivered => {
+                    tally.received += 1;
+                    last = last.max(probe.received);
+                }
+            }
+        }
+        tally.due = tally.received + tally.lost();
+        let first = probes(recorded).map(|probe| probe.due).min();
+        let start = total(recorded, Observer::Sender).map(|i| i.start).or(first);
+        let offered = total(recorded, Observer::Sender).map(|i| i.end.since(i.start).as_secs_f64());
+        tally.offering = offered.unwrap_or(match workload.mode {
+            MqttMode::Offered(rate) => tally.due as f64 / rate,
+            _ => workload.time.as_secs_f64(),
+        });
+        let until_last =
+            start.zip(last).map_or(0.0, |(start, last)| last.since(start).as_secs_f64());
+        tally.delivering = tally.offering.max(until_last);
+        tally
+    }
+
+    /// Messages that did not come whole: what is changed on its way is counted as lost (RFC 7680
+    /// section 2.5).
+    fn lost(&self) -> u64 {
+        self.lost.values().sum::<u64>() + self.corrupt
+    }
+
+    /// `12 application-queue, 3 broker`; `None` where none is lost.
+    fn causes(&self) -> Option<String> {
+        let mut words: Vec<String> =
+            self.lost.iter().map(|(cause, n)| format!("{n} {}", cause.name())).collect();
+        if self.corrupt > 0 {
+            words.push(format!("{} {}", self.corrupt, Fate::Corrupt.name()));
+        }
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// The cells as they are made.
+struct Out<'a> {
+    place: Place<'a>,
+    context: &'a Context<'a>,
+    cells: Vec<Cell>,
+}
+
+impl Out<'_> {
+    fn push(&mut self, metric: &str, unit: &str, estimate: Estimate, note: Option<String>) {
+        let cell = self.context.cell(&self.place, metric, unit, estimate);
+        self.cells.push(Cell { note, ..cell });
+    }
+
+    fn rates(&mut self, tally: &Tally, recorded: &Recorded) {
+        let over = |known: u64, count: u64, seconds: f64| Estimate {
+            value: (seconds > 0.0 && known > 0).then(|| count as f64 / seconds),
+            n: tally.due,
+            ..Estimate::default()
+        };
+        let offered = over(tally.due, tally.due, tally.offering);
+        self.push("message_rate_offered", RATE, offered, None);
+        let seconds = seconds(recorded);
+        let spread =
+            if seconds.len() < FEWEST_SECONDS { Estimate::default() } else { mean_t(&seconds) };
+        // Where nothing came, nothing was measured.
+        let delivered = over(tally.received, tally.received, tally.delivering);
+        let delivered = Estimate { low: spread.low, high: spread.high, ..delivered };
+        self.push("message_rate", RATE, delivered, None);
+        let dropped = tally.lost.get(&Cause::ApplicationQueue).copied().unwrap_or(0);
+        self.push("queue_drop_rate", RATE, over(tally.due, dropped, tally.offering), None);
+    }
+
+    fn loss(&mut self, tally: &Tally, recorded: &Recorded) {
+        let (lost, due) = (tally.lost(), tally.due);
+        let mut note = tally.causes();
+        if let Some(missing) = recorded.facts.get("missing_sequence_numbers") {
+            note = note.map(|causes| format!("{causes}; missing at the subscriber: {missing}"));
+        }
+        // Of messages that never left, the broker and the network have lost none.
+        let loss = if tally.sent > 0 { wilson(lost, due) } else { wilson(0, 0) };
+        self.push("loss", "percent", loss.scaled(100.0), note);
+        let reordered = total(recorded, Observer::Receiver).and_then(|i| i.out_of_order);
+        for (metric, count) in [
+            ("messages_lost", Some(lost)),
+            ("messages_duplicate", Some(tally.duplicate)),
+            ("messages_out_of_order", reordered),
+            ("messages_corrupt", Some(tally.corrupt)),
+        ] {
+            let value = count.filter(|_| tally.sent > 0).map(|count| count as f64);
+            let estimate = Estimate { value, n: due, ..Estimate::default() };
+            self.push(metric, "messages", estimate, None);
+        }
+    }
+
+    fn stage(&mut self, (name, from, to): Stage, recorded: &Recorded, tally: &Tally) {
+        let delivered = probes(recorded).filter(|p| p.fate == Fate::Delivered);
+        let times: Vec<f64> = delivered
+            .filter_map(|p| Some(to(p)?.since(from(p)?).as_nanos() as f64 / 1e6))
+            .collect();
+        if times.is_empty() {
+            return;
+        }
+        let note = note(&times, tally);
+        let sorted = Sorted::new(times);
+        for (ending, q) in QUANTILES {
+            self.push(&format!("{name}_{ending}"), "ms", sorted.quantile(q), note.clone());
+        }
+        self.push(&format!("{name}_max"), "ms", sorted.max(), note);
+    }
+
+    fn search(&mut self, workload: &MqttRate, mut search: RateSearch, recorded: &Recorded) {
+        let receiver = recorded.samples.iter().filter_map(|sample| match sample {
+            Sample::Interval(i) if i.total && i.observer == Observer::Receiver => Some(i),
+            _ => None,
+        });
+        // Messages of each rate, by the rate that was tried.
+        let mut tried: Vec<(f64, u64)> = Vec::new();
+        for total in receiver {
+            let Some((rate, _)) = search.next() else { break };
+            let lost = total.lost.unwrap_or(0);
+            let messages = total.datagrams.unwrap_or(0) + lost;
+            match tried.iter_mut().find(|(r, _)| *r == rate) {
+                Some((_, sum)) => *sum += messages,
+                None => tried.push((rate, messages)),
+            }
+            search.record(lost == 0);
+        }
+        let n = |rate| tried.iter().find(|(r, _)| Some(*r) == rate).map_or(0, |(_, n)| *n);
+        let (passed, failed) = (search.passed(), search.failed());
+        let estimate = Estimate { value: passed, n: n(passed), low: passed, high: failed };
+        let mut note = sureness(workload, &search, n(passed));
+        if search.next().is_some() {
+            note += "; the search was cut short";
+        }
+        self.push("message_rate_reliable", RATE, estimate, Some(note));
+    }
+}
+
+/// How sure the accepted rate is, in words.
+fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
+    let failed = match search.failed() {
+        Some(rate) => format!("{rate}/s lost messages"),
+        None => "no rate lost messages, so the limit is higher".to_string(),
+    };
+    let Some(rate) = search.passed() else {
+        return if search.failed().is_some() {
+            format!("no rate came through: {failed}")
+        } else {
+            "no rate was tried to the end".to_string()
+        };
+    };
+    let bound = wilson(0, messages).high.unwrap_or(1.0) * 100.0;
+    format!(
+        "{REPETITIONS} of {REPETITIONS} runs of {} at {rate}/s without loss: of {messages} messages \
+         less than {bound:.2} % are lost (95 %, Wilson); {failed}",
+        print_duration(workload.time)
+    )
+}
+
+/// Messages a second in each whole second of the receiver.
+fn seconds(recorded: &Recorded) -> Vec<f64> {
+    let all: Vec<&Interval> = recorded
+        .samples
+        .iter()
+        .filter_map(|sample| match sample {
+            Sample::Interval(i) if !i.total && i.observer == Observer::Receiver => Some(i),
+            _ => None,
+        })
+        .collect();
+    let whole = all.iter().map(|i| i.end.since(i.start)).max();
+    all.into_iter()
+        .filter(|i| Some(i.end.since(i.start)) == whole)
+        .filter_map(message_rate)
+        .collect()
+}
+
+/// What to know of a stage's times.
+fn note(times: &[f64], tally: &Tally) -> Option<String> {
+    let mut words = Vec::new();
+    if let Some((quantum, why)) = quantum(times) {
+        words.push(format!("clustered at multiples of {quantum} ms: {why}"));
+    }
+    let missing = tally.lost();
+    if missing > 0 {
+        words.push(format!("{missing} of {} messages are not in it", tally.due));
+    }
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// Waits that come in steps, and what makes them: esp-mqtt's task wakes once a second when nothing
+/// else wakes it (`MQTT_POLL_READ_TIMEOUT_MS`, espressif/esp-mqtt issue 326: 1041 ms to PUBACK), and a
+/// station in modem sleep hears its access point after a beacon.
+const QUANTA: [(f64, &str); 2] = [
+    (1000.0, "a task that looks once a second?"),
+    (102.4, "a station in modem sleep, woken by beacons?"),
+];
+
+/// Times near a multiple (once or more) of a quantum, within a tenth of it, in per cent of all.
+const CLUSTERED: usize = 80;
+const FEWEST_TIMES: usize = 20;
+
+fn quantum(times: &[f64]) -> Option<(f64, &'static str)> {
+    if times.len() < FEWEST_TIMES {
+        return None;
+    }
+    QUANTA.into_iter().find(|&(quantum, _)| {
+        let near = times.iter().filter(|&&time| {
+            let steps = libm::round(time / quantum);
+            steps >= 1.0 && libm::fabs(time - steps * quantum) <= quantum / 10.0
+        });
+        near.count() * 100 >= times.len() * CLUSTERED
+    })
+}
+
+#[cfg(test)]
+mod tests;

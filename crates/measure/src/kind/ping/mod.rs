@@ -1,0 +1,136 @@
+//! ICMP round trips.
+
+mod summary;
+mod table;
+
+use crate::cell::Cell;
+use crate::figure::{Figure, round_trips};
+use crate::kind::{Pace, TestKind};
+use crate::plan::{DAY, MILLISECOND, Scalar, quoted};
+use crate::report::digest::Material;
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::print_duration;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::Ping;
+use espbench_proto::wire::icmp::MAX_DATA;
+
+pub(super) const KIND: &str = "ping";
+
+/// The size is that of every ping. A device that sleeps until the beacon of every tenth 102.4 ms still
+/// answers within the time-out.
+pub(super) const DEFAULT: Ping = Ping {
+    size: 56,
+    count: 100,
+    discard: 0,
+    interval: Duration::from_millis(100),
+    timeout: Duration::from_secs(2),
+    tos: None,
+    ttl: None,
+};
+
+impl TestKind for Ping {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["size", "count", "discard", "interval", "timeout", "tos", "ttl"]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "size" => self.size = value.bytes(0..=MAX_DATA as u64)? as u32,
+            "count" => self.count = value.int(1..=100_000_000)? as u32,
+            "discard" => self.discard = value.int(0..=1_000_000)? as u32,
+            "interval" => self.interval = value.duration(MILLISECOND..=DAY)?,
+            "timeout" => self.timeout = value.duration(MILLISECOND..=Duration::from_secs(3600))?,
+            "tos" => self.tos = Some(value.int(0..=255)? as u8),
+            _ => self.ttl = Some(value.int(1..=255)? as u8),
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "size" => self.size.to_string(),
+            "count" => self.count.to_string(),
+            "discard" => self.discard.to_string(),
+            "interval" => quoted(&print_duration(self.interval)),
+            "timeout" => quoted(&print_duration(self.timeout)),
+            "tos" => self.tos?.to_string(),
+            _ => self.ttl?.to_string(),
+        })
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        ([format!("{KIND} {} B", self.size)].into(), &["size", "count", "discard", "timeout"])
+    }
+
+    fn expected(&self) -> Duration {
+        self.interval.saturating_mul(self.count.saturating_add(self.discard))
+    }
+
+    fn ends_by_plan(&self) -> bool {
+        true
+    }
+
+    fn probes(&self) -> Option<u64> {
+        Some(self.count.into())
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings: Settings =
+            [Setting::Size(self.size), Setting::Interval(self.interval)].into_iter().collect();
+        settings.extend(self.tos.map(Setting::Tos));
+        settings.extend(self.ttl.map(Setting::Ttl));
+        settings
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        summary::summarize(self, recorded, context)
+    }
+
+    fn times(&self, recorded: &Recorded) -> Vec<f64> {
+        series::round_trips_ms(recorded)
+    }
+
+    fn is_echo(&self) -> bool {
+        true
+    }
+
+    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
+        series::round_trips_ms(recorded)
+    }
+
+    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+        let kept = series::sent_rate(recorded)?;
+        Some(Pace { asked: 1.0 / self.interval.as_secs_f64(), kept, unit: "probes/s" })
+    }
+
+    fn is_periodic(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
+        alloc::vec![(KIND, "Ping")]
+    }
+
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")]
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        table::tables(material)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        round_trips::figures(KIND, None, material)
+    }
+}

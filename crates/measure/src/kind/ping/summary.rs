@@ -1,0 +1,100 @@
+//! Result cells of the `ping` workload: ICMP round trips.
+//!
+//! Times and losses are those of all round trips, under the same names; the spread is one
+//! standard deviation, `rtt_stddev` (`mdev` of iputils' ping). Requests are sent at an interval,
+//! so `response_*` is always there. A request that an ICMP error answered is lost, with the cause that
+//! the error names.
+
+use super::KIND;
+use crate::cell::{Cell, Estimate};
+use crate::interval::stddev;
+use crate::kind::TestKind;
+use crate::quantile::Sorted;
+use crate::run::Recorded;
+use crate::series;
+use crate::summary::round_trips::{Out, Tally};
+use crate::summary::{Context, Place};
+use alloc::vec::Vec;
+use espbench_model::workload::Ping;
+
+/// Returns the result cells of one recorded cell.
+#[must_use]
+pub(super) fn summarize(workload: &Ping, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    let place = Place {
+        table: KIND,
+        transport: "icmp",
+        payload_bytes: Some(workload.size),
+        devices: 1,
+        settings: workload.settings().beyond_columns(),
+    };
+    let mut out = Out::new(place, recorded, context);
+    let tally = Tally::of_cell(recorded);
+    let times = series::round_trips_ms(recorded);
+    let left_out = tally.left_out(workload.timeout);
+    out.latency("rtt", &times, left_out.as_deref());
+    let spread = Estimate { value: stddev(&times), n: times.len() as u64, ..Estimate::default() };
+    out.push("rtt_stddev", "ms", spread);
+    out.loss(&tally);
+    out.latency("response", &series::responses_ms(recorded), left_out.as_deref());
+    out.kernel(&Sorted::new(series::kernel_round_trips_ms(recorded)));
+    out.cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Origin;
+    use crate::run::Site;
+    use alloc::collections::BTreeMap;
+    use core::time::Duration;
+    use espbench_model::sample::{Cause, Fate, Probe, Sample};
+    use espbench_model::time::Instant;
+    use espbench_model::workload::Workload;
+
+    #[test]
+    fn round_trips_losses_and_what_the_kernel_stamped() {
+        let work = Ping {
+            size: 56,
+            count: 4,
+            discard: 0,
+            interval: Duration::from_millis(10),
+            timeout: Duration::from_secs(1),
+            tos: None,
+            ttl: Some(3),
+        };
+        let at = |us: u64| Instant::from_nanos(us * 1000);
+        // Sent when due, and once 2 ms late.
+        let answered = |due: u64, sent: u64| Probe {
+            due: at(due),
+            sent: Some(at(sent)),
+            received: Some(at(sent + 3000)),
+            stamped: Some(at(sent + 2500)),
+            ..Probe::default()
+        };
+        let lost = Probe { fate: Fate::Lost(Cause::HopLimit), ..Probe::default() };
+        let probes = [answered(0, 0), answered(10_000, 12_000), answered(20_000, 20_000), lost];
+        let recorded = Recorded {
+            ordinal: 0,
+            repetition: 0,
+            workload: Workload::Ping(work),
+            samples: probes.into_iter().map(Sample::Probe).collect(),
+            counters: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            error: None,
+        };
+        let site = Site::default();
+        let context = Context { site: &site, origin: Origin::Measured, seed: 1 };
+        let cells = summarize(&work, &recorded, &context);
+        let value = |metric: &str| {
+            cells.iter().find(|c| c.id.metric == metric).and_then(|c| c.value).unwrap()
+        };
+        assert_eq!((value("rtt_min"), value("rtt_p50"), value("rtt_max")), (3.0, 3.0, 3.0));
+        assert_eq!((value("rtt_stddev"), value("rtt_kernel_p50")), (0.0, 2.5));
+        assert_eq!((value("response_min"), value("response_max")), (3.0, 5.0));
+        assert_eq!(value("loss"), 25.0);
+        assert!(cells.iter().all(|c| c.id.transport == "icmp" && c.id.payload_bytes == Some(56)));
+        let words = crate::label::result(&cells[0].settings);
+        assert_eq!(words.as_deref(), Some("one every 10 ms, TTL 3"));
+        assert!(cells[0].note.as_deref().unwrap().starts_with("1 of 4 probes are not in it"));
+    }
+}

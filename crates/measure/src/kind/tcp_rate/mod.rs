@@ -1,0 +1,141 @@
+//! Short messages over TCP, counted for a second at a time.
+
+mod figure;
+mod rooms;
+mod summary;
+mod table;
+
+use crate::cell::{Cell, Identity};
+use crate::figure::Figure;
+use crate::kind::TestKind;
+use crate::plan::{DAY, Scalar, quoted};
+use crate::report::digest::{Material, Timeline};
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::print_duration;
+use crate::wifi::{Document, Mode};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::TcpRate;
+
+const KIND: &str = "tcp-rate";
+
+/// The published benchmark's messages; its first two runs were left out.
+pub(super) const DEFAULT: TcpRate =
+    TcpRate { size: 64, runs: 10, discard: 2, run_time: USUAL_RUN, no_delay: false };
+
+/// Length of a run of the published benchmark of message rates.
+const USUAL_RUN: Duration = Duration::from_secs(1);
+
+const DOCUMENT: Document = Document {
+    table: "tcp-rate",
+    source: "smooth-mqtt-benchmark",
+    kind: KIND,
+    payload: false,
+    devices: false,
+    open: "off",
+    mode: Mode::Same,
+    firmware: false,
+    ordered: true,
+};
+
+impl TestKind for TcpRate {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["size", "runs", "discard", "run_time", "no_delay"]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "size" => self.size = value.bytes(1..=1 << 20)? as u32,
+            "runs" => self.runs = value.int(1..=10_000)? as u16,
+            "discard" => self.discard = value.int(0..=1000)? as u16,
+            "run_time" => self.run_time = value.duration(Duration::from_millis(10)..=DAY)?,
+            _ => self.no_delay = value.bool()?,
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "size" => self.size.to_string(),
+            "runs" => self.runs.to_string(),
+            "discard" => self.discard.to_string(),
+            "run_time" => quoted(&print_duration(self.run_time)),
+            _ => self.no_delay.to_string(),
+        })
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        let nagle = if self.no_delay { "off" } else { "on" };
+        let words = format!("{KIND} {} B, Nagle {nagle}", self.size);
+        ([words].into(), &["size", "runs", "discard", "run_time", "no_delay"])
+    }
+
+    fn expected(&self) -> Duration {
+        self.run_time * (u32::from(self.runs) + u32::from(self.discard))
+    }
+
+    fn ends_by_plan(&self) -> bool {
+        true
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings: Settings =
+            [Setting::Size(self.size), Setting::Nagle(!self.no_delay)].into_iter().collect();
+        settings.extend((self.run_time != USUAL_RUN).then_some(Setting::RunTime(self.run_time)));
+        settings
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        summary::summarize(self, recorded, context)
+    }
+
+    fn over_cells(&self, ours: &[Cell]) -> Vec<Cell> {
+        rooms::over_rooms(ours)
+    }
+
+    fn rates(&self, recorded: &Recorded) -> Vec<Timeline> {
+        series::messages(recorded)
+    }
+
+    fn course(&self, recorded: &Recorded) -> Vec<f64> {
+        series::seen(&series::messages(recorded))
+    }
+
+    fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
+        alloc::vec![(KIND, "TCP message rate")]
+    }
+
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[("message_rate_avg", "mean rate")]
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        table::tables(material)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        figure::figures(material).into_iter().collect()
+    }
+
+    fn documents(&self) -> &'static [Document] {
+        &[DOCUMENT]
+    }
+
+    fn is_procedure(&self, ours: &Settings, _published: &Settings) -> bool {
+        ours.iter().all(|it| *it == Setting::Nagle(true))
+    }
+
+    fn published_words(&self, id: &Identity) -> Vec<String> {
+        id.environment.clone().filter(|it| it != "unstated").into_iter().collect()
+    }
+}

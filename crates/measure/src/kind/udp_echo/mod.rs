@@ -1,0 +1,238 @@
+//! UDP round trips.
+
+mod summary;
+mod table;
+
+use crate::cell::{Cell, Identity};
+use crate::figure::{Figure, round_trips};
+use crate::kind::{Pace, TestKind, Word, around};
+use crate::plan::{DAY, MILLISECOND, Scalar, UDP_MAX, quoted, word_of};
+use crate::report::digest::Material;
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Key, Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::print_duration;
+use crate::wifi::{Document, Mode};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::{EchoFormat, UdpEcho};
+use espbench_proto::wire::echo::HEADER_LEN;
+
+pub(super) const KIND: &str = "udp-echo";
+
+/// A hundred bytes a thousand times, one after the other, as the published benchmark sends them.
+pub(super) const DEFAULT: UdpEcho = UdpEcho {
+    size: 100,
+    count: 1000,
+    discard: 1,
+    format: EchoFormat::Ascii,
+    in_flight: 1,
+    interval: None,
+    timeout: Duration::from_secs(1),
+};
+
+/// The 23 sizes in bytes of the published UDP echo benchmark (smellbomb-udp, table 1).
+pub const ECHO_SIZES: [u32; 23] = [
+    1, 2, 3, 4, 5, 10, 20, 30, 40, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800,
+    900,
+];
+
+/// The groups of sizes of the document's figures 1 to 4; neighbours share a size, as there.
+const GROUPS: [(u32, u32); 4] = [(1, 10), (10, 100), (100, 500), (500, 900)];
+
+/// Sizes of the sweep that stand for all: where the published figures change their course.
+const SIZES: [u32; 3] = [1, 100, 900];
+
+/// Round trip assumed where nothing is known: that of the published ESP32 benchmark.
+const ROUND_TRIP: Duration = Duration::from_millis(7);
+
+const FORMATS: [(&str, EchoFormat); 2] =
+    [("ascii", EchoFormat::Ascii), ("binary", EchoFormat::Binary)];
+
+const DOCUMENT: Document = Document {
+    table: "udp-echo",
+    source: "smellbomb-udp",
+    kind: KIND,
+    payload: true,
+    devices: true,
+    open: "open",
+    mode: Mode::Station("station-echo"),
+    firmware: false,
+    ordered: false,
+};
+
+impl TestKind for UdpEcho {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    /// The same echo goes over ESP-NOW.
+    fn name_over(&self, transport: Option<&str>) -> String {
+        transport.map_or_else(|| KIND.into(), |transport| format!("echo over {transport}"))
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["size", "count", "discard", "format", "in_flight", "interval", "timeout"]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "size" => self.size = value.bytes(1..=UDP_MAX)? as u32,
+            "count" => self.count = value.int(1..=100_000_000)? as u32,
+            "discard" => self.discard = value.int(0..=1_000_000)? as u32,
+            "format" => self.format = value.word(&FORMATS)?,
+            "in_flight" => self.in_flight = value.int(1..=1024)? as u16,
+            "interval" => {
+                self.interval = Some(value.duration(Duration::from_micros(1)..=DAY)?);
+            }
+            _ => self.timeout = value.duration(MILLISECOND..=Duration::from_secs(3600))?,
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "size" => self.size.to_string(),
+            "count" => self.count.to_string(),
+            "discard" => self.discard.to_string(),
+            "format" => quoted(word_of(&FORMATS, self.format)),
+            "in_flight" => self.in_flight.to_string(),
+            "interval" => quoted(&print_duration(self.interval?)),
+            _ => quoted(&print_duration(self.timeout)),
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.format {
+            EchoFormat::Ascii if self.in_flight > 1 => Err("ASCII probes carry no sequence \
+                number, so only one can be in flight: set format = \"binary\" or in_flight = 1"
+                .into()),
+            EchoFormat::Ascii if u64::from(self.size) >= UDP_MAX => Err(format!(
+                "with its line feed the datagram is too long: size up to {}",
+                UDP_MAX - 1
+            )),
+            EchoFormat::Binary if (self.size as usize) < HEADER_LEN => Err(format!(
+                "a binary probe has a header of {HEADER_LEN} bytes: set size to {HEADER_LEN} or \
+                 more, or format = \"ascii\""
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        ([format!("{KIND} {} B", self.size)].into(), &["size", "count", "discard", "timeout"])
+    }
+
+    fn expected(&self) -> Duration {
+        let each = self.interval.unwrap_or(ROUND_TRIP / u32::from(self.in_flight.max(1)));
+        each.saturating_mul(self.count.saturating_add(self.discard))
+    }
+
+    fn ends_by_plan(&self) -> bool {
+        // The next probe goes when the last is answered, unless an interval says when.
+        self.interval.is_some()
+    }
+
+    fn probes(&self) -> Option<u64> {
+        Some(self.count.into())
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings: Settings = [Setting::Size(self.size)].into_iter().collect();
+        let one_by_one = self.in_flight <= 1;
+        if self.format == EchoFormat::Ascii && one_by_one && self.interval.is_none() {
+            return settings;
+        }
+        settings.set(Setting::Format(self.format));
+        if self.format == EchoFormat::Binary || !one_by_one {
+            settings.set(Setting::InFlight(self.in_flight));
+        }
+        settings.extend(self.interval.map(Setting::Interval));
+        settings
+    }
+
+    fn word(&self, setting: &Setting) -> Option<Word> {
+        match setting {
+            Setting::InFlight(..=1) => Some(Word::Unsaid),
+            Setting::Interval(interval) => {
+                let ms = interval.as_micros() as f64 / 1000.0;
+                Some(Word::Said(format!("every {ms} ms")))
+            }
+            _ => None,
+        }
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        summary::summarize(self, recorded, context)
+    }
+
+    fn times(&self, recorded: &Recorded) -> Vec<f64> {
+        series::round_trips_ms(recorded)
+    }
+
+    fn is_echo(&self) -> bool {
+        true
+    }
+
+    fn latencies(&self, recorded: &Recorded) -> Vec<f64> {
+        series::round_trips_ms(recorded)
+    }
+
+    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+        let asked = 1.0 / self.interval?.as_secs_f64();
+        Some(Pace { asked, kept: series::sent_rate(recorded)?, unit: "probes/s" })
+    }
+
+    fn is_periodic(&self) -> Option<bool> {
+        Some(self.interval.is_some())
+    }
+
+    fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
+        alloc::vec![(KIND, "UDP echo")]
+    }
+
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("rtt_avg", "mean round trip"),
+            ("rtt_p50", "median round trip"),
+            ("rtt_p99", "p99 round trip"),
+            ("loss", "loss"),
+        ]
+    }
+
+    /// Of a sweep of sizes the first, the last and the well-known ones stand for all.
+    fn leads(&self, settings: &Settings, is_end: bool) -> bool {
+        if !settings.without(&[Key::Size]).is_empty() {
+            return self.size == SIZES[1];
+        }
+        is_end || SIZES.contains(&self.size)
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        table::tables(material)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        round_trips::figures(KIND, Some(&GROUPS), material)
+    }
+
+    fn documents(&self) -> &'static [Document] {
+        &[DOCUMENT]
+    }
+
+    fn is_procedure(&self, ours: &Settings, _published: &Settings) -> bool {
+        ours.is_empty()
+    }
+
+    fn is_plain(&self) -> bool {
+        true
+    }
+
+    fn printed(&self, id: &Identity, value: f64) -> (f64, f64) {
+        around(value, if id.metric == "effective_rate" { 0.5 } else { 0.0005 })
+    }
+}

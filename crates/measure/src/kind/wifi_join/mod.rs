@@ -1,0 +1,107 @@
+//! Joining a network, over and over.
+
+mod results;
+
+use crate::cell::Cell;
+use crate::figure::Figure;
+use crate::kind::TestKind;
+use crate::plan::{DAY, MILLISECOND, Scalar, quoted};
+use crate::report::digest::Material;
+use crate::run::Recorded;
+use crate::series;
+use crate::settings::{Setting, Settings};
+use crate::summary::Context;
+use crate::table::Table;
+use crate::units::print_duration;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::WifiJoin;
+
+const KIND: &str = "wifi-join";
+
+/// A join every five seconds, each as after a start. ESP-IDF waits 10 s for the keys alone.
+pub(super) const DEFAULT: WifiJoin = WifiJoin {
+    count: 20,
+    discard: 0,
+    interval: Duration::from_secs(5),
+    timeout: Duration::from_secs(20),
+    cold: true,
+};
+
+impl TestKind for WifiJoin {
+    fn name(&self) -> &'static str {
+        KIND
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["count", "discard", "interval", "timeout", "cold"]
+    }
+
+    fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        match key {
+            "count" => self.count = value.int(1..=1_000_000)? as u32,
+            "discard" => self.discard = value.int(0..=1_000_000)? as u32,
+            "interval" => self.interval = value.duration(MILLISECOND..=DAY)?,
+            "timeout" => self.timeout = value.duration(MILLISECOND..=Duration::from_secs(3600))?,
+            _ => self.cold = value.bool()?,
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        Some(match key {
+            "count" => self.count.to_string(),
+            "discard" => self.discard.to_string(),
+            "interval" => quoted(&print_duration(self.interval)),
+            "timeout" => quoted(&print_duration(self.timeout)),
+            _ => self.cold.to_string(),
+        })
+    }
+
+    fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
+        let words = if self.cold { "wifi-join" } else { "wifi-join, key known" };
+        ([words.into()].into(), &["count", "discard", "interval", "timeout", "cold"])
+    }
+
+    fn expected(&self) -> Duration {
+        self.interval.saturating_mul(self.count.saturating_add(self.discard))
+    }
+
+    fn probes(&self) -> Option<u64> {
+        Some(self.count.into())
+    }
+
+    fn settings(&self) -> Settings {
+        [Setting::KeyKnown(!self.cold)].into_iter().collect()
+    }
+
+    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+        results::summarize(self, recorded, context)
+    }
+
+    fn times(&self, recorded: &Recorded) -> Vec<f64> {
+        series::responses_ms(recorded)
+    }
+
+    fn is_lasting(&self) -> bool {
+        // Nobody joins all the time.
+        false
+    }
+
+    fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {
+        alloc::vec![(KIND, "Joining a network")]
+    }
+
+    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+        &[("join_time_avg", "mean time to join"), ("loss", "not joined")]
+    }
+
+    fn tables(&self, material: &Material<'_>) -> Vec<Table> {
+        results::tables(material)
+    }
+
+    fn figures(&self, material: &Material<'_>) -> Vec<Figure> {
+        results::figure(material).into_iter().collect()
+    }
+}

@@ -1,0 +1,73 @@
+//! The matrix of a `[[measure]]` block. Its keys are those of its kind, which the kind's folder has.
+
+use super::read::{Block, PlanError, Scalar};
+use super::variant::{self, VARIANT};
+use crate::kind;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::workload::Workload;
+
+/// Largest UDP payload over IPv4: 65,535 less 20 (IP) and 8 (UDP) bytes (RFC 768, RFC 791).
+pub(crate) const UDP_MAX: u64 = 65_507;
+
+pub(crate) const MILLISECOND: Duration = Duration::from_millis(1);
+pub(crate) const DAY: Duration = Duration::from_secs(86_400);
+
+/// Returns the default workload of the kind of that name.
+#[must_use]
+pub fn defaults(kind: &str) -> Option<Workload> {
+    kind::default_of(kind)
+}
+
+/// Reads the name of a kind.
+pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
+    let kind = value.text()?;
+    defaults(kind).ok_or_else(|| format!("`{kind}` is not known: use one of {}", kind::names()))
+}
+
+/// Expands one block to the workloads of its matrix.
+pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
+    let Some(first) = block.one("kind", kind_named)? else {
+        let message = format!("a [[measure]] block needs a `kind`: one of {}", kind::names());
+        return Err(block.error(&block.place().clone(), message));
+    };
+    let mut known = kind::of(&first).keys().to_vec();
+    if first.ip().is_some() {
+        known.push(VARIANT);
+    }
+    let keys = block.lists(&known)?;
+    let mut list = Vec::from([first]);
+    for (key, values) in &keys {
+        let mut next = Vec::new();
+        for one in &list {
+            for (value, span) in values {
+                let mut one = *one;
+                set(&mut one, key, value)
+                    .map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
+                next.push(one);
+            }
+        }
+        list = next;
+    }
+    let named: Vec<&str> = keys.iter().map(|(key, _)| key.as_str()).collect();
+    for one in &mut list {
+        let work = kind::of_mut(one);
+        work.complete(&named);
+        work.check().map_err(|e| block.error(&block.place().clone(), e))?;
+    }
+    Ok(list)
+}
+
+fn set(work: &mut Workload, key: &str, value: &Scalar) -> Result<(), String> {
+    if key == VARIANT {
+        return variant::set(work, value);
+    }
+    kind::of_mut(work).set(key, value)
+}
+
+/// Returns the word for a value of a closed set.
+pub(crate) fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|(_, v)| *v == value).map_or("", |(word, _)| word)
+}

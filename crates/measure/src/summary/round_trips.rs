@@ -1,0 +1,154 @@
+//! Cells of round trips, for every kind of test that has such.
+//!
+//! # What a time counts
+//!
+//! - `rtt_*` is received - sent: what the link and the other side did with a probe. Only probes that
+//!   came back whole and in time are in it; how many did not is said in a note, because a time-out
+//!   cuts the distribution off.
+//! - `response_*` is received - due, and exists with an offered interval only. A sender that falls
+//!   behind sends late, and `sent` hides the wait that a user would have felt; the due time does not
+//!   ("coordinated omission": Tene 2013, "How NOT to measure latency"; the README of wrk2).
+//!   Without an interval nothing is due at any time: the next probe waits for the last reply, so a
+//!   stall counts once however long it lasts. That is the published procedure, and so a
+//!   limit of it.
+//! - `loss` is the share of probes of which no whole reply came: what did not come, and what came back
+//!   changed, since a packet that "arrives, but is corrupted" is counted as lost (RFC 7680 section 2.5).
+//!   Copies count once (the same section), and a late reply is not lost: `probes_late` has it.
+//! - `rtt_kernel_*` is stamped - sent: without the wait of this process for the processor.
+//!
+//! The interval of the mean is a bootstrap interval, as round trips are skewed; those of the
+//! quantiles assume no shape. Both assume that round trips are independent.
+
+use super::{Context, Place};
+use crate::bootstrap;
+use crate::cell::{Cell, Estimate};
+use crate::interval::wilson;
+use crate::quantile::Sorted;
+use crate::run::Recorded;
+use crate::units::print_duration;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::fact;
+use espbench_model::sample::{Cause, Fate, Sample};
+
+/// The quantiles shown, and how metrics name them.
+pub(crate) const QUANTILES: [(&str, f64); 4] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)];
+
+fn seed(recorded: &Recorded, context: &Context<'_>) -> u64 {
+    context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
+}
+
+/// What became of the probes. A duplicate is a further copy, not a further probe.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) probes: u64,
+    pub(crate) lost: u64,
+    pub(crate) late: u64,
+    duplicate: u64,
+    pub(crate) corrupt: u64,
+}
+
+impl Tally {
+    pub(crate) fn of(samples: &[Sample]) -> Self {
+        let mut tally = Self::default();
+        for sample in samples {
+            let Sample::Probe(probe) = sample else { continue };
+            match probe.fate {
+                Fate::Duplicate => {
+                    tally.duplicate += 1;
+                    continue;
+                }
+                // Its reply might have come: it was not waited for. It is no trial of the link.
+                Fate::Lost(Cause::Stopped) => continue,
+                Fate::Lost(_) => tally.lost += 1,
+                Fate::Late => tally.late += 1,
+                Fate::Corrupt => tally.corrupt += 1,
+                Fate::Delivered => {}
+            }
+            tally.probes += 1;
+        }
+        tally
+    }
+
+    /// Counts the probes of a cell, with the copies that were counted and not kept.
+    pub(crate) fn of_cell(recorded: &Recorded) -> Self {
+        let mut tally = Self::of(&recorded.samples);
+        let not_kept = recorded.counters.get(fact::DUPLICATES_NOT_KEPT);
+        tally.duplicate += not_kept.copied().unwrap_or_default();
+        tally
+    }
+
+    /// What the latency figures leave out, in words; `None` where nothing is.
+    pub(crate) fn left_out(&self, timeout: Duration) -> Option<String> {
+        let missing = self.lost + self.late + self.corrupt;
+        (missing > 0).then(|| {
+            format!(
+                "{missing} of {} probes are not in it: {} lost, {} later than the time-out of {}, {} corrupt",
+                self.probes, self.lost, self.late, print_duration(timeout), self.corrupt
+            )
+        })
+    }
+}
+
+/// The cells of a test of round trips as they are made.
+pub(crate) struct Out<'a> {
+    place: Place<'a>,
+    context: &'a Context<'a>,
+    seed: u64,
+    pub(crate) cells: Vec<Cell>,
+}
+
+impl<'a> Out<'a> {
+    pub(crate) fn new(place: Place<'a>, recorded: &Recorded, context: &'a Context<'a>) -> Self {
+        Self { place, context, seed: seed(recorded, context), cells: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, metric: &str, unit: &str, estimate: Estimate) -> &mut Cell {
+        self.cells.push(self.context.cell(&self.place, metric, unit, estimate));
+        let last = self.cells.len() - 1;
+        &mut self.cells[last]
+    }
+
+    /// Mean, extremes and quantiles of times in milliseconds; gives back the mean.
+    pub(crate) fn latency(&mut self, base: &str, times: &[f64], note: Option<&str>) -> Estimate {
+        let sorted = Sorted::new(times.to_vec());
+        let mean = bootstrap::mean(times, self.seed);
+        let first = self.cells.len();
+        self.push(&format!("{base}_avg"), "ms", mean);
+        self.push(&format!("{base}_max"), "ms", sorted.max());
+        self.push(&format!("{base}_min"), "ms", sorted.min());
+        for (name, q) in QUANTILES {
+            self.push(&format!("{base}_{name}"), "ms", sorted.quantile(q));
+        }
+        for cell in &mut self.cells[first..] {
+            cell.note = note.map(ToString::to_string);
+        }
+        mean
+    }
+
+    pub(crate) fn loss(&mut self, tally: &Tally) {
+        self.push(
+            "loss",
+            "percent",
+            wilson(tally.lost + tally.corrupt, tally.probes).scaled(100.0),
+        );
+        for (metric, count) in [
+            ("probes_late", tally.late),
+            ("probes_duplicate", tally.duplicate),
+            ("probes_corrupt", tally.corrupt),
+        ] {
+            self.push(metric, "probes", Estimate::exact(count as f64, tally.probes));
+        }
+    }
+
+    pub(crate) fn kernel(&mut self, stamped: &Sorted) {
+        if stamped.values().is_empty() {
+            return;
+        }
+        self.push("rtt_kernel_p50", "ms", stamped.quantile(0.5));
+        self.push("rtt_kernel_p99", "ms", stamped.quantile(0.99));
+    }
+}
