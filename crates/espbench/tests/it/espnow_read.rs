@@ -10,9 +10,9 @@ fn read(bench: &Bench, args: &[&str]) -> Ran {
     bench.run(&[&["espnow", "read"], args].concat())
 }
 
-/// Returns the bytes that a transcript of `espbench-proto` stands for; see there.
+/// Returns the bytes that a transcript of `esp-now` stands for; see there.
 fn transcript(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/tests/transcripts");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../esp-now/tests/transcripts");
     let text = std::fs::read_to_string(folder.join(name)).expect("a transcript");
     let mut out = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -105,7 +105,7 @@ fn throughput_is_put_right_and_says_why() {
 #[test]
 fn every_transcript_is_read_in_every_format() {
     let bench = Bench::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/tests/transcripts");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../esp-now/tests/transcripts");
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder") {
         let name = entry.expect("an entry").file_name().into_string().expect("a name");
