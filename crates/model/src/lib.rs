@@ -1,5 +1,5 @@
-//! Words that plans, machines, the simulator and reports share: values without I/O and without
-//! behaviour of their own.
+//! Words that plans, machines, the simulator and reports share: values, and the counting and
+//! searching that needs nothing else. No I/O, no clock, no protocol.
 //!
 //! | module | contents |
 //! |---|---|
