@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv fuzz ns3 sizes)
+STEPS=(peers fmt clippy doc test layers nostd riscv fuzz ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -51,6 +51,9 @@ ns3() {
 
 # File lengths: 600 lines is a stop.
 sizes() { ci/sizes.sh; }
+
+# How doc comments open: with a verb or a noun, and not with What, It or This.
+prose() { ci/prose.py; }
 
 chosen=("$@")
 [ ${#chosen[@]} -gt 0 ] || chosen=("${STEPS[@]}")

@@ -21,8 +21,8 @@ pub struct Args {
     /// Another run or report, a .csv in the columns of reference/published.csv, or `published`
     #[arg(default_value = "published")]
     other: String,
-    /// Exit with status 1 if a result is worse by more than this, such as "5 %", and that is no
-    /// chance
+    /// Exit with status 1 if a result is worse by more than this, such as "5 %", and its interval
+    /// shows it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     threshold: Option<f64>,
     /// Compare only these metrics
