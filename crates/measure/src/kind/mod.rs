@@ -1,9 +1,9 @@
 //! The kinds of test. Each has a folder here, which holds all that is its own: the keys of a plan, the
 //! settings of a cell, words, result cells, tables, figures, and what of the published documents is
-//! like it. The rest of the crate asks [`TestKind`], and names no kind.
+//! like it. The rest of the crate asks `TestKind`, and names no kind.
 //!
-//! A cell's work is its own `TestKind`: [`of`] finds it in a [`Workload`]. What does not depend on the
-//! work, such as tables, is asked of the kind's default ([`all`]). To add a kind, add a folder, and its
+//! A cell's work is its own `TestKind`: `of` finds it in a [`Workload`]. What does not depend on the
+//! work, such as tables, is asked of the kind's default (`all`). To add a kind, add a folder, and its
 //! lines below.
 
 pub mod esp_now;

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// Behind the name of published points that a constant was fitted to; tables have the same sign.
 const FITTED: &str = " †, the simulator was fitted to it";
 
-/// Its figures, table by table.
+/// Makes the figures, table by table.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let digests = material.of_kind(KIND);
     let mut figures = Vec::new();

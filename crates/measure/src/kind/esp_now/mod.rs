@@ -121,7 +121,7 @@ impl TestKind for EspNow {
         ([words].into(), self.keys())
     }
 
-    /// By the figures of Espressif's report; a lab takes less, but in the same proportions.
+    /// Guesses by the figures of Espressif's report; a lab takes less, but in the same proportions.
     fn expected(&self) -> Duration {
         let devices = u32::from(self.devices);
         let (secs, millis) = (Duration::from_secs, Duration::from_millis);
@@ -181,8 +181,8 @@ impl TestKind for EspNow {
         }
     }
 
-    /// The document's figures come from one test each, and the simulated ones are the means of several,
-    /// with the interval of their scatter.
+    /// Returns true: the document's figures come from one test each, and the simulated ones are the means of
+    /// several, with the interval of their scatter.
     fn is_pooled(&self) -> bool {
         true
     }

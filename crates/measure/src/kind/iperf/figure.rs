@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::IpTest;
 
-/// Its figures.
+/// Makes the figures of all cells of the kind.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let digests = material.of_kind(KIND);
     let mut cases: Vec<(String, Settings)> = Vec::new();

@@ -86,7 +86,7 @@ const DATAGRAMS: &[Spec] = &[
     ("jitter_tx", "TX jitter", Value),
 ];
 
-/// Its tables.
+/// Makes the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let digests = material.of_kind(KIND);
     if digests.is_empty() {

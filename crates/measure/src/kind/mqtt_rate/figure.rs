@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::IpTest;
 
-/// Its figures.
+/// Makes the figures of all cells of the kind.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let digests = material.of_kind(KIND);
     let mut figures = Vec::new();

@@ -278,7 +278,7 @@ fn session_expiry(value: &Scalar) -> Result<u32, String> {
 
 const VERSIONS: [(&str, MqttVersion); 2] = [("3.1.1", MqttVersion::V311), ("5", MqttVersion::V5)];
 
-/// `saturate`, `listen`, `200 /s` or `search 10 /s to 5000 /s`.
+/// Reads `saturate`, `listen`, `200 /s` or `search 10 /s to 5000 /s`.
 fn offered(text: &str) -> Result<MqttMode, String> {
     if text == "saturate" {
         return Ok(MqttMode::Saturate);

@@ -70,7 +70,7 @@ const ARRIVALS: &[Spec] = &[
     ("interarrival_max", "MAX", Value),
 ];
 
-/// Its tables.
+/// Makes the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let digests = material.of_kind(KIND);
     let leads = leads(&digests);

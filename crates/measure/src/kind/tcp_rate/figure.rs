@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Its figures.
+/// Makes the figures of all cells of the kind.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     runs(material).into_iter().collect()
 }

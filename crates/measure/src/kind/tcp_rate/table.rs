@@ -29,7 +29,7 @@ const TAKEN: &str = "Measured: messages that the peer took, over the time until 
     host's kernel took may wait in buffers. Simulated and published: send calls of the device that \
     took a whole message.";
 
-/// Its tables.
+/// Makes the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let digests = material.of_kind(KIND);
     if digests.is_empty() {

@@ -70,7 +70,7 @@ impl TestKind for UdpEcho {
         KIND
     }
 
-    /// The same echo goes over ESP-NOW.
+    /// Names the transport, since an echo may go over ESP-NOW as well.
     fn name_over(&self, transport: Option<&str>) -> String {
         transport.map_or_else(|| KIND.into(), |transport| format!("echo over {transport}"))
     }
@@ -204,7 +204,7 @@ impl TestKind for UdpEcho {
         ]
     }
 
-    /// Of a sweep of sizes the first, the last and the well-known ones stand for all.
+    /// Lets the first, the last and the well-known sizes of a sweep stand for all.
     fn leads(&self, settings: &Settings, is_end: bool) -> bool {
         if !settings.without(&[Key::Size]).is_empty() {
             return self.size == SIZES[1];

@@ -155,7 +155,7 @@ pub(crate) fn section(work: &EspNow) -> &'static str {
     summary::table(work)
 }
 
-/// Its tables.
+/// Makes the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let digests = material.of_kind(KIND);
     let mut tables: Vec<Table> =

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Its figures.
+/// Makes the figures of all cells of the kind.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     material.of_kind(KIND).iter().filter_map(|digest| figure(material, digest)).collect()
 }
