@@ -8,40 +8,42 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 
-/// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
-/// the order of the record.
+/// Returns the round trips of the probes that came back whole and in time: received - sent in
+/// milliseconds, in the order of the record.
 pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
     round_trips(&recorded.samples)
 }
 
-/// The same of the echo probes on one link.
+/// Returns the round trips of the echo probes on one link, in milliseconds.
 pub(crate) fn round_trips_on(link: Link, samples: &[Sample]) -> Vec<f64> {
     let time = |p: &Probe| Some(milliseconds(p.sent?, p.received?));
     delivered_of(samples).filter(|p| p.link == link).filter_map(time).collect()
 }
 
-/// The same of samples that belong to no plan.
+/// Returns the round trips of samples that belong to no plan, in milliseconds.
 pub(crate) fn round_trips(samples: &[Sample]) -> Vec<f64> {
     let time = |p: &Probe| Some(milliseconds(p.sent?, p.received?));
     delivered_of(samples).filter_map(time).collect()
 }
 
-/// How long an interval took.
+/// Returns how long an interval took.
 pub(crate) fn span(interval: &Interval) -> Duration {
     interval.end.since(interval.start)
 }
 
-/// The same counted from when the probe was due: received - due.
+/// Returns the response times, counted from when the probe was due: received - due.
 pub(crate) fn responses_ms(recorded: &Recorded) -> Vec<f64> {
     delivered_ms(recorded, |p| Some(p.due), |p| p.received)
 }
 
-/// The same up to the kernel's or the radio's timestamp: stamped - sent. Empty where nothing stamps.
+/// Returns the round trips up to the kernel's or the radio's timestamp: stamped - sent. Empty where
+/// nothing stamps.
 pub(crate) fn kernel_round_trips_ms(recorded: &Recorded) -> Vec<f64> {
     delivered_ms(recorded, |p| p.sent, |p| p.stamped)
 }
 
-/// Of a join (`WifiJoin`): milliseconds of scanning, authentication, association and handshake.
+/// Returns the milliseconds of scanning, authentication, association and handshake of a join
+/// (`WifiJoin`).
 pub(crate) fn join_steps_ms(recorded: &Recorded) -> [Vec<f64>; 4] {
     [
         delivered_ms(recorded, |p| Some(p.due), |p| p.queued),
@@ -51,7 +53,7 @@ pub(crate) fn join_steps_ms(recorded: &Recorded) -> [Vec<f64>; 4] {
     ]
 }
 
-/// Milliseconds from hand-over to arrival at the subscriber.
+/// Returns the milliseconds from hand-over to arrival at the subscriber.
 pub(crate) fn to_subscriber_ms(recorded: &Recorded) -> Vec<f64> {
     delivered_ms(recorded, |p| p.sent, |p| p.received)
 }
@@ -64,7 +66,7 @@ fn delivered_ms(
     delivered(recorded).filter_map(|p| Some(milliseconds(start(p)?, end(p)?))).collect()
 }
 
-/// The probes that came back whole and in time.
+/// Returns the probes that came back whole and in time.
 pub(crate) fn delivered(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
     delivered_of(&recorded.samples)
 }
@@ -84,12 +86,12 @@ pub(crate) fn milliseconds(from: Instant, to: Instant) -> f64 {
     to.since(from).as_nanos() as f64 / 1e6
 }
 
-/// Payload over time in Mbit/s, summed over parallel streams: one curve for each observer.
+/// Returns payload over time in Mbit/s, summed over parallel streams: one curve for each observer.
 pub(crate) fn megabits(recorded: &Recorded) -> Vec<Timeline> {
     timelines(recorded, |i| i.bytes as f64 * 8.0 / 1e6)
 }
 
-/// Messages over time, a second.
+/// Returns messages a second over time.
 pub(crate) fn messages(recorded: &Recorded) -> Vec<Timeline> {
     timelines(recorded, |i| i.datagrams.unwrap_or_default() as f64)
 }
@@ -110,8 +112,8 @@ fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<Timeline>
     by_observer.into_iter().map(curve).collect()
 }
 
-/// The streams' intervals of the same number are added up: streams start together, and their
-/// intervals are equally long.
+/// Adds up the streams' intervals of the same number: streams start together, and their intervals
+/// are equally long.
 fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
     let Some(start) = intervals.iter().map(|i| i.start).min() else {
         return Vec::new();

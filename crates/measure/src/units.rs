@@ -44,7 +44,7 @@ impl Dimension {
         }
     }
 
-    /// Accepted units and their factors; the first of equal factors is the one printed.
+    /// Returns the accepted units and their factors; the first of equal factors is the one printed.
     #[must_use]
     pub const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
@@ -87,7 +87,7 @@ impl Dimension {
         Self::Charge,
     ];
 
-    /// The dimension of a unit, with the factor to its base unit.
+    /// Returns the dimension of a unit, with the factor to its base unit.
     #[must_use]
     pub fn of(unit: &str) -> Option<(Self, f64)> {
         Self::ALL.into_iter().find_map(|dimension| {
@@ -151,8 +151,8 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
     }
 }
 
-/// The factor by which a value in `from` becomes one in `to`; `None` where they measure different
-/// things. Equal units need not be known ones (`packets`).
+/// Returns the factor by which a value in `from` becomes one in `to`; `None` where they measure
+/// different things. Equal units need not be known ones (`packets`).
 #[must_use]
 pub fn conversion(from: &str, to: &str) -> Option<f64> {
     if from == to {

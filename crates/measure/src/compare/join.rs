@@ -12,11 +12,11 @@ use alloc::vec::Vec;
 pub(super) struct Pair {
     pub(super) ours: Cell,
     pub(super) other: Cell,
-    /// Both are means over repetitions.
+    /// Whether the two are means over repetitions.
     pub(super) pooled: bool,
 }
 
-/// The pairs, in the order of `ours`, then of `others`.
+/// Returns the pairs, in the order of `ours`, then of `others`.
 pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<Pair> {
     let (published, runs): (Vec<&Cell>, Vec<&Cell>) =
         others.iter().partition(|c| c.origin == Origin::Published);
@@ -40,7 +40,7 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<Pair> {
     pairs
 }
 
-/// The pair of means, where both sides have repetitions.
+/// Returns the pair of means, where both sides have repetitions.
 fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<Pair> {
     if theirs.len() < 2 {
         return None;
@@ -49,7 +49,7 @@ fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<Pair> {
     Some(Pair { ours: pool(&ours)?, other: pool(theirs)?, pooled: true })
 }
 
-/// The mean of repetitions, with Student's t interval of their values: the scatter from one
+/// Returns the mean of repetitions, with Student's t interval of their values: the scatter from one
 /// repetition to the next, which the interval of a single one does not hold (Kalibera and Jones
 /// 2013, "Rigorous benchmarking in reasonable time"). `None` for fewer than two values.
 pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {

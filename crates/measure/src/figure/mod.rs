@@ -25,7 +25,7 @@ pub enum Scale {
 /// One axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// What it shows, without the unit.
+    /// Name of the quantity, without the unit.
     pub label: String,
     /// Unit, empty where there is none.
     pub unit: String,
@@ -76,13 +76,14 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point without an interval.
+    /// Returns a point without an interval.
     #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, low: None, high: None }
     }
 
-    /// The point with six significant digits: no drawing shows more, and reports stay small.
+    /// Returns the point with six significant digits: no drawing shows more, and reports stay
+    /// small.
     #[must_use]
     pub fn rounded(self) -> Self {
         let six = crate::digits::six;
@@ -118,11 +119,11 @@ pub struct Figure {
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
-    /// What is drawn.
+    /// Series of the figure.
     pub series: Vec<Series>,
 }
 
-/// A name that can stand in an anchor: lower-case letters and digits joined by hyphens.
+/// Returns a name that can stand in an anchor: lower-case letters and digits joined by hyphens.
 pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars() {
@@ -135,7 +136,7 @@ pub(crate) fn slug(name: &str) -> String {
     slug.trim_end_matches('-').into()
 }
 
-/// The division that suits these values: published and measured may lie far apart.
+/// Returns the division that suits these values: published and measured may lie far apart.
 pub(crate) fn spread(values: impl Iterator<Item = f64> + Clone) -> Scale {
     match (values.clone().reduce(f64::min), values.reduce(f64::max)) {
         (Some(low), Some(high)) if low > 0.0 && high / low >= crate::binning::SKEWED => Scale::Log,

@@ -100,7 +100,7 @@ pub(crate) fn ends(ends: LinkEnds) -> String {
     format!("{} to {}", name(ends.from), name(ends.to))
 }
 
-/// `1 device`, `10 devices`.
+/// Prints `1 device`, `10 devices`.
 pub(crate) fn devices(number: u64) -> String {
     format!("{number} device{}", if number == 1 { "" } else { "s" })
 }

@@ -38,7 +38,7 @@ pub(super) fn threshold(mut block: Block<'_>) -> Result<Threshold, PlanError> {
     Ok(Threshold { metric, table, payload_bytes, variant, min, max, by: by.unwrap_or_default() })
 }
 
-/// A text with a unit, or a bare number for what is counted.
+/// Reads a text with a unit, or a bare number for counts.
 fn quantity(value: &Scalar) -> Result<Quantity, String> {
     let count = |value: f64| {
         if value.is_finite() && value >= 0.0 {

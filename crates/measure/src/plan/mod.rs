@@ -1,4 +1,4 @@
-//! What to measure: a matrix of workloads, repetitions, a seed, thresholds. Knows no target.
+//! Plans: a matrix of workloads, repetitions, a seed, thresholds. A plan knows no target.
 //!
 //! A plan is TOML. Every key of a `[[measure]]` block takes a value or a list of values; lists
 //! multiply into a matrix, the block's first key varying slowest.
@@ -79,7 +79,7 @@ pub struct Step {
     pub ordinal: u32,
     /// Repetition, from 0.
     pub repetition: u32,
-    /// What to do.
+    /// Work of the step.
     pub workload: Workload,
 }
 
@@ -101,8 +101,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// The text of all plans, from which [`Set::parse`] reads them again. One plan is its own
-    /// text, verbatim.
+    /// Returns the text of all plans, from which [`Set::parse`] reads them again. One plan is its
+    /// own text, verbatim.
     #[must_use]
     pub fn text(&self) -> String {
         match self.plans.as_slice() {
@@ -139,13 +139,13 @@ impl Set {
         names.join(" + ")
     }
 
-    /// The seed of the run: that of the first plan.
+    /// Returns the seed of the run: that of the first plan.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.plans.first().map_or(DEFAULT_SEED, |p| p.seed)
     }
 
-    /// The thresholds of all plans, each with the positions of the cells of its own plan.
+    /// Returns the thresholds of all plans, each with the positions of the cells of its own plan.
     #[must_use]
     pub fn thresholds(&self) -> Vec<(Range<u32>, &Threshold)> {
         let mut all = Vec::new();
@@ -158,8 +158,8 @@ impl Set {
         all
     }
 
-    /// The work to do, in order. Repetitions go through a plan's whole matrix, so that a drift of
-    /// the place touches all cells alike.
+    /// Returns the work to do, in order. Repetitions go through a plan's whole matrix, so that a
+    /// drift of the place touches all cells alike.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 use espbench_model::workload::Workload;
 
-/// A text in TOML's quotes.
+/// Returns a text in TOML's quotes.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

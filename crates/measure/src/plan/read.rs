@@ -15,14 +15,14 @@ use toml::de::{DeTable, DeValue};
 /// Cells that one plan may have: more is a slip of the hand.
 const MOST_CELLS: usize = 10_000;
 
-/// What is wrong with a plan, and where.
+/// Mistake in a plan, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong, and what would do.
+    /// Description of the mistake, with what would do.
     pub message: String,
 }
 
@@ -40,7 +40,7 @@ impl PlanError {
         Self { line, column, message: message.into() }
     }
 
-    /// The same error, `lines` further down.
+    /// Returns the error `lines` further down.
     pub(super) fn moved(mut self, lines: usize) -> Self {
         self.line += lines;
         self
@@ -66,7 +66,7 @@ impl Scalar {
         }
     }
 
-    /// A whole number within `range`.
+    /// Returns a whole number within `range`.
     pub(crate) fn int(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
             Self::Int(n) if u64::try_from(*n).is_ok_and(|n| range.contains(&n)) => Ok(*n as u64),
@@ -77,7 +77,7 @@ impl Scalar {
         }
     }
 
-    /// A size: a bare number of bytes, or a text with a unit.
+    /// Returns a size in bytes: a bare number, or a text with a unit.
     pub(crate) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
             Self::Text(text) => {
@@ -127,7 +127,7 @@ impl Scalar {
         }
     }
 
-    /// One of a closed set of words.
+    /// Returns one of a closed set of words.
     pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
         let text = self.text()?;
         words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
@@ -180,7 +180,7 @@ impl<'t> Block<'t> {
         Some(self.keys.remove(at).2)
     }
 
-    /// A key that takes one value.
+    /// Takes a key that has one value.
     pub(super) fn one<T>(
         &mut self,
         key: &str,
@@ -191,7 +191,7 @@ impl<'t> Block<'t> {
         read(&scalar).map(Some).map_err(|e| self.error(&span, format!("`{key}`: {e}")))
     }
 
-    /// The remaining keys in the order of the text, each with its list of values.
+    /// Returns the remaining keys in the order of the text, each with its list of values.
     pub(super) fn lists(&mut self, known: &[&str]) -> Result<Vec<(String, Values)>, PlanError> {
         let mut lists = Vec::new();
         for (key, span, value) in core::mem::take(&mut self.keys) {
@@ -212,7 +212,7 @@ impl<'t> Block<'t> {
         Ok(lists)
     }
 
-    /// An error for the first key that nobody took.
+    /// Returns an error for the first key that nobody took.
     pub(super) fn finish(self, known: &[&str]) -> Result<(), PlanError> {
         match self.keys.first() {
             Some((key, span, _)) => Err(self.error(span, unknown(key, known))),
@@ -220,7 +220,7 @@ impl<'t> Block<'t> {
         }
     }
 
-    /// The tables of `[[key]]`.
+    /// Returns the tables of `[[key]]`.
     fn blocks(&mut self, key: &str) -> Result<Vec<Self>, PlanError> {
         let Some(value) = self.take_value(key) else { return Ok(Vec::new()) };
         let wrong = |span: &Range<usize>| {
@@ -268,7 +268,7 @@ fn unknown(key: &str, known: &[&str]) -> String {
     format!("unknown key `{key}`.{} Known here: {}", guess(key, known), known.join(", "))
 }
 
-/// ` Did you mean ...?` where a known name is near to one that is not known.
+/// Returns ` Did you mean ...?` where a known name is near to one that is not known.
 #[must_use]
 pub fn guess(name: &str, known: &[&str]) -> String {
     text::meant(name, known).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default()

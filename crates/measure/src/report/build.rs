@@ -54,7 +54,7 @@ pub struct Floor {
 }
 
 impl Builder {
-    /// For the run of these facts.
+    /// Creates a builder for the run of these facts.
     #[must_use]
     pub fn new(facts: &RunFacts) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Builder {
         self.digests.push(Digest::new(recorded, cells));
     }
 
-    /// The report: a pure function of what was added, of the published cells and of the
+    /// Returns the report: a pure function of what was added, of the published cells and of the
     /// calibration. `planned` is the number of cells (with repetitions) that the plan has.
     #[must_use]
     pub fn finish(
@@ -184,7 +184,7 @@ pub fn report(
     builder.finish(overhead, planned, published)
 }
 
-/// Published cells with the floors that are known of the very same cells.
+/// Returns the published cells with the floors that are known of the very same cells.
 fn floored(published: &[Cell], floors: &[(Identity, f64)]) -> Vec<Cell> {
     let floor = |cell: &Cell| floors.iter().find(|(id, _)| *id == cell.id).map(|it| it.1);
     published.iter().map(|cell| Cell { floor: floor(cell), ..cell.clone() }).collect()
@@ -205,12 +205,13 @@ pub(crate) fn known(cell: &mut Cell) {
     }
 }
 
-/// Whether quantities in that unit cannot be negative: times, rates, shares, sizes.
+/// Returns whether quantities in that unit cannot be negative: times, rates, shares, sizes.
 fn is_positive(unit: &str) -> bool {
     Dimension::of(unit).is_some()
 }
 
-/// What became of the plan's thresholds. A plan that cannot be read (by a later version) has none.
+/// Returns the outcomes of the plan's thresholds. A plan that cannot be read (by a later version)
+/// has none.
 fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
     let Ok(plans) = Set::parse(plan_text) else { return Vec::new() };
     let check = |(cells, threshold): (Range<u32>, &Threshold)| {

@@ -111,12 +111,12 @@ impl Digest {
         label::plan(self.workload.kind(), &self.settings, keep)
     }
 
-    /// The first cell of that metric.
+    /// Returns the first cell of that metric.
     pub(crate) fn cell(&self, metric: &str) -> Option<&Cell> {
         self.cells.iter().find(|c| c.id.metric == metric)
     }
 
-    /// The cells of that metric, where there is one for each run or step.
+    /// Returns the cells of that metric, where there is one for each run or step.
     pub(crate) fn all<'a>(&'a self, metric: &'a str) -> impl Iterator<Item = &'a Cell> {
         self.cells.iter().filter(move |c| c.id.metric == metric)
     }
@@ -154,7 +154,7 @@ impl Distribution {
     }
 }
 
-/// What tables and figures are made from.
+/// Material of tables and figures.
 pub(crate) struct Material<'a> {
     pub(crate) origin: Origin,
     pub(crate) digests: &'a [Digest],
@@ -162,13 +162,13 @@ pub(crate) struct Material<'a> {
 }
 
 impl Material<'_> {
-    /// The digests of one kind.
+    /// Returns the digests of one kind.
     pub(crate) fn of_kind(&self, kind: &str) -> Vec<&Digest> {
         self.digests.iter().filter(|d| d.workload.kind() == kind).collect()
     }
 
-    /// The published cells of the same thing as `cell`, whatever the device and the place: the
-    /// same metric over the same transport, at the same payload where both name one.
+    /// Returns the published cells of the same thing as `cell`, whatever the device and the place:
+    /// the same metric over the same transport, at the same payload where both name one.
     pub(crate) fn beside(&self, cell: &Cell) -> Vec<&Cell> {
         if let Some(own) = wifi::same(cell, 0, &self.published.iter().collect::<Vec<_>>()) {
             return own.into_iter().collect();
@@ -188,7 +188,7 @@ impl Material<'_> {
         self.published.iter().filter(same).collect()
     }
 
-    /// A title that says where the numbers come from: see [`Origin::titled`].
+    /// Returns a title that says where the numbers come from: see [`Origin::titled`].
     pub(crate) fn titled(&self, title: &str) -> String {
         self.origin.titled(title)
     }

@@ -9,7 +9,7 @@ use espbench_model::fact;
 use espbench_model::sample::{Cause, Fate, Interval, Observer, Sample};
 
 impl Losses {
-    /// Of one recorded cell.
+    /// Counts the losses of one recorded cell.
     #[must_use]
     pub fn of(recorded: &Recorded) -> Self {
         let mut losses = Self {
@@ -33,7 +33,7 @@ impl Losses {
         losses
     }
 
-    /// Of the probes among samples that belong to no plan.
+    /// Counts the losses of the probes among samples that belong to no plan.
     pub(crate) fn of_probes(place: String, samples: &[Sample]) -> Self {
         let mut losses = Self { place, ..Self::default() };
         losses.probes(samples, false);
@@ -55,19 +55,19 @@ impl Losses {
         }
     }
 
-    /// All that were lost.
+    /// Returns how many probes were lost.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.causes.values().sum()
     }
 
-    /// The share that was lost, in percent; 0 where there was nothing to lose.
+    /// Returns the share that was lost, in percent; 0 where there was nothing to lose.
     #[must_use]
     pub fn share(&self) -> f64 {
         if self.probes == 0 { 0.0 } else { 100.0 * self.lost() as f64 / self.probes as f64 }
     }
 
-    /// Whether there is anything to tell.
+    /// Returns whether nothing was lost and nothing else happened to probes.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.lost() == 0 && self.others.values().all(|&n| n == 0)
@@ -103,8 +103,8 @@ impl Losses {
         }
     }
 
-    /// Only totals count: intervals would count twice. The receiving end knows what is missing;
-    /// where this end sent, that is the peer's report.
+    /// Counts a total; intervals would count twice. The receiving end knows what is missing; where
+    /// this end sent, that is the peer's report.
     fn interval(&mut self, i: &Interval) {
         if !i.total || i.observer == Observer::Sender {
             return;

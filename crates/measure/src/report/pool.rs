@@ -29,7 +29,7 @@ pub(super) fn digests(all: Vec<Digest>) -> Vec<Digest> {
     pooled
 }
 
-/// One digest of at least one repetition.
+/// Pools at least one repetition into one digest.
 fn one(repetitions: &[Digest]) -> Digest {
     let first = &repetitions[0];
     let of_metric = |cell: &Cell| -> Cell {
@@ -61,7 +61,7 @@ fn join(a: Option<String>, b: Option<String>) -> Option<String> {
     }
 }
 
-/// The same for losses: what became of the probes of all repetitions.
+/// Pools losses: the fates of the probes of all repetitions.
 pub(super) fn losses(all: Vec<(Workload, OfCell)>) -> Vec<OfCell> {
     let mut pooled: Vec<OfCell> = Vec::new();
     for (workload, ((ordinal, repetition), losses)) in all {

@@ -15,11 +15,11 @@ pub struct Section<'a> {
     pub id: &'static str,
     /// Title.
     pub title: &'static str,
-    /// Its tables.
+    /// Tables of the chapter.
     pub tables: Vec<Cow<'a, Table>>,
-    /// Its figures.
+    /// Figures of the chapter.
     pub figures: Vec<&'a Figure>,
-    /// Its timelines of the medium.
+    /// Timelines of the medium.
     pub timelines: &'a [Timeline],
 }
 
@@ -44,7 +44,8 @@ const LAST: [(&str, &str); 6] = [
 ];
 
 impl Report {
-    /// The chapters that have something to show: what went wrong, then results, then the facts.
+    /// Returns the chapters that have something to show: what went wrong, then results, then the
+    /// facts.
     #[must_use]
     pub fn sections(&self) -> Vec<Section<'_>> {
         let made: Vec<Table> = [

@@ -1,4 +1,4 @@
-//! The same of the documents of tests over Wi-Fi: see [`crate::wifi`].
+//! Accuracy of simulated cells against the documents of tests over Wi-Fi: see [`crate::wifi`].
 //!
 //! | group | metrics | asked |
 //! |---|---|---|
@@ -17,7 +17,7 @@ use crate::settings::Setting;
 use crate::wifi::{self, Document};
 use alloc::vec::Vec;
 
-/// Simulated cells against those of the documents; `None` where none is of both.
+/// Compares simulated cells with those of the documents; `None` where none is of both.
 #[must_use]
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let document: Vec<&Cell> = published.iter().filter(|it| is_result(it)).collect();
@@ -47,14 +47,14 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     Some(Truth::of(rows.into_iter().map(|(_, row)| row).collect(), missing, 0))
 }
 
-/// Whether it is a figure of a test, of the documents'.
+/// Returns whether a cell is a result of a test of the documents.
 fn is_result(cell: &Cell) -> bool {
     Document::of_table(&cell.id.table).is_some_and(|it| cell.source.as_deref() == Some(it.source))
         && (cell.id.transport != "config" || cell.id.metric == wifi::heap::AVAILABLE)
         && cell.value.is_some()
 }
 
-/// Whether only their order tells two cells apart.
+/// Returns whether only their order tells two cells apart.
 fn are_alike(a: &Cell, b: &Cell) -> bool {
     let columns = |id: &Identity| {
         (id.table.clone(), id.mode.clone(), id.metric.clone(), id.environment.clone())
@@ -74,7 +74,7 @@ fn row(ours: &Cell, published: &Cell) -> Option<Row> {
     })
 }
 
-/// The group of a published cell.
+/// Returns the group of a published cell.
 fn group(cell: &Cell) -> Kind {
     // A run of several has an order, and is not the mean of them.
     let is_ordered = Document::of_table(&cell.id.table).is_some_and(|it| it.ordered);

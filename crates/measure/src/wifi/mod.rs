@@ -28,7 +28,7 @@ use espbench_model::workload::Name;
 /// A published table of tests over Wi-Fi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its name in `published.csv`.
+    /// Name of the table in `published.csv`.
     pub table: &'static str,
     /// The document, as `published.csv` names it.
     pub source: &'static str,
@@ -38,9 +38,9 @@ pub struct Document {
     pub(crate) payload: bool,
     /// Whether it tells numbers of devices.
     pub(crate) devices: bool,
-    /// What it says of a network without a key.
+    /// Word of the document for a network without a key.
     pub(crate) open: &'static str,
-    /// What it says of the mode.
+    /// Mode as the document names it.
     pub(crate) mode: Mode,
     /// Whether rows with the same columns are of several firmwares.
     pub(crate) firmware: bool,
@@ -71,13 +71,13 @@ pub const PREFIX: &str = "wifi-";
 pub const RAW: &str = "raw-802.11";
 
 impl Document {
-    /// The document of that table.
+    /// Returns the document of that table.
     #[must_use]
     pub fn of_table(table: &str) -> Option<&'static Self> {
         documents().find(|it| it.table == table)
     }
 
-    /// The document that a plan of that name carries out, for cells of that kind.
+    /// Returns the document that a plan of that name carries out, for cells of that kind.
     #[must_use]
     pub fn of_plan(name: &str, kind: &str) -> Option<&'static Self> {
         Self::of_table(name.strip_prefix(PREFIX).unwrap_or(name)).filter(|it| it.kind == kind)
@@ -125,21 +125,21 @@ pub(crate) fn own_table(recorded: &Recorded, plan: &str, cells: &mut [Cell]) {
     }
 }
 
-/// The device's variant that a cell of ours names, if it is of a test over Wi-Fi.
+/// Returns the device's variant that a cell of ours names, if it is of a test over Wi-Fi.
 #[must_use]
 pub fn device(cell: &Cell) -> Option<&str> {
     cell.settings.lab_variant().map(Name::as_str)
 }
 
-/// The kind of workload that gives cells of a table.
+/// Returns the kind of workload that gives cells of a table.
 #[must_use]
 pub fn kind_of(table: &str) -> &str {
     Document::of_table(table).map_or(table, |it| it.kind)
 }
 
-/// The published cell that is of the very same thing as `cell`, where that is a cell of a document's
-/// test over Wi-Fi; there may be none. `number`: how many cells of ours with the same columns stand
-/// before it.
+/// Returns the published cell that is of the very same thing as `cell`, where that is a cell of a
+/// document's test over Wi-Fi; there may be none. `number`: how many cells of ours with the same
+/// columns stand before it.
 ///
 /// `None` for other cells: what stands beside them is what is nearest.
 #[must_use]
@@ -151,7 +151,7 @@ pub fn same<'a>(cell: &Cell, number: usize, published: &[&'a Cell]) -> Option<Op
     Some(if document.ordered { all.nth(number) } else { all.next() }.copied())
 }
 
-/// The columns, and the statistic, which a document may name otherwise.
+/// Returns whether columns and statistic agree; a document may name the statistic otherwise.
 fn is_same(ours: &Cell, published: &Cell) -> bool {
     let columns = |id: &Identity| Identity { metric: String::new(), ..id.clone() };
     published.origin == Origin::Published
@@ -161,7 +161,7 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
         && columns(&ours.id) == columns(&published.id)
 }
 
-/// Whether ours was taken as the document took its own.
+/// Returns whether ours was taken as the document took its own.
 fn is_procedure(ours: &Cell, published: &Cell) -> bool {
     let settings = ours.settings.without(&[Key::LabVariant]);
     kind::named(kind_of(&ours.id.table))
@@ -178,8 +178,8 @@ fn ends_alike(ours: &str, published: &str) -> bool {
     ours == published || !(ours.ends_with("_avg") || published.ends_with("_avg"))
 }
 
-/// Whether ours ran the row's firmware: what the target told, or, where it told none, by how the
-/// variant's name ends (`…-sdk-2.2` is `RTOS SDK 2.2`).
+/// Returns whether ours ran the row's firmware: as the target told or, where it told none, by how
+/// the variant's name ends (`…-sdk-2.2` is `RTOS SDK 2.2`).
 fn is_firmware(ours: &Cell, published: &Cell) -> bool {
     let Some(wanted) = published.firmware.as_deref() else { return true };
     let slug = wanted.to_lowercase().replace(' ', "-");
@@ -199,7 +199,7 @@ pub fn noted_firmware(table: &str, note: Option<&str>) -> Option<String> {
     Some(note.split_once(';').map_or(note, |(first, _)| first).into())
 }
 
-/// The name of the plan of each position in a run's plans.
+/// Returns the name of the plan of each position in a run's plans.
 pub(crate) fn plan_names(text: &str) -> Vec<(core::ops::Range<u32>, String)> {
     let Ok(set) = crate::plan::Set::parse(text) else { return Vec::new() };
     let mut first = 0;

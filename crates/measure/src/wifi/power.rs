@@ -23,8 +23,8 @@ use espbench_model::sample::{Fate, Sample};
 /// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
 pub const USUAL_MAH: f64 = 2210.0;
 
-/// The cells; none where no charge was counted. `like`, a cell of the same work, gives the identity
-/// columns.
+/// Returns the cells; none where no charge was counted. `like`, a cell of the same work, gives the
+/// identity columns.
 pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     let Some(like) = like else { return Vec::new() };
     let count = |name: &str| recorded.counters.get(name).copied();
@@ -63,7 +63,7 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     cells
 }
 
-/// Messages that arrived; copies count once.
+/// Returns how many messages arrived; copies count once.
 fn delivered(recorded: &Recorded) -> u64 {
     let arrived = |it: &&Sample| matches!(it, Sample::Probe(p) if p.fate == Fate::Delivered);
     recorded.samples.iter().filter(arrived).count() as u64

@@ -29,7 +29,7 @@ pub(in crate::kind) const DEFAULT: EspNow = EspNow {
     encrypted: false,
 };
 
-/// How often the report does a test's packet, ping or encryption.
+/// Returns how often the report does a test's packet, ping or encryption.
 pub(super) const fn usual_count(test: EspNowTest) -> u32 {
     match test {
         EspNowTest::OneWay => 10,
@@ -58,7 +58,7 @@ pub(super) fn check_cast(cast: EspNowCast, test: &str) -> Result<(), String> {
     Err(format!("`{test}` sends as its protocol has it: leave out `cast`"))
 }
 
-/// `3 m`, or `0.5 m to 1 m`.
+/// Parses `3 m`, or `0.5 m to 1 m`.
 pub(super) fn distance(text: &str) -> Result<(f32, f32), String> {
     let one = |text: &str| {
         let metres = units::parse(text, Dimension::Length)? as f32;
@@ -80,7 +80,7 @@ pub(super) fn distance(text: &str) -> Result<(f32, f32), String> {
     Ok((near, far))
 }
 
-/// The distance as a plan says it.
+/// Prints the distance as a plan says it.
 pub(super) fn print_distance((near, far): (f32, f32)) -> String {
     if near == far { format!("{near} m") } else { format!("{near} m to {far} m") }
 }

@@ -69,7 +69,7 @@ pub(super) fn get(work: &Iperf, key: &str) -> Option<String> {
     }
 }
 
-/// Whether they go together.
+/// Checks that the options go together.
 pub(super) fn check(work: &Iperf) -> Result<(), String> {
     let udp = work.transport == Transport::Udp;
     if udp && (work.mss.is_some() || work.congestion.is_some()) {
@@ -95,7 +95,7 @@ pub(super) fn check(work: &Iperf) -> Result<(), String> {
     trip_times(work, udp)
 }
 
-/// Whether what `trip_times` adds fits into a datagram or a write.
+/// Checks that the header of `trip_times` fits into a datagram or a write.
 fn trip_times(work: &Iperf, udp: bool) -> Result<(), String> {
     let least = match (udp, work.direction) {
         (false, _) => BURST_HEADER as u32,
