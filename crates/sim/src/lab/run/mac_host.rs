@@ -26,14 +26,14 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Sample};
 use espbench_model::time::Instant;
 
-/// A station that is not there: what is sent to it is never acknowledged.
+/// A station that does not exist: nothing that is sent to it is acknowledged.
 const NOBODY: u32 = GROUP - 1;
 
-/// AirtimeKind the lab knows beside devices and room.
+/// The lab's part of the nodes beside their firmware: drivers, frames on their way, joining.
 #[derive(Debug)]
 pub(super) struct Ether {
     pub(super) pool: FramePool,
-    /// Frames that drivers took.
+    /// The number of frames that drivers took.
     pub(super) frames: u64,
     pub(super) drivers: Vec<Driver>,
     pub(super) others: Others,
@@ -42,7 +42,7 @@ pub(super) struct Ether {
     pub(super) missed: Vec<(NodeId, MissReason)>,
 }
 
-/// AirtimeKind the lab asked the room to be woken for.
+/// A reason for which the lab asked the room to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wake {
     /// Something of a device: its start, or at its console.
@@ -60,7 +60,7 @@ pub(super) enum Wake {
 }
 
 impl Wake {
-    /// As a token: what, 24 bits of life, 32 of who.
+    /// Packs it into a token: 8 bits of kind, 24 of life, 32 of a number.
     pub(super) fn token(self) -> u64 {
         let of = |kind: u64, life: u32, who: u32| {
             kind << 56 | u64::from(life & 0xFF_FFFF) << 32 | u64::from(who)
@@ -94,7 +94,7 @@ impl Wake {
     }
 }
 
-/// AirtimeKind lies outside of the devices.
+/// The world around the nodes, as their host.
 pub(crate) struct Link<'a, W> {
     pub(super) room: &'a mut WirelessMedium,
     pub(super) ether: &'a mut Ether,
@@ -178,7 +178,7 @@ impl<W: Tap> DeviceHost for Link<'_, W> {
 }
 
 impl Ether {
-    /// A frame reaches the MAC.
+    /// Gives a frame to the MAC.
     fn push(&mut self, room: &mut WirelessMedium, handle: Handle) {
         let frame = self.pool.get(handle);
         let driver = &self.drivers[frame.node.index()];
@@ -257,11 +257,11 @@ impl<W: Tap> MacHost<'_, '_, W> {
         }
     }
 
-    /// A frame of a device is over for all who hear it.
+    /// Hands a frame of a device to all who have heard it.
     fn deliver(&mut self, room: &mut WirelessMedium, frame: &Ppdu, heard: &[Reception]) {
         let handle = Handle::of(frame.tag as u32);
         let now = room.now();
-        // AirtimeKind a frame causes may put more into the pool, so its bytes are lent.
+        // Whatever a frame causes may put more into the pool, so its bytes are lent.
         let (data, from, to) = self.ether.pool.lend(handle);
         let read = Read::new(&data);
         let whom = meant_for(&data);
@@ -287,7 +287,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
         self.ether.pool.take_back(handle, data);
     }
 
-    /// Who missed a frame that was meant for it remembers why; so does its sender.
+    /// Notes why a frame was missed with whom it was meant for, and with its sender.
     fn blame(&mut self, now: Instant, frame: &Ppdu, missed: &[MissedReception]) {
         if missed.is_empty() {
             return;
@@ -309,7 +309,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
         }
     }
 
-    /// A frame, for who watches.
+    /// Shows a frame to whoever watches.
     fn show(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         let flight = self.ether.flight(frame, heard, missed);
         if flight.what != AirtimeKind::Data {

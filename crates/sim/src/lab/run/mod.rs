@@ -56,7 +56,7 @@ const STAGGER: Duration = Duration::from_millis(100);
 /// Stations of the medium are numbered: these devices first, then routers, machines with a radio, and
 /// background.
 pub struct Lab<'a, W = ()> {
-    /// Is told what happens.
+    /// The witness of what happens.
     pub watch: W,
     pub(in crate::lab) room: WirelessMedium,
     device_set: DeviceSet<Box<Node>>,
@@ -65,7 +65,7 @@ pub struct Lab<'a, W = ()> {
     stuck: Option<Stuck>,
 }
 
-/// AirtimeKind a lab is made of.
+/// The parts that a lab is made of.
 #[derive(Debug)]
 pub struct LabSetup {
     /// The room, with its stations' MACs.
@@ -95,7 +95,7 @@ impl LabSetup {
     }
 }
 
-/// How far a device has got with joining a network: what the light of the `solution` example shows.
+/// The progress of a device in joining a network, as the light of the `solution` example shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Joining {
     /// It has no credentials, or was told to leave.
@@ -223,19 +223,18 @@ impl<'a, W: Tap> Lab<'a, W> {
         }
     }
 
-    /// Whether samples are kept; they are, if nothing else is said.
+    /// Sets whether samples are kept; they are, if nothing else is said.
     pub fn keep_samples(&mut self, keep: bool) {
         self.device_set.keep_samples = keep;
     }
 
-    /// Whether payloads that reach an application are kept for
-    /// [`data`](crate::talk::Conversation::data); they are, if nothing
-    /// else is said.
+    /// Sets whether payloads that reach an application are kept for
+    /// [`data`](crate::talk::Conversation::data); they are, if nothing else is said.
     pub fn keep_data(&mut self, keep: bool) {
         self.device_set.keep_data = keep;
     }
 
-    /// A device, unless it is off.
+    /// Returns a device, unless it is off.
     pub fn device(&self, node: NodeId) -> Option<&Node> {
         self.device_set.member(node).device.as_deref()
     }
@@ -254,37 +253,37 @@ impl<'a, W: Tap> Lab<'a, W> {
         device_set.apply(&mut link, node, |it, now, board| act(it, now, board))
     }
 
-    /// How far a device has got with joining the network whose credentials it was given last.
+    /// Returns how far a device has got with joining the network whose credentials it was given last.
     pub fn joining(&self, node: NodeId) -> Joining {
         self.ether.joining.progress(node)
     }
 
-    /// The channel that a node is on.
+    /// Returns the channel that a node is on.
     pub fn channel(&self, node: NodeId) -> u8 {
         self.room.channel(u32::from(node.0))
     }
 
-    /// AirtimeKind the MAC of a station has counted: devices, then routers, then background.
+    /// Returns the counters of a station's MAC: devices, then routers, then background.
     pub fn mac_counters(&self, station: u32) -> mac::MacCounters {
         self.room.counters(station)
     }
 
-    /// AirtimeKind a node's engine has counted since its start; zeros while it is off.
+    /// Returns the counters of a node's engine since its start; zeros while it is off.
     pub fn counters(&self, node: NodeId) -> EngineCounters {
         self.device(node).map_or_else(EngineCounters::default, Node::counters)
     }
 
-    /// AirtimeKind a node's queues have dropped since its start.
+    /// Returns the numbers of what a node's queues have dropped since its start.
     pub fn dropped(&self, node: NodeId) -> Dropped {
         self.device(node).map_or_else(Dropped::default, Node::dropped)
     }
 
-    /// AirtimeKind the driver of a node has dropped.
+    /// Returns the numbers of what the driver of a node has dropped.
     pub fn drops(&self, node: NodeId) -> Drops {
         self.ether.drivers[node.index()].drops
     }
 
-    /// When a node joined a router, and which one, if it is with one.
+    /// Returns when a node joined a router, and which one, if it is with one.
     pub fn joined(&self, node: NodeId) -> Option<(Instant, u32)> {
         self.ether.joining.joined.get(&node).copied()
     }
