@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::join::Joining;
 use super::others::{BEACON, Others};
 use super::tap::{Content, Tap};
-use crate::lab::trace::{AirtimeKind, Flight};
+use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::lab::wifi::Network;
 use crate::mac::{
     FrameKind, GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxFrame, TxStatus,
@@ -199,37 +199,22 @@ impl Ether {
         }
     }
 
+    /// Returns the flight of a frame, with who has read it.
     fn flight(&self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) -> Flight {
-        let collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
-        let (what, queued, queue) = match (frame.kind, frame.tag >> 32) {
-            (FrameKind::Ack, _) => (AirtimeKind::Ack, frame.begin, 0),
+        let mut flight = Flight::of(frame);
+        flight.heard = heard.len() as u32 + u32::from(frame.repeated);
+        (flight.collided, flight.noise) = missed_by_cause(missed);
+        match (frame.kind, frame.tag >> 32) {
+            (FrameKind::Ack, _) => (flight.what, flight.queue) = (AirtimeKind::Ack, 0),
             (_, 0) => {
-                let sent = self.pool.get(Handle::of(frame.tag as u32));
-                let queue = self.drivers[frame.from as usize].held_at_begin;
-                (AirtimeKind::Data, sent.at.as_nanos(), queue)
+                flight.what = AirtimeKind::Data;
+                flight.queued = self.pool.get(Handle::of(frame.tag as u32)).at;
+                flight.queue = self.drivers[frame.from as usize].held_at_begin;
             }
-            (_, 1) => (AirtimeKind::Beacon, frame.begin, 1),
-            _ => (AirtimeKind::Background, frame.begin, 1),
-        };
-        Flight {
-            what,
-            from: frame.from,
-            to: (!frame.is_group()).then_some(frame.to),
-            queued: Instant::from_nanos(queued),
-            begin: Instant::from_nanos(frame.begin),
-            end: Instant::from_nanos(frame.end),
-            channel: frame.channel,
-            mode: frame.mode,
-            octets: frame.octets,
-            sequence: frame.sequence,
-            attempt: frame.attempt,
-            heard: heard.len() as u32 + u32::from(frame.repeated),
-            collided,
-            noise: missed.len() as u32 - collided,
-            queue,
-            mpdus: 1,
-            lost: 0,
+            (_, 1) => flight.what = AirtimeKind::Beacon,
+            _ => {}
         }
+        flight
     }
 }
 

@@ -16,38 +16,40 @@ mod tracer;
 mod windows;
 mod write;
 
-/// What a frame was.
+/// The kind of a frame.
 pub use espbench_model::excerpt::AirtimeKind;
 pub use levels::Courses;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
 
+use crate::mac::{MissedReception, Ppdu};
 use crate::radio::WifiMode;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 use occupancy::Usage;
 
 /// A frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flight {
-    /// What it was.
+    /// Its kind.
     pub what: AirtimeKind,
-    /// Who sent it: a station of the room. Devices come first, then routers, then background.
+    /// Sender: a station of the room. Devices come first, then routers, then background.
     pub from: u32,
-    /// To whom; `None` is to all.
+    /// Addressee; `None`: all.
     pub to: Option<u32>,
-    /// When its sender had it in its queue.
+    /// Time at which its sender had it in its queue.
     pub queued: Instant,
-    /// When it began.
+    /// Its beginning.
     pub begin: Instant,
-    /// When it ended.
+    /// Its end.
     pub end: Instant,
-    /// On which channel.
+    /// Its channel.
     pub channel: u8,
-    /// How it was sent.
+    /// Mode in which it was sent.
     pub mode: WifiMode,
     /// Octets of the MPDU with FCS.
     pub octets: u32,
@@ -59,7 +61,7 @@ pub struct Flight {
     pub heard: u32,
     /// Stations for which it was and that could not, by cause.
     pub collided: u32,
-    /// The same, too weak.
+    /// Stations for which it was and that found it too weak.
     pub noise: u32,
     /// Frames in the sender's queue when it began, with it.
     pub queue: u16,
@@ -69,7 +71,43 @@ pub struct Flight {
     pub lost: u8,
 }
 
-/// What a lab's history leaves: stretches of it, bounded, and what the channels' time went to.
+impl Flight {
+    /// Makes the flight of a PPDU that nobody has read yet and that never waited: one MPDU of somebody's
+    /// background, unless the caller knows more.
+    #[must_use]
+    pub fn of(frame: &Ppdu) -> Self {
+        let begin = Instant::from_nanos(frame.begin);
+        Self {
+            what: AirtimeKind::Background,
+            from: frame.from,
+            to: (!frame.is_group()).then_some(frame.to),
+            queued: begin,
+            begin,
+            end: Instant::from_nanos(frame.end),
+            channel: frame.channel,
+            mode: frame.mode,
+            octets: frame.octets,
+            sequence: frame.sequence,
+            attempt: frame.attempt,
+            heard: 0,
+            collided: 0,
+            noise: 0,
+            queue: 1,
+            mpdus: 1,
+            lost: 0,
+        }
+    }
+}
+
+/// Returns how many of those who missed a frame missed it for a collision, and how many since it was
+/// too weak.
+#[must_use]
+pub fn missed_by_cause(missed: &[MissedReception]) -> (u32, u32) {
+    let collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
+    (collided, missed.len() as u32 - collided)
+}
+
+/// The remains of a lab's history: stretches of it, bounded, and what the channels' time went to.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Names of the stations.

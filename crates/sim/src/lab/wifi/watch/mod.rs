@@ -13,7 +13,7 @@ use super::machine::{Body, Machine};
 use super::network::Network;
 use super::pool::{ALL, Pool};
 use super::setup::Place;
-use crate::lab::trace::{AirtimeKind, Flight};
+use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::mac::{FrameKind, MissedReception, MpduFate, MpduInfo, Ppdu, Reception};
 use crate::wifi::{self, FrameInfo, Subtype, WifiLayer};
 use alloc::collections::BTreeMap;
@@ -181,8 +181,7 @@ impl Network<'_> {
         let same = |it: &&mut Pending| (it.frame.from, it.frame.begin) == (frame.from, frame.begin);
         let Some(pending) = watched.pending.as_mut().filter(same) else { return };
         pending.heard = heard.len() as u32 + u32::from(frame.repeated);
-        pending.collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
-        pending.noise = missed.len() as u32 - pending.collided;
+        (pending.collided, pending.noise) = missed_by_cause(missed);
     }
 
     /// What became of each MPDU.
@@ -229,17 +228,6 @@ impl Network<'_> {
         };
         let taken = |it: &&MpduInfo| matches!(it.fate, MpduFate::Taken | MpduFate::Repeated);
         let flight = Flight {
-            what: AirtimeKind::Background,
-            from: frame.from,
-            to: (!frame.is_group()).then_some(frame.to),
-            queued: Instant::from_nanos(frame.begin),
-            begin: Instant::from_nanos(frame.begin),
-            end: Instant::from_nanos(frame.end),
-            channel: frame.channel,
-            mode: frame.mode,
-            octets: frame.octets,
-            sequence: frame.sequence,
-            attempt: frame.attempt,
             heard,
             collided,
             noise,
@@ -250,6 +238,7 @@ impl Network<'_> {
             } else {
                 0
             },
+            ..Flight::of(&frame)
         };
         let mut seen = Seen { flight, frame: &frame, mpdus, wifi, pool, lanes };
         seen.flight.what = seen.what();
