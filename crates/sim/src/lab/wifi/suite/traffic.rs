@@ -2,7 +2,7 @@
 //!
 //! Reports are datagrams to an echo on the PC; a stream is iperf's, between the device and the PC.
 //! The samples are added up by group, as counters of the cell: `GROUP-sent`, `GROUP-delivered`,
-//! `GROUP-mean-us` and `GROUP-bytes`.
+//! `GROUP-waited-us` (the times until the answers) and `GROUP-bytes`.
 
 use super::Cell;
 use crate::lab::net_scene::Application;
@@ -69,6 +69,7 @@ impl Cell<'_, '_> {
         }
     }
 
+    /// Starts a TCP stream from a client to a server that has no end.
     fn stream(
         &mut self,
         server: MachineId,
@@ -98,11 +99,10 @@ impl Cell<'_, '_> {
             }
         }
         for (name, sums) in groups {
-            let mean_us = sums.waited_ns / 1000 / sums.delivered.max(1);
             for (what, value) in [
                 ("sent", sums.sent),
                 ("delivered", sums.delivered),
-                ("mean-us", mean_us),
+                ("waited-us", sums.waited_ns / 1000),
                 ("bytes", sums.bytes),
             ] {
                 if value > 0 {

@@ -130,6 +130,8 @@ fn devices_that_are_not_measured_work_and_are_counted_by_group() {
     // 36 sensors, two reports a second each, for some five seconds; the last are under way.
     assert!((300..380).contains(&count("sensor-sent")), "{}", count("sensor-sent"));
     assert!(count("sensor-delivered") * 100 >= count("sensor-sent") * 95);
+    // An answer takes 1 ms at least: the times of all of them are added up.
+    assert!(count("sensor-waited-us") > count("sensor-delivered") * 1000);
     assert!(count("camera-bytes") > 1_000_000, "{}", count("camera-bytes"));
     let mut quiet = scene.clone();
     quiet.devices.iter_mut().for_each(|it| it.application = Application::None);
