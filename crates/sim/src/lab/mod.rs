@@ -11,6 +11,8 @@
 //! | [`survey`] | who hears whom, before anything is sent |
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |
+//! | [`wifi`] | machines with IP programs, and the Wi-Fi between them |
+//! | `token` | the numbers by which the medium hands back wake-ups and frames |
 //! | [`predict`] | what if so many devices send so often |
 
 pub mod file;
@@ -23,5 +25,6 @@ pub mod run;
 pub mod scene;
 pub mod suite;
 pub mod survey;
+mod token;
 pub mod trace;
 pub mod wifi;

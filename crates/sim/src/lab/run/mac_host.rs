@@ -4,8 +4,9 @@
 use super::blame::meant_for;
 use super::driver::Driver;
 use super::join::Joining;
-use super::others::{BEACON, Others};
+use super::others::Others;
 use super::tap::{Content, Tap};
+use crate::lab::token::{FrameTag, Wake};
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::lab::wifi::Network;
 use crate::mac::{
@@ -40,58 +41,6 @@ pub(super) struct Ether {
     pub(super) joining: Joining,
     pub(super) heard: Vec<NodeId>,
     pub(super) missed: Vec<(NodeId, MissReason)>,
-}
-
-/// A reason for which the lab asked the room to be woken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wake {
-    /// Something of a device: its start, or at its console.
-    Cue(Cue, NodeId, u32),
-    /// A frame reaches the MAC.
-    Send(Handle),
-    /// A device learns what became of its frame.
-    Sent(NodeId, u32, bool),
-    /// A router's beacon is due.
-    Beacon(u32),
-    /// A background station has frames.
-    Load(u32),
-    /// A device goes on with joining a router.
-    Join(NodeId, u32),
-}
-
-impl Wake {
-    /// Packs it into a token: 8 bits of kind, 24 of life, 32 of a number.
-    pub(super) fn token(self) -> u64 {
-        let of = |kind: u64, life: u32, who: u32| {
-            kind << 56 | u64::from(life & 0xFF_FFFF) << 32 | u64::from(who)
-        };
-        match self {
-            Self::Cue(cue, node, life) => of(cue as u64, life, u32::from(node.0)),
-            Self::Send(handle) => of(8, 0, handle.number()),
-            Self::Sent(node, life, false) => of(9, life, u32::from(node.0)),
-            Self::Sent(node, life, true) => of(10, life, u32::from(node.0)),
-            Self::Beacon(router) => of(11, 0, router),
-            Self::Load(station) => of(12, 0, station),
-            Self::Join(node, life) => of(13, life, u32::from(node.0)),
-        }
-    }
-
-    fn of(token: u64) -> Self {
-        let (life, who) = ((token >> 32) as u32 & 0xFF_FFFF, token as u32);
-        let node = NodeId(who as u16);
-        match token >> 56 {
-            0 => Self::Cue(Cue::Start, node, life),
-            1 => Self::Cue(Cue::Answer, node, life),
-            2 => Self::Cue(Cue::Type, node, life),
-            3 => Self::Cue(Cue::Enter, node, life),
-            8 => Self::Send(Handle::of(who)),
-            9 => Self::Sent(node, life, false),
-            10 => Self::Sent(node, life, true),
-            11 => Self::Beacon(who),
-            12 => Self::Load(who),
-            _ => Self::Join(node, life),
-        }
-    }
 }
 
 /// The world around the nodes, as their host.
@@ -148,7 +97,9 @@ impl<W: Tap> DeviceHost for Link<'_, W> {
 
     fn silence(&mut self, node: NodeId, life: u32) {
         for tag in self.room.switch_off(u32::from(node.0)) {
-            self.ether.pool.release(Handle::of(tag as u32));
+            if let FrameTag::Node(handle) = FrameTag::of(tag) {
+                self.ether.pool.release(handle);
+            }
         }
         self.ether.drivers[node.index()].reset(life);
         self.ether.joining.forget(node);
@@ -190,7 +141,7 @@ impl Ether {
             },
         };
         let octets = mpdu_len(frame.data.len()) as u32;
-        let packet = TxFrame::new(to, octets, driver.mode, u64::from(handle.number()));
+        let packet = TxFrame::new(to, octets, driver.mode, FrameTag::Node(handle).tag());
         // After a reset the last frame of the former life may still be on the air, in a buffer of
         // its own.
         let taken = frame.life == driver.life && room.send(u32::from(frame.node.0), packet).is_ok();
@@ -204,14 +155,14 @@ impl Ether {
         let mut flight = Flight::of(frame);
         flight.heard = heard.len() as u32 + u32::from(frame.repeated);
         (flight.collided, flight.noise) = missed_by_cause(missed);
-        match (frame.kind, frame.tag >> 32) {
+        match (frame.kind, FrameTag::of(frame.tag)) {
             (FrameKind::Ack, _) => (flight.what, flight.queue) = (AirtimeKind::Ack, 0),
-            (_, 0) => {
+            (_, FrameTag::Node(handle)) => {
                 flight.what = AirtimeKind::Data;
-                flight.queued = self.pool.get(Handle::of(frame.tag as u32)).at;
+                flight.queued = self.pool.get(handle).at;
                 flight.queue = self.drivers[frame.from as usize].held_at_begin;
             }
-            (_, 1) => flight.what = AirtimeKind::Beacon,
+            (_, FrameTag::Beacon(_)) => flight.what = AirtimeKind::Beacon,
             _ => {}
         }
         flight
@@ -243,8 +194,12 @@ impl<W: Tap> MacHost<'_, '_, W> {
     }
 
     /// Hands a frame of a device to all who have heard it.
-    fn deliver(&mut self, room: &mut WirelessMedium, frame: &Ppdu, heard: &[Reception]) {
-        let handle = Handle::of(frame.tag as u32);
+    fn deliver(
+        &mut self,
+        room: &mut WirelessMedium,
+        (handle, frame): (Handle, &Ppdu),
+        heard: &[Reception],
+    ) {
         let now = room.now();
         // Whatever a frame causes may put more into the pool, so its bytes are lent.
         let (data, from, to) = self.ether.pool.lend(handle);
@@ -273,11 +228,16 @@ impl<W: Tap> MacHost<'_, '_, W> {
     }
 
     /// Notes why a frame was missed with whom it was meant for, and with its sender.
-    fn blame(&mut self, now: Instant, frame: &Ppdu, missed: &[MissedReception]) {
+    fn blame(
+        &mut self,
+        now: Instant,
+        (handle, frame): (Handle, &Ppdu),
+        missed: &[MissedReception],
+    ) {
         if missed.is_empty() {
             return;
         }
-        let whom = meant_for(&self.ether.pool.get(Handle::of(frame.tag as u32)).data);
+        let whom = meant_for(&self.ether.pool.get(handle).data);
         let mut first = None;
         for &MissedReception { station, cause } in missed {
             let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
@@ -297,12 +257,13 @@ impl<W: Tap> MacHost<'_, '_, W> {
     /// Shows a frame to whoever watches.
     fn show(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         let flight = self.ether.flight(frame, heard, missed);
-        if flight.what != AirtimeKind::Data {
+        let ether = &mut *self.ether;
+        let (FrameKind::Data, FrameTag::Node(handle)) = (frame.kind, FrameTag::of(frame.tag))
+        else {
             self.watch.flight(&flight, None);
             return;
-        }
-        let ether = &mut *self.ether;
-        let sent = ether.pool.get(Handle::of(frame.tag as u32));
+        };
+        let sent = ether.pool.get(handle);
         let content = Content { from: sent.from, to: sent.to, data: &sent.data };
         self.watch.flight(&flight, Some(content));
         if !self.watch.wants_notes() {
@@ -339,9 +300,6 @@ impl<W: Tap> MacHost<'_, '_, W> {
 
 impl<W: Tap> MacUser for MacHost<'_, '_, W> {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
-        if Network::is_ours(token) {
-            return self.net.on_wake(room, token);
-        }
         match Wake::of(token) {
             Wake::Cue(cue, node, life) => {
                 if self.device_set.member(node).life == life {
@@ -371,6 +329,11 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
                     self.join(room, node, token);
                 }
             }
+            Wake::Wifi(token) => self.net.wake_wifi(room, token),
+            Wake::Echo(request) => self.net.wake_echo(room, request),
+            Wake::EchoInterval => self.net.wake_echo_interval(room),
+            Wake::Wire(slot) => self.net.wake_wire(room, slot),
+            Wake::Machine(number) => self.net.wake_machine(room, number),
         }
     }
 
@@ -389,25 +352,28 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }
-        if Network::is_ours(frame.tag) || self.net.is_watched() {
+        let tag = FrameTag::of(frame.tag);
+        if matches!(tag, FrameTag::Wifi(_) | FrameTag::Echo(_)) || self.net.is_watched() {
             self.net.on_data(room, frame, heard, missed);
         }
-        if frame.tag < BEACON {
-            self.blame(room.now(), frame, missed);
-            self.deliver(room, frame, heard);
-        } else if frame.tag >> 32 == 1 && self.ether.joining.listens() {
-            let ether = &mut *self.ether;
-            let router = frame.tag as u32;
-            let channel = room.channel(ether.others.first[0] + router);
-            ether.joining.beacon(router, channel, ether.others.ssid(router), heard);
+        match tag {
+            FrameTag::Node(handle) => {
+                self.blame(room.now(), (handle, frame), missed);
+                self.deliver(room, (handle, frame), heard);
+            }
+            FrameTag::Beacon(router) if self.ether.joining.listens() => {
+                let ether = &mut *self.ether;
+                let channel = room.channel(ether.others.first[0] + router);
+                ether.joining.beacon(router, channel, ether.others.ssid(router), heard);
+            }
+            _ => {}
         }
     }
 
     fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
-        if done.tag >= BEACON {
+        let FrameTag::Node(handle) = FrameTag::of(done.tag) else {
             return self.net.on_tx_status(room, station, done);
-        }
-        let handle = Handle::of(done.tag as u32);
+        };
         let (life, bytes) = {
             let frame = self.ether.pool.get(handle);
             (frame.life, frame.data.len() as u32)
@@ -471,28 +437,5 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
             self.show(frame, heard, missed);
         }
         self.net.on_control(frame, heard, missed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_read_back() {
-        let node = NodeId(40_000);
-        let cues = [Cue::Start, Cue::Answer, Cue::Type, Cue::Enter];
-        let cues = cues.map(|cue| Wake::Cue(cue, node, 7));
-        let others = [
-            Wake::Send(Handle::of(123_456)),
-            Wake::Sent(node, 7, true),
-            Wake::Sent(node, 7, false),
-            Wake::Beacon(9),
-            Wake::Load(70_000),
-            Wake::Join(node, 1),
-        ];
-        for wake in cues.into_iter().chain(others) {
-            assert_eq!(Wake::of(wake.token()), wake);
-        }
     }
 }

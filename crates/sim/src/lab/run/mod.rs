@@ -26,6 +26,7 @@ pub use driver::Drops;
 pub use tap::{Content, Tap};
 
 use super::scene::{Background, Device, Router, Scene};
+use super::token::Wake;
 use super::wifi::{Network, NetworkSetup};
 use crate::mac::{self, WirelessMedium};
 use crate::random::{Purpose, RngStream};
@@ -43,7 +44,7 @@ use esp_now::node::device::{Busy, Dropped};
 use esp_now::node::engine::EngineCounters;
 use esp_now::node::task::Outgoing;
 use espbench_model::time::Instant;
-use mac_host::{Ether, Link, MacHost, Wake};
+use mac_host::{Ether, Link, MacHost};
 use others::Others;
 
 /// Devices are switched on within this time, at random, so that their ticks and their first frames

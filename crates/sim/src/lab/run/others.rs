@@ -1,6 +1,7 @@
 //! Routers and other people's stations: what they send.
 
 use crate::lab::scene::{Background, Router};
+use crate::lab::token::FrameTag;
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::radio::{Hr, WifiMode};
 use crate::random::{Purpose, RngStream};
@@ -10,10 +11,6 @@ use espbench_model::time::Instant;
 
 /// Beacons go at the lowest basic rate: 1 Mbit/s with the long preamble.
 const BEACONS: WifiMode = WifiMode::Hr(Hr::M1);
-
-/// Tags of frames that are none of a device's: see [`super::mac_host`].
-pub(super) const BEACON: u64 = 1 << 32;
-pub(super) const FOREIGN: u64 = 2 << 32;
 
 /// Routers and background stations.
 #[derive(Debug)]
@@ -65,7 +62,7 @@ impl Others {
         let station = self.first[0] + number;
         if room.queued(station) == 0 {
             let octets = router.beacon_octets;
-            let tag = BEACON | u64::from(number);
+            let tag = FrameTag::Beacon(number).tag();
             // The queue is empty.
             let _ = room.send(station, TxFrame::new(GROUP, octets, BEACONS, tag));
         }
@@ -81,7 +78,7 @@ impl Others {
         };
         let load = self.loads.get_mut(number as usize)?;
         let Background { octets, mode, .. } = load.it;
-        let tag = FOREIGN | u64::from(number);
+        let tag = FrameTag::Load(number).tag();
         for _ in 0..load.burst() {
             // What finds the queue full is dropped, and counted by the MAC.
             let _ = room.send(station, TxFrame::new(to, octets, mode, tag));

@@ -11,9 +11,9 @@ use super::field::Field;
 use super::machine::{Body, Job};
 use super::network::Network;
 use crate::lab::run::{Lab, Tap};
+use crate::lab::token::{FrameTag, Wake};
 use crate::mac::{Ppdu, Reception, TxFrame, TxStatus, WirelessMedium};
 use crate::radio::WifiMode;
-use crate::wifi;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -21,17 +21,6 @@ use core::time::Duration;
 use esp_now::frame::mpdu_len;
 use espbench_model::sample::{Cause, Fate, Probe};
 use espbench_model::time::Instant;
-
-/// Tags of its frames, and tokens of requests that are due.
-pub(super) const TAG: u64 = 1 << 58;
-/// Token: the interval of the board that asks has begun.
-const WINDOW: u64 = TAG | 1 << 40;
-const NUMBER: u64 = u32::MAX as u64;
-
-/// Whether a tag or a token of the room is of ESP-NOW.
-pub(super) const fn is_ours(tag: u64) -> bool {
-    !wifi::is_ours(tag) && tag & TAG != 0
-}
 
 /// An echo over ESP-NOW.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +53,16 @@ pub(super) struct Pair {
 }
 
 impl Pair {
+    /// Returns the frame of a request, or of its answer.
     const fn packet(&self, to: u32, number: u32) -> TxFrame {
         let octets = mpdu_len(self.echo.bytes as usize) as u32;
         // Action frames have the access category AC_VO.
-        TxFrame::new(to, octets, self.echo.mode, TAG | number as u64).at_once()
+        TxFrame::new(to, octets, self.echo.mode, FrameTag::Echo(number).tag()).at_once()
     }
 
-    fn due(&self, token: u64) -> Instant {
-        self.probes.get((token & NUMBER) as usize).map_or(Instant::NEVER, |it| it.due)
+    /// Returns the time at which a request is due.
+    fn due(&self, number: u32) -> Instant {
+        self.probes.get(number as usize).map_or(Instant::NEVER, |it| it.due)
     }
 }
 
@@ -92,26 +83,26 @@ impl<W: Tap> Lab<'_, W> {
         let pair = Pair { echo, device, asks, probes, waiting: VecDeque::new() };
         self.net.field.esp_now = Some(Box::new(pair));
         for (number, at) in (0..).zip(due) {
-            self.room.wake_at(*at, TAG | number);
+            self.room.wake_at(*at, Wake::Echo(number).token());
         }
     }
 
-    /// Ends it: its requests, in their order.
+    /// Ends it. Returns its requests, in their order.
     pub fn take_esp_now(&mut self) -> Vec<Probe> {
         self.net.field.esp_now.take().map_or_else(Vec::new, |it| it.probes)
     }
 }
 
 impl Field<'_> {
-    /// An interval of the connectionless modules begins at a station.
+    /// Wakes a board whose requests wait for the interval of the connectionless modules that begins.
     pub(super) fn interval_begins(&self, room: &mut WirelessMedium, station: u32) {
         let waits = |it: &Pair| it.echo.at_interval && it.asks == station && !it.waiting.is_empty();
         if self.esp_now.as_deref().is_some_and(waits) {
-            room.wake_at(room.now(), WINDOW);
+            room.wake_at(room.now(), Wake::EchoInterval.token());
         }
     }
 
-    /// It is known what became of a request.
+    /// Tells whoever watches what became of a request.
     fn esp_now_known(&mut self, now: Instant, number: u32) {
         let (Some(watched), Some(pair)) = (&mut self.watched, &self.esp_now) else { return };
         if let Some(probe) = pair.probes.get(number as usize) {
@@ -121,22 +112,27 @@ impl Field<'_> {
 }
 
 impl Network<'_> {
-    /// A request is due, or an interval has begun.
-    pub(super) fn esp_now_wakes(&mut self, room: &mut WirelessMedium, token: u64) {
+    /// Sends the requests that have waited for the interval.
+    pub(in crate::lab) fn wake_echo_interval(&mut self, room: &mut WirelessMedium) {
         let Some(pair) = &mut self.field.esp_now else { return };
-        if token == WINDOW {
-            for number in core::mem::take(&mut pair.waiting) {
-                self.ask(room, number);
-            }
-        } else if pair.due(token) != room.now() {
-            // Of an echo that has ended.
-        } else if pair.echo.at_interval {
-            pair.waiting.push_back((token & NUMBER) as u32);
-        } else {
-            self.ask(room, (token & NUMBER) as u32);
+        for number in core::mem::take(&mut pair.waiting) {
+            self.ask(room, number);
         }
     }
 
+    /// Sends a request that is due, or lets it wait for the interval.
+    pub(in crate::lab) fn wake_echo(&mut self, room: &mut WirelessMedium, number: u32) {
+        let Some(pair) = &mut self.field.esp_now else { return };
+        if pair.due(number) != room.now() {
+            // Of an echo that has ended.
+        } else if pair.echo.at_interval {
+            pair.waiting.push_back(number);
+        } else {
+            self.ask(room, number);
+        }
+    }
+
+    /// Sends a request.
     fn ask(&mut self, room: &mut WirelessMedium, number: u32) {
         let Some(pair) = &mut self.field.esp_now else { return };
         let packet = pair.packet(pair.device, number);
@@ -146,17 +142,16 @@ impl Network<'_> {
         probe.fate = Fate::Lost(if sent { Cause::Unknown } else { Cause::NoBuffers });
     }
 
-    /// Somebody has read a frame.
+    /// Sees to a frame that somebody has read.
     pub(super) fn esp_now_heard(
         &mut self,
         room: &mut WirelessMedium,
-        frame: &Ppdu,
+        (number, frame): (u32, &Ppdu),
         heard: &[Reception],
     ) {
         let now = room.now();
         let Some(pair) = &mut self.field.esp_now else { return };
         let by = |station: u32| heard.iter().any(|it| it.station == station);
-        let number = (frame.tag & NUMBER) as u32;
         let (machine, work) = (pair.echo.device.0, pair.echo.work.as_nanos() as u64);
         if frame.from == pair.asks && by(pair.device) {
             if let Some(Body::Esp(esp)) =
@@ -174,7 +169,7 @@ impl Network<'_> {
         }
     }
 
-    /// The device has worked on a request: it goes back.
+    /// Sends a request back on which the device has worked.
     pub(super) fn answer_esp_now(&mut self, room: &mut WirelessMedium, number: u32) {
         let Some(pair) = &mut self.field.esp_now else { return };
         let packet = pair.packet(pair.asks, number);
@@ -185,20 +180,25 @@ impl Network<'_> {
         }
     }
 
-    /// The MAC is done with a frame.
-    pub(super) fn esp_now_done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    /// Sees to a frame with which the MAC is done.
+    pub(super) fn esp_now_done(
+        &mut self,
+        room: &mut WirelessMedium,
+        station: u32,
+        (number, done): (u32, TxStatus),
+    ) {
         self.wifi.on_tx_status(room, station, done, &mut self.field);
         let Some(pair) = &mut self.field.esp_now else { return };
         // A request that nobody answers finds a radio that is off, mostly.
         let cause = if station == pair.asks { Cause::Asleep } else { Cause::RetryLimit };
-        let probe = pair.probes.get_mut((done.tag & NUMBER) as usize);
+        let probe = pair.probes.get_mut(number as usize);
         if let Some(probe) = probe
             && !done.delivered
             && probe.fate == Fate::Lost(Cause::Unknown)
         {
             probe.fate = Fate::Lost(cause);
             self.field.lose(room.now(), Some(station), cause);
-            self.field.esp_now_known(room.now(), (done.tag & NUMBER) as u32);
+            self.field.esp_now_known(room.now(), number);
         }
     }
 }

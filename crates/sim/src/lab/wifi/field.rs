@@ -6,6 +6,7 @@ use super::machine::{Body, Esp, Job, Machine, machine_at};
 use super::pool::{ALL, Head, Pool};
 use super::setup::Place;
 use super::watch::Watched;
+use crate::lab::token::Wake;
 use crate::mac::{GROUP, WirelessMedium};
 use crate::power::ModemState;
 use crate::wifi::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
@@ -16,10 +17,6 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
-
-/// Tokens of a machine that is due, and of something on a wire.
-pub(super) const MACHINE: u64 = 1 << 61;
-pub(super) const WIRE: u64 = 1 << 60;
 
 /// Something on its way on a wire, or through a PC.
 #[derive(Clone, Copy, Debug)]
@@ -165,7 +162,7 @@ impl Field<'_> {
             (self.carried.len() - 1) as u32
         });
         self.carried[slot as usize] = what;
-        room.wake_at(at, WIRE | u64::from(slot));
+        room.wake_at(at, Wake::Wire(slot).token());
     }
 
     /// Asks to be woken when a machine is due.
@@ -177,7 +174,7 @@ impl Field<'_> {
         }
         if next < machine.armed {
             machine.armed = next;
-            room.wake_at(next, MACHINE | u64::from(number));
+            room.wake_at(next, Wake::Machine(number).token());
         }
     }
 

@@ -1,9 +1,9 @@
 //! The machines of a lab and the Wi-Fi between them, and the part of the MAC's callbacks that is theirs.
 
-use super::esp_now;
-use super::field::{Carried, Field, MACHINE, Relay, WIRE};
+use super::field::{Carried, Field, Relay};
 use super::machine::{Awaits, Body, Keeps, Machine, Running};
 use super::setup::Program;
+use crate::lab::token::FrameTag;
 use crate::mac::{GROUP, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium};
 use crate::power::{ModemState, Modulation};
 use crate::wifi::{self, Msdu, SendError, WifiLayer};
@@ -11,12 +11,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
-
-const NUMBER: u64 = u32::MAX as u64;
-/// The first octets of our tokens; `Wake` of the lab has 0 to 3 and 8 to 13.
-const KIND_ECHO: u64 = esp_now::TAG >> 56;
-const KIND_WIRE: u64 = WIRE >> 56;
-const KIND_MACHINE: u64 = MACHINE >> 56;
 
 /// Machines, and the Wi-Fi between them.
 pub(in crate::lab) struct Network<'a> {
@@ -31,12 +25,6 @@ impl<'a> Network<'a> {
 
     pub(in crate::lab) fn begin(&mut self, room: &mut WirelessMedium) {
         self.wifi.start(room, &mut self.field);
-    }
-
-    /// Returns whether a token of the room is of the Wi-Fi or of a machine.
-    #[inline]
-    pub(in crate::lab) const fn is_ours(token: u64) -> bool {
-        wifi::is_ours(token) || matches!(token >> 56, KIND_ECHO | KIND_WIRE | KIND_MACHINE)
     }
 
     /// Returns whether there are no machines.
@@ -86,14 +74,14 @@ impl<'a> Network<'a> {
         self.field.arm(room, number);
     }
 
-    /// What the Wi-Fi was asked to relay while it was busy.
+    /// Sends what the Wi-Fi was asked to relay while it was busy.
     fn relay(&mut self, room: &mut WirelessMedium) {
         while let Some(Relay { ap, to, tag }) = self.field.relays.pop_front() {
             self.send(room, ap, to, tag);
         }
     }
 
-    /// Gives a packet to the Wi-Fi; whether it took it.
+    /// Gives a packet to the Wi-Fi. Returns whether it took it.
     pub(super) fn send(&mut self, room: &mut WirelessMedium, from: u32, to: u32, tag: u32) -> bool {
         let octets = self.field.pool.bytes(tag).len() as u32;
         self.field.pool.stamp(tag, room.now().as_nanos());
@@ -109,8 +97,8 @@ impl<'a> Network<'a> {
         taken.is_ok()
     }
 
-    /// Something has come to the end of its wire.
-    fn carry(&mut self, room: &mut WirelessMedium, slot: u32) {
+    /// Hands on what has come to the end of its wire.
+    pub(in crate::lab) fn wake_wire(&mut self, room: &mut WirelessMedium, slot: u32) {
         let carried = self.field.carried[slot as usize];
         self.field.free.push(slot);
         match carried {
@@ -159,23 +147,20 @@ impl Network<'_> {
         }
     }
 
-    pub(in crate::lab) fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
-        let number = token & NUMBER;
-        if wifi::is_ours(token) {
-            self.wifi.on_wake(room, token, &mut self.field);
-            self.relay(room);
-        } else if esp_now::is_ours(token) {
-            self.esp_now_wakes(room, token);
-        } else if token & MACHINE != 0 {
-            let now = room.now();
-            if let Some(machine) = self.machine_mut(number as u16)
-                && machine.armed <= now
-            {
-                machine.armed = Instant::NEVER;
-                self.run(room, number as u16);
-            }
-        } else if token & WIRE != 0 {
-            self.carry(room, number as u32);
+    /// Wakes the Wi-Fi layer.
+    pub(in crate::lab) fn wake_wifi(&mut self, room: &mut WirelessMedium, token: u64) {
+        self.wifi.on_wake(room, token, &mut self.field);
+        self.relay(room);
+    }
+
+    /// Wakes a machine, if it is still due.
+    pub(in crate::lab) fn wake_machine(&mut self, room: &mut WirelessMedium, number: u16) {
+        let now = room.now();
+        if let Some(machine) = self.machine_mut(number)
+            && machine.armed <= now
+        {
+            machine.armed = Instant::NEVER;
+            self.run(room, number);
         }
     }
 
@@ -218,12 +203,10 @@ impl Network<'_> {
         missed: &[MissedReception],
     ) {
         self.watch_heard(frame, heard, missed);
-        if esp_now::is_ours(frame.tag) {
-            self.esp_now_heard(room, frame, heard);
-            return;
-        }
-        if !wifi::is_ours(frame.tag) {
-            return;
+        match FrameTag::of(frame.tag) {
+            FrameTag::Wifi(_) => {}
+            FrameTag::Echo(request) => return self.esp_now_heard(room, (request, frame), heard),
+            _ => return,
         }
         self.wifi.on_data(room, frame, heard, missed, &mut self.field);
         self.relay(room);
@@ -246,17 +229,19 @@ impl Network<'_> {
         done: TxStatus,
     ) {
         self.seen();
-        if wifi::is_ours(done.tag) {
-            self.wifi.on_tx_status(room, station, done, &mut self.field);
-            self.relay(room);
-        } else if esp_now::is_ours(done.tag) {
-            self.esp_now_done(room, station, done);
+        match FrameTag::of(done.tag) {
+            FrameTag::Wifi(_) => {
+                self.wifi.on_tx_status(room, station, done, &mut self.field);
+                self.relay(room);
+            }
+            FrameTag::Echo(request) => self.esp_now_done(room, station, (request, done)),
+            _ => {}
         }
     }
 }
 
 impl Network<'_> {
-    /// Something has come for the machine of a station.
+    /// Sees to a machine for whose station something has come.
     fn touch(&mut self, room: &mut WirelessMedium, station: u32) {
         if let Some(number) = self.field.owners.get(station as usize).copied().flatten() {
             self.field.arm(room, number);

@@ -7,12 +7,12 @@ mod watcher;
 
 pub use watcher::Watcher;
 
-use super::esp_now;
 use super::field::{Field, first_after};
 use super::machine::{Body, Machine};
 use super::network::Network;
 use super::pool::{ALL, Pool};
 use super::setup::Place;
+use crate::lab::token::FrameTag;
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::mac::{FrameKind, MissedReception, MpduFate, MpduInfo, Ppdu, Reception};
 use crate::wifi::{self, FrameInfo, Subtype, WifiLayer};
@@ -95,10 +95,11 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Whether it is a frame of ESP-NOW.
+    /// Returns whether it is a frame of ESP-NOW.
     #[must_use]
     pub const fn is_esp_now(&self) -> bool {
-        matches!(self.frame.kind, FrameKind::Data) && esp_now::is_ours(self.frame.tag)
+        matches!(self.frame.kind, FrameKind::Data)
+            && matches!(FrameTag::of(self.frame.tag), FrameTag::Echo(_))
     }
 
     const fn foreign(&self) -> AirtimeKind {
