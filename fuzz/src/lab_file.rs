@@ -45,9 +45,9 @@ fn room(library: &Library) {
     ];
     for change in changes {
         let Ok(scene) = library.scene("any", &change, 1) else { continue };
-        assert!(!scene.devices.is_empty());
-        let first = scene.devices[0].at;
-        assert!(scene.devices.iter().all(|it| it.at.to(first).is_finite()));
+        assert!(!scene.nodes.is_empty());
+        let first = scene.nodes[0].at;
+        assert!(scene.nodes.iter().all(|it| it.at.to(first).is_finite()));
         for (from, it) in scene.background.iter().enumerate() {
             let to = it.to.map(usize::from);
             assert!(to.is_none_or(|to| to < scene.background.len() && to != from));

@@ -101,7 +101,7 @@ mod tests {
         let lab = folder.join("mine.toml").to_str().unwrap().to_owned();
         let found = library(Kind::Lab, &lab).unwrap();
         let scene = found.scene(&lab, &Overrides::default(), 1).unwrap();
-        assert_eq!(scene.devices[0].profile.chip_name, "esp32c6");
+        assert_eq!(scene.nodes[0].profile.chip_name, "esp32c6");
         assert_eq!(scene.environment.name, "hall");
         write("base.toml", "title = \"t\"\nlike = 6\n");
         let said = library(Kind::Lab, &lab).unwrap_err().to_string();

@@ -63,7 +63,7 @@ fn scene(nodes: usize, profile: Profile) -> Scene {
     let mut scene = rig::row(nodes, 0.01, profile);
     // As in ns-3's room: who begins together is lost, with the gain of spread preambles as well.
     scene.environment.detect_db = 15.0;
-    for device in &mut scene.devices {
+    for device in &mut scene.nodes {
         device.services.data = true;
         device.settings.compat.app_security = false;
     }
@@ -140,7 +140,7 @@ fn crowd(profile: Profile, seconds: u64) {
         return;
     }
     let mut scene = scene(10_000, profile);
-    for (i, device) in scene.devices.iter_mut().enumerate() {
+    for (i, device) in scene.nodes.iter_mut().enumerate() {
         device.at.x = i as f64 * 0.001;
         device.channel = [1, 6, 11][i % 3];
     }

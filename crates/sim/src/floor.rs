@@ -90,12 +90,12 @@ impl EspNowParams {
 
     /// Records the settings of a cell as facts.
     pub fn note(scene: &Scene, record: &mut dyn Record) {
-        let mut modes: Vec<WifiMode> = scene.devices.iter().map(|device| device.mode).collect();
+        let mut modes: Vec<WifiMode> = scene.nodes.iter().map(|device| device.mode).collect();
         modes.sort_unstable();
         modes.dedup();
         let modes: Vec<String> = modes.iter().map(ToString::to_string).collect();
         record.fact(PHY_MODE, modes.join(", "));
-        if let Some(first) = scene.devices.first() {
+        if let Some(first) = scene.nodes.first() {
             let compat = first.settings.compat;
             record.fact(RELEASE, compat.release.name().into());
             record.fact(IDF, compat.idf.name().into());
@@ -353,7 +353,7 @@ mod tests {
         }
         let mut scene = Library::built_in().scene("two-boards", &Overrides::from(&TWO), 1).unwrap();
         let mut told = |faster: Option<WifiMode>| {
-            scene.devices[1].mode = faster.unwrap_or(scene.devices[1].mode);
+            scene.nodes[1].mode = faster.unwrap_or(scene.nodes[1].mode);
             let mut facts = FactList(Vec::new());
             EspNowParams::note(&scene, &mut facts);
             let found =

@@ -117,7 +117,7 @@ impl<W: Write> AirCapture<W> {
         let names = scene.names();
         let mut out = begin(out, &comment, &names, observer)?;
         out.names(stations.iter().map(|it| it.mac).zip(names.iter().map(String::as_str)))?;
-        let devices = scene.devices.len();
+        let devices = scene.nodes.len();
         Ok(Self { out, stations, devices, observer, buf: vec![0; MPDU_MAX], failed: None })
     }
 
@@ -200,7 +200,7 @@ impl<W: Write> AirCapture<W> {
 /// addresses; devices have those of their consoles.
 fn stations(origin: &CaptureOrigin<'_>) -> Vec<StationFacts> {
     let CaptureOrigin { scene, seed, observer, .. } = *origin;
-    let macs = (0..scene.devices.len()).map(|at| (NodeId(at as u16).mac(), None));
+    let macs = (0..scene.nodes.len()).map(|at| (NodeId(at as u16).mac(), None));
     let local = |kind: u8, at: usize| Mac([2, 0, 0, kind, (at >> 8) as u8, at as u8]);
     let routers = scene.routers.iter().enumerate().map(|(at, router)| {
         let network = Network {

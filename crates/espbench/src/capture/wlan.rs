@@ -17,7 +17,7 @@ use espbench_ieee80211::radiotap::{AmpduField, Radiotap};
 use espbench_ieee80211::wlan::{
     self, ControlFrame, DataFrame, DsDirection, Eapol, ManagementFrame, ManagementKind,
 };
-use espbench_sim::lab::net_scene::NetScene;
+use espbench_sim::lab::scene::{Scene, StationNumbers};
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
 use espbench_sim::mac::{FrameKind, MpduFate, MpduInfo};
 use espbench_sim::talk::NodeId;
@@ -52,13 +52,13 @@ impl<W: Write> Wlan<W> {
     ///
     /// # Errors
     /// The writer's.
-    pub fn new(out: W, scene: &NetScene, seed: u64, what: &str) -> io::Result<Self> {
+    pub fn new(out: W, scene: &Scene, seed: u64, what: &str) -> io::Result<Self> {
         let comment = format!(
             "{what}. Lab {}, variant {}: {}. Seed {seed}. Packets are shown as before encryption: \
              the protected bit is off, and the 16 octets of CCMP count in the time on the air only.",
-            scene.lab, scene.variant, scene.title
+            scene.name, scene.variant, scene.title
         );
-        let (names, observer) = (scene.names(), scene.first_device());
+        let (names, observer) = (scene.names(), scene.numbers().devices.start);
         let mut out = begin(out, &comment, &names, observer)?;
         let stations: Vec<_> = (0..names.len() as u32)
             .map(|station| {
@@ -316,14 +316,17 @@ fn duration(seen: &Seen<'_>) -> u16 {
 
 /// Returns a station's address. Devices have those of their consoles, others locally administered
 /// ones.
-fn mac(scene: &NetScene, station: u32) -> Mac {
-    let first = scene.first_device();
-    let after = first + scene.devices.len() as u32;
-    if (first..after).contains(&station) {
-        return NodeId((station - first) as u16).mac();
+fn mac(scene: &Scene, station: u32) -> Mac {
+    let StationNumbers { nodes, devices, .. } = scene.numbers();
+    // Nodes of ESP-NOW have the first of these addresses, then devices that speak IP.
+    if nodes.contains(&station) {
+        return NodeId(station as u16).mac();
+    }
+    if devices.contains(&station) {
+        return NodeId((nodes.end + station - devices.start) as u16).mac();
     }
     let [high, low] = (station as u16).to_be_bytes();
-    Mac([2, 0, 0, if station < first { 1 } else { 2 }, high, low])
+    Mac([2, 0, 0, if station < devices.start { 1 } else { 2 }, high, low])
 }
 
 impl<W: Write> Watcher for Wlan<W> {
@@ -338,6 +341,7 @@ impl<W: Write> Watcher for Wlan<W> {
 mod tests {
     use super::*;
     use espbench_sim::lab::file::Library;
+    use espbench_sim::lab::run::Lab;
     use espbench_sim::talk::Conversation as _;
     use std::time::Duration;
 
@@ -347,7 +351,7 @@ mod tests {
         scene.access_points[0].beacon = Duration::from_micros(300 * 1024);
         let mut file = Vec::new();
         let mut wlan = Wlan::new(&mut file, &scene, 1, "nothing").unwrap();
-        let mut lab = scene.lab(1);
+        let mut lab = Lab::new(&scene, 1, ());
         lab.attach(&mut wlan);
         lab.run_for(Duration::from_secs(1)).unwrap();
         lab.detach();

@@ -16,7 +16,6 @@
 //! | [`predict`] | what if so many devices send so often |
 
 pub mod file;
-pub mod net_scene;
 pub mod predict;
 pub mod profile;
 pub mod radio;

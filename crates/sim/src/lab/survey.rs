@@ -92,7 +92,7 @@ struct Ways<'s> {
 
 impl<'s> Ways<'s> {
     fn new(scene: &'s Scene, seed: u64) -> Self {
-        let mut stands = scene.stands();
+        let mut stands = scene.stands(seed);
         stands.truncate(MOST_STATIONS);
         let errors = ErrorTable::shared();
         let mut chips: Vec<RadioChip> = Vec::new();
@@ -125,7 +125,7 @@ impl<'s> Ways<'s> {
     }
 
     fn device_mode(&self, device: u32) -> WifiMode {
-        self.scene.devices[device as usize].mode
+        self.scene.nodes[device as usize].mode
     }
 }
 
@@ -161,7 +161,7 @@ impl Scene {
         let of = |kind| parties.iter().enumerate().filter(move |(_, it)| it.kind == kind);
         let mut pairs = Vec::new();
         for (group, party) in of(Kind::Device) {
-            let settings = &self.devices[party.stations.start as usize].settings;
+            let settings = &self.nodes[party.stations.start as usize].settings;
             let channels = settings.country.scanned(settings.compat.idf);
             let routers = of(Kind::Router).filter(|(_, it)| !channels.contains(&it.channel));
             pairs.extend(routers.map(|(router, _)| (group, router)));
@@ -171,7 +171,7 @@ impl Scene {
 
     /// Devices by group, then the others, one by one, up to a number of stations.
     fn parties(&self, stations: u32) -> Vec<Party> {
-        let origin = self.devices.first().map(|it| it.at).unwrap_or_default();
+        let origin = self.nodes.first().map(|it| it.at).unwrap_or_default();
         let mut parties: Vec<Party> = Vec::new();
         let mut add = |name: &str, kind, at: super::scene::Point, channel, mode, number: u32| {
             let away = at.to(origin);
@@ -191,7 +191,7 @@ impl Scene {
             }
         };
         let mut numbers = 0..stations;
-        for (it, number) in self.devices.iter().zip(numbers.by_ref()) {
+        for (it, number) in self.nodes.iter().zip(numbers.by_ref()) {
             add(&it.group, Kind::Device, it.at, it.channel, it.mode, number);
         }
         // Beacons are sent as ESP-NOW is, at 1 Mbit/s.
@@ -231,7 +231,7 @@ fn link(ways: &Ways<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<B
 impl Survey {
     /// Devices two by two.
     fn pairs(&mut self, ways: &Ways<'_>) {
-        let devices = ways.scene.devices.len().min(ways.stands.len()) as u32;
+        let devices = ways.scene.nodes.len().min(ways.stands.len()) as u32;
         let energy = ways.scene.environment.energy_dbm;
         let way = |from, to| {
             let mode = ways.device_mode(from);

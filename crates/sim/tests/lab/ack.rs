@@ -17,8 +17,8 @@ const ATTEMPTS: usize = 7;
 /// A sender that its peer hears well, and a peer that sends with so much power, a metre away.
 fn room(peer_dbm: f64) -> Lab<'static, Flights> {
     let mut scene = row(2, 1.0, instant());
-    scene.devices[RECEIVER.index()].power_dbm = Some(peer_dbm);
-    scene.devices[RECEIVER.index()].services.data = true;
+    scene.nodes[RECEIVER.index()].power_dbm = Some(peer_dbm);
+    scene.nodes[RECEIVER.index()].services.data = true;
     let mut lab = Lab::new(&scene, 1, Flights::default());
     lab.run_for(Duration::from_secs(1)).unwrap();
     lab
@@ -136,7 +136,7 @@ fn a_frame_whose_every_ack_is_lost_is_given_up_though_it_was_received() {
 fn a_frame_that_nobody_can_read_is_given_up_and_not_received() {
     let mut scene = row(2, 1.0, instant());
     // It arrives at -110 dBm, under the noise of the channel.
-    scene.devices[SENDER.index()].power_dbm = Some(-70.0);
+    scene.nodes[SENDER.index()].power_dbm = Some(-70.0);
     let mut lab = Lab::new(&scene, 1, Flights::default());
     lab.run_for(Duration::from_secs(1)).unwrap();
     lab.send(SENDER, &to_peer(), b"x").unwrap();

@@ -29,7 +29,7 @@ fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) ->
     let mut scene = row(2, 1.0, instant());
     scene.routers = routers;
     if let Some((idf, country)) = wifi {
-        let settings = &mut scene.devices[1].settings;
+        let settings = &mut scene.nodes[1].settings;
         (settings.compat.idf, settings.country) = (idf, country);
     }
     let mut lab = Lab::new(&scene, 1, ());
@@ -79,7 +79,7 @@ fn a_country_says_on_which_channels_routers_are_found() {
 fn a_country_set_at_the_console_holds_for_the_next_scan() {
     let mut scene = row(2, 1.0, instant());
     scene.routers = vec![router("far", "home", 30.0, 1), router("near", "home", 8.0, 13)];
-    let settings = &mut scene.devices[1].settings;
+    let settings = &mut scene.nodes[1].settings;
     settings.compat.idf = Idf::V4_4;
     settings.country = Country::US;
     let mut lab = Lab::new(&scene, 1, ());

@@ -41,22 +41,19 @@ pub fn device(profile: &Arc<Profile>, x: f64) -> Device {
 /// Devices with that profile, in a row, that many metres apart.
 pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
     let profile = Arc::new(profile);
+    let environment = Environment {
+        name: "quiet".into(),
+        exponent: 3.0,
+        shadow_db: 0.0,
+        place: None,
+        energy_dbm: -73.0,
+        detect_db: 4.0,
+        capture_db: None,
+        sources: Vec::new(),
+    };
     Scene {
-        name: "row".into(),
-        title: String::new(),
-        environment: Environment {
-            name: "quiet".into(),
-            exponent: 3.0,
-            shadow_db: 0.0,
-            place: None,
-            energy_dbm: -73.0,
-            detect_db: 4.0,
-            capture_db: None,
-            sources: Vec::new(),
-        },
-        devices: (0..count).map(|i| device(&profile, metres * i as f64)).collect(),
-        routers: Vec::new(),
-        background: Vec::new(),
+        nodes: (0..count).map(|i| device(&profile, metres * i as f64)).collect(),
+        ..Scene::new("row", environment)
     }
 }
 

@@ -16,7 +16,7 @@ fn lab() -> Lab<'static, Transcript> {
 }
 
 fn ideal() -> Fleet<Box<Node>, ()> {
-    let settings = row(1, 1.0, instant()).devices[0].settings.clone();
+    let settings = row(1, 1.0, instant()).nodes[0].settings.clone();
     let mut fleet = fleet(FleetSetup::default(), (), settings);
     fleet.add_many(3);
     fleet

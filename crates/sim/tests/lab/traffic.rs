@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A room whose devices listen to data, all switched on.
 fn listening(mut scene: Scene) -> Lab<'static> {
-    for device in &mut scene.devices {
+    for device in &mut scene.nodes {
         device.services.data = true;
     }
     let mut lab = Lab::new(&scene, 1, ());
@@ -51,7 +51,7 @@ fn mac(lab: &Lab, node: u16) -> MacCounters {
 fn attempts_fall_back_to_modes_that_are_read() {
     let run = |fallback: &[&str]| {
         let mut scene = row(2, 147.0, instant());
-        for device in &mut scene.devices {
+        for device in &mut scene.nodes {
             device.mode = "HT20-MCS7".parse().unwrap();
             device.fallback = fallback.iter().map(|mode| mode.parse().unwrap()).collect();
         }
@@ -76,7 +76,7 @@ fn attempts_fall_back_to_modes_that_are_read() {
 fn frames_that_find_no_receive_buffer_are_counted() {
     let mut scene = row(3, 1.0, instant());
     let slow = Profile { receive: micros(20_000), rx_buffers: 4, ..instant() };
-    scene.devices[0].profile = Arc::new(slow);
+    scene.nodes[0].profile = Arc::new(slow);
     let mut lab = listening(scene);
     busy(&mut lab, &[1], Duration::from_secs(2));
     let (drops, handed) = (lab.drops(NodeId(0)).receive, lab.counters(NodeId(0)).received);
@@ -103,7 +103,7 @@ fn senders_that_do_not_hear_each_other_collide() {
 #[test]
 fn a_device_on_another_channel_hears_nothing() {
     let mut scene = row(3, 1.0, instant());
-    scene.devices[1].channel = 11;
+    scene.nodes[1].channel = 11;
     let mut lab = listening(scene);
     busy(&mut lab, &[0], Duration::from_secs(1));
     assert_eq!(lab.channel(NodeId(1)), 11);

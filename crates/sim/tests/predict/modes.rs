@@ -35,7 +35,7 @@ fn poisson(cast: EspNowCast, seconds: u64) -> Load {
 /// The same room, built to encrypt, where that takes time.
 fn encrypting(senders: u16) -> Scene {
     let mut scene = scene(senders, WifiMode::ESP_NOW);
-    for device in &mut scene.devices {
+    for device in &mut scene.nodes {
         device.settings.encrypt.enabled = true;
         let profile = Arc::make_mut(&mut device.profile);
         profile.seal = Cost { fixed_ns: 300_000, ..Cost::default() };
@@ -106,9 +106,9 @@ fn a_lone_sender_is_told_of_each_message() {
 #[test]
 fn what_is_not_acknowledged_is_sent_again() {
     let mut scene = scene(1, WifiMode::ESP_NOW);
-    scene.devices[1].power_dbm = Some(WEAK_DBM);
+    scene.nodes[1].power_dbm = Some(WEAK_DBM);
     // With ticks of 10 ms a back-off of 2 ms is none, and all is sent twice.
-    scene.devices[1].settings.tick = Tick::from_hz(1000);
+    scene.nodes[1].settings.tick = Tick::from_hz(1000);
     let run = |cast| {
         let every = Duration::from_millis(300);
         run(&scene, &load(cast, Arrival::Poisson, every, Duration::from_secs(300)), 1).unwrap()

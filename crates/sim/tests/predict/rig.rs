@@ -28,24 +28,18 @@ pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
         let group = if number == 0 { "listener" } else { "sender" };
         Device { mode, log: Level::None, ..Device::new(group, Arc::clone(&profile), at) }
     };
-    Scene {
-        name: "circle".into(),
-        title: "A circle of senders".into(),
-        environment: Environment {
-            name: "test".into(),
-            exponent: 0.0,
-            shadow_db: 0.0,
-            place: None,
-            energy_dbm: -73.0,
-            // Who begins together is lost, as the models have it: Barker's gain is 10.4 dB.
-            detect_db: 15.0,
-            capture_db: None,
-            sources: Vec::new(),
-        },
-        devices: (0..=senders).map(device).collect(),
-        routers: Vec::new(),
-        background: Vec::new(),
-    }
+    let environment = Environment {
+        name: "test".into(),
+        exponent: 0.0,
+        shadow_db: 0.0,
+        place: None,
+        energy_dbm: -73.0,
+        // Who begins together is lost, as the models have it: Barker's gain is 10.4 dB.
+        detect_db: 15.0,
+        capture_db: None,
+        sources: Vec::new(),
+    };
+    Scene { nodes: (0..=senders).map(device).collect(), ..Scene::new("circle", environment) }
 }
 
 /// All releases can send it; its frames have 263 octets.

@@ -59,7 +59,7 @@ fn packets(frames: &[(Flight, Option<&[u8]>)]) -> Vec<(Radiotap, Vec<u8>, Pcapng
 #[test]
 fn frames_are_as_long_as_they_were_on_the_air() {
     let scene = scene();
-    let router = scene.devices.len() as u32;
+    let router = scene.nodes.len() as u32;
     let data = [7; 60];
     let octets = frame::mpdu_len(data.len()) as u32;
     let frames = [

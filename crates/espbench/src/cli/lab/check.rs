@@ -58,7 +58,7 @@ fn file(name: &str) -> anyhow::Result<String> {
             let scene = library.scene(name, &Overrides::default(), DEFAULT_SEED)?;
             format!(
                 "a lab; devices: {}, routers: {}, other stations: {}",
-                scene.devices.len(),
+                scene.nodes.len(),
                 scene.routers.len(),
                 scene.background.len()
             )

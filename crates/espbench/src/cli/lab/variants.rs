@@ -4,7 +4,7 @@ use crate::render::text;
 use espbench_measure::table::Column;
 use espbench_model::sdkconfig::{ConfigOption, Kind, OptionValues};
 use espbench_sim::lab::file::{self, Library};
-use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
+use espbench_sim::lab::scene::{NetRole, PcLink, Scene};
 use espbench_sim::wifi::{DataRates, PowerSave};
 
 /// Describes a lab with variants: its rooms, and the settings of its firmware.
@@ -13,7 +13,7 @@ use espbench_sim::wifi::{DataRates, PowerSave};
 /// A variant is wrong, or names what is not here.
 pub(super) fn text(library: &Library, lab: &str) -> Result<String, file::Wrong> {
     let names = library.variants(lab);
-    let scenes: Vec<NetScene> =
+    let scenes: Vec<Scene> =
         names.iter().map(|it| library.net_scene(lab, it)).collect::<Result<_, _>>()?;
     let title = library.title(file::Kind::Lab, lab).unwrap_or_default();
     let mut out = format!("lab {lab}: {title}\n\n");
@@ -25,9 +25,9 @@ pub(super) fn text(library: &Library, lab: &str) -> Result<String, file::Wrong> 
 }
 
 /// Returns the table of the devices, with the room around them.
-fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
+fn rooms(scenes: &[Scene]) -> espbench_measure::table::Table {
     let columns = ["variant", "device", "sends", "sleep", "router", "pc", "security", "place"];
-    let row = |scene: &NetScene| {
+    let row = |scene: &Scene| {
         let device = &scene.devices[0];
         let role = match device.role {
             NetRole::Station => "station",
@@ -44,9 +44,10 @@ fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
                 format!("{} on channels {}; {router}", all.len(), channels.join(", "))
             }
         };
-        let pc = match &scene.pc.link {
-            Link::Wire { .. } => "wire".into(),
-            Link::Air(it) => format!("air, {}", rates(&it.rates)),
+        let pc = match scene.pc.as_ref().map(|it| &it.link) {
+            None => String::new(),
+            Some(PcLink::Wire { .. }) => "wire".into(),
+            Some(PcLink::Air(it)) => format!("air, {}", rates(&it.rates)),
         };
         vec![
             scene.variant.clone(),
@@ -64,7 +65,7 @@ fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
 }
 
 /// Describes the measured devices, and counts the others.
-fn devices(scene: &NetScene, role: &str) -> String {
+fn devices(scene: &Scene, role: &str) -> String {
     let profile = &scene.devices[0].profile;
     let first = format!("{} {} MHz, {role}", profile.name, profile.processor.clock_mhz);
     let measured = match scene.measured {
@@ -86,7 +87,7 @@ fn rates(rates: &DataRates) -> String {
     }
 }
 
-fn sleep(scene: &NetScene) -> String {
+fn sleep(scene: &Scene) -> String {
     let device = &scene.devices[0];
     let mut words = Vec::new();
     match device.sleep {
@@ -106,7 +107,7 @@ fn sleep(scene: &NetScene) -> String {
 }
 
 /// Returns the table of the settings that some variant names.
-fn firmware(scenes: &[NetScene]) -> espbench_measure::table::Table {
+fn firmware(scenes: &[Scene]) -> espbench_measure::table::Table {
     let named =
         |key: &ConfigOption| scenes.iter().any(|it| it.devices[0].settings.get(*key).is_some());
     let keys: Vec<ConfigOption> = ConfigOption::all().filter(named).collect();

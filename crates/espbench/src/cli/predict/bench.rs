@@ -48,7 +48,7 @@ impl Bench {
         common.check()?;
         let library = crate::labs::library(Kind::Lab, &common.lab)?;
         let scene = library.scene(&common.lab, &change(common, 1), common.seed)?;
-        let first = scene.devices.first().context("the lab has no devices")?;
+        let first = scene.nodes.first().context("the lab has no devices")?;
         let most = predict::payload_max(&scene);
         if common.payload > most {
             let sealed = if common.encrypt { ", encrypted" } else { "" };
@@ -189,7 +189,7 @@ impl Bench {
     fn scene(&self, case: &Case, seed: u64) -> anyhow::Result<Scene> {
         let change = change(&self.common, case.devices);
         let mut scene = self.library.scene(&self.common.lab, &change, seed)?;
-        for device in &mut scene.devices {
+        for device in &mut scene.nodes {
             device.mode = case.mode;
         }
         Ok(scene)

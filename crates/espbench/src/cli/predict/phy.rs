@@ -107,7 +107,7 @@ fn has(bench: &Bench, mode: WifiMode) -> bool {
 
 fn range(bench: &Bench, mode: WifiMode, octets: u32) -> Option<f64> {
     let scene = &bench.sample.scene;
-    let profile = &scene.devices.first()?.profile;
+    let profile = &scene.nodes.first()?.profile;
     let metres = range_m(profile, &scene.environment, mode, octets, EDGE);
     metres.is_finite().then_some(metres)
 }

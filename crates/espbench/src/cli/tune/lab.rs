@@ -12,8 +12,8 @@ use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
 };
 use espbench_sim::lab::file::Kind;
-use espbench_sim::lab::net_scene::{Link, NetDevice, NetRole, NetScene};
 use espbench_sim::lab::record::Record;
+use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, Scene};
 use espbench_sim::lab::suite::Failed;
 use espbench_sim::lab::wifi::suite::run_in;
 use espbench_sim::random::{Purpose, RngStream};
@@ -47,7 +47,7 @@ const MESSAGE: u32 = 100;
 
 /// A lab, and what is asked of it.
 pub(super) struct Lab {
-    scene: NetScene,
+    scene: Scene,
     objectives: Vec<Metric>,
     seed: u64,
     streams: u16,
@@ -151,7 +151,7 @@ impl Lab {
             Arc::make_mut(&mut device.profile).memory.heap_bytes = heap;
         }
         if let Some(rtt) = args.rtt {
-            let Link::Wire { delay, .. } = &mut scene.pc.link else {
+            let Some(PcLink::Wire { delay, .. }) = scene.pc.as_mut().map(|it| &mut it.link) else {
                 bail!("--rtt is the wire's, and the PC of variant {variant} has none");
             };
             delay.fixed = rtt / 2;
@@ -203,7 +203,7 @@ impl Lab {
 
     /// Returns remarks on the lab that matter for reading the figures.
     pub(super) fn notes(&self) -> Vec<String> {
-        let NetScene { lab, variant, title, environment, .. } = &self.scene;
+        let Scene { name: lab, variant, title, environment, .. } = &self.scene;
         let asks = |any: &[Metric]| any.iter().any(|it| self.objectives.contains(it));
         let mut notes = vec![format!(
             "Lab {lab}, variant {variant} ({title}), environment {}. {} TCP stream(s), throughput \
@@ -261,7 +261,7 @@ impl Lab {
         Ok(Context { chip, release: args.idf.unwrap_or_default(), ..Context::default() })
     }
 
-    fn scene(&self, candidate: &Candidate) -> NetScene {
+    fn scene(&self, candidate: &Candidate) -> Scene {
         let mut scene = self.scene.clone();
         for device in scene.devices.iter_mut().take(1) {
             let mut sdk = candidate.config;
@@ -298,7 +298,7 @@ impl Lab {
     /// Carries out a test, and keeps the least heap.
     fn ran(
         &self,
-        scene: &NetScene,
+        scene: &Scene,
         test: IpTest,
         seed: u64,
         outcome: &mut Outcome,
@@ -311,7 +311,7 @@ impl Lab {
             // not come to its end: that is what the settings do.
             Ok(()) | Err(Failed::Endless(_)) => {}
             Err(_) if free <= 0 => {}
-            Err(failed) => bail!("{} in lab {}: {failed}", test.kind(), scene.lab),
+            Err(failed) => bail!("{} in lab {}: {failed}", test.kind(), scene.name),
         }
         let taken = kept.counter(HEAP_PEAK).unwrap_or(0);
         let free = free - i64::try_from(taken).unwrap_or(i64::MAX);

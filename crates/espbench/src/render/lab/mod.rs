@@ -42,7 +42,7 @@ impl Room<'_> {
     /// Returns all stations, in the order of their numbers.
     fn spots(&self) -> Vec<Spot> {
         let scene = self.scene;
-        let places = scene.devices.iter().map(|it| it.at);
+        let places = scene.nodes.iter().map(|it| it.at);
         let places = places.chain(scene.routers.iter().map(|it| it.at));
         let places = places.chain(scene.background.iter().map(|it| it.at));
         let mut spots = Vec::new();

@@ -64,7 +64,7 @@ fn groups(room: &Room<'_>) -> Table {
         Column::words("encrypted"),
     ];
     let rows = of(room, Kind::Device).filter_map(|(at, party)| {
-        let device = room.scene.devices.get(party.stations.start as usize)?;
+        let device = room.scene.nodes.get(party.stations.start as usize)?;
         Some(vec![
             room.mark(at).to_string(),
             party.name.clone(),

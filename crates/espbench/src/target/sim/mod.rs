@@ -97,7 +97,7 @@ impl Target for SimTarget {
         // Any test will do: what a lab's devices are does not depend on it.
         let lab = self.rooms.lab.as_deref().unwrap_or("two-boards");
         let scene = self.rooms.library.scene(lab, &Default::default(), DEFAULT_SEED);
-        let chip = scene.as_ref().ok().and_then(|it| it.devices.first());
+        let chip = scene.as_ref().ok().and_then(|it| it.nodes.first());
         Site {
             chip: chip.map_or_else(|| "unstated".into(), |it| it.profile.chip_name.clone()),
             environment: scene.as_ref().ok().map(|it| it.environment.name.clone()),

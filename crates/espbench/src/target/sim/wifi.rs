@@ -28,7 +28,7 @@ pub(super) fn carry_out(
     let mut scene = suite::scene(work, library, lab)?;
     scene.environment.place = Some(place);
     let failed = |path: &Path, error: &io::Error| {
-        Failed::Unable(scene.lab.clone(), format!("cannot write {}: {error}", path.display()))
+        Failed::Unable(scene.name.clone(), format!("cannot write {}: {error}", path.display()))
     };
     let air = match capture {
         None => None,

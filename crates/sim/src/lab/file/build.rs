@@ -8,7 +8,6 @@ use crate::lab::profile::Profile;
 use crate::lab::scene::{Background, Device, Point, Scene};
 use crate::random::{Purpose, RngStream};
 use alloc::format;
-use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -29,7 +28,7 @@ impl Build<'_> {
         let groups = self.changed(change)?;
         let first = &groups[self.lab.initiator];
         let origin = first.at.unwrap_or_default();
-        let mut devices = Vec::new();
+        let mut nodes = Vec::new();
         // The initiator is node 0; the others follow in the order of the file.
         let order = core::iter::once(self.lab.initiator)
             .chain((0..groups.len()).filter(|&at| at != self.lab.initiator));
@@ -41,18 +40,17 @@ impl Build<'_> {
                 let place = group.pattern.map_or(middle, |pattern| {
                     pattern.place(middle, number, group.count, &mut random)
                 });
-                devices.push(device(group, &self.profiles[at], place, change));
+                nodes.push(device(group, &self.profiles[at], place, change));
             }
         }
         let mut environment = self.surroundings.environment;
         environment.sources.extend(self.lab.sources.iter().cloned());
         Ok(Scene {
-            name: self.name.to_string(),
             title: self.lab.title.clone(),
-            environment,
-            devices,
+            nodes,
             routers: self.lab.routers.clone(),
             background: joined(self.surroundings.background, &self.lab.background),
+            ..Scene::new(self.name, environment)
         })
     }
 

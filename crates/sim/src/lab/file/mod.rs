@@ -40,7 +40,6 @@ mod wrong;
 pub use document::{Constant, Constants, constants, document};
 pub use wrong::Wrong;
 
-use super::net_scene::NetScene;
 use super::profile::Profile;
 use super::scene::{Background, Environment, Scene};
 use alloc::collections::BTreeMap;
@@ -381,7 +380,7 @@ impl Library {
     /// # Errors
     /// There is no such lab or variant, it names an environment or a profile that is not here, or
     /// what it asks for does not fit together: with what to do.
-    pub fn net_scene(&self, lab: &str, variant: &str) -> Result<NetScene, Wrong> {
+    pub fn net_scene(&self, lab: &str, variant: &str) -> Result<Scene, Wrong> {
         let unknown = || Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab));
         let (file, text) = self.labs.get(lab).ok_or_else(unknown)?;
         let name = Kind::Lab.file(lab);

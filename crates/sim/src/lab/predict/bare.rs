@@ -18,11 +18,11 @@ const LISTENER: u32 = 0;
 
 pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
     let radio = scene.radio(seed);
-    let senders = scene.devices.len() as u32;
+    let senders = scene.nodes.len() as u32;
     let mut room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
         .with_config(radio.medium);
-    let modes = scene.devices.iter().map(|it| it.mode).collect();
-    let channel = scene.devices.first().map_or(1, |it| it.channel);
+    let modes = scene.nodes.iter().map(|it| it.mode).collect();
+    let channel = scene.nodes.first().map_or(1, |it| it.channel);
     let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
     let mut host = Bare {
         load: *load,

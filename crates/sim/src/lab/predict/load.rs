@@ -66,7 +66,7 @@ pub struct Load {
 impl Load {
     /// Bytes of ESP-NOW data: the component's header, the message, and what encryption adds to it.
     pub(super) fn data_len(&self, scene: &Scene) -> usize {
-        let seal = scene.devices.first().map_or(0, |it| it.settings.compat.seal_overhead());
+        let seal = scene.nodes.first().map_or(0, |it| it.settings.compat.seal_overhead());
         HEADER_LEN + self.payload as usize + if self.encrypted { seal } else { 0 }
     }
 

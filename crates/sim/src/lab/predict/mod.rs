@@ -33,7 +33,7 @@ use esp_now::node::print::Level;
 /// The longest payload that the firmware of all devices can send.
 #[must_use]
 pub fn payload_max(scene: &Scene) -> u32 {
-    let most = scene.devices.iter().map(|it| it.settings.compat.data_max() as u32).min();
+    let most = scene.nodes.iter().map(|it| it.settings.compat.data_max() as u32).min();
     most.unwrap_or(load::PAYLOAD_MAX).min(load::PAYLOAD_MAX)
 }
 
@@ -55,7 +55,7 @@ pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck>
     if !load.ack() {
         return Ok(bare::run(&scene, load, seed));
     }
-    for device in &mut scene.devices {
+    for device in &mut scene.nodes {
         device.profile = Arc::new(device.profile.at_once());
         device.remote_log = Level::None;
     }

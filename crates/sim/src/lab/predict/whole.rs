@@ -44,17 +44,17 @@ const KEY: [u8; KEY_LEN] = [0x5A; KEY_LEN];
 
 pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
     let mut scene = scene.clone();
-    for device in scene.devices.iter_mut().skip(1) {
+    for device in scene.nodes.iter_mut().skip(1) {
         // Their applications only send: what they would do with others' messages is not asked.
         device.services.data = false;
     }
-    let senders = scene.devices.len() as u32;
-    let boot = scene.devices.iter().map(|it| it.profile.boot).max().unwrap_or_default();
+    let senders = scene.nodes.len() as u32;
+    let boot = scene.nodes.iter().map(|it| it.profile.boot).max().unwrap_or_default();
     let watch = Book {
         ledger: Ledger::new(load, seed, senders.saturating_sub(1)),
-        channel: scene.devices.first().map_or(1, |it| it.channel),
+        channel: scene.nodes.first().map_or(1, |it| it.channel),
         latencies: scene
-            .devices
+            .nodes
             .iter()
             .map(|it| it.profile.send_latency.of(load.data_len(&scene) as u32))
             .collect(),
@@ -217,7 +217,7 @@ struct Unseal {
 impl Unseal {
     fn of(scene: &Scene) -> Self {
         let secret = Secret::new(KEY);
-        let trails = scene.devices.first().is_none_or(|it| it.settings.compat.nonce_trails());
+        let trails = scene.nodes.first().is_none_or(|it| it.settings.compat.nonce_trails());
         let constant = (!trails).then(|| secret.constant_nonce());
         Self { secret, constant, payload: Vec::new() }
     }

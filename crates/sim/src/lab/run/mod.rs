@@ -94,6 +94,24 @@ impl LabSetup {
             background: (none, Vec::new()),
         }
     }
+
+    /// Returns the lab of a scene; `apart`: the measured devices are in no network yet.
+    fn of(scene: &Scene, seed: u64, apart: bool) -> Self {
+        let mut radio = scene.radio(seed);
+        for settings in radio.settings.iter_mut().take(scene.nodes.len()) {
+            // The driver counts them; one more for the last frame of a device that was reset.
+            settings.buffers += 1;
+        }
+        let numbers = scene.numbers();
+        Self {
+            medium: WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
+                .with_config(radio.medium),
+            nodes: scene.nodes.clone(),
+            beacons: (numbers.routers.start, scene.routers.clone()),
+            network: scene.network(seed, apart),
+            background: (numbers.background.start, scene.background.clone()),
+        }
+    }
 }
 
 /// The progress of a device in joining a network, as the light of the `solution` example shows it.
@@ -133,26 +151,18 @@ fn maker(devices: Vec<Device>) -> impl FnMut(&Birth, &mut MemoryBoard) -> Box<No
 }
 
 impl<'a, W: Tap> Lab<'a, W> {
-    /// Returns the room of a scene. All chance comes from `seed`. Devices are switched on when time
-    /// goes on, within the first 100 ms.
+    /// Returns the room of a scene. All chance comes from `seed`. Nodes are switched on when time
+    /// goes on, within the first 100 ms. Machines are the scene's devices, and then its PC.
     #[must_use]
     pub fn new(scene: &Scene, seed: u64, watch: W) -> Self {
-        let mut radio = scene.radio(seed);
-        for settings in radio.settings.iter_mut().take(scene.devices.len()) {
-            // The driver counts them; one more for the last frame of a device that was reset.
-            settings.buffers += 1;
-        }
-        let medium = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
-            .with_config(radio.medium);
-        let router = scene.devices.len() as u32;
-        let background = router + scene.routers.len() as u32;
-        let setup = LabSetup {
-            nodes: scene.devices.clone(),
-            beacons: (router, scene.routers.clone()),
-            background: (background, scene.background.clone()),
-            ..LabSetup::new(medium)
-        };
-        Self::of(setup, seed, watch)
+        Self::of(LabSetup::of(scene, seed, false), seed, watch)
+    }
+
+    /// Returns the room of a scene with its measured devices in no network yet: they join theirs
+    /// when they are told to.
+    #[must_use]
+    pub fn apart(scene: &Scene, seed: u64, watch: W) -> Self {
+        Self::of(LabSetup::of(scene, seed, true), seed, watch)
     }
 
     /// Returns a lab in which nothing has happened yet.

@@ -65,7 +65,7 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
     // The document leaves the length at its default.
-    let most = desk.scene.devices[0].settings.compat.data_max();
+    let most = desk.scene.nodes[0].settings.compat.data_max();
     let len = if work.size as usize == most { String::new() } else { format!(" -l {}", work.size) };
     let ping = format!(
         "espnow_iperf -c {}{} -C {} -p{len}",

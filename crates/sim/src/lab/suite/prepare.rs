@@ -40,7 +40,7 @@ pub fn scene(
 ) -> Result<Scene, Failed> {
     let lab = lab.unwrap_or(default_lab(work.test));
     let mut scene = library.scene(lab, &Overrides::from(work), seed)?;
-    for (number, device) in scene.devices.iter_mut().enumerate() {
+    for (number, device) in scene.nodes.iter_mut().enumerate() {
         build(device, work, number == 0);
     }
     Ok(scene)
@@ -81,9 +81,9 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
 /// Whether the room has what the test needs.
 pub(super) fn able(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
     let unable = |why| Err(Failed::Unable(scene.name.clone(), why));
-    let beside = scene.devices.len().saturating_sub(1);
+    let beside = scene.nodes.len().saturating_sub(1);
     let one = work.test == EspNowTest::Crypto;
-    let Some(first) = scene.devices.first() else {
+    let Some(first) = scene.nodes.first() else {
         return unable("it has no device; add a group of devices".into());
     };
     if !one && beside != usize::from(work.devices) {

@@ -66,7 +66,7 @@ pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
 /// Restarts the initiator, and waits until it runs.
 fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
     desk.command(INITIATOR, "restart")?;
-    let boot = desk.scene.devices.first().map_or(Duration::ZERO, |it| it.profile.boot);
+    let boot = desk.scene.nodes.first().map_or(Duration::ZERO, |it| it.profile.boot);
     desk.pause(boot + Duration::from_secs(1))?;
     desk.linger(Duration::from_secs(1))
 }

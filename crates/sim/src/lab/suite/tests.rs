@@ -91,18 +91,12 @@ fn room(work: &EspNow) -> Scene {
     for (number, device) in devices.iter_mut().enumerate() {
         prepare::build(device, work, number == 0);
     }
-    Scene {
-        name: "test".into(),
-        title: String::new(),
-        environment: Environment {
-            exponent: 2.0,
-            shadow_db: 0.0,
-            ..Library::built_in().environment("free-space").unwrap().environment
-        },
-        devices,
-        routers: [router].into(),
-        background: Vec::new(),
-    }
+    let environment = Environment {
+        exponent: 2.0,
+        shadow_db: 0.0,
+        ..Library::built_in().environment("free-space").unwrap().environment
+    };
+    Scene { nodes: devices, routers: [router].into(), ..Scene::new("test", environment) }
 }
 
 /// A cell in small.
@@ -203,8 +197,8 @@ fn a_room_that_cannot_do_it_says_why() {
     };
     let ping = cell(EspNowTest::Ping);
     let text = [
-        error(&ping, |scene| scene.devices.clear()),
-        error(&ping, |scene| scene.devices.truncate(1)),
+        error(&ping, |scene| scene.nodes.clear()),
+        error(&ping, |scene| scene.nodes.truncate(1)),
         error(&EspNow { devices: 0, ..ping }, |_| {}),
         error(&EspNow { size: 231, ..ping }, |_| {}),
         error(&EspNow { size: 227, encrypted: true, ..ping }, |_| {}),
@@ -212,7 +206,7 @@ fn a_room_that_cannot_do_it_says_why() {
         error(&EspNow { devices: 129, ..cell(EspNowTest::Handshake) }, |_| {}),
         error(&cell(EspNowTest::Provisioning), |scene| scene.routers.clear()),
         // A device that takes no commands.
-        error(&cell(EspNowTest::MultiPing), |scene| scene.devices[1].services.commands = false),
+        error(&cell(EspNowTest::MultiPing), |scene| scene.nodes[1].services.commands = false),
     ];
     insta::assert_snapshot!(text.join("\n"));
 }
@@ -236,7 +230,7 @@ fn the_reports_labs_can_do_the_reports_tests() {
         check(&work, &library, None).unwrap_or_else(|e| panic!("{test:?}: {e}"));
         let scene = scene(&work, &library, None, 1).unwrap();
         assert_eq!(scene.name, default_lab(test));
-        assert_eq!(scene.devices.len(), usize::from(devices) + 1);
+        assert_eq!(scene.nodes.len(), usize::from(devices) + 1);
     }
     let ping = cell(EspNowTest::Ping);
     let error = format!("{}", check(&ping, &library, Some("nowhere")).unwrap_err());

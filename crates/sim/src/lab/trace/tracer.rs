@@ -33,7 +33,7 @@ impl Tracer {
     /// Watches the lab of that scene.
     #[must_use]
     pub fn new(scene: &Scene, limits: Limits) -> Self {
-        Self::named(names(scene), scene.devices.len(), limits)
+        Self::named(names(scene), scene.nodes.len(), limits)
     }
 
     /// Watches a lab of stations with these names, the first `devices` of which are devices.
@@ -132,7 +132,7 @@ impl Tracer {
 /// Stations of a scene, devices with their groups.
 fn names(scene: &Scene) -> Vec<String> {
     let mut names = scene.names();
-    for (name, device) in names.iter_mut().zip(&scene.devices) {
+    for (name, device) in names.iter_mut().zip(&scene.nodes) {
         if !device.group.is_empty() {
             *name = format!("{name} ({})", device.group);
         }

@@ -37,7 +37,6 @@ mod network;
 mod pc;
 mod pool;
 mod program;
-mod scene;
 pub mod setup;
 pub mod suite;
 #[cfg(test)]

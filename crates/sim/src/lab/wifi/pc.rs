@@ -4,7 +4,7 @@ use super::field::{Carried, Field};
 use super::machine::{Awaits, Body, Pc};
 use super::program::{Space, step};
 use super::setup::Place;
-use crate::lab::net_scene::Delay;
+use crate::lab::scene::Delay;
 use crate::mac::{GROUP, WirelessMedium};
 use core::time::Duration;
 use espbench_model::time::Instant;

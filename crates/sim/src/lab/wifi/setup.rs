@@ -1,7 +1,7 @@
 //! What machines and the Wi-Fi between them are made of.
 
-use crate::lab::net_scene::Delay;
 use crate::lab::profile::IpCosts;
+use crate::lab::scene::Delay;
 use crate::net::Stack;
 use crate::wifi::WifiRole;
 use alloc::boxed::Box;

@@ -141,7 +141,7 @@ fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result
 /// Plays the script in a room of the lab; the inner result tells how the script ended.
 fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
     let scene = room::scene(args, lab)?;
-    let nodes = scene.devices.len();
+    let nodes = scene.nodes.len();
     let script = parse(text, nodes).with_context(|| name.to_owned())?;
     let air = create(args, |out| room::capture(&scene, args, out))?;
     let mut lab = room::lab(&scene, args, (Shown::new(args, nodes)?, air));

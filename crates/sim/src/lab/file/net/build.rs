@@ -6,12 +6,11 @@ use super::super::{Library, Surroundings};
 use super::File;
 use super::keys::{MOST_DEVICES, ROLES, SECURITIES};
 use super::layer::{DEVICE_TABLE, Layer, Layers, ROUTER_TABLE};
-use crate::lab::net_scene::{
-    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, Link, NetDevice,
-    NetRole, NetScene, Pc, Program, Scan,
-};
 use crate::lab::profile::Profile;
-use crate::lab::scene::Point;
+use crate::lab::scene::{
+    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
+    NetRole, Pc, PcLink, Point, Program, Scan, Scene,
+};
 use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
 use crate::random::{Purpose, RngStream};
 use crate::wifi::{DataRates, PowerSave, WifiSecurity};
@@ -54,7 +53,7 @@ static NOTHING: Layer = Layer::NOTHING;
 
 impl Build<'_> {
     /// The scene.
-    pub(in super::super) fn scene(&self) -> Result<NetScene, Wrong> {
+    pub(in super::super) fn scene(&self) -> Result<Scene, Wrong> {
         let named = |it| Wrong { file: self.text.file.into(), ..it };
         let layers = self.file.layers(self.variant).map_err(named)?;
         let role = ROLE[layers.word("device", "role")];
@@ -78,8 +77,8 @@ impl Build<'_> {
         let word = |key, usual: &str| String::from(layers.text("", key).unwrap_or(usual));
         let mut sources = layers.sources();
         sources.extend(self.file.sources.iter().cloned());
-        Ok(NetScene {
-            lab: self.lab.into(),
+        Ok(Scene {
+            name: self.lab.into(),
             variant: self.variant.into(),
             title: word("title", &self.file.title),
             columns: Columns {
@@ -92,9 +91,11 @@ impl Build<'_> {
             access_points,
             devices,
             measured,
-            pc,
+            pc: Some(pc),
             background,
             sources,
+            nodes: Vec::new(),
+            routers: Vec::new(),
         })
     }
 
@@ -204,7 +205,7 @@ impl Build<'_> {
             }
             let delay = delay(layers, TABLE, "delay_us", "delay_random_us", 0.0);
             let bits = libm::rint(number("wire_mbit", 1000.0) * 1e6) as u64;
-            return Ok(Pc { link: Link::Wire { delay, bits }, turn, multicast });
+            return Ok(Pc { link: PcLink::Wire { delay, bits }, turn, multicast });
         }
         let width = router.map_or(ChannelWidth::Mhz20, |it| it.width);
         let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[WifiMode]>::to_vec);
@@ -220,7 +221,7 @@ impl Build<'_> {
             rates: chosen(rates),
             ampdu: number("ampdu", 32.0) as u16,
         };
-        Ok(Pc { link: Link::Air(dongle), turn, multicast })
+        Ok(Pc { link: PcLink::Air(dongle), turn, multicast })
     }
 
     /// Rates are slow first, and none is wider than the channel.
@@ -491,8 +492,8 @@ impl Table<'_> {
     fn at(&self, router: Option<&AccessPoint>, pc: &Pc) -> Point {
         let from = match (router, &pc.link) {
             (Some(router), _) => router.at,
-            (None, Link::Air(dongle)) => dongle.at,
-            (None, Link::Wire { .. }) => Point::default(),
+            (None, PcLink::Air(dongle)) => dongle.at,
+            (None, PcLink::Wire { .. }) => Point::default(),
         };
         let metres = self.number("distance_m").unwrap_or(2.0);
         let at = Point { x: from.x + metres, ..from };

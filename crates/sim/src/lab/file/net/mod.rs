@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`keys`] | the keys |
 //! | `layer` | what the lab says, and what a variant says over it |
-//! | `build` | both, with profiles and environment, to a [`NetScene`](crate::lab::net_scene::NetScene) |
+//! | `build` | both, with profiles and environment, to a [`Scene`](crate::lab::scene::Scene) |
 
 mod build;
 mod keys;

@@ -160,7 +160,7 @@ fn constants_are_tuned_within_their_range() {
     library.tune(Kind::Environment, "office", "path_loss.exponent", 2.5).unwrap();
     library.tune(Kind::Environment, "office", "background.laptop.rate_hz", 7.0).unwrap();
     let scene = library.scene("two-boards", &Overrides::default(), 1).unwrap();
-    let tuned = &scene.devices[0].profile;
+    let tuned = &scene.nodes[0].profile;
     assert_eq!((tuned.receive.fixed_ns, tuned.attempts), (12_500, 3));
     assert_eq!(scene.environment.exponent, 2.5);
     let laptop = scene.background.iter().find(|it| it.name == "laptop");

@@ -63,8 +63,8 @@ proptest! {
                     }
                 }
                 if let Ok(scene) = library.scene("any", &Overrides::default(), 1) {
-                    prop_assert!(!scene.devices.is_empty());
-                    prop_assert!(scene.devices.iter().all(|it| it.at.to(it.at) == 0.0));
+                    prop_assert!(!scene.nodes.is_empty());
+                    prop_assert!(scene.nodes.iter().all(|it| it.at.to(it.at) == 0.0));
                 }
             }
             Ok(()) => {}
@@ -81,7 +81,7 @@ proptest! {
         };
         let places = || -> Vec<_> {
             let scene = library.scene("ota", &change, seed).unwrap();
-            scene.devices.iter().map(|it| it.at).collect()
+            scene.nodes.iter().map(|it| it.at).collect()
         };
         let (once, again) = (places(), places());
         prop_assert_eq!(&once, &again);

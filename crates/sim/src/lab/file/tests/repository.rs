@@ -23,7 +23,7 @@ fn all_are_read_and_make_rooms() {
     for lab in esp_now(&library) {
         let scene = library.scene(lab, &Overrides::default(), 1);
         let scene = scene.unwrap_or_else(|wrong| panic!("{wrong}"));
-        assert!(scene.devices.len() >= 2 && scene.name == lab && !scene.title.is_empty());
+        assert!(scene.nodes.len() >= 2 && scene.name == lab && !scene.title.is_empty());
     }
 }
 
@@ -128,11 +128,11 @@ fn encryption_costs_what_was_published() {
 fn sketch(scene: &Scene) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}: {}", scene.name, scene.title);
-    let first = scene.devices[0].at;
-    let mut groups: Vec<&str> = scene.devices.iter().map(|it| it.group.as_str()).collect();
+    let first = scene.nodes[0].at;
+    let mut groups: Vec<&str> = scene.nodes.iter().map(|it| it.group.as_str()).collect();
     groups.dedup();
     for group in groups {
-        let of: Vec<_> = scene.devices.iter().filter(|it| it.group == group).collect();
+        let of: Vec<_> = scene.nodes.iter().filter(|it| it.group == group).collect();
         let away: Vec<f64> = of.iter().map(|it| it.at.to(first)).collect();
         let least = away.iter().copied().fold(f64::INFINITY, f64::min);
         let most = away.iter().copied().fold(0.0, f64::max);
@@ -173,9 +173,9 @@ fn labs_are_the_scenes_of_the_report() {
         let scene = library.scene(lab, &Overrides::default(), 1).unwrap();
         // Its figures tell which component two boards had, and which more of them (docs/fit.md).
         let release = if lab == "two-boards" { Release::Mid2022 } else { Release::V2_0 };
-        assert!(scene.devices.iter().all(|it| it.settings.compat.release == release));
+        assert!(scene.nodes.iter().all(|it| it.settings.compat.release == release));
         // ESP-IDF v4.4.1 starts in China: 13 channels, and the report has a router on the last one.
-        assert!(scene.devices.iter().all(|it| it.settings.country == Country::CN));
+        assert!(scene.nodes.iter().all(|it| it.settings.country == Country::CN));
         assert_eq!(scene.survey(1).unscanned, []);
         text += &sketch(&scene);
     }
@@ -205,7 +205,7 @@ fn each_cell_of_the_report_finds_its_room() {
             profile: None,
         };
         let mut scene = library.scene(lab, &change, 1).unwrap();
-        assert_eq!(scene.devices.len(), usize::from(devices) + 1);
+        assert_eq!(scene.nodes.len(), usize::from(devices) + 1);
         scene.routers.clear();
         scene.background.clear();
         text += &sketch(&scene);

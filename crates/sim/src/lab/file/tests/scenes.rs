@@ -13,8 +13,8 @@ fn places(group: &str) -> Vec<Point> {
     );
     let library = with(Kind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
     let scene = library.scene("mine", &Overrides::default(), 7).unwrap();
-    assert_eq!((scene.devices[0].group.as_str(), scene.devices[1].group.as_str()), ("i", "g"));
-    scene.devices[1..].iter().map(|it| it.at).collect()
+    assert_eq!((scene.nodes[0].group.as_str(), scene.nodes[1].group.as_str()), ("i", "g"));
+    scene.nodes[1..].iter().map(|it| it.at).collect()
 }
 
 fn near(point: Point, x: f64, y: f64, z: f64) -> bool {
@@ -62,7 +62,7 @@ fn firmware_is_set_up_as_the_file_says() {
         [group.firmware]\ntick_hz = 100\nencrypted = true\nlog = \"error\"\n\
         services = [\"ota\"]\nforward = false\nrelease = \"2.3\"";
     let library = with(Kind::Lab, "mine", text).unwrap();
-    let device = library.scene("mine", &Overrides::default(), 1).unwrap().devices.remove(0);
+    let device = library.scene("mine", &Overrides::default(), 1).unwrap().nodes.remove(0);
     assert_eq!(device.settings.tick.period().as_millis(), 10);
     assert_eq!((device.settings.target, device.log), ("esp32c6", Level::Error));
     let settings = &device.settings;
@@ -71,7 +71,7 @@ fn firmware_is_set_up_as_the_file_says() {
     assert_eq!(device.mode.to_string(), "HT20-MCS0");
     assert_eq!(device.power_dbm(), 5.0);
     let plain = Overrides { encrypted: Some(false), ..Overrides::default() };
-    let device = library.scene("mine", &plain, 1).unwrap().devices.remove(0);
+    let device = library.scene("mine", &plain, 1).unwrap().nodes.remove(0);
     assert!(!device.settings.encrypt.enabled && !device.settings.compat.app_security);
 }
 
@@ -101,7 +101,7 @@ fn a_country_is_that_of_the_firmware_unless_it_is_named() {
         );
         let library = with(Kind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
         let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
-        scene.devices[0].settings.country
+        scene.nodes[0].settings.country
     };
     assert_eq!(country(""), Country::WORLD);
     assert_eq!(country("idf = \"4.4\""), Country::CN);

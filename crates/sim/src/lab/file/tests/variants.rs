@@ -1,7 +1,7 @@
 //! Labs with variants.
 
 use super::*;
-use crate::lab::net_scene::{Link, NetRole, NetScene};
+use crate::lab::scene::{NetRole, PcLink, Scene};
 use crate::power::{CurrentDraw, Currents, Modulation, PowerSettings};
 use crate::radio::ChannelWidth;
 use crate::wifi::DataRates;
@@ -16,7 +16,7 @@ fn rates(rates: &DataRates) -> String {
     }
 }
 
-fn sketch(scene: &NetScene) -> String {
+fn sketch(scene: &Scene) -> String {
     let mut text = String::new();
     let columns = &scene.columns;
     let _ = writeln!(
@@ -73,15 +73,12 @@ fn sketch(scene: &NetScene) -> String {
         );
         let _ = writeln!(text, "    {:?}", it.sdk);
     }
-    let link = match &scene.pc.link {
-        Link::Wire { delay, bits } => format!("a wire of {bits} bit/s, {:?}", delay.fixed),
-        Link::Air(it) => format!("Wi-Fi, {}, at {:?}", rates(&it.rates), it.at),
+    let pc = scene.pc.as_ref().expect("a variant has a PC");
+    let link = match &pc.link {
+        PcLink::Wire { delay, bits } => format!("a wire of {bits} bit/s, {:?}", delay.fixed),
+        PcLink::Air(it) => format!("Wi-Fi, {}, at {:?}", rates(&it.rates), it.at),
     };
-    let _ = writeln!(
-        text,
-        "  pc on {link}; turns in {:?} + {:?}",
-        scene.pc.turn.fixed, scene.pc.turn.random
-    );
+    let _ = writeln!(text, "  pc on {link}; turns in {:?} + {:?}", pc.turn.fixed, pc.turn.random);
     text
 }
 
@@ -95,7 +92,7 @@ fn variants_of_the_repository_are_the_rooms_of_the_documents() {
         let _ = writeln!(text, "# {lab}");
         for variant in library.variants(lab) {
             let scene = library.net_scene(lab, variant).unwrap_or_else(|wrong| panic!("{wrong}"));
-            assert_eq!((scene.lab.as_str(), scene.variant.as_str()), (lab, variant));
+            assert_eq!((scene.name.as_str(), scene.variant.as_str()), (lab, variant));
             assert_eq!(library.lab_of(variant), Some(lab), "{variant} is in two labs");
             assert!(scene.sources.iter().all(|it| it.text.len() > 10), "{:?}", scene.sources);
             let soft_ap = scene.devices[0].role == NetRole::SoftAp;
@@ -220,7 +217,7 @@ fn constants_of_a_lab_are_tuned_within_their_range() {
     library.tune(Kind::Lab, "wifi-home", "pc.turn_us", 77.0).unwrap();
     library.tune(Kind::Lab, "wifi-home", "access_point.queue", 9.0).unwrap();
     let scene = library.net_scene("wifi-home", "arduino").unwrap();
-    assert_eq!(scene.pc.turn.fixed.as_micros(), 77);
+    assert_eq!(scene.pc.map(|it| it.turn.fixed.as_micros()), Some(77));
     assert_eq!(scene.access_points[0].queue, 9);
     let mut said = |key| library.tune(Kind::Lab, "wifi-home", key, -2.0).unwrap_err().to_string();
     assert_eq!(said("pc.turn"), "labs/wifi-home.toml: it has no constant `pc.turn`");

@@ -1,7 +1,7 @@
 //! Who runs which program.
 
 use super::Cell;
-use crate::lab::net_scene::Program;
+use crate::lab::scene::Program;
 use crate::lab::suite::Failed;
 use crate::lab::wifi::MachineId;
 use alloc::boxed::Box;
@@ -50,7 +50,7 @@ impl Cell<'_, '_> {
                 }
                 _ => self.start(device, link, Box::new(EchoServer::<1472>::new(ECHO.0))),
             }
-            let to = match self.scene.pc.multicast {
+            let to = match self.scene.pc.as_ref().is_some_and(|it| it.multicast) {
                 true => Endpoint::new(BROADCAST, ECHO.0),
                 false => Self::at(device, ECHO.0),
             };

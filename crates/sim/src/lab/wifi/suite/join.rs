@@ -1,7 +1,7 @@
 //! A station joins its network over and over, as after a start or with the key of its password known.
 
 use super::{Cell, Failed};
-use crate::lab::net_scene::NetRole;
+use crate::lab::scene::NetRole;
 use crate::lab::wifi::suite::told::charged;
 use crate::power::StateTimes;
 use crate::random::{Purpose, RngStream};

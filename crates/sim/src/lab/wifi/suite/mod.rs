@@ -22,9 +22,9 @@ use super::MachineId;
 use super::machine::address;
 use super::watch::Watcher;
 use crate::lab::file::Library;
-use crate::lab::net_scene::{NetDevice, NetScene};
 use crate::lab::record::Record;
 use crate::lab::run::Lab;
+use crate::lab::scene::{NetDevice, Scene};
 use crate::lab::suite::Failed;
 use crate::lab::wifi::setup::Program;
 use crate::talk::Conversation as _;
@@ -42,7 +42,7 @@ const SETTLE: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 /// There is none, or its file is wrong.
-pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<NetScene, Failed> {
+pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<Scene, Failed> {
     let variant = work.variant.as_str();
     let unknown = || {
         let why = format!(
@@ -61,7 +61,7 @@ pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<NetSce
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
     let scene = library.net_scene(lab, variant)?;
     if scene.devices.is_empty() {
-        return Err(Failed::Unable(scene.lab, format!("variant `{variant}` has no device")));
+        return Err(Failed::Unable(scene.name, format!("variant `{variant}` has no device")));
     }
     Ok(scene)
 }
@@ -88,7 +88,7 @@ pub fn run(
 }
 
 /// Whether Wi-Fi of the devices starts with the heap that they have.
-fn starts(scene: &NetScene) -> Result<(), Failed> {
+fn starts(scene: &Scene) -> Result<(), Failed> {
     let memory = |it: &NetDevice| it.profile.memory;
     let without = scene.devices.iter().find(|it| memory(it).started(&it.sdk).is_none());
     let Some(device) = without else { return Ok(()) };
@@ -106,7 +106,7 @@ fn starts(scene: &NetScene) -> Result<(), Failed> {
 /// A cell in the making.
 struct Cell<'a, 'r> {
     lab: Lab<'a>,
-    scene: &'a NetScene,
+    scene: &'a Scene,
     device: MachineId,
     pc: MachineId,
     seed: u64,
@@ -120,7 +120,7 @@ struct Cell<'a, 'r> {
 /// As [`run`].
 pub fn run_in(
     work: &Wifi,
-    scene: &NetScene,
+    scene: &Scene,
     seed: u64,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
@@ -133,7 +133,7 @@ pub fn run_in(
 /// As [`run`].
 pub fn run_watched<'a>(
     work: &Wifi,
-    scene: &'a NetScene,
+    scene: &'a Scene,
     seed: u64,
     watcher: Option<&'a mut (dyn Watcher + 'a)>,
     record: &mut dyn Record,
@@ -155,7 +155,7 @@ pub fn run_watched<'a>(
     told::on_air(work, scene, record);
     let joins = matches!(work.test, IpTest::Join(_));
     let mut lent = mqtt::Lent::new();
-    let mut lab = if joins { scene.lab_apart(seed) } else { scene.lab(seed) };
+    let mut lab = if joins { Lab::apart(scene, seed, ()) } else { Lab::new(scene, seed, ()) };
     lab.run_for(SETTLE)?;
     if let Some(watcher) = watcher {
         lab.attach(watcher);
@@ -180,12 +180,14 @@ pub fn run_watched<'a>(
 }
 
 /// Whether the test is one that several devices do at once, where several are measured.
-fn one_at_a_time(work: &Wifi, scene: &NetScene) -> Result<(), Failed> {
+fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
     let at_once = matches!(
         work.test,
         IpTest::UdpEcho(_) | IpTest::Iperf(_) | IpTest::TcpRate(_) | IpTest::Ping(_)
     );
-    if scene.measured <= 1 || at_once && !scene.devices[0].esp_now && !scene.pc.multicast {
+    if scene.measured <= 1
+        || at_once && !scene.devices[0].esp_now && !scene.pc.as_ref().is_some_and(|it| it.multicast)
+    {
         return Ok(());
     }
     let why = format!(

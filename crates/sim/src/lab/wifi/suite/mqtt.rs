@@ -11,7 +11,7 @@ mod record;
 mod tests;
 
 use super::Cell;
-use crate::lab::net_scene::Program;
+use crate::lab::scene::Program;
 use crate::lab::suite::Failed;
 use crate::talk::Conversation as _;
 use alloc::boxed::Box;

@@ -1,9 +1,9 @@
 //! What a cell tells beside its samples.
 
 use super::Cell;
-use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::lab::run::Lab;
+use crate::lab::scene::{NetRole, PcLink, Scene};
 use crate::lab::wifi::{Drops, MachineId};
 use crate::net::NetCounters;
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
@@ -24,17 +24,17 @@ pub(super) struct Began {
 }
 
 /// In which mode its data was to be answered, and how many MPDUs an A-MPDU of it could hold.
-pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
+pub(super) fn on_air(work: &Wifi, scene: &Scene, record: &mut dyn Record) {
     let device = &scene.devices[0];
     let to_device = match &work.test {
         IpTest::Iperf(it) => it.direction == Direction::Forward,
         IpTest::UdpEcho(_) | IpTest::Ping(_) => true,
         _ => false,
     };
-    let peer = match (scene.access_points.first(), &scene.pc.link) {
+    let peer = match (scene.access_points.first(), scene.pc.as_ref().map(|it| &it.link)) {
         (Some(it), _) => Some((&it.rates, it.ampdu)),
-        (None, Link::Air(it)) => Some((&it.rates, it.ampdu)),
-        (None, Link::Wire { .. }) => None,
+        (None, Some(PcLink::Air(it))) => Some((&it.rates, it.ampdu)),
+        (None, Some(PcLink::Wire { .. }) | None) => None,
     };
     let Some((its, ampdu)) = peer else { return };
     let rates = if to_device { its } else { &device.rates };
@@ -47,7 +47,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
 }
 
 /// What the cell was of.
-pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
+pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
     let device = &scene.devices[0];
     let rates = match (device.role, scene.access_points.first()) {
         (NetRole::Station, Some(it)) => &it.rates,
@@ -55,7 +55,7 @@ pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
     };
     let mode = rates.fastest();
     for (name, value) in [
-        ("lab", scene.lab.clone()),
+        ("lab", scene.name.clone()),
         ("seed", format!("{seed}")),
         (fact::VARIANT, scene.variant.clone()),
         (fact::CHIP, device.profile.chip_name.clone()),
@@ -144,10 +144,10 @@ impl Cell<'_, '_> {
 }
 
 /// What the other end and the router have dropped.
-fn others(lab: &Lab<'_>, pc: MachineId, scene: &NetScene) -> [(&'static str, u64); 5] {
+fn others(lab: &Lab<'_>, pc: MachineId, scene: &Scene) -> [(&'static str, u64); 5] {
     let (drops, ip) = (lab.driver_drops(pc), lab.ip_counters(pc));
     let routers = |of: fn(&WifiCounters) -> u64| -> u64 {
-        (0..scene.access_points.len() as u32).map(|it| of(&lab.wifi_counters(it))).sum()
+        scene.numbers().access_points.map(|it| of(&lab.wifi_counters(it))).sum()
     };
     [
         ("pc-tx-not-sent", drops.not_sent),

@@ -5,7 +5,7 @@
 //! `GROUP-waited-us` (the times until the answers) and `GROUP-bytes`.
 
 use super::Cell;
-use crate::lab::net_scene::Application;
+use crate::lab::scene::Application;
 use crate::lab::wifi::{MachineId, TrafficSums};
 use crate::random::{Purpose, RngStream};
 use crate::talk::Conversation as _;

@@ -3,6 +3,7 @@
 use super::super::MachineId;
 use super::bench::at;
 use crate::lab::file::Library;
+use crate::lab::run::Lab;
 use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sdkconfig::SdkConfig;
@@ -68,7 +69,7 @@ fn packets_that_waited_for_lost_ones_are_the_ones_that_were_sent() {
     scene.devices[0].sdk = SdkConfig { tx_ba_window: 32, rx_ba_window: 32, ..scene.devices[0].sdk };
     let (device, pc) = (MachineId(0), MachineId(scene.devices.len() as u16));
     for (from, to) in [(device, pc), (pc, device)] {
-        let mut lab = scene.lab(1);
+        let mut lab = Lab::new(&scene, 1, ());
         lab.run_for(Duration::from_millis(300)).unwrap();
         lab.start(to, Box::new(Checking { socket: None, last: None }));
         lab.start(from, Box::new(Counting { to: at(to, PORT), socket: None, next: 0 }));

@@ -3,7 +3,8 @@
 use super::super::{MachineId, suite};
 use super::Kept;
 use crate::lab::file::Library;
-use crate::lab::net_scene::NetScene;
+use crate::lab::run::Lab;
+use crate::lab::scene::Scene;
 use crate::power::{PowerState, StateTimes};
 use crate::talk::Conversation as _;
 use core::fmt::Write as _;
@@ -15,7 +16,7 @@ use std::string::String;
 use std::vec::Vec;
 
 /// A variant of the power-save lab without the second board, in a shield box, as the guide has it.
-fn alone(variant: &str) -> NetScene {
+fn alone(variant: &str) -> Scene {
     let library = Library::built_in();
     let mut scene = library.net_scene("power-save", variant).unwrap();
     scene.environment = library.environment("shield-box").unwrap().environment;
@@ -25,8 +26,8 @@ fn alone(variant: &str) -> NetScene {
 }
 
 /// Time by state, and the mean current in nanoamperes, of some seconds.
-fn idle(scene: &NetScene, seconds: u64) -> (StateTimes, u64) {
-    let mut lab = scene.lab(1);
+fn idle(scene: &Scene, seconds: u64) -> (StateTimes, u64) {
+    let mut lab = Lab::new(scene, 1, ());
     lab.run_for(Duration::from_secs(1)).unwrap();
     let before = lab.times(MachineId(0)).unwrap();
     lab.run_for(Duration::from_secs(seconds)).unwrap();

@@ -4,7 +4,8 @@ use super::super::{MachineId, suite};
 use super::Kept;
 use super::bench::at;
 use crate::lab::file::Library;
-use crate::lab::net_scene::{Application, NetScene};
+use crate::lab::run::Lab;
+use crate::lab::scene::{Application, Scene};
 use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Observer, Probe, Sample};
@@ -27,11 +28,11 @@ const ECHO: UdpEcho = UdpEcho {
     timeout: Duration::from_secs(1),
 };
 
-fn scene(variant: &str) -> NetScene {
+fn scene(variant: &str) -> Scene {
     Library::built_in().net_scene("forty-stations", variant).unwrap()
 }
 
-fn ran(scene: &NetScene, test: IpTest) -> Kept {
+fn ran(scene: &Scene, test: IpTest) -> Kept {
     let mut kept = Kept::default();
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test };
     suite::run_in(&work, scene, 1, &mut kept).unwrap();
@@ -47,7 +48,7 @@ fn probes(kept: &Kept) -> Vec<Probe> {
 }
 
 /// The bits a second that the PC had of all devices.
-fn received_bits(scene: &NetScene) -> f64 {
+fn received_bits(scene: &Scene) -> f64 {
     let time = Duration::from_secs(2);
     let (transport, direction) = (Transport::Tcp, Direction::Reverse);
     let kept = ran(scene, IpTest::Iperf(Iperf { transport, direction, time, ..Iperf::DEFAULT }));
@@ -62,7 +63,7 @@ fn received_bits(scene: &NetScene) -> f64 {
 fn each_station_is_with_the_router_that_it_hears_best_and_on_its_channel() {
     let scene = scene("40-on-3-channels");
     let networks = scene.networks(1);
-    let lab = scene.lab(1);
+    let lab = Lab::new(&scene, 1, ());
     let mut taken = BTreeSet::new();
     for (number, network) in networks.iter().enumerate() {
         let (ap, station) = (u32::from(network.unwrap()), 3 + number as u32);
@@ -80,7 +81,7 @@ fn a_device_stays_with_the_router_that_its_file_names() {
     let mut scene = scene("40-on-3-channels");
     scene.devices.iter_mut().for_each(|it| it.access_point = Some(2));
     assert!(scene.networks(1).iter().all(|it| *it == Some(2)));
-    let lab = scene.lab(1);
+    let lab = Lab::new(&scene, 1, ());
     assert!((3..43).all(|it| lab.wifi().ap_of(it) == Some(2)));
 }
 
@@ -109,7 +110,7 @@ fn stations_of_two_routers_reach_each_other_over_the_lan() {
     let of = |ap: u16| networks.iter().position(|it| *it == Some(ap)).unwrap() as u16;
     for (from, to) in [(0, 1), (2, 0), (1, 1)] {
         let (asks, answers) = (MachineId(of(from)), MachineId(39 - of(to)));
-        let mut lab = scene.lab(1);
+        let mut lab = Lab::new(&scene, 1, ());
         lab.start_beside(answers, Box::new(EchoServer::<1472>::new(7)));
         lab.start(asks, Box::new(EchoProbe::<1472>::new(ECHO, 1, 0, at(answers, 7))));
         assert!(lab.run_till(Duration::from_secs(10), |it| it.is_idle(asks)).unwrap());

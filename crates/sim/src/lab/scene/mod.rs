@@ -1,7 +1,27 @@
-//! What stands where.
+//! What stands where: one room with devices that speak ESP-NOW, devices that speak IP, and all
+//! others.
+//!
+//! A [`Scene`] is a plain value: what a lab's file says, with profiles looked up, or what a test builds.
+//!
+//! | module | what |
+//! |---|---|
+//! | `machine` | devices that speak IP, their routers, and the PC |
+//! | `stations` | the stations of a scene as the medium has them |
+//! | `network` | a scene's machines, and the Wi-Fi between them |
+
+mod machine;
+mod network;
+mod stations;
+
+pub use machine::{
+    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
+    NetRole, Pc, PcLink, Program, Scan,
+};
+pub use stations::StationNumbers;
 
 use super::profile::{Profile, Source};
 use crate::radio::WifiMode;
+use crate::wifi::WifiSecurity;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -155,16 +175,56 @@ pub struct Environment {
 /// A room with all that is in it.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// Its name.
+    /// Name of the lab.
     pub name: String,
+    /// Name of the variant; empty where the lab has none.
+    pub variant: String,
     /// What it shows.
     pub title: String,
+    /// Identity columns of its cells over Wi-Fi.
+    pub columns: Columns,
     /// The place.
     pub environment: Environment,
-    /// Devices: the first is node 0.
-    pub devices: Vec<Device>,
-    /// Access points.
+    /// Devices that run the esp-now component: the first is node 0.
+    pub nodes: Vec<Device>,
+    /// Access points that only send beacons, and that nodes join.
     pub routers: Vec<Router>,
+    /// How the network of the access points is protected.
+    pub security: WifiSecurity,
+    /// The routers of devices that speak IP, which are all on one LAN; none: a device is the access
+    /// point.
+    pub access_points: Vec<AccessPoint>,
+    /// Devices that speak IP: those that are measured, then the others.
+    pub devices: Vec<NetDevice>,
+    /// The number of devices, from the first, on which a test is carried out at once.
+    pub measured: u16,
+    /// The other end of the tests over IP.
+    pub pc: Option<Pc>,
     /// Other people's stations.
     pub background: Vec<Background>,
+    /// Where constants of the lab come from.
+    pub sources: Vec<Source>,
+}
+
+impl Scene {
+    /// Returns an empty room.
+    #[must_use]
+    pub fn new(name: &str, environment: Environment) -> Self {
+        Self {
+            name: name.into(),
+            variant: String::new(),
+            title: String::new(),
+            columns: Columns::default(),
+            environment,
+            nodes: Vec::new(),
+            routers: Vec::new(),
+            security: WifiSecurity::Open,
+            access_points: Vec::new(),
+            devices: Vec::new(),
+            measured: 0,
+            pc: None,
+            background: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
 }

@@ -1,49 +1,14 @@
-//! What stands where in a test over Wi-Fi and IP: a variant of a lab.
-//!
-//! A [`NetScene`] is a plain value, as [`Scene`](super::scene::Scene) is for ESP-NOW: what a
-//! `[[variant]]` of a lab's file says, with profiles looked up, or what a test builds.
+//! Devices that speak IP, their routers, and the PC at the other end.
 
-use super::profile::{Profile, Source};
-use super::scene::{Background, Environment, Point};
+use super::Point;
+use crate::lab::profile::Profile;
 use crate::power::{CurrentDraw, Modulation, PowerSettings};
 use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
-use crate::wifi::{
-    DataRates, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes, WifiSecurity,
-};
+use crate::wifi::{DataRates, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes};
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sdkconfig::{OptionValues, SdkConfig};
-
-/// A room with devices that speak IP.
-#[derive(Clone, Debug)]
-pub struct NetScene {
-    /// Name of the lab.
-    pub lab: String,
-    /// Name of the variant.
-    pub variant: String,
-    /// What it shows.
-    pub title: String,
-    /// Identity columns of its cells.
-    pub columns: Columns,
-    /// The place.
-    pub environment: Environment,
-    /// How the network is protected.
-    pub security: WifiSecurity,
-    /// The routers, which are all on one LAN; none: a device is the access point.
-    pub access_points: Vec<AccessPoint>,
-    /// The devices: those that are measured, then the others.
-    pub devices: Vec<NetDevice>,
-    /// The number of devices, from the first, on which a test is carried out at once.
-    pub measured: u16,
-    /// The other end of the tests.
-    pub pc: Pc,
-    /// Other people's stations.
-    pub background: Vec<Background>,
-    /// Where constants of the lab come from.
-    pub sources: Vec<Source>,
-}
 
 /// What identifies results of a variant beside what the test says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -228,7 +193,7 @@ pub struct AccessPoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pc {
     /// How it is in the network.
-    pub link: Link,
+    pub link: PcLink,
     /// From a packet's arrival to its reaching a program, and from a program's sending to its
     /// leaving.
     pub turn: Delay,
@@ -238,7 +203,7 @@ pub struct Pc {
 
 /// How a PC is in the network.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Link {
+pub enum PcLink {
     /// On a wire to the router.
     Wire {
         /// One way.

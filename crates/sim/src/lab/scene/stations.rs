@@ -1,0 +1,285 @@
+//! The stations of a scene, as the medium has them: their order, places, powers and MACs.
+
+use super::{AccessPoint, Dongle, NetDevice, NetRole, PcLink, Scene};
+use crate::air::AdjacentChannels;
+use crate::lab::radio::{Radio, Stand, receivers};
+use crate::mac::{AmpduConfig, MacConfig, MediumConfig};
+use crate::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+use espbench_model::sdkconfig::SdkConfig;
+
+/// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).
+const BEST_EFFORT: Timing = Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timing::ERP_SHORT_SLOT };
+
+/// The number of PCs' and routers' A-MPDU windows where nothing limits them.
+const MOST: u8 = 64;
+
+/// The numbers of a scene's stations in the room, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StationNumbers {
+    /// Nodes of ESP-NOW.
+    pub nodes: Range<u32>,
+    /// Routers that only send beacons.
+    pub routers: Range<u32>,
+    /// Access points.
+    pub access_points: Range<u32>,
+    /// Devices that speak IP.
+    pub devices: Range<u32>,
+    /// The PC's radio, if it has one.
+    pub dongle: Range<u32>,
+    /// Other people's stations.
+    pub background: Range<u32>,
+}
+
+impl Scene {
+    /// Returns the numbers of its stations.
+    #[must_use]
+    pub fn numbers(&self) -> StationNumbers {
+        let mut next = 0;
+        let mut of = |count: usize| {
+            let first = next;
+            next += count as u32;
+            first..next
+        };
+        StationNumbers {
+            nodes: of(self.nodes.len()),
+            routers: of(self.routers.len()),
+            access_points: of(self.access_points.len()),
+            devices: of(self.devices.len()),
+            dongle: of(usize::from(self.dongle().is_some())),
+            background: of(self.background.len()),
+        }
+    }
+
+    /// Returns the number of stations.
+    #[must_use]
+    pub fn stations(&self) -> usize {
+        self.numbers().background.end as usize
+    }
+
+    /// Returns the radio of the PC, if it has one.
+    pub(super) fn dongle(&self) -> Option<&Dongle> {
+        match &self.pc.as_ref()?.link {
+            PcLink::Air(dongle) => Some(dongle),
+            PcLink::Wire { .. } => None,
+        }
+    }
+
+    /// Returns the names of its stations, by their numbers in the room, and after them of a PC on a
+    /// wire.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let nodes = (0..self.nodes.len()).map(|number| format!("node{number}"));
+        let routers = self.routers.iter().map(|it| it.name.clone());
+        let access_points = self.access_points.iter().map(|it| it.name.clone());
+        let devices = self.devices.iter().map(|it| it.name.clone());
+        let dongle = self.dongle().map(|_| "PC".into());
+        let wired = (self.pc.is_some() && dongle.is_none()).then(|| "PC".into());
+        let others = self.background.iter().map(|it| it.name.clone());
+        let names = nodes.chain(routers).chain(access_points).chain(devices);
+        names.chain(dongle).chain(others).chain(wired).collect()
+    }
+
+    /// Returns the access point of each device: the one that its file names, else the one that is
+    /// strongest at its place. `None` for a device in no network, and where a device is the access
+    /// point.
+    #[must_use]
+    pub fn networks(&self, seed: u64) -> Vec<Option<u16>> {
+        let StationNumbers { access_points, devices, .. } = self.numbers();
+        let stands = if access_points.len() > 1 { self.stands_of(&[]) } else { Vec::new() };
+        let strongest = |device: u32| {
+            let arrives = |ap: &u16| {
+                let (from, to) = (access_points.start + u32::from(*ap), devices.start + device);
+                self.environment.arriving_dbm(&stands, seed, from, to)
+            };
+            // The last of equal ones would be taken.
+            let routers = (0..access_points.len() as u16).rev();
+            routers.max_by(|a, b| arrives(a).total_cmp(&arrives(b)))
+        };
+        let network = |(number, it): (usize, &NetDevice)| match it.role {
+            NetRole::Station => it.access_point.or_else(|| strongest(number as u32)),
+            NetRole::SoftAp | NetRole::Alone => None,
+        };
+        self.devices.iter().enumerate().map(network).collect()
+    }
+
+    /// Returns for each station the station that is its access point, and its number among the
+    /// stations of that, from 1; an access point, or a station of no network, is its own, with
+    /// number 0.
+    #[must_use]
+    pub fn memberships(&self, seed: u64) -> Vec<(u32, u16)> {
+        let StationNumbers { access_points, devices, background, .. } = self.numbers();
+        let without = access_points.is_empty();
+        let soft_ap = self.devices.iter().position(|it| it.role == NetRole::SoftAp);
+        let usual = match soft_ap.filter(|_| without) {
+            Some(number) => devices.start + number as u32,
+            None => access_points.start,
+        };
+        let networks = self.networks(seed);
+        let mut counts = BTreeMap::new();
+        let of = |station: u32| {
+            if station < devices.start || without && station == usual {
+                return (station, 0);
+            }
+            let network = networks.get((station - devices.start) as usize).copied().flatten();
+            let ap = network.map_or(usual, |it| access_points.start + u32::from(it));
+            let count = counts.entry(ap).or_insert(0);
+            *count += 1;
+            (ap, *count)
+        };
+        (0..background.end).map(of).collect()
+    }
+
+    /// Returns how strongly one station arrives at another, dBm, before any receiver: negative
+    /// infinity for one that is not there.
+    #[must_use]
+    pub fn arriving_dbm(&self, seed: u64, from: u32, to: u32) -> f64 {
+        self.environment.arriving_dbm(&self.stands(seed), seed, from, to)
+    }
+
+    /// Returns the channel of a network; without routers, that of the first device.
+    pub(super) fn channel(&self, network: Option<u16>) -> u8 {
+        let router = self.access_points.get(usize::from(network.unwrap_or(0)));
+        router.map_or_else(
+            || self.devices.first().map_or(1, |it| it.channel),
+            |router| router.channel,
+        )
+    }
+
+    /// Returns the stations as radio sees them.
+    pub(in crate::lab) fn stands(&self, seed: u64) -> Vec<Stand> {
+        self.stands_of(&self.networks(seed))
+    }
+
+    /// Returns the stations as radio sees them, with the devices in these networks.
+    fn stands_of(&self, networks: &[Option<u16>]) -> Vec<Stand> {
+        // Receivers of routers, PCs and other people's stations are taken for those of an ESP32.
+        let flat = |at, power_dbm, channel| Stand {
+            at,
+            output: Arc::new(TxPower::flat(power_dbm)),
+            channel,
+            chip: RadioChip::Esp32,
+        };
+        let nodes = self.nodes.iter().map(|it| Stand {
+            at: it.at,
+            output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm())),
+            channel: it.channel,
+            chip: it.profile.chip,
+        });
+        let routers = self.routers.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
+        let aps = self.access_points.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
+        let devices = self.devices.iter().enumerate().map(|(number, it)| Stand {
+            at: it.at,
+            output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm)),
+            channel: match it.role {
+                NetRole::Alone => it.channel,
+                _ => self.channel(networks.get(number).copied().flatten()),
+            },
+            chip: it.profile.chip,
+        });
+        let dongle = self.dongle().map(|it| flat(it.at, it.power_dbm, self.channel(None)));
+        let others = self.background.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
+        nodes.chain(routers).chain(aps).chain(devices).chain(dongle).chain(others).collect()
+    }
+
+    /// Returns the medium of this scene; the seed draws the shadowing.
+    #[must_use]
+    pub fn radio(&self, seed: u64) -> Radio {
+        let stands: Arc<[Stand]> = self.stands(seed).into();
+        let links = self.environment.links(&stands, seed);
+        let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
+        let settings = self.macs().into_iter().zip(stands.iter()).zip(kinds).map(
+            |((mac, stand), receiver)| MacConfig {
+                channel: stand.channel,
+                receiver,
+                output: Some(stand.output.clone()),
+                ..mac
+            },
+        );
+        let adjacent = AdjacentChannels::new(&Overlap::new());
+        Radio {
+            links,
+            receivers,
+            medium: MediumConfig { adjacent, ..MediumConfig::default() },
+            settings: settings.collect(),
+        }
+    }
+
+    /// Returns the MAC of each station, but for channel, receiver and power.
+    fn macs(&self) -> Vec<MacConfig> {
+        // A network without 802.11b stations uses short slots (18.4.5), which a station of no
+        // network is not told of: it gets its turn late (docs/fit.md).
+        let other = || MacConfig {
+            timing: Timing::ERP_SHORT_SLOT,
+            basic: BasicRates::BG,
+            buffers: 256,
+            ..MacConfig::default()
+        };
+        let nodes = self
+            .nodes
+            .iter()
+            .map(|it| MacConfig { fallback: it.fallback.clone(), ..esp_now(&it.profile) });
+        let routers = self.routers.iter().map(|_| other());
+        let access_points = self.access_points.iter().map(access_point);
+        let devices = self.devices.iter().map(device);
+        let dongle = self.dongle().map(|it| data(window(it.ampdu, MOST.into()), 1024));
+        let others = (self.background.iter())
+            .map(|it| MacConfig { fallback: it.fallback.clone(), ..other() });
+        nodes
+            .chain(routers)
+            .chain(access_points)
+            .chain(devices)
+            .chain(dongle)
+            .chain(others)
+            .collect()
+    }
+}
+
+/// Returns the MAC of a device that sends ESP-NOW in no network.
+fn esp_now(profile: &crate::lab::profile::Profile) -> MacConfig {
+    MacConfig {
+        timing: Timing { cw_min: profile.window.0, cw_max: profile.window.1, ..Timing::HR },
+        short_retry_limit: profile.attempts,
+        long_retry_limit: profile.attempts,
+        buffers: usize::from(profile.tx_buffers),
+        ..MacConfig::default()
+    }
+}
+
+/// Returns the MAC of a station that sends data of a network.
+fn data(ampdu: Option<AmpduConfig>, buffers: usize) -> MacConfig {
+    MacConfig { timing: BEST_EFFORT, basic: BasicRates::BG, ampdu, buffers, ..MacConfig::default() }
+}
+
+fn access_point(it: &AccessPoint) -> MacConfig {
+    MacConfig {
+        rts: it.rts,
+        rts_threshold: if it.rts { 2346 } else { u32::MAX },
+        ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
+    }
+}
+
+fn device(it: &NetDevice) -> MacConfig {
+    if it.role == NetRole::Alone {
+        return esp_now(&it.profile);
+    }
+    let SdkConfig { tx, tx_ba_window, rx_ba_window, .. } = it.sdk;
+    // Management frames do not take from the buffers for data.
+    let buffers = usize::from(tx) + 8;
+    data(window(tx_ba_window.into(), rx_ba_window.into()), buffers)
+}
+
+/// Returns how many MPDUs a station aggregates and takes; nothing where both are none.
+fn window(send: u16, receive: u16) -> Option<AmpduConfig> {
+    let within = |it: u16| it.clamp(1, MOST.into()) as u8;
+    (send > 0 || receive > 0).then(|| AmpduConfig {
+        send: within(send),
+        receive: within(receive),
+        ..AmpduConfig::MOST
+    })
+}
