@@ -27,6 +27,8 @@ pub(super) enum Wake {
     Load(u32),
     /// A node goes on with joining a router.
     Join(NodeId, u32),
+    /// A node's report is due.
+    Report(NodeId),
     /// A request of the echo over ESP-NOW is due.
     Echo(u32),
     /// The connectionless interval of the board that asks for an echo has begun.
@@ -58,6 +60,7 @@ impl Wake {
             Self::EchoInterval => of(15, 0, 0),
             Self::Wire(slot) => of(16, 0, slot),
             Self::Machine(number) => of(17, 0, u32::from(number)),
+            Self::Report(it) => of(18, 0, node(it)),
             Self::Wifi(token) => token,
         }
     }
@@ -84,7 +87,8 @@ impl Wake {
             14 => Self::Echo(number),
             15 => Self::EchoInterval,
             16 => Self::Wire(number),
-            _ => Self::Machine(number as u16),
+            17 => Self::Machine(number as u16),
+            _ => Self::Report(node),
         }
     }
 }
@@ -154,6 +158,7 @@ mod tests {
             Wake::EchoInterval,
             Wake::Wire(3),
             Wake::Machine(u16::MAX),
+            Wake::Report(node),
             Wake::Wifi(WIFI),
         ];
         for wake in cues.into_iter().chain(others) {

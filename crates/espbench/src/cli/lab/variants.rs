@@ -72,7 +72,7 @@ fn devices(scene: &Scene, role: &str) -> String {
         1 => first,
         count => format!("{count} × {first}"),
     };
-    match scene.devices.len() - usize::from(scene.measured) {
+    match scene.nodes.len() + scene.devices.len() - usize::from(scene.measured) {
         0 => measured,
         others => format!("{measured}; {others} beside it"),
     }

@@ -125,7 +125,13 @@ impl Build<'_> {
     }
 }
 
-fn device(group: &Group, profile: &Arc<Profile>, at: Point, change: &Overrides) -> Device {
+/// Returns a device of a group, at its place.
+pub(super) fn device(
+    group: &Group,
+    profile: &Arc<Profile>,
+    at: Point,
+    change: &Overrides,
+) -> Device {
     Device {
         settings: group.firmware.settings(
             profile.chip.name(),

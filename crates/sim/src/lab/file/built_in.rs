@@ -9,7 +9,7 @@ macro_rules! file {
 }
 
 /// All of them: kind, name, text.
-pub(super) const FILES: [(Kind, &str, &str); 27] = [
+pub(super) const FILES: [(Kind, &str, &str); 28] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
@@ -37,4 +37,5 @@ pub(super) const FILES: [(Kind, &str, &str); 27] = [
     file!(Lab, "labs", "power-save"),
     file!(Lab, "labs", "wifi-join"),
     file!(Lab, "labs", "forty-stations"),
+    file!(Lab, "labs", "shared-channel"),
 ];

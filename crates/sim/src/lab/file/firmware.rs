@@ -94,7 +94,7 @@ pub(super) static KEYS: [Key; 14] = [
 ];
 
 /// What a file says of a firmware.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Firmware {
     compat: Compat,
     country: Option<Country>,

@@ -5,6 +5,7 @@ use super::blame::meant_for;
 use super::driver::Driver;
 use super::join::Joining;
 use super::others::Others;
+use super::reports::Reports;
 use super::tap::{Content, Tap};
 use crate::lab::token::{FrameTag, Wake};
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
@@ -39,6 +40,7 @@ pub(super) struct Ether {
     pub(super) drivers: Vec<Driver>,
     pub(super) others: Others,
     pub(super) joining: Joining,
+    pub(super) reports: Reports,
     pub(super) heard: Vec<NodeId>,
     pub(super) missed: Vec<(NodeId, MissReason)>,
 }
@@ -122,6 +124,9 @@ impl<W: Tap> DeviceHost for Link<'_, W> {
         event: Event,
         board: &mut MemoryBoard,
     ) {
+        if let Event::Sent(outcome) = event {
+            self.ether.reports.sent(self.room.now(), node, outcome);
+        }
         if self.ether.joining.told(node, event, board) {
             self.room.wake_in(core::time::Duration::ZERO, Wake::Join(node, life).token());
         }
@@ -329,6 +334,7 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
                     self.join(room, node, token);
                 }
             }
+            Wake::Report(node) => self.report(room, node),
             Wake::Wifi(token) => self.net.wake_wifi(room, token),
             Wake::Echo(request) => self.net.wake_echo(room, request),
             Wake::EchoInterval => self.net.wake_echo_interval(room),

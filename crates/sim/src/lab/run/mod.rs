@@ -10,6 +10,7 @@
 //! | `others` | routers and background stations |
 //! | `blame` | why a probe was lost |
 //! | `join` | a device joins a router |
+//! | `reports` | what nodes send that are not measured |
 //! | `count` | what was counted, by name |
 
 mod blame;
@@ -19,6 +20,7 @@ mod driver;
 mod join;
 mod mac_host;
 mod others;
+mod reports;
 mod tap;
 
 pub use crate::talk::fleet::{Printed, Stuck};
@@ -27,7 +29,7 @@ pub use tap::{Content, Tap};
 
 use super::scene::{Background, Device, Router, Scene};
 use super::token::Wake;
-use super::wifi::{Network, NetworkSetup};
+use super::wifi::{Network, NetworkSetup, TrafficSums};
 use crate::mac::{self, WirelessMedium};
 use crate::random::{Purpose, RngStream};
 use crate::talk::conversation::ConversationParts;
@@ -190,6 +192,7 @@ impl<'a, W: Tap> Lab<'a, W> {
             drivers: nodes.iter().map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
             others: Others::new(beacons, (first, &background), seed),
             joining: Default::default(),
+            reports: Default::default(),
             heard: Vec::new(),
             missed: Vec::new(),
         };
@@ -232,6 +235,19 @@ impl<'a, W: Tap> Lab<'a, W> {
                 Err(Busy)
             }
         }
+    }
+
+    /// Gives a node an application that begins at that time and sends a payload of so many bytes to
+    /// node 0 every so often.
+    pub fn report(&mut self, begin: Instant, node: NodeId, bytes: u32, every: Duration) {
+        self.ether.reports.begin(node, bytes, every);
+        self.room.wake_at(begin, Wake::Report(node).token());
+    }
+
+    /// Returns what that application of a node has done.
+    #[must_use]
+    pub fn reports(&self, node: NodeId) -> TrafficSums {
+        self.ether.reports.sums(node)
     }
 
     /// Sets whether samples are kept; they are, if nothing else is said.

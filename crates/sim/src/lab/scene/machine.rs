@@ -76,13 +76,15 @@ pub struct NetDevice {
     pub scan: Scan,
 }
 
-/// The application of a device that is not measured: messages or a stream between it and the PC.
+/// The application of a device that is not measured: messages or a stream between it and the PC; of a
+/// node of ESP-NOW: messages to node 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Application {
     /// None.
     #[default]
     None,
-    /// Datagrams to the PC, which sends each back, as a sensor's reports and their receipts.
+    /// Datagrams to the PC, which sends each back, as a sensor's reports and their receipts; of a node,
+    /// payloads of ESP-NOW that the MAC of node 0 acknowledges.
     Reports {
         /// Bytes of a datagram.
         bytes: u32,

@@ -76,6 +76,8 @@ pub struct Device {
     pub log: Level,
     /// Down to which severity they go to the remote log, on the air.
     pub remote_log: Level,
+    /// What its application does while others are measured: nothing, or reports to node 0.
+    pub application: Application,
 }
 
 impl Device {
@@ -94,6 +96,7 @@ impl Device {
             power_dbm: None,
             log: Level::Info,
             remote_log: Level::None,
+            application: Application::None,
         }
     }
 

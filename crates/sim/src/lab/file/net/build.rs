@@ -1,15 +1,16 @@
 //! A variant of a lab's file to a scene.
 
 use super::super::block::Source as Text;
+use super::super::pattern::Pattern;
 use super::super::wrong::{Wrong, hint};
 use super::super::{Library, Surroundings};
 use super::File;
 use super::keys::{MOST_DEVICES, ROLES, SECURITIES};
-use super::layer::{DEVICE_TABLE, Layer, Layers, ROUTER_TABLE};
+use super::layer::{DEVICE_TABLE, FIRMWARE, Layer, Layers, ROUTER_TABLE};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{
-    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
-    NetRole, Pc, PcLink, Point, Program, Scan, Scene,
+    AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Device, Dongle,
+    NetDevice, NetRole, Pc, PcLink, Point, Program, Scan, Scene,
 };
 use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
 use crate::random::{Purpose, RngStream};
@@ -36,13 +37,22 @@ pub(in super::super) struct Build<'l> {
 }
 
 /// A device's table, being read.
-struct Table<'b> {
-    build: &'b Build<'b>,
-    layers: Layers<'b>,
-    /// Whose keys it has.
-    table: &'static str,
-    /// What its devices are called.
-    name: String,
+pub(super) struct Table<'b> {
+    pub(super) build: &'b Build<'b>,
+    pub(super) layers: Layers<'b>,
+    /// The table whose keys it has.
+    pub(super) table: &'static str,
+    /// The name of its devices.
+    pub(super) name: String,
+}
+
+/// The devices of a variant.
+struct Devices {
+    /// Devices that speak IP: those that are measured, then the others.
+    speak_ip: Vec<NetDevice>,
+    measured: u16,
+    /// Devices that run the esp-now component.
+    nodes: Vec<Device>,
 }
 
 /// The name of the router of `[access_point]`.
@@ -62,7 +72,7 @@ impl Build<'_> {
             _ => self.access_points(layers)?,
         };
         let pc = self.pc(layers, access_points.first())?;
-        let (devices, measured) = self.devices(layers, &access_points, &pc)?;
+        let Devices { speak_ip, measured, nodes } = self.devices(layers, &access_points, &pc)?;
         let Surroundings { environment, mut background, .. } = self.surroundings(layers)?;
         let before = background.len() as u16;
         for it in &self.file.background {
@@ -89,12 +99,12 @@ impl Build<'_> {
             environment,
             security,
             access_points,
-            devices,
+            devices: speak_ip,
             measured,
             pc: Some(pc),
             background,
             sources,
-            nodes: Vec::new(),
+            nodes,
             routers: Vec::new(),
         })
     }
@@ -127,13 +137,13 @@ impl Build<'_> {
         Ok(all)
     }
 
-    /// The devices, and how many of them are measured.
+    /// Returns the devices, and how many of them are measured.
     fn devices(
         &self,
         layers: Layers<'_>,
         routers: &[AccessPoint],
         pc: &Pc,
-    ) -> Result<(Vec<NetDevice>, u16), Wrong> {
+    ) -> Result<Devices, Wrong> {
         let stand = (routers, pc);
         let mut devices = self.table(layers, DEVICE_TABLE, "device").devices(stand, 0)?;
         let measured = devices.len() as u16;
@@ -149,10 +159,17 @@ impl Build<'_> {
             let message = "only the measured device can be the access point";
             return Err(self.wrong(layers, "other", "role", message));
         }
+        let mut nodes = Vec::new();
         for (number, name) in (2..).zip(layers.parts(DEVICE_TABLE)) {
             let layer = layers.part(DEVICE_TABLE, name);
             let own = Layers { variant: &layer, lab: &NOTHING };
-            let group = self.table(own, DEVICE_TABLE, name).devices(stand, number)?;
+            let table = self.table(own, DEVICE_TABLE, name);
+            if table.runs_esp_now() {
+                let random = RngStream::stream(PLACES, number, Purpose::Place);
+                nodes.extend(table.nodes(stand, random)?);
+                continue;
+            }
+            let group = table.devices(stand, number)?;
             if group.iter().any(soft_ap) {
                 let message = "only the measured device can be the access point";
                 return Err(self.wrong(own, DEVICE_TABLE, "role", message));
@@ -163,7 +180,7 @@ impl Build<'_> {
                 return Err(self.wrong(own, DEVICE_TABLE, "count", message));
             }
         }
-        Ok((devices, measured))
+        Ok(Devices { speak_ip: devices, measured, nodes })
     }
 
     fn table<'b>(&'b self, layers: Layers<'b>, table: &'static str, name: &str) -> Table<'b> {
@@ -246,11 +263,11 @@ impl Build<'_> {
 }
 
 impl Table<'_> {
-    fn number(&self, key: &str) -> Option<f64> {
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.layers.number(self.table, key)
     }
 
-    fn wrong(&self, key: &str, message: impl AsRef<str>) -> Wrong {
+    pub(super) fn wrong(&self, key: &str, message: impl AsRef<str>) -> Wrong {
         self.build.wrong(self.layers, self.table, key, message)
     }
 
@@ -260,14 +277,14 @@ impl Table<'_> {
         (routers, pc): (&[AccessPoint], &Pc),
         number: u32,
     ) -> Result<Vec<NetDevice>, Wrong> {
-        let count = self.number("count").map_or(1, |it| it as u16);
-        let pattern = self.layers.pattern(self.table);
-        if self.table == "other" && count != 1 {
-            return Err(self.wrong("count", "`count`: [other] is one device, use a [[group]]"));
+        let (count, pattern) = self.places()?;
+        if self.runs_esp_now() {
+            let message = "`program`: only devices of a [[group]] run the esp-now component";
+            return Err(self.wrong("program", message));
         }
-        if count > 1 && pattern.is_none() {
-            let message = "more than one device needs a table `line`, `grid`, `ring` or `cluster`";
-            return Err(self.wrong("count", message));
+        if self.layers.find(self.table, FIRMWARE).is_some() {
+            let message = "`firmware`: it needs `program = \"esp-now\"`; use `sdkconfig`";
+            return Err(self.wrong(FIRMWARE, message));
         }
         let first = self.device(routers, pc)?;
         if count > 1 && first.role == NetRole::SoftAp {
@@ -287,7 +304,21 @@ impl Table<'_> {
         Ok((0..count).map(place).collect())
     }
 
-    /// The number of the router that it names.
+    /// Returns how many devices it has, and how they stand.
+    pub(super) fn places(&self) -> Result<(u16, Option<Pattern>), Wrong> {
+        let count = self.number("count").map_or(1, |it| it as u16);
+        let pattern = self.layers.pattern(self.table);
+        if self.table == "other" && count != 1 {
+            return Err(self.wrong("count", "`count`: [other] is one device, use a [[group]]"));
+        }
+        if count > 1 && pattern.is_none() {
+            let message = "more than one device needs a table `line`, `grid`, `ring` or `cluster`";
+            return Err(self.wrong("count", message));
+        }
+        Ok((count, pattern))
+    }
+
+    /// Returns the number of the router that it names.
     fn router(&self, routers: &[AccessPoint]) -> Result<Option<u16>, Wrong> {
         let Some(name) = self.layers.text(self.table, "router") else { return Ok(None) };
         let found = routers.iter().position(|it| it.name == name);
@@ -296,7 +327,7 @@ impl Table<'_> {
         found.map(|it| Some(it as u16)).ok_or_else(|| self.wrong("router", message()))
     }
 
-    fn application(&self) -> Application {
+    pub(super) fn application(&self) -> Application {
         let every = self.number("report_ms").unwrap_or(1000.0);
         match self.layers.word(self.table, "application") {
             1 => Application::Reports {
@@ -372,7 +403,7 @@ impl Table<'_> {
         })
     }
 
-    fn profile(&self) -> Result<Arc<Profile>, Wrong> {
+    pub(super) fn profile(&self) -> Result<Arc<Profile>, Wrong> {
         let Some(name) = self.layers.text(self.table, "profile") else {
             let message =
                 format!("`profile` of `{}` is missing: give the name of a profile", self.name);
@@ -489,7 +520,7 @@ impl Table<'_> {
         }
     }
 
-    fn at(&self, router: Option<&AccessPoint>, pc: &Pc) -> Point {
+    pub(super) fn at(&self, router: Option<&AccessPoint>, pc: &Pc) -> Point {
         let from = match (router, &pc.link) {
             (Some(router), _) => router.at,
             (None, PcLink::Air(dongle)) => dongle.at,

@@ -8,8 +8,10 @@ use super::super::lab::{CLUSTER_TABLE, GRID_TABLE, LINE_TABLE, RING_TABLE};
 pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
 pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
 pub(super) const WIDTHS: [&str; 2] = ["HT20", "HT40"];
-pub(super) const PROGRAMS: [&str; 6] =
-    ["plain", "arduino", "printing", "smooth", "smooth-example", "callback"];
+pub(super) const PROGRAMS: [&str; 7] =
+    ["plain", "arduino", "printing", "smooth", "smooth-example", "callback", "esp-now"];
+/// The program of devices that run the esp-now component.
+pub(super) const ESP_NOW: usize = 6;
 pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
 pub(super) const SCANS: [&str; 3] = ["fast", "all", "channel"];
 pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
@@ -161,7 +163,7 @@ pub(in super::super) static DEVICE: [Key; 33] = [
         "program",
         Is::Word(&PROGRAMS),
         "\"plain\"",
-        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn",
+        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn; or, of a `[[group]]`, the esp-now component, in no network",
     ),
     key(
         "sleep",
@@ -217,8 +219,8 @@ pub(in super::super) static DEVICE: [Key; 33] = [
 ];
 
 /// Keys of `[[group]]`: those of devices, and these.
-pub(in super::super) static GROUP: [Key; 38] = {
-    let mut keys = [NAME; 38];
+pub(in super::super) static GROUP: [Key; 39] = {
+    let mut keys = [NAME; 39];
     let mut at = 0;
     while at < DEVICE.len() {
         keys[at] = DEVICE[at];
@@ -229,13 +231,19 @@ pub(in super::super) static GROUP: [Key; 38] = {
         "application",
         Is::Word(&APPLICATIONS),
         "\"none\"",
-        "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it",
+        "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
     );
     keys[35] =
         key("report_bytes", Is::Whole(16, 1472), "64", "with `application = \"reports\"`: bytes");
     keys[36] =
         key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
     keys[37] = SDKCONFIG_TABLE;
+    keys[38] = key(
+        "firmware",
+        Is::Table,
+        "none",
+        "with `program = \"esp-now\"`: settings of the component, as `[group.firmware]` above",
+    );
     keys
 };
 

@@ -2,6 +2,7 @@
 
 use super::super::block::Block;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
+use super::super::firmware::{self, Firmware};
 use super::super::key::{Is, Key};
 use super::super::pattern::{self, Pattern};
 use super::super::wrong::Wrong;
@@ -25,10 +26,13 @@ pub(super) enum Value {
     Place(Point),
     Modes(Vec<WifiMode>),
     Pattern(Pattern),
+    Firmware(Firmware),
 }
 
 /// The key under which a table's pattern is kept.
-const PATTERN: &str = "pattern";
+pub(super) const PATTERN: &str = "pattern";
+/// The key under which a group's settings of the esp-now component are kept.
+pub(super) const FIRMWARE: &str = "firmware";
 /// The tables of which routers and groups are.
 pub(super) const DEVICE_TABLE: &str = "device";
 pub(super) const ROUTER_TABLE: &str = "access_point";
@@ -108,6 +112,11 @@ impl Layer {
         layer.source(table, block, keys)?;
         if table == DEVICE_TABLE {
             layer.settings(block)?;
+        }
+        if table == DEVICE_TABLE && block.has(FIRMWARE) {
+            let value = Value::Firmware(firmware::read(block)?);
+            let at = block.place_of(FIRMWARE);
+            layer.values.push(Entry { table, key: FIRMWARE, value, at });
         }
         self.parts.push(Part { table, name, layer });
         Ok(())
@@ -287,6 +296,14 @@ impl<'l> Layers<'l> {
         match self.find(table, PATTERN)?.value {
             Value::Pattern(pattern) => Some(pattern),
             _ => None,
+        }
+    }
+
+    /// Returns the settings of the esp-now component: its defaults, where nothing is said.
+    pub(super) fn firmware(self, table: &str) -> Firmware {
+        match self.find(table, FIRMWARE).map(|it| &it.value) {
+            Some(Value::Firmware(firmware)) => firmware.clone(),
+            _ => Firmware::default(),
         }
     }
 

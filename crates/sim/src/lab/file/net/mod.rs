@@ -5,11 +5,13 @@
 //! |---|---|
 //! | [`keys`] | the keys |
 //! | `layer` | what the lab says, and what a variant says over it |
+//! | `node` | groups whose devices run the esp-now component |
 //! | `build` | both, with profiles and environment, to a [`Scene`](crate::lab::scene::Scene) |
 
 mod build;
 mod keys;
 mod layer;
+mod node;
 
 pub(super) use build::Build;
 pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, VARIANT};

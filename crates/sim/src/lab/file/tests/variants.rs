@@ -42,6 +42,20 @@ fn sketch(scene: &Scene) -> String {
             it.forward.random
         );
     }
+    for nodes in scene.nodes.chunk_by(|a, b| a.group == b.group) {
+        let it = &nodes[0];
+        let _ = writeln!(
+            text,
+            "  {} nodes {}: {}, channel {}, {}, {:?}, release {:?}",
+            nodes.len(),
+            it.group,
+            it.profile.name,
+            it.channel,
+            it.mode,
+            it.application,
+            it.settings.compat.release
+        );
+    }
     for devices in scene.devices.chunk_by(|a, b| a.group == b.group) {
         let it = &devices[0];
         if devices.len() > 1 {
@@ -121,6 +135,12 @@ fn said(text: &str) -> String {
     }
 }
 
+/// A lab with one variant, and in it a group that runs the esp-now component.
+fn node(keys: &str) -> String {
+    let group = "[[variant.group]]\nname = \"s\"\nprogram = \"esp-now\"\nprofile = \"esp32\"";
+    lab("", &std::format!("{group}\n{keys}"))
+}
+
 #[test]
 fn what_does_not_fit_is_said_with_its_place() {
     let cases = [
@@ -177,6 +197,15 @@ fn what_does_not_fit_is_said_with_its_place() {
             "",
             "[[variant.group]]\nname = \"s\"\nprofile = \"esp32\"\ncount = 1000\n[variant.group.ring]\nradius_m = 3",
         ),
+        node("role = \"alone\""),
+        node("sdkconfig = { LWIP_TCP_MSS = 1000 }"),
+        node("application = \"upload\""),
+        node("application = \"reports\"\nreport_bytes = 300"),
+        node("count = 3"),
+        node("esp_now_mode = \"HT40-MCS0\"").replace("esp32\"", "esp32c2\""),
+        node("firmware = { release = \"1.x\" }"),
+        lab("program = \"esp-now\"", ""),
+        lab("", "[[variant.group]]\nname = \"s\"\nprofile = \"esp32\"\nfirmware = {}"),
         "title = \"t\"\nvariant = 3".into(),
         "title = \"t\"\n[[variant]]\nname = \"v\"".into(),
         "title = \"t\"\nenvironment = \"home\"\n[[variant]]\nname = \"v\"".into(),

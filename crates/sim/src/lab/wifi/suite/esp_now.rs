@@ -25,7 +25,7 @@ const SLICE: Duration = Duration::from_secs(1);
 impl Cell<'_, '_> {
     /// Carries it out.
     pub(super) fn esp_now_echo(&mut self, work: &UdpEcho) -> Result<(), Failed> {
-        let [device, other] = &self.scene.devices[..] else {
+        let [device, other, ..] = &self.scene.devices[..] else {
             return self.unable("ESP-NOW needs a second board, [other]");
         };
         if work.size > MOST_BODY {

@@ -37,6 +37,9 @@ use espbench_proto::node::app::Endpoint;
 
 /// How long the network is left alone before a test begins: beacons go by, and loads begin.
 const SETTLE: Duration = Duration::from_millis(300);
+/// How long nodes of ESP-NOW are left alone after their start: 5 s later each prints its last line by
+/// itself (`restart_func`), and with a remote log broadcasts it.
+const NODES_SETTLE: Duration = Duration::from_secs(6);
 
 /// The scene of a cell, in that lab, or in the first of the library that has its variant.
 ///
@@ -156,7 +159,8 @@ pub fn run_watched<'a>(
     let joins = matches!(work.test, IpTest::Join(_));
     let mut lent = mqtt::Lent::new();
     let mut lab = if joins { Lab::apart(scene, seed, ()) } else { Lab::new(scene, seed, ()) };
-    lab.run_for(SETTLE)?;
+    let boot = scene.nodes.iter().map(|it| it.profile.boot).max();
+    lab.run_for(boot.map_or(SETTLE, |boot| boot + NODES_SETTLE))?;
     if let Some(watcher) = watcher {
         lab.attach(watcher);
     }

@@ -1,6 +1,7 @@
 //! The traffic of devices that are not measured, from the beginning of a test to its end.
 //!
-//! Reports are datagrams to an echo on the PC; a stream is iperf's, between the device and the PC.
+//! Reports are datagrams to an echo on the PC, or those of a node payloads of ESP-NOW to node 0; a stream
+//! is iperf's, between the device and the PC.
 //! The samples are added up by group, as counters of the cell: `GROUP-sent`, `GROUP-delivered`,
 //! `GROUP-waited-us` (the times until the answers) and `GROUP-bytes`.
 
@@ -8,7 +9,7 @@ use super::Cell;
 use crate::lab::scene::Application;
 use crate::lab::wifi::{MachineId, TrafficSums};
 use crate::random::{Purpose, RngStream};
-use crate::talk::Conversation as _;
+use crate::talk::{Conversation as _, NodeId};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -31,6 +32,7 @@ const ENDLESS: Duration = Duration::from_hours(24);
 impl Cell<'_, '_> {
     /// Lets the devices begin that are not measured.
     pub(super) fn begin_traffic(&mut self) {
+        self.begin_reports();
         let first = usize::from(self.scene.measured);
         let mut reports = false;
         for (number, device) in self.scene.devices.iter().enumerate().skip(first) {
@@ -69,6 +71,18 @@ impl Cell<'_, '_> {
         }
     }
 
+    /// Lets the nodes of ESP-NOW begin.
+    fn begin_reports(&mut self) {
+        for (number, node) in (0..).zip(&self.scene.nodes) {
+            // Node 0 is the one that they report to.
+            if let (Application::Reports { bytes, every }, 1..) = (node.application, number) {
+                let mut random = RngStream::stream(self.seed, number, Purpose::Arrival);
+                let begin = self.lab.now() + random.time_below(every);
+                self.lab.report(begin, NodeId(number as u16), bytes, every);
+            }
+        }
+    }
+
     /// Starts a TCP stream from a client to a server that has no end.
     fn stream(
         &mut self,
@@ -96,6 +110,12 @@ impl Cell<'_, '_> {
             if device.application != Application::None {
                 let sums = self.lab.sums(MachineId(number as u16));
                 groups.entry(&device.group).or_default().add_all(&sums);
+            }
+        }
+        for (number, node) in self.scene.nodes.iter().enumerate().skip(1) {
+            if node.application != Application::None {
+                let sums = self.lab.reports(NodeId(number as u16));
+                groups.entry(&node.group).or_default().add_all(&sums);
             }
         }
         for (name, sums) in groups {

@@ -9,6 +9,7 @@ mod join;
 mod order;
 mod power;
 mod rooms;
+mod shared;
 
 use crate::lab::record::Record;
 use espbench_model::sample::Sample;

@@ -48,7 +48,7 @@ fn probes(kept: &Kept) -> Vec<Probe> {
 }
 
 /// The bits a second that the PC had of all devices.
-fn received_bits(scene: &Scene) -> f64 {
+pub(super) fn received_bits(scene: &Scene) -> f64 {
     let time = Duration::from_secs(2);
     let (transport, direction) = (Transport::Tcp, Direction::Reverse);
     let kept = ran(scene, IpTest::Iperf(Iperf { transport, direction, time, ..Iperf::DEFAULT }));

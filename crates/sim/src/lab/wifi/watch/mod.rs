@@ -99,7 +99,7 @@ impl<'a> Seen<'a> {
     #[must_use]
     pub const fn is_esp_now(&self) -> bool {
         matches!(self.frame.kind, FrameKind::Data)
-            && matches!(FrameTag::of(self.frame.tag), FrameTag::Echo(_))
+            && matches!(FrameTag::of(self.frame.tag), FrameTag::Echo(_) | FrameTag::Node(_))
     }
 
     const fn foreign(&self) -> AirtimeKind {
