@@ -91,6 +91,20 @@ mod tests {
         }
     }
 
+    /// The walk from the guess to the answer is short: it is what makes ten million trials cheap.
+    #[test]
+    fn guess_is_near_for_central_probabilities() {
+        for (n, p) in [(100, 0.5), (1000, 0.9), (1000, 0.02), (100_000, 0.999), (10_000_000, 0.5)] {
+            for probability in [0.01, 0.025, 0.3, 0.5, 0.975, 0.99] {
+                let guess = first_guess(probability, n, p);
+                let exact = quantile(probability, n, p);
+                assert!(guess.abs_diff(exact) <= 2, "{n} {p} {probability}: {guess} {exact}");
+            }
+        }
+        assert_eq!(first_guess(1e-9, 10, 0.5), 0, "none below the smallest");
+        assert_eq!(first_guess(1.0 - 1e-9, 10, 0.5), 10, "none above the greatest");
+    }
+
     #[test]
     fn strange_arguments_answer() {
         assert_eq!(quantile(f64::NAN, 10, 0.5), 0);

@@ -162,6 +162,73 @@ mod tests {
         }
     }
 
+    /// By hand: deviations -1, -1, -1 and 3 have squares of 12 and cubes of 24; for the bias one of four
+    /// is below the mean and one equal, (1 + 2) / 2 of 4 (scipy.stats.norm.ppf 1.17).
+    #[test]
+    fn corrections_by_hand() {
+        let near =
+            |got: f64, wanted: f64| assert!(libm::fabs(got - wanted) < 1e-12, "{got} {wanted}");
+        near(acceleration(&[0.0, 0.0, 0.0, 4.0], 1.0), 24.0 / (6.0 * 12.0 * libm::sqrt(12.0)));
+        near(acceleration(&[2.0, 2.0], 2.0), 0.0);
+        near(bias(&[1.0, 2.0, 3.0, 4.0], 2.0), -0.318_639_363_964_375_15);
+        near(bias(&[1.0, 2.0], 0.0), normal_quantile(0.25));
+        near(bias(&[1.0, 2.0], 3.0), normal_quantile(0.75));
+        // Efron 1987, (3.9): z0 + (z0 + z) / (1 - a (z0 + z)).
+        let z = 0.3 + normal_quantile(0.975);
+        near(adjusted(0.975, 0.3, 0.1), normal_cdf(0.3 + z / (1.0 - 0.1 * z)));
+        near(adjusted(0.2, 0.0, 0.0), 0.2);
+    }
+
+    #[test]
+    fn percentile_goes_between_the_steps() {
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        for (level, wanted) in
+            [(0.0, 1.0), (0.2, 1.0), (0.3, 1.5), (0.5, 3.0), (0.7, 6.0), (0.8, 8.0), (1.0, 8.0)]
+        {
+            let got = percentile(&sorted, level);
+            assert!(libm::fabs(got - wanted) < 1e-12, "{level}: {got}");
+        }
+    }
+
+    /// `DiCiccio` and Efron 1996, (4.15) for a mean: by hand for the four values above.
+    #[test]
+    fn closed_form_by_hand() {
+        let (a, error) = (24.0 / (72.0 * libm::sqrt(12.0)), libm::sqrt(12.0) / 4.0);
+        let end = |z: f64| 1.0 + error * (a + z) / ((1.0 - a * (a + z)) * (1.0 - a * (a + z)));
+        let (low, high) = approximate(&[0.0, 0.0, 0.0, 4.0], 1.0, 0.025);
+        let z = 1.959_963_984_540_054;
+        assert!(libm::fabs(low - end(-z)) < 1e-12 && libm::fabs(high - end(z)) < 1e-12);
+        assert!(low < 0.3 && high > 2.5, "{low} {high}");
+    }
+
+    #[test]
+    fn resamples_draw_as_many_as_there_are() {
+        for n in [10, 11] {
+            let means = resampled_means(&vec![3.0; n], 1);
+            assert_eq!(means.len(), RESAMPLES);
+            assert!(means.iter().all(|m| libm::fabs(m - 3.0) < 1e-12), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_method_follows_the_number_of_values() {
+        let values = exponential_quantiles(RESAMPLED as u32 + 1);
+        let m = interval::mean(&values).unwrap();
+        let (low, high) = approximate(&values, m, 0.025);
+        let of = |got: Estimate| (got.low, got.high);
+        assert_eq!(of(mean(&values, 1)), (Some(low), Some(high)));
+        let fewer = &values[..RESAMPLED];
+        let m = interval::mean(fewer).unwrap();
+        assert_ne!(mean(fewer, 1).low, Some(approximate(fewer, m, 0.025).0));
+        let few = &values[values.len() - FEWEST..];
+        assert_ne!(mean(few, 1), interval::mean_t(few));
+        assert_eq!(mean(&few[1..], 1), interval::mean_t(&few[1..]));
+        for confidence in [0.0, 1.0] {
+            let (got, t) = (mean_at(few, confidence, 1), interval::mean_t_at(few, confidence));
+            assert_eq!(got, t, "{confidence}");
+        }
+    }
+
     #[test]
     fn closed_form_agrees_with_resampling() {
         let values = exponential_quantiles(4000);

@@ -150,6 +150,27 @@ mod tests {
     }
 
     #[test]
+    fn nothing_encloses_the_ends_of_a_distribution() {
+        for (q, confidence) in [(0.0, 0.95), (1.0, 0.95), (0.5, 0.0), (0.5, 1.0), (-1.0, 0.95)] {
+            assert_eq!(ranks(10, q, confidence), (None, None), "{q} {confidence}");
+        }
+        assert_eq!((needed(0.0), needed(-1.0), needed(2.0)), (u64::MAX, u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn extremes_are_exact() {
+        let sorted = Sorted::new(vec![3.0, 1.0, 2.0]);
+        assert_eq!(
+            (sorted.min(), sorted.max()),
+            (Estimate::exact(1.0, 3), Estimate::exact(3.0, 3))
+        );
+        let none = Sorted::new(vec![]);
+        assert_eq!((none.min(), none.max()), (Estimate::default(), Estimate::default()));
+        let unknown = sorted.quantile(f64::NAN);
+        assert_eq!((unknown.value, unknown.n), (None, 3), "the count is known");
+    }
+
+    #[test]
     fn a_rank_that_is_whole_stays_whole() {
         let values = (1..=100).map(f64::from).collect();
         let sorted = Sorted::new(values);

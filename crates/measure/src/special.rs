@@ -220,6 +220,85 @@ mod tests {
     }
 
     #[test]
+    fn far_tails_keep_their_digits() {
+        // mpmath 1.3, forty digits.
+        close(normal_quantile(1e-300), -37.047_096_299_361_2, 1e-13);
+        close(normal_quantile(0.499_99), -2.506_628_274_893_494e-5, 1e-10);
+    }
+
+    #[test]
+    fn density_at_the_ends_is_a_power() {
+        for (p, q) in [(0.001, 0.999), (0.3, 0.7), (0.5, 0.5), (0.7, 0.3)] {
+            close(binomial_density(0.0, 10.0, p, q), libm::pow(q, 10.0), 1e-13);
+            close(binomial_density(10.0, 10.0, p, q), libm::pow(p, 10.0), 1e-13);
+        }
+        // 1 - 1e-20 is 1 in a double: the small one of the two keeps the digits.
+        close(-libm::log(binomial_density(0.0, 1e18, 1e-20, 1.0)), 0.01, 1e-13);
+        close(-libm::log(binomial_density(1e18, 1e18, 1.0, 1e-20)), 0.01, 1e-13);
+        for (x, wanted) in [(0.0, [1.0, 0.0]), (4.0, [0.0, 0.0]), (10.0, [0.0, 1.0])] {
+            let got = [(0.0, 1.0), (1.0, 0.0)].map(|(p, q)| binomial_density(x, 10.0, p, q));
+            assert_eq!(got, wanted, "{x}");
+        }
+        assert_eq!(binomial_density(-1.0, 10.0, 0.5, 0.5), 0.0);
+        assert_eq!(binomial_density(11.0, 10.0, 0.5, 0.5), 0.0);
+        assert!(binomial_density(f64::NAN, 10.0, 0.5, 0.5).is_nan());
+        assert!(binomial_density(1.0, f64::NAN, 0.5, 0.5).is_nan());
+    }
+
+    #[test]
+    fn incomplete_beta_refuses_each_argument_that_is_none() {
+        for (a, b, x, y) in [
+            (0.0, 3.0, 0.5, 0.5),
+            (3.0, 0.0, 0.5, 0.5),
+            (3.0, -1.0, 0.5, 0.5),
+            (3.0, f64::NAN, 0.5, 0.5),
+            (3.0, 3.0, f64::NAN, 0.5),
+            (3.0, 3.0, 0.5, f64::NAN),
+        ] {
+            assert!(incomplete_beta(a, b, x, y).is_nan(), "{a} {b} {x} {y}");
+        }
+    }
+
+    /// mpmath 1.3, forty digits.
+    #[test]
+    fn stirling_error_on_both_sides_of_the_series() {
+        for (n, wanted) in [
+            (0.5, 0.153_426_409_720_027_35),
+            (1.0, 0.081_061_466_795_327_26),
+            (2.0, 0.041_340_695_955_409_294),
+            (7.5, 0.011_104_559_758_206_917),
+            (15.0, 0.005_554_733_551_962_801),
+        ] {
+            close(stirling_error(n), wanted, 2e-12);
+        }
+        for (n, wanted) in [
+            (15.5, 0.005_375_599_032_926_835),
+            (16.0, 0.005_207_655_919_609_64),
+            (20.0, 0.004_166_319_691_996_922),
+            (100.0, 0.000_833_330_555_634_914_7),
+        ] {
+            close(stirling_error(n), wanted, 1e-13);
+        }
+    }
+
+    /// mpmath 1.3, forty digits.
+    #[test]
+    fn deviance_near_and_far() {
+        for (x, m, wanted) in [
+            (10.0, 10.5, 0.012_098_358_305_679_97),
+            (10.0, 9.5, 0.012_932_943_875_505_334),
+            (10.0, 11.9, 0.160_466_928_765_619_88),
+            (10.0, 12.3, 0.229_858_306_156_738_86),
+            (90.0, 110.5, 2.031_473_443_521_180_4),
+            (1000.0, 1001.0, 0.000_499_666_916_466_833_2),
+            (5.0, 1.0, 4.047_189_562_170_502),
+            (1.0, 5.0, 2.390_562_087_565_899_6),
+        ] {
+            close(deviance(x, m), wanted, 1e-13);
+        }
+    }
+
+    #[test]
     fn incomplete_beta_as_scipy_special_betainc_1_17() {
         for (a, b, x, wanted) in [
             (0.5, 0.5, 0.3, 0.369_010_119_565_545_36),
