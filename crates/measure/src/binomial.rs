@@ -105,6 +105,21 @@ mod tests {
         assert_eq!(first_guess(1.0 - 1e-9, 10, 0.5), 10, "none above the greatest");
     }
 
+    /// Cases in which the guess lies above the answer, so that the walk goes down (scipy.stats.binom.ppf 1.17).
+    #[test]
+    fn quantile_below_the_guess() {
+        for (n, p, probability, exact) in [
+            (5, 0.001, 0.999_999, 2),
+            (5, 0.001, 1e-9, 0),
+            (5, 0.01, 0.999, 1),
+            (5, 0.01, 0.999_999, 3),
+            (5, 0.05, 0.999_999, 4),
+        ] {
+            assert!(first_guess(probability, n, p) > exact);
+            assert_eq!(quantile(probability, n, p), exact, "{n} {p} {probability}");
+        }
+    }
+
     #[test]
     fn strange_arguments_answer() {
         assert_eq!(quantile(f64::NAN, 10, 0.5), 0);
