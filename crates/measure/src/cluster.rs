@@ -44,7 +44,8 @@ fn independent(groups: &[(u64, u64)]) -> f64 {
         return n;
     }
     // Few groups tell little of their variance: Student's quantile instead of the normal one.
-    let t = student_quantile(0.975, (groups.len() - 1) as f64);
+    let filled = groups.iter().filter(|it| it.1 > 0).count();
+    let t = student_quantile(0.975, (filled - 1) as f64);
     (n * chance / variance * (Z95 / t) * (Z95 / t)).max(1.0)
 }
 
@@ -121,6 +122,45 @@ mod tests {
 
     fn unit(random: &mut Random) -> f64 {
         (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// By hand: the shares of four groups of 100 are off by 10, 10, 5 and 5 observations, so their mean
+    /// has a variance of 4/3 x 250 / 400^2, three and a third times that of 400 throws of a coin. Student's
+    /// quantile for three degrees of freedom is scipy.stats.t.ppf 1.17.
+    #[test]
+    fn groups_that_differ_count_as_fewer_observations() {
+        let groups = [(40, 100), (60, 100), (45, 100), (55, 100)];
+        let t = 3.182_446_305_284_263;
+        let wanted =
+            400.0 * (0.25 / 400.0) / (4.0 / 3.0 * 250.0 / 160_000.0) * (Z95 / t) * (Z95 / t);
+        let near = |got: f64, wanted: f64| {
+            assert!(libm::fabs(got / wanted - 1.0) < 1e-9, "{got} {wanted}")
+        };
+        near(independent(&groups), wanted);
+        let quarter = [(10, 100), (40, 100), (20, 100), (30, 100)];
+        let variance = 4.0 / 3.0 * 500.0 / 160_000.0;
+        near(independent(&quarter), 0.25 * 0.75 / variance * (Z95 / t) * (Z95 / t));
+        assert!(libm::fabs(independent(&[(5, 10), (5, 10)]) - 20.0) < 1e-9, "alike: all count");
+    }
+
+    #[test]
+    fn groups_without_observations_change_nothing() {
+        let (with, without) =
+            ([(40, 100), (0, 0), (60, 100), (45, 100)], [(40, 100), (60, 100), (45, 100)]);
+        assert_eq!(proportion(&with), proportion(&without));
+        let sums = |groups: &[(u64, u64)]| groups.iter().map(|it| (it.0 as f64, it.1)).collect();
+        let [a, b]: [Vec<(f64, u64)>; 2] = [sums(&with), sums(&without)];
+        assert_eq!(mean(&a), mean(&b));
+        assert_eq!(mean(&[(3.0, 2), (0.0, 0)]).low, None, "one group has no spread");
+        assert_eq!(mean(&[(2.0, 2), (2.0, 2)]).low, Some(1.0));
+    }
+
+    #[test]
+    fn a_share_of_none_of_all_and_of_too_many() {
+        assert_eq!(proportion(&[(10, 10), (10, 10)]).value, Some(1.0));
+        assert_eq!(proportion(&[(0, 10), (0, 10)]).value, Some(0.0));
+        let impossible = proportion(&[(3, 2)]);
+        assert_eq!((impossible.value, impossible.n), (None, 2));
     }
 
     #[test]

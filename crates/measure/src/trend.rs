@@ -83,6 +83,25 @@ mod tests {
         (0..n).map(|i| level(i as f64 / n as f64) * (1.0 + noise(&mut random))).collect()
     }
 
+    /// Medians of blocks by hand: of 5 values from 100 observations on, of 9 or 10 before.
+    #[test]
+    fn blocks_follow_the_number_of_values() {
+        let up_to = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
+        assert_eq!(drift(&up_to(100)), Some(98.0 / 3.0));
+        assert_eq!(drift(&up_to(99)), Some(94.0 / 5.0));
+        assert_eq!(drift(&up_to(10)), Some(10.0));
+        assert_eq!(drift(&up_to(9)), None);
+        let from_zero: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(drift(&from_zero), None, "no ratio to nothing");
+        let slightly: Vec<f64> = (0..100).map(|i| 1.0 - 0.0005 * f64::from(i)).collect();
+        assert_eq!(drift(&slightly), None, "five percent less");
+    }
+
+    #[test]
+    fn as_many_rises_as_falls_are_no_trend() {
+        assert_eq!(mann_kendall(&[1.0, 2.0, 2.0, 1.0]), 0.0);
+    }
+
     #[test]
     fn growth_is_seen_and_sized() {
         let ratio = drift(&series(1000, 1, |t| 5.0 * (1.0 + t))).unwrap();

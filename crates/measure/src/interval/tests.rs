@@ -48,6 +48,27 @@ fn student_interval_as_scipy_1_17() {
 }
 
 #[test]
+fn the_number_of_observations_stays_where_there_is_no_value() {
+    let of = |e: Estimate| (e.value, e.n);
+    assert_eq!(of(wilson(5, 3)), (None, 3));
+    assert_eq!(of(wilson(0, 0)), (None, 0));
+    let same = wilson(3, 10);
+    assert_interval(&wilson_at(3, 10, 0.95), same.low.unwrap(), same.high.unwrap(), 1e-12);
+    assert!(wilson_at(3, 10, 0.99).low < wilson(3, 10).low);
+    let (unknown, known) = (Estimate { n: 7, ..Estimate::default() }, Estimate::exact(2.0, 9));
+    assert_eq!(of(difference(&unknown, &known)), (None, 7));
+    assert_eq!(of(ratio(&known, &unknown)), (None, 7));
+    for (a, b) in [(-1.0, 2.0), (1.0, -2.0), (1.0, 0.0), (f64::INFINITY, 1.0), (1.0, f64::INFINITY)]
+    {
+        assert_eq!(
+            of(ratio(&Estimate::exact(a, 4), &Estimate::exact(b, 5))),
+            (None, 4),
+            "{a} / {b}"
+        );
+    }
+}
+
+#[test]
 fn few_or_strange_values_have_no_interval() {
     assert_eq!(mean_t(&[]), Estimate::default());
     assert_eq!(mean_t(&[3.0]), Estimate::exact(3.0, 1));
