@@ -4,7 +4,7 @@
     bench/iperf.py [--runs N] [--seconds S] [--tests tcp,udp64,udp1470] [--espbench PATH]
     bench/iperf.py --agree        compares the reported figures instead, in every combination of both ends
 
-UDP: espbench offers 2.05 times what the faster peer got through, and none may be lost (in the median run);
+UDP: espbench offers 2.3 times what the faster peer got through, and none may be lost (in the median run);
 a run as fast as it goes is shown beside it. The programs take turns within each run, so that a busy
 machine slows all of them. CPU time is that of client and server together (getrusage). Only ratios of figures taken side by side mean anything.
 Needs iperf and iperf3 in the PATH, and `cargo build --release`.
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-OFFER = 2.05
+OFFER = 2.3
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 

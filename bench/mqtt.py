@@ -14,9 +14,8 @@ pair is also timed with one message, and the median of that is subtracted.
 Prints each figure with its processor time in microseconds a message (of the clients, and of the broker) and
 the broker's share of a core, then the medians, their ratio, and the most that the ratio could be with this broker
 (a client that cost nothing would keep it busy on a whole core). Exit status 1 where a ratio is below the one
-wanted (1.5 at QoS 0 and 2.0 at QoS 1; 1.5 over TLS), unless espbench kept the broker busy for 90 % of a core: no
-client can then be much faster. A busy machine makes both slower, not always equally: look at the spread of the
-rounds.
+wanted (1.5 at QoS 0 and 2.0 at QoS 1; 1.5 over TLS), whatever the reason; the last figure says whether this broker
+allows it at all. A busy machine makes both slower, not always equally: look at the spread of the rounds.
 """
 
 import argparse
@@ -183,13 +182,12 @@ def compare(args, way, qos, wanted, broker):
         sys.exit(f"{name}: no round of mosquitto_pub and mosquitto_sub was complete")
     a, b = statistics.median(theirs), statistics.median(mine)
     share = statistics.median(shares)
-    fast, limited = b / a >= wanted, share >= 0.9
-    verdict = "ok" if fast else "the broker is the limit" if limited else "TOO LOW"
+    fast = b / a >= wanted
     print(
         f"{name}: medians {a:.0f} and {b:.0f} messages/s, ratio {b / a:.2f} "
-        f"(wanted {wanted}; with this broker at most {b / a / share:.2f}): {verdict}"
+        f"(wanted {wanted}; with this broker at most {b / a / share:.2f}): {'ok' if fast else 'TOO LOW'}"
     )
-    return fast or limited
+    return fast
 
 
 def main():
