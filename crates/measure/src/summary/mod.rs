@@ -28,7 +28,12 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// A seed of its own for each test by its number, so that no two share their resamples.
+    /// Returns the seed of a recorded cell's resamples.
+    pub(crate) fn seed_of_cell(&self, recorded: &Recorded) -> u64 {
+        self.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
+    }
+
+    /// Returns a seed of its own for each test by its number, so that no two share their resamples.
     pub(crate) fn seed_of(&self, number: u64) -> u64 {
         let mut state = self.seed;
         random::split_mix(&mut state) ^ number

@@ -37,10 +37,6 @@ use espbench_model::sample::{Cause, Fate, Sample};
 pub(crate) const QUANTILES: [(&str, f64); 4] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)];
 
-fn seed(recorded: &Recorded, context: &Context<'_>) -> u64 {
-    context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
-}
-
 /// What became of the probes. A duplicate is a further copy, not a further probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
@@ -103,7 +99,7 @@ pub(crate) struct Out<'a> {
 
 impl<'a> Out<'a> {
     pub(crate) fn new(place: Place<'a>, recorded: &Recorded, context: &'a Context<'a>) -> Self {
-        Self { place, context, seed: seed(recorded, context), cells: Vec::new() }
+        Self { place, context, seed: context.seed_of_cell(recorded), cells: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, metric: &str, unit: &str, estimate: Estimate) -> &mut Cell {

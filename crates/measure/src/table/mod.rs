@@ -145,6 +145,22 @@ pub(crate) struct Frame<'a> {
     pub(crate) notes: &'a [&'a str],
 }
 
+/// Makes the tables of a kind of round trips: one for each frame that has results, and the one of
+/// further results.
+pub(crate) fn of_frames(
+    section: &str,
+    frames: &[(Frame<'_>, &[Spec])],
+    material: &Material<'_>,
+    digests: &[&Digest],
+    leads: &[Lead],
+) -> Vec<Table> {
+    let of =
+        |(frame, specs): &(Frame<'_>, &[Spec])| of_metrics(frame, material, digests, leads, specs);
+    let shown: Vec<&[Spec]> = frames.iter().map(|(_, specs)| *specs).collect();
+    let further = remaining(section, material, digests, &shown);
+    frames.iter().filter_map(of).chain(further).collect()
+}
+
 /// A row for each digest: its settings, then its results. Columns without any value are left out;
 /// `None` if no result is left.
 pub(crate) fn of_metrics(

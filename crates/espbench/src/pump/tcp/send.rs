@@ -9,7 +9,6 @@ use espbench_model::sample::{Observer, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::iperf::{BurstWriter, Limit, Pacer};
 use espbench_proto::wire::iperf2::Stamp;
-use std::cell::Cell;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -47,14 +46,10 @@ pub fn send(
     control: &mut PumpContext<'_>,
     listen: Listen<'_>,
 ) -> TcpSendResult {
-    let answered = Cell::new(false);
-    let listen: Listen<'_> = &mut |bytes| {
-        answered.set(true);
-        listen(bytes)
-    };
+    let mut answers = Answers { listen, any: false };
     let mut meters = SenderMeters::new(stream, plan);
     let mut ended = match stream.set_write_timeout(Some(LOOK)) {
-        Ok(()) => write(stream, plan, &mut meters, control, listen),
+        Ok(()) => write(stream, plan, &mut meters, control, &mut answers),
         Err(error) => Ended::Broken(error),
     };
     let end = control.clock.now();
@@ -62,7 +57,7 @@ pub fn send(
     let goes_on = !matches!(ended, Ended::Broken(_)) && stream.shutdown(Shutdown::Write).is_ok();
     let unread;
     if goes_on && matches!((plan.limit, &ended), (Limit::Bytes(_), Ended::Normally)) {
-        if let Err(error) = drain(stream, plan, &mut meters, control, (&mut *listen, &answered)) {
+        if let Err(error) = drain(stream, plan, &mut meters, control, &mut answers) {
             ended = Ended::Broken(error);
         }
         let now = control.clock.now();
@@ -76,10 +71,10 @@ pub fn send(
         meters.finish(end, end, control);
         if goes_on {
             // The test is over: what goes wrong now is none of it.
-            let _ = drain(stream, plan, &mut meters, control, (&mut *listen, &answered));
+            let _ = drain(stream, plan, &mut meters, control, &mut answers);
         }
     }
-    listen_now(stream, plan, listen);
+    answers.take_now(stream, plan);
     if let (Ended::Normally, Some(octets)) = (&ended, unread) {
         ended = Ended::Unread(octets);
     }
@@ -177,7 +172,7 @@ fn write(
     plan: &SendPlan,
     meters: &mut SenderMeters,
     control: &mut PumpContext<'_>,
-    listen: Listen<'_>,
+    answers: &mut Answers<'_>,
 ) -> Ended {
     let mut pacer = Pacer::new(plan.start, plan.length, plan.rate, plan.interval / 2);
     let length = plan.length.max(1) as usize;
@@ -194,7 +189,7 @@ fn write(
         } else if meters.peer.is_due(now) {
             meters.look(stream, now);
         }
-        if look.is_due(now) && !listen_now(stream, plan, listen) {
+        if look.is_due(now) && !answers.take_now(stream, plan) {
             return Ended::Stopped;
         }
         let left = match plan.limit {
@@ -280,18 +275,33 @@ impl Look {
     }
 }
 
-/// Takes what the peer has sent, without waiting; false where `listen` says so.
-fn listen_now(mut stream: &TcpStream, plan: &SendPlan, listen: Listen<'_>) -> bool {
-    if plan.duplex || stream.set_nonblocking(true).is_err() {
-        return true;
+/// The bytes that the peer sends while this end writes.
+struct Answers<'a> {
+    listen: Listen<'a>,
+    /// True once the peer has sent any.
+    any: bool,
+}
+
+impl Answers<'_> {
+    /// Hands bytes on; returns false where they end the stream.
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        self.any = true;
+        (self.listen)(bytes)
     }
-    let mut bytes = [0; 4096];
-    let mut go_on = true;
-    while let Ok(count @ 1..) = stream.read(&mut bytes) {
-        go_on &= listen(&bytes[..count]);
+
+    /// Reads what has come, without waiting; returns false where it ends the stream.
+    fn take_now(&mut self, mut stream: &TcpStream, plan: &SendPlan) -> bool {
+        if plan.duplex || stream.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let mut bytes = [0; 4096];
+        let mut go_on = true;
+        while let Ok(count @ 1..) = stream.read(&mut bytes) {
+            go_on &= self.take(&bytes[..count]);
+        }
+        let _ = stream.set_nonblocking(false);
+        go_on
     }
-    let _ = stream.set_nonblocking(false);
-    go_on
 }
 
 /// Waits until the peer has everything: it has closed, or acknowledged all and keeps up. Where a
@@ -305,7 +315,7 @@ fn drain(
     plan: &SendPlan,
     meters: &mut SenderMeters,
     control: &mut PumpContext<'_>,
-    (listen, answered): (Listen<'_>, &Cell<bool>),
+    answers: &mut Answers<'_>,
 ) -> io::Result<()> {
     let counts = matches!(plan.limit, Limit::Bytes(_));
     let (all, patience) = (meters.counts.bytes, if counts { STUCK } else { CLOSING });
@@ -332,14 +342,14 @@ fn drain(
         if left == Some(0) {
             acknowledged.get_or_insert(now);
         }
-        let linger = if answered.get() { CLOSING } else { LINGER };
+        let linger = if answers.any { CLOSING } else { LINGER };
         let over = acknowledged.is_some_and(|at| open && (plan.duplex || now.since(at) >= linger));
         let mut closed = false;
         if !plan.duplex {
             match stream.read(&mut bytes) {
                 Ok(0) => closed = true,
                 Ok(count) => {
-                    listen(&bytes[..count]);
+                    answers.take(&bytes[..count]);
                 }
                 Err(error) if is_pause(&error) => {}
                 Err(error) => return if left == Some(0) { Ok(()) } else { Err(error) },

@@ -5,7 +5,7 @@ use crate::report::digest::{Digest, Material};
 use crate::settings::Key;
 use crate::table::Show::{Interval, Value};
 use crate::table::round_trips::{LOSS, size};
-use crate::table::{Column, Frame, Lead, Spec, Table, of_metrics, remaining, repetition};
+use crate::table::{Column, Frame, Lead, Spec, Table, of_frames, repetition};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -41,12 +41,7 @@ const RESPONSE: &[Spec] = &[
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut digests = material.of_kind(KIND);
     digests.sort_by_key(|d| (requests(d), size(d), d.repetition));
-    let of = |(frame, specs): &(Frame<'_>, &[Spec])| {
-        of_metrics(frame, material, &digests, &leads(&digests), specs)
-    };
-    let mut tables: Vec<Table> = FRAMES.iter().filter_map(of).collect();
-    tables.extend(remaining(KIND, material, &digests, &[ROUND_TRIPS, LOSS, RESPONSE]));
-    tables
+    of_frames(KIND, &FRAMES, material, &digests, &leads(&digests))
 }
 
 const FRAMES: [(Frame<'_>, &[Spec]); 3] = [

@@ -4,7 +4,7 @@ use super::KIND;
 use crate::report::digest::{Digest, Material};
 use crate::table::Show::{Interval, Published, Value};
 use crate::table::round_trips::{LOSS, form, form_of, size};
-use crate::table::{Column, Frame, Lead, Spec, Table, of_metrics, remaining, repetition};
+use crate::table::{Column, Frame, Lead, Spec, Table, of_frames, repetition};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -51,12 +51,7 @@ const RESPONSE: &[Spec] = &[
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut digests = material.of_kind(KIND);
     digests.sort_by_key(|d| (form(d), size(d), d.repetition));
-    let mut tables: Vec<Table> = FRAMES
-        .iter()
-        .filter_map(|(frame, specs)| of_metrics(frame, material, &digests, &leads(&digests), specs))
-        .collect();
-    tables.extend(remaining(KIND, material, &digests, &[ROUND_TRIPS, QUANTILES, LOSS, RESPONSE]));
-    tables
+    of_frames(KIND, &FRAMES, material, &digests, &leads(&digests))
 }
 
 const FRAMES: [(Frame<'_>, &[Spec]); 4] = [

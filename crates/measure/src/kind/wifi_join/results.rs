@@ -55,12 +55,12 @@ pub(super) fn summarize(
     let mut push = |metric: &str, unit: &str, estimate: Estimate| {
         cells.push(context.cell(&place, metric, unit, estimate));
     };
-    let seed = context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition));
+    let seed = context.seed_of_cell(recorded);
     let times = series::responses_ms(recorded);
-    push("join_time_avg", "ms", bootstrap::mean(&times, seed));
+    push(TIME, "ms", bootstrap::mean(&times, seed));
     let sorted = Sorted::new(times);
     push("join_time_min", "ms", sorted.min());
-    for (metric, q) in [("join_time_p50", 0.5), ("join_time_p99", 0.99)] {
+    for (metric, q) in [("join_time_p50", 0.5), (P99, 0.99)] {
         push(metric, "ms", sorted.quantile(q));
     }
     push("join_time_max", "ms", sorted.max());
@@ -68,7 +68,7 @@ pub(super) fn summarize(
         push(metric, "ms", bootstrap::mean(&times, seed));
     }
     let tally = Tally::of(&recorded.samples);
-    push("loss", "percent", wilson(tally.lost, tally.probes).scaled(100.0));
+    push(LOSS, "percent", wilson(tally.lost, tally.probes).scaled(100.0));
     cells
 }
 
@@ -145,8 +145,7 @@ fn name(digest: &Digest) -> String {
 pub(super) fn figure(material: &Material<'_>) -> Option<Figure> {
     let digests = material.of_kind(KIND);
     let value = |digest: &Digest, metric: &str| digest.cell(metric).and_then(|it| it.value);
-    let joined: Vec<_> =
-        digests.into_iter().filter(|it| value(it, "join_time_avg").is_some()).collect();
+    let joined: Vec<_> = digests.into_iter().filter(|it| value(it, TIME).is_some()).collect();
     if joined.is_empty() {
         return None;
     }
@@ -161,7 +160,7 @@ pub(super) fn figure(material: &Material<'_>) -> Option<Figure> {
     });
     let told: Vec<String> = joined
         .iter()
-        .filter_map(|it| Some(format!("{}: {:.0} ms", name(it), value(it, "join_time_avg")?)))
+        .filter_map(|it| Some(format!("{}: {:.0} ms", name(it), value(it, TIME)?)))
         .collect();
     Some(Figure {
         id: "wifi-join-figure".into(),

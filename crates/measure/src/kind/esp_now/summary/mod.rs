@@ -43,7 +43,7 @@ pub(super) fn summarize(
     recorded: &Recorded,
     context: &Context<'_>,
 ) -> Vec<Cell> {
-    let seed = context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition));
+    let seed = context.seed_of_cell(recorded);
     let mut out = Out::new(context, identity(workload, context));
     out.settings = workload.settings().beyond_columns();
     out.place_note = range(workload);

@@ -19,7 +19,7 @@ use espbench_model::sample::{Cause, Fate, Sample};
 
 /// Returns the result cells of one recorded cell.
 pub(super) fn summarize(place: Place<'_>, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    let seed = context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition));
+    let seed = context.seed_of_cell(recorded);
     let times = series::round_trips_ms(recorded);
     let sorted = Sorted::new(times.clone());
     let n = times.len() as u64;
