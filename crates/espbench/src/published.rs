@@ -72,12 +72,11 @@ fn fitted() -> Vec<Cell> {
 }
 
 /// Returns whether a fitted cell is that published one. Several rows of a document may share their
-/// columns: the note of a fitted one is then the first part of the other's note.
+/// columns: their notes are then the same, too.
 fn is_of(published: &Cell, fitted: &Cell) -> bool {
-    let first = published.note.as_deref().and_then(|note| note.split("; ").next());
     published.id == fitted.id
         && published.source == fitted.source
-        && (fitted.note.is_none() || fitted.note.as_deref() == first)
+        && (fitted.note.is_none() || fitted.note == published.note)
 }
 
 /// Reads the cells of a user's file: published ones, or those of a report in CSV.
@@ -181,12 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn a_fitted_row_of_wifi_is_told_by_what_its_note_names_first() {
+    fn a_fitted_row_that_shares_its_columns_is_told_by_its_note() {
         let cells = built_in();
         let mut rows = cells.iter().filter(|c| c.id.table == "esp8266-iperf");
         let published = rows.next().unwrap();
         let noted = |note: &str| Cell { note: Some(note.into()), ..published.clone() };
-        let fitted = noted("RTOS SDK 1.4.x");
+        let fitted = noted("RTOS SDK 1.4.x; direction as seen by the device; iperf2 -b 40M");
         let found: Vec<&Cell> = cells.iter().filter(|c| is_of(c, &fitted)).collect();
         assert_eq!(found.iter().map(|c| c.value).collect::<Vec<_>>(), [Some(27.6)]);
         assert_eq!(found[0].fitted_constant.as_deref(), Some("esp8266.socket_receive.fixed_us"));
