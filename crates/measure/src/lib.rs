@@ -1,44 +1,45 @@
-//! What to measure, and what the numbers mean.
+//! Plans of measurements, and the meaning of their results: statistics, comparisons, reports.
 //!
 //! # A map of the code, in reading order
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`plan`] | what to measure: TOML, a matrix of [`Workload`](espbench_model::workload::Workload)s; knows no target |
+//! | [`plan`] | plans in TOML, a matrix of [`Workload`](espbench_model::workload::Workload)s; a plan knows no target |
 //! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
-//! | [`cluster`] | the same for observations that come in groups |
-//! | [`overhead`] | what the tool itself costs, from its calibration |
+//! | [`cluster`] | intervals for observations that come in groups |
+//! | [`overhead`] | the tool's own share of a time, from its calibration |
 //! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
 //! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
 //! | [`kind`] | the kinds of test, each in a folder with all that is its own, behind one trait |
-//! | [`summary`] | samples of one workload to result cells: what kinds share |
+//! | [`summary`] | samples of one workload to result cells: the parts that kinds share |
 //! | [`live`] | a cell while it is measured: counts so far, and whether anything was measured at all |
-//! | [`cell`] | the result cell, the product's common coin |
-//! | [`metric`] | what a metric's name says: quantity, statistic, which direction is better |
+//! | [`cell`] | the result cell, which reports, stores and comparisons exchange |
+//! | [`metric`] | the meaning of a metric's name: quantity, statistic, which direction is better |
 //! | [`published`] | reads cells in the columns of `published.csv` |
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`truth`] | how far simulated figures are from the published ones |
-//! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
-//! | [`predict`] | what if: predictions of the virtual lab as estimates, and what limits them |
-//! | [`tune`] | settings of a firmware: what holds them back, and which do what is wanted |
+//! | [`console`] | the output of ESP-NOW devices' consoles, as cells and tables |
+//! | [`predict`] | predictions of the virtual lab as estimates, and what limits them |
+//! | [`tune`] | settings of a firmware: those that limit it, and those that meet a wish |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`wifi`] | tests of devices over Wi-Fi: which published cell stands beside which of ours |
 //! | [`warning`] | the closed set of advice |
-//! | [`settings`] | what tells cells apart, as typed values: compared, joined, fields of JSON |
+//! | [`settings`] | the settings that tell cells apart, as typed values: compared, joined, fields of JSON |
 //! | [`label`] | words for settings, made where something is drawn; reads those that people typed |
 //! | [`series`] | intervals of a stream to a rate over time |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`table`] | tables in the shape of the documents, as data |
 //! | [`binning`] | histograms and cumulative curves of few points |
 //! | [`figure`] | curves and bars as data: nothing downstream computes |
-//! | [`air`] | the medium of the virtual lab: who sent when, and what channels' time went to |
-//! | [`report`] | all of it as one value |
+//! | [`air`] | the medium of the virtual lab: who sent when, and the shares of each channel's time |
+//! | [`report`] | a whole run as one value |
 //!
-//! No clock, no I/O, no drawing; floats through `libm`, so that results are the same everywhere.
+//! The crate has no clock, no I/O and no drawing. Floats go through `libm`, so that results are the
+//! same everywhere.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -15,7 +15,7 @@ const MOST: usize = 10_000;
 /// 1985, it grows from 0.574 at n = 50 to 0.633 at n = 72,000; the largest serves for all.
 const CRITICAL: f64 = 0.633;
 
-/// Each mode must hold so large a part of the sample.
+/// Part of the sample that each mode must hold.
 const SMALLEST_PART: f64 = 0.05;
 
 /// Factor by which each mode must be denser than the valley between them.

@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How a note of ours begins.
+/// Beginning of each of our notes.
 const ORIGIN: &str = "origin=";
 
 /// Writes the note of a cell; a published one's is as the document's reader typed it.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Site {
     /// Device under test.
     pub chip: String,
-    /// How it is attached (`station`, `softap`, `loopback`).
+    /// Mode of attachment (`station`, `softap`, `loopback`).
     pub mode: String,
     /// Distance in metres.
     pub distance_m: Option<f64>,
@@ -82,6 +82,6 @@ pub struct Recorded {
     pub counters: BTreeMap<String, u64>,
     /// Findings that are not numbers (the peer's version, the segmentation that was used).
     pub facts: BTreeMap<String, String>,
-    /// Why the cell could not be measured (to its end).
+    /// Reason why the cell could not be measured, or not to its end.
     pub error: Option<String>,
 }

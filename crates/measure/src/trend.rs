@@ -1,4 +1,4 @@
-//! Whether values grow or fall in the course of a cell.
+//! Trends: whether values grow or fall in the course of a cell.
 
 use crate::quantile::Sorted;
 use alloc::vec::Vec;

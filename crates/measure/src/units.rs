@@ -29,7 +29,7 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// What a person calls it.
+    /// Returns the quantity in words, with its article.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

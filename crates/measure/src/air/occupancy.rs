@@ -13,7 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How the names of its counters begin; a channel, a hyphen and a word of [`KINDS`] follow.
+/// Beginning of the names of these counters; a channel, a hyphen and a word of [`KINDS`] follow.
 const COUNTER: &str = "air-ns-ch";
 /// Uses of a channel's time, in the order of the stacks.
 const KINDS: [&str; 10] = [
@@ -28,7 +28,7 @@ const KINDS: [&str; 10] = [
     "collided",
     "idle",
 ];
-/// Of these, what only Wi-Fi has: no column where there is none of it.
+/// Kinds that only Wi-Fi has: they get no column where there is none of it.
 const WIFI: [&str; 4] = ["block-ack", "rts-cts", "management", "null"];
 const IDLE: &str = "idle";
 /// Bars shown, the busiest first; the table has all.
@@ -37,11 +37,11 @@ const MOST: usize = 12;
 /// Uses of the time of one channel in one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occupancy {
-    /// Which cell, in words.
+    /// Name of the cell, in words.
     pub place: String,
     /// The channel.
     pub channel: u8,
-    /// For how long it was watched.
+    /// Time for which the channel was watched.
     pub time_ns: u64,
     /// Nanoseconds by the words of [`AirtimeKind`](espbench_model::excerpt::AirtimeKind), `collided` (two frames
     /// or more at once) and `idle`.

@@ -9,7 +9,7 @@ use espbench_model::sample::Fate as Sampled;
 
 /// Most items that a text from outside may make; the lab writes far less.
 const MOST: usize = 10_000;
-/// And at most so many points of levels.
+/// Most points of levels that are kept.
 const POINTS: usize = 20_000;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Who sent what in a stretch of time.
+//! Stretches of time on the air: who sent what.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -12,21 +12,21 @@ pub use espbench_model::excerpt::AirtimeKind;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// All read it.
+    /// Read by all.
     #[default]
     Read,
-    /// Some read it.
+    /// Read by some.
     Partly,
-    /// Nobody read it: another frame was there.
+    /// Read by nobody: another frame was on the air.
     Collided,
-    /// Nobody read it: it was too weak.
+    /// Read by nobody: it was too weak.
     Weak,
-    /// Nobody took it: out of reach, off, on another channel, or a repetition of what was read.
+    /// Taken by nobody: its receivers were out of reach, off, on another channel, or had it already.
     Unheard,
 }
 
 impl Fate {
-    /// All of them.
+    /// All fates, in the order of a legend.
     pub const ALL: [Self; 5] =
         [Self::Read, Self::Partly, Self::Collided, Self::Weak, Self::Unheard];
 
@@ -53,13 +53,14 @@ pub struct Frame {
     /// Whom it was for; `None` is everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<usize>,
-    /// When it began.
+    /// Time at which it began.
     pub begin_ns: u64,
-    /// How long it was on the air.
+    /// Time for which it was on the air.
     pub took_ns: u64,
-    /// How long it had been first in its sender's queue: the back-off, and what held it up.
+    /// Time for which it had been first in its sender's queue: the back-off, and everything that
+    /// held it up.
     pub waited_ns: u64,
-    /// How long it had been in the queue before that.
+    /// Time for which it had waited in the queue before that.
     pub queued_ns: u64,
     /// On which channel.
     pub channel: u8,
@@ -84,7 +85,7 @@ pub struct Frame {
     /// MPDUs in an A-MPDU; 0 or 1 where it is none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mpdus: u8,
-    /// Of these, those that its addressee could not read or had no buffer for.
+    /// MPDUs of these that the addressee could not read, or had no buffer for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost: u8,
 }
@@ -97,13 +98,13 @@ const fn is_zero(it: &u8) -> bool {
 /// A probe of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// Whose: a place in the list of stations.
+    /// Station: a place in the list of stations.
     pub station: usize,
     /// Number of the probe.
     pub sequence: u64,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub begin_ns: u64,
-    /// When it was answered or given up.
+    /// Time at which it was answered or given up.
     pub end_ns: u64,
     /// `delivered`, `late`, `duplicate`, `corrupt`, or the cause of its loss.
     pub fate: String,
@@ -114,33 +115,34 @@ pub struct Probe {
 /// A frame that was lost at a station.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
-    /// Where: a place in the list of stations.
+    /// Place in the list of stations.
     pub station: usize,
-    /// When.
+    /// Time of the loss.
     pub at_ns: u64,
-    /// Why.
+    /// Cause of the loss.
     pub cause: String,
 }
 
 /// When a level became what: it stays so until the next point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// When.
+    /// Time of the point.
     pub at_ns: u64,
     /// Height from then on.
     pub value: u64,
 }
 
-/// How a window, a queue or a memory of a station went: see [`espbench_model::excerpt::StationLevel`].
+/// Course of a window, a queue or a memory of a station: see
+/// [`espbench_model::excerpt::StationLevel`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// Whose: a place in the list of stations.
+    /// Station: a place in the list of stations.
     pub station: usize,
-    /// Of what: `cwnd`, `in-flight`, `heap`, ….
+    /// Name of the quantity: `cwnd`, `in-flight`, `heap`, ….
     pub name: String,
     /// Unit of the values.
     pub unit: String,
-    /// In the order of time.
+    /// Points in the order of time.
     pub points: Vec<Point>,
 }
 
@@ -157,9 +159,9 @@ impl Level {
 pub struct Window {
     /// Reason why the window is shown.
     pub why: String,
-    /// From.
+    /// Begin of the stretch.
     pub begin_ns: u64,
-    /// Until.
+    /// End of the stretch.
     pub end_ns: u64,
     /// Frames, in the order of their ends.
     pub frames: Vec<Frame>,
@@ -167,21 +169,21 @@ pub struct Window {
     pub probes: Vec<Probe>,
     /// Losses, each with its place.
     pub losses: Vec<Loss>,
-    /// How windows, queues and memory went.
+    /// Courses of windows, queues and memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Level>,
     /// Frames that are not in this list for lack of room.
     pub missing: u64,
 }
 
-/// For how much of each step of time a channel was taken.
+/// Shares of each step of time in which a channel was taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Course {
     /// The channel.
     pub channel: u8,
     /// By what: a word of [`AirtimeKind`], or `collided`.
     pub kind: String,
-    /// How long a step is.
+    /// Length of a step.
     pub step_ns: u64,
     /// Thousandths of each step.
     pub permille: Vec<u16>,
@@ -192,7 +194,7 @@ pub struct Course {
 pub struct Timeline {
     /// Stable name, usable as an anchor.
     pub id: String,
-    /// Which cell, in words.
+    /// Name of the cell, in words.
     pub place: String,
     /// Names of the stations that have a part in it.
     pub stations: Vec<String>,

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 pub struct Gated<'a> {
     /// Comparisons with a verdict. A gate that could judge none has shown nothing: say so.
     pub judged: usize,
-    /// Those that are worse by more than the limit.
+    /// Comparisons that are worse by more than the limit.
     pub failed: Vec<&'a Comparison>,
 }
 

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 pub(super) struct Pair {
     pub(super) ours: Cell,
     pub(super) other: Cell,
-    /// Whether the two are means over repetitions.
+    /// Both cells are means over repetitions.
     pub(super) pooled: bool,
 }
 
@@ -82,8 +82,8 @@ fn same_cell(a: &Cell, b: &Cell) -> bool {
     a.id.metric == b.id.metric && a.id == b.id && a.settings == b.settings
 }
 
-/// The cells of equal identity and settings; where there are none, the same workload and metric
-/// elsewhere.
+/// Returns the cells of equal identity and settings; without such cells, those of the same workload
+/// and metric in another place.
 fn with_runs<'a>(cell: &Cell, runs: &[&'a Cell]) -> Vec<&'a Cell> {
     let same: Vec<&Cell> = runs.iter().filter(|c| same_cell(c, cell)).copied().collect();
     if !same.is_empty() {
@@ -102,10 +102,12 @@ fn same_work(a: &Identity, b: &Identity) -> bool {
         && a.payload_bytes == b.payload_bytes
 }
 
-/// The same transport, quantity and payload; of these, the same table and the same mode where there
-/// are such; of these, the same statistic, or the nearest one where the document gives no such.
-/// Our ESP-NOW tables and metrics have the published names, so only the very same stand beside
-/// them, with the same number of devices and distance where there are such.
+/// Returns the published cells of the same transport, quantity and payload. Of these it prefers the
+/// same table and the same mode, and then the same statistic, or the nearest one to it.
+///
+/// Tables and metrics of our ESP-NOW tests have the published names. Beside them stand only cells
+/// of the same table and metric, and of the same number of devices and distance where there are
+/// such.
 fn with_published<'a>(cell: &Cell, published: &[&'a Cell]) -> Vec<&'a Cell> {
     let (quantity, statistic) = metric::of(cell);
     let mut found: Vec<&Cell> = published
@@ -150,8 +152,8 @@ fn same_table(ours: &str, published: &str) -> bool {
     ours == published || kind::named(ours).is_some_and(is_document)
 }
 
-/// The statistic itself, or the one nearest to it on the way from the smallest to the largest.
-/// Spreads have no place on it and match themselves only.
+/// Returns the statistic itself, or the one nearest to it on the way from the smallest to the
+/// largest. Statistics of spread have no place on this way and match themselves only.
 fn nearest(wanted: Statistic, there: impl Iterator<Item = Statistic> + Clone) -> Option<Statistic> {
     if there.clone().any(|s| s == wanted) {
         return Some(wanted);

@@ -1,4 +1,4 @@
-//! What two cells side by side show.
+//! Verdicts: what a comparison of two cells side by side shows.
 
 use super::join::Pair;
 use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted};
@@ -66,7 +66,7 @@ fn estimate(cell: &Cell) -> Estimate {
     }
 }
 
-/// What was found on the way: reasons against a comparison, and notes beside it.
+/// Findings of a comparison: reasons against it, and notes beside it.
 #[derive(Default)]
 struct Found {
     reasons: Vec<Reason>,
@@ -88,8 +88,9 @@ impl Found {
         self.notes.push(note.to_string());
     }
 
-    /// Where and on what the two were taken. Only what both state can differ; what one of them does
-    /// not state is a note, but for the place: without it a radio figure cannot be compared.
+    /// Compares where and on what the two cells were taken. Only values that both cells state can
+    /// differ. A value that one of them does not state becomes a note, except for the environment,
+    /// without which a radio figure cannot be compared.
     fn place(&mut self, ours: &Cell, other: &Cell) {
         let (a, b) = (&ours.id, &other.id);
         self.differ(ReasonKind::Chip, stated(&a.chip), stated(&b.chip));
@@ -113,8 +114,8 @@ impl Found {
         }
     }
 
-    /// Two runs that both leave the place open are of one user, who will know; a document that does
-    /// is of somewhere else.
+    /// Compares the environments. Two runs that both leave it open are of one user, who knows where
+    /// they were taken; a document that leaves it open was made elsewhere.
     fn environment(&mut self, ours: &Cell, other: &Cell) {
         let of = |cell: &Cell| cell.id.environment.clone().and_then(|e| stated(&e));
         let against_document = other.origin == Origin::Published;
@@ -142,7 +143,8 @@ impl Found {
         }
     }
 
-    /// How the two were taken.
+    /// Compares how the two cells were made: statistic, settings, payload, and whether they are
+    /// measured, simulated or fitted.
     fn procedure(&mut self, ours: &Cell, other: &Cell) {
         let ((_, mine), (_, theirs)) = (metric::of(ours), metric::of(other));
         if mine != theirs {
@@ -169,8 +171,9 @@ impl Found {
         }
     }
 
-    /// Between runs other settings are another procedure. A document states few settings, and they
-    /// are in its note: there they are a reason only where none stand for its procedure.
+    /// Compares the settings. Between runs, other settings are another procedure. A document states
+    /// few settings, and in a note only: against a document they are a reason only where its table
+    /// has a plain procedure.
     fn settings(&mut self, ours: &Cell, other: &Cell) {
         let say = |cell: &Cell| {
             label::result(&cell.settings).unwrap_or_else(|| "the plain procedure".to_string())
@@ -195,7 +198,7 @@ impl Found {
         }
     }
 
-    /// Whether the interval of the ratio can be had, with a note on what it rests on.
+    /// Returns whether the ratio has an interval, and notes what the interval rests on.
     fn intervals(&mut self, ours: &Cell, other: &Cell) -> bool {
         let has = |cell: &Cell| cell.ci_low.is_some() || cell.ci_high.is_some();
         let (mine, theirs) = (has(ours), has(other));
@@ -218,7 +221,7 @@ impl Found {
         true
     }
 
-    /// Two single runs that differ may differ as any two runs do.
+    /// Notes that a difference between two single runs may be the usual scatter between runs.
     fn single(&mut self, other: &Cell, verdict: &Verdict) {
         let shown = matches!(verdict, Verdict::Better | Verdict::Worse);
         if shown && other.origin != Origin::Published {
@@ -245,7 +248,8 @@ impl Found {
     }
 }
 
-/// Text that says something. The published file writes "unstated" where its document is silent.
+/// Returns the text if it says something: the published file writes "unstated" where its document
+/// is silent.
 fn stated(text: &str) -> Option<String> {
     (!text.is_empty() && text != "unstated").then(|| text.to_string())
 }

@@ -54,7 +54,7 @@ pub enum Verdict {
     NotComparable(Vec<Reason>),
 }
 
-/// Why two cells are not of the same thing.
+/// Reason why two cells are not of the same thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// Which kind of reason.

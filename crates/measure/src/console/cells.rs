@@ -18,7 +18,7 @@ use esp_now::transcript::session::{
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::Duration;
 
-/// The cells of test number `number`.
+/// Returns the cells of test number `number`.
 pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
     let site = context.site;
     let id = Identity {
@@ -51,7 +51,7 @@ pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
     out.cells
 }
 
-/// The payload of a test, from its samples or its start-up lines.
+/// Returns the payload of a test in bytes, from its result, its samples or its start-up lines.
 pub(super) fn payload(test: &Test) -> Option<u32> {
     let told = match &test.finding {
         Finding::Ping(result) => result.len,
@@ -143,13 +143,13 @@ impl Out<'_> {
         (self.id.table, self.id.mode) = (table.into(), mode.into());
     }
 
-    /// A figure as the device told it.
+    /// Adds a figure that the device printed.
     fn told(&mut self, metric: &str, unit: &str, value: f64, note: &str) {
         self.push(metric, unit, Estimate::exact(value, 1), Some(note));
     }
 }
 
-/// Which end told of a throughput test.
+/// Returns which end of a throughput test printed its figures.
 pub(super) fn observer(test: &Test) -> Observer {
     let received = match &test.finding {
         Finding::Throughput(result) => result.printed.role == IperfRole::Responder,
@@ -166,7 +166,8 @@ fn intervals(test: &Test) -> impl Iterator<Item = &Interval> {
     })
 }
 
-/// Bytes and time of the test: of its total, or of its periodic lines; and which of the two.
+/// Returns bytes and time of the test, and whether they are those of its total; without a total
+/// they are summed over its periodic lines.
 pub(super) fn amount(test: &Test) -> Option<(u64, Duration, bool)> {
     if let Some(total) = intervals(test).find(|i| i.total) {
         return Some((total.bytes, series::span(total), true));
@@ -178,7 +179,7 @@ pub(super) fn amount(test: &Test) -> Option<(u64, Duration, bool)> {
         .map(|(bytes, span)| (bytes, span, false))
 }
 
-/// Mbit/s, and whether of the total.
+/// Returns the rate in Mbit/s, and whether it is that of the total.
 fn rate(test: &Test) -> Option<(Estimate, bool)> {
     let (bytes, span, total) = amount(test)?;
     let lines = intervals(test).filter(|i| !i.total).count() as u64;

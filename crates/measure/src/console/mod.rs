@@ -35,13 +35,13 @@ pub const SECTION: &str = "esp-now";
 /// A test that a console told of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
-    /// Which console, in words; empty where there is only one.
+    /// Name of the console, in words; empty where there is only one.
     pub console: String,
     /// Result of the test, as the console prints it.
     pub finding: Finding,
     /// Between which devices, if the lines tell.
     pub ends: Option<LinkEnds>,
-    /// How it sent (`unicast`, `broadcast-3-ack`, …), where the command that began it tells.
+    /// Mode of sending (`unicast`, `broadcast-3-ack`, …), where the command that began it tells.
     pub mode: Option<String>,
     /// Samples of the test, in their order.
     pub samples: Vec<Sample>,
@@ -50,9 +50,9 @@ pub struct Test {
 /// Something to know about a log that is no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// Which console, in words; empty where there is only one.
+    /// Name of the console, in words; empty where there is only one.
     pub console: String,
-    /// How often.
+    /// Number of times that the line was printed.
     pub count: u64,
     /// Description of the remark, with its meaning.
     pub text: String,

@@ -1,4 +1,4 @@
-//! What was lost, by cell and cause: one figure for each kind of workload, and for each ESP-NOW test.
+//! Figures of losses by cell and cause: one for each kind of workload, and for each ESP-NOW test.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::kind;
@@ -28,7 +28,7 @@ impl<'a> Lossy<'a> {
     }
 }
 
-/// The figures; none where nothing was lost.
+/// Returns the figures; none where nothing was lost.
 pub(crate) fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
     let mut groups: Vec<(&'static str, Vec<Lossy<'_>>)> = Vec::new();
     for it in losses.iter().filter_map(|l| Lossy::of(material, l)) {
@@ -75,7 +75,7 @@ fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Optio
     })
 }
 
-/// One series for each cause there is, in the order of a packet's way.
+/// Returns one series for each cause that occurs, in the order of a packet's way.
 fn stacked(material: &Material<'_>, lossy: &[Lossy<'_>]) -> Vec<Series> {
     let share = |l: &Losses, cause: &str| {
         let lost = l.causes.get(cause).copied().unwrap_or_default();

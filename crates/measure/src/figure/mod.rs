@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How an axis is divided.
+/// Division of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
@@ -36,7 +36,7 @@ pub struct Axis {
     pub categories: Vec<String>,
 }
 
-/// How a series is drawn.
+/// Drawing of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
@@ -98,7 +98,7 @@ pub struct Series {
     pub name: String,
     /// Measured, simulated or published; drawings mark them apart.
     pub origin: Origin,
-    /// How to draw it.
+    /// Drawing of the series.
     pub mark: Mark,
     /// The points, in drawing order.
     pub points: Vec<Point>,
@@ -144,7 +144,7 @@ pub(crate) fn spread(values: impl Iterator<Item = f64> + Clone) -> Scale {
     }
 }
 
-/// A sentence that lists, for a figure's words; empty where there is nothing to list.
+/// Returns a sentence that lists the items, for a figure's words; empty where there are none.
 pub(crate) fn listed(what: &str, items: &[String]) -> String {
     if items.is_empty() {
         return String::new();

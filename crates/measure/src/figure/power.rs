@@ -1,4 +1,4 @@
-//! What a device pays for being reached soon, and surely: latency and delivery against current.
+//! Latency and delivery against mean current: the price of being reached soon and reliably.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::kind;
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Latency, and delivery where something was lost, each over mean current.
+/// Returns the figures: latency, and delivery where something was lost, each over mean current.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let all = thrifty(material);
     let echoes: Vec<_> =
@@ -44,7 +44,7 @@ fn latency(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     plot.figure("power-figure", "Latency against current", alt, y)
 }
 
-/// Messages that arrived over mean current.
+/// Draws the share of messages that arrived over mean current.
 fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     let mut plot = Plot::new(material);
     let mut told: Vec<String> = Vec::new();
@@ -68,7 +68,7 @@ fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     plot.figure("power-delivery", "Delivery against current", alt, y)
 }
 
-/// What kind of test it was; with its settings where there are several of a kind.
+/// Returns the kind of test, with its settings where there are several of a kind.
 fn brief(digest: &Digest, all: &[(&Digest, f64)]) -> String {
     let setup = |it: &Digest| (it.settings.without(&[Key::LabVariant]), it.repetition);
     let of_kind = |it: &&(&Digest, f64)| kind(it.0) == kind(digest);

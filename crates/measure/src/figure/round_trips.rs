@@ -64,9 +64,10 @@ struct Form<'a> {
     groups: Option<&'static [(u32, u32)]>,
     material: &'a Material<'a>,
     digests: &'a [&'a Digest],
-    /// What sets it apart from the published procedure; empty for that, and for devices.
+    /// Name of the form, where it is not the published procedure; empty for that one, and for
+    /// devices.
     name: String,
-    /// They differ by their device, not by their size.
+    /// True where the cells differ by their device and not by their size.
     devices: bool,
 }
 
@@ -76,7 +77,7 @@ impl Form<'_> {
         self.groups.filter(|_| self.name.is_empty() && !self.devices)
     }
 
-    /// What tells a cell from the others.
+    /// Returns the words that tell a cell from the others.
     fn label(&self, digest: &Digest) -> String {
         match digest.workload.variant().filter(|_| self.devices) {
             Some(device) => device.as_str().into(),
@@ -84,7 +85,7 @@ impl Form<'_> {
         }
     }
 
-    /// A figure of a cell, in words.
+    /// Returns a result of a cell in words.
     fn told(&self, digest: &Digest, metric: &str) -> Option<String> {
         let value = digits::sentence(digest.cell(metric)?)?;
         Some(format!("{} {value}", self.label(digest)))
@@ -156,7 +157,8 @@ impl Form<'_> {
         })
     }
 
-    /// A few sizes spread over all: the curves of all would hide each other.
+    /// Draws cumulative curves of a few sizes spread over all: the curves of all sizes would hide
+    /// each other.
     fn cumulative(&self) -> Option<Figure> {
         let with: Vec<&Digest> =
             self.digests.iter().filter(|d| d.distribution.is_some()).copied().collect();
@@ -189,8 +191,9 @@ impl Form<'_> {
         })
     }
 
-    /// Median, 99th percentile and mean over size with the published points over them; once more
-    /// without those where they lie so far away that ours would be flat lines beside them.
+    /// Draws median, 99th percentile and mean over size with the published points over them. Where
+    /// the published points lie far away, a second figure leaves them out: beside them ours would
+    /// be flat lines.
     fn by_size(&self) -> Vec<Figure> {
         let ours = self.ours_by_size();
         if ours.is_empty() {
@@ -253,8 +256,8 @@ fn milliseconds(scale: Scale) -> Axis {
     Axis { label: "round-trip time".into(), unit: "ms".into(), scale, ..Axis::default() }
 }
 
-/// Published means on the rows of their sizes, as long as they lie among what was measured: far
-/// away ones would squeeze the histograms.
+/// Returns the published means on the rows of their sizes, as long as they lie among the measured
+/// values: means far away would squeeze the histograms.
 fn published_means(
     table: &str,
     material: &Material<'_>,
@@ -295,7 +298,7 @@ fn published_by_size(table: &str, material: &Material<'_>) -> Vec<Series> {
         .collect()
 }
 
-/// Whether the two leave a gap of a factor of three or more between them.
+/// Returns whether a gap of a factor of three or more lies between the two.
 fn far_apart(ours: &[Series], theirs: &[Series]) -> bool {
     let end = |series: &[Series], pick: fn(f64, f64) -> f64| {
         series.iter().flat_map(|s| &s.points).map(|p| p.y).reduce(pick)

@@ -202,7 +202,7 @@ pub(crate) trait TestKind {
 pub(crate) enum Word {
     /// None: it is the usual form.
     Unsaid,
-    /// These.
+    /// The words.
     Said(String),
 }
 

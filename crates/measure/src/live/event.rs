@@ -18,14 +18,14 @@ use serde::Serialize;
 /// Version of the lines.
 pub const SCHEMA: &str = "espbench-jsonl/2";
 
-/// Which cell of a run, and when.
+/// Position of a cell in its run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct At {
     /// Name of the run.
     pub run: String,
     /// Number of the cell among those that are to be done, from 1.
     pub cell: usize,
-    /// How many are to be done.
+    /// Number of cells that are to be done.
     pub of: usize,
     /// Kind of the workload.
     pub kind: &'static str,
@@ -84,13 +84,13 @@ pub enum Event {
     },
     /// A cell begins.
     CellBegin {
-        /// Which.
+        /// Cell that the line is of.
         #[serde(flatten)]
         at: At,
     },
     /// An interval of a stream is over.
     Interval {
-        /// Of which cell.
+        /// Cell that the line is of.
         #[serde(flatten)]
         at: At,
         /// Figures of the interval.
@@ -99,7 +99,7 @@ pub enum Event {
     },
     /// Fates of the cell's probes so far: once a second, and at the cell's end.
     Probes {
-        /// Of which cell.
+        /// Cell that the line is of.
         #[serde(flatten)]
         at: At,
         /// Whole and in time.
@@ -117,17 +117,17 @@ pub enum Event {
     },
     /// A cell ended.
     CellEnd {
-        /// Which.
+        /// Cell that the line is of.
         #[serde(flatten)]
         at: At,
-        /// Why it failed; null where it did not.
+        /// Cause of a failure; null where the cell did not fail.
         error: Option<String>,
     },
     /// Lines were dropped, because the reader was too slow.
     Dropped {
         /// Name of the run.
         run: String,
-        /// How many since the last line of this type.
+        /// Number of lines dropped since the last line of this type.
         lines: u64,
     },
     /// The result: the last line.
@@ -150,7 +150,7 @@ pub enum Event {
 /// An interval, with the units of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seen {
-    /// Who counted.
+    /// Observer that counted.
     pub observer: &'static str,
     /// Number of the stream.
     pub stream: u16,

@@ -57,7 +57,7 @@ pub struct Meter {
 /// Times of a cell so far, in milliseconds. Quantiles are at most 0.8 % too large.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Times {
-    /// How many there are.
+    /// Number of times.
     pub n: u64,
     /// The smallest.
     pub min: f64,
@@ -76,8 +76,8 @@ pub struct Times {
 }
 
 impl Meter {
-    /// The meter of a cell. Its times are round trips from sending for UDP echo and ping, as `rtt_*` is, and times
-    /// from when a probe was due for all else, as `latency_*` is.
+    /// Creates the meter of a cell. Its times are round trips from sending for UDP echo and ping,
+    /// as `rtt_*` is, and times from when a probe was due for all else, as `latency_*` is.
     #[must_use]
     pub fn new(workload: &Workload) -> Self {
         let from_sending = kind::of(workload).is_echo();
@@ -102,7 +102,7 @@ impl Meter {
         }
     }
 
-    /// The times so far; `None` before the first.
+    /// Returns the times so far; `None` before the first.
     #[must_use]
     pub fn times(&self) -> Option<Times> {
         let (min, max) = self.times.extremes()?;

@@ -3,12 +3,12 @@
 
 use core::time::Duration;
 
-/// How long a piece of work takes, as far as that is known before.
+/// Length of a piece of work, as far as it is known before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     /// The plan says how long, whatever the peer does.
     Told(Duration),
-    /// Only how long it is beside the others is known, roughly.
+    /// Roughly known length beside other pieces, without a time.
     Guessed(Duration),
 }
 
@@ -23,9 +23,9 @@ impl Span {
 /// The piece of work that is being done.
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
-    /// How long it takes.
+    /// Length of the work.
     pub span: Span,
-    /// For how long it has been done.
+    /// Time for which it has been done.
     pub elapsed: Duration,
     /// Which part of it is done, from 0 to 1, where that can be counted.
     pub part: Option<f64>,

@@ -1,4 +1,4 @@
-//! What became of the probes of a cell so far, and whether anything was measured at all.
+//! Fates of a cell's probes so far, and whether anything was measured at all.
 
 use crate::kind;
 use alloc::format;
@@ -52,20 +52,20 @@ impl Tally {
         }
     }
 
-    /// Whether a probe has come or was lost.
+    /// Returns whether a probe has come or was lost.
     #[must_use]
     pub const fn has_probes(&self) -> bool {
         self.delivered + self.lost + self.late + self.corrupt + self.duplicate > 0
     }
 
-    /// Whether no sample has come.
+    /// Returns whether no sample has come.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Why a cell that was carried out to its end has no figure, in words that say what to do; `None`
-    /// where something was measured. A cell without one valid sample is one that failed.
+    /// Returns why a cell that was carried out to its end has no result, in words that say what to
+    /// do; `None` where something was measured. A cell without one valid sample has failed.
     #[must_use]
     pub fn nothing(&self, workload: &Workload) -> Option<String> {
         if self.delivered > 0 || self.bytes > 0 || self.datagrams > 0 {
@@ -102,7 +102,8 @@ fn listed(counts: &[(u64, &str)]) -> String {
 }
 
 impl fmt::Display for Tally {
-    /// `950 delivered, 0 lost, 50 corrupt`, or `12 intervals`; nothing before the first sample.
+    /// Writes `950 delivered, 0 lost, 50 corrupt`, or `12 intervals`; nothing before the first
+    /// sample.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let probes = self.delivered + self.lost + self.late + self.corrupt + self.duplicate;
         if probes == 0 {

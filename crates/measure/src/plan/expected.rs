@@ -1,4 +1,4 @@
-//! How long a cell is likely to take: for progress only.
+//! Expected time of a cell: for progress only.
 
 use crate::kind;
 use crate::live::Span;

@@ -62,7 +62,7 @@ pub struct Plan {
     pub title: Option<String>,
     /// Seed of everything random.
     pub seed: u64,
-    /// How often the matrix is gone through.
+    /// Number of times that the matrix is measured.
     pub repetitions: u32,
     /// The matrix, in order; one repetition.
     pub workloads: Vec<Workload>,

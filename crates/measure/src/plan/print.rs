@@ -25,7 +25,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// The text of a plan of these workloads; [`Plan::parse`](super::Plan::parse) gives them back.
+/// Prints a plan of these workloads; [`Plan::parse`](super::Plan::parse) gives them back.
 #[must_use]
 pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
     let mut text = format!("name = {}\nseed = {seed}\n", quoted(name));

@@ -1,8 +1,8 @@
-//! How long to simulate, so that the wanted number of messages is seen.
+//! Simulated time that is needed to see the wanted number of messages.
 
 use core::time::Duration;
 
-/// How much is simulated for one setting.
+/// Amount of simulation for one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Rooms, each with a seed of its own.
@@ -21,14 +21,14 @@ impl Default for Effort {
     }
 }
 
-/// How long one room is watched.
+/// Time for which one room is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Not recorded, at the start: queues fill, devices start.
     pub warm_up: Duration,
     /// Recorded.
     pub time: Duration,
-    /// How long messages may still arrive.
+    /// Time in which messages may still arrive after that.
     pub drain: Duration,
 }
 

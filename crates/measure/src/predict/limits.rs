@@ -1,4 +1,4 @@
-//! Whether a setting keeps limits.
+//! Limits on a setting's results, and whether they hold.
 
 use super::point::Point;
 use crate::cell::Estimate;

@@ -21,7 +21,7 @@ pub struct OperatingPoint {
     pub kbit_s: u32,
     /// The listener acknowledges in the component's own way.
     pub acknowledged: bool,
-    /// How long one frame is on the air, in microseconds.
+    /// Time of one frame on the air, in microseconds.
     pub air_us: f64,
     /// Up to which distance nine in ten frames still arrive, in metres, where that was asked.
     pub range_m: Option<f64>,
@@ -62,7 +62,8 @@ pub struct Point {
     pub told_p50: Estimate,
     /// 99th percentile of it.
     pub told_p99: Estimate,
-    /// How long a message held its sender up after its last frame, in milliseconds: the mean of all.
+    /// Time for which a message held its sender up after its last frame, in milliseconds: the mean
+    /// of all.
     pub held_ms: f64,
     /// Airtime over watched time: frames, repetitions, acknowledgements, others.
     pub airtime: [f64; 4],

@@ -25,7 +25,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All of them, in the order of the way.
+    /// All stages, in the order of the way.
     pub const ALL: [Self; 6] =
         [Self::Queue, Self::Sender, Self::Medium, Self::Retries, Self::Air, Self::Receiver];
 
@@ -43,10 +43,10 @@ impl Stage {
     }
 }
 
-/// How a channel was used, in nanoseconds.
+/// Uses of a channel, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Air {
-    /// How long it was watched.
+    /// Time for which the channel was watched.
     pub window_ns: u64,
     /// Somebody was sending.
     pub busy_ns: u64,
@@ -65,17 +65,17 @@ pub struct Air {
 pub struct Trial {
     /// Messages that were due.
     pub messages: u64,
-    /// Those that did not come, by cause. What was still on its way when the run ended is lost,
+    /// Lost messages by cause. A message that was on its way when the run ended is lost,
     /// too ([`Cause::Stopped`]).
     pub lost: BTreeMap<Cause, u64>,
-    /// How long each delivered one took, in milliseconds, in the order in which they were due.
+    /// Latencies of the delivered messages in milliseconds, in the order in which they were due.
     pub latency_ms: Vec<f64>,
     /// Sums over the delivered ones in nanoseconds, in the order of [`Stage::ALL`].
     pub stages_ns: [u64; 6],
-    /// How long it took until the sender was told that one had arrived, in milliseconds, for each of
-    /// which it was.
+    /// Times until the sender was told that a message had arrived, in milliseconds, for each message
+    /// that it was told of.
     pub told_ms: Vec<f64>,
-    /// From the ends of the last frames until the senders could go on: a sum over all messages, in
+    /// Time from the ends of the last frames until the senders could go on, summed over all messages, in
     /// nanoseconds.
     pub held_ns: u64,
     /// The channel.

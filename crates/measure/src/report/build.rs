@@ -45,11 +45,11 @@ pub type Floors = fn(&Recorded) -> Vec<Floor>;
 /// The floor of one metric, in the metric's unit: see [`Cell::floor`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
-    /// Which metric.
+    /// Name of the metric.
     pub metric: &'static str,
-    /// With what the cell was recorded with.
+    /// Floor under the settings that the cell was recorded with.
     pub ours: f64,
-    /// With what the document of the same work had.
+    /// Floor under the settings of the document's test of the same work.
     pub published: f64,
 }
 
@@ -70,7 +70,7 @@ impl Builder {
         }
     }
 
-    /// Has the cells that are added from now on show their floors.
+    /// Adds floors to the cells that are added from now on.
     #[must_use]
     pub fn floors(self, floors: Floors) -> Self {
         Self { floors: Some(floors), ..self }
@@ -190,8 +190,8 @@ fn floored(published: &[Cell], floors: &[(Identity, f64)]) -> Vec<Cell> {
     published.iter().map(|cell| Cell { floor: floor(cell), ..cell.clone() }).collect()
 }
 
-/// What is not a number is unknown: JSON has no word for it. So is what was measured without an
-/// observation.
+/// Makes values unknown that are not numbers, since JSON has no word for them, and measured values
+/// without an observation. Limits intervals of positive quantities to zero and above.
 pub(crate) fn known(cell: &mut Cell) {
     if cell.n == Some(0) && cell.origin == Origin::Measured {
         (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);

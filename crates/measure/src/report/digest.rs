@@ -1,5 +1,6 @@
-//! What a report keeps of a recorded cell once its samples are gone. Samples of one cell may fill
-//! a good part of the memory, so a report never holds two cells' samples at once.
+//! Digests: the parts of a recorded cell that a report keeps once the cell's samples are gone.
+//! Samples of one cell may fill a good part of the memory, so that a report never holds those of
+//! two at once.
 
 use crate::binning;
 use crate::cell::{Cell, Origin};

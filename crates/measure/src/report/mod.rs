@@ -1,4 +1,5 @@
-//! All of it as one value. JSON is its serialization; text, CSV, Markdown and HTML are drawings.
+//! Reports: a whole run as one value. JSON is its serialization; text, CSV, Markdown and HTML are
+//! drawings of it.
 
 mod build;
 pub(crate) mod digest;
@@ -30,7 +31,7 @@ pub const SCHEMA: &str = "espbench-report/2";
 /// Fates of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
-    /// Which cell, in words.
+    /// Name of the cell, in words.
     pub place: String,
     /// Probes sent or due.
     pub probes: u64,
@@ -49,9 +50,9 @@ pub(crate) type OfCell = ((u32, u32), Losses);
 /// A cell of the plan that could not be measured, or not to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Which cell, in words.
+    /// Name of the cell, in words.
     pub place: String,
-    /// Why, and what to do.
+    /// Cause, and advice on what to do.
     pub error: String,
 }
 
@@ -77,13 +78,13 @@ pub struct Overhead {
 pub struct Check {
     /// The threshold as the plan states it.
     pub threshold: String,
-    /// Which cell.
+    /// Cell that it was of.
     pub place: String,
     /// The value that was held against it.
     pub value: Option<f64>,
     /// Unit.
     pub unit: String,
-    /// Whether it held.
+    /// True where the limit held.
     pub passed: bool,
 }
 
@@ -117,7 +118,7 @@ pub struct Report {
     /// Uses of the channels' time, in the virtual lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub occupancy: Vec<Occupancy>,
-    /// Who sent what in stretches of time, in the virtual lab.
+    /// Frames in stretches of time, in the virtual lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
     /// Advice.
@@ -128,13 +129,13 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
-    /// How far simulated figures are from the published ones, where there are both.
+    /// Errors of simulated figures against the published ones, where there are both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<Truth>,
     /// Accuracy of the simulated tests over Wi-Fi.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth_wifi: Option<Truth>,
-    /// Where the raw samples are kept (a file name); the host fills it in.
+    /// Name of the file that holds the raw samples; the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<String>,
 }

@@ -15,7 +15,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 pub enum Standing {
     /// All limits hold, by the far ends of their intervals.
     Holds,
-    /// They hold by their estimates.
+    /// All limits hold by their estimates.
     MayHold,
     /// One does not hold by its estimate.
     MayFail,

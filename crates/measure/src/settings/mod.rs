@@ -83,7 +83,7 @@ settings! {
     Test(EspNowTest) "test",
     /// Transport under iperf.
     Transport(Transport) "transport",
-    /// Who sends in an iperf test.
+    /// Direction of an iperf test.
     Direction(Direction) "direction",
     /// Whether an iperf test is of requests and replies.
     Bounceback(bool) "bounceback",
@@ -91,7 +91,7 @@ settings! {
     MqttVersion(MqttVersion) "mqtt_version",
     /// Quality of service of MQTT, 0 to 2.
     Qos(u8) "qos",
-    /// How ESP-NOW packets are addressed.
+    /// Addressing of ESP-NOW packets.
     Cast(EspNowCast) "cast",
     /// Payload of a probe, message, datagram or write.
     Size(u32) "size_bytes",
@@ -129,7 +129,7 @@ settings! {
     Retained(bool) "retained",
     /// Whether sessions start without what the broker may still have.
     CleanStart(bool) "clean_start",
-    /// How long the broker keeps a session after its connection; 4294967295 is for ever.
+    /// Time for which the broker keeps a session after its connection; 4294967295 means for ever.
     SessionExpiry(u32) "session_expiry_s",
     /// Parallel streams, where there are several.
     Streams(u16) "streams",
@@ -151,7 +151,7 @@ settings! {
     RequestBurst(u16) "request_burst",
     /// Period of bounceback; zero is back to back.
     RequestPeriod(Duration) "request_period_ms",
-    /// How long the server of bounceback waits.
+    /// Time for which the server of bounceback waits.
     Hold(Duration) "hold_ms",
     /// Whether both ends of bounceback acknowledge at once.
     QuickAck(bool) "quick_ack",
@@ -203,7 +203,7 @@ settings! {
     TcpWindow(u32) "tcp_window_bytes",
     /// TCP's send buffer.
     TcpSendBuffer(u32) "tcp_send_buffer_bytes",
-    /// How the radio sleeps, where it does.
+    /// Power save mode of the radio, where it sleeps.
     PowerSave(Power) "power_save",
 }
 

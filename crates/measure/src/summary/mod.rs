@@ -16,7 +16,7 @@ pub const IN_FLIGHT: &str = "in-flight-at-end";
 /// The metric made of it.
 pub(crate) const IN_FLIGHT_END: &str = "in_flight_end";
 
-/// What a summary needs to know besides the samples.
+/// Facts that a summary needs besides the samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The device and the place.
@@ -33,13 +33,13 @@ impl Context<'_> {
         self.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
     }
 
-    /// Returns a seed of its own for each test by its number, so that no two share their resamples.
+    /// Returns a seed for each test by its number, so that no two tests share their resamples.
     pub(crate) fn seed_of(&self, number: u64) -> u64 {
         let mut state = self.seed;
         random::split_mix(&mut state) ^ number
     }
 
-    /// A cell of `estimate`, with the identity columns that the site knows.
+    /// Makes a cell of `estimate`, with the identity columns that the site knows.
     #[must_use]
     pub fn cell(&self, place: &Place<'_>, metric: &str, unit: &str, estimate: Estimate) -> Cell {
         let id = Identity {
@@ -73,7 +73,7 @@ pub struct Place<'a> {
     pub settings: Settings,
 }
 
-/// The result cells of one recorded cell.
+/// Returns the result cells of one recorded cell.
 #[must_use]
 pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     let mut cells = kind::of(&recorded.workload).summarize(recorded, context);

@@ -37,7 +37,7 @@ use espbench_model::sample::{Cause, Fate, Sample};
 pub(crate) const QUANTILES: [(&str, f64); 4] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)];
 
-/// What became of the probes. A duplicate is a further copy, not a further probe.
+/// Counts of probes by their fate. A duplicate is a further copy, not a further probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) probes: u64,
@@ -77,7 +77,8 @@ impl Tally {
         tally
     }
 
-    /// What the latency figures leave out, in words; `None` where nothing is.
+    /// Returns the number of probes that the latency figures leave out, in words; `None` where
+    /// there are none.
     pub(crate) fn left_out(&self, timeout: Duration) -> Option<String> {
         let missing = self.lost + self.late + self.corrupt;
         (missing > 0).then(|| {
@@ -108,7 +109,7 @@ impl<'a> Out<'a> {
         &mut self.cells[last]
     }
 
-    /// Mean, extremes and quantiles of times in milliseconds; gives back the mean.
+    /// Adds mean, extremes and quantiles of times in milliseconds; returns the mean.
     pub(crate) fn latency(&mut self, base: &str, times: &[f64], note: Option<&str>) -> Estimate {
         let sorted = Sorted::new(times.to_vec());
         let mean = bootstrap::mean(times, self.seed);

@@ -1,4 +1,4 @@
-//! What was found that is not a number: the peer's version, the segmentation that was used.
+//! Findings that are no numbers: the peer's version, the segmentation that was used.
 
 use super::{Column, Table};
 use crate::kind;
@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The findings; those of several cells that agree stand in one row.
+/// Makes the table of findings; those of several cells that agree stand in one row.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows: Vec<(&str, &str, &str, String, usize)> = Vec::new();
     for digest in material.digests {

@@ -18,7 +18,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How the texts of a column stand.
+/// Alignment of the texts of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Align {
@@ -32,36 +32,37 @@ pub enum Align {
 /// The head of a column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
-    /// What it holds, without the unit.
+    /// Name of the column, without the unit.
     pub name: String,
     /// Unit of all its values; empty where there is none.
     pub unit: String,
-    /// How its texts stand.
+    /// Alignment of its texts.
     pub align: Align,
-    /// Where its values come from; `None` for words and settings.
+    /// Origin of its values; `None` for words and settings.
     pub origin: Option<Origin>,
 }
 
 impl Column {
-    /// A column of words or settings.
+    /// Makes a column of words or settings.
     #[must_use]
     pub fn words(name: &str) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// A column of settings that are numbers.
+    /// Makes a column of settings that are numbers.
     #[must_use]
     pub fn setting(name: &str, unit: &str) -> Self {
         Self { name: name.into(), unit: unit.into(), align: Align::Right, origin: None }
     }
 
-    /// A column of results.
+    /// Makes a column of results.
     #[must_use]
     pub fn result(name: &str, unit: &str, origin: Origin) -> Self {
         Self { name: name.into(), unit: unit.into(), align: Align::Right, origin: Some(origin) }
     }
 
-    /// Name and unit; published and simulated say so. Percent is written as a sign.
+    /// Returns name and unit, with "published" or "simulated" before them where they are. Percent
+    /// is written as a sign.
     #[must_use]
     pub fn head(&self) -> String {
         let mut head = match self.origin {
@@ -79,7 +80,7 @@ impl Column {
     }
 }
 
-/// The unit as it is shown.
+/// Returns the unit as it is shown.
 #[must_use]
 pub fn unit_sign(unit: &str) -> &str {
     if unit == "percent" { "%" } else { unit }
@@ -102,7 +103,7 @@ pub struct Table {
     /// for what is computed of these. Empty where the columns say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub row_origins: Vec<Option<Origin>>,
-    /// What to know when reading it.
+    /// Notes for the reader of the table.
     pub notes: Vec<String>,
 }
 
@@ -113,19 +114,20 @@ const RECORDS: [&str; 5] = ["consoles", "counters", "losses", "occupancy", "find
 const LONG: usize = 40;
 
 impl Table {
-    /// Whether it is a long record: text leaves it out, and a page shows it when asked.
+    /// Returns whether the table is a long record: text leaves it out, and a page shows it when
+    /// asked.
     #[must_use]
     pub fn is_folded(&self) -> bool {
         self.rows.len() >= LONG && RECORDS.contains(&self.id.as_str())
     }
 }
 
-/// What a column of results shows of the metric's cell.
+/// Part of a metric's cell that a column of results shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {
     /// The value.
     Value,
-    /// Its 95 % interval.
+    /// 95 % interval of the value.
     Interval,
     /// The published value beside it.
     Published,
@@ -161,8 +163,8 @@ pub(crate) fn of_frames(
     frames.iter().filter_map(of).chain(further).collect()
 }
 
-/// A row for each digest: its settings, then its results. Columns without any value are left out;
-/// `None` if no result is left.
+/// Makes a row for each digest: its settings, then its results. Columns without any value are left
+/// out; returns `None` if no result is left.
 pub(crate) fn of_metrics(
     frame: &Frame<'_>,
     material: &Material<'_>,
@@ -203,7 +205,7 @@ pub(crate) fn of_metrics(
     })
 }
 
-/// What the cells have in common, where their names leave it out.
+/// Returns the settings that the cells have in common, where their names leave them out.
 fn shared(digests: &[&Digest]) -> Option<String> {
     let digest = digests.first().filter(|d| kind::of(&d.workload).tells_shared())?;
     let common = digest.common();
@@ -234,7 +236,8 @@ fn push(
     }
 }
 
-/// The results that no table of the kind has a column for, one a row, so that none is left out.
+/// Makes a table of the results that no table of the kind has a column for, one in a row, so that
+/// none is left out.
 pub(crate) fn remaining(
     section: &str,
     material: &Material<'_>,

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// With more cells of a kind than that, what they lost is left to the kind's own section.
 const MANY: usize = 12;
 
-/// The overview; `None` when nothing was measured.
+/// Makes the overview; `None` when nothing was measured.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for kind in kind::all() {
@@ -75,7 +75,7 @@ fn row(
     ])
 }
 
-/// One published value, or the range of several.
+/// Returns one published value, or the range of several.
 fn published(material: &Material<'_>, cell: &Cell) -> Option<String> {
     let beside = material.beside(cell);
     let values = beside.iter().filter_map(|p| p.value);

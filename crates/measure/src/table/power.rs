@@ -1,4 +1,4 @@
-//! What cells of devices over Wi-Fi cost their battery, beside what they gave for it.
+//! Battery charge of devices' cells over Wi-Fi, beside the latency and delivery that it bought.
 
 use super::{Column, Table};
 use crate::cell::Cell;
@@ -26,7 +26,7 @@ const COLUMNS: [(&str, &str, &str); 6] = [
     ("battery_life", "battery life", "h"),
 ];
 
-/// Cells whose charge was counted, the thriftiest first.
+/// Returns the cells whose charge was counted, the least current first.
 pub(crate) fn thrifty<'a>(material: &Material<'a>) -> Vec<(&'a Digest, f64)> {
     let current = |it: &'a Digest| it.cell(CURRENT).and_then(|cell| cell.value);
     let mut all: Vec<_> =
@@ -47,7 +47,7 @@ pub(crate) fn kind(digest: &Digest) -> String {
     kind::of(&digest.workload).name_over(transport)
 }
 
-/// The table; none where no charge was counted.
+/// Makes the table; `None` where no charge was counted.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let thrifty = thrifty(material);
     let row = |(digest, _): &(&Digest, f64)| {

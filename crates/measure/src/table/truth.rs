@@ -1,4 +1,4 @@
-//! How far simulated figures are from the published ones.
+//! Tables of simulated figures' errors against the published ones.
 
 use super::{Column, Table, unit_sign};
 use crate::cell::{Identity, Origin};
@@ -20,7 +20,7 @@ const OF_WIFI: &str = "7.2 Mbit/s for 7.15 to 7.25, a best of 40 for 39.5 to 40.
 /// Cells that a report shows; `--truth` shows all.
 pub const FEW: usize = 12;
 
-/// The groups: what is asked, and what is.
+/// Makes the table of groups, each with its target and its outcome.
 #[must_use]
 pub fn groups(truth: &Truth) -> Table {
     let mut rows: Vec<Vec<Option<String>>> =
@@ -49,7 +49,7 @@ pub fn groups(truth: &Truth) -> Table {
     }
 }
 
-/// The table as that of tests over Wi-Fi.
+/// Relabels the table as that of tests over Wi-Fi.
 #[must_use]
 pub fn of_wifi(table: Table) -> Table {
     Table {
@@ -97,7 +97,7 @@ fn notes(truth: &Truth) -> Vec<String> {
     notes
 }
 
-/// The first thing to know of a simulated report: how far it is from what was measured.
+/// Returns the first sentence of a simulated report: how far it is from the measured figures.
 #[must_use]
 pub fn headline(truth: &Truth) -> Option<String> {
     let group = truth.groups.first().filter(|g| g.cells > 0)?;
@@ -111,13 +111,13 @@ pub fn headline(truth: &Truth) -> Option<String> {
     ))
 }
 
-/// The same of tests over Wi-Fi.
+/// Returns the first sentence for tests over Wi-Fi.
 #[must_use]
 pub fn headline_wifi(truth: &Truth) -> Option<String> {
     headline(truth).map(|line| line.replacen("How true:", "How true over Wi-Fi:", 1))
 }
 
-/// Each cell with its error, the farthest off first; at most so many.
+/// Makes a table of cells with their errors, the largest error first; of at most `most` cells.
 #[must_use]
 pub fn cells(truth: &Truth, most: usize) -> Table {
     let mut table = Table {
@@ -158,7 +158,7 @@ fn cell(row: &Row) -> Vec<Option<String>> {
     ]
 }
 
-/// A cell in words: `round-trip rtt_avg, unicast, 100 B, 3 m`.
+/// Returns a cell in words, such as `round-trip rtt_avg, unicast, 100 B, 3 m`.
 fn named(id: &Identity) -> String {
     let mut words = alloc::vec![format!("{} {}", id.table, id.metric)];
     // What a table has only one of needs no word.

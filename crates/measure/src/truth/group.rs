@@ -19,7 +19,7 @@ pub enum Kind {
     Maxima,
     /// The rest, of which nothing is asked.
     Others,
-    /// Of tests over Wi-Fi: how far values scatter, and single runs. Nothing is asked of them.
+    /// Statistics of scatter, and single runs, of tests over Wi-Fi. They have no target.
     Spreads,
 }
 
@@ -35,9 +35,9 @@ pub struct Target {
 /// The cells of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// Which.
+    /// Kind of cells in the group.
     pub kind: Kind,
-    /// How many.
+    /// Number of cells.
     pub cells: u32,
     /// Median of the errors' sizes.
     pub median: Option<f64>,
@@ -45,12 +45,12 @@ pub struct Group {
     pub share: Option<f64>,
     /// Accuracy target of the group.
     pub target: Option<Target>,
-    /// Whether they have it.
+    /// Outcome: whether the cells reach the target.
     pub held: Option<bool>,
 }
 
 impl Kind {
-    /// All of them, in the order in which they are read.
+    /// All groups, in the order in which they are read.
     pub const ALL: [Self; 5] =
         [Self::Middle, Self::Minima, Self::Maxima, Self::Others, Self::Spreads];
 

@@ -1,4 +1,4 @@
-//! How true the virtual lab is: its figures against the cells of Espressif's ESP-NOW test report.
+//! Errors of the virtual lab: its figures against the cells of Espressif's ESP-NOW test report.
 //!
 //! Cells on which a constant was fitted say nothing of that and are counted apart. The others fall
 //! into groups, each with what is asked of it.
@@ -34,7 +34,7 @@ pub const SOURCE: &str = "espressif-esp-now-report";
 /// One published cell beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Which cell.
+    /// Cell that it was of.
     #[serde(flatten)]
     pub id: Identity,
     /// Unit of all its values.
@@ -59,7 +59,7 @@ pub struct Row {
     pub fitted: Option<String>,
 }
 
-/// How true a report's simulated figures are.
+/// Errors of a report's simulated figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
     /// The groups, over cells that were not fitted.
@@ -68,7 +68,7 @@ pub struct Truth {
     pub fitted: Group,
     /// Published cells of the document that the report has no figure for.
     pub missing: u32,
-    /// Of ours, cells that were not taken by the document's own procedure (fewer pings, say).
+    /// Cells of ours that were not taken by the document's own procedure (fewer pings, say).
     pub other_procedure: u32,
     /// Each cell: those not fitted first, and of these the farthest off first.
     pub rows: Vec<Row>,

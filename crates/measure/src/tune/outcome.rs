@@ -24,7 +24,7 @@ pub struct Outcome {
     pub free_heap: Option<i64>,
     /// Mean current, mA.
     pub current_ma: Option<f64>,
-    /// How long the battery lasts with that, days.
+    /// Life of the battery with that current, in days.
     pub battery_days: Option<f64>,
 }
 
@@ -130,7 +130,7 @@ pub fn round_trips(samples: &[Sample], timeout: Duration) -> Option<(f64, f64)> 
 
 /// Finds out what a candidate does.
 pub trait Evaluate: Sync {
-    /// Why it could not be found out.
+    /// Reason why it could not be found out.
     type Error;
 
     /// Finds it out; the same candidate and seed have the same outcome.

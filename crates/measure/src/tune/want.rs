@@ -30,12 +30,12 @@ pub enum Metric {
     Heap,
     /// Mean current while it sends a message now and then, mA.
     Current,
-    /// How long a battery lasts with that current, days.
+    /// Life of a battery with that current, in days.
     Battery,
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Self; 9] = [
         Self::TcpTx,
         Self::TcpRx,
@@ -117,9 +117,9 @@ impl Metric {
 /// A limit that a metric shall keep: at least, where more is better, at most otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Want {
-    /// Of what.
+    /// Metric that is limited.
     pub metric: Metric,
-    /// How much, in the metric's unit.
+    /// Limit, in the metric's unit.
     pub value: f64,
 }
 

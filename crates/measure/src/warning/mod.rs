@@ -21,9 +21,9 @@ pub enum Advice {
     FewSamples {
         /// The metrics concerned, joined by commas.
         metrics: String,
-        /// How many samples there are.
+        /// Number of samples.
         n: u64,
-        /// How many the most demanding of the metrics needs.
+        /// Number of samples that the most demanding of the metrics needs.
         needed: u64,
     },
     /// Two populations in one distribution.

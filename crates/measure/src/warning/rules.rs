@@ -1,4 +1,4 @@
-//! When each piece of advice is given.
+//! Rules by which each piece of advice is given.
 
 use super::{Advice, BEACON_PERIOD, Warning, in_phase};
 use crate::cell::Cell;
@@ -20,7 +20,7 @@ const KEPT: f64 = 0.98;
 /// A clock whose step is more than this part of the median is too coarse.
 const COARSE: f64 = 0.05;
 
-/// What there is to say about one recorded cell and the result cells made of it.
+/// Returns the advice on one recorded cell and the result cells made of it.
 #[must_use]
 pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     let rules = [
@@ -40,8 +40,8 @@ pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     rules.into_iter().flatten().map(warning).collect()
 }
 
-/// The same for what only the calibration of the host knows: the step of its clock. `cells` are the
-/// result cells of one recorded cell; `kind` is of its workload, and `place` names it.
+/// Returns the advice on the step of the host's clock, which only a calibration knows. `cells` are
+/// the result cells of one recorded cell; `kind` is that of its workload, and `place` names it.
 #[must_use]
 pub fn clock(kind: &str, place: &str, cells: &[Cell], step_ns: u64) -> Option<Warning> {
     let medians = cells.iter().filter(|c| metric::of(c).1 == Statistic::P50);
@@ -54,7 +54,7 @@ pub fn clock(kind: &str, place: &str, cells: &[Cell], step_ns: u64) -> Option<Wa
     })
 }
 
-/// The quantile that a metric's name stands for.
+/// Returns the quantile that a metric's name stands for.
 const fn level(statistic: Statistic) -> Option<f64> {
     match statistic {
         Statistic::P50 => Some(0.5),
@@ -66,7 +66,8 @@ const fn level(statistic: Statistic) -> Option<f64> {
     }
 }
 
-/// A quantile with a value, but without both ends of its interval. All of a cell's are one advice.
+/// Finds quantiles with a value, but without both ends of their interval. All of a cell's are one
+/// advice.
 fn few_samples(cells: &[Cell]) -> Option<Advice> {
     let mut found: Option<(String, u64, u64)> = None;
     for cell in cells {

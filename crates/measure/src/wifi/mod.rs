@@ -34,28 +34,28 @@ pub struct Document {
     pub source: &'static str,
     /// The kind of workload that gives its cells.
     pub kind: &'static str,
-    /// Whether it tells payload sizes.
+    /// True where the document tells payload sizes.
     pub(crate) payload: bool,
-    /// Whether it tells numbers of devices.
+    /// True where the document tells numbers of devices.
     pub(crate) devices: bool,
     /// Word of the document for a network without a key.
     pub(crate) open: &'static str,
     /// Mode as the document names it.
     pub(crate) mode: Mode,
-    /// Whether rows with the same columns are of several firmwares.
+    /// True where rows with the same columns are of several firmwares.
     pub(crate) firmware: bool,
-    /// Whether rows with the same columns stand in the order in which they were taken.
+    /// True where rows with the same columns stand in the order in which they were taken.
     pub(crate) ordered: bool,
 }
 
-/// How a document fills the column of the mode.
+/// Content of a document's column of modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// As the target told it.
+    /// Mode as the target states it.
     Same,
-    /// With this where the target told of a station.
+    /// Mode of this name where the target states a station.
     Station(&'static str),
-    /// With the variant's name.
+    /// Name of the variant.
     Variant,
 }
 
@@ -168,12 +168,14 @@ fn is_procedure(ours: &Cell, published: &Cell) -> bool {
         .is_some_and(|it| it.is_procedure(&settings, &published.settings))
 }
 
-/// A figure without a network is no best second of one.
+/// Returns whether the published cell is of 802.11 frames without a network and has our metric. Its
+/// statistic does not count then: over IP the document gives a best second, here it does not.
 fn is_raw(ours: &Cell, published: &Cell) -> bool {
     published.id.transport == "802.11" && ours.id.metric == published.id.metric
 }
 
-/// `message_rate`, a run, is not `message_rate_avg`, though both names stand for a mean.
+/// Returns whether both metrics are means over runs, or neither: `message_rate`, of one run, is not
+/// `message_rate_avg`, though both names stand for a mean.
 fn ends_alike(ours: &str, published: &str) -> bool {
     ours == published || !(ours.ends_with("_avg") || published.ends_with("_avg"))
 }

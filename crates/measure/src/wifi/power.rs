@@ -1,14 +1,14 @@
-//! What a cell cost its battery, where the target counted the charge
+//! Charge that a cell took from the battery, where the target counted it
 //! ([`fact::CHARGE_NC`](espbench_model::fact::CHARGE_NC)).
 //!
-//! | metric | what |
+//! | metric | meaning |
 //! |---|---|
 //! | `current_mean` | the charge over the time in which it was counted |
 //! | `charge_per_message` | the charge over the messages that arrived; of iperf there is none |
 //! | `response_avg`, `response_p99` | from when a message was due until it had arrived; of an echo, until it was back |
 //! | `battery_life` | for how long a battery gives that current: [`USUAL_MAH`] |
 //!
-//! All are of what the cell did: at another rate of messages they are others.
+//! All hold for the cell's own rate of messages: at another rate they are others.
 
 use crate::cell::{Cell, Estimate, Identity};
 use crate::kind;

@@ -25,7 +25,7 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     figures
 }
 
-/// The leading figure; `None` where there is but one column.
+/// Draws the leading metric over the columns; `None` where there is only one column.
 fn curve(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
     let metric = leading(group)?;
     let cells: Vec<(f64, &Cell)> =
@@ -77,7 +77,7 @@ fn curve(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
     })
 }
 
-/// A column in words.
+/// Returns a column's result in words, with the published one beside it.
 fn told(
     material: &Material<'_>,
     group: &Group<'_>,

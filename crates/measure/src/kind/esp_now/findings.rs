@@ -1,4 +1,4 @@
-//! What was typed at the consoles, and what they printed.
+//! Commands that were typed at the consoles, and the lines that the consoles printed.
 
 use super::KIND;
 use super::table::{Group, groups};
@@ -16,8 +16,8 @@ pub(super) fn tells(fact: &str) -> bool {
 /// The fact that has what was typed, a line for each command.
 const COMMANDS: &str = "commands";
 
-/// What was typed at the consoles in the first cell of each table of the document: the others
-/// differ by the payload and the devices' addresses.
+/// Lists the commands typed at the consoles in the first cell of each table of the document. The
+/// commands of its other cells differ only by the payload and the devices' addresses.
 pub(super) fn commands(material: &Material<'_>) -> Option<Table> {
     let digests = material.of_kind(KIND);
     let row = |group: &Group<'_>| {
@@ -36,7 +36,7 @@ pub(super) fn commands(material: &Material<'_>) -> Option<Table> {
     })
 }
 
-/// Lines joined; those that come again at once are counted.
+/// Joins the lines and counts those that are repeated in a row.
 fn folded(lines: &str) -> String {
     let lines: Vec<&str> = lines.lines().collect();
     let times = |same: &[&str]| match same.len() {
@@ -47,8 +47,8 @@ fn folded(lines: &str) -> String {
     folded.join("; ")
 }
 
-/// The seed of each ESP-NOW cell, and what the consoles printed at its end; of several repetitions
-/// that of the first.
+/// Lists the seed of each ESP-NOW cell, and the lines that the consoles printed at its end. Of
+/// several repetitions the first is shown.
 pub(super) fn consoles(material: &Material<'_>) -> Option<Table> {
     let row = |digest: &&Digest| {
         let printed: Vec<&str> = digest

@@ -50,7 +50,8 @@ pub(super) const TESTS: [(&str, EspNowTest); 8] = [
     ("provisioning", EspNowTest::Provisioning),
 ];
 
-/// The tests that serve many devices send as their protocols have it.
+/// Checks that the cast is the default: tests that serve many devices send as their protocols
+/// demand.
 pub(super) fn check_cast(cast: EspNowCast, test: &str) -> Result<(), String> {
     if cast == DEFAULT.cast {
         return Ok(());

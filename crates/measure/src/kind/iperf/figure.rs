@@ -67,7 +67,7 @@ fn over_time(
     })
 }
 
-/// Without the test case, and with the repetition.
+/// Returns the settings in words, without the test case and with the repetition.
 fn settings(digest: &Digest) -> String {
     let rest = digest.words_but(&[Key::Transport]);
     match digest.repetition {

@@ -52,7 +52,7 @@ fn bounceback(bounceback: &mut Bounceback, key: &str, value: &Scalar) -> Result<
     Ok(())
 }
 
-/// The value of one of them as TOML; `None` where a plan would leave it out.
+/// Returns the value of one key as TOML; `None` where a plan would leave it out.
 pub(super) fn get(work: &Iperf, key: &str) -> Option<String> {
     let time =
         |time: Duration, usual: Duration| (time != usual).then(|| quoted(&print_duration(time)));

@@ -36,7 +36,7 @@ use espbench_model::workload::{Direction, Iperf, Transport};
 /// An interval counts as whole from this share of its length.
 pub(super) const WHOLE: f64 = 0.95;
 
-/// The result cells of one recorded cell.
+/// Returns the result cells of one recorded cell.
 #[must_use]
 pub(super) fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     let place = place(workload);
@@ -92,7 +92,7 @@ pub(super) fn place(workload: &Iperf) -> Place<'static> {
     }
 }
 
-/// Whether this end sends, where only one does.
+/// Returns whether this end sends, where only one end does.
 const fn one_way(direction: Direction) -> Option<bool> {
     match direction {
         Direction::Forward => Some(true),
@@ -101,7 +101,7 @@ const fn one_way(direction: Direction) -> Option<bool> {
     }
 }
 
-/// What one observer saw, all streams together.
+/// Counts of one observer, all streams together.
 #[derive(Debug, Default)]
 struct Seen {
     /// Mbit/s of the whole intervals, in order.
@@ -132,7 +132,7 @@ impl Seen {
         self.totals.iter().map(count).sum()
     }
 
-    /// The rate of the totals: the sum of each stream's own.
+    /// Returns the rate of the totals: the sum of each stream's own rate.
     fn total_rate(&self) -> Option<f64> {
         if self.totals.is_empty() {
             return None;
@@ -141,7 +141,7 @@ impl Seen {
     }
 }
 
-/// The sums over the streams of each interval that is whole in all of them, in Mbit/s.
+/// Returns the sums over the streams of each interval that is whole in all of them, in Mbit/s.
 fn whole_intervals(parts: &[Interval], length: Duration, streams: usize) -> Vec<f64> {
     let mut sums: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
     for part in parts {
@@ -156,8 +156,8 @@ fn whole_intervals(parts: &[Interval], length: Duration, streams: usize) -> Vec<
     sums.into_values().filter(|sum| sum.0 == streams).map(|sum| sum.1).collect()
 }
 
-/// The best mean over a second of consecutive intervals; `None` where intervals do not divide a
-/// second.
+/// Returns the best mean over one second of consecutive intervals; `None` where intervals do not
+/// divide a second.
 pub(super) fn best_second(rates: &[f64], length: Duration) -> Option<f64> {
     let nanos = length.as_nanos();
     if nanos == 0 || !1_000_000_000u128.is_multiple_of(nanos) {
@@ -195,7 +195,7 @@ impl Out<'_> {
         }
     }
 
-    /// What the device took over TCP of what this host sent.
+    /// Adds the rate at which the device received over TCP, and the rate at which this host sent.
     fn taken(&mut self, sent: &Seen, taken: &Seen, recorded: &Recorded) {
         if sent.is_empty() {
             return;
@@ -222,7 +222,7 @@ impl Out<'_> {
         }
     }
 
-    /// A test in one direction, of which the device tells what it counted.
+    /// Adds the results of a test in one direction whose device reports its own counts.
     fn device(&mut self, workload: &Iperf, to_it: bool, seen: [&Seen; 3]) {
         let [sent, received, told] = seen;
         let udp = workload.transport == Transport::Udp;
@@ -244,8 +244,8 @@ impl Out<'_> {
         }
     }
 
-    /// One-way times in milliseconds, all streams together: over UDP of datagrams, over TCP of bursts
-    /// from their write to their last byte.
+    /// Adds one-way times in milliseconds, all streams together: over UDP of datagrams, over TCP of
+    /// bursts from their write to their last byte.
     fn latency(&mut self, seen: &Seen, direction: &str) {
         let spreads = seen.totals.iter().filter_map(|t| t.transit);
         let Some(spread) = spreads.reduce(|a, b| a.join(&b)) else { return };

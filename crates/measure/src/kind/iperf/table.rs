@@ -61,7 +61,7 @@ const TIMES: &[Spec] = &[
     ("latency_tx_stddev", "from the device, deviation", Value),
 ];
 
-/// What a receiver of datagrams tells; with both directions in one test, of each.
+/// Columns of a receiver of datagrams; a test in both directions has those of each.
 const DATAGRAMS: &[Spec] = &[
     ("loss", "loss", Value),
     ("loss", "loss 95 % interval", Interval),
@@ -196,7 +196,7 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     })
 }
 
-/// A row for each device that the plan names, or one for all cells.
+/// Makes a row for each device that the plan names, or one for all cells.
 fn ours(material: &Material<'_>, digests: &[&Digest]) -> Vec<Vec<Option<String>>> {
     let mut variants: Vec<Option<&Name>> = Vec::new();
     for digest in digests {
@@ -214,7 +214,7 @@ fn ours(material: &Material<'_>, digests: &[&Digest]) -> Vec<Vec<Option<String>>
     variants.into_iter().map(of).collect()
 }
 
-/// The first of the cells for each test case.
+/// Makes a row of the first cell of each test case.
 fn row(name: String, cells: &[&Cell]) -> Vec<Option<String>> {
     let value = |&(_, transport, metric): &(&str, &str, &str)| {
         let of_case =
@@ -230,8 +230,8 @@ fn case_of(cell: &Cell) -> Option<usize> {
     CASES.iter().position(|c| c.1 == cell.id.transport && c.2 == cell.id.metric)
 }
 
-/// What tells published figures apart: device, mode, security, place, and the software's version,
-/// which the table notes before the first semicolon.
+/// Returns the words that tell published figures apart: device, mode, security, place, and the
+/// software's version, which the table notes before the first semicolon.
 fn setting(cell: &Cell) -> String {
     let mut words = alloc::vec![cell.id.chip.clone(), cell.id.mode.clone()];
     let known = |word: &Option<String>| {
@@ -245,7 +245,7 @@ fn setting(cell: &Cell) -> String {
     words.join(", ")
 }
 
-/// The rate in each interval, one column for each test and observer.
+/// Makes the table of the rate in each interval, with one column for each test and observer.
 fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     let mut columns = alloc::vec![Column::setting("until", "s")];
     let mut curves = Vec::new();

@@ -20,7 +20,7 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     figures
 }
 
-/// Cells that differ only by the rate offered are one curve.
+/// Returns the name of a cell's curve: cells that differ only by the offered rate share one.
 fn curve_name(digest: &Digest) -> String {
     let words = digest.brief_but(&[Key::Offered]);
     if words.is_empty() { "delivered".into() } else { words }
@@ -131,7 +131,8 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     })
 }
 
-/// Due to subscriber, as cumulative curves; of a sweep, one rate each.
+/// Draws the times from due to subscriber as cumulative curves; of a sweep, one curve for each
+/// rate.
 fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     let with = digests.iter().filter(|d| d.distribution.is_some()).take(6);
     let mut log = false;

@@ -67,7 +67,7 @@ const STAGES: [Stage; 5] = [
     ("stage_subscriber", |p| p.sent, |p| p.received),
 ];
 
-/// The result cells of one recorded cell.
+/// Returns the result cells of one recorded cell.
 #[must_use]
 pub(super) fn summarize(
     workload: &MqttRate,
@@ -118,7 +118,7 @@ fn probes(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
     })
 }
 
-/// What became of the messages.
+/// Counts of messages by their fate.
 #[derive(Debug, Default)]
 struct Tally {
     /// Messages due, without those that the user's stop left open.
@@ -167,13 +167,14 @@ impl Tally {
         tally
     }
 
-    /// Messages that did not come whole: what is changed on its way is counted as lost (RFC 7680
-    /// section 2.5).
+    /// Returns the number of messages that did not come whole: a changed message counts as lost
+    /// (RFC 7680 section 2.5).
     fn lost(&self) -> u64 {
         self.lost.values().sum::<u64>() + self.corrupt
     }
 
-    /// `12 application-queue, 3 broker`; `None` where none is lost.
+    /// Returns the causes in words, such as `12 application-queue, 3 broker`; `None` where none is
+    /// lost.
     fn causes(&self) -> Option<String> {
         let mut words: Vec<String> =
             self.lost.iter().map(|(cause, n)| format!("{n} {}", cause.name())).collect();
@@ -282,7 +283,7 @@ impl Out<'_> {
     }
 }
 
-/// How sure the accepted rate is, in words.
+/// Returns words on how sure the accepted rate is.
 fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
     let failed = match search.failed() {
         Some(rate) => format!("{rate}/s lost messages"),
@@ -303,7 +304,7 @@ fn sureness(workload: &MqttRate, search: &RateSearch, messages: u64) -> String {
     )
 }
 
-/// Messages a second in each whole second of the receiver.
+/// Returns the messages received in each whole second of the receiver.
 fn seconds(recorded: &Recorded) -> Vec<f64> {
     let all: Vec<&Interval> = recorded
         .samples
@@ -320,7 +321,8 @@ fn seconds(recorded: &Recorded) -> Vec<f64> {
         .collect()
 }
 
-/// What to know of a stage's times.
+/// Returns the note on a stage's times: steps that they cluster at, and messages that they leave
+/// out.
 fn note(times: &[f64], tally: &Tally) -> Option<String> {
     let mut words = Vec::new();
     if let Some((quantum, why)) = quantum(times) {

@@ -121,8 +121,8 @@ const STAGE_FRAME: Frame<'_> = Frame {
     ],
 };
 
-/// The published figures, each with what its document's reader noted: they hold at one offered rate
-/// only, so they have no column.
+/// Returns the published figures in words, each with its note: each holds at one offered rate only,
+/// so that they have no column.
 fn published(material: &Material<'_>) -> Vec<String> {
     let cells = material.published.iter().filter(|p| p.id.table == KIND);
     let words = |p: &Cell| {

@@ -53,7 +53,7 @@ fn numbered(rates: impl Iterator<Item = f64>) -> Vec<Point> {
     rates.enumerate().map(|(i, rate)| Point::new((i + 1) as f64, rate)).collect()
 }
 
-/// The document's runs, without those that it discarded.
+/// Returns the document's runs, without those that it discarded.
 fn published(material: &Material<'_>) -> Option<Series> {
     let kept = material.published.iter().filter(|p| {
         p.id.table == KIND

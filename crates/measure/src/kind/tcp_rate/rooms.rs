@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 const ROOMS: [&str; 2] = ["closed room", "2 m, no obstacle"];
 const BOTH: &str = "office";
 
-/// The statistics over the runs of both places, where there are runs in both.
+/// Returns the statistics over the runs of both places, where there are runs in both.
 pub(super) fn over_rooms(ours: &[Cell]) -> Vec<Cell> {
     let runs = ours.iter().filter(|it| {
         it.id.table == KIND && it.id.metric == "message_rate" && wifi::device(it).is_some()

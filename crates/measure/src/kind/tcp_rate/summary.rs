@@ -26,7 +26,7 @@ use espbench_model::workload::TcpRate;
 
 const UNIT: &str = "messages/s";
 
-/// The result cells of one recorded cell.
+/// Returns the result cells of one recorded cell.
 #[must_use]
 pub(super) fn summarize(
     workload: &TcpRate,
@@ -86,7 +86,7 @@ const ACKED: &str = "message_rate_acked_avg";
 const SENT: &str = "message_rate_sent_avg";
 const MEAN: &str = "message_rate_avg";
 
-/// The document's statistics over runs.
+/// Returns the document's statistics over runs.
 pub(crate) fn over_runs(rates: &[f64]) -> [(&'static str, Estimate); 4] {
     let sorted = Sorted::new(rates.to_vec());
     let spread = Estimate { value: stddev(rates), n: rates.len() as u64, ..Estimate::default() };
@@ -98,7 +98,7 @@ pub(crate) fn over_runs(rates: &[f64]) -> [(&'static str, Estimate); 4] {
     ]
 }
 
-/// Messages a second of each run, in order.
+/// Returns the messages per second of each run, in order.
 fn rates(recorded: &Recorded, observer: Observer) -> Vec<f64> {
     let runs = recorded.samples.iter().filter_map(|sample| match sample {
         Sample::Interval(i) if !i.total && i.observer == observer => Some(i),

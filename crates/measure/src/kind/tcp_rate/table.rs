@@ -24,7 +24,7 @@ const STATISTICS: [(&str, &str); 7] = [
     ("in_flight_end", "In flight at the end, B"),
 ];
 
-/// What the rates count, by where they come from.
+/// Note on the messages that the rates count, for measured, simulated and published cells.
 const TAKEN: &str = "Measured: messages that the peer took, over the time until it had; what this \
     host's kernel took may wait in buffers. Simulated and published: send calls of the device that \
     took a whole message.";
@@ -60,7 +60,7 @@ pub(crate) fn name(digest: &Digest) -> String {
     }
 }
 
-/// The rates of the runs.
+/// Returns the rates of the runs.
 pub(crate) fn rates(digest: &Digest) -> Vec<f64> {
     digest.all(RUN).filter_map(|c| c.value).collect()
 }

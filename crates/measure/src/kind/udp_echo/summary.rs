@@ -55,7 +55,7 @@ fn document_rows(out: &mut Out<'_>, workload: &UdpEcho, times: &[f64], mean: &Es
     out.push("effective_rate", "bit/s", bits_over(bits, &mean.scaled(1e-3)));
 }
 
-/// `bits` divided by a time: the interval's ends change places. A time of zero has no rate.
+/// Divides `bits` by a time, whereby the interval's ends change places. A time of zero has no rate.
 fn bits_over(bits: f64, seconds: &Estimate) -> Estimate {
     let over = |t: Option<f64>| t.filter(|&t| t > 0.0).map(|t| bits / t);
     Estimate {

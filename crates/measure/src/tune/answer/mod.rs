@@ -31,9 +31,9 @@ pub struct Tested {
     pub mean: Outcome,
     /// Outcomes of the candidate, by seed.
     pub outcomes: Vec<Outcome>,
-    /// How much of what is wanted it misses; 0: nothing.
+    /// Part of the wish that it misses; 0: nothing.
     pub missing: f64,
-    /// Whether no other is better in everything.
+    /// True where no other candidate is better in everything.
     pub front: bool,
 }
 

@@ -46,7 +46,7 @@ pub struct Question {
     pub heap: Option<u64>,
 }
 
-/// How bad it is.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -89,11 +89,11 @@ pub struct Change {
 pub struct Finding {
     /// Stable name of the rule.
     pub rule: &'static str,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
     /// Description of the finding, in one line with its numbers.
     pub what: String,
-    /// Why that is so, and where it comes from.
+    /// Reason, and its source.
     pub why: String,
     /// Settings to change; empty where nothing in the file helps.
     pub set: Vec<Change>,
@@ -106,7 +106,7 @@ pub struct EffectiveOption {
     pub name: String,
     /// The value in use.
     pub value: String,
-    /// Whether the file gives it; otherwise it is the default.
+    /// True where the file gives the value; otherwise it is the default.
     pub given: bool,
 }
 
@@ -115,7 +115,7 @@ pub struct EffectiveOption {
 pub struct Nearest {
     /// Name of the rank.
     pub name: String,
-    /// How far, in doublings for each value.
+    /// Distance in doublings for each value.
     pub doublings: f64,
     /// Throughput that Espressif measured of the rank, in Mbit/s: TCP sending and receiving, UDP
     /// sending and receiving.

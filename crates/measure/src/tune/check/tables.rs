@@ -54,7 +54,7 @@ fn bounds(m: &Material<'_>) -> Table {
     table("check-bounds", "What TCP's windows allow", columns, rows, &[note])
 }
 
-/// How a setting is shown.
+/// Form in which a setting is shown.
 type Show = fn(&SdkConfig) -> String;
 
 fn onoff(on: bool) -> String {

@@ -25,16 +25,16 @@ use alloc::vec::Vec;
 /// Evaluations that are handed out at a time.
 pub const BATCH: usize = 8;
 
-/// Of the budget, what goes to the first stage, in percent.
+/// Share of the budget for the first stage, in percent.
 const FIRST: usize = 25;
 
-/// Of the budget, what is kept for trying the best again, in percent.
+/// Share of the budget that is kept for trying the best again, in percent.
 const AGAIN: usize = 20;
 
 /// Places that the second stage goes on from at a time.
 const PARENTS: usize = 4;
 
-/// Whose turn it is among them: the best goes on most, the others so that the front widens.
+/// Order in which these places are continued: the best one most often, the others to widen the front.
 const TURNS: [usize; BATCH] = [0, 1, 0, 2, 0, 1, 0, 3];
 
 /// Seeds that the best are tried with, at most.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use espbench_model::sdkconfig::{ConfigOption, Context, OptionValues, Rank, SdkConfig};
 
-/// How the radio of a station sleeps while it is associated: `esp_wifi_set_ps`.
+/// Power save mode of an associated station's radio: `esp_wifi_set_ps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Power {
     /// `WIFI_PS_NONE`.
@@ -39,7 +39,7 @@ impl fmt::Display for Power {
 pub struct Candidate {
     /// Limits of the firmware.
     pub config: SdkConfig,
-    /// How its radio sleeps.
+    /// Power save mode of its radio.
     pub power: Power,
 }
 
@@ -66,7 +66,7 @@ pub enum Knob {
     LwipIram,
     /// The driver's code in RAM, both paths.
     WifiIram,
-    /// How the radio sleeps.
+    /// Power save mode of the radio.
     Power,
 }
 
@@ -74,7 +74,7 @@ pub enum Knob {
 pub const KNOBS: usize = 11;
 
 impl Knob {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; KNOBS] = [
         Self::StaticRx,
         Self::DynamicRx,

@@ -15,7 +15,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Link, Probe, Sample};
 
-/// What one device found.
+/// Results of one device.
 struct Device {
     printed: Vec<f64>,
     exact: Vec<f64>,
@@ -42,7 +42,7 @@ impl Device {
         }
     }
 
-    /// Percent of its pings.
+    /// Returns the device's losses in percent of its pings.
     fn loss(&self) -> Option<f64> {
         let lost = (self.tally.lost + self.tally.late) as f64;
         (self.tally.probes > 0).then(|| 100.0 * lost / self.tally.probes as f64)
@@ -85,7 +85,7 @@ pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
     spread(out, &devices, &means(|d| &d.exact));
 }
 
-/// How alike the devices fared.
+/// Adds how far the devices' results differ from one another.
 fn spread(out: &mut Out<'_>, devices: &[Device], means: &[f64]) {
     let n = means.len() as u64;
     let sorted = Sorted::new(means.to_vec());
@@ -98,15 +98,15 @@ fn spread(out: &mut Out<'_>, devices: &[Device], means: &[f64]) {
     out.push("fairness", "index", index, Some("Jain's index of the devices' answers a second"));
 }
 
-/// A share is not below nothing nor above all.
+/// Limits the interval of a share to between 0 and 100 percent.
 fn proportion(e: Estimate) -> Estimate {
     let within = |end: Option<f64>| end.map(|v| v.clamp(0.0, 100.0));
     Estimate { low: within(e.low), high: within(e.high), ..e }
 }
 
-/// Jain's fairness index: 1 where all have the same, 1/n where one has all (Jain, Chiu and Hawe
-/// 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301). `None` where nobody
-/// has anything.
+/// Returns Jain's fairness index: 1 where all shares are equal, 1/n where one device has everything
+/// (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness and discrimination", DEC-TR-301).
+/// Returns `None` where every share is zero.
 fn fairness(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|x| x * x).sum();

@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 use out::Out;
 
-/// The result cells of one recorded cell.
+/// Returns the result cells of one recorded cell.
 #[must_use]
 pub(super) fn summarize(
     workload: &EspNow,
@@ -60,7 +60,7 @@ pub(super) fn summarize(
     out.cells
 }
 
-/// The identity columns, but for the metric.
+/// Returns the identity columns, all but the metric.
 #[must_use]
 pub(crate) fn identity(workload: &EspNow, context: &Context<'_>) -> Identity {
     let served =
@@ -82,7 +82,7 @@ pub(crate) fn identity(workload: &EspNow, context: &Context<'_>) -> Identity {
     }
 }
 
-/// The published table that the cell belongs to.
+/// Returns the name of the published table that the cell belongs to.
 #[must_use]
 pub(crate) fn table(workload: &EspNow) -> &'static str {
     match (workload.test, workload.encrypted) {
@@ -109,8 +109,8 @@ fn mode_of(workload: &EspNow) -> String {
     }
 }
 
-/// How packets are sent, in the words of `reference/published.csv`: there `broadcast-0` is the
-/// console's `-b 0`, one copy.
+/// Returns how packets are sent, in the words of `reference/published.csv`: there `broadcast-0` is
+/// the console's `-b 0`, one copy.
 #[must_use]
 pub fn mode(cast: EspNowCast) -> String {
     match cast {
@@ -131,7 +131,8 @@ fn security(workload: &EspNow) -> &'static str {
     }
 }
 
-/// A range is no one distance, so a note says it.
+/// Returns the words for a range of distances, which a note says: the distance column has no
+/// ranges.
 fn range(workload: &EspNow) -> Option<String> {
     let (nearest, farthest) = workload.distance_m;
     (nearest != farthest).then(|| format!("distance {nearest}-{farthest} m"))

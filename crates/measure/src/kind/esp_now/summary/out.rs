@@ -10,17 +10,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What a console's round trips are worth.
+/// Note on the resolution of a console's round trips.
 pub(crate) const CUT: &str =
     "printed in whole milliseconds, cut: the true value is up to 1 ms more";
 
 /// The cells of one test.
 pub(crate) struct Out<'a> {
     context: &'a Context<'a>,
-    /// All but the metric.
+    /// Identity columns, all but the metric.
     pub(crate) id: Identity,
     pub(crate) settings: Settings,
-    /// What every cell's note begins with.
+    /// First words of every cell's note.
     pub(crate) place_note: Option<String>,
     pub(crate) cells: Vec<Cell>,
 }
@@ -47,12 +47,12 @@ impl<'a> Out<'a> {
         self.cells.push(Cell { settings: self.settings.clone(), note, ..cell });
     }
 
-    /// A figure without an interval.
+    /// Adds a result without an interval.
     pub(crate) fn exact(&mut self, metric: &str, unit: &str, value: f64, n: u64) {
         self.push(metric, unit, Estimate::exact(value, n), None);
     }
 
-    /// Mean, largest and smallest of times in milliseconds.
+    /// Adds mean, largest and smallest of times in milliseconds.
     pub(crate) fn extremes(&mut self, base: &str, times: &[f64], seed: u64, note: Option<&str>) {
         let sorted = Sorted::new(times.to_vec());
         self.push(&format!("{base}_avg"), "ms", bootstrap::mean(times, seed), note);
@@ -60,7 +60,7 @@ impl<'a> Out<'a> {
         self.push(&format!("{base}_min"), "ms", sorted.min(), note);
     }
 
-    /// Median, 90th and 99th percentile of times in milliseconds.
+    /// Adds median, 90th and 99th percentile of times in milliseconds.
     pub(crate) fn quantiles(&mut self, base: &str, times: &[f64], note: Option<&str>) {
         let sorted = Sorted::new(times.to_vec());
         for (name, q) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
@@ -72,7 +72,8 @@ impl<'a> Out<'a> {
         self.push("loss", "percent", wilson(lost, of).scaled(100.0), note);
     }
 
-    /// What a final report of a throughput test says was lost, of how many.
+    /// Adds the packets lost and the packets in all, as the final report of a throughput test
+    /// counts them.
     pub(crate) fn packets(&mut self, lost: u64, total: u64, note: &str) {
         for (metric, count) in [("packets_lost", lost), ("packets_total", total)] {
             self.push(metric, "packets", Estimate::exact(count as f64, total), Some(note));

@@ -1,4 +1,4 @@
-//! What one device does for many: firmware, the key, a network's credentials.
+//! Services that one device gives to many: firmware, the key, a network's credentials.
 
 use super::out::Out;
 use crate::cell::Estimate;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Sample};
 use espbench_model::workload::EspNowTest;
 
-/// The time that the document gives, how many were served, and when each was.
+/// Adds the time that the document gives, how many devices were served, and when each one was.
 pub(super) fn served(out: &mut Out<'_>, test: EspNowTest, recorded: &Recorded) {
     let total = recorded.samples.iter().find_map(|sample| match sample {
         Sample::Interval(interval) if interval.total => Some(interval),

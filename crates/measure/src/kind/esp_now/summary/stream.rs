@@ -17,10 +17,10 @@ fn intervals(recorded: &Recorded) -> impl Iterator<Item = &Interval> {
     })
 }
 
-/// What the responder's final report prints, and what was.
+/// Adds the figures that the responder's final report prints, and the true ones beside them.
 ///
 /// The report counts STOP as a message, and one loss too many; its bandwidth is that of all
-/// messages sent (docs/esp-now.md). The published figures are such prints.
+/// messages sent (docs/esp-now.md). The published figures were printed in this way.
 pub(super) fn throughput(out: &mut Out<'_>, workload: &EspNow, recorded: &Recorded) {
     let at_receiver = || intervals(recorded).filter(|i| i.observer == Observer::Receiver);
     let Some(total) = at_receiver().find(|i| i.total) else { return };
@@ -53,7 +53,8 @@ pub(super) fn throughput(out: &mut Out<'_>, workload: &EspNow, recorded: &Record
     out.loss(lost, sent, None);
 }
 
-/// A rate over the whole time with the interval that the rates of its parts, times `factor`, give.
+/// Returns a rate over the whole time, with the interval of the mean of its parts' rates times
+/// `factor`.
 fn with_interval(value: Option<f64>, rates: &[f64], factor: f64) -> Estimate {
     let parts = mean_t(rates).scaled(factor);
     let Some(v) = value else { return Estimate { n: parts.n, ..Estimate::default() } };
@@ -61,8 +62,8 @@ fn with_interval(value: Option<f64>, rates: &[f64], factor: f64) -> Estimate {
     Estimate { value, n: parts.n, low, high }
 }
 
-/// Mean time of one encryption (link 0) and one decryption (link 1); `sec_test` prints whole
-/// microseconds, cut.
+/// Adds the mean time of one encryption (link 0) and of one decryption (link 1). `sec_test` prints
+/// whole microseconds and cuts the rest.
 pub(super) fn crypto(out: &mut Out<'_>, recorded: &Recorded) {
     for (link, metric, exact) in
         [(0, "encrypt_time", "encrypt_time_exact"), (1, "decrypt_time", "decrypt_time_exact")]

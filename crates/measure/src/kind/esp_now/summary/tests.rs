@@ -1,4 +1,5 @@
-//! What a recorded cell comes to; and that every published cell of the report has one of ours.
+//! Tests of the summary of recorded cells; every published cell of the report must have one of
+//! ours.
 
 use super::*;
 use crate::cell::Origin;
@@ -78,7 +79,7 @@ fn recorded(ordinal: u32, w: EspNow, samples: Vec<Sample>) -> Recorded {
     }
 }
 
-/// What the virtual lab says of its place.
+/// Returns the site as the virtual lab states it.
 fn site() -> Site {
     Site { chip: "esp32".into(), environment: Some("office".into()), ..Site::default() }
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use espbench_model::sample::Probe;
 use espbench_model::time::Instant;
 
-/// From the falling edge at the sender to that at the receiver.
+/// Adds the times from the falling edge at the sender to the falling edge at the receiver.
 pub(super) fn one_way(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
     let times = series::responses_ms(recorded);
     let tally = Tally::of(&recorded.samples);
@@ -21,7 +21,7 @@ pub(super) fn one_way(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
     out.loss(tally.lost + tally.late, tally.probes, None);
 }
 
-/// Round trips with one device: as its console prints them, and as they were.
+/// Adds the round trips with one device, as its console prints them and as they were.
 pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
     let tally = Tally::of(&recorded.samples);
     let probes: Vec<&Probe> = series::delivered(recorded).collect();
@@ -34,26 +34,26 @@ pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
     out.exact("probes_late", "probes", tally.late as f64, tally.probes);
 }
 
-/// The device counts an answer after its time-out as none.
+/// Returns the note on late answers: the device counts an answer after its time-out as lost.
 pub(super) fn lateness(late: u64) -> Option<&'static str> {
     (late > 0).then_some("answers after 3 s count as lost, as the console has it")
 }
 
-/// From when a ping was due to its answer, in milliseconds.
+/// Returns the times from when a ping was due to its answer, in milliseconds.
 pub(super) fn exact(probes: &[&Probe]) -> Vec<f64> {
     probes.iter().filter_map(|p| Some(series::milliseconds(p.due, p.received?))).collect()
 }
 
-/// The same as `espnow_iperf` prints it: the clock is read in whole microseconds, and the
-/// difference divided by a thousand in whole numbers (`espnow_iperf_ping_task`).
+/// Returns the times as `espnow_iperf` prints them, in whole milliseconds: it reads the clock in
+/// whole microseconds and divides the difference by a thousand (`espnow_iperf_ping_task`).
 pub(super) fn printed(probes: &[&Probe]) -> Vec<f64> {
     let micros = |at: Instant| at.as_nanos() / 1000;
     let ms = |p: &&Probe| Some((micros(p.received?).saturating_sub(micros(p.due)) / 1000) as f64);
     probes.iter().filter_map(ms).collect()
 }
 
-/// The mean difference of one round trip from the one before it, in size: RFC 3393's delay
-/// variation of consecutive packets.
+/// Returns the mean absolute difference between consecutive round trips: RFC 3393's delay variation
+/// of consecutive packets.
 pub(super) fn jitter(times: &[f64]) -> Estimate {
     let steps: Vec<f64> = times.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
     Estimate { value: mean(&steps), n: steps.len() as u64, ..Estimate::default() }

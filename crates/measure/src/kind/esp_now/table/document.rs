@@ -33,7 +33,7 @@ pub(super) const FIGURES: &[Spec] = &[
     ("loss", "loss", Show::Value),
 ];
 
-/// How many times nothing something is.
+/// Ratio of anything to zero.
 pub(super) const INFINITE: &str = "∞";
 
 /// Marks a published value that a constant was fitted to.
@@ -101,7 +101,8 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// What was printed has no more digits than that; the rest has those that its interval is worth.
+    /// Returns our value in words. A value that a console printed keeps its digits; any other has
+    /// as many digits as its interval is worth.
     fn found(&self) -> Option<String> {
         let value = self.ours.value?;
         let short = format!("{value}");
@@ -127,7 +128,8 @@ impl Pair<'_> {
         digits::interval(self.ours.ci_low, self.ours.ci_high)
     }
 
-    /// That of the published figure where it is another: devices here may send at another rate.
+    /// Returns the floor of the published figure where it differs from ours: devices here may send
+    /// at another rate.
     fn other_floor(&self) -> Option<String> {
         let floor = self.theirs?.floor?;
         (self.ours.floor != Some(floor)).then(|| digits::plain(floor))
@@ -148,7 +150,7 @@ type Row = (Option<Origin>, Vec<Option<String>>);
 /// The label of a line, where its values come from, and its texts.
 type Line = (String, Option<Origin>, fn(&Pair<'_>) -> Option<String>);
 
-/// The lines of one statistic; one without any text is left out.
+/// Returns the lines of one statistic, without those that have no text.
 fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Row> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
     let (ours, published) = (origin.name(), Origin::Published.name());
@@ -175,8 +177,8 @@ pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
     (b != 0.0).then(|| a / b)
 }
 
-/// How many times worse than its floor: of a rate, the floor over it. Infinitely, where the work
-/// needs no frame at all.
+/// Returns how many times worse than its floor a cell is; of a rate, the floor divided by the rate.
+/// Returns `None` where the work needs no frame, so that the factor would be infinite.
 pub(super) fn factor(cell: &Cell) -> Option<f64> {
     let (value, floor) = (cell.value?, cell.floor?);
     let (a, b) = match metric::better(&cell.id.metric, &cell.unit) {

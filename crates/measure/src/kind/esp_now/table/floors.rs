@@ -25,7 +25,7 @@ const LEADING: [&str; 7] = [
     "provisioning_time",
 ];
 
-/// The lines; `None` where no cell has a floor.
+/// Returns the table; `None` where no cell has a floor.
 pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
     let digests = material.of_kind(KIND);
     let groups = groups(&digests);
@@ -74,7 +74,7 @@ fn notes(groups: &[Group<'_>]) -> Vec<String> {
     notes
 }
 
-/// The metric that stands for a test's cells.
+/// Returns the metric that stands for a test's cells.
 pub(crate) fn leading(group: &Group<'_>) -> Option<&'static str> {
     LEADING.into_iter().find(|m| group.digests.iter().any(|d| d.cell(m).is_some()))
 }
@@ -103,7 +103,7 @@ fn row(material: &Material<'_>, group: &Group<'_>) -> Option<Vec<Option<String>>
     ])
 }
 
-/// What a leading metric is called.
+/// Returns the words for a leading metric.
 pub(crate) fn quantity(metric: &str) -> &'static str {
     match metric {
         "latency_avg" => "mean delay",
@@ -114,7 +114,7 @@ pub(crate) fn quantity(metric: &str) -> &'static str {
     }
 }
 
-/// The smallest and the largest.
+/// Returns the smallest and the largest value in words.
 fn range(values: &[f64]) -> Option<String> {
     spread(values, digits::three)
 }

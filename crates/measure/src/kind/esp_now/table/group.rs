@@ -11,7 +11,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowTest};
 
-/// What the columns of a table are.
+/// Meaning of a table's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Across {
     Payload,
@@ -26,7 +26,7 @@ pub(crate) struct Group<'a> {
     pub(crate) digests: Vec<&'a Digest>,
 }
 
-/// The groups in the order of the plan.
+/// Returns the groups in the order of the plan.
 pub(crate) fn groups<'a>(digests: &[&'a Digest]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for digest in digests {
@@ -40,7 +40,8 @@ pub(crate) fn groups<'a>(digests: &[&'a Digest]) -> Vec<Group<'a>> {
     groups
 }
 
-/// An image goes to some devices within a range, and to a hundred at several distances.
+/// Returns the quantity that a table's columns vary. An image goes to some devices within a range,
+/// and to a hundred devices at several distances.
 fn across(work: &EspNow) -> Across {
     match work.test {
         EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto => {
@@ -51,7 +52,7 @@ fn across(work: &EspNow) -> Across {
     }
 }
 
-/// Whether two cells differ only in what the columns are.
+/// Returns whether two cells differ only in the quantity of the columns.
 fn same(a: &EspNow, b: &EspNow) -> bool {
     let plain = |w: &EspNow| {
         let across = across(w);
@@ -66,7 +67,7 @@ fn same(a: &EspNow, b: &EspNow) -> bool {
 }
 
 impl Group<'_> {
-    /// Which test, and in which mode.
+    /// Returns the title: which test, and in which mode.
     pub(crate) fn title(&self) -> String {
         let w = &self.work;
         let test = match w.test {
@@ -95,7 +96,7 @@ impl Group<'_> {
         words.join(", ")
     }
 
-    /// A name usable as an anchor.
+    /// Returns a name usable as an anchor.
     pub(crate) fn id(&self) -> String {
         let w = &self.work;
         let moded =
@@ -111,7 +112,7 @@ impl Group<'_> {
         crate::figure::slug(&format!("esp-now-{}{mode}{distance}", table(w)))
     }
 
-    /// The column of a cell in words.
+    /// Returns the column of a cell in words.
     pub(crate) fn told(&self, work: &EspNow) -> String {
         match (self.across, self.column(work)) {
             (Across::Devices, _) => devices(work.devices.into()),
@@ -119,7 +120,7 @@ impl Group<'_> {
         }
     }
 
-    /// The column of a cell: its number, and the number's unit.
+    /// Returns the column of a cell: its number, and the number's unit.
     pub(crate) fn column(&self, work: &EspNow) -> (String, &'static str) {
         match self.across {
             Across::Payload => (work.size.to_string(), "B"),

@@ -16,7 +16,7 @@ use espbench_model::workload::{EspNow, EspNowTest, Workload};
 pub(crate) use floors::{floors, leading, quantity};
 pub(crate) use group::{Across, Group, groups};
 
-/// What round trips are beyond the document's figures.
+/// Columns of round trips beyond the document's figures.
 const ROUND_TRIPS: &[Spec] = &[
     ("rtt_exact_avg", "AVG", Value),
     ("rtt_exact_avg", "AVG 95 % interval", Interval),
@@ -30,7 +30,7 @@ const ROUND_TRIPS: &[Spec] = &[
     ("probes_late", "late", Value),
 ];
 
-/// How alike devices fare that ask at once.
+/// Differences between devices that ask at once.
 const DEVICES: &[Spec] = &[
     ("fairness", "Jain's index", Value),
     ("device_rtt_min", "best device", Value),
@@ -150,7 +150,7 @@ pub(crate) const CHAPTERS: [(&str, &str); 10] = [
     ("provisioning", "Provisioning"),
 ];
 
-/// The chapter of a cell.
+/// Returns the chapter of a cell.
 pub(crate) fn section(work: &EspNow) -> &'static str {
     summary::table(work)
 }
@@ -176,7 +176,7 @@ fn leads() -> Vec<Lead> {
     alloc::vec![(Column::words("cell"), |d| Some(d.brief()))]
 }
 
-/// The workload of a digest of this kind.
+/// Returns the workload of a digest of this kind.
 pub(crate) fn work(digest: &Digest) -> Option<EspNow> {
     match digest.workload {
         Workload::EspNow(work) => Some(work),
@@ -184,7 +184,7 @@ pub(crate) fn work(digest: &Digest) -> Option<EspNow> {
     }
 }
 
-/// The published cell of the very same thing.
+/// Returns the published cell of the same identity.
 pub(crate) fn published<'a>(material: &Material<'a>, cell: &Cell) -> Option<&'a Cell> {
     material.published.iter().find(|p| p.id == cell.id)
 }

@@ -59,7 +59,7 @@ pub(in crate::kind::iperf) fn summarize(
     cells
 }
 
-/// Verdict that the interval of a difference allows.
+/// Returns the verdict that the interval of a difference allows.
 fn verdict(added: &Estimate) -> &'static str {
     match (added.low, added.high) {
         (Some(low), _) if low > 0.0 => "the load adds latency",

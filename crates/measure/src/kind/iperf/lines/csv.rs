@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use espbench_model::sample::{Interval, Observer};
 
-/// What a row says of its stream.
+/// Facts about a stream that its rows repeat.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// Time of day of the interval's end: `20261122190625`, and with `-e` milliseconds behind it.
@@ -17,11 +17,12 @@ pub struct Row<'a> {
     pub udp: bool,
 }
 
-/// One row; `None` of a peer's report, of which 2.1.8 has none. Start and end count from the stream's
-/// beginning.
+/// Returns one row; `None` for a peer's report, for which iperf 2.1.8 prints no row. Start and end
+/// count from the stream's beginning.
 ///
-/// Fields: time, sender's address and port, receiver's address and port, number, start-end in seconds,
-/// bytes, bits a second; of datagrams also jitter in ms, lost, all, percent lost, out of order.
+/// Fields: time, sender's address and port, receiver's address and port, number, start-end in
+/// seconds, bytes, bits a second; of datagrams also jitter in ms, lost, all, percent lost, out of
+/// order.
 #[must_use]
 pub fn row(row: &Row<'_>, interval: &Interval) -> Option<String> {
     if interval.observer == Observer::Peer {

@@ -21,7 +21,7 @@ use espbench_model::time::{Duration, Instant};
 use text::{Columns, text};
 use unit::Unit;
 
-/// How lines look.
+/// Form of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// `-u`.
@@ -50,10 +50,10 @@ pub struct Lines {
     sums: BTreeMap<(Observer, bool, u64), Sum>,
     rates: BTreeMap<Observer, Vec<f64>>,
     starts: BTreeMap<(Observer, u32), Instant>,
-    /// What the peer took of each stream, where this host's TCP tells it: then what the kernel took
-    /// is no line.
+    /// Bytes that the peer acknowledged of each stream, where this host's TCP tells them: the
+    /// kernel's count is then not printed.
     taken: BTreeMap<Link, u64>,
-    /// Of each stream what the peer took in an interval, until this host's side of it comes.
+    /// Bytes that the peer acknowledged of each stream in an interval, until this host's side of it comes.
     held: BTreeMap<Link, Interval>,
 }
 
@@ -61,7 +61,7 @@ pub struct Lines {
 #[derive(Clone, Copy, Debug)]
 struct Sum {
     count: usize,
-    /// How many of them are whole.
+    /// Number of intervals that are whole.
     whole: usize,
     interval: Interval,
     /// The sum of the streams' own rates in Mbit/s, as the report has it: they need not begin and end
@@ -70,20 +70,20 @@ struct Sum {
 }
 
 impl Lines {
-    /// For that many streams in each direction, with intervals of that length.
+    /// Creates the printer for `streams` streams in each direction, with intervals of `length`.
     #[must_use]
     pub fn new(streams: u16, length: Duration, style: Style) -> Self {
         Self { streams: usize::from(streams.max(1)), length, style, ..Self::default() }
     }
 
-    /// The lines of one more interval: its own, and that of the sum where it is the last of its
-    /// number; behind the sum of the totals, mean and best second, both named. Times count from
-    /// the first interval of the stream.
+    /// Returns the lines that one more interval adds: its own line, and that of the sum where it is
+    /// the last stream's interval of its number. Behind the sum of the totals come the mean and the
+    /// best second, each with its name. Times count from the first interval of the stream.
     pub fn add(&mut self, interval: &Interval) -> Vec<String> {
         self.add_as(u32::from(interval.link.0) + 1, interval)
     }
 
-    /// The same under another number.
+    /// Returns the lines that one more interval adds, under the number `id`.
     pub fn add_as(&mut self, id: u32, interval: &Interval) -> Vec<String> {
         let mut lines = Vec::new();
         let interval = &self.counted_from_start(id, interval);
@@ -112,7 +112,8 @@ impl Lines {
         lines
     }
 
-    /// The lines of an interval that is shown, and of the sum where it is the last of its number.
+    /// Returns the lines of an interval that is shown, and of the sum where it is the last of its
+    /// number.
     fn counted(&mut self, id: u32, interval: &Interval) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(self.heading(interval));
@@ -150,7 +151,7 @@ impl Lines {
         lines
     }
 
-    /// The interval with times from the beginning of its stream.
+    /// Returns the interval with times from the beginning of its stream.
     #[must_use]
     pub fn counted_from_start(&mut self, id: u32, interval: &Interval) -> Interval {
         let start = *self.starts.entry((interval.observer, id)).or_insert(interval.start);
@@ -160,7 +161,7 @@ impl Lines {
         Interval { start: since(interval.start), end: since(interval.end), ..*interval }
     }
 
-    /// The heading of columns that have had none.
+    /// Returns the heading of the interval's columns, unless it was printed before.
     fn heading(&mut self, interval: &Interval) -> Option<String> {
         let columns = Columns::of(interval, &self.style);
         self.headed.insert(columns).then_some(())?;
@@ -213,7 +214,7 @@ fn add(a: &Interval, b: &Interval) -> Interval {
     }
 }
 
-/// What the kernel took, and what of it the peer had not taken when it was over.
+/// Returns how much the kernel took, and how much of it was still in flight at the end.
 fn in_flight(sent: &Interval, taken: u64) -> String {
     let left = sent.bytes.saturating_sub(taken);
     format!(
@@ -223,7 +224,8 @@ fn in_flight(sent: &Interval, taken: u64) -> String {
     )
 }
 
-/// What the peer took, with what only this end knows of it: its calls, and its kernel's window.
+/// Returns what the peer acknowledged, with the facts that only this end knows: calls, errors and
+/// the kernel's window.
 fn with_calls(taken: &Interval, sent: &Interval) -> Interval {
     Interval {
         datagrams: sent.datagrams,
@@ -242,7 +244,7 @@ fn trouble(interval: &Interval) -> Option<String> {
         .then(|| format!("{late} datagrams received out-of-order, {twice} received twice"))
 }
 
-/// Three significant digits, as iperf 2 prints them.
+/// Returns three significant digits, as iperf 2 prints them.
 fn number(value: f64) -> String {
     if value < 9.995 {
         format!("{value:.2}")

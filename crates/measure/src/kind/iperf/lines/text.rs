@@ -25,7 +25,7 @@ pub(super) enum Columns {
 }
 
 impl Columns {
-    /// Which an interval has in that style.
+    /// Returns the columns that an interval has in this style.
     pub(super) fn of(interval: &Interval, style: &Style) -> Self {
         let timed = interval.transit.is_some();
         if style.bounceback && interval.observer == Observer::Sender {
@@ -50,7 +50,7 @@ impl Columns {
         }
     }
 
-    /// The heading over them; `None` for the plain form, which has had none.
+    /// Returns the heading over the columns; `None` for the plain form, which has no heading.
     pub(super) const fn heading(self) -> Option<&'static str> {
         Some(match self {
             Self::Plain => return None,
@@ -76,7 +76,7 @@ impl Columns {
     }
 }
 
-/// One line; the rate is in Mbit/s.
+/// Returns one line; `rate` is in Mbit/s.
 pub(super) fn text(interval: &Interval, style: &Style, rate: Option<f64>, sum: bool) -> String {
     let seconds = interval.end.since(interval.start).as_secs_f64();
     let rate = rate.map_or(0.0, |megabits| megabits * 1e6 / 8.0);
@@ -211,7 +211,8 @@ fn round_trips(interval: &Interval) -> String {
     )
 }
 
-/// Mean, least, most and deviation in milliseconds. `few`: a single one has its mean only.
+/// Returns mean, least, most and deviation in milliseconds. With `few`, a single value has its mean
+/// only.
 fn four(spread: &Spread, few: bool) -> String {
     let alone = few && spread.count < 2;
     let extreme = |ns: i64| if alone { 0.0 } else { ns as f64 / 1e6 };
@@ -224,7 +225,7 @@ fn four(spread: &Spread, few: bool) -> String {
     )
 }
 
-/// Network power: megabytes a second for each second of delay.
+/// Returns the network power: megabytes a second for each second of delay.
 fn net_power(rate: f64, delay: Option<f64>) -> String {
     let Some(delay) = delay.filter(|&d| d != 0.0) else { return "NAN".into() };
     let power = 1e-6 * rate / delay;

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-/// How rates and amounts are shown: `-f`.
+/// Unit in which rates and amounts are shown: `-f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// True for Bytes, in powers of 1024; false for bits, in powers of 1000.
@@ -71,7 +71,7 @@ impl Unit {
     }
 }
 
-/// Four places at most.
+/// Returns the value with three significant digits, or with all digits before the point.
 fn places(value: f64) -> String {
     if value < 0.9995 {
         format!("{value:4.3}")

@@ -85,7 +85,7 @@ impl Out<'_> {
     }
 }
 
-/// What else the listener saw, in words.
+/// Returns the listener's other counts in words.
 fn counted(recorded: &Recorded) -> Option<String> {
     let words: Vec<String> = [
         ("unnumbered", "without a number"),

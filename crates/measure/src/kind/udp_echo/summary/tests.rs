@@ -20,7 +20,7 @@ fn workload() -> UdpEcho {
     }
 }
 
-/// A probe that was due at `due`, sent at `sent` and received at `received`, in milliseconds.
+/// Makes a probe with these times in milliseconds.
 fn probe(due: u64, sent: u64, received: u64) -> Probe {
     let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
     Probe {
