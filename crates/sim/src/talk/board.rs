@@ -26,7 +26,7 @@ pub(super) const SOFTWARE: u32 = 3;
 /// A level that a pin was set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// When, on the fleet's clock.
+    /// Time on the fleet's clock.
     pub at: Instant,
     /// Number of the pin.
     pub pin: u8,

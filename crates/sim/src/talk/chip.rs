@@ -11,7 +11,7 @@ const STAYS_NS: u64 = 100_000_000;
 /// A time that grows with a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Whatever the length.
+    /// Part that does not depend on the length.
     pub fixed_ns: u64,
     /// For each byte, in picoseconds.
     pub per_byte_ps: u64,

@@ -41,7 +41,7 @@ pub struct Printed {
 pub struct Stuck {
     /// Device that does not come to rest.
     pub node: NodeId,
-    /// When, on the clock of all.
+    /// Time on the clock of all.
     pub at: Instant,
     /// Output of the last poll.
     pub last: Box<Output>,

@@ -36,7 +36,7 @@ pub struct FleetSetup {
     pub costs: fn(Work) -> Duration,
     /// Devices are switched on within this time, uniformly; it gives their ticks different phases.
     pub stagger: Duration,
-    /// From a reset until the device's clock starts again. Half a second is of the size that boards
+    /// Time from a reset until the device's clock starts again. Half a second is of the size that boards
     /// of this family take for loaders and Wi-Fi's start; it is not a measured value.
     pub restart: Duration,
     /// Whether samples are kept.

@@ -104,14 +104,14 @@ pub enum Note<'a> {
     },
     /// A line stands on a console, without its line end and without prompt.
     Printed {
-        /// Whose.
+        /// Number of the node.
         node: NodeId,
         /// The line.
         text: &'a str,
     },
     /// Bytes came out of a console, as they are.
     Console {
-        /// Whose.
+        /// Number of the node.
         node: NodeId,
         /// The bytes.
         bytes: &'a [u8],

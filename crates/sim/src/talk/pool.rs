@@ -106,7 +106,7 @@ impl FramePool {
         }
     }
 
-    /// Frames that somebody holds.
+    /// Returns the number of frames that are in use.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.frames.len() - self.free.len()

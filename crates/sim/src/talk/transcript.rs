@@ -114,7 +114,7 @@ pub enum TalkEvent {
 /// A line of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TalkEntry {
-    /// When, on the fleet's clock.
+    /// Time on the fleet's clock.
     pub at: Instant,
     /// Node of the event.
     pub node: NodeId,

@@ -1,4 +1,4 @@
-//! What a frame's way between the antenna and a program costs a device that speaks IP.
+//! Costs of a frame's way between the antenna and a program on a device that speaks IP.
 
 use super::Cost;
 use espbench_model::sdkconfig::SdkConfig;
@@ -6,7 +6,7 @@ use espbench_model::sdkconfig::SdkConfig;
 /// The processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processor {
-    /// Its clock in MHz. The costs of [`IpCosts`] hold at this one.
+    /// Clock of the processor in MHz at which the costs of [`IpCosts`] hold.
     pub clock_mhz: u32,
     /// Cores that tasks may run on.
     pub cores: u8,
@@ -56,21 +56,21 @@ pub struct IpCosts {
     pub round: Cost,
     /// The driver's send path in flash takes so many percent of its time in IRAM.
     pub wifi_flash_percent: u16,
-    /// Its receive path.
+    /// Factor of the driver's receive path in flash, in percent.
     pub wifi_rx_flash_percent: u16,
     /// lwIP's paths.
     pub lwip_flash_percent: u16,
 }
 
 impl IpCosts {
-    /// The same work at another clock.
+    /// Returns the costs at another clock.
     #[must_use]
     pub fn at_clock(self, from_mhz: u32, to_mhz: u32) -> Self {
         let (from, to) = (u64::from(from_mhz), u64::from(to_mhz.max(1)));
         self.map(|cost| cost.times(from, to))
     }
 
-    /// The same with the code of some paths in flash.
+    /// Returns the costs with some paths' code in flash.
     #[must_use]
     pub fn in_iram(self, wifi: bool, wifi_rx: bool, lwip: bool) -> Self {
         let percent = |iram: bool, percent: u16| if iram { 100 } else { u64::from(percent) };
@@ -96,7 +96,8 @@ impl IpCosts {
         }
     }
 
-    /// The same with the program's task and lwIP's on cores of their own, where there are two.
+    /// Returns the costs with the program's task and lwIP's on cores of their own, where there are
+    /// two.
     #[must_use]
     pub const fn on_cores(mut self, cores: u8) -> Self {
         if cores > 1 {
@@ -105,7 +106,7 @@ impl IpCosts {
         self
     }
 
-    /// With each cost changed.
+    /// Returns the costs with each one changed.
     fn map(self, change: impl Fn(Cost) -> Cost) -> Self {
         Self {
             wifi_receive: change(self.wifi_receive),
@@ -131,7 +132,7 @@ impl IpCosts {
     }
 }
 
-/// What the radio and its driver can do.
+/// Limits of the radio and its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WifiLimits {
     /// Channels of 40 MHz.
@@ -140,14 +141,14 @@ pub struct WifiLimits {
     pub ampdu_tx: bool,
     /// Sends at HT rates; 11g rates if not.
     pub ht_tx: bool,
-    /// What was received stays in the hardware's buffers until lwIP has done with it; where it does
-    /// not, it is copied.
+    /// True where a received frame stays in the hardware's buffers until lwIP has done with it;
+    /// otherwise it is copied.
     pub rx_in_place: bool,
     /// Time of the processor for one side of an SAE exchange, nanoseconds.
     pub sae_ns: u64,
     /// Time of the processor for the PMK of a WPA2 password, nanoseconds.
     pub pmk_ns: u64,
-    /// From the radio's being switched on until it can receive, nanoseconds.
+    /// Time from the radio's being switched on until it can receive, nanoseconds.
     pub wake_ns: u64,
     /// Before a beacon is due the radio is switched on by so many nanoseconds, for the drift of the
     /// clock that it slept by.
@@ -170,16 +171,17 @@ pub struct Memory {
     pub socket_bytes: u32,
     /// A TCP connection, beside its segments.
     pub tcp_bytes: u32,
-    /// What the driver's send path in IRAM takes from the heap.
+    /// Heap that the driver's send path in IRAM takes, in bytes.
     pub wifi_iram_bytes: u32,
-    /// What its receive path takes.
+    /// Heap that the driver's receive path in IRAM takes, in bytes.
     pub wifi_rx_iram_bytes: u32,
-    /// What lwIP's paths take.
+    /// Heap that lwIP's paths in IRAM take, in bytes.
     pub lwip_iram_bytes: u32,
 }
 
 impl Memory {
-    /// What the driver's static buffers and code in RAM take from the start of Wi-Fi on.
+    /// Returns the memory that the driver's static buffers and code in RAM take from the start of
+    /// Wi-Fi on, in bytes.
     #[must_use]
     pub fn fixed(&self, sdk: &SdkConfig) -> u32 {
         let code = |on: bool, bytes: u32| if on { bytes } else { 0 };
@@ -190,8 +192,8 @@ impl Memory {
             .saturating_add(code(sdk.lwip_iram, self.lwip_iram_bytes))
     }
 
-    /// What is left of the heap once Wi-Fi has started, without traffic; `None` where it does not
-    /// start: `esp_wifi_init` fails with `ESP_ERR_NO_MEM`.
+    /// Returns the free heap once Wi-Fi has started, in bytes and without traffic; `None` where it
+    /// does not start: `esp_wifi_init` fails with `ESP_ERR_NO_MEM`.
     #[must_use]
     pub fn started(&self, sdk: &SdkConfig) -> Option<u32> {
         self.heap_bytes.checked_sub(self.fixed(sdk)).filter(|it| *it > 0)

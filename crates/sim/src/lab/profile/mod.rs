@@ -1,4 +1,4 @@
-//! What an ESP adds to physics: the time its processor takes, its buffers, its flash.
+//! Profiles of chips: what an ESP adds to physics, which is processor time, buffers and flash.
 //!
 //! A profile is a TOML file in `profiles/`; each constant there names its source.
 
@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// How far a constant can be trusted.
+/// Confidence in a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// A guess, or what holds for a relative.
@@ -25,11 +25,11 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// All of them, with the words of files.
+    /// All grades, with the words of files.
     pub const NAMED: [(&str, Self); 3] =
         [("high", Self::High), ("medium", Self::Medium), ("low", Self::Low)];
 
-    /// The word of files.
+    /// Returns the word that files use.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Confidence {
         }
     }
 
-    /// What it is worth for another chip.
+    /// Returns the grade of the same constant for another chip.
     #[must_use]
     pub const fn elsewhere(self) -> Self {
         match self {
@@ -49,7 +49,7 @@ impl Confidence {
     }
 }
 
-/// Where a constant comes from.
+/// Source of a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// Key of the constant in the file.
@@ -58,7 +58,7 @@ pub struct Source {
     pub text: String,
     /// Whether it was fitted to published cells.
     pub fitted: bool,
-    /// How far it can be trusted, where that is said.
+    /// Confidence in it, where that is stated.
     pub confidence: Option<Confidence>,
 }
 
@@ -69,7 +69,7 @@ pub struct Profile {
     pub name: String,
     /// Identity column `chip` of results.
     pub chip_name: String,
-    /// Its radio.
+    /// Radio of the chip.
     pub chip: RadioChip,
     /// The receive callback, in the Wi-Fi task.
     pub receive: Cost,
@@ -77,16 +77,16 @@ pub struct Profile {
     pub dispatch: Cost,
     /// Handing a frame to the driver.
     pub transmit: Cost,
-    /// From the driver's taking a frame to its contending for the medium.
+    /// Time from the driver's taking a frame to its contending for the medium.
     pub send_latency: Cost,
-    /// From the end of a transmission to the send callback.
+    /// Time from the end of a transmission to the send callback.
     pub sent_latency: Cost,
     /// Encrypting (AES-CCM).
     pub seal: Cost,
     /// Decrypting.
     pub open: Cost,
-    /// What work takes longer whose code must be fetched from flash first: encrypting and
-    /// decrypting between other work, and a frame's way after a pause.
+    /// Further time of work whose code must be fetched from flash first: encrypting and decrypting
+    /// between other work, and a frame's way after a pause.
     pub cold_ns: u64,
     /// X25519 with the base point.
     pub key_pair: Cost,
@@ -116,32 +116,32 @@ pub struct Profile {
     pub attempts: u8,
     /// The smallest and largest contention window.
     pub window: (u16, u16),
-    /// How long a hop to another channel takes.
+    /// Time of a hop to another channel.
     pub hop: Duration,
-    /// From a reset until the application runs.
+    /// Time from a reset until the application runs.
     pub boot: Duration,
-    /// From a beacon's being heard until the station has an address: authentication, association,
+    /// Time from a beacon's being heard until the station has an address: authentication, association,
     /// four-way handshake, DHCP.
     pub join: Duration,
-    /// How long a scan listens on a channel.
+    /// Time for which a scan listens on a channel.
     pub scan_dwell: Duration,
-    /// Its processor.
+    /// Processor of the chip.
     pub processor: Processor,
-    /// What a packet's way costs the processor.
+    /// Costs of a packet's way in processor time.
     pub ip: IpCosts,
-    /// What radio and driver can do.
+    /// Limits of radio and driver.
     pub wifi: WifiLimits,
-    /// Its heap.
+    /// Heap of the chip.
     pub memory: Memory,
-    /// What it draws.
+    /// Current that the chip draws in each state.
     pub currents: Currents,
-    /// Where each constant comes from.
+    /// Sources of the constants.
     pub sources: Vec<Source>,
 }
 
 impl Profile {
-    /// The same chip at another clock: the costs of IP go with it. Those of ESP-NOW stay as they
-    /// were measured.
+    /// Returns the chip at another clock: the costs of IP change with it. Those of ESP-NOW stay as
+    /// they were measured.
     #[must_use]
     pub fn at_clock(&self, clock_mhz: u32) -> Self {
         let from = self.processor.clock_mhz;
@@ -152,7 +152,8 @@ impl Profile {
         }
     }
 
-    /// The same radio and buffers, with a processor and a console that take no time.
+    /// Returns a profile of the same radio and buffers, with a processor and a console that take no
+    /// time.
     #[must_use]
     pub fn at_once(&self) -> Self {
         Self {
@@ -171,7 +172,7 @@ impl Profile {
         }
     }
 
-    /// One of ESP-IDF's default settings that costs nothing.
+    /// Creates a profile of ESP-IDF's default settings whose work costs nothing.
     #[must_use]
     pub fn free(name: &str, chip: RadioChip) -> Self {
         let free = Cost::default();

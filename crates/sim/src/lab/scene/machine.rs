@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use espbench_model::sdkconfig::{OptionValues, SdkConfig};
 
-/// What identifies results of a variant beside what the test says.
+/// Columns that identify a variant's results, beside the settings of the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
     /// `mode`: `station`, `softap`, `rank-iperf`.
@@ -24,55 +24,55 @@ pub struct Columns {
 /// A device that speaks IP, or ESP-NOW beside a network.
 #[derive(Clone, Debug)]
 pub struct NetDevice {
-    /// Its name.
+    /// Name in the lab.
     pub name: String,
     /// The group that it is one of: that name, where it is alone.
     pub group: String,
-    /// Where it is.
+    /// Position in the room.
     pub at: Point,
-    /// Its constants, at the clock that its firmware sets: [`Profile::ip`] needs no scaling.
+    /// Constants of the chip at the clock that its firmware sets: [`Profile::ip`] needs no scaling.
     pub profile: Arc<Profile>,
-    /// What it is in the network.
+    /// Role in the network.
     pub role: NetRole,
     /// The number of the access point whose station it is; `None`: the strongest at its place.
     pub access_point: Option<u16>,
-    /// What its application does while others are measured.
+    /// Work of its application while others are measured.
     pub application: Application,
-    /// Its firmware's limits; A-MPDUs that the chip cannot send are off.
+    /// Limits of its firmware; A-MPDUs that the chip cannot send are off.
     pub sdk: SdkConfig,
-    /// What of that the lab's file says; all else is the release's default.
+    /// Settings that the lab's file states; all others are the release's defaults.
     pub settings: OptionValues,
     /// Cores that its firmware uses.
     pub cores: u8,
-    /// Its channel, where it is not in a network.
+    /// Channel of a device that is in no network.
     pub channel: u8,
     /// Width of its channel.
     pub width: ChannelWidth,
-    /// How it sends data frames.
+    /// Modes in which it sends data frames.
     pub rates: DataRates,
     /// Transmit power that its firmware asks for, dBm; the chip and the mode may give less.
     pub power_dbm: f64,
-    /// How its programs are written.
+    /// Style of its programs.
     pub program: Program,
-    /// When its radio sleeps while it is associated.
+    /// Power save mode of its radio while it is associated.
     pub sleep: PowerSave,
-    /// How long a station in modem sleep stays awake after traffic.
+    /// Time for which a station in modem sleep stays awake after traffic.
     pub min_active: Duration,
     /// Automatic light sleep: a pause that is at least so long is spent in it.
     pub light_sleep: Option<Duration>,
     /// The radio is off while it is not associated, but for the connectionless window.
     pub disconnected_sleep: bool,
-    /// When it listens for ESP-NOW while its radio would sleep.
+    /// Windows in which it listens for ESP-NOW while its radio would sleep.
     pub connectionless: Option<Connectionless>,
-    /// When its radio is Bluetooth's.
+    /// Time slots in which its radio is Bluetooth's.
     pub coexistence: Option<Coexistence>,
-    /// How it sends ESP-NOW frames.
+    /// Mode in which it sends ESP-NOW frames.
     pub esp_now_mode: WifiMode,
-    /// Its messages go over ESP-NOW.
+    /// True where its messages go over ESP-NOW.
     pub esp_now: bool,
-    /// It sends them when its next connectionless interval begins, not at once.
+    /// True where it sends them when its next connectionless interval begins, and not at once.
     pub at_interval: bool,
-    /// How it looks for its network when it joins.
+    /// Scan by which it looks for its network when it joins.
     pub scan: Scan,
 }
 
@@ -97,7 +97,7 @@ pub enum Application {
     Download,
 }
 
-/// How a station looks for its network.
+/// Scan of a station that looks for its network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scan {
     /// On one channel after the other, until it has found it (`WIFI_FAST_SCAN`).
@@ -109,7 +109,7 @@ pub enum Scan {
     Channel,
 }
 
-/// What a device is in the network.
+/// Role of a device in the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NetRole {
     /// A station of the access point.
@@ -121,7 +121,7 @@ pub enum NetRole {
     Alone,
 }
 
-/// How a device's programs are written.
+/// Style in which a device's programs are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Program {
     /// As ESP-IDF's examples: sockets, whole buffers.
@@ -140,21 +140,21 @@ pub enum Program {
     Callback,
 }
 
-/// When a device listens for ESP-NOW (`esp_now_set_wake_window`,
+/// Windows in which a device listens for ESP-NOW (`esp_now_set_wake_window`,
 /// `esp_wifi_connectionless_module_set_wake_interval`). While it is associated, intervals begin at
 /// a beacon's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connectionless {
     /// For how long.
     pub window: Duration,
-    /// How often.
+    /// Time between the beginnings of two windows.
     pub interval: Duration,
 }
 
 /// Slices of time that Wi-Fi and Bluetooth have in turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coexistence {
-    /// How often it is Wi-Fi's turn.
+    /// Time between the beginnings of two of Wi-Fi's turns.
     pub period: Duration,
     /// For how long.
     pub wifi: Duration,
@@ -163,17 +163,17 @@ pub struct Coexistence {
 /// A router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessPoint {
-    /// Its name.
+    /// Name in the lab.
     pub name: String,
-    /// Where it is.
+    /// Position in the room.
     pub at: Point,
-    /// Its channel.
+    /// Channel of the network.
     pub channel: u8,
     /// Width of its channel.
     pub width: ChannelWidth,
     /// Transmit power, dBm.
     pub power_dbm: f64,
-    /// How it sends data frames.
+    /// Modes in which it sends data frames.
     pub rates: DataRates,
     /// Frames of an A-MPDU at most; 0: it sends none.
     pub ampdu: u16,
@@ -187,23 +187,23 @@ pub struct AccessPoint {
     pub queue: u16,
     /// Multicast frames that it keeps for the DTIM while a station sleeps; `None`: it keeps none.
     pub multicast_buffer: Option<u16>,
-    /// From a packet's coming in to its being queued on the other side.
+    /// Time from a packet's coming in to its being queued on the other side.
     pub forward: Delay,
 }
 
 /// The other end of the tests: a PC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pc {
-    /// How it is in the network.
+    /// Link to the network.
     pub link: PcLink,
-    /// From a packet's arrival to its reaching a program, and from a program's sending to its
+    /// Time from a packet's arrival to its reaching a program, and from a program's sending to its
     /// leaving.
     pub turn: Delay,
-    /// It sends the requests of an echo to all.
+    /// True where it sends the requests of an echo to all.
     pub multicast: bool,
 }
 
-/// How a PC is in the network.
+/// Link of a PC to the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PcLink {
     /// On a wire to the router.
@@ -213,18 +213,18 @@ pub enum PcLink {
         /// Bits a second.
         bits: u64,
     },
-    /// It is a station.
+    /// The PC is a station.
     Air(Dongle),
 }
 
 /// A PC's Wi-Fi.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dongle {
-    /// Where it is.
+    /// Position in the room.
     pub at: Point,
     /// Transmit power, dBm.
     pub power_dbm: f64,
-    /// How it sends data frames.
+    /// Modes in which it sends data frames.
     pub rates: DataRates,
     /// Frames of an A-MPDU at most; 0: it sends none.
     pub ampdu: u16,
@@ -240,7 +240,7 @@ pub struct Delay {
 }
 
 impl NetDevice {
-    /// How long it does what, when it sleeps and wakes.
+    /// Returns the times by which its radio sleeps and wakes.
     #[must_use]
     pub fn sleep_times(&self) -> PowerSaveTimes {
         let limits = &self.profile.wifi;
@@ -252,7 +252,7 @@ impl NetDevice {
         }
     }
 
-    /// How it joins a network on that channel.
+    /// Returns the settings by which it joins a network on that channel.
     #[must_use]
     pub fn joining(&self, channel: u8) -> JoinConfig {
         let ns = Duration::from_nanos;
@@ -265,7 +265,7 @@ impl NetDevice {
         JoinConfig { work, ..usual }
     }
 
-    /// What it draws in each state.
+    /// Returns the current that it draws in each state.
     #[must_use]
     pub fn draw(&self) -> CurrentDraw {
         let fastest = Modulation::ALL.map(|it| match it {

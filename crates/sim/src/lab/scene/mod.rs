@@ -1,9 +1,9 @@
-//! What stands where: one room with devices that speak ESP-NOW, devices that speak IP, and all
-//! others.
+//! Scenes: one room with devices that speak ESP-NOW, devices that speak IP, and all other stations.
 //!
-//! A [`Scene`] is a plain value: what a lab's file says, with profiles looked up, or what a test builds.
+//! A [`Scene`] is a plain value. It is read from a lab's file, with profiles looked up, or a test
+//! builds it.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | `machine` | devices that speak IP, their routers, and the PC |
 //! | `stations` | the stations of a scene as the medium has them |
@@ -42,7 +42,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The distance to another place.
+    /// Returns the distance to another place in metres.
     #[must_use]
     pub fn to(self, other: Self) -> f64 {
         let (x, y, z) = (self.x - other.x, self.y - other.y, self.z - other.z);
@@ -55,15 +55,15 @@ impl Point {
 pub struct Device {
     /// The group that it is one of.
     pub group: String,
-    /// Where it is.
+    /// Position in the room.
     pub at: Point,
-    /// Its chip and firmware's constants.
+    /// Constants of its chip and firmware.
     pub profile: Arc<Profile>,
     /// Settings of its firmware.
     pub settings: Settings,
     /// Services of its firmware.
     pub services: Setup,
-    /// How it sends ESP-NOW frames.
+    /// Mode in which it sends ESP-NOW frames.
     pub mode: WifiMode,
     /// How it sends the second and later attempts of a unicast frame; the last mode is kept. Empty:
     /// as the first.
@@ -76,12 +76,12 @@ pub struct Device {
     pub log: Level,
     /// Down to which severity they go to the remote log, on the air.
     pub remote_log: Level,
-    /// What its application does while others are measured: nothing, or reports to node 0.
+    /// Work of its application while others are measured: none, or reports to node 0.
     pub application: Application,
 }
 
 impl Device {
-    /// A board with that profile, with the firmware's usual settings.
+    /// Creates a board with that profile and the firmware's default settings.
     #[must_use]
     pub fn new(group: &str, profile: Arc<Profile>, at: Point) -> Self {
         Self {
@@ -100,7 +100,8 @@ impl Device {
         }
     }
 
-    /// The power that it sends with: what the chip can in this mode, if nothing less is asked for.
+    /// Returns the power that it sends with, in dBm: the most that the chip can in this mode, if
+    /// nothing less is asked for.
     #[must_use]
     pub fn power_dbm(&self) -> f64 {
         let asked = self.power_dbm.unwrap_or(self.profile.tx_power_dbm);
@@ -111,15 +112,15 @@ impl Device {
 /// An access point: it sends beacons, and lets stations join that know its password.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Router {
-    /// Its name in the lab.
+    /// Name in the lab.
     pub name: String,
-    /// Its SSID.
+    /// SSID of the network.
     pub ssid: String,
-    /// Its password.
+    /// Password of the network.
     pub password: String,
-    /// Where it is.
+    /// Position in the room.
     pub at: Point,
-    /// Its channel.
+    /// Channel of the network.
     pub channel: u8,
     /// Transmit power, dBm.
     pub power_dbm: f64,
@@ -132,11 +133,11 @@ pub struct Router {
 /// A station that is none of ours, with a load of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Background {
-    /// Its name in the lab.
+    /// Name in the lab.
     pub name: String,
-    /// Where it is.
+    /// Position in the room.
     pub at: Point,
-    /// Its channel.
+    /// Channel of the stations.
     pub channel: u8,
     /// Transmit power, dBm.
     pub power_dbm: f64,
@@ -146,7 +147,7 @@ pub struct Background {
     pub burst: f64,
     /// Octets of an MPDU.
     pub octets: u32,
-    /// How they are sent.
+    /// Mode in which they are sent.
     pub mode: WifiMode,
     /// As [`Device::fallback`].
     pub fallback: Vec<WifiMode>,
@@ -167,11 +168,11 @@ pub struct Environment {
     pub place: Option<u64>,
     /// Energy from which on a station finds the medium busy, dBm.
     pub energy_dbm: f64,
-    /// How far a preamble must stand out from everything else, dB.
+    /// Ratio by which a preamble must stand out from everything else, dB.
     pub detect_db: f64,
-    /// How far a later frame must stand out to take its place; `None`: never.
+    /// Ratio by which a later frame must stand out to take its place, dB; `None`: never.
     pub capture_db: Option<f64>,
-    /// Where each constant comes from.
+    /// Sources of the constants.
     pub sources: Vec<Source>,
 }
 
@@ -182,7 +183,7 @@ pub struct Scene {
     pub name: String,
     /// Name of the variant; empty where the lab has none.
     pub variant: String,
-    /// What it shows.
+    /// Title of the lab.
     pub title: String,
     /// Identity columns of its cells over Wi-Fi.
     pub columns: Columns,
@@ -192,7 +193,7 @@ pub struct Scene {
     pub nodes: Vec<Device>,
     /// Access points that only send beacons, and that nodes join.
     pub routers: Vec<Router>,
-    /// How the network of the access points is protected.
+    /// Security of the access points' network.
     pub security: WifiSecurity,
     /// The routers of devices that speak IP, which are all on one LAN; none: a device is the access
     /// point.
@@ -203,9 +204,9 @@ pub struct Scene {
     pub measured: u16,
     /// The other end of the tests over IP.
     pub pc: Option<Pc>,
-    /// Other people's stations.
+    /// Stations of other people.
     pub background: Vec<Background>,
-    /// Where constants of the lab come from.
+    /// Sources of the lab's constants.
     pub sources: Vec<Source>,
 }
 

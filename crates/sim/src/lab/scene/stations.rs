@@ -32,7 +32,7 @@ pub struct StationNumbers {
     pub devices: Range<u32>,
     /// The PC's radio, if it has one.
     pub dongle: Range<u32>,
-    /// Other people's stations.
+    /// Stations of other people.
     pub background: Range<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! How windows, queues and memory went within the stretches of time that are kept.
+//! Courses of windows, queues and memory within the stretches of time that are kept.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -25,11 +25,11 @@ struct Change {
 pub(super) struct Levels {
     now: BTreeMap<Key, u64>,
     ring: VecDeque<Change>,
-    /// What each was before the oldest change that is remembered.
+    /// Value of each level before the oldest change that is remembered.
     before: BTreeMap<Key, u64>,
 }
 
-/// How levels went within a window, each in the order of time.
+/// Courses of levels within a window, each in the order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Courses {
     /// By station and level.
@@ -38,7 +38,7 @@ pub struct Courses {
 }
 
 impl Courses {
-    /// A change within the window; beyond the bound it is left out.
+    /// Adds a change within the window; changes beyond the bound are left out.
     pub(super) fn change(&mut self, at: Instant, key: Key, value: u64) {
         if self.points < POINTS {
             self.points += 1;
@@ -46,7 +46,7 @@ impl Courses {
         }
     }
 
-    /// No later than the window's end.
+    /// Drops all points after the window's end.
     pub(super) fn end(&mut self, end: Instant) {
         for points in self.of.values_mut() {
             points.retain(|it| it.at <= end.as_nanos());
@@ -70,7 +70,7 @@ impl Levels {
         true
     }
 
-    /// What is remembered from `begin` on, with what each level was then.
+    /// Returns the changes from `begin` on, with the value of each level at that time.
     pub(super) fn since(&self, begin: Instant, end: Instant) -> Courses {
         let mut first = self.before.clone();
         let old = self.ring.iter().take_while(|it| it.at <= begin);

@@ -1,12 +1,12 @@
-//! What was on the air, and what became of it.
+//! Frames on the air, and their fates.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`Tracer`] | watches a lab, and keeps what a report shows of it |
-//! | [`occupancy`] | what a channel's time goes to |
-//! | `levels` | how windows, queues and memory went in them |
-//! | `windows` | which stretches of time are kept: the start, and around the worst moment |
-//! | `write` | as text, as counters and as a fact of a cell |
+//! | [`Tracer`] | watches a lab, and keeps the parts that a report shows |
+//! | [`occupancy`] | shares of a channel's time |
+//! | `levels` | the courses of windows, queues and memory in the stretches that are kept |
+//! | `windows` | the stretches of time that are kept: the start, and around the worst moment |
+//! | `write` | the trace as text, as counters and as a fact of a cell |
 
 mod levels;
 pub mod occupancy;
@@ -35,7 +35,7 @@ use occupancy::Usage;
 /// A frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flight {
-    /// Its kind.
+    /// Kind of the frame.
     pub what: AirtimeKind,
     /// Sender: a station of the room. Devices come first, then routers, then background.
     pub from: u32,
@@ -43,11 +43,11 @@ pub struct Flight {
     pub to: Option<u32>,
     /// Time at which its sender had it in its queue.
     pub queued: Instant,
-    /// Its beginning.
+    /// Time at which it begins.
     pub begin: Instant,
-    /// Its end.
+    /// Time at which it ends.
     pub end: Instant,
-    /// Its channel.
+    /// Channel it is sent on.
     pub channel: u8,
     /// Mode in which it was sent.
     pub mode: WifiMode,
@@ -67,7 +67,7 @@ pub struct Flight {
     pub queue: u16,
     /// MPDUs in it: from 2 on it is an A-MPDU.
     pub mpdus: u8,
-    /// Of these, those that its addressee could not read or had no buffer for.
+    /// MPDUs of these that the addressee could not read, or had no buffer for.
     pub lost: u8,
 }
 
@@ -116,6 +116,6 @@ pub struct Trace {
     pub windows: Vec<Window>,
     /// The channels that were used, and what for.
     pub channels: BTreeMap<u8, Usage>,
-    /// How long it was watched.
+    /// Time for which it was watched.
     pub time: Duration,
 }

@@ -1,8 +1,8 @@
-//! What a channel's time goes to.
+//! Shares of a channel's time, by kind of frame.
 //!
-//! The room is taken as one place: where two frames are on a channel at once, that time is
-//! "collided", even if no station is in reach of both. Adjacent channels count apart. A frame's
-//! time is its TXTIME, which with OFDM ends with 6 us of silence (the signal extension).
+//! The room is taken as one place: time with two frames on a channel at once is "collided", even if
+//! no station is in reach of both. Adjacent channels count apart. A frame's time is its TXTIME,
+//! which with OFDM ends with 6 us of silence (the signal extension).
 
 use super::{AirtimeKind, Flight};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -11,7 +11,7 @@ use espbench_model::time::Instant;
 
 /// Shares of a channel's time: one for each [`AirtimeKind`], and the last for two or more frames at once.
 pub const SHARES: usize = AirtimeKind::ALL.len() + 1;
-/// Where in a list of shares the time is in which frames overlapped.
+/// Place in a list of shares of the time in which frames overlapped.
 pub const COLLIDED: usize = SHARES - 1;
 
 /// Frames are told of at their ends; one that began that long ago is not waited for. A frame of
@@ -27,9 +27,9 @@ const STEP_NS: u64 = 1 << 20;
 pub struct Usage {
     /// By what it was taken.
     pub totals: [u64; SHARES],
-    /// The same for each step of time.
+    /// Shares of each step of time.
     pub course: Vec<[u64; SHARES]>,
-    /// How long a step is.
+    /// Length of a step.
     pub step_ns: u64,
     open: VecDeque<Stretch>,
 }
@@ -49,7 +49,7 @@ impl Default for Usage {
 }
 
 impl Usage {
-    /// For how long it was taken at all.
+    /// Returns the time in nanoseconds during which the channel was taken at all.
     #[must_use]
     pub fn busy(&self) -> u64 {
         self.totals.iter().sum()
@@ -73,7 +73,7 @@ impl Usage {
         self.overlap(at, first, Stretch { begin, end, share });
     }
 
-    /// A frame that others overlap from the stretch at `at` on.
+    /// Splits the stretches that a new frame overlaps, from the one at `at` on.
     fn overlap(&mut self, at: usize, first: Stretch, new: Stretch) {
         let others: Vec<Stretch> = self.open.drain(at..).collect();
         let mut now = new.begin;
@@ -93,7 +93,7 @@ impl Usage {
         }
     }
 
-    /// The oldest stretch is over for good.
+    /// Adds the oldest stretch, which nothing can overlap any more, to the sums.
     fn settle(&mut self) {
         let Some(Stretch { begin, end, share }) = self.open.pop_front() else { return };
         let share = usize::from(share);
@@ -136,7 +136,7 @@ impl Occupancy {
         Self { begin: begin.as_nanos(), channels: BTreeMap::new() }
     }
 
-    /// A frame has ended.
+    /// Counts a frame that has ended.
     pub fn flight(&mut self, flight: &Flight) {
         let begin = flight.begin.as_nanos().saturating_sub(self.begin);
         let end = flight.end.as_nanos().saturating_sub(self.begin);
@@ -145,8 +145,8 @@ impl Occupancy {
         }
     }
 
-    /// The channels that were used, each with what its time went to. Frames that are still on the
-    /// air do not count.
+    /// Returns the channels that were used, each with the shares of its time. Frames that are still
+    /// on the air do not count.
     #[must_use]
     pub fn finish(mut self) -> BTreeMap<u8, Usage> {
         for usage in self.channels.values_mut() {

@@ -1,4 +1,4 @@
-//! What is kept of a history, told frame by frame.
+//! Tests of the trace: a history is told frame by frame, and the kept part is checked.
 
 use super::*;
 use crate::lab::record::Record;
@@ -13,7 +13,7 @@ fn at(us: u64) -> Instant {
     Instant::from_nanos(us * 1000)
 }
 
-/// A room of three stations without names of their own.
+/// Makes a tracer of three stations without names of their own.
 fn tracer(limits: Limits) -> Tracer {
     let names = ["node0", "node1", "node2"].map(String::from);
     Tracer::named(names.into(), 3, limits)
@@ -56,7 +56,7 @@ fn pinged(seq: u64, sent: u64, received: Option<u64>) -> Sample {
     })
 }
 
-/// A ping, its answer, and two frames that collide.
+/// Tells of a ping, its answer, and two frames that collide.
 fn story(tracer: &mut Tracer) {
     let node = NodeId(0);
     tracer.note(at(100), &Note::Started { node, resets: 0 });

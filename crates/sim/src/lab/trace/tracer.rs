@@ -23,7 +23,7 @@ pub struct Tracer {
     last: Instant,
     /// Since when each station has nothing on the air that it waits for.
     free: Vec<Instant>,
-    /// When each device was started: its clock began.
+    /// Times at which the devices were started: their clocks began.
     started: Vec<Instant>,
     windows: Windows,
     occupancy: Occupancy,
@@ -58,21 +58,21 @@ impl Tracer {
         self.occupancy = Occupancy::since(at);
     }
 
-    /// A level of a station has that height from now on. Only what the excerpt shows is kept.
+    /// Sets a level of a station. Only changes within the excerpt are kept.
     pub fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         if at >= self.begin {
             self.windows.level(at, station, level, value);
         }
     }
 
-    /// What is to be shown of a lab over Wi-Fi, once it is over.
+    /// Returns the trace of a lab over Wi-Fi, once it is over.
     #[must_use]
     pub fn ended(self) -> Trace {
         let end = self.last;
         self.finish(end)
     }
 
-    /// What is to be shown, when the lab's clock says `now`.
+    /// Returns the trace, when the lab's clock says `now`.
     #[must_use]
     pub fn finish(self, now: Instant) -> Trace {
         Trace {
@@ -83,7 +83,7 @@ impl Tracer {
         }
     }
 
-    /// A probe of a device, whose clock began then, was recorded.
+    /// Records a probe of a device whose clock began at `started`.
     fn sampled(&mut self, station: u32, started: Instant, at: Instant, it: &sample::Probe) {
         let lab = |time: Instant| started + time.since(Instant::ZERO);
         let begin = lab(it.sent.unwrap_or(it.due));
@@ -95,7 +95,7 @@ impl Tracer {
         self.windows.probe(Probe { station, sequence, begin, end, fate });
     }
 
-    /// A frame has ended.
+    /// Records a frame that has ended.
     fn flown(&mut self, flight: &Flight) {
         if flight.begin < self.begin {
             return;
@@ -120,7 +120,7 @@ impl Tracer {
         }
     }
 
-    /// Since when a flight's sender has tried to send it.
+    /// Returns the time since which a flight's sender has tried to send it.
     fn first(&mut self, flight: &Flight) -> Instant {
         let Some(free) = self.free.get_mut(flight.from as usize) else { return flight.begin };
         let first = flight.queued.max(*free).min(flight.begin);
@@ -171,7 +171,7 @@ impl Tap for Tracer {
     }
 }
 
-/// Of a lab over Wi-Fi: the clocks of its machines began with the lab.
+/// Watches a lab over Wi-Fi, where the clocks of the machines began with the lab.
 impl Watcher for Tracer {
     fn begin(&mut self, at: Instant) {
         let limits = self.windows.limits();

@@ -12,7 +12,7 @@ use espbench_model::excerpt::StationLevel;
 use espbench_model::sample::{Cause, Fate};
 use espbench_model::time::Instant;
 
-/// How much is kept.
+/// Limits on the part that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most frames of the start.
@@ -21,12 +21,12 @@ pub struct Limits {
     pub around: usize,
     /// Longest stretch of the start.
     pub span: Duration,
-    /// What is shown before the worst moment begins, and after it ends.
+    /// Time that is shown before the worst moment begins, and after it ends.
     pub margin: Duration,
 }
 
 impl Default for Limits {
-    /// About 40 KB of text a cell.
+    /// Limits a cell's excerpt to about 40 KB of text.
     fn default() -> Self {
         Self {
             first: 200,
@@ -58,34 +58,34 @@ pub struct Shown {
 /// A probe of a device, on the lab's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Whose.
+    /// Number of the station.
     pub station: u32,
-    /// Its number.
+    /// Sequence number.
     pub sequence: u64,
     /// When it was sent.
     pub begin: Instant,
     /// When it was answered, or given up.
     pub end: Instant,
-    /// What became of it.
+    /// Fate of the probe.
     pub fate: Fate,
 }
 
 /// A stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// What is to be seen in it.
+    /// Reason why the window is shown.
     pub why: String,
-    /// From.
+    /// Begin of the stretch.
     pub begin: Instant,
-    /// Until.
+    /// End of the stretch.
     pub end: Instant,
     /// Frames, in the order of their ends.
     pub flights: Vec<Shown>,
     /// Probes that were under way.
     pub probes: Vec<Probe>,
-    /// What was lost at which node, and why.
+    /// Losses, each with its time, node and cause.
     pub losses: Vec<(Instant, u32, Cause)>,
-    /// How windows, queues and memory went.
+    /// Courses of windows, queues and memory.
     pub levels: Courses,
     /// Frames that found no room.
     pub missing: u64,
@@ -123,10 +123,10 @@ impl Window {
 pub(super) struct Windows {
     limits: Limits,
     first: Option<Window>,
-    /// There was a probe.
+    /// True once a probe was seen.
     probed: bool,
     worst: Option<Window>,
-    /// How bad the worst moment was, and whether a probe told it.
+    /// Severity of the worst moment so far; one of a probe comes before all others.
     badness: (bool, u64),
     flights: VecDeque<Shown>,
     probes: VecDeque<Probe>,
@@ -134,12 +134,12 @@ pub(super) struct Windows {
     levels: Levels,
 }
 
-/// Which part of a long moment is shown.
+/// Part of a long moment that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// How it began: of a lost probe, what became of its frames.
+    /// Begin of the moment: of a lost probe, the fates of its frames.
     Begin,
-    /// How it ended: of a frame that waited, that it is sent at last.
+    /// End of the moment: of a frame that waited, its transmission at last.
     End,
 }
 
@@ -227,13 +227,13 @@ impl Windows {
         self.limits
     }
 
-    /// Whether all flights since then are in the ring.
+    /// Returns whether all flights since then are in the ring.
     fn remembers(&self, at: Instant) -> bool {
         let first = self.flights.front();
         self.flights.len() < RING || first.is_some_and(|it| it.flight.begin <= at)
     }
 
-    /// The window in which a probe began, if that is remembered.
+    /// Returns the window in which a probe began, if the ring reaches back to it.
     fn start(&self, probe: &Probe) -> Option<Window> {
         let Limits { first, span, margin, .. } = self.limits;
         if !self.remembers(probe.begin) {

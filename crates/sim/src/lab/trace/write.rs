@@ -34,7 +34,7 @@ impl Trace {
         record.fact(FACT, self.text());
     }
 
-    /// As text, one line for each thing; see [`espbench_model::excerpt`].
+    /// Writes the trace as text, one line for each thing; see [`espbench_model::excerpt`].
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -58,7 +58,7 @@ impl Trace {
         out
     }
 
-    /// Those that have to do with what is shown.
+    /// Writes the names of the stations that take part in a window.
     fn stations(&self, out: &mut String) {
         for (number, name) in self.stations.iter().enumerate() {
             let number = number as u32;

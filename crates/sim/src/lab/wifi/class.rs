@@ -1,8 +1,8 @@
-//! What a packet is, as far as it decides what it costs of a processor.
+//! Classes of packets that cost a processor different amounts of work.
 
 use crate::lab::profile::IpCosts;
 
-/// What kind of packet, as far as it decides what it costs.
+/// Class of a packet, which decides its costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Udp,
@@ -11,7 +11,7 @@ pub(super) enum Class {
     Ack,
 }
 
-/// The kind of an IPv4 packet: RFC 791 section 3.1, RFC 9293 section 3.1.
+/// Returns the class of an IPv4 packet: RFC 791 section 3.1, RFC 9293 section 3.1.
 pub(super) fn classify(packet: &[u8]) -> Class {
     let byte = |at: usize| packet.get(at).copied().map_or(0, usize::from);
     if byte(9) != 6 {

@@ -41,7 +41,7 @@ pub(super) struct Cpu<J> {
 }
 
 impl<J: Copy> Cpu<J> {
-    /// An idle processor with one or two cores.
+    /// Creates an idle processor with one or two cores.
     pub(super) fn new(cores: u8) -> Self {
         let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
         Self { queues, running: [None; 2], cores: usize::from(cores.clamp(1, 2)) }
@@ -75,7 +75,7 @@ impl<J: Copy> Cpu<J> {
         }
     }
 
-    /// Whether a core works.
+    /// Returns whether a core works.
     pub(super) const fn is_busy(&self) -> bool {
         self.running[0].is_some() || self.running[1].is_some()
     }
@@ -100,7 +100,7 @@ impl<J: Copy> Cpu<J> {
         }
     }
 
-    /// When the next piece of work will be done, if nothing comes before.
+    /// Returns when the next piece of work will be done, if nothing comes before.
     pub(super) fn next(&self) -> Option<u64> {
         let end = |core: usize| {
             let (task, since) = self.running[core]?;

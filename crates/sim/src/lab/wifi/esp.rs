@@ -1,4 +1,4 @@
-//! What the tasks of an ESP do.
+//! Work of an ESP's tasks.
 
 use super::class::classify;
 use super::cpu::Task;
@@ -21,12 +21,12 @@ const FULL: u32 = 1500;
 const DROPPED: u64 = 4;
 /// No program.
 const NOBODY: u16 = u16::MAX;
-/// What a call or a timer takes of an ESP at least, in nanoseconds: without that, time would stand
-/// still where a profile costs nothing.
+/// Shortest time that a call or a timer takes of an ESP, in nanoseconds: with none, time would
+/// stand still where a profile costs nothing.
 const LEAST: u64 = 500;
 
 impl Esp {
-    /// TX buffers that are free, and the heap for them.
+    /// Returns the TX buffers that are free, and the heap for them.
     pub(super) fn space(&mut self, stack: HeapStats) -> Space {
         Space {
             buffers: usize::from(self.setup.limits.tx.saturating_sub(self.tx)),
@@ -35,18 +35,18 @@ impl Esp {
         }
     }
 
-    /// Dynamic RX buffers at most, where that is limited.
+    /// Returns the most dynamic RX buffers, where their number is limited.
     fn dynamic_rx(&self) -> Option<usize> {
         let most = usize::from(self.setup.limits.dynamic_rx);
         (most > 0 && !self.setup.rx_in_place).then_some(most)
     }
 
-    /// Heap that a received packet takes while it waits for lwIP's task.
+    /// Returns the heap that a received packet takes while it waits for lwIP's task, in bytes.
     const fn rx_heap(&self, bytes: u32) -> u32 {
         self.setup.heap.dynamic_rx + if self.setup.rx_in_place { 0 } else { bytes }
     }
 
-    /// Packets take TX buffers.
+    /// Takes TX buffers for these packets.
     fn hold(&mut self, pool: &Pool, tags: &[u32]) {
         self.tx += tags.len() as u16;
         for &tag in tags {
@@ -54,14 +54,14 @@ impl Esp {
         }
     }
 
-    /// A packet's TX buffer is free.
+    /// Frees the TX buffer of a packet.
     fn let_go(&mut self, bytes: u32) {
         self.tx -= 1;
         self.buffered -= self.setup.heap.tx + bytes;
     }
 
-    /// Packets of its own go down: to lwIP's task, as a message to it; or as part of what that task
-    /// has just done, before it looks at its mailbox again.
+    /// Sends packets of its own down: as a message to lwIP's task; or as part of the work that this
+    /// task has just done, before it looks at its mailbox again.
     fn send(&mut self, now: u64, pool: &Pool, out: &mut Vec<u32>, program: u16) {
         let inline = program == NOBODY || self.setup.in_lwip;
         let cost = |costs: &IpCosts, tag| {
@@ -81,7 +81,8 @@ impl Esp {
         }
     }
 
-    /// A program works: in its own task, or as a part of what lwIP's has just done.
+    /// Queues work of a program: in its own task, or as a part of the work that lwIP's task has
+    /// just done.
     fn push_program(&mut self, now: u64, job: Job, cost: u64) {
         if self.setup.in_lwip {
             self.cpu.push_first(now, Task::Tcpip, job, cost);
@@ -92,7 +93,7 @@ impl Esp {
 }
 
 impl Network<'_> {
-    /// An ESP's tasks do all that is due now.
+    /// Runs an ESP's tasks until nothing more is due now.
     pub(super) fn run_esp(&mut self, room: &mut WirelessMedium, number: u16) {
         let now = room.now();
         loop {
@@ -119,7 +120,7 @@ impl Network<'_> {
         }
     }
 
-    /// A piece of an ESP's work is done.
+    /// Ends a piece of an ESP's work.
     fn work(&mut self, room: &mut WirelessMedium, number: u16, job: Job) {
         let now = room.now();
         match job {
@@ -164,7 +165,7 @@ impl Network<'_> {
         }
     }
 
-    /// A packet of an ESP goes to the hardware.
+    /// Hands a packet of an ESP to the hardware.
     fn launch(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
         let field = &self.field;
         let station = field.hop(number);
@@ -184,7 +185,7 @@ impl Network<'_> {
 }
 
 impl Field<'_> {
-    /// Whether the hardware of an ESP has a buffer for a frame; it takes it, then.
+    /// Returns whether the hardware of an ESP has a buffer for a frame; if so, the frame takes it.
     pub(super) fn takes(&mut self, now: u64, number: u16, frame: &Ppdu) -> bool {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return true };
         let held = machine.host.held();
@@ -214,7 +215,7 @@ impl Field<'_> {
         }
     }
 
-    /// What an ESP's stack has sent goes to lwIP's task.
+    /// Hands the packets that an ESP's stack has sent to lwIP's task.
     fn flush_esp(&mut self, now: Instant, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         let Self { machines, pool, .. } = self;
@@ -228,7 +229,8 @@ impl Field<'_> {
         self.out = out;
     }
 
-    /// The Wi-Fi task has taken a frame out of its static RX buffer: what is in order goes up.
+    /// Frees the static RX buffer of a frame that the Wi-Fi task has taken out, and sends up the
+    /// frames that are in order.
     fn worked_off(&mut self, now: Instant, number: u16) {
         let Some(esp) = self.esp(number) else { return };
         esp.static_rx -= 1;
@@ -245,7 +247,7 @@ impl Field<'_> {
         }
     }
 
-    /// A packet goes up to lwIP's task; why it does not.
+    /// Sends a packet up to lwIP's task; returns why it is lost, if it is.
     fn goes_up(&mut self, now: Instant, number: u16, tag: u32) -> Option<Cause> {
         let Self { machines, pool, .. } = self;
         let machine = machines.get_mut(usize::from(number))?;
@@ -274,7 +276,7 @@ impl Field<'_> {
         None
     }
 
-    /// A program of an ESP has the processor.
+    /// Gives the processor of an ESP to a program.
     fn step_esp(&mut self, now: Instant, number: u16, program: u16) {
         let Self { machines, pool, .. } = self;
         let Some(machine) = machines.get_mut(usize::from(number)) else { return };
@@ -289,7 +291,7 @@ impl Field<'_> {
         esp.push_program(now.as_nanos(), Job::Spent(program), spent.max(LEAST));
     }
 
-    /// The time is over that a program has spent: what it sends goes on, and it waits for that.
+    /// Ends the time that a program has spent: its packets go on, and it waits for that.
     fn spent(&mut self, now: Instant, number: u16, program: u16) {
         let Self { machines, pool, .. } = self;
         let Some(machine) = machines.get_mut(usize::from(number)) else { return };
@@ -302,7 +304,7 @@ impl Field<'_> {
         }
     }
 
-    /// lwIP's task has done one of the things that a program waits for in its call.
+    /// Counts a thing that lwIP's task has done, of those that a program waits for in its call.
     fn returned(&mut self, number: u16, program: u16) {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         let it = &mut machine.programs[usize::from(program)];

@@ -33,7 +33,7 @@ pub struct EspNowEcho {
     pub bytes: u32,
     /// How frames are sent.
     pub mode: WifiMode,
-    /// What the processor of the device needs for a message, from its coming to the answer's going.
+    /// Processor time of the device for a message, from its coming to the answer's going.
     pub work: Duration,
     /// Requests wait until the next interval of the board that asks begins.
     pub at_interval: bool,

@@ -50,7 +50,7 @@ pub(super) struct Field<'a> {
     pub(super) forward: Duration,
     /// The routers, which are all on one LAN.
     pub(super) lan: Vec<u32>,
-    /// What a machine's stack has just sent.
+    /// Packets that a machine's stack has just sent.
     pub(super) out: Vec<u32>,
     /// The last packets that were lost, and where.
     pub(super) losses: VecDeque<(Instant, Cause)>,
@@ -62,7 +62,7 @@ pub(super) struct Field<'a> {
     pub(super) watched: Option<Box<Watched<'a>>>,
 }
 
-/// The machine that an IP packet goes to; `None` for one of another network.
+/// Returns the machine that an IP packet goes to; `None` for an address of another network.
 pub(super) fn destination(packet: &[u8]) -> Option<u16> {
     let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
     if address == [255; 4] || address == [10, 0, 255, 255] || address[0] & 0xF0 == 0xE0 {
@@ -71,7 +71,7 @@ pub(super) fn destination(packet: &[u8]) -> Option<u16> {
     machine_at(address)
 }
 
-/// The address of a station on the air, and of one on a wire.
+/// Returns the station of a place on the air; `None` of one on a wire.
 const fn station_of(place: Place) -> Option<u32> {
     match place {
         Place::Air(station) => Some(station),
@@ -107,7 +107,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The first of losses that was at that time or later.
+/// Returns the cause of the first loss at that time or later.
 pub(super) fn first_after(losses: &VecDeque<(Instant, Cause)>, at: Instant) -> Option<Cause> {
     let first = losses.partition_point(|it| it.0 < at);
     losses.get(first).map(|it| it.1)
@@ -117,7 +117,7 @@ pub(super) fn first_after(losses: &VecDeque<(Instant, Cause)>, at: Instant) -> O
 const LOSSES: usize = 1 << 12;
 
 impl Field<'_> {
-    /// A packet is lost, at that station.
+    /// Notes the loss of a packet at that station.
     pub(super) fn lose(&mut self, at: Instant, station: Option<u32>, cause: Cause) {
         if self.losses.len() == LOSSES {
             self.losses.pop_front();
@@ -128,12 +128,12 @@ impl Field<'_> {
         }
     }
 
-    /// Why the first packet was lost that was lost at that time or later, if it is still known.
+    /// Returns the cause of the first loss at that time or later, if it is still remembered.
     pub(super) fn lost_after(&self, at: Instant) -> Option<Cause> {
         first_after(&self.losses, at)
     }
 
-    /// The station that a packet for a machine goes to, on the air.
+    /// Returns the station that a packet for a machine goes to on the air.
     pub(super) fn hop(&self, to: u16) -> Option<u32> {
         if to == ALL {
             return Some(GROUP);
@@ -141,12 +141,12 @@ impl Field<'_> {
         station_of(self.machines.get(usize::from(to))?.place)
     }
 
-    /// The station of a machine.
+    /// Returns the station of a machine.
     pub(super) fn station(&self, number: u16) -> Option<u32> {
         station_of(self.machines.get(usize::from(number))?.place)
     }
 
-    /// The ESP that has a station.
+    /// Returns the ESP that has a station.
     pub(super) fn esp_at(&mut self, station: u32) -> Option<&mut Esp> {
         let number = self.owners.get(station as usize).copied().flatten()?;
         match &mut self.machines.get_mut(usize::from(number))?.body {
@@ -178,7 +178,7 @@ impl Field<'_> {
         }
     }
 
-    /// A copy of a packet, for a queue of its own.
+    /// Copies a packet, for a queue of its own.
     fn copy(&mut self, tag: u32) -> u32 {
         let head = self.pool.head(tag);
         let bytes = self.pool.take(tag);
@@ -187,7 +187,7 @@ impl Field<'_> {
         copy
     }
 
-    /// A packet has come over the air to a machine with a radio.
+    /// Takes a packet that has come over the air to a machine with a radio.
     fn arrive(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
         let now = room.now();
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
@@ -217,7 +217,7 @@ impl Field<'_> {
         }
     }
 
-    /// A packet goes on from the access point that has got it from a station.
+    /// Forwards a packet from the access point that has got it from a station.
     fn forward(&mut self, room: &mut WirelessMedium, ap: u32, next: u32, tag: u32) {
         let is_router = self.lan.contains(&ap);
         let at = room.now() + self.forward;
@@ -235,7 +235,7 @@ impl Field<'_> {
         }
     }
 
-    /// A packet has come to an access point that has a wire.
+    /// Takes a packet that has come to an access point that has a wire.
     fn leave_air(&mut self, room: &mut WirelessMedium, ap: u32, tag: u32) {
         let Head { to, from, .. } = self.pool.head(tag);
         let bytes = self.pool.bytes(tag).len();

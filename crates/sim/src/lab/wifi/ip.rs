@@ -1,4 +1,4 @@
-//! What happens in a machine's IP stack.
+//! Events in a machine's IP stack.
 
 use super::cpu::Task;
 use super::field::Field;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 
-/// Something happens in a machine's IP stack; what it sends is left in the list.
+/// Calls `act` on a machine's IP stack; packets that the stack sends are left in `out`.
 fn with_host(
     pool: &mut Pool,
     machine: &mut Machine<'_>,
@@ -28,7 +28,7 @@ fn with_host(
 }
 
 impl Field<'_> {
-    /// A packet reaches the IP stack of a machine.
+    /// Hands a packet to the IP stack of a machine.
     pub(super) fn receive(&mut self, now: Instant, number: u16, tag: u32) {
         let bytes = self.pool.take(tag);
         let mut out = core::mem::take(&mut self.out);
@@ -48,7 +48,7 @@ impl Field<'_> {
         self.pool.forget(tag);
     }
 
-    /// The IP stack of a machine goes on.
+    /// Lets the IP stack of a machine go on.
     pub(super) fn poll(&mut self, now: Instant, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         if let Some(machine) = self.machines.get_mut(usize::from(number)) {
@@ -59,7 +59,7 @@ impl Field<'_> {
         self.out = out;
     }
 
-    /// A packet of a machine's own has ended.
+    /// Notes that a packet of a machine's own has ended.
     pub(super) fn sent_own(
         &mut self,
         room: &mut WirelessMedium,

@@ -1,4 +1,4 @@
-//! What an ESP and a PC have.
+//! State of an ESP and of a PC.
 
 use super::cpu::Cpu;
 use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use espbench_model::sample::Link;
 use espbench_model::time::Instant;
 
-/// What a machine's driver has dropped.
+/// Packets that a machine's driver has dropped, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
     /// Frames that the hardware had no static RX buffer for: they were not acknowledged.
@@ -42,7 +42,7 @@ pub struct HeapUse {
     pub driver_peak: u32,
 }
 
-/// What a task of an ESP is to do.
+/// Piece of work of an ESP's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Job {
     /// Wi-Fi: a frame has been taken from the hardware.
@@ -70,15 +70,16 @@ pub(super) enum Job {
 /// For what a program waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaits {
-    /// It is being run.
+    /// The program is being run.
     Nothing,
     /// A change or a time.
     Change(Instant),
-    /// The same, busily: it notices a change only after some rounds' time, in nanoseconds.
+    /// A change or a time, waited for busily: the program notices a change only after its rounds'
+    /// time, in nanoseconds.
     Spin(Instant, u64),
     /// A time.
     Time(Instant),
-    /// It has ended.
+    /// The program has ended.
     Done,
 }
 
@@ -99,7 +100,7 @@ pub(super) struct Running<'a> {
     /// Taken out while it is polled.
     pub(super) app: Option<Box<dyn Program + 'a>>,
     pub(super) awaits: Awaits,
-    /// What it waits for when the time that it has spent is over.
+    /// Event that it waits for when the time that it has spent is over.
     pub(super) then: Awaits,
     /// Packets that it has sent and that go on when that time is over.
     pub(super) out: Vec<u32>,
@@ -132,13 +133,13 @@ pub(super) struct Esp {
     /// The most of the heap that was in use: in all, and of it by the driver's dynamic buffers.
     pub(super) heap_peak: u32,
     pub(super) driver_peak: u32,
-    /// What radio and processor do.
+    /// Meter of the states of radio and processor.
     pub(super) meter: StateMeter,
     pub(super) radio_on: bool,
 }
 
 impl Esp {
-    /// The heap that is free now, with what lwIP has of it. Notes how much is in use.
+    /// Returns the heap that is free now, given lwIP's part of it. Notes how much is in use.
     pub(super) fn free(&mut self, stack: HeapStats) -> u32 {
         let used = self.buffered + stack.now;
         self.heap_peak = self.heap_peak.max(used);
@@ -160,7 +161,7 @@ pub(super) struct Pc {
     /// Packets neither overtake each other on their way in nor on their way out.
     pub(super) last_in: Instant,
     pub(super) last_out: Instant,
-    /// The same of those from one of its programs to another.
+    /// Time of the last packet from one of its programs to another.
     pub(super) last_within: Instant,
     /// Packets in its driver.
     pub(super) queued: usize,
@@ -178,7 +179,7 @@ pub(super) struct Machine<'a> {
     pub(super) body: Body,
     pub(super) programs: Vec<Running<'a>>,
     pub(super) told: Told,
-    /// What programs have done whose samples are not kept.
+    /// Sums of the programs' work whose samples are not kept.
     pub(super) sums: TrafficSums,
     pub(super) drops: Drops,
     /// When it was last told to be woken.
@@ -186,13 +187,13 @@ pub(super) struct Machine<'a> {
     pub(super) random: RngStream,
 }
 
-/// The address of a machine.
+/// Returns the address of a machine.
 pub(super) const fn address(number: usize) -> [u8; 4] {
     let number = number as u16 + 1;
     [10, 0, (number >> 8) as u8, number as u8]
 }
 
-/// The machine that has an address, if it is one of a lab's.
+/// Returns the machine that has an address, if it is one of a lab's.
 pub(super) fn machine_at(address: [u8; 4]) -> Option<u16> {
     let [10, 0, high, low] = address else { return None };
     u16::from_be_bytes([high, low]).checked_sub(1)
@@ -255,12 +256,12 @@ impl Machine<'_> {
         self.programs.iter().filter(waits).count()
     }
 
-    /// Whether a program keeps its core busy while it waits.
+    /// Returns whether a program keeps its core busy while it waits.
     pub(super) fn spins(&self) -> bool {
         self.programs.iter().any(|it| matches!(it.awaits, Awaits::Spin(..)))
     }
 
-    /// When something of it is due, if nothing comes before.
+    /// Returns when the machine has something to do, if nothing comes before.
     pub(super) fn next(&mut self) -> Instant {
         let mut next = Instant::NEVER;
         let mut at = |it: Instant| next = next.min(it);
@@ -283,7 +284,7 @@ impl Machine<'_> {
         next
     }
 
-    /// Which of its programs have something to do.
+    /// Returns a program that has something to do.
     pub(super) fn due(&mut self, now: Instant) -> Option<usize> {
         let host = &mut self.host;
         self.programs.iter_mut().enumerate().find_map(|(i, it)| {

@@ -63,20 +63,20 @@ pub(in crate::lab) use network::Network;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MachineId(pub u16);
 
-/// What programs have told.
+/// Output of a machine's programs.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// Samples, in the order in which they were recorded.
     pub samples: Vec<Sample>,
     /// Counters.
     pub counts: BTreeMap<&'static str, u64>,
-    /// What was printed, its last [`Told::KEPT`] bytes.
+    /// Last [`Told::KEPT`] bytes that were printed.
     pub printed: Vec<u8>,
     /// Bytes printed in all.
     pub bytes_printed: u64,
 }
 
-/// What the programs of a machine have done whose samples are not kept.
+/// Sums of the work of a machine's programs whose samples are not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrafficSums {
     /// Probes that were sent.
@@ -155,7 +155,7 @@ impl<'a, W: Tap> Lab<'a, W> {
         field.watched = Some(alloc::boxed::Box::new(watched));
     }
 
-    /// Nobody watches any more; what is not told of yet is.
+    /// Ends the watching, after the watcher was told of all that has happened.
     pub fn detach(&mut self) {
         self.net.seen();
         if let Some(watched) = self.net.field.watched.take() {
@@ -232,7 +232,7 @@ impl<'a, W: Tap> Lab<'a, W> {
         self.net.machine(machine.0).map_or(0, Machine::running)
     }
 
-    /// What the programs of a machine have told.
+    /// Returns the output of a machine's programs.
     #[must_use]
     pub fn told(&self, machine: MachineId) -> Option<&Told> {
         self.net.machine(machine.0).map(|it| &it.told)
@@ -272,39 +272,39 @@ impl<'a, W: Tap> Lab<'a, W> {
         }
     }
 
-    /// How a machine's station got into its network, while it is there.
+    /// Returns how a machine's station joined its network, while it is there.
     #[must_use]
     pub fn association(&self, machine: MachineId) -> Option<Joined> {
         let station = self.net.field.station(machine.0)?;
         self.net.field.members.get(station as usize).copied().flatten()
     }
 
-    /// Why the first packet was lost that was lost at that time or later, if it is still known.
+    /// Returns the cause of the first loss at that time or later, if it is still remembered.
     #[must_use]
     pub fn lost_after(&self, at: Instant) -> Option<Cause> {
         self.net.field.lost_after(at)
     }
 
-    /// What a machine's driver has dropped.
+    /// Returns the packets that a machine's driver has dropped.
     #[must_use]
     pub fn driver_drops(&self, machine: MachineId) -> Drops {
         self.net.machine(machine.0).map(|it| it.drops).unwrap_or_default()
     }
 
-    /// What a machine's IP stack has counted.
+    /// Returns the counters of a machine's IP stack.
     #[must_use]
     pub fn ip_counters(&self, machine: MachineId) -> net::NetCounters {
         self.net.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
     }
 
-    /// In which states an ESP has spent its time, by now.
+    /// Returns the times that an ESP has spent in each state, by now.
     #[must_use]
     pub fn times(&self, machine: MachineId) -> Option<StateTimes> {
         let machine = self.net.machine(machine.0)?;
         machine.esp().map(|it| it.meter.read(self.room.now()))
     }
 
-    /// The heap of an ESP.
+    /// Returns the heap of an ESP.
     #[must_use]
     pub fn heap(&self, machine: MachineId) -> Option<HeapUse> {
         let esp = self.net.machine(machine.0)?.esp()?;
@@ -315,19 +315,19 @@ impl<'a, W: Tap> Lab<'a, W> {
         })
     }
 
-    /// What Wi-Fi has counted at a station or access point.
+    /// Returns the counters of Wi-Fi at a station or access point.
     #[must_use]
     pub fn wifi_counters(&self, station: u32) -> wifi::WifiCounters {
         self.net.wifi.counters(station)
     }
 
-    /// The room.
+    /// Returns the room.
     #[must_use]
     pub const fn room(&self) -> &WirelessMedium {
         &self.room
     }
 
-    /// The Wi-Fi.
+    /// Returns the Wi-Fi layer.
     #[must_use]
     pub const fn wifi(&self) -> &WifiLayer {
         &self.net.wifi

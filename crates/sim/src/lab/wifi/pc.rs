@@ -1,4 +1,4 @@
-//! What a PC does: its programs, its driver, and the wire.
+//! Work of a PC: its programs, its driver, and the wire.
 
 use super::field::{Carried, Field};
 use super::machine::{Awaits, Body, Pc};
@@ -21,35 +21,38 @@ impl Pc {
         delay.fixed + Duration::from_nanos((self.random.exponential() * mean) as u64)
     }
 
-    /// How long so many bytes take on its wire, with the router's own work.
+    /// Returns the time of so many bytes on its wire, with the router's own work.
     fn wire(&mut self, bytes: usize) -> Duration {
         let Some(wire) = self.setup.wire else { return Duration::ZERO };
         let sending = bytes as u64 * 8_000_000_000 / wire.bits.max(1);
         self.draw(wire.delay) + wire.forward.fixed + Duration::from_nanos(sending)
     }
 
-    /// How long a packet waits in the router for its turn on the air, beside its own others.
+    /// Returns the time that a packet waits in the router for its turn on the air, beside its own
+    /// others.
     fn queue(&mut self) -> Duration {
         let Some(wire) = self.setup.wire else { return Duration::ZERO };
         self.draw(Delay { fixed: Duration::ZERO, ..wire.forward })
     }
 
-    /// When what arrives at its end of the air now reaches a program. Packets do not overtake.
+    /// Returns when a packet that reaches its end of the air now will reach a program. Packets do
+    /// not overtake one another.
     pub(super) fn way_in(&mut self, now: Instant, bytes: usize) -> Instant {
         let at = now + self.wire(bytes) + self.draw(self.setup.turn);
         self.last_in = self.last_in.max(at);
         self.last_in
     }
 
-    /// When what a program sends now reaches the air's end of its wire, or its radio's queue.
+    /// Returns when a packet that a program sends now will reach the air's end of its wire, or its
+    /// radio's queue.
     fn way_out(&mut self, now: Instant, bytes: usize) -> Instant {
         let at = now + self.draw(self.setup.turn) + self.wire(bytes) + self.queue();
         self.last_out = self.last_out.max(at);
         self.last_out
     }
 
-    /// When what one of its programs sends now reaches another one of its own: that waits for the
-    /// scheduler, and for no wire.
+    /// Returns when a packet that one of its programs sends now will reach another one of its own:
+    /// it waits for the scheduler, and for no wire.
     fn way_within(&mut self, now: Instant) -> Instant {
         let at = now + self.draw(self.setup.turn);
         self.last_within = self.last_within.max(at);
@@ -58,7 +61,7 @@ impl Pc {
 }
 
 impl Field<'_> {
-    /// What a PC's stack has sent goes on its way.
+    /// Sends the packets of a PC's stack on their way.
     fn flush_pc(&mut self, room: &mut WirelessMedium, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         for tag in out.drain(..) {
@@ -67,7 +70,7 @@ impl Field<'_> {
         self.out = out;
     }
 
-    /// A packet has left a PC's driver, sent or not: what waited for its place goes on.
+    /// Frees the place of a packet that has left a PC's driver, sent or not: the next one takes it.
     pub(super) fn left_pc(&mut self, room: &mut WirelessMedium, number: u16) {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         let Body::Pc(pc) = &mut machine.body else { return };
@@ -113,7 +116,7 @@ impl Field<'_> {
         }
     }
 
-    /// A PC's programs and its stack do all that they can do now.
+    /// Runs a PC's programs and its stack until nothing more is due now.
     pub(super) fn run_pc(&mut self, room: &mut WirelessMedium, number: u16) {
         let now = room.now();
         self.flush_pc(room, number);

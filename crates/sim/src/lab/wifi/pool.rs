@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-/// What is known of a packet beside its bytes.
+/// Facts about a packet beside its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
     /// The machine that it comes from.
@@ -23,7 +23,7 @@ struct Packet {
     bytes: Vec<u8>,
     /// Who holds it: whoever sends it, a reorder buffer, and whoever has received it.
     holders: u16,
-    /// It waits in a reorder buffer.
+    /// True where it waits in a reorder buffer.
     waits: bool,
 }
 
@@ -55,14 +55,14 @@ impl Pool {
         (self.packets.len() - 1) as u32
     }
 
-    /// One more holds it, and changes nothing of it.
+    /// Adds a holder of the packet, who changes nothing of it.
     pub(super) fn share(&mut self, number: u32) {
         if let Some(it) = self.packets.get_mut(number as usize) {
             it.holders += 1;
         }
     }
 
-    /// A reorder buffer holds it.
+    /// Notes that a reorder buffer holds the packet.
     pub(super) fn wait(&mut self, number: u32) {
         if let Some(it) = self.packets.get_mut(number as usize).filter(|it| !it.waits) {
             it.waits = true;
@@ -70,26 +70,26 @@ impl Pool {
         }
     }
 
-    /// It has gone up: if it had to wait, no reorder buffer holds it any more.
+    /// Notes that the packet has gone up: if it had to wait, no reorder buffer holds it any more.
     pub(super) fn waited(&mut self, number: u32) {
         if self.packets.get_mut(number as usize).is_some_and(|it| core::mem::take(&mut it.waits)) {
             self.forget(number);
         }
     }
 
-    /// Who sends it to whom.
+    /// Returns who sends the packet to whom.
     pub(super) fn head(&self, number: u32) -> Head {
         self.packets.get(number as usize).map_or_else(Head::default, |it| it.head)
     }
 
-    /// It comes to a station's queue.
+    /// Notes the time at which the packet comes to a station's queue.
     pub(super) fn stamp(&mut self, number: u32, now: u64) {
         if let Some(it) = self.packets.get_mut(number as usize) {
             it.head.queued = now;
         }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the packet.
     pub(super) fn bytes(&self, number: u32) -> &[u8] {
         self.packets.get(number as usize).map_or(&[], |it| &it.bytes)
     }
@@ -109,7 +109,8 @@ impl Pool {
         }
     }
 
-    /// It has arrived, or is lost: one holder less.
+    /// Removes a holder of the packet, which has arrived or is lost. Without holders its place is
+    /// free.
     pub(super) fn forget(&mut self, number: u32) {
         let Some(it) = self.packets.get_mut(number as usize) else { return };
         it.holders -= 1;
@@ -119,13 +120,13 @@ impl Pool {
         }
     }
 
-    /// Packets that are on their way.
+    /// Returns the number of packets that are on their way.
     #[cfg(test)]
     pub(super) const fn held(&self) -> usize {
         self.held
     }
 
-    /// The most there ever were.
+    /// Returns the largest number of packets at one time.
     #[cfg(test)]
     pub(super) const fn most(&self) -> usize {
         self.most

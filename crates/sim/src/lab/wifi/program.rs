@@ -13,7 +13,7 @@ use espbench_proto::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
 
-/// What a driver has room for.
+/// Space that a driver has for packets.
 #[derive(Clone, Copy)]
 pub(super) struct Space {
     /// Buffers.
@@ -24,7 +24,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// As many buffers, whatever they take.
+    /// Makes a space of so many buffers, whatever they take.
     pub(super) const fn buffers(buffers: usize) -> Self {
         Self { buffers, heap: u32::MAX, each: 0 }
     }
@@ -68,7 +68,7 @@ impl NetDriver for Outbox<'_> {
     }
 }
 
-/// What is beside the network, and how long the program keeps the processor.
+/// Environment of a step beside the network, and how long the program keeps the processor.
 struct Beside<'a> {
     outbox: Outbox<'a>,
     keeps: Keeps,
@@ -269,7 +269,7 @@ impl Sockets for Costly<'_, '_> {
     }
 }
 
-/// A step of a program: how long it keeps the processor.
+/// Runs a step of a program; returns how long it keeps the processor.
 pub(super) fn step(
     machine: &mut Machine<'_>,
     pool: &mut Pool,

@@ -1,4 +1,4 @@
-//! What machines and the Wi-Fi between them are made of.
+//! Setup of machines and the Wi-Fi between them.
 
 use crate::lab::profile::IpCosts;
 use crate::lab::scene::Delay;
@@ -15,10 +15,10 @@ pub trait Program: App + Send {}
 
 impl<T: App + Send> Program for T {}
 
-/// What the machines of a lab and the Wi-Fi between them are made of.
+/// Setup of a lab's machines and the Wi-Fi between them.
 #[derive(Debug, Default)]
 pub struct NetworkSetup {
-    /// What each station of the room is.
+    /// Role of each station of the room.
     pub roles: Vec<WifiRole>,
     /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.
     pub machines: Vec<MachineSetup>,
@@ -33,20 +33,20 @@ pub struct MachineSetup {
     pub place: Place,
     /// Limits of its TCP/IP.
     pub stack: Stack,
-    /// What it is.
+    /// Kind of the machine.
     pub kind: Kind,
 }
 
 /// Where a machine is in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// It has this station, or this access point, of the room.
+    /// Station, or access point, of the room.
     Air(u32),
-    /// It is on the wire behind this access point.
+    /// Wire behind this access point.
     Wire(u32),
 }
 
-/// What a machine is.
+/// Kind of a machine.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// An ESP.
@@ -58,21 +58,22 @@ pub enum Kind {
 /// An ESP: its processor, and its buffers.
 #[derive(Clone, Debug)]
 pub struct EspSetup {
-    /// What a packet's way costs its processor, as its code is placed.
+    /// Costs of a packet's way in processor time, as its code is placed.
     pub costs: IpCosts,
     /// Cores.
     pub cores: u8,
-    /// Its buffers and queues.
+    /// Buffers and queues.
     pub limits: SdkConfig,
     /// Bits a second of its console; 0: it takes no time.
     pub uart_baud: u32,
     /// Bytes of the console's FIFO.
     pub uart_fifo: u16,
-    /// What was received stays in its static RX buffer until lwIP's task and the program have done
-    /// with it, and there are no dynamic ones (ESP8266: lwIP's pbufs point into the hardware's
-    /// buffers).
+    /// True where a received packet stays in its static RX buffer until lwIP's task and the program
+    /// have done with it, and there are no dynamic buffers (ESP8266: lwIP's pbufs point into the
+    /// hardware's buffers).
     pub rx_in_place: bool,
-    /// Its program runs inside lwIP's task (`espconn` of the ESP8266), and not in one of its own.
+    /// True where its program runs inside lwIP's task (`espconn` of the ESP8266), and not in one of
+    /// its own.
     pub in_lwip: bool,
     /// Heap for what comes and goes, in bytes, and what buffers take of it beside the frame in them.
     pub heap: HeapSetup,
@@ -92,7 +93,7 @@ pub struct HeapSetup {
 }
 
 impl Default for HeapSetup {
-    /// A heap that never ends.
+    /// Makes a heap that never ends.
     fn default() -> Self {
         Self { free: u32::MAX, dynamic_rx: 0, tx: 0 }
     }
@@ -103,7 +104,7 @@ impl Default for HeapSetup {
 pub struct PcSetup {
     /// From a packet's arrival until a program has it, and from a program's call until it leaves.
     pub turn: Delay,
-    /// What is between it and its access point; nothing for a PC on the air.
+    /// Wire between it and its access point; none for a PC on the air.
     pub wire: Option<Wire>,
     /// Packets that wait in its driver, on the air.
     pub queue: u16,
@@ -122,7 +123,7 @@ pub struct Wire {
 }
 
 impl Default for Wire {
-    /// 1 Gbit/s over a switch.
+    /// Makes a wire of 1 Gbit/s over a switch.
     fn default() -> Self {
         let delay = Delay { fixed: Duration::from_micros(30), random: Duration::ZERO };
         Self { delay, forward: Delay::default(), bits: 1_000_000_000 }

@@ -89,7 +89,8 @@ impl TcpConnection {
         self.retransmit_at.get_or_insert_with(|| self.timeout.due(io.clock, now));
     }
 
-    /// Probes whether the window is still too small, with a byte or with as much as fits.
+    /// Sends a window probe, of one byte or of as much as fits, to learn whether the window has
+    /// opened.
     fn probe(&mut self, now: Instant, io: &mut Io<'_>) {
         if self.tcp().send_queue() == 0 {
             self.probes = 0;

@@ -77,7 +77,7 @@ impl<'a> ScriptLine<'a> {
         }
     }
 
-    /// Digits, with `_` between them for the reader.
+    /// Reads digits, with `_` between them for the reader.
     fn digits(&mut self) -> String {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len());

@@ -1,7 +1,8 @@
-//! What is seen of machines and the air: every frame on the air, what was lost where, probes, and levels.
+//! Observation of machines and the air: every frame on the air, losses and their places, probes,
+//! levels.
 //!
-//! A frame is told of once it is known what became of it: with its acknowledgement or the next frame
-//! of anybody, but always before its sender is done with it, so that its bytes are still there.
+//! A frame is told of once its fate is known: with its acknowledgement or the next frame of
+//! anybody, but always before its sender is done with it, so that its bytes are still there.
 
 mod watcher;
 
@@ -26,7 +27,7 @@ use espbench_model::time::Instant;
 /// A PPDU that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// What it was, and what became of it.
+    /// Flight of the frame: its kind, times and fate.
     pub flight: Flight,
     /// As the MAC knows it.
     pub frame: &'a Ppdu,
@@ -37,10 +38,10 @@ pub struct Seen<'a> {
     lanes: &'a [u32],
 }
 
-/// What is in an MPDU.
+/// Content of an MPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'a> {
-    /// What a capture shows of it.
+    /// Facts that a capture shows.
     pub info: FrameInfo,
     /// The packet that it carries.
     pub packet: Option<Packet<'a>>,
@@ -49,16 +50,16 @@ pub struct Content<'a> {
 /// A packet of the network layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// Its bytes.
+    /// Bytes of the MPDU.
     pub bytes: &'a [u8],
-    /// Who has made it: a station's number, or that of a machine on a wire.
+    /// Maker of the packet: a station's number, or that of a machine on a wire.
     pub from: u32,
-    /// Whom it is for in the end; `None`: all.
+    /// Final receiver; `None`: all.
     pub to: Option<u32>,
 }
 
 impl<'a> Seen<'a> {
-    /// What is in one of its MPDUs; `None` where nobody knows: other people's.
+    /// Returns the content of one of its MPDUs; `None` for other people's, which nobody knows.
     #[must_use]
     pub fn content(&self, mpdu: &MpduInfo) -> Option<Content<'a>> {
         if !wifi::is_ours(mpdu.tag) {
@@ -121,7 +122,7 @@ struct Pending {
     noise: u32,
 }
 
-/// Who watches, and what is still to be told.
+/// Watcher, and the events that it must still be told of.
 pub(in crate::lab::wifi) struct Watched<'a> {
     pub(in crate::lab::wifi) watcher: &'a mut (dyn Watcher + 'a),
     pending: Option<Pending>,
@@ -154,7 +155,7 @@ impl<'a> Watched<'a> {
 }
 
 impl Network<'_> {
-    /// A frame of any kind has ended.
+    /// Notes that a frame of any kind has ended.
     pub(in crate::lab::wifi) fn watch_end(&mut self, frame: &Ppdu) {
         if self.field.watched.is_none() {
             return;
@@ -165,7 +166,7 @@ impl Network<'_> {
         }
     }
 
-    /// Who has read a frame, or one MPDU of an A-MPDU that may still be on the air.
+    /// Notes who has read a frame, or one MPDU of an A-MPDU that may still be on the air.
     pub(in crate::lab::wifi) fn watch_heard(
         &mut self,
         frame: &Ppdu,
@@ -185,7 +186,7 @@ impl Network<'_> {
         (pending.collided, pending.noise) = missed_by_cause(missed);
     }
 
-    /// What became of each MPDU.
+    /// Notes the fate of each MPDU.
     pub(in crate::lab::wifi) fn watch_mpdus(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let Some(watched) = &mut self.field.watched else { return };
         let Some(mut pending) = watched.pending.take() else { return };
@@ -201,7 +202,7 @@ impl Network<'_> {
         self.tell(pending, mpdus);
     }
 
-    /// All is known of the last frame that ended.
+    /// Tells of the last frame that ended: all is known of it.
     #[inline]
     pub(in crate::lab::wifi) fn seen(&mut self) {
         let Some(watched) = &mut self.field.watched else { return };
@@ -256,7 +257,7 @@ impl Network<'_> {
 }
 
 impl Field<'_> {
-    /// Probes that a machine's programs have recorded.
+    /// Tells of the probes that a machine's programs have recorded.
     pub(in crate::lab::wifi) fn watch_probes(&mut self, now: Instant, number: u16) {
         let Self { machines, watched, losses, .. } = self;
         let (Some(watched), Some(machine)) = (watched, machines.get(usize::from(number))) else {
@@ -282,7 +283,7 @@ impl Field<'_> {
 }
 
 impl Machine<'_> {
-    /// Its windows, queues and buffers.
+    /// Reports its windows, queues and buffers.
     fn levels(&self, mut level: impl FnMut(StationLevel, u64)) {
         let held = self.host.held() as u64;
         if let Some(flow) = self.host.flow() {

@@ -1,44 +1,44 @@
-//! Who watches the machines of a lab and the air.
+//! Watchers of the machines of a lab and of the air.
 
 use super::Seen;
 use espbench_model::excerpt::StationLevel;
 use espbench_model::sample::{Cause, Probe};
 use espbench_model::time::Instant;
 
-/// Is told what happens to machines and on the air. Stations are those of its room; machines on a wire have the
+/// Observer of the machines and of the air. Stations are those of its room; machines on a wire have the
 /// numbers after them.
 pub trait Watcher {
-    /// The measurement begins.
+    /// Begins the measurement.
     fn begin(&mut self, at: Instant) {
         let _ = at;
     }
 
-    /// It ends.
+    /// Ends the measurement.
     fn end(&mut self, at: Instant) {
         let _ = at;
     }
 
-    /// A PPDU has ended: in the order of their ends.
+    /// Takes a PPDU that has ended; PPDUs come in the order of their ends.
     fn frame(&mut self, seen: &Seen<'_>) {
         let _ = seen;
     }
 
-    /// A packet was lost at that station, and why.
+    /// Takes a packet's loss at that station, with its cause.
     fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
         let _ = (at, station, cause);
     }
 
-    /// A machine has recorded a probe.
+    /// Takes a probe that a machine has recorded.
     fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
         let _ = (at, station, probe);
     }
 
-    /// Whether [`Watcher::level`] is wanted.
+    /// Returns whether [`Watcher::level`] is wanted.
     fn wants_levels(&self) -> bool {
         false
     }
 
-    /// What a level is, as a frame begins or ends: mostly what it was before.
+    /// Takes a level, as a frame begins or ends: mostly it has not changed.
     fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
         let _ = (at, station, level, value);
     }
