@@ -1,5 +1,5 @@
 // Simulates one room in ns-3 3.36 to 3.37 (Debian: libns3-dev): reads a file that describes it, as
-// `cargo run -p espbench-sim --example check -- --for-ns3 NAME SECONDS` prints it, and prints the counts
+// `cargo run -p espbench-dot11 --example check -- --for-ns3 NAME SECONDS` prints it, and prints the counts
 // as one line of JSON.
 //
 //   room FILE [RUN]
@@ -72,7 +72,7 @@ static Description Read(std::istream& in) {
     return it;
 }
 
-// What is counted, by the same rules as in espbench_sim::check::run.
+// What is counted, by the same rules as in espbench_dot11::check::run.
 struct Counts {
     uint64_t sent = 0, overlapped = 0, received = 0, givenUp = 0, finished = 0;
     int64_t end[15] = {};

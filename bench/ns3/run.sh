@@ -3,12 +3,12 @@
 #
 #   bench/ns3/run.sh                  every room; an hour
 #   bench/ns3/run.sh --quick          the three main ones, and one where positions matter; two minutes
-#   bench/ns3/run.sh NAME…            these (names: cargo run -p espbench-sim --example check -- --list)
+#   bench/ns3/run.sh NAME…            these (names: cargo run -p espbench-dot11 --example check -- --list)
 #
 # Exits with 1 if a throughput is more than 2 % (and three standard errors) off.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=bench/ns3/build.sh
 source bench/ns3/build.sh
-cargo build --quiet --release --locked -p espbench-sim --example check
+cargo build --quiet --release --locked -p espbench-dot11 --example check
 python3 bench/ns3/compare.py "$target/check" "$work/room" "$@"

@@ -10,5 +10,5 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=bench/ns3/build.sh
 source bench/ns3/build.sh
-cargo build --quiet --release --locked -p espbench-sim --example check --example lab_speed
+cargo build --quiet --release --locked -p espbench-dot11 -p espbench-sim --example check --example lab_speed
 python3 bench/ns3/speed.py "$target/check" "$target/lab_speed" "$work/room" "${1:-3}"

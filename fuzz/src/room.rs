@@ -1,15 +1,15 @@
 //! The medium: any script of sending, hopping and waking in any small room.
 
 use core::time::Duration;
-use espbench_model::time::Instant;
-use espbench_sim::air::{
+use espbench_dot11::air::{
     AdjacentChannels, PowerRatio, RadioLinks, ReceiverConfig, ThresholdDecoder,
 };
-use espbench_sim::mac::{
+use espbench_dot11::mac::{
     AmpduConfig, FrameKind, GROUP, MacConfig, MacUser, MediumConfig, MissedReception, Ppdu,
     Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use espbench_sim::radio::{FrameCapture, WifiMode};
+use espbench_dot11::radio::{FrameCapture, WifiMode};
+use espbench_model::time::Instant;
 use std::collections::BTreeSet;
 
 const STATIONS: u32 = 6;
@@ -136,7 +136,7 @@ pub fn room(data: &[u8]) {
     // Long enough for every frame to be tried seven times, one after the other.
     room.run(&mut host, Instant::from_nanos((count + 10) * 1_000_000_000));
     assert_eq!(host.done, host.queued, "every frame ends");
-    let sum = |of: fn(&espbench_sim::mac::MacCounters) -> u64| -> u64 {
+    let sum = |of: fn(&espbench_dot11::mac::MacCounters) -> u64| -> u64 {
         (0..STATIONS).map(|station| of(&room.counters(station))).sum()
     };
     assert_eq!(sum(|it| it.queued), host.queued);

@@ -5,6 +5,7 @@
 //! Every device is a complete node that listens to data: each frame goes through the driver, the
 //! engine, its queue and the main task to the application.
 
+#[path = "../../dot11/examples/common/mod.rs"]
 mod common;
 #[path = "../tests/lab/rig.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -13,12 +14,12 @@ mod rig;
 use common::spent;
 use esp_now::component::{DataType, FrameConfig};
 use esp_now::node::task::{Event, Outgoing};
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::random::{Purpose, RngStream};
 use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::{Conversation as _, NodeId};
 

@@ -5,6 +5,7 @@
 //! that bounds the stream. Programs write and read with buffers of their own, so everything that
 //! happens to a byte on its way from one program to the other is counted.
 
+#[path = "../../dot11/examples/common/mod.rs"]
 mod common;
 
 use espbench_model::sample::Sample;

@@ -5,26 +5,27 @@
 //! Everything is there: the air with beacons, A-MPDUs and block acknowledgements at 65 Mbit/s, an
 //! ESP's tasks with its buffers and mailboxes, smoltcp under lwIP's limits, iperf's client and a sink.
 
+#[path = "../../dot11/examples/common/mod.rs"]
 mod common;
 
 use common::spent;
+use espbench_dot11::air::{RadioLinks, ReceiverConfig};
+use espbench_dot11::mac::{AmpduConfig, MacConfig, WirelessMedium};
+use espbench_dot11::radio::{BasicRates, Timing};
+use espbench_dot11::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_model::time::Duration;
 use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{Endpoint, IperfClient, IperfSetup, TcpSink};
-use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::profile::IpCosts;
 use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::scene::Delay;
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place, Wire};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
-use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
-use espbench_sim::radio::{BasicRates, Timing};
 use espbench_sim::talk::Conversation as _;
-use espbench_sim::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 
 const ESP: MachineId = MachineId(0);
 const PC: MachineId = MachineId(1);

@@ -4,22 +4,23 @@
 //! All hear all. UDP is offered at 20 Mbit/s in all, TCP as much as goes. Every frame costs for each
 //! hearer, every packet once.
 
+#[path = "../../dot11/examples/common/mod.rs"]
 mod common;
 
 use common::spent;
+use espbench_dot11::air::{RadioLinks, ReceiverConfig};
+use espbench_dot11::mac::{AmpduConfig, MacConfig, WirelessMedium};
+use espbench_dot11::radio::{BasicRates, Timing};
+use espbench_dot11::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, TcpSink, Wait};
-use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
-use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
-use espbench_sim::radio::{BasicRates, Timing};
 use espbench_sim::talk::Conversation as _;
-use espbench_sim::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 
 /// Sends datagrams, one each so often.
 struct Source {

@@ -39,15 +39,15 @@ pub mod wifi;
 
 use crate::lab::record::Record;
 use crate::lab::scene::Scene;
-use crate::radio::airtime::{ACK_OCTETS, airtime};
-use crate::radio::timing::SIFS_NS;
-use crate::radio::{BasicRates, WifiMode};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use esp_now::component::group::MEMBERS_MAX;
 use esp_now::component::ota::{CHUNK_HEAD, STATUS_LEN};
 use esp_now::component::{Compat, HEADER_LEN, Idf, Release, prov};
 use esp_now::frame::mpdu_len;
+use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::timing::SIFS_NS;
+use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
 
 /// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
@@ -249,8 +249,8 @@ impl FrameTimes {
 mod tests {
     use super::*;
     use crate::lab::file::{Library, Overrides};
-    use crate::radio::mode::{ChannelWidth, GuardInterval, Hr, Mcs};
     use core::time::Duration;
+    use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Hr, Mcs};
 
     const TWO: EspNow = EspNow {
         test: EspNowTest::OneWay,

@@ -15,6 +15,9 @@
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
 use esp_now::frame::{ActionFrame, MPDU_MAX, Version};
+use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Preamble};
+use espbench_dot11::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
+use espbench_dot11::radio::{Airtime, WifiMode};
 use espbench_ieee80211::beacon::{Beacon, Tim};
 use espbench_ieee80211::mac::Mac;
 use espbench_ieee80211::mpdu::{
@@ -25,9 +28,6 @@ use espbench_model::time::Instant;
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{AirtimeKind, Flight};
-use espbench_sim::radio::mode::{ChannelWidth, GuardInterval, Preamble};
-use espbench_sim::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
-use espbench_sim::radio::{Airtime, WifiMode};
 use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
 use std::borrow::Cow;

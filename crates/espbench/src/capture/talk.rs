@@ -3,11 +3,11 @@
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
 use esp_now::frame::{ActionFrame, MPDU_MAX, Version};
+use espbench_dot11::radio::timing::SIFS_NS;
+use espbench_dot11::radio::{Airtime, Hr, WifiMode};
 use espbench_ieee80211::mpdu::AckFrame;
 use espbench_ieee80211::radiotap::{ChannelField, Radiotap};
 use espbench_model::time::Instant;
-use espbench_sim::radio::timing::SIFS_NS;
-use espbench_sim::radio::{Airtime, Hr, WifiMode};
 use espbench_sim::talk::medium::dsss_1m;
 use espbench_sim::talk::note::{FrameOnAir, MissReason, Note, Watch};
 use std::io::{self, Write};

@@ -10,6 +10,8 @@
 use super::air::{begin, comment, data, micros, radiotap, time_units};
 use super::pcapng::{PcapngPacket, PcapngWriter};
 use esp_now::frame;
+use espbench_dot11::mac::{FrameKind, MpduFate, MpduInfo};
+use espbench_dot11::wifi::{BEACON_INTERVAL, Subtype};
 use espbench_ieee80211::beacon::{Beacon, Tim};
 use espbench_ieee80211::mac::Mac;
 use espbench_ieee80211::mpdu::AckFrame;
@@ -19,9 +21,7 @@ use espbench_ieee80211::wlan::{
 };
 use espbench_sim::lab::scene::{Scene, StationNumbers};
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
-use espbench_sim::mac::{FrameKind, MpduFate, MpduInfo};
 use espbench_sim::talk::NodeId;
-use espbench_sim::wifi::{BEACON_INTERVAL, Subtype};
 use std::borrow::Cow;
 use std::io::{self, Write};
 

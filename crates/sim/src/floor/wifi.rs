@@ -13,12 +13,12 @@
 //! bound: its rate is given, not reached.
 
 use super::PhyBound;
-use crate::radio::airtime::{ACK_OCTETS, airtime};
-use crate::radio::mode::{ChannelWidth, GuardInterval, Mcs};
-use crate::radio::timing::SIFS_NS;
-use crate::radio::{BasicRates, Hr, WifiMode};
-use crate::wifi::{Capabilities, WifiSecurity, joining_octets};
 use alloc::vec::Vec;
+use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Mcs};
+use espbench_dot11::radio::timing::SIFS_NS;
+use espbench_dot11::radio::{BasicRates, Hr, WifiMode};
+use espbench_dot11::wifi::{Capabilities, WifiSecurity, joining_octets};
 use espbench_model::fact;
 use espbench_model::workload::{Direction, IpTest, Iperf, Transport, Wifi};
 

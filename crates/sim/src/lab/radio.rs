@@ -1,20 +1,20 @@
 //! The radio of a scene: who hears whom, receivers, and the MAC of each station.
 
 use super::scene::{Environment, Point};
-use crate::air::{RadioLinks, ReceiverConfig};
-use crate::mac::{MacConfig, MediumConfig};
-use crate::radio::{
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use espbench_dot11::air::{RadioLinks, ReceiverConfig};
+use espbench_dot11::mac::{MacConfig, MediumConfig};
+use espbench_dot11::radio::{
     Channel, ErrorModelDecoder, ErrorTable, FrameCapture, PathLossModel, RadioChip, TxPower,
     receiver,
 };
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 /// What is weaker than this is no link: 12 dB below thermal noise, a thousand of them would be
 /// noticed.
 pub(super) const FLOOR_DBM: f64 = -113.0;
 
-/// What [`mac::WirelessMedium`](crate::mac::WirelessMedium) is made of, by the numbers of its
+/// What [`mac::WirelessMedium`](espbench_dot11::mac::WirelessMedium) is made of, by the numbers of its
 /// stations ([`StationNumbers`](super::scene::StationNumbers)).
 pub struct Radio {
     /// Who hears whom.

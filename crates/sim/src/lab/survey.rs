@@ -2,12 +2,12 @@
 
 use super::radio::{Stand, arriving};
 use super::scene::Scene;
-use crate::radio::{
-    Channel, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, WifiMode, receiver,
-};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+use espbench_dot11::radio::{
+    Channel, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, WifiMode, receiver,
+};
 
 /// Stations that are surveyed: each is held against each.
 pub const MOST_STATIONS: usize = 1000;
@@ -84,7 +84,7 @@ pub struct Survey {
 struct Ways<'s> {
     scene: &'s Scene,
     stands: Vec<Stand>,
-    room: crate::radio::PathLossModel,
+    room: espbench_dot11::radio::PathLossModel,
     overlap: Overlap,
     /// The weakest frame of each mode that each kind of chip reads, in dBm.
     found: Vec<(RadioChip, [f64; WifiMode::COUNT])>,

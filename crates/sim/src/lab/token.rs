@@ -4,7 +4,7 @@
 use crate::talk::NodeId;
 use crate::talk::device_set::Cue;
 use crate::talk::pool::Handle;
-use crate::wifi;
+use espbench_dot11::wifi;
 
 /// The bits of a token's kind, behind it those of a life and of a number.
 const KIND: u32 = 56;

@@ -1,6 +1,6 @@
 //! The currents of a chip, from its datasheet.
 
-use crate::radio::WifiMode;
+use espbench_dot11::radio::WifiMode;
 
 /// The kinds of modes for which datasheets give currents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

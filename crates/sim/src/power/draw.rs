@@ -3,7 +3,7 @@
 use super::charge::ElectricCharge;
 use super::currents::{Currents, Modulation};
 use super::times::{CpuState, ModemState, PowerState, StateTimes};
-use crate::radio::ChannelWidth;
+use espbench_dot11::radio::ChannelWidth;
 
 /// The firmware settings that determine a device's currents.
 #[derive(Clone, Copy, Debug, PartialEq)]

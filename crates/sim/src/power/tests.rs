@@ -1,5 +1,5 @@
 use super::*;
-use crate::radio::ChannelWidth;
+use espbench_dot11::radio::ChannelWidth;
 use espbench_model::time::Instant;
 use proptest::prelude::*;
 use std::vec::Vec;

@@ -3,7 +3,6 @@
 use super::chip::{ChipCosts, WorkRates};
 use super::device::NodeId;
 use super::image::{FirmwareImage, FlashSlot};
-use crate::random::{Purpose, RngStream};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -12,6 +11,7 @@ use core::fmt;
 use core::mem;
 use core::time::Duration;
 use esp_now::node::board::{Board, Boot, Download, Key, Slot, Work};
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
 /// Bytes of a slot: that of ESP-IDF's default partition table with two OTA slots

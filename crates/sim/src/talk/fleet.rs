@@ -13,13 +13,13 @@ use super::queue::{FleetEvent, FleetEventKind, Queue};
 pub use super::station::Counters;
 use super::station::IdealRadio;
 use super::transcript::Transcript;
-use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use esp_now::node::Input;
 use esp_now::node::board::Work;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
 /// The settings of a fleet.

@@ -1,13 +1,13 @@
 //! The medium between the devices: who hears whom, what is lost, how long it takes.
 
 use super::device::NodeId;
-use crate::radio::airtime::ACK_OCTETS;
-use crate::radio::timing::SIFS_NS;
-use crate::radio::{Hr, WifiMode, airtime};
-use crate::random::Chance;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 use esp_now::frame::mpdu_len;
+use espbench_dot11::radio::airtime::ACK_OCTETS;
+use espbench_dot11::radio::timing::SIFS_NS;
+use espbench_dot11::radio::{Hr, WifiMode, airtime};
+use espbench_dot11::random::Chance;
 
 /// Retries of a unicast frame without an acknowledgement before its sender gives up: the default of
 /// `dot11ShortRetryLimit` (IEEE 802.11-2020, annex C). Espressif documents no number.

@@ -3,7 +3,7 @@
 use super::device::NodeId;
 use super::device_set::Cue;
 use super::pool::Handle;
-use crate::events::Scheduler;
+use espbench_dot11::events::Scheduler;
 use espbench_model::time::Instant;
 
 /// The events that are to happen, by time.

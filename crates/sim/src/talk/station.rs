@@ -2,8 +2,8 @@
 
 use super::device::NodeId;
 use super::pool::Handle;
-use crate::random::{Purpose, RngStream};
 use alloc::collections::VecDeque;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
 /// The counters of a node's radio.

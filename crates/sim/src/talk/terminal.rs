@@ -293,7 +293,8 @@ mod tests {
     #[test]
     fn any_bytes_are_taken() {
         let mut terminal = Terminal::default();
-        let mut random = crate::random::RngStream::stream(1, 0, crate::random::Purpose::Board);
+        let mut random =
+            espbench_dot11::random::RngStream::stream(1, 0, espbench_dot11::random::Purpose::Board);
         for _ in 0..100_000 {
             let byte = b"\x1b[0129;nCDK\r\x08> xy\0\xFF\n"[(random.bits() % 20) as usize];
             let line = terminal.feed(byte);

@@ -3,10 +3,10 @@
 use crate::rig::{Flights, instant, row};
 use esp_now::component::{DataType, FrameConfig};
 use esp_now::node::task::{Event, Outcome, Outgoing};
+use espbench_dot11::mac::MacCounters;
 use espbench_model::time::Duration;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::trace::AirtimeKind;
-use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::{Conversation as _, NodeId};
 
 const SENDER: NodeId = NodeId(0);

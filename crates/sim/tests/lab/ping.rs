@@ -1,12 +1,12 @@
 //! Pings: what a round trip is made of.
 
 use crate::rig::{Flights, instant, micros, row, says};
+use espbench_dot11::radio::{Timing, WifiMode, airtime};
 use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_model::time::Duration;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::{Background, Point};
-use espbench_sim::radio::{Timing, WifiMode, airtime};
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation as _, NodeId, Transcript};
 

@@ -1,9 +1,9 @@
 //! Scripts in rooms: the same text as on an ideal medium.
 
 use crate::rig::{instant, row};
+use espbench_dot11::random::Chance;
 use espbench_model::time::Instant;
 use espbench_sim::lab::run::Lab;
-use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet};
 use espbench_sim::talk::script::PlayError;
 use espbench_sim::talk::transcript::TalkFilter;

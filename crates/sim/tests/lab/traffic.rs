@@ -3,13 +3,13 @@
 use crate::rig::{Flights, instant, micros, row, says};
 use esp_now::component::{DataType, FrameConfig};
 use esp_now::node::task::Outgoing;
+use espbench_dot11::mac::MacCounters;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::AirtimeKind;
-use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 

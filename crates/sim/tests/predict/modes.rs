@@ -4,12 +4,12 @@ use crate::rig::{AIR, delivered, load, probes, scene};
 use esp_now::component::HEADER_LEN;
 use esp_now::frame::mpdu_len;
 use esp_now::node::tick::Tick;
+use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::{Fate, Probe};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome, run, run_bare};
 use espbench_sim::lab::profile::Cost;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::radio::WifiMode;
 use std::sync::Arc;
 use std::time::Duration;
 

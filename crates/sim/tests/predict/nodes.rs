@@ -1,11 +1,11 @@
 //! Whole nodes.
 
 use crate::rig::{AIR, close, delivered, load, lost, probes, scene};
+use espbench_dot11::check::bianchi::refined;
+use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::check::bianchi::refined;
 use espbench_sim::lab::predict::{Arrival, run, run_bare};
-use espbench_sim::radio::WifiMode;
 use std::time::Duration;
 
 const ONE: EspNowCast = EspNowCast::Broadcast { copies: 1, ack: false };

@@ -1,12 +1,12 @@
 //! A room in which all hear each other well, and what is counted of its messages.
 
 use esp_now::node::print::Level;
+use espbench_dot11::radio::{RadioChip, WifiMode};
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
-use espbench_sim::radio::{RadioChip, WifiMode};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! A short conversation, whole: what a transcript looks like.
 
 use crate::rig::{plays, settings, talk_with};
+use espbench_dot11::random::Chance;
 use espbench_model::time::Duration;
-use espbench_sim::random::Chance;
 use espbench_sim::talk::Medium;
 use espbench_sim::talk::transcript::TalkFilter;
 

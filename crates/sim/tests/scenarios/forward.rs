@@ -2,7 +2,7 @@
 
 use crate::rig::{Talk, plays, settings, talk_with};
 use esp_now::node::task::{Event, Settings};
-use espbench_sim::random::Chance;
+use espbench_dot11::random::Chance;
 use espbench_sim::talk::{Conversation as _, Medium, NodeId};
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! Scripts at consoles.
 
 use crate::toys::Console;
+use espbench_dot11::random::Chance;
 use espbench_model::time::Duration;
-use espbench_sim::random::Chance;
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation as _, Fleet, FleetSetup, NodeId, Transcript, play};
 

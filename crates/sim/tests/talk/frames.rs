@@ -1,9 +1,9 @@
 //! What happens to frames on their way.
 
 use crate::toys::{Talker, one_talks};
+use espbench_dot11::random::Chance;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_sim::random::Chance;
 use espbench_sim::talk::medium::dsss_1m;
 use espbench_sim::talk::note::MissReason;
 use espbench_sim::talk::transcript::{TalkEvent, TalkFilter};

@@ -3,9 +3,9 @@
 use crate::toys::{Console, Talker, one_talks};
 use esp_now::node::board::{Board, Key, Slot};
 use esp_now::node::{Input, Output};
+use espbench_dot11::random::Chance;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_sim::random::Chance;
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{
     Conversation as _, DeviceModel, FirmwareImage, Fleet, FleetSetup, Medium, NodeId, Transcript,

@@ -3,8 +3,8 @@
 use super::super::output;
 use crate::labs;
 use crate::say::say;
+use espbench_dot11::check::table::table;
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_sim::check::table::table;
 use espbench_sim::lab::file::{Kind, Overrides};
 use std::process::ExitCode;
 

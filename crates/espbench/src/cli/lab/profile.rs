@@ -4,10 +4,10 @@ use super::super::output;
 use crate::labs;
 use crate::render::text;
 use anyhow::bail;
+use espbench_dot11::radio::{GuardInterval, Preamble, RadioChip, WifiMode};
 use espbench_measure::table::Column;
 use espbench_sim::lab::file::{Constant, Constants, Kind, constants};
 use espbench_sim::lab::profile::Confidence;
-use espbench_sim::radio::{GuardInterval, Preamble, RadioChip, WifiMode};
 
 /// Flags.
 #[derive(Debug, clap::Args)]

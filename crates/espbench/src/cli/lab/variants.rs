@@ -1,11 +1,11 @@
 //! A lab with variants, as tables: what each variant is, and what its firmware is set to.
 
 use crate::render::text;
+use espbench_dot11::wifi::{DataRates, PowerSave};
 use espbench_measure::table::Column;
 use espbench_model::sdkconfig::{ConfigOption, Kind, OptionValues};
 use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::scene::{NetRole, PcLink, Scene};
-use espbench_sim::wifi::{DataRates, PowerSave};
 
 /// Describes a lab with variants: its rooms, and the settings of its firmware.
 ///

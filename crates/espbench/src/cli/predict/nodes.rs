@@ -4,8 +4,8 @@ use super::bench::{Bench, Case};
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
+use espbench_dot11::radio::WifiMode;
 use espbench_measure::predict::{Answer, Question, devices};
-use espbench_sim::radio::WifiMode;
 use std::process::ExitCode;
 use std::str::FromStr;
 

@@ -4,6 +4,7 @@ use super::super::common::{OutputArgs, distance};
 use crate::sys;
 use anyhow::bail;
 use clap::ValueEnum;
+use espbench_dot11::radio::WifiMode;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::settings::{Setting, Settings};
@@ -11,7 +12,6 @@ use espbench_measure::units::{self, Dimension, print_duration};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use espbench_sim::lab::predict::{Arrival, Load};
-use espbench_sim::radio::WifiMode;
 use std::time::Duration;
 
 /// Messages that wait in the application, if nothing else is said.

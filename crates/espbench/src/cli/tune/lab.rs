@@ -2,6 +2,8 @@
 
 use super::Args;
 use anyhow::{Context as _, anyhow, bail};
+use espbench_dot11::random::{Purpose, RngStream};
+use espbench_dot11::wifi::PowerSave;
 use espbench_measure::run::Site;
 use espbench_measure::tune::outcome::{round_trips, throughput};
 use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power, Want};
@@ -16,8 +18,6 @@ use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, Scene};
 use espbench_sim::lab::suite::Failed;
 use espbench_sim::lab::wifi::suite::run_in;
-use espbench_sim::random::{Purpose, RngStream};
-use espbench_sim::wifi::PowerSave;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,11 +3,11 @@
 use super::key::{Is, Key, ROOM_M};
 use super::wrong::{Wrong, hint};
 use crate::lab::scene::Point;
-use crate::radio::WifiMode;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
+use espbench_dot11::radio::WifiMode;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 

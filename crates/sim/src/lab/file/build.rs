@@ -6,10 +6,10 @@ use super::wrong::Wrong;
 use super::{Overrides, Surroundings};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{Background, Device, Point, Scene};
-use crate::random::{Purpose, RngStream};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use espbench_dot11::random::{Purpose, RngStream};
 
 /// A lab and what it refers to.
 pub(super) struct Build<'l> {

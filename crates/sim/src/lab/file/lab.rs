@@ -9,11 +9,11 @@ use super::wrong::{Wrong, hint};
 use super::{Kind, Need};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Point, Router};
-use crate::radio::{RadioChip, WifiMode};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::radio::{RadioChip, WifiMode};
 
 /// The most devices of a lab: what the room's numbers of stations were tried with.
 pub(super) const MOST_DEVICES: usize = 20_000;

@@ -4,9 +4,9 @@ use super::block::Block;
 use super::key::{Is, Key, ROOM_M, key};
 use super::wrong::Wrong;
 use crate::lab::scene::Point;
-use crate::random::RngStream;
 use alloc::format;
 use core::f64::consts::PI;
+use espbench_dot11::random::RngStream;
 
 const STEP: Key = key("step_m", Is::Number(0.001, ROOM_M), "", "metres from one to the next");
 

@@ -4,11 +4,11 @@ use super::ledger::{Kind, Ledger, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
 use crate::lab::scene::Scene;
-use crate::mac::{
+use alloc::vec::Vec;
+use espbench_dot11::mac::{
     self, GROUP, MacUser, MissedReception, Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use crate::radio::WifiMode;
-use alloc::vec::Vec;
+use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNowCast;

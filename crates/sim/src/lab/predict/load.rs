@@ -1,10 +1,10 @@
 //! How often the applications send, and how.
 
 use crate::lab::scene::Scene;
-use crate::random::{Purpose, RngStream};
 use core::time::Duration;
 use esp_now::component::{FrameConfig, HEADER_LEN};
 use esp_now::frame::mpdu_len;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::workload::EspNowCast;
 
 /// Bytes at the front of a payload that number the message.

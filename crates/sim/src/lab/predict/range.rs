@@ -2,10 +2,10 @@
 
 use crate::lab::profile::Profile;
 use crate::lab::scene::Environment;
-use crate::radio::error::Curve;
-use crate::radio::power::{factor, milliwatts};
-use crate::radio::receiver::Receiver;
-use crate::radio::{Channel, WifiMode};
+use espbench_dot11::radio::error::Curve;
+use espbench_dot11::radio::power::{factor, milliwatts};
+use espbench_dot11::radio::receiver::Receiver;
+use espbench_dot11::radio::{Channel, WifiMode};
 
 /// Farther than this nobody looks, in metres.
 const FARTHEST_M: f64 = 100_000.0;

@@ -7,11 +7,11 @@ mod ip;
 pub use ip::{IpCosts, Memory, Processor, WifiLimits};
 
 use crate::power::Currents;
-use crate::radio::RadioChip;
 pub use crate::talk::chip::Cost;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::radio::RadioChip;
 
 /// Confidence in a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

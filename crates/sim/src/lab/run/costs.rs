@@ -35,10 +35,10 @@ pub(super) fn install(board: &mut MemoryBoard, profile: &Profile, rates: &Arc<Wo
 mod tests {
     use super::*;
     use crate::lab::profile::Cost;
-    use crate::radio::RadioChip;
     use crate::talk::NodeId;
     use alloc::vec::Vec;
     use esp_now::node::board::{Board, Work};
+    use espbench_dot11::radio::RadioChip;
     use espbench_model::time::Instant;
 
     const MS: u64 = 1_000_000;

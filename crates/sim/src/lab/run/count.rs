@@ -3,8 +3,8 @@
 use super::Lab;
 use super::tap::Tap;
 use crate::lab::record::Record;
-use crate::mac::MacCounters;
 use crate::talk::Conversation as _;
+use espbench_dot11::mac::MacCounters;
 
 /// One of the MAC's counters.
 type Of = fn(&MacCounters) -> u64;

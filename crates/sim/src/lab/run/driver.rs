@@ -2,9 +2,9 @@
 
 use super::blame::Blame;
 use crate::lab::profile::Profile;
-use crate::radio::WifiMode;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
+use espbench_dot11::radio::WifiMode;
 use espbench_model::time::Instant;
 
 /// What a driver has dropped.

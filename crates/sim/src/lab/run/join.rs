@@ -12,7 +12,6 @@
 
 use super::mac_host::MacHost;
 use super::tap::Tap;
-use crate::mac::{Reception, WirelessMedium};
 use crate::talk::{MemoryBoard, NodeId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -21,6 +20,7 @@ use esp_now::node::Input;
 use esp_now::node::board::{Board as _, Key};
 use esp_now::node::prov::STORED_LEN;
 use esp_now::node::task::Event;
+use espbench_dot11::mac::{Reception, WirelessMedium};
 use espbench_model::time::Instant;
 
 /// Bytes of an SSID in [`Key::Wifi`].

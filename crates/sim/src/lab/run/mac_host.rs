@@ -10,10 +10,6 @@ use super::tap::{Content, Tap};
 use crate::lab::token::{FrameTag, Wake};
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::lab::wifi::Network;
-use crate::mac::{
-    FrameKind, GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxFrame, TxStatus,
-    WirelessMedium,
-};
 use crate::talk::device_set::{Cue, DeviceHost, DeviceSet, Stuck};
 use crate::talk::node::Node;
 use crate::talk::note::{self, MissReason, Note};
@@ -24,6 +20,10 @@ use alloc::vec::Vec;
 use esp_now::frame::mpdu_len;
 use esp_now::node::task::Event;
 use esp_now::node::{Frame, Input, Read};
+use espbench_dot11::mac::{
+    FrameKind, GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxFrame, TxStatus,
+    WirelessMedium,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Sample};
 use espbench_model::time::Instant;

@@ -2,11 +2,11 @@
 
 use crate::lab::scene::{Background, Router};
 use crate::lab::token::FrameTag;
-use crate::mac::{GROUP, TxFrame, WirelessMedium};
-use crate::radio::{Hr, WifiMode};
-use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::mac::{GROUP, TxFrame, WirelessMedium};
+use espbench_dot11::radio::{Hr, WifiMode};
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
 /// Beacons go at the lowest basic rate: 1 Mbit/s with the long preamble.

@@ -5,13 +5,13 @@ use super::mac_host::MacHost;
 use super::tap::Tap;
 use crate::lab::token::Wake;
 use crate::lab::wifi::TrafficSums;
-use crate::mac::WirelessMedium;
 use crate::talk::NodeId;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use core::time::Duration;
 use esp_now::component::{DataType, FrameConfig};
 use esp_now::node::task::{Outcome, Outgoing};
+use espbench_dot11::mac::WirelessMedium;
 use espbench_model::time::Instant;
 
 /// The node that reports go to.

@@ -3,11 +3,11 @@
 use super::Point;
 use crate::lab::profile::Profile;
 use crate::power::{CurrentDraw, Modulation, PowerSettings};
-use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
-use crate::wifi::{DataRates, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes};
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
+use espbench_dot11::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
+use espbench_dot11::wifi::{DataRates, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes};
 use espbench_model::sdkconfig::{OptionValues, SdkConfig};
 
 /// Columns that identify a variant's results, beside the settings of the test.

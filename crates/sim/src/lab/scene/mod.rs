@@ -20,8 +20,6 @@ pub use machine::{
 pub use stations::StationNumbers;
 
 use super::profile::{Profile, Source};
-use crate::radio::WifiMode;
-use crate::wifi::WifiSecurity;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -29,6 +27,8 @@ use core::time::Duration;
 use esp_now::node::device::Setup;
 use esp_now::node::print::Level;
 use esp_now::node::task::Settings;
+use espbench_dot11::radio::WifiMode;
+use espbench_dot11::wifi::WifiSecurity;
 
 /// A place in the room, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,13 +5,13 @@ use crate::lab::wifi::setup::{
     EspSetup, HeapSetup, Kind, MachineSetup, NetworkSetup, PcSetup, Place, Wire,
 };
 use crate::net::Stack;
-use crate::wifi::{
-    ApConfig, Capabilities, CoexistenceConfig, ConnectionlessWindow, DataRates, StationConfig,
-    WifiRole,
-};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::wifi::{
+    ApConfig, Capabilities, CoexistenceConfig, ConnectionlessWindow, DataRates, StationConfig,
+    WifiRole,
+};
 use espbench_model::sdkconfig::SdkConfig;
 
 impl Scene {

@@ -1,16 +1,16 @@
 //! The stations of a scene, as the medium has them: their order, places, powers and MACs.
 
 use super::{AccessPoint, Dongle, NetDevice, NetRole, PcLink, Scene};
-use crate::air::AdjacentChannels;
 use crate::lab::radio::{Radio, Stand, receivers};
-use crate::mac::{AmpduConfig, MacConfig, MediumConfig};
-use crate::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
+use espbench_dot11::air::AdjacentChannels;
+use espbench_dot11::mac::{AmpduConfig, MacConfig, MediumConfig};
+use espbench_dot11::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
 use espbench_model::sdkconfig::SdkConfig;
 
 /// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).

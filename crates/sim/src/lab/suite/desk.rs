@@ -4,13 +4,13 @@ use super::Failed;
 use crate::lab::record::Record;
 use crate::lab::run::{Lab, Printed, Tap};
 use crate::lab::scene::Scene;
-use crate::random::{Purpose, RngStream};
 use crate::talk::conversation::read_up_to;
 use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::sample::{Link, Sample};
 use espbench_model::time::Instant;
 

@@ -22,12 +22,12 @@ pub use levels::Courses;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
 
-use crate::mac::{MissedReception, Ppdu};
-use crate::radio::WifiMode;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::mac::{MissedReception, Ppdu};
+use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 use occupancy::Usage;

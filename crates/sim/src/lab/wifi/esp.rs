@@ -8,9 +8,9 @@ use super::network::Network;
 use super::pool::Pool;
 use super::program::{Space, step};
 use crate::lab::profile::IpCosts;
-use crate::mac::{Ppdu, WirelessMedium};
 use crate::net::HeapStats;
 use alloc::vec::Vec;
+use espbench_dot11::mac::{Ppdu, WirelessMedium};
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 

@@ -2,7 +2,7 @@
 //!
 //! One board asks, by unicast, at given times or when its next interval begins
 //! (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`); the other sends each request back. Frames
-//! are [`WifiLayer::send_foreign`](crate::wifi::WifiLayer::send_foreign)'s, so that radios sleep and wake as
+//! are [`WifiLayer::send_foreign`](espbench_dot11::wifi::WifiLayer::send_foreign)'s, so that radios sleep and wake as
 //! their firmware has it. What the MAC's attempts do not bring into a window is lost.
 
 use super::MachineId;
@@ -12,13 +12,13 @@ use super::machine::{Body, Job};
 use super::network::Network;
 use crate::lab::run::{Lab, Tap};
 use crate::lab::token::{FrameTag, Wake};
-use crate::mac::{Ppdu, Reception, TxFrame, TxStatus, WirelessMedium};
-use crate::radio::WifiMode;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::frame::mpdu_len;
+use espbench_dot11::mac::{Ppdu, Reception, TxFrame, TxStatus, WirelessMedium};
+use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::{Cause, Fate, Probe};
 use espbench_model::time::Instant;
 

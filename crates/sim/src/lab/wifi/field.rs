@@ -7,14 +7,14 @@ use super::pool::{ALL, Head, Pool};
 use super::setup::Place;
 use super::watch::Watched;
 use crate::lab::token::Wake;
-use crate::mac::{GROUP, WirelessMedium};
 use crate::power::ModemState;
-use crate::wifi::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::mac::{GROUP, WirelessMedium};
+use espbench_dot11::wifi::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 

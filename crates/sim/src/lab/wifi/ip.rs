@@ -5,8 +5,8 @@ use super::field::Field;
 use super::machine::{Body, Job, Machine};
 use super::pool::Pool;
 use super::program::{Outbox, Space};
-use crate::mac::WirelessMedium;
 use alloc::vec::Vec;
+use espbench_dot11::mac::WirelessMedium;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 

@@ -6,10 +6,10 @@ use super::{Told, TrafficSums};
 use crate::lab::profile::IpCosts;
 use crate::net::{HeapStats, IpHost, ProgramId};
 use crate::power::{self, ModemState, StateMeter};
-use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::sample::Link;
 use espbench_model::time::Instant;
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A [`Lab`] has, beside the devices that run the esp-now component, stations and access points
-//! ([`crate::wifi`]), and machines: ESPs, whose processor takes time for each packet and whose buffers are few, and PCs, on a
+//! ([`espbench_dot11::wifi`]), and machines: ESPs, whose processor takes time for each packet and whose buffers are few, and PCs, on a
 //! wire behind an access point or with a radio of their own. Each machine is an IP host
 //! ([`crate::net`]) with programs (`espbench_proto::node::app`).
 //!
@@ -48,12 +48,12 @@ pub use setup::{EspSetup, MachineSetup, NetworkSetup, PcSetup};
 
 use super::run::{Lab, Tap};
 
-use crate::mac::WirelessMedium;
 use crate::net;
 use crate::power::StateTimes;
-use crate::wifi::{self, Joined, WifiLayer, WifiRole};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use espbench_dot11::mac::WirelessMedium;
+use espbench_dot11::wifi::{self, Joined, WifiLayer, WifiRole};
 use espbench_model::sample::{Cause, Fate, Link, Sample};
 use espbench_model::time::Instant;
 use machine::{Keeps, Machine};

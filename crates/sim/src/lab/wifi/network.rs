@@ -4,11 +4,13 @@ use super::field::{Carried, Field, Relay};
 use super::machine::{Awaits, Body, Keeps, Machine, Running};
 use super::setup::Program;
 use crate::lab::token::FrameTag;
-use crate::mac::{GROUP, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium};
 use crate::power::{ModemState, Modulation};
-use crate::wifi::{self, Msdu, SendError, WifiLayer};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use espbench_dot11::mac::{
+    GROUP, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium,
+};
+use espbench_dot11::wifi::{self, Msdu, SendError, WifiLayer};
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 

@@ -5,8 +5,8 @@ use super::machine::{Awaits, Body, Pc};
 use super::program::{Space, step};
 use super::setup::Place;
 use crate::lab::scene::Delay;
-use crate::mac::{GROUP, WirelessMedium};
 use core::time::Duration;
+use espbench_dot11::mac::{GROUP, WirelessMedium};
 use espbench_model::time::Instant;
 
 /// How long a PC's program takes for a call.

@@ -3,10 +3,10 @@
 use crate::lab::profile::IpCosts;
 use crate::lab::scene::Delay;
 use crate::net::Stack;
-use crate::wifi::WifiRole;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::wifi::WifiRole;
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_proto::node::app::App;
 

@@ -9,13 +9,13 @@ mod laws;
 mod loss;
 
 use super::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
-use crate::random::{Chance, Purpose, RngStream};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::time::Duration;
+use espbench_dot11::random::{Chance, Purpose, RngStream};
 use espbench_model::sample::Sample;
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_model::time::Instant;

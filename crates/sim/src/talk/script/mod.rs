@@ -31,12 +31,12 @@ pub(crate) use run::List;
 pub use run::{PlayError, play};
 
 use super::device::NodeId;
-use crate::random::Chance;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use esp_now::node::board::Slot;
+use espbench_dot11::random::Chance;
 
 /// Longest wait of `wait until` where nothing is said, and of a command for its prompt.
 pub const PATIENCE: Duration = Duration::from_mins(1);

@@ -2,11 +2,11 @@
 
 use super::line::ScriptLine;
 use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
-use crate::random::Chance;
 use crate::talk::image::{LEN_MAX, LEN_MIN};
 use alloc::string::String;
 use alloc::vec::Vec;
 use esp_now::node::board::Slot;
+use espbench_dot11::random::Chance;
 
 const STATEMENTS: &str =
     "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer`, `key` or a comment";
@@ -348,7 +348,8 @@ mod tests {
             "off",
             "reset ",
         ];
-        let mut random = crate::random::RngStream::stream(1, 0, crate::random::Purpose::Board);
+        let mut random =
+            espbench_dot11::random::RngStream::stream(1, 0, espbench_dot11::random::Purpose::Board);
         let mut read = 0;
         for _ in 0..20_000 {
             let text: String = (0..random.bits() % 12)

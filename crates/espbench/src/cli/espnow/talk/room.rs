@@ -3,11 +3,11 @@
 use super::Args;
 use crate::capture::{AirCapture, CaptureOrigin};
 use crate::labs;
+use espbench_dot11::mac::MacCounters;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{Kind, Overrides};
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::Conversation as _;
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -12,15 +12,15 @@ use crate::lab::scene::{
     AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Device, Dongle,
     NetDevice, NetRole, Pc, PcLink, Point, Program, Scan, Scene,
 };
-use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
-use crate::random::{Purpose, RngStream};
-use crate::wifi::{DataRates, PowerSave, WifiSecurity};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
+use espbench_dot11::random::{Purpose, RngStream};
+use espbench_dot11::wifi::{DataRates, PowerSave, WifiSecurity};
 use espbench_model::sdkconfig::{self, Context, OptionValues, Release};
 
 /// Ticks without work that FreeRTOS must expect to sleep: the default of

@@ -9,10 +9,10 @@ use super::super::wrong::Wrong;
 use super::keys::{GROUP, ROUTER, TABLES};
 use crate::lab::profile::{Confidence, Source};
 use crate::lab::scene::Point;
-use crate::radio::WifiMode;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_dot11::radio::WifiMode;
 use espbench_model::sdkconfig;
 use espbench_model::text;
 

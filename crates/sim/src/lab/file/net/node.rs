@@ -8,10 +8,10 @@ use super::build::Table;
 use super::keys::ESP_NOW;
 use super::layer::{FIRMWARE, PATTERN};
 use crate::lab::scene::{AccessPoint, Application, Device, Pc};
-use crate::radio::WifiMode;
-use crate::random::RngStream;
 use alloc::format;
 use alloc::vec::Vec;
+use espbench_dot11::radio::WifiMode;
+use espbench_dot11::random::RngStream;
 
 /// Keys of a group that say something of such devices.
 const KEYS: [&str; 14] = [

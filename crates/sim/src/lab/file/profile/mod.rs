@@ -9,8 +9,8 @@ use super::key::{Is, Key, key};
 use super::wrong::Wrong;
 use super::{Kind, Need};
 use crate::lab::profile::Profile;
-use crate::radio::RadioChip;
 use alloc::string::String;
+use espbench_dot11::radio::RadioChip;
 
 pub(super) use device::COST;
 
@@ -45,7 +45,7 @@ pub(super) const OWN: [Key; 4] = [
         "chip",
         Is::Word(&CHIPS),
         "that of `like`",
-        "the radio: sensitivities and powers come from its datasheet (`sim::radio::chip`)",
+        "the radio: sensitivities and powers come from its datasheet (`dot11::radio::chip`)",
     ),
     key("chip_name", Is::Text, "the chip's", "identity column `chip` of results"),
     key("like", Is::Text, "none", "a profile whose constants hold where this one says nothing"),

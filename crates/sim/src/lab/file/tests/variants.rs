@@ -3,9 +3,9 @@
 use super::*;
 use crate::lab::scene::{NetRole, PcLink, Scene};
 use crate::power::{CurrentDraw, Currents, Modulation, PowerSettings};
-use crate::radio::ChannelWidth;
-use crate::wifi::DataRates;
 use core::fmt::Write as _;
+use espbench_dot11::radio::ChannelWidth;
+use espbench_dot11::wifi::DataRates;
 
 fn rates(rates: &DataRates) -> String {
     match rates {

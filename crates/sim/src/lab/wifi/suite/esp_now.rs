@@ -7,11 +7,11 @@
 use super::{Cell, Failed};
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::esp_now::EspNowEcho;
-use crate::random::{Purpose, RngStream};
 use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::fact;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;

@@ -4,10 +4,10 @@ use super::{Cell, Failed};
 use crate::lab::scene::NetRole;
 use crate::lab::wifi::suite::told::charged;
 use crate::power::StateTimes;
-use crate::random::{Purpose, RngStream};
 use crate::talk::Conversation as _;
-use crate::wifi::{BEACON_INTERVAL, Joined};
 use core::time::Duration;
+use espbench_dot11::random::{Purpose, RngStream};
+use espbench_dot11::wifi::{BEACON_INTERVAL, Joined};
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::workload::WifiJoin;
 

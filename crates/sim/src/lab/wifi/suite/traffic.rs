@@ -8,13 +8,13 @@
 use super::Cell;
 use crate::lab::scene::Application;
 use crate::lab::wifi::{MachineId, TrafficSums};
-use crate::random::{Purpose, RngStream};
 use crate::talk::{Conversation as _, NodeId};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::workload::{Direction, EchoFormat, Iperf, Transport, UdpEcho};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{EchoProbe, EchoServer, IperfClient, IperfServer, IperfSetup};

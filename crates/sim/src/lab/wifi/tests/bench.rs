@@ -2,13 +2,13 @@
 
 use super::super::MachineId;
 use super::super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, NetworkSetup, PcSetup, Place};
-use crate::air::{RadioLinks, ReceiverConfig};
 use crate::lab::file::Library;
 use crate::lab::run::{Lab, LabSetup};
-use crate::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use crate::net::Stack;
-use crate::radio::{BasicRates, Timing};
-use crate::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
+use espbench_dot11::air::{RadioLinks, ReceiverConfig};
+use espbench_dot11::mac::{AmpduConfig, MacConfig, WirelessMedium};
+use espbench_dot11::radio::{BasicRates, Timing};
+use espbench_dot11::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_proto::node::app::Endpoint;
 use std::vec;
