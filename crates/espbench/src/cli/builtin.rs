@@ -18,9 +18,14 @@ pub const PLANS: [(&str, &str); 9] = [
     ("shared-channel", include_str!("../../../../plans/shared-channel.toml")),
 ];
 
-/// Name and text of the plans of Espressif's ESP-NOW test report, in its order. A plan's name is also
-/// that of the published table that it is held against; the lab follows from the test.
-pub const SUITES: [(&str, &str); 10] = [
+/// Name and text of the suites, in the order in which `espbench run` goes through them where nothing is
+/// named: first those of Espressif's ESP-NOW test report, in its order, whose labs follow from the test;
+/// then those of the documents of devices over Wi-Fi.
+///
+/// A plan's name is also that of the published table that it is held against. Where a plan for real
+/// devices has the name of the table, `wifi-` stands before it: `udp-echo` in the lab is `wifi-udp-echo`
+/// ([`of_lab`]).
+pub const SUITES: [(&str, &str); 16] = [
     ("one-way-latency", include_str!("../../../../plans/esp-now-one-way-latency.toml")),
     ("round-trip", include_str!("../../../../plans/esp-now-round-trip.toml")),
     ("throughput", include_str!("../../../../plans/esp-now-throughput.toml")),
@@ -37,11 +42,6 @@ pub const SUITES: [(&str, &str); 10] = [
     ("ota", include_str!("../../../../plans/esp-now-ota.toml")),
     ("handshake", include_str!("../../../../plans/esp-now-handshake.toml")),
     ("provisioning", include_str!("../../../../plans/esp-now-provisioning.toml")),
-];
-
-/// Suites of the documents of devices over Wi-Fi. Where a plan for real devices has the name of the
-/// table, `wifi-` stands before it: `udp-echo` in the lab is `wifi-udp-echo` ([`of_lab`]).
-pub const WIFI: [(&str, &str); 6] = [
     ("wifi-udp-echo", include_str!("../../../../plans/wifi-udp-echo.toml")),
     ("esp8266-iperf", include_str!("../../../../plans/esp8266-iperf.toml")),
     ("esp32c3-best", include_str!("../../../../plans/esp32c3-best.toml")),
@@ -50,21 +50,16 @@ pub const WIFI: [(&str, &str); 6] = [
     ("wifi-mqtt-rate", include_str!("../../../../plans/wifi-mqtt-rate.toml")),
 ];
 
-/// Returns every suite; `espbench run` carries them out where nothing is named.
-pub fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SUITES.into_iter().chain(WIFI)
-}
-
 /// Returns every plan that the tool carries, the suites first.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    suites().chain(PLANS)
+    SUITES.into_iter().chain(PLANS)
 }
 
 /// Returns the suite that does in the lab what the plan of that name does with real devices; the
 /// name itself where there is none.
 #[must_use]
 pub fn of_lab(name: &str) -> &str {
-    let own = WIFI.iter().find(|(suite, _)| suite.strip_prefix(PREFIX) == Some(name));
+    let own = SUITES.iter().find(|(suite, _)| suite.strip_prefix(PREFIX) == Some(name));
     own.map_or(name, |(suite, _)| suite)
 }
 
@@ -116,35 +111,23 @@ mod tests {
         assert!(!said("something-else").contains("Did you mean"));
     }
 
-    /// Each published cell of the report is of a cell of the suite of its table.
+    /// Counts the cells of the suites: each published cell of the ESP-NOW report is of one. Over Wi-Fi
+    /// `tcp-rate` has its runs in few cells, and two rows of `esp32c3-best` are of raw 802.11.
     #[test]
-    fn the_suites_have_the_reports_matrix() {
-        let cells = |name: &str| plan(name).unwrap().workloads.len();
-        let sizes = SUITES.map(|(name, _)| (name, cells(name)));
-        assert_eq!(
-            sizes,
-            [
-                ("one-way-latency", 6),
-                ("round-trip", 18),
-                ("throughput", 24),
-                ("crypto-time", 6),
-                ("one-way-latency-secure", 6),
-                ("round-trip-secure", 6),
-                ("multi-device-round-trip", 12),
-                ("ota", 13),
-                ("handshake", 10),
-                ("provisioning", 10),
-            ]
-        );
-    }
-
-    /// Counts the cells of the suites over Wi-Fi; `tcp-rate` has its runs in few cells, and two
-    /// rows of `esp32c3-best` are of raw 802.11.
-    #[test]
-    fn the_suites_over_wifi_have_the_documents_matrix() {
+    fn the_suites_have_the_documents_matrix() {
         use espbench_measure::wifi::Document;
-        let sizes = WIFI.map(|(name, _)| (name, plan(name).unwrap().workloads.len()));
+        let sizes = SUITES.map(|(name, _)| (name, plan(name).unwrap().workloads.len()));
         let wanted = [
+            ("one-way-latency", 6),
+            ("round-trip", 18),
+            ("throughput", 24),
+            ("crypto-time", 6),
+            ("one-way-latency-secure", 6),
+            ("round-trip-secure", 6),
+            ("multi-device-round-trip", 12),
+            ("ota", 13),
+            ("handshake", 10),
+            ("provisioning", 10),
             ("wifi-udp-echo", 23),
             ("esp8266-iperf", 27),
             ("esp32c3-best", 8),
@@ -153,10 +136,11 @@ mod tests {
             ("wifi-mqtt-rate", 5),
         ];
         assert_eq!(sizes, wanted);
-        for (name, _) in WIFI {
+        for (name, _) in SUITES {
             let all = plan(name).unwrap().workloads;
             let of = |w: &espbench_model::workload::Workload| {
-                w.variant().is_some() && Document::of_plan(name, w.kind()).is_some()
+                w.ip().is_none()
+                    || w.variant().is_some() && Document::of_plan(name, w.kind()).is_some()
             };
             assert!(all.iter().all(of), "{name}");
         }

@@ -12,7 +12,7 @@ use crate::transport::Url;
 use anyhow::bail;
 use espbench_measure::plan::Set;
 use espbench_measure::run::RunFacts;
-use espbench_model::workload::Workload;
+use espbench_sim::lab::suite;
 use std::process::ExitCode;
 
 /// Flags.
@@ -55,7 +55,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let set = if args.plans.is_empty() {
         flow::set_of(
-            builtin::suites().map(|(name, _)| builtin::plan(name)).collect::<Result<_, _>>()?,
+            builtin::SUITES
+                .iter()
+                .map(|(name, _)| builtin::plan(name))
+                .collect::<Result<_, _>>()?,
         )?
     } else {
         let is_lab = |on: &String| on == "sim" || on.starts_with("sim:");
@@ -82,9 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Returns the target that plans have where none is named.
 fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
-    let is_radio =
-        |workload: &Workload| matches!(workload, Workload::EspNow(_) | Workload::Wifi(_));
-    let mut plans = set.plans.iter().map(|plan| plan.workloads.iter().all(is_radio));
+    let mut plans = set.plans.iter().map(|plan| plan.workloads.iter().all(suite::is_for_lab));
     let first = plans.next().unwrap_or(true);
     if plans.any(|other| other != first) {
         bail!(

@@ -18,7 +18,7 @@ const KINDS: [(&str, &[&str], &str); 7] = [
 const REGISTRY: &str = "measure/src/kind/mod.rs";
 
 /// The engine's runner: the targets, and what a cell has the devices of the virtual lab do.
-const RUNNER: [&str; 3] = ["espbench/src/target/", "sim/src/lab/suite/", "sim/src/lab/wifi/suite/"];
+const RUNNER: [&str; 2] = ["espbench/src/target/", "sim/src/lab/suite/"];
 
 /// Files beyond these that name a kind, each for a reason. Take out what no longer does.
 const ELSEWHERE: &[(&str, &[&str])] = &[
@@ -38,11 +38,9 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
     // Bounds, of kinds that have such.
     ("espbench/src/cli/output.rs", &["esp-now"]),
-    ("sim/src/floor/wifi.rs", &["iperf", "tcp-rate", "udp-echo", "wifi-join"]),
+    ("sim/src/floor/wifi.rs", &["iperf", "mqtt-rate", "ping", "tcp-rate", "udp-echo", "wifi-join"]),
     // Work that a search of settings has done.
     ("espbench/src/cli/tune/lab.rs", &["iperf", "udp-echo"]),
-    // What has no variant and yet a radio.
-    ("espbench/src/cli/run.rs", &["esp-now"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.
     ("espbench/src/cli/predict/mod.rs", &["esp-now"]),
     ("espbench/src/cli/report.rs", &["esp-now"]),

@@ -130,7 +130,7 @@ pub fn of(work: &Wifi, means: WifiParams) -> Vec<PhyBound> {
                 .map(|metric| (metric, once))
                 .into()
         }
-        _ => Vec::new(),
+        IpTest::UdpEcho(_) | IpTest::Ping(_) | IpTest::MqttRate(_) => Vec::new(),
     }
 }
 

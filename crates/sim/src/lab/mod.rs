@@ -7,7 +7,7 @@
 //! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
 //! | [`mod@file`] | all of this as TOML, and the built-in ones |
 //! | [`radio`] | a scene's links, receivers and MAC settings |
-//! | [`suite`] | Espressif's ESP-NOW test report, carried out at the consoles of a lab |
+//! | [`suite`] | tests carried out in a lab, whatever their kind |
 //! | [`survey`] | who hears whom, before anything is sent |
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |

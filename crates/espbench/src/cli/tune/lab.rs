@@ -11,13 +11,12 @@ use espbench_model::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
 use espbench_model::sample::{Observer, Sample};
 use espbench_model::sdkconfig::{Chip, Context};
 use espbench_model::workload::{
-    Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
+    Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
 use espbench_sim::lab::file::Kind;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, Scene};
-use espbench_sim::lab::suite::Failed;
-use espbench_sim::lab::wifi::suite::run_in;
+use espbench_sim::lab::suite::{self, Failed};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -306,7 +305,8 @@ impl Lab {
         let variant = Name::new(&scene.variant).context("the variant's name is too long")?;
         let mut kept = Kept { cancel: self.cancel.clone(), ..Kept::default() };
         let free = scene.devices.first().map_or(0, heap);
-        match run_in(&Wifi { variant, test }, scene, seed, &mut kept) {
+        let work = Workload::Wifi(Wifi { variant, test });
+        match suite::run_in(&work, scene, seed, &mut (), &mut kept) {
             // With nothing left for packets Wi-Fi does not start, and with too little a test does
             // not come to its end: that is what the settings do.
             Ok(()) | Err(Failed::Endless(_)) => {}

@@ -8,7 +8,6 @@ mod ahead;
 #[cfg(test)]
 mod tests;
 mod watched;
-mod wifi;
 
 use super::{Sink, Target, TargetError};
 use ahead::{Ahead, Order};
@@ -17,7 +16,7 @@ use espbench_measure::run::Site;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::{Kind, Library};
 use espbench_sim::lab::record::Record;
-use espbench_sim::lab::suite::{self, Failed};
+use espbench_sim::lab::suite::{self, Failed, Seeds};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -111,27 +110,19 @@ impl Target for SimTarget {
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         let Rooms { library, lab, .. } = &*self.rooms;
-        let able = match workload {
-            Workload::EspNow(work) => suite::check(work, library, lab.as_deref()),
-            Workload::Wifi(work) => wifi::check(work, library, lab.as_deref()),
-            _ => {
-                let hint = "the lab's devices are ESP-NOW's, and those of a plan that names a \
-                            `variant`; use --on loopback, or a device";
-                return Err(self.unsupported(workload, hint.into()));
-            }
-        };
+        let able = suite::check(workload, library, lab.as_deref());
         able.map_err(|failed| self.unsupported(workload, failed.to_string()))
     }
 
     fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
-        let simulated =
-            |it: &&(Workload, u64)| matches!(it.0, Workload::EspNow(_) | Workload::Wifi(_));
-        let cells: Vec<(Workload, u64)> = cells.iter().filter(simulated).copied().collect();
+        let cells = cells.iter().filter(|it| suite::is_for_lab(&it.0));
+        let cells: Vec<(Workload, u64)> = cells.copied().collect();
         let (rooms, count) = (Arc::clone(&self.rooms), cells.len());
         let carry_out = move |order: Order, record: &mut dyn Record| {
             let file = rooms.capture_of(order.number, count);
+            let seeds = Seeds { place: seed, cell: order.seed };
             rooms
-                .carry_out(&order.work, (seed, order.seed), file.as_deref(), record)
+                .carry_out(&order.work, seeds, file.as_deref(), record)
                 .map_err(|failed| rooms.error(failed))
         };
         self.ahead = Some(Ahead::start(cells, self.threads, Box::new(carry_out)));

@@ -30,10 +30,15 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Watches the lab of that scene.
+    /// Watches the lab of that scene: its nodes or, where machines are in it, all stations.
     #[must_use]
     pub fn new(scene: &Scene, limits: Limits) -> Self {
-        Self::named(names(scene), scene.nodes.len(), limits)
+        if scene.devices.is_empty() {
+            return Self::named(names(scene), scene.nodes.len(), limits);
+        }
+        let names = scene.names();
+        let stations = names.len();
+        Self::named(names, stations, limits)
     }
 
     /// Watches a lab of stations with these names, the first `devices` of which are devices.
@@ -65,7 +70,7 @@ impl Tracer {
         }
     }
 
-    /// Returns the trace of a lab over Wi-Fi, once it is over.
+    /// Returns the trace, once the test is over.
     #[must_use]
     pub fn ended(self) -> Trace {
         let end = self.last;

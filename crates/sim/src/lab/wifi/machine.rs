@@ -188,7 +188,7 @@ pub(super) struct Machine<'a> {
 }
 
 /// Returns the address of a machine.
-pub(super) const fn address(number: usize) -> [u8; 4] {
+pub(in crate::lab) const fn address(number: usize) -> [u8; 4] {
     let number = number as u16 + 1;
     [10, 0, (number >> 8) as u8, number as u8]
 }

@@ -32,13 +32,12 @@ mod esp;
 pub mod esp_now;
 mod field;
 mod ip;
-mod machine;
+pub(in crate::lab) mod machine;
 mod network;
 mod pc;
 mod pool;
 mod program;
 pub mod setup;
-pub mod suite;
 #[cfg(test)]
 mod tests;
 pub mod watch;

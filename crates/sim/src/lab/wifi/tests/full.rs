@@ -1,14 +1,15 @@
 //! Where something is full.
 
-use super::super::{PcSetup, suite};
+use super::super::PcSetup;
 use super::Kept;
 use super::bench::{Bench, ESP, PC, at};
 use crate::lab::file::Library;
+use crate::lab::suite;
 use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sample::{Cause, Fate, Sample};
 use espbench_model::time::Instant;
-use espbench_model::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
+use espbench_model::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi, Workload};
 use espbench_proto::node::app::{TcpSender, TcpSink};
 use std::boxed::Box;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
     scene.access_points[0].queue = 2;
     let work = echoes(UdpEcho { size: 1000, count: 32, in_flight: 32, ..ECHO });
     let mut kept = Kept::default();
-    suite::run_in(&work, &scene, 1, &mut kept).unwrap();
+    suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap();
     let lost =
         |it: &&Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::NoBuffers));
     let lost = kept.samples.iter().filter(lost).count() as u64;
@@ -78,7 +79,7 @@ fn what_the_heap_has_no_room_for_is_counted() {
     let interval = Some(Duration::from_millis(100));
     let work = echoes(UdpEcho { interval, timeout: Duration::from_millis(50), ..ECHO });
     let mut kept = Kept::default();
-    suite::run_in(&work, &scene, 1, &mut kept).unwrap();
+    suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap();
     assert_eq!(kept.counts.get("heap-peak"), Some(&400));
     assert_eq!(kept.counts.get("rx-heap-full"), Some(&5), "{:?}", kept.counts);
     let lost = |it: &Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::ReceiveBuffers));
@@ -94,7 +95,10 @@ fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
     memory.heap_bytes = memory.fixed(&sdk);
     let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(RATE) };
     let mut kept = Kept::default();
-    let failed = std::format!("{}", suite::run_in(&work, &scene, 1, &mut kept).unwrap_err());
+    let failed = std::format!(
+        "{}",
+        suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap_err()
+    );
     assert!(failed.contains("esp_wifi_init() fails with ESP_ERR_NO_MEM: 10 static RX"), "{failed}");
     assert!(failed.contains("set fewer") && kept.samples.is_empty(), "{failed}");
 }

@@ -1,12 +1,12 @@
 //! How long a chip takes into its network, and for what.
 
-use super::super::suite;
 use super::Kept;
 use crate::lab::file::Library;
+use crate::lab::suite::{self, Seeds};
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Probe, Sample};
-use espbench_model::workload::{IpTest, Name, Wifi, WifiJoin};
+use espbench_model::workload::{IpTest, Name, Wifi, WifiJoin, Workload};
 use std::string::String;
 use std::vec::Vec;
 
@@ -25,7 +25,8 @@ fn joins(variant: &str, cold: bool) -> Kept {
     };
     let work = Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) };
     let mut kept = Kept::default();
-    suite::run(&work, &Library::built_in(), None, 1, &mut kept).unwrap();
+    suite::run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(1), &mut kept)
+        .unwrap();
     assert_eq!(probes(&kept).len(), 12);
     kept
 }
@@ -92,15 +93,17 @@ fn who_has_no_network_to_join_is_told_so() {
         timeout: Duration::from_secs(2),
         cold: true,
     };
-    let of =
-        |variant: &str| Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) };
+    let of = |variant: &str| {
+        Workload::Wifi(Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) })
+    };
     let mut kept = Kept::default();
-    let wrong = suite::run(&of("esp-now-always"), &library, None, 1, &mut kept).unwrap_err();
+    let wrong =
+        suite::run(&of("esp-now-always"), &library, None, Seeds::both(1), &mut kept).unwrap_err();
     assert!(std::format!("{wrong}").contains("ESP-NOW"), "{wrong}");
     // Too far away: it scans in vain, and each try is lost.
     let mut scene = library.net_scene("wifi-join", "join-esp32c3-wpa2").unwrap();
     scene.devices[0].at.x = 5000.0;
-    suite::run_in(&of("join-esp32c3-wpa2"), &scene, 1, &mut kept).unwrap();
+    suite::run_in(&of("join-esp32c3-wpa2"), &scene, 1, &mut (), &mut kept).unwrap();
     assert_eq!(probes(&kept).len(), 2);
     assert!(probes(&kept).iter().all(|it| matches!(it.fate, Fate::Lost(_))));
 }

@@ -1,17 +1,18 @@
 //! What a device draws while nothing is asked of it, beside what ESP-IDF's guide has.
 
-use super::super::{MachineId, suite};
+use super::super::MachineId;
 use super::Kept;
 use crate::lab::file::Library;
 use crate::lab::run::Lab;
 use crate::lab::scene::Scene;
+use crate::lab::suite::{self, Seeds};
 use crate::power::{PowerState, StateTimes};
 use crate::talk::Conversation as _;
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Sample};
-use espbench_model::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi};
+use espbench_model::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi, Workload};
 use std::string::String;
 use std::vec::Vec;
 
@@ -90,7 +91,8 @@ fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
         }),
     };
     let mut kept = Kept::default();
-    suite::run(&work, &Library::built_in(), None, 3, &mut kept).unwrap();
+    suite::run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(3), &mut kept)
+        .unwrap();
     let times: Vec<f64> = kept
         .samples
         .iter()

@@ -1,16 +1,17 @@
 //! Rooms with several routers and many devices.
 
-use super::super::{MachineId, suite};
+use super::super::MachineId;
 use super::Kept;
 use super::bench::at;
 use crate::lab::file::Library;
 use crate::lab::run::Lab;
 use crate::lab::scene::{Application, Scene};
+use crate::lab::suite;
 use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Observer, Probe, Sample};
 use espbench_model::workload::{
-    Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
+    Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
 use espbench_proto::node::app::{EchoProbe, EchoServer};
 use std::boxed::Box;
@@ -35,7 +36,7 @@ fn scene(variant: &str) -> Scene {
 fn ran(scene: &Scene, test: IpTest) -> Kept {
     let mut kept = Kept::default();
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test };
-    suite::run_in(&work, scene, 1, &mut kept).unwrap();
+    suite::run_in(&Workload::Wifi(work), scene, 1, &mut (), &mut kept).unwrap();
     kept
 }
 
@@ -149,7 +150,9 @@ fn devices_that_are_not_measured_work_and_are_counted_by_group() {
 fn what_only_one_device_does_at_a_time_is_refused_for_several() {
     let scene = scene("40-on-3-channels");
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test: IpTest::Join(JOIN) };
-    let said = suite::run_in(&work, &scene, 1, &mut Kept::default()).unwrap_err().to_string();
+    let said = suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut Kept::default())
+        .unwrap_err()
+        .to_string();
     assert!(
         said.contains("40 devices are measured at once") && said.contains("[[group]]"),
         "{said}"

@@ -1,14 +1,14 @@
 //! Nodes of ESP-NOW and stations of Wi-Fi on one channel.
 
-use super::super::suite;
 use super::Kept;
 use super::rooms::received_bits;
 use crate::lab::file::Library;
 use crate::lab::run::Lab;
 use crate::lab::scene::Scene;
+use crate::lab::suite;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Probe, Sample};
-use espbench_model::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi};
+use espbench_model::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi, Workload};
 use std::vec::Vec;
 
 const ECHO: UdpEcho = UdpEcho {
@@ -28,7 +28,7 @@ fn scene(variant: &str) -> Scene {
 fn ran(scene: &Scene) -> Kept {
     let mut kept = Kept::default();
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test: IpTest::UdpEcho(ECHO) };
-    suite::run_in(&work, scene, 1, &mut kept).unwrap();
+    suite::run_in(&Workload::Wifi(work), scene, 1, &mut (), &mut kept).unwrap();
     kept
 }
 

@@ -44,6 +44,9 @@ pub trait Watcher {
     }
 }
 
+/// Nobody watches.
+impl Watcher for () {}
+
 impl<T: Watcher> Watcher for Option<T> {
     fn begin(&mut self, at: Instant) {
         self.iter_mut().for_each(|it| it.begin(at));

@@ -15,7 +15,6 @@ use espbench_dot11::wifi::WifiCounters;
 use espbench_model::fact;
 use espbench_model::sdkconfig::memory::{Memory, Traffic};
 use espbench_model::sdkconfig::{Context, OptionValues};
-use espbench_model::workload::{Direction, IpTest, Wifi};
 
 /// How things were as a test began.
 #[derive(Clone, Debug)]
@@ -24,13 +23,8 @@ pub(super) struct Began {
 }
 
 /// In which mode its data was to be answered, and how many MPDUs an A-MPDU of it could hold.
-pub(super) fn on_air(work: &Wifi, scene: &Scene, record: &mut dyn Record) {
+pub(super) fn on_air(to_device: bool, scene: &Scene, record: &mut dyn Record) {
     let device = &scene.devices[0];
-    let to_device = match &work.test {
-        IpTest::Iperf(it) => it.direction == Direction::Forward,
-        IpTest::UdpEcho(_) | IpTest::Ping(_) => true,
-        _ => false,
-    };
     let peer = match (scene.access_points.first(), scene.pc.as_ref().map(|it| &it.link)) {
         (Some(it), _) => Some((&it.rates, it.ampdu)),
         (None, Some(PcLink::Air(it))) => Some((&it.rates, it.ampdu)),

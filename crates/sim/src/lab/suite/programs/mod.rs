@@ -1,6 +1,6 @@
 //! Tests over Wi-Fi, carried out in the lab by each document's procedure.
 //!
-//! [`run_in`] does one cell: it makes the lab of a scene, gives device and PC their programs, lets
+//! [`run_in`](super::run_in) does one cell: it makes the lab of a scene, gives device and PC their programs, lets
 //! virtual time go by until they are done, and gives samples, counters and facts to a [`Record`].
 //!
 //! | test | the device | the PC |
@@ -18,21 +18,20 @@ mod mqtt;
 mod told;
 mod traffic;
 
-use super::MachineId;
-use super::machine::address;
-use super::watch::Watcher;
+use super::{Failed, Witness};
 use crate::lab::file::Library;
 use crate::lab::record::Record;
-use crate::lab::run::Lab;
+use crate::lab::run::{Lab, Tap as _};
 use crate::lab::scene::{NetDevice, Scene};
-use crate::lab::suite::Failed;
+use crate::lab::wifi::MachineId;
+use crate::lab::wifi::machine::address;
 use crate::lab::wifi::setup::Program;
 use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
 use espbench_model::sample::Link;
-use espbench_model::workload::{IpTest, Iperf, Wifi};
+use espbench_model::workload::{Direction, IpTest, Iperf, Wifi};
 use espbench_proto::node::app::Endpoint;
 
 /// How long the network is left alone before a test begins: beacons go by, and loads begin.
@@ -41,11 +40,8 @@ const SETTLE: Duration = Duration::from_millis(300);
 /// itself (`restart_func`), and with a remote log broadcasts it.
 const NODES_SETTLE: Duration = Duration::from_secs(6);
 
-/// The scene of a cell, in that lab, or in the first of the library that has its variant.
-///
-/// # Errors
-/// There is none, or its file is wrong.
-pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<Scene, Failed> {
+/// Makes the room of a cell, in that lab, or in the first of the library that has its variant.
+pub(super) fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<Scene, Failed> {
     let variant = work.variant.as_str();
     let unknown = || {
         let why = format!(
@@ -72,22 +68,6 @@ pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<Scene,
 fn no_icmp(variant: &str) -> Failed {
     let why = "the lab's stacks do not speak ICMP; use `udp-echo` there, or --on icmp:HOST";
     Failed::Unable(variant.into(), why.into())
-}
-
-/// Carries out one cell in a lab of the library: in the first that has the variant, if none is
-/// named.
-///
-/// # Errors
-/// Why it was not carried out to its end. Samples that were given stay.
-pub fn run(
-    work: &Wifi,
-    library: &Library,
-    lab: Option<&str>,
-    seed: u64,
-    record: &mut dyn Record,
-) -> Result<(), Failed> {
-    let scene = scene(work, library, lab)?;
-    run_in(work, &scene, seed, record)
 }
 
 /// Whether Wi-Fi of the devices starts with the heap that they have.
@@ -117,32 +97,9 @@ struct Cell<'a, 'r> {
     lent: mqtt::Places<'a>,
 }
 
-/// Carries out one cell in that scene.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_in(
-    work: &Wifi,
-    scene: &Scene,
-    seed: u64,
-    record: &mut dyn Record,
-) -> Result<(), Failed> {
-    run_watched(work, scene, seed, None, record)
-}
-
-/// The same, and somebody watches the test.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_watched<'a>(
-    work: &Wifi,
-    scene: &'a Scene,
-    seed: u64,
-    watcher: Option<&'a mut (dyn Watcher + 'a)>,
-    record: &mut dyn Record,
-) -> Result<(), Failed> {
-    let esp_now = scene.devices[0].esp_now;
-    if esp_now && !matches!(work.test, IpTest::UdpEcho(_)) {
+/// Checks that the room has what the test needs.
+pub(super) fn check(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
+    if scene.devices[0].esp_now && !matches!(work.test, IpTest::UdpEcho(_)) {
         let why = "its messages go over ESP-NOW, for which there is the echo (udp-echo) only";
         return Err(Failed::Unable(scene.variant.clone(), why.into()));
     }
@@ -152,24 +109,35 @@ pub fn run_watched<'a>(
         let why = format!("the lab does not carry out iperf's {option}: measure a real device");
         return Err(Failed::Unable(scene.variant.clone(), why));
     }
-    one_at_a_time(work, scene)?;
+    one_at_a_time(work, scene)
+}
+
+/// Carries out one cell in that room.
+pub(super) fn run_in<'a, W: Witness + 'a>(
+    work: &Wifi,
+    scene: &'a Scene,
+    seed: u64,
+    witness: &'a mut W,
+    record: &mut dyn Record,
+) -> Result<(), Failed> {
+    check(work, scene)?;
     starts(scene)?;
     told::facts(scene, seed, record);
-    told::on_air(work, scene, record);
+    told::on_air(is_to_device(&work.test), scene, record);
     let joins = matches!(work.test, IpTest::Join(_));
     let mut lent = mqtt::Lent::new();
     let mut lab = if joins { Lab::apart(scene, seed, ()) } else { Lab::new(scene, seed, ()) };
     let boot = scene.nodes.iter().map(|it| it.profile.boot).max();
     lab.run_for(boot.map_or(SETTLE, |boot| boot + NODES_SETTLE))?;
-    if let Some(watcher) = watcher {
-        lab.attach(watcher);
+    if witness.wants_frames() {
+        lab.attach(witness);
     }
     let pc = MachineId(scene.devices.len() as u16);
     let mut cell = Cell { lab, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
     let began = cell.begin();
     cell.begin_traffic();
     let result = match &work.test {
-        IpTest::UdpEcho(it) if esp_now => cell.esp_now_echo(it),
+        IpTest::UdpEcho(it) if scene.devices[0].esp_now => cell.esp_now_echo(it),
         IpTest::UdpEcho(it) => cell.udp_echo(it),
         IpTest::Ping(_) => Err(no_icmp(&scene.variant)),
         IpTest::Iperf(it) => cell.iperf(it),
@@ -200,6 +168,15 @@ fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
         scene.measured
     );
     Err(Failed::Unable(scene.variant.clone(), why))
+}
+
+/// Returns whether the payload of a test goes to the device: its mode is then that of the other end.
+const fn is_to_device(test: &IpTest) -> bool {
+    match test {
+        IpTest::Iperf(it) => matches!(it.direction, Direction::Forward),
+        IpTest::UdpEcho(_) | IpTest::Ping(_) => true,
+        IpTest::TcpRate(_) | IpTest::MqttRate(_) | IpTest::Join(_) => false,
+    }
 }
 
 /// The name of an option that only real sockets carry out, where the test has one.

@@ -1,8 +1,8 @@
 //! A station joins its network over and over, as after a start or with the key of its password known.
 
+use super::told::charged;
 use super::{Cell, Failed};
 use crate::lab::scene::NetRole;
-use crate::lab::wifi::suite::told::charged;
 use crate::power::StateTimes;
 use crate::talk::Conversation as _;
 use core::time::Duration;

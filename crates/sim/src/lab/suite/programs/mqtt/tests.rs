@@ -1,11 +1,10 @@
 use crate::lab::file::Library;
 use crate::lab::record::Record;
-use crate::lab::suite::Failed;
-use crate::lab::wifi::suite::run;
+use crate::lab::suite::{Failed, Seeds, run};
 use core::time::Duration;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::search::RateSearch;
-use espbench_model::workload::{IpTest, MqttMode, MqttRate, MqttVersion, Name, Wifi};
+use espbench_model::workload::{IpTest, MqttMode, MqttRate, MqttVersion, Name, Wifi, Workload};
 use std::collections::BTreeMap;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -60,7 +59,7 @@ const WORK: MqttRate = MqttRate {
 
 fn carry_out(variant: &str, work: MqttRate, found: &mut Found) -> Result<(), Failed> {
     let work = Wifi { variant: Name::new(variant).unwrap(), test: IpTest::MqttRate(work) };
-    run(&work, &Library::built_in(), None, 1, found)
+    run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(1), found)
 }
 
 fn found(variant: &str, work: MqttRate) -> Found {

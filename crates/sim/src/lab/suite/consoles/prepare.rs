@@ -1,8 +1,8 @@
 //! The room of a cell, and whether it can do it.
 
-use super::Failed;
 use crate::lab::file::{Library, Overrides};
 use crate::lab::scene::{Device, Scene};
+use crate::lab::suite::Failed;
 use crate::talk::image;
 use alloc::format;
 use esp_now::node::print::Level;
@@ -29,10 +29,7 @@ pub const fn default_lab(test: EspNowTest) -> &'static str {
 
 /// The room of a cell: the lab (that of the report, if none is named) with the cell's devices at its
 /// distance, and with the firmware that the report's test has.
-///
-/// # Errors
-/// [`Failed::File`].
-pub fn scene(
+pub(in crate::lab::suite) fn scene(
     work: &EspNow,
     library: &Library,
     lab: Option<&str>,
@@ -44,15 +41,6 @@ pub fn scene(
         build(device, work, number == 0);
     }
     Ok(scene)
-}
-
-/// Whether a cell can be carried out in that lab, before any of it is.
-///
-/// # Errors
-/// [`Failed::File`], or [`Failed::Unable`] with what is missing.
-pub fn check(work: &EspNow, library: &Library, lab: Option<&str>) -> Result<(), Failed> {
-    // Any seed will do: only places depend on it.
-    able(work, &scene(work, library, lab, 1)?)
 }
 
 /// Builds a device's firmware as the report has it.
@@ -78,8 +66,8 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
     }
 }
 
-/// Whether the room has what the test needs.
-pub(super) fn able(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
+/// Checks that the room has what the test needs.
+pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
     let unable = |why| Err(Failed::Unable(scene.name.clone(), why));
     let beside = scene.nodes.len().saturating_sub(1);
     let one = work.test == EspNowTest::Crypto;

@@ -1,0 +1,81 @@
+//! Espressif's ESP-NOW test report, carried out in the lab: the devices of a scene, and the
+//! document's own commands at their consoles.
+//!
+//! [`run_in`](super::run_in) does one cell. It makes the lab, types, waits for what the consoles print (bounded in
+//! virtual time), and gives samples, counters and facts to a [`Record`].
+//!
+//! | test | samples |
+//! |---|---|
+//! | [`OneWay`](EspNowTest::OneWay) | a probe a packet: due at the falling edge of the sender's pin, received at that of the receiver's |
+//! | [`Ping`](EspNowTest::Ping) | the initiator's own probes, link 1 |
+//! | [`MultiPing`](EspNowTest::MultiPing) | the probes of each device, on the link of its number |
+//! | [`Throughput`](EspNowTest::Throughput) | the intervals and totals that both ends record |
+//! | [`Crypto`](EspNowTest::Crypto) | a total on link 0 (encryption) and one on link 1 (decryption): the time of all operations, one after the other |
+//! | [`Ota`](EspNowTest::Ota), [`Handshake`](EspNowTest::Handshake), [`Provisioning`](EspNowTest::Provisioning) | a total on link 0: what the report times, with the devices served and not served; and a probe for each device |
+//!
+//! Devices are numbered from 1, the initiator is 0.
+//!
+//! # Where it is not word for word the document
+//!
+//! - The document calls the command `espnw_iperf`; the component's name is `espnow_iperf`.
+//! - The image that is sent is not downloaded through a router: `ota -d` finds it at once.
+//! - Devices are new: there are no Wi-Fi credentials to erase before provisioning.
+//! - The document's person waits as long as it takes. Here whatever was not there in time is an
+//!   error, or a device that was not served.
+
+mod desk;
+mod many;
+mod ota;
+mod prepare;
+mod secure;
+mod single;
+#[cfg(test)]
+mod tests;
+
+pub use prepare::default_lab;
+pub(super) use prepare::{able as check, scene};
+
+use super::{Failed, Witness};
+use crate::floor::EspNowParams;
+use crate::lab::record::Record;
+use crate::lab::run::Lab;
+use crate::lab::scene::Scene;
+use crate::lab::wifi::watch::Watcher;
+use crate::talk::Conversation as _;
+use desk::Desk;
+use espbench_model::workload::{EspNow, EspNowTest};
+
+/// Carries out one cell in a room that is as [`scene`] makes them.
+pub(super) fn run_in<W: Witness>(
+    work: &EspNow,
+    scene: &Scene,
+    seed: u64,
+    witness: &mut W,
+    record: &mut dyn Record,
+) -> Result<(), Failed> {
+    check(work, scene)?;
+    let mut lab = Lab::new(scene, seed, &mut *witness);
+    record.fact("lab", scene.name.clone());
+    record.fact("seed", alloc::format!("{seed}"));
+    EspNowParams::note(scene, record);
+    let mut desk = Desk::new(&mut lab, scene, seed, record);
+    let settled = desk.settle();
+    let result = settled.and_then(|()| match work.test {
+        EspNowTest::OneWay => single::one_way(&mut desk, work),
+        EspNowTest::Ping => single::ping(&mut desk, work),
+        EspNowTest::Throughput => single::throughput(&mut desk, work),
+        EspNowTest::Crypto => single::crypto(&mut desk, work),
+        EspNowTest::MultiPing => many::ping(&mut desk, work),
+        EspNowTest::Ota => ota::ota(&mut desk, work),
+        EspNowTest::Handshake => secure::handshake(&mut desk, work),
+        EspNowTest::Provisioning => many::provisioning(&mut desk, work),
+    });
+    desk.close();
+    lab.count_all(record);
+    let end = lab.now();
+    drop(lab);
+    if result.is_ok() {
+        Watcher::end(witness, end);
+    }
+    result
+}

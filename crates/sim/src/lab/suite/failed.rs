@@ -1,0 +1,86 @@
+//! Why a cell was not carried out.
+
+use crate::lab::file::Wrong;
+use crate::lab::run::Stuck;
+use crate::talk::NodeId;
+use crate::talk::script::List;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+/// Reason why a cell was not carried out to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failed {
+    /// It was told to stop.
+    Cancelled,
+    /// A file of the library is wrong or missing.
+    File(Wrong),
+    /// No device of a lab is meant: the workload names no variant.
+    NoDevice,
+    /// The lab has not what the test needs: its name, and what is missing.
+    Unable(String, String),
+    /// A device does not come to rest.
+    Stuck(Stuck),
+    /// A console showed no prompt for a command.
+    NoPrompt(NodeId, String),
+    /// Programs did not end in this time.
+    Endless(Duration),
+    /// Consoles did not print what was waited for.
+    NotPrinted {
+        /// Consoles that printed nothing of it.
+        nodes: Vec<NodeId>,
+        /// Texts of which one was waited for.
+        text: &'static [&'static str],
+        /// Longest time that was waited.
+        most: Duration,
+        /// Last command that was typed, and where.
+        after: String,
+        /// Last line that the first of the consoles printed.
+        last: String,
+    },
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("stopped"),
+            Self::File(wrong) => wrong.fmt(f),
+            Self::NoDevice => f.write_str(
+                "the lab's devices are ESP-NOW's, and those of a plan that names a `variant`; use \
+                 --on loopback, or a device",
+            ),
+            Self::Unable(lab, why) => write!(f, "the lab {lab} cannot do it: {why}"),
+            Self::Stuck(stuck) => stuck.fmt(f),
+            Self::NoPrompt(node, text) => {
+                write!(f, "{node} showed no prompt to type `{text}` at")
+            }
+            Self::Endless(most) => {
+                write!(f, "programs did not end in {} s of virtual time", most.as_secs())
+            }
+            Self::NotPrinted { nodes, text, most, after, last } => {
+                write!(f, "{} did not print \"{}\" ", List(nodes), text.join("\" or \""))?;
+                write!(f, "in {} s after `{after}`; ", most.as_secs())?;
+                if last.is_empty() {
+                    f.write_str("there was no line at all")
+                } else {
+                    write!(f, "the last line of {} is \"{last}\"", nodes[0])
+                }
+            }
+        }
+    }
+}
+
+impl core::error::Error for Failed {}
+
+impl From<Stuck> for Failed {
+    fn from(stuck: Stuck) -> Self {
+        Self::Stuck(stuck)
+    }
+}
+
+impl From<Wrong> for Failed {
+    fn from(wrong: Wrong) -> Self {
+        Self::File(wrong)
+    }
+}
