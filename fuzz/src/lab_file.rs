@@ -1,6 +1,6 @@
 //! Labs, profiles and environments.
 
-use espbench_sim::lab::file::{Constants, Kind, Library, Overrides, Wrong, constants};
+use espbench_sim::lab::file::{Constants, FileKind, Library, Overrides, FileError, constants};
 use std::sync::LazyLock;
 
 /// Reading the repository's files takes longer than all else.
@@ -11,19 +11,19 @@ static BUILT_IN: LazyLock<Library> = LazyLock::new(Library::built_in);
 pub fn lab_file(data: &[u8]) {
     let [kind, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
-    let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
-    let _ = Kind::of(text);
+    let kind = FileKind::ALL[usize::from(*kind) % FileKind::ALL.len()];
+    let _ = FileKind::of(text);
     let mut library = BUILT_IN.clone();
     if let Err(wrong) = library.add(kind, "any", text) {
         assert!(has_place(&wrong, text), "{wrong}");
         return;
     }
     let all = match kind {
-        Kind::Profile => library.profile("any").map(|it| constants(Constants::Profile(&it))),
-        Kind::Environment => {
+        FileKind::Profile => library.profile("any").map(|it| constants(Constants::Profile(&it))),
+        FileKind::Environment => {
             library.environment("any").map(|it| constants(Constants::Environment(&it)))
         }
-        Kind::Lab => {
+        FileKind::Lab => {
             variants(&library);
             return room(&library);
         }
@@ -70,7 +70,7 @@ fn variants(library: &Library) {
     }
 }
 
-fn has_place(wrong: &Wrong, text: &str) -> bool {
+fn has_place(wrong: &FileError, text: &str) -> bool {
     let line = text.split('\n').nth(wrong.line.wrapping_sub(1));
     let within = line.is_some_and(|line| (1..=line.chars().count() + 1).contains(&wrong.column));
     within && !wrong.message.is_empty()

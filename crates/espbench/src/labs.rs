@@ -2,7 +2,7 @@
 
 use crate::texts;
 use anyhow::bail;
-use espbench_sim::lab::file::{Kind, Library, is_path};
+use espbench_sim::lab::file::{FileKind, Library, is_path};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A file cannot be read, or what is wrong in it, with line and column; an unknown name.
-pub fn library(kind: Kind, name: &str) -> anyhow::Result<Library> {
+pub fn library(kind: FileKind, name: &str) -> anyhow::Result<Library> {
     let mut library = Library::built_in();
     if is_path(name) {
         add(&mut library, kind, name, Path::new(name))?;
@@ -26,7 +26,7 @@ pub fn library(kind: Kind, name: &str) -> anyhow::Result<Library> {
 const MOST_FILES: usize = 100;
 
 /// Adds the files that one of the library names, those that they name, and so on.
-fn beside(library: &mut Library, kind: Kind, name: &str, folder: &Path) -> anyhow::Result<()> {
+fn beside(library: &mut Library, kind: FileKind, name: &str, folder: &Path) -> anyhow::Result<()> {
     let mut known = BTreeSet::from([(kind, name.to_owned())]);
     // Who names it, and what: the user's file is named by its whole path, the others from there.
     let mut todo = vec![(kind, name.to_owned(), Path::new(name).to_owned())];
@@ -53,7 +53,7 @@ fn beside(library: &mut Library, kind: Kind, name: &str, folder: &Path) -> anyho
     Ok(())
 }
 
-fn add(library: &mut Library, kind: Kind, name: &str, path: &Path) -> anyhow::Result<()> {
+fn add(library: &mut Library, kind: FileKind, name: &str, path: &Path) -> anyhow::Result<()> {
     let text = texts::read(path, kind.word())?;
     library.add(kind, name, &text).map_err(|mut wrong| {
         wrong.file = path.display().to_string();
@@ -65,13 +65,13 @@ fn add(library: &mut Library, kind: Kind, name: &str, path: &Path) -> anyhow::Re
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn kind(name: &str, usual: Kind) -> anyhow::Result<Kind> {
+pub fn kind(name: &str, usual: FileKind) -> anyhow::Result<FileKind> {
     if is_path(name) {
         let text = texts::read(Path::new(name), "file")?;
-        return Ok(Kind::of(&text).unwrap_or(usual));
+        return Ok(FileKind::of(&text).unwrap_or(usual));
     }
     let library = Library::built_in();
-    let others = Kind::ALL.into_iter().filter(|it| *it != usual);
+    let others = FileKind::ALL.into_iter().filter(|it| *it != usual);
     let mut kinds = std::iter::once(usual).chain(others);
     Ok(kinds.find(|kind| library.knows(*kind, name).is_ok()).unwrap_or(usual))
 }
@@ -99,26 +99,26 @@ mod tests {
         write("board.toml", "title = \"t\"\nlike = \"base.toml\"\n");
         write("base.toml", "title = \"t\"\nlike = \"esp32c6\"\n");
         let lab = folder.join("mine.toml").to_str().unwrap().to_owned();
-        let found = library(Kind::Lab, &lab).unwrap();
+        let found = library(FileKind::Lab, &lab).unwrap();
         let scene = found.scene(&lab, &Overrides::default(), 1).unwrap();
         assert_eq!(scene.nodes[0].profile.chip_name, "esp32c6");
         assert_eq!(scene.environment.name, "hall");
         write("base.toml", "title = \"t\"\nlike = 6\n");
-        let said = library(Kind::Lab, &lab).unwrap_err().to_string();
+        let said = library(FileKind::Lab, &lab).unwrap_err().to_string();
         assert!(said.contains("base.toml: line 2, column 8: `like`"), "{said}");
         std::fs::remove_file(folder.join("base.toml")).unwrap();
-        let said = library(Kind::Lab, &lab).unwrap_err().to_string();
+        let said = library(FileKind::Lab, &lab).unwrap_err().to_string();
         let place = "board.toml: line 2, column 8: cannot read the profile ";
         assert!(
             said.contains(place) && said.ends_with("base.toml: there is no such file"),
             "{said}"
         );
-        let of = |name: &str| kind(folder.join(name).to_str().unwrap(), Kind::Lab).unwrap();
+        let of = |name: &str| kind(folder.join(name).to_str().unwrap(), FileKind::Lab).unwrap();
         let kinds = ["mine.toml", "hall.toml", "board.toml"].map(of);
-        assert_eq!(kinds, [Kind::Lab, Kind::Environment, Kind::Profile]);
-        assert_eq!(kind("office", Kind::Lab).unwrap(), Kind::Environment);
+        assert_eq!(kinds, [FileKind::Lab, FileKind::Environment, FileKind::Profile]);
+        assert_eq!(kind("office", FileKind::Lab).unwrap(), FileKind::Environment);
         std::fs::remove_dir_all(&folder).unwrap();
-        let said = library(Kind::Lab, "offcie").unwrap_err().to_string();
+        let said = library(FileKind::Lab, "offcie").unwrap_err().to_string();
         assert!(said.starts_with("no lab is called `offcie`. Known here: "), "{said}");
     }
 }

@@ -1,5 +1,8 @@
 //! `espbench espnow read`: logs of consoles, and what `espnow talk` writes.
 
+#[path = "../../../esp-now/tests/transcripts/escapes.rs"]
+mod escapes;
+
 use crate::util::{Bench, Ran};
 use serde_json::Value;
 use std::io::Write as _;
@@ -10,33 +13,11 @@ fn read(bench: &Bench, args: &[&str]) -> Ran {
     bench.run(&[&["espnow", "read"], args].concat())
 }
 
-/// Returns the bytes that a transcript of `esp-now` stands for; see there.
+/// Returns the bytes that a transcript of `esp-now` stands for.
 fn transcript(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../esp-now/tests/transcripts");
     let text = std::fs::read_to_string(folder.join(name)).expect("a transcript");
-    let mut out = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let open = line.strip_suffix('\\').filter(|line| !line.ends_with('\\'));
-        let mut chars = open.unwrap_or(line).chars();
-        while let Some(c) = chars.next() {
-            match (c == '\\').then(|| chars.next()).flatten() {
-                None => out.extend(c.to_string().as_bytes()),
-                Some('e') => out.push(0x1B),
-                Some('0') => out.push(0),
-                Some('r') => out.push(b'\r'),
-                Some('b') => out.push(8),
-                Some('x') => {
-                    let hex: String = chars.by_ref().take(2).collect();
-                    out.push(u8::from_str_radix(&hex, 16).expect("two hexadecimal digits"));
-                }
-                Some(other) => out.extend(other.to_string().as_bytes()),
-            }
-        }
-        if open.is_none() {
-            out.extend(b"\r\n");
-        }
-    }
-    out
+    escapes::bytes(&text)
 }
 
 /// Makes a folder with that transcript as `a.log`.

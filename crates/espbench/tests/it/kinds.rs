@@ -48,7 +48,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("measure/src/console/cells.rs", &["esp-now"]),
     ("measure/src/console/mod.rs", &["esp-now", "ping"]),
     ("measure/src/predict/report.rs", &["esp-now"]),
-    ("sim/src/lab/file/net/keys.rs", &["esp-now"]),
+    ("sim/src/lab/file/lab/keys.rs", &["esp-now"]),
     // The ping of ESP-NOW.
     ("measure/src/kind/esp_now/plan.rs", &["ping"]),
     ("measure/src/settings/value.rs", &["ping"]),

@@ -262,7 +262,7 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::file::{Kind as File, Library, Overrides};
+    use crate::lab::file::{FileKind, Library, Overrides};
 
     fn survey(groups: &str) -> Survey {
         let text = alloc::format!(
@@ -270,7 +270,7 @@ mod tests {
              [[group]]\nname = \"i\"\nprofile = \"esp32\"\npower_dbm = 0\n{groups}"
         );
         let mut library = Library::built_in();
-        library.add(File::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        library.add(FileKind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
         library.scene("mine", &Overrides::default(), 1).unwrap().survey(1)
     }
 

@@ -5,7 +5,7 @@ use crate::labs;
 use crate::say::say;
 use espbench_dot11::check::table::table;
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_sim::lab::file::{Kind, Overrides};
+use espbench_sim::lab::file::{FileKind, Overrides};
 use std::process::ExitCode;
 
 /// Flags.
@@ -44,17 +44,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Describes the contents of a file that is in order.
 fn file(name: &str) -> anyhow::Result<String> {
-    let kind = labs::kind(name, Kind::Lab)?;
+    let kind = labs::kind(name, FileKind::Lab)?;
     let library = labs::library(kind, name)?;
     Ok(match kind {
-        Kind::Lab if !library.variants(name).is_empty() => {
+        FileKind::Lab if !library.variants(name).is_empty() => {
             let variants = library.variants(name);
             for variant in &variants {
                 library.net_scene(name, variant)?;
             }
             format!("a lab with variants: {}", variants.join(", "))
         }
-        Kind::Lab => {
+        FileKind::Lab => {
             let scene = library.scene(name, &Overrides::default(), DEFAULT_SEED)?;
             format!(
                 "a lab; devices: {}, routers: {}, other stations: {}",
@@ -63,8 +63,8 @@ fn file(name: &str) -> anyhow::Result<String> {
                 scene.background.len()
             )
         }
-        Kind::Profile => format!("a profile of an {}", library.profile(name)?.chip.name()),
-        Kind::Environment => {
+        FileKind::Profile => format!("a profile of an {}", library.profile(name)?.chip.name()),
+        FileKind::Environment => {
             let stations = library.environment(name)?.background.len();
             format!("an environment; other stations: {stations}")
         }

@@ -3,12 +3,12 @@
 use super::super::output;
 use crate::render::text;
 use espbench_measure::table::Column;
-use espbench_sim::lab::file::{Kind, Library};
+use espbench_sim::lab::file::{FileKind, Library};
 
 pub(super) fn run() -> anyhow::Result<()> {
     let library = Library::built_in();
     let mut out = String::new();
-    for kind in [Kind::Lab, Kind::Environment, Kind::Profile] {
+    for kind in [FileKind::Lab, FileKind::Environment, FileKind::Profile] {
         let rows = library.names(kind).map(|name| {
             vec![name.to_owned(), library.title(kind, name).unwrap_or_default().to_owned()]
         });

@@ -6,7 +6,7 @@ use crate::render::text;
 use anyhow::bail;
 use espbench_dot11::radio::{GuardInterval, Preamble, RadioChip, WifiMode};
 use espbench_measure::table::Column;
-use espbench_sim::lab::file::{Constant, Constants, Kind, constants};
+use espbench_sim::lab::file::{Constant, Constants, FileKind, constants};
 use espbench_sim::lab::profile::Confidence;
 
 /// Flags.
@@ -18,17 +18,17 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let name = &args.name;
-    let kind = labs::kind(name, Kind::Profile)?;
+    let kind = labs::kind(name, FileKind::Profile)?;
     let library = labs::library(kind, name)?;
     let (mut list, radio) = match kind {
-        Kind::Profile => {
+        FileKind::Profile => {
             let profile = library.profile(name)?;
             (constants(Constants::Profile(&profile)), radio(profile.chip))
         }
-        Kind::Environment => {
+        FileKind::Environment => {
             (constants(Constants::Environment(&library.environment(name)?)), String::new())
         }
-        Kind::Lab => {
+        FileKind::Lab => {
             bail!("{name} is a lab: `espbench lab show {name}` draws it, and names its profiles")
         }
     };

@@ -8,7 +8,7 @@ use crate::render::lab::{self, Room};
 use crate::say::say;
 use anyhow::{Context as _, bail};
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_sim::lab::file::{Kind, Overrides};
+use espbench_sim::lab::file::{FileKind, Overrides};
 use std::path::{Path, PathBuf};
 
 /// Flags.
@@ -35,7 +35,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let draws: Vec<_> = args.output.iter().map(|path| drawing(path)).collect::<Result<_, _>>()?;
-    let library = labs::library(Kind::Lab, &args.lab)?;
+    let library = labs::library(FileKind::Lab, &args.lab)?;
     if !library.variants(&args.lab).is_empty() {
         if !args.output.is_empty() {
             bail!("{} has variants: they are printed, not drawn", args.lab);

@@ -9,7 +9,7 @@ use espbench_dot11::radio::{Airtime, WifiMode};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{Air, Point, Trial};
-use espbench_sim::lab::file::{Kind, Library, Overrides};
+use espbench_sim::lab::file::{FileKind, Library, Overrides};
 use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ impl Bench {
     /// Loads the lab.
     pub(super) fn new(common: &Common) -> anyhow::Result<Self> {
         common.check()?;
-        let library = crate::labs::library(Kind::Lab, &common.lab)?;
+        let library = crate::labs::library(FileKind::Lab, &common.lab)?;
         let scene = library.scene(&common.lab, &change(common, 1), common.seed)?;
         let first = scene.nodes.first().context("the lab has no devices")?;
         let most = predict::payload_max(&scene);

@@ -13,7 +13,7 @@ use espbench_model::sdkconfig::{Chip, Context};
 use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
-use espbench_sim::lab::file::Kind;
+use espbench_sim::lab::file::FileKind;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, Scene};
 use espbench_sim::lab::suite::{self, Failed};
@@ -108,7 +108,7 @@ impl Lab {
         cancel: Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
         let flags = &args.search;
-        let library = crate::labs::library(Kind::Lab, &flags.lab)?;
+        let library = crate::labs::library(FileKind::Lab, &flags.lab)?;
         let variants = library.variants(&flags.lab);
         let variant = match &flags.variant {
             Some(variant) => variant.as_str(),

@@ -1,5 +1,5 @@
 use super::*;
-use espbench_sim::lab::file::{Kind as File, Library, Overrides};
+use espbench_sim::lab::file::{FileKind, Library, Overrides};
 
 fn with<T>(lab: &str, change: &Overrides, use_it: impl FnOnce(&Room<'_>) -> T) -> T {
     let scene = Library::built_in().scene(lab, change, 1).unwrap();
@@ -28,7 +28,7 @@ fn hidden_nodes_are_named() {
         far("left", -900),
         far("right", 900)
     );
-    library.add(File::Lab, "row", &text).unwrap();
+    library.add(FileKind::Lab, "row", &text).unwrap();
     let scene = library.scene("row", &Overrides::default(), 1).unwrap();
     let survey = scene.survey(1);
     let room = Room { scene: &scene, survey: &survey, seed: 1 };
@@ -42,7 +42,7 @@ fn every_built_in_lab_is_drawn_within_its_frame() {
     let library = Library::built_in();
     // A lab of variants over Wi-Fi has no room of groups; `lab show` tells it as tables.
     let rooms: Vec<_> =
-        library.names(File::Lab).filter(|lab| library.variants(lab).is_empty()).collect();
+        library.names(FileKind::Lab).filter(|lab| library.variants(lab).is_empty()).collect();
     assert!(rooms.len() >= 5, "{rooms:?}");
     for lab in rooms {
         with(lab, &Overrides::default(), |room| {
@@ -67,7 +67,7 @@ fn names_cannot_break_the_drawing() {
     let mut library = Library::built_in();
     let text = "title = \"<b>\\u001b\"\nenvironment = \"free-space\"\n\
         [[group]]\nname = \"</svg>\"\nprofile = \"esp32\"\n";
-    library.add(File::Lab, "evil", text).unwrap();
+    library.add(FileKind::Lab, "evil", text).unwrap();
     let scene = library.scene("evil", &Overrides::default(), 1).unwrap();
     let survey = scene.survey(1);
     let room = Room { scene: &scene, survey: &survey, seed: 1 };
@@ -84,7 +84,7 @@ fn long_tables_are_cut_and_say_so() {
             "[[group]]\nname = \"g{number}\"\nprofile = \"esp32\"\nat = [{number}, 0, 0]\n"
         );
     }
-    library.add(File::Lab, "many", &text).unwrap();
+    library.add(FileKind::Lab, "many", &text).unwrap();
     let scene = library.scene("many", &Overrides::default(), 1).unwrap();
     let survey = scene.survey(1);
     let room = Room { scene: &scene, survey: &survey, seed: 1 };

@@ -14,7 +14,7 @@ use ahead::{Ahead, Order};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_model::workload::Workload;
-use espbench_sim::lab::file::{Kind, Library};
+use espbench_sim::lab::file::{FileKind, Library};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed, Seeds};
 use std::num::NonZeroUsize;
@@ -63,7 +63,7 @@ impl SimTarget {
     /// What is wrong with it, and what to do.
     pub fn new(lab: Option<&str>, threads: NonZeroUsize) -> Result<Self, String> {
         let library = match lab {
-            Some(lab) => crate::labs::library(Kind::Lab, lab).map_err(|e| format!("{e:#}"))?,
+            Some(lab) => crate::labs::library(FileKind::Lab, lab).map_err(|e| format!("{e:#}"))?,
             None => Library::built_in(),
         };
         Ok(Self::with(library, lab, threads))

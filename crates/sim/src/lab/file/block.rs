@@ -1,7 +1,7 @@
 //! Tables of a TOML text, read by the list of their keys.
 
-use super::key::{Is, Key, ROOM_M};
-use super::wrong::{Wrong, hint};
+use super::key::{KeySpec, ROOM_M, ValueType};
+use super::wrong::{FileError, hint};
 use crate::lab::scene::Point;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,18 +13,18 @@ use toml::de::{DeString, DeTable, DeValue};
 
 /// A file that is being read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'t> {
+pub(super) struct TomlText<'t> {
     pub(super) file: &'t str,
     pub(super) text: &'t str,
 }
 
-impl<'t> Source<'t> {
-    pub(super) fn wrong(self, offset: usize, message: impl Into<String>) -> Wrong {
-        Wrong::at(self.file, self.text, offset, message)
+impl<'t> TomlText<'t> {
+    pub(super) fn wrong(self, offset: usize, message: impl Into<String>) -> FileError {
+        FileError::at(self.file, self.text, offset, message)
     }
 
     /// The whole file.
-    pub(super) fn block(self, keys: Keys) -> Result<Block<'t>, Wrong> {
+    pub(super) fn block(self, keys: Keys) -> Result<Block<'t>, FileError> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or_default();
             let message = match (error.message(), self.text.get(span.clone())) {
@@ -38,12 +38,12 @@ impl<'t> Source<'t> {
 }
 
 /// The keys of a table.
-pub(super) type Keys = &'static [Key];
+pub(super) type Keys = &'static [KeySpec];
 
 /// A table, whose values are taken by their keys. Its keys are all known.
 #[derive(Clone, Debug)]
 pub(super) struct Block<'t> {
-    pub(super) source: Source<'t>,
+    pub(super) source: TomlText<'t>,
     pub(super) start: usize,
     keys: Keys,
     values: Vec<(String, Range<usize>, Spanned<DeValue<'t>>)>,
@@ -81,11 +81,11 @@ pub(super) type Item<T> = (T, usize);
 
 impl<'t> Block<'t> {
     fn new(
-        source: Source<'t>,
+        source: TomlText<'t>,
         table: DeTable<'t>,
         start: usize,
         keys: Keys,
-    ) -> Result<Self, Wrong> {
+    ) -> Result<Self, FileError> {
         let mut values = Vec::new();
         for (name, value) in table {
             values.push((name.get_ref().to_string(), name.span(), value));
@@ -102,17 +102,17 @@ impl<'t> Block<'t> {
         Ok(block)
     }
 
-    fn key(&self, name: &str) -> Option<&'static Key> {
+    fn key(&self, name: &str) -> Option<&'static KeySpec> {
         self.keys.iter().find(|key| key.name == name)
     }
 
     /// An error about the block.
-    pub(super) fn wrong(&self, message: impl Into<String>) -> Wrong {
+    pub(super) fn wrong(&self, message: impl Into<String>) -> FileError {
         self.source.wrong(self.start, message)
     }
 
     /// An error about the value of a key.
-    pub(super) fn wrong_value(&self, name: &str, message: impl core::fmt::Display) -> Wrong {
+    pub(super) fn wrong_value(&self, name: &str, message: impl core::fmt::Display) -> FileError {
         let at = self.find(name).map_or(self.start, |value| value.span().start);
         self.source.wrong(at, format!("`{name}`: {message}"))
     }
@@ -132,7 +132,7 @@ impl<'t> Block<'t> {
     }
 
     /// What must not be left out.
-    pub(super) fn must<T>(&self, name: &str, value: Option<T>) -> Result<T, Wrong> {
+    pub(super) fn must<T>(&self, name: &str, value: Option<T>) -> Result<T, FileError> {
         value.ok_or_else(|| {
             let is =
                 self.key(name).map(|key| format!(": give {}", wanted(key))).unwrap_or_default();
@@ -144,8 +144,8 @@ impl<'t> Block<'t> {
     fn take<T>(
         &self,
         name: &str,
-        read: impl FnOnce(Is, &DeValue<'t>) -> Option<T>,
-    ) -> Result<Option<T>, Wrong> {
+        read: impl FnOnce(ValueType, &DeValue<'t>) -> Option<T>,
+    ) -> Result<Option<T>, FileError> {
         let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
         read(key.is, value.get_ref()).map(Some).ok_or_else(|| self.unlike(key, value, ""))
     }
@@ -154,8 +154,8 @@ impl<'t> Block<'t> {
     fn list<T>(
         &self,
         name: &str,
-        read: impl Fn(Is, &DeValue<'t>) -> Option<T>,
-    ) -> Result<Option<Vec<Item<T>>>, Wrong> {
+        read: impl Fn(ValueType, &DeValue<'t>) -> Option<T>,
+    ) -> Result<Option<Vec<Item<T>>>, FileError> {
         let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.unlike(key, value, ""));
@@ -167,18 +167,20 @@ impl<'t> Block<'t> {
         items.iter().map(read).collect::<Result<_, _>>().map(Some)
     }
 
-    fn unlike(&self, key: &Key, value: &Spanned<DeValue<'t>>, where_: &str) -> Wrong {
+    fn unlike(&self, key: &KeySpec, value: &Spanned<DeValue<'t>>, where_: &str) -> FileError {
         let (name, found, wanted) = (key.name, found(value.get_ref()), wanted(key));
         let message = format!("`{name}`: found {found}{where_}, use {wanted}");
         self.source.wrong(value.span().start, message)
     }
 
-    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Wrong> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, FileError> {
         self.take(name, |is, value| {
             let number = number(value)?;
             match is {
-                Is::Number(least, most) => (least..=most).contains(&number).then_some(number),
-                Is::Whole(least, most) => {
+                ValueType::Number(least, most) => {
+                    (least..=most).contains(&number).then_some(number)
+                }
+                ValueType::Whole(least, most) => {
                     let whole = matches!(value, DeValue::Integer(_));
                     (whole && (least as f64..=most as f64).contains(&number)).then_some(number)
                 }
@@ -188,26 +190,26 @@ impl<'t> Block<'t> {
     }
 
     /// A whole number; its key's range fits the type.
-    pub(super) fn whole<T: TryFrom<i64>>(&self, name: &str) -> Result<Option<T>, Wrong> {
+    pub(super) fn whole<T: TryFrom<i64>>(&self, name: &str) -> Result<Option<T>, FileError> {
         self.take(name, |is, value| {
-            let Is::Whole(least, most) = is else { return None };
+            let ValueType::Whole(least, most) = is else { return None };
             let number = integer(value).filter(|it| (least..=most).contains(it))?;
             T::try_from(number).ok()
         })
     }
 
-    pub(super) fn switch(&self, name: &str) -> Result<Option<bool>, Wrong> {
+    pub(super) fn switch(&self, name: &str) -> Result<Option<bool>, FileError> {
         self.take(name, |_, value| match value {
             DeValue::Boolean(switch) => Some(*switch),
             _ => None,
         })
     }
 
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Wrong> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, FileError> {
         self.take(name, |is, value| {
             let text = text(value)?;
             match is {
-                Is::Word(words) if !words.contains(&text) => None,
+                ValueType::Word(words) if !words.contains(&text) => None,
                 _ if text.trim().is_empty() => None,
                 _ => Some(text.to_string()),
             }
@@ -215,23 +217,23 @@ impl<'t> Block<'t> {
     }
 
     /// One of the key's words, by its place among them.
-    pub(super) fn word(&self, name: &str) -> Result<Option<usize>, Wrong> {
+    pub(super) fn word(&self, name: &str) -> Result<Option<usize>, FileError> {
         self.take(name, |is, value| {
-            let Is::Word(words) = is else { return None };
+            let ValueType::Word(words) = is else { return None };
             let text = text(value)?;
             words.iter().position(|&word| word == text)
         })
     }
 
     /// A list of texts or words.
-    pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<Item<String>>>, Wrong> {
+    pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<Item<String>>>, FileError> {
         self.list(name, |is, value| match (is, text(value)?) {
-            (Is::Words(words), text) if !words.contains(&text) => None,
+            (ValueType::Words(words), text) if !words.contains(&text) => None,
             (_, text) => Some(text.to_string()),
         })
     }
 
-    pub(super) fn place(&self, name: &str) -> Result<Option<Point>, Wrong> {
+    pub(super) fn place(&self, name: &str) -> Result<Option<Point>, FileError> {
         let metres =
             |_, value: &_| number(value).filter(|metres| (-ROOM_M..=ROOM_M).contains(metres));
         let Some(numbers) = self.list(name, metres)? else { return Ok(None) };
@@ -239,24 +241,26 @@ impl<'t> Block<'t> {
             [(x, _), (y, _), (z, _)] => Ok(Some(Point { x, y, z })),
             _ => {
                 let found = numbers.len();
-                Err(self
-                    .wrong_value(name, format_args!("found {found} numbers, use {}", Is::Place)))
+                Err(self.wrong_value(
+                    name,
+                    format_args!("found {found} numbers, use {}", ValueType::Place),
+                ))
             }
         }
     }
 
-    pub(super) fn mode(&self, name: &str) -> Result<Option<WifiMode>, Wrong> {
+    pub(super) fn mode(&self, name: &str) -> Result<Option<WifiMode>, FileError> {
         self.take(name, |_, value| text(value)?.parse().ok())
     }
 
     /// A list of modes; empty where it is left out.
-    pub(super) fn modes(&self, name: &str) -> Result<Vec<WifiMode>, Wrong> {
+    pub(super) fn modes(&self, name: &str) -> Result<Vec<WifiMode>, FileError> {
         let modes = self.list(name, |_, value| text(value)?.parse().ok())?;
         Ok(modes.unwrap_or_default().into_iter().map(|(mode, _)| mode).collect())
     }
 
     /// A table of its own.
-    pub(super) fn table(&self, name: &str, keys: Keys) -> Result<Option<Self>, Wrong> {
+    pub(super) fn table(&self, name: &str, keys: Keys) -> Result<Option<Self>, FileError> {
         let table = self.take(name, |_, value| match value {
             DeValue::Table(table) => Some(table.clone()),
             _ => None,
@@ -266,7 +270,7 @@ impl<'t> Block<'t> {
     }
 
     /// The entries of a table whose keys are not known here, in the order of the file.
-    pub(super) fn settings(&self, name: &str) -> Result<Vec<Setting>, Wrong> {
+    pub(super) fn settings(&self, name: &str) -> Result<Vec<Setting>, FileError> {
         let entries = self.take(name, |_, value| {
             let DeValue::Table(table) = value else { return None };
             let one = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| Setting {
@@ -283,7 +287,7 @@ impl<'t> Block<'t> {
     }
 
     /// Blocks `[[name]]`.
-    pub(super) fn blocks(&self, name: &str, keys: Keys) -> Result<Vec<Self>, Wrong> {
+    pub(super) fn blocks(&self, name: &str, keys: Keys) -> Result<Vec<Self>, FileError> {
         let tables = self.list(name, |_, value| match value {
             DeValue::Table(table) => Some(table.clone()),
             _ => None,
@@ -321,9 +325,9 @@ fn text<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
 }
 
 /// What a key's value has to be, in an error.
-fn wanted(key: &Key) -> String {
+fn wanted(key: &KeySpec) -> String {
     match key.is {
-        Is::Blocks => format!("blocks [[{}]]", key.name),
+        ValueType::Blocks => format!("blocks [[{}]]", key.name),
         is => is.to_string(),
     }
 }

@@ -1,15 +1,19 @@
 //! The files of the repository.
 
-use super::Kind;
+use super::FileKind;
 
 macro_rules! file {
     ($kind:ident, $folder:literal, $name:literal) => {
-        (Kind::$kind, $name, include_str!(concat!("../../../../../", $folder, "/", $name, ".toml")))
+        (
+            FileKind::$kind,
+            $name,
+            include_str!(concat!("../../../../../", $folder, "/", $name, ".toml")),
+        )
     };
 }
 
 /// All of them: kind, name, text.
-pub(super) const FILES: [(Kind, &str, &str); 28] = [
+pub(super) const FILES: [(FileKind, &str, &str); 28] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),

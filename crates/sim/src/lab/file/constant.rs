@@ -2,8 +2,8 @@
 //! numbers were fitted, `fitted`.
 
 use super::block::{Block, Keys};
-use super::key::{Is, Key, key};
-use super::wrong::Wrong;
+use super::key::{KeySpec, ValueType, key};
+use super::wrong::FileError;
 use crate::lab::profile::{Confidence, Source};
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// One number of a file.
 pub(super) struct Constant<T: 'static> {
     /// The key in its table.
-    pub(super) key: Key,
+    pub(super) key: KeySpec,
     /// Reads it from what the file describes; nothing where that has none.
     pub(super) get: fn(&T) -> Option<f64>,
     /// Sets it, in range.
@@ -20,7 +20,7 @@ pub(super) struct Constant<T: 'static> {
 }
 
 /// Constants with one source.
-pub(super) struct Group<T: 'static> {
+pub(super) struct ConstantGroup<T: 'static> {
     /// The table's name.
     pub(super) table: &'static str,
     /// What it is about.
@@ -31,19 +31,19 @@ pub(super) struct Group<T: 'static> {
     pub(super) keys: Keys,
 }
 
-impl<T> Clone for Group<T> {
+impl<T> Clone for ConstantGroup<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
 // All of it is static, whatever it describes.
-impl<T> Copy for Group<T> {}
+impl<T> Copy for ConstantGroup<T> {}
 
 /// A table of constants of which each is a field: its key, then how the field holds the number.
 macro_rules! group {
     ($table:literal, $about:literal, $(($key:expr, $($how:tt)+)),+ $(,)?) => {
-        Group {
+        ConstantGroup {
             table: $table,
             about: $about,
             keys: &[$($key,)+ SOURCE, CONFIDENCE, FITTED],
@@ -116,22 +116,22 @@ pub(super) fn rounded(number: f64) -> u64 {
 }
 
 /// Where a table's numbers come from.
-pub(super) const SOURCE: Key = key(
+pub(super) const SOURCE: KeySpec = key(
     "source",
-    Is::Text,
+    ValueType::Text,
     "",
     "where the numbers come from: standard and clause, datasheet, measurement, or the cells they were fitted on",
 );
 /// How far they can be trusted.
-pub(super) const CONFIDENCE: Key = key(
+pub(super) const CONFIDENCE: KeySpec = key(
     "confidence",
-    Is::Word(&["high", "medium", "low"]),
+    ValueType::Word(&["high", "medium", "low"]),
     "not said",
     "how far they can be trusted: a document's figure for this chip, computed from such figures, or a guess. What comes from another chip's profile counts one step less",
 );
 /// Which of them were fitted.
-pub(super) const FITTED: Key =
-    key("fitted", Is::Texts, "[]", "keys of this table that were fitted to published cells");
+pub(super) const FITTED: KeySpec =
+    key("fitted", ValueType::Texts, "[]", "keys of this table that were fitted to published cells");
 
 /// What a file says of constants.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -162,7 +162,10 @@ impl Values {
     }
 
     /// The constants of a file.
-    pub(super) fn read<T>(block: &Block<'_>, groups: &'static [Group<T>]) -> Result<Self, Wrong> {
+    pub(super) fn read<T>(
+        block: &Block<'_>,
+        groups: &'static [ConstantGroup<T>],
+    ) -> Result<Self, FileError> {
         let mut values = Self::default();
         for group in groups {
             let Some(table) = block.table(group.table, group.keys)? else { continue };
@@ -186,7 +189,7 @@ impl Values {
     }
 
     /// What is not said and has to be: its key.
-    pub(super) fn missing<T>(&self, groups: &'static [Group<T>]) -> Option<String> {
+    pub(super) fn missing<T>(&self, groups: &'static [ConstantGroup<T>]) -> Option<String> {
         for group in groups {
             for constant in group.constants.iter().filter(|it| it.key.usual.is_empty()) {
                 let name = constant.key.name;
@@ -199,7 +202,7 @@ impl Values {
     }
 
     /// Sets them all.
-    pub(super) fn apply<T>(&self, to: &mut T, groups: &'static [Group<T>]) {
+    pub(super) fn apply<T>(&self, to: &mut T, groups: &'static [ConstantGroup<T>]) {
         for &(table, key, number) in &self.numbers {
             if let Some((_, constant)) = find(groups, table, key) {
                 (constant.set)(to, number);
@@ -212,7 +215,7 @@ impl Values {
 pub(super) fn fitted(
     table: &Block<'_>,
     known: impl Iterator<Item = &'static str> + Clone,
-) -> Result<Vec<String>, Wrong> {
+) -> Result<Vec<String>, FileError> {
     let mut list = Vec::new();
     for (name, at) in table.texts(FITTED.name)?.unwrap_or_default() {
         if !known.clone().any(|it| it == name) || !table.has(&name) {
@@ -226,7 +229,7 @@ pub(super) fn fitted(
 
 /// A constant by table and key, with the table's name.
 pub(super) fn find<T>(
-    groups: &'static [Group<T>],
+    groups: &'static [ConstantGroup<T>],
     table: &str,
     key: &str,
 ) -> Option<(&'static str, &'static Constant<T>)> {

@@ -1,10 +1,10 @@
 //! The keys as tables, and constants by their names: for the documentation, for `espbench lab
 //! profile`, and for fitting.
 
-use super::constant::{CONFIDENCE, Constant as Number, FITTED, Group, SOURCE, find};
+use super::constant::{CONFIDENCE, Constant as Number, ConstantGroup, FITTED, SOURCE, find};
 use super::environment::{self, LOAD};
-use super::key::{Is, Key};
-use super::{Kind, Surroundings, firmware, lab, net, pattern, profile};
+use super::key::{KeySpec, ValueType};
+use super::{FileKind, Surroundings, firmware, lab, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -56,7 +56,7 @@ pub fn constants(of: Constants<'_>) -> Vec<Constant> {
     }
 }
 
-fn listed<T>(groups: &'static [Group<T>], of: &T, sources: &[Source]) -> Vec<Constant> {
+fn listed<T>(groups: &'static [ConstantGroup<T>], of: &T, sources: &[Source]) -> Vec<Constant> {
     let mut list = Vec::new();
     for group in groups {
         for constant in group.constants {
@@ -81,10 +81,10 @@ fn one(key: String, about: &str, value: Option<f64>, sources: &[Source]) -> Cons
 }
 
 /// Whether a number is in the range of a key, and what is, if not.
-pub(super) fn in_range(key: &Key, value: f64) -> Result<(), String> {
+pub(super) fn in_range(key: &KeySpec, value: f64) -> Result<(), String> {
     let fits = match key.is {
-        Is::Number(least, most) => (least..=most).contains(&value),
-        Is::Whole(least, most) => {
+        ValueType::Number(least, most) => (least..=most).contains(&value),
+        ValueType::Whole(least, most) => {
             libm::rint(value) == value && (least as f64..=most as f64).contains(&value)
         }
         _ => false,
@@ -98,7 +98,7 @@ fn no_constant(key: &str) -> String {
 
 /// A constant of one of these groups by its whole key, if that number is in its range.
 fn checked<T>(
-    groups: &'static [Group<T>],
+    groups: &'static [ConstantGroup<T>],
     key: &str,
     value: f64,
 ) -> Result<(&'static str, &'static Number<T>), String> {
@@ -109,7 +109,7 @@ fn checked<T>(
 }
 
 /// Sets a constant of a profile.
-pub(super) fn tune(file: &mut profile::File, key: &str, value: f64) -> Result<(), String> {
+pub(super) fn tune(file: &mut profile::ProfileFile, key: &str, value: f64) -> Result<(), String> {
     let (table, constant) = checked(profile::GROUPS, key, value)?;
     file.values.set(table, constant.key.name, value);
     Ok(())
@@ -132,44 +132,35 @@ pub(super) fn tune_place(place: &mut Surroundings, key: &str, value: f64) -> Res
 
 /// The tables of keys of a kind of file, in Markdown: `docs/lab.md` has them.
 #[must_use]
-pub fn document(kind: Kind) -> String {
+pub fn document(kind: FileKind) -> String {
     let mut text = String::new();
     match kind {
-        Kind::Profile => {
+        FileKind::Profile => {
             table(&mut text, "", &profile::KEYS[..profile::OWN.len()]);
             groups(&mut text, profile::GROUPS);
         }
-        Kind::Environment => {
-            let own = environment::KEYS.iter().filter(|key| key.is != Is::Table);
+        FileKind::Environment => {
+            let own = environment::KEYS.iter().filter(|key| key.is != ValueType::Table);
             table(&mut text, "", own);
             groups(&mut text, environment::GROUPS);
             table(&mut text, "`[[background]]`", &environment::BACKGROUND);
         }
-        Kind::Lab => {
+        FileKind::Lab => {
             table(&mut text, "", &lab::KEYS);
-            table(&mut text, "`[[group]]`", &lab::GROUP);
+            table(&mut text, "`[[variant]]`", &lab::VARIANT);
+            table(&mut text, "`[device]`, `[other]` and `[[group]]`", &lab::DEVICE);
+            let own = &lab::GROUP[lab::DEVICE.len()..];
+            table(&mut text, "`[[group]]` beside these", own);
             table(&mut text, "`[group.line]`", &pattern::LINE);
             table(&mut text, "`[group.grid]`", &pattern::GRID);
             table(&mut text, "`[group.ring]`", &pattern::RING);
             table(&mut text, "`[group.cluster]`", &pattern::CLUSTER);
             table(&mut text, "`[group.firmware]`", &firmware::KEYS);
-            table(&mut text, "`[[router]]`", &lab::ROUTER);
-            text += "\n`[[background]]` is that of environments.\n\nOf a lab with variants:\n";
-            table(&mut text, "", &net::KEYS);
-            table(&mut text, "`[[variant]]`", &net::VARIANT);
-            table(&mut text, "`[device]`, `[other]` and `[[group]]`", &net::DEVICE);
-            let own = &net::GROUP[net::DEVICE.len()..];
-            table(
-                &mut text,
-                "`[[group]]` beside these",
-                own.iter().filter(|it| it.is != Is::Table),
-            );
-            table(
-                &mut text,
-                "`[access_point]` and, with a `name`, `[[router]]`",
-                &net::ACCESS_POINT,
-            );
-            table(&mut text, "`[pc]`", &net::PC);
+            table(&mut text, "`[access_point]` and `[[router]]`", &lab::ACCESS_POINT);
+            let own = lab::ROUTER.iter().filter(|it| !lab::ACCESS_POINT.contains(it));
+            table(&mut text, "`[[router]]` beside these", own);
+            text += "\n`[[background]]` is that of environments.\n";
+            table(&mut text, "`[pc]`", &lab::PC);
             text += "\n`[sdkconfig]`:\n\n| key | value | what |\n|---|---|---|\n";
             for fact in sdkconfig::FACTS {
                 let name = fact.name.trim_start_matches("CONFIG_");
@@ -185,9 +176,9 @@ pub fn document(kind: Kind) -> String {
 }
 
 /// Tables of constants. Those of costs have the same keys.
-fn groups<T>(text: &mut String, groups: &'static [Group<T>]) {
+fn groups<T>(text: &mut String, groups: &'static [ConstantGroup<T>]) {
     table(text, "Every table of constants has", [&SOURCE, &CONFIDENCE, &FITTED]);
-    let is_cost = |group: &&Group<T>| group.constants[0].key == profile::COST[0];
+    let is_cost = |group: &&ConstantGroup<T>| group.constants[0].key == profile::COST[0];
     let costs: Vec<_> = groups.iter().filter(is_cost).collect();
     if !costs.is_empty() {
         *text += "\nTimes:\n\n| table | what takes so long |\n|---|---|\n";
@@ -202,7 +193,7 @@ fn groups<T>(text: &mut String, groups: &'static [Group<T>]) {
     }
 }
 
-fn table<'k>(text: &mut String, heading: &str, keys: impl IntoIterator<Item = &'k Key>) {
+fn table<'k>(text: &mut String, heading: &str, keys: impl IntoIterator<Item = &'k KeySpec>) {
     if !heading.is_empty() {
         *text += &format!("\n{heading}\n");
     }

@@ -1,10 +1,12 @@
 //! Environments: the constants of a place, and other people's stations there.
 
 use super::Surroundings;
-use super::block::{Block, Item, Keys, Source as Text};
-use super::constant::{self, CONFIDENCE, Constant, FITTED, Group, SOURCE, Values, constant, group};
-use super::key::{Is, Key, key};
-use super::wrong::{Wrong, hint};
+use super::block::{Block, Item, Keys, TomlText};
+use super::constant::{
+    self, CONFIDENCE, Constant, ConstantGroup, FITTED, SOURCE, Values, constant, group,
+};
+use super::key::{KeySpec, ValueType, key};
+use super::wrong::{FileError, hint};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Environment};
 use alloc::format;
@@ -12,7 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// All constants of an environment, in the order of the documentation.
-pub(super) static GROUPS: &[Group<Environment>] = &[
+pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
     group!(
         "path_loss",
         "log-distance path loss, with free space up to 1 m",
@@ -32,29 +34,33 @@ pub(super) static GROUPS: &[Group<Environment>] = &[
     ),
 ];
 
-const EXPONENT: Key =
-    key("exponent", Is::Number(1.0, 8.0), "", "path loss exponent beyond 1 m: 2 in free space");
-const SHADOW: Key = key(
+const EXPONENT: KeySpec = key(
+    "exponent",
+    ValueType::Number(1.0, 8.0),
+    "",
+    "path loss exponent beyond 1 m: 2 in free space",
+);
+const SHADOW: KeySpec = key(
     "shadow_db",
-    Is::Number(0.0, 20.0),
+    ValueType::Number(0.0, 20.0),
     "0",
     "standard deviation of what walls, furniture and bodies add, drawn once for each pair",
 );
-const ENERGY: Key = key(
+const ENERGY: KeySpec = key(
     "energy_dbm",
-    Is::Number(-110.0, 0.0),
+    ValueType::Number(-110.0, 0.0),
     "",
     "energy that makes the medium busy even where no preamble was found",
 );
-const DETECT: Key = key(
+const DETECT: KeySpec = key(
     "detect_db",
-    Is::Number(-20.0, 40.0),
+    ValueType::Number(-20.0, 40.0),
     "",
     "how far a preamble must stand out from noise and other frames",
 );
-const CAPTURE: Key = key(
+const CAPTURE: KeySpec = key(
     "capture_db",
-    Is::Number(0.0, 60.0),
+    ValueType::Number(0.0, 60.0),
     "never",
     "how far a later frame must stand out to be read instead of the one being read",
 );
@@ -62,21 +68,21 @@ const CAPTURE: Key = key(
 /// Constants of a background station.
 pub(super) static LOAD: [Constant<Background>; 4] = [
     constant!(
-        key("power_dbm", Is::Number(-20.0, 36.0), "", "transmit power"),
+        key("power_dbm", ValueType::Number(-20.0, 36.0), "", "transmit power"),
         float power_dbm
     ),
     constant!(
-        key("rate_hz", Is::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
+        key("rate_hz", ValueType::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
         float rate
     ),
     constant!(
-        key("burst", Is::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
+        key("burst", ValueType::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
         float burst
     ),
     constant!(
         key(
             "octets",
-            Is::Whole(14, 65_535),
+            ValueType::Whole(14, 65_535),
             "",
             "length of what one PPDU carries: an MPDU with its FCS, or an A-MPDU"
         ),
@@ -85,27 +91,27 @@ pub(super) static LOAD: [Constant<Background>; 4] = [
 ];
 
 /// What a station does where no ACK comes.
-pub(super) const FALLBACK: Key = key(
+pub(super) const FALLBACK: KeySpec = key(
     "fallback",
-    Is::Modes,
+    ValueType::Modes,
     "as the first",
     "how the second and later attempts of a unicast frame are sent; the last one is kept",
 );
 
 /// Keys of a background station.
-pub(super) static BACKGROUND: [Key; 12] = [
-    key("name", Is::Text, "", "its name"),
-    key("at", Is::Place, "", "where it is"),
-    key("channel", Is::Whole(1, 14), "", "its channel"),
+pub(super) static BACKGROUND: [KeySpec; 12] = [
+    key("name", ValueType::Text, "", "its name"),
+    key("at", ValueType::Place, "", "where it is"),
+    key("channel", ValueType::Whole(1, 14), "", "its channel"),
     LOAD[0].key,
     LOAD[1].key,
     LOAD[2].key,
     LOAD[3].key,
-    key("mode", Is::Mode, "", "how it sends"),
+    key("mode", ValueType::Mode, "", "how it sends"),
     FALLBACK,
     key(
         "to",
-        Is::Text,
+        ValueType::Text,
         "to all",
         "the background station that its frames are for and that acknowledges them",
     ),
@@ -114,16 +120,16 @@ pub(super) static BACKGROUND: [Key; 12] = [
 ];
 
 /// Keys of an environment.
-pub(super) static KEYS: [Key; 5] = [
-    key("title", Is::Text, "", "one line for people"),
-    key("path_loss", Is::Table, "", GROUPS[0].about),
-    key("carrier_sense", Is::Table, "", GROUPS[1].about),
-    key("receiver", Is::Table, "", GROUPS[2].about),
-    key("background", Is::Blocks, "none", "other people's stations"),
+pub(super) static KEYS: [KeySpec; 5] = [
+    key("title", ValueType::Text, "", "one line for people"),
+    key("path_loss", ValueType::Table, "", GROUPS[0].about),
+    key("carrier_sense", ValueType::Table, "", GROUPS[1].about),
+    key("receiver", ValueType::Table, "", GROUPS[2].about),
+    key("background", ValueType::Blocks, "none", "other people's stations"),
 ];
 
 /// Reads an environment.
-pub(super) fn read(text: Text<'_>, name: &str) -> Result<Surroundings, Wrong> {
+pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileError> {
     let keys: Keys = &KEYS;
     let block = text.block(keys)?;
     let title = block.text("title")?;
@@ -150,7 +156,7 @@ pub(super) fn read(text: Text<'_>, name: &str) -> Result<Surroundings, Wrong> {
 }
 
 /// The background stations of a file.
-pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Source>), Wrong> {
+pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Source>), FileError> {
     let (mut stations, mut sources) = (Vec::new(), Vec::new());
     let mut partners: Vec<Option<Item<String>>> = Vec::new();
     for it in block.blocks("background", &BACKGROUND)? {
@@ -179,7 +185,7 @@ pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Sour
     Ok((stations, sources))
 }
 
-fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, Wrong> {
+fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, FileError> {
     let name = it.must("name", it.text("name")?)?;
     let source = it.must(SOURCE.name, it.text(SOURCE.name)?)?;
     let fitted = constant::fitted(it, LOAD.iter().map(|constant| constant.key.name))?;

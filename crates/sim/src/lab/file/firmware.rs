@@ -1,8 +1,8 @@
 //! What a group's firmware was built with.
 
 use super::block::Block;
-use super::key::{Is, Key, key};
-use super::wrong::Wrong;
+use super::key::{KeySpec, ValueType, key};
+use super::wrong::FileError;
 use alloc::string::String;
 use esp_now::component::{Compat, Idf, Release};
 use esp_now::node::air::Country;
@@ -41,56 +41,61 @@ const POLICIES: [&str; 2] = ["compatible", "strict"];
 const COUNTRY_POLICIES: [&str; 2] = ["auto", "manual"];
 
 /// Keys of a firmware.
-pub(super) static KEYS: [Key; 14] = [
+pub(super) static KEYS: [KeySpec; 14] = [
     key(
         "release",
-        Is::Word(&RELEASE_WORDS),
+        ValueType::Word(&RELEASE_WORDS),
         "\"2.5.3\"",
         "release of the esp-now component, or the last before it that differs on the air",
     ),
-    key("idf", Is::Word(&IDF_WORDS), "\"5.1\"", "release of ESP-IDF, likewise"),
+    key("idf", ValueType::Word(&IDF_WORDS), "\"5.1\"", "release of ESP-IDF, likewise"),
     key(
         "country",
-        Is::Word(&Country::CODES),
+        ValueType::Word(&Country::CODES),
         "that of `idf`: \"CN\" for 4.4, else \"01\"",
         "country of its Wi-Fi: channels 1 to 11 for 01 and US, 1 to 14 for JP, 1 to 13 for all others",
     ),
     key(
         "country_policy",
-        Is::Word(&COUNTRY_POLICIES),
+        ValueType::Word(&COUNTRY_POLICIES),
         "\"auto\"",
         "`WIFI_COUNTRY_POLICY_AUTO`, with which a scan for routers goes over channels 1 to 14 since `idf` 5.0, or `_MANUAL`: over the country's",
     ),
-    key("tick_hz", Is::Whole(1, 1000), "that of the profile", "`CONFIG_FREERTOS_HZ`"),
-    key("encrypted", Is::Switch, "false", "whether services encrypt what they send"),
+    key("tick_hz", ValueType::Whole(1, 1000), "that of the profile", "`CONFIG_FREERTOS_HZ`"),
+    key("encrypted", ValueType::Switch, "false", "whether services encrypt what they send"),
     key(
         "app_security",
-        Is::Switch,
+        ValueType::Switch,
         "as `encrypted`",
         "`CONFIG_ESPNOW_APP_SECURITY`: room for encryption in every payload",
     ),
     key(
         "policy",
-        Is::Word(&POLICIES),
+        ValueType::Word(&POLICIES),
         "\"compatible\"",
         "what is refused beyond what the component refuses",
     ),
-    key("pop", Is::Text, "\"espnow_pop\"", "proof of possession of the handshake"),
-    key("log", Is::Word(&LEVEL_WORDS), "\"info\"", "down to which severity lines go to the UART"),
+    key("pop", ValueType::Text, "\"espnow_pop\"", "proof of possession of the handshake"),
+    key(
+        "log",
+        ValueType::Word(&LEVEL_WORDS),
+        "\"info\"",
+        "down to which severity lines go to the UART",
+    ),
     key(
         "remote_log",
-        Is::Word(&LEVEL_WORDS),
+        ValueType::Word(&LEVEL_WORDS),
         "\"none\"",
         "down to which severity lines go to the remote log, on the air",
     ),
     key(
         "services",
-        Is::Words(&SERVICES),
+        ValueType::Words(&SERVICES),
         "all",
         "what it answers to: handing out of keys, images, remote commands, the remote log of others, control, data",
     ),
-    key("forward", Is::Switch, "true", "whether frames of others are forwarded"),
-    key("restore_channel", Is::Switch, "false", "`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`"),
+    key("forward", ValueType::Switch, "true", "whether frames of others are forwarded"),
+    key("restore_channel", ValueType::Switch, "false", "`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`"),
 ];
 
 /// What a file says of a firmware.
@@ -112,7 +117,7 @@ pub(super) struct Firmware {
 }
 
 /// The firmware of a group.
-pub(super) fn read(group: &Block<'_>) -> Result<Firmware, Wrong> {
+pub(super) fn read(group: &Block<'_>) -> Result<Firmware, FileError> {
     let usual = Firmware::default();
     let Some(it) = group.table("firmware", &KEYS)? else { return Ok(usual) };
     let services = it

@@ -1,8 +1,8 @@
 //! What a key of a file may be: one table for reading, for errors and for the documentation.
 
-/// What a value must be.
+/// The values that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Is {
+pub enum ValueType {
     /// A number from the first to the second.
     Number(f64, f64),
     /// A whole number from the first to the second.
@@ -29,33 +29,33 @@ pub enum Is {
     Blocks,
 }
 
-/// A key.
+/// The specification of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Key {
-    /// Its name, with the unit.
+pub struct KeySpec {
+    /// The name, with the unit.
     pub name: &'static str,
-    /// What its value must be.
-    pub is: Is,
-    /// What holds where it is left out; empty where it must not be.
+    /// The values that it takes.
+    pub is: ValueType,
+    /// The value where it is left out; empty where it must not be.
     pub usual: &'static str,
-    /// What it means.
+    /// The meaning.
     pub about: &'static str,
 }
 
 /// A key in one line of a list.
 pub(super) const fn key(
     name: &'static str,
-    is: Is,
+    is: ValueType,
     usual: &'static str,
     about: &'static str,
-) -> Key {
-    Key { name, is, usual, about }
+) -> KeySpec {
+    KeySpec { name, is, usual, about }
 }
 
 /// Metres that a room may measure in each direction.
 pub(super) const ROOM_M: f64 = 10_000.0;
 
-impl core::fmt::Display for Is {
+impl core::fmt::Display for ValueType {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Number(least, most) => write!(f, "a number from {least} to {most}"),

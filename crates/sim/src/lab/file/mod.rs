@@ -16,13 +16,10 @@
 //! | `block` | tables of a TOML text, with the place of everything in it |
 //! | `constant` | numbers with their sources |
 //! | `profile`, `environment`, `lab` | the three kinds of file |
-//! | `net` | labs with variants: devices that speak IP |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
-//! | `build` | a lab and what a test changes of it, to a scene |
 //! | `document` | the keys as tables for the documentation |
 
 mod block;
-mod build;
 mod built_in;
 mod constant;
 mod document;
@@ -30,7 +27,6 @@ mod environment;
 mod firmware;
 pub mod key;
 mod lab;
-mod net;
 mod pattern;
 mod profile;
 #[cfg(test)]
@@ -38,7 +34,7 @@ mod tests;
 mod wrong;
 
 pub use document::{Constant, Constants, constants, document};
-pub use wrong::Wrong;
+pub use wrong::FileError;
 
 use super::profile::Profile;
 use super::scene::{Background, Environment, Scene};
@@ -47,12 +43,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use block::Source;
+use block::TomlText;
 use espbench_model::workload::EspNow;
 
 /// What a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FileKind {
     /// A chip with its firmware.
     Profile,
     /// A place.
@@ -61,7 +57,7 @@ pub enum Kind {
     Lab,
 }
 
-impl Kind {
+impl FileKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Profile, Self::Environment, Self::Lab];
 
@@ -89,12 +85,11 @@ impl Kind {
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let table = toml::de::DeTable::parse(text).ok()?;
-        let count = |keys: &[key::Key]| {
+        let count = |keys: &[key::KeySpec]| {
             let known = |name: &str| keys.iter().any(|key| key.name == name);
             table.get_ref().keys().filter(|name| known(name.get_ref())).count()
         };
-        let lab = count(&lab::KEYS).max(count(&net::KEYS));
-        let counts = [count(&profile::KEYS), count(&environment::KEYS), lab];
+        let counts = [count(&profile::KEYS), count(&environment::KEYS), count(&lab::KEYS)];
         let most = counts.into_iter().max()?;
         let mut kinds = Self::ALL.into_iter().zip(counts).filter(|(_, count)| *count == most);
         let (kind, _) = kinds.next()?;
@@ -117,7 +112,7 @@ pub fn is_path(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// What it is.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Its name.
     pub name: String,
     /// Where it is named: line, from 1.
@@ -127,7 +122,7 @@ pub struct Need {
 }
 
 impl Need {
-    fn at(kind: Kind, (name, offset): &block::Item<String>, text: &str) -> Self {
+    fn at(kind: FileKind, (name, offset): &block::Item<String>, text: &str) -> Self {
         let (line, column) = espbench_model::text::place(text, *offset);
         Self { kind, name: name.clone(), line, column }
     }
@@ -173,42 +168,9 @@ pub struct Surroundings {
 /// Labs, profiles and environments by name.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
-    profiles: BTreeMap<String, profile::File>,
+    profiles: BTreeMap<String, profile::ProfileFile>,
     environments: BTreeMap<String, Surroundings>,
-    labs: BTreeMap<String, (Room, Arc<str>)>,
-}
-
-/// A lab's file.
-#[derive(Clone, Debug)]
-enum Room {
-    /// Devices that speak ESP-NOW.
-    EspNow(lab::File),
-    /// Devices that speak IP.
-    Net(net::File),
-}
-
-impl Room {
-    fn read(source: Source<'_>) -> Result<Self, Wrong> {
-        if net::is_one(source.text) {
-            net::read(source).map(Self::Net)
-        } else {
-            lab::read(source).map(Self::EspNow)
-        }
-    }
-
-    fn title(&self) -> &str {
-        match self {
-            Self::EspNow(file) => &file.title,
-            Self::Net(file) => &file.title,
-        }
-    }
-
-    fn needs(&self, text: &str) -> Vec<Need> {
-        match self {
-            Self::EspNow(file) => file.needs(text),
-            Self::Net(file) => file.needs(text),
-        }
-    }
+    labs: BTreeMap<String, (lab::LabFile, Arc<str>)>,
 }
 
 /// Profiles that may lean on each other.
@@ -238,30 +200,30 @@ impl Library {
     /// # Errors
     /// What is wrong in the text, with line and column. What a file refers to is looked up in
     /// [`Library::scene`].
-    pub fn add(&mut self, kind: Kind, name: &str, text: &str) -> Result<(), Wrong> {
+    pub fn add(&mut self, kind: FileKind, name: &str, text: &str) -> Result<(), FileError> {
         let file = kind.file(name);
-        let source = Source { file: &file, text };
+        let source = TomlText { file: &file, text };
         match kind {
-            Kind::Profile => {
+            FileKind::Profile => {
                 self.profiles.insert(name.to_string(), profile::read(source)?);
             }
-            Kind::Environment => {
+            FileKind::Environment => {
                 let short = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".toml");
                 self.environments.insert(name.to_string(), environment::read(source, short)?);
             }
-            Kind::Lab => {
-                self.labs.insert(name.to_string(), (Room::read(source)?, text.into()));
+            FileKind::Lab => {
+                self.labs.insert(name.to_string(), (lab::read(source)?, text.into()));
             }
         }
         Ok(())
     }
 
     /// The names of what there is of a kind, in order.
-    pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
+    pub fn names(&self, kind: FileKind) -> impl Iterator<Item = &str> {
         let (profiles, environments, labs) = match kind {
-            Kind::Profile => (Some(self.profiles.keys()), None, None),
-            Kind::Environment => (None, Some(self.environments.keys()), None),
-            Kind::Lab => (None, None, Some(self.labs.keys())),
+            FileKind::Profile => (Some(self.profiles.keys()), None, None),
+            FileKind::Environment => (None, Some(self.environments.keys()), None),
+            FileKind::Lab => (None, None, Some(self.labs.keys())),
         };
         let names = profiles.into_iter().flatten();
         let names = names.chain(environments.into_iter().flatten());
@@ -272,30 +234,32 @@ impl Library {
     ///
     /// # Errors
     /// There is not: with the names that there are.
-    pub fn knows(&self, kind: Kind, name: &str) -> Result<(), Wrong> {
+    pub fn knows(&self, kind: FileKind, name: &str) -> Result<(), FileError> {
         if self.names(kind).any(|known| known == name) {
             return Ok(());
         }
-        Err(Wrong::unknown(kind, name, self.names(kind)))
+        Err(FileError::unknown(kind, name, self.names(kind)))
     }
 
     /// One line for people about what there is.
     #[must_use]
-    pub fn title(&self, kind: Kind, name: &str) -> Option<&str> {
+    pub fn title(&self, kind: FileKind, name: &str) -> Option<&str> {
         Some(match kind {
-            Kind::Profile => &self.profiles.get(name)?.title,
-            Kind::Environment => &self.environments.get(name)?.title,
-            Kind::Lab => self.labs.get(name)?.0.title(),
+            FileKind::Profile => &self.profiles.get(name)?.title,
+            FileKind::Environment => &self.environments.get(name)?.title,
+            FileKind::Lab => &self.labs.get(name)?.0.title,
         })
     }
 
     /// What a lab or a profile names.
     #[must_use]
-    pub fn needs(&self, kind: Kind, name: &str) -> Vec<Need> {
+    pub fn needs(&self, kind: FileKind, name: &str) -> Vec<Need> {
         let needs = match kind {
-            Kind::Lab => self.labs.get(name).map(|(lab, text)| lab.needs(text)),
-            Kind::Profile => self.profiles.get(name).map(|it| it.like.iter().cloned().collect()),
-            Kind::Environment => None,
+            FileKind::Lab => self.labs.get(name).map(|(lab, text)| lab.needs(text)),
+            FileKind::Profile => {
+                self.profiles.get(name).map(|it| it.like.iter().cloned().collect())
+            }
+            FileKind::Environment => None,
         };
         needs.unwrap_or_default()
     }
@@ -304,34 +268,34 @@ impl Library {
     ///
     /// # Errors
     /// There is none of that name, or what it leans on is not here.
-    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, Wrong> {
+    pub fn profile(&self, name: &str) -> Result<Arc<Profile>, FileError> {
         Ok(Arc::new(self.whole_profile(name)?.profile(name)))
     }
 
-    fn whole_profile(&self, name: &str) -> Result<profile::File, Wrong> {
-        let unknown = |name: &str| Wrong::unknown(Kind::Profile, name, self.names(Kind::Profile));
+    fn whole_profile(&self, name: &str) -> Result<profile::ProfileFile, FileError> {
+        let unknown =
+            |name: &str| FileError::unknown(FileKind::Profile, name, self.names(FileKind::Profile));
         let mut whole = self.profiles.get(name).ok_or_else(|| unknown(name))?.clone();
         for _ in 0..MOST_LIKE {
             let Some(like) = &whole.like else { return Ok(whole) };
             let base = self.profiles.get(&like.name).ok_or_else(|| {
-                let file = Kind::Profile.file(name);
-                Wrong { file, line: like.line, column: like.column, ..unknown(&like.name) }
+                let file = FileKind::Profile.file(name);
+                FileError { file, line: like.line, column: like.column, ..unknown(&like.name) }
             })?;
             whole = whole.over(&like.name, base);
         }
         let message = format!("`like` goes on for more than {MOST_LIKE} profiles: is it a circle?");
-        Err(Wrong::whole(Kind::Profile.file(name), message))
+        Err(FileError::whole(FileKind::Profile.file(name), message))
     }
 
     /// An environment.
     ///
     /// # Errors
     /// There is none of that name.
-    pub fn environment(&self, name: &str) -> Result<Surroundings, Wrong> {
-        self.environments
-            .get(name)
-            .cloned()
-            .ok_or_else(|| Wrong::unknown(Kind::Environment, name, self.names(Kind::Environment)))
+    pub fn environment(&self, name: &str) -> Result<Surroundings, FileError> {
+        self.environments.get(name).cloned().ok_or_else(|| {
+            FileError::unknown(FileKind::Environment, name, self.names(FileKind::Environment))
+        })
     }
 
     /// Sets one constant of a profile or an environment by its key (`receive.fixed_us`,
@@ -339,32 +303,30 @@ impl Library {
     ///
     /// # Errors
     /// No such file or key, or the value is out of range.
-    pub fn tune(&mut self, kind: Kind, name: &str, key: &str, value: f64) -> Result<(), Wrong> {
+    pub fn tune(
+        &mut self,
+        kind: FileKind,
+        name: &str,
+        key: &str,
+        value: f64,
+    ) -> Result<(), FileError> {
         let tuned = match kind {
-            Kind::Profile => self.profiles.get_mut(name).map(|it| document::tune(it, key, value)),
-            Kind::Environment => {
+            FileKind::Profile => {
+                self.profiles.get_mut(name).map(|it| document::tune(it, key, value))
+            }
+            FileKind::Environment => {
                 self.environments.get_mut(name).map(|it| document::tune_place(it, key, value))
             }
-            Kind::Lab => match self.labs.get_mut(name) {
-                Some((Room::Net(file), _)) => Some(file.tune(key, value)),
-                Some((Room::EspNow(_), _)) => {
-                    let message = "a lab has no constants: tune its profiles or its environment";
-                    return Err(Wrong::whole(kind.file(name), message));
-                }
-                None => None,
-            },
+            FileKind::Lab => self.labs.get_mut(name).map(|(file, _)| file.tune(key, value)),
         };
-        let unknown = || Wrong::unknown(kind, name, self.names(kind));
-        tuned.ok_or_else(unknown)?.map_err(|message| Wrong::whole(kind.file(name), message))
+        let unknown = || FileError::unknown(kind, name, self.names(kind));
+        tuned.ok_or_else(unknown)?.map_err(|message| FileError::whole(kind.file(name), message))
     }
 
     /// Names of a lab's variants, in the order of its file; none of a lab for ESP-NOW.
     #[must_use]
     pub fn variants(&self, lab: &str) -> Vec<&str> {
-        match self.labs.get(lab) {
-            Some((Room::Net(file), _)) => file.names().collect(),
-            _ => Vec::new(),
-        }
+        self.labs.get(lab).map_or_else(Vec::new, |(file, _)| file.names().collect())
     }
 
     /// The lab that has a variant of this name, if there is one: names of variants of the built-in
@@ -375,60 +337,49 @@ impl Library {
         self.labs.keys().find(has).map(String::as_str)
     }
 
-    /// The room of a variant of a lab.
+    /// Returns the room of a variant of a lab.
     ///
     /// # Errors
     /// There is no such lab or variant, it names an environment or a profile that is not here, or
     /// what it asks for does not fit together: with what to do.
-    pub fn net_scene(&self, lab: &str, variant: &str) -> Result<Scene, Wrong> {
-        let unknown = || Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab));
-        let (file, text) = self.labs.get(lab).ok_or_else(unknown)?;
-        let name = Kind::Lab.file(lab);
-        let Room::Net(file) = file else {
+    pub fn net_scene(&self, lab: &str, variant: &str) -> Result<Scene, FileError> {
+        let (file, name) = self.lab(lab)?;
+        if file.0.names().next().is_none() {
             let message = "it has no variants: its devices speak ESP-NOW only";
-            return Err(Wrong::whole(name, message));
-        };
-        let text = Source { file: &name, text };
-        net::Build { library: self, lab, variant, file, text }.scene()
+            return Err(FileError::whole(name, message));
+        }
+        self.build(lab, variant, (&Overrides::default(), 0))
     }
 
-    /// The room of a lab. The same seed gives the same places.
+    /// Returns the room of a lab without variants. The same seed gives the same places.
     ///
     /// # Errors
     /// There is no such lab, it names an environment or a profile that is not here, or what is to
     /// be changed cannot be: with what to do.
-    pub fn scene(&self, lab: &str, change: &Overrides, seed: u64) -> Result<Scene, Wrong> {
-        let unknown = || Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab));
-        let (file, text) = self.labs.get(lab).ok_or_else(unknown)?;
-        let name = Kind::Lab.file(lab);
-        let file = match file {
-            Room::EspNow(file) => file,
-            Room::Net(file) => {
-                let known: Vec<&str> = file.names().collect();
-                let message =
-                    format!("it has no ESP-NOW devices, but variants: {}", known.join(", "));
-                return Err(Wrong::whole(name, message));
-            }
-        };
-        let source = Source { file: &name, text };
-        // What is missing is shown where the lab names it.
-        let missing = |at: usize, error: &Wrong| source.wrong(at, error.to_string());
-        let (environment, at) = &file.environment;
-        let surroundings = self.environment(environment).map_err(|it| missing(*at, &it))?;
-        let mut profiles = Vec::new();
-        for group in &file.groups {
-            let profile = match &change.profile {
-                Some(profile) => self.profile(profile)?,
-                None => {
-                    self.profile(&group.profile.0).map_err(|it| missing(group.profile.1, &it))?
-                }
-            };
-            if let Some(message) = group.unable(profile.chip) {
-                return Err(source.wrong(group.start, message));
-            }
-            profiles.push(profile);
+    pub fn scene(&self, lab: &str, change: &Overrides, seed: u64) -> Result<Scene, FileError> {
+        let (file, name) = self.lab(lab)?;
+        let known: Vec<&str> = file.0.names().collect();
+        if !known.is_empty() {
+            let message = format!("it has no ESP-NOW devices, but variants: {}", known.join(", "));
+            return Err(FileError::whole(name, message));
         }
-        let build = build::Build { name: lab, file: &name, lab: file, surroundings, profiles };
-        build.scene(change, seed)
+        self.build(lab, "", (change, seed))
+    }
+
+    /// Returns a lab's file with its text, and what errors call it.
+    fn lab(&self, lab: &str) -> Result<(&(lab::LabFile, Arc<str>), String), FileError> {
+        let unknown = || FileError::unknown(FileKind::Lab, lab, self.names(FileKind::Lab));
+        Ok((self.labs.get(lab).ok_or_else(unknown)?, FileKind::Lab.file(lab)))
+    }
+
+    fn build(
+        &self,
+        lab: &str,
+        variant: &str,
+        (change, seed): (&Overrides, u64),
+    ) -> Result<Scene, FileError> {
+        let ((file, text), name) = self.lab(lab)?;
+        let text = TomlText { file: &name, text };
+        lab::Build { library: self, lab, variant, file, text, change, seed }.scene()
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a file, and where.
 
-use super::Kind;
+use super::FileKind;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use espbench_model::text;
 
 /// What is wrong with a file, and what would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FileError {
     /// The file's name (`labs/office.toml`); empty where it is about none.
     pub file: String,
     /// Line, from 1; 0 where it is not about a place in the file.
@@ -20,7 +20,7 @@ pub struct Wrong {
     pub message: String,
 }
 
-impl core::fmt::Display for Wrong {
+impl core::fmt::Display for FileError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { file, line, column, message } = self;
         let place = match line {
@@ -36,9 +36,9 @@ impl core::fmt::Display for Wrong {
     }
 }
 
-impl core::error::Error for Wrong {}
+impl core::error::Error for FileError {}
 
-impl Wrong {
+impl FileError {
     /// At an offset of a file's text.
     pub(super) fn at(file: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let (line, column) = text::place(text, offset);
@@ -52,7 +52,7 @@ impl Wrong {
 
     /// There is nothing of that name.
     pub(super) fn unknown<'n>(
-        kind: Kind,
+        kind: FileKind,
         name: &str,
         known: impl Iterator<Item = &'n str>,
     ) -> Self {

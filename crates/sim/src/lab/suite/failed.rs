@@ -1,6 +1,6 @@
 //! Why a cell was not carried out.
 
-use crate::lab::file::Wrong;
+use crate::lab::file::FileError;
 use crate::lab::run::Stuck;
 use crate::talk::NodeId;
 use crate::talk::script::List;
@@ -15,7 +15,7 @@ pub enum Failed {
     /// It was told to stop.
     Cancelled,
     /// A file of the library is wrong or missing.
-    File(Wrong),
+    File(FileError),
     /// No device of a lab is meant: the workload names no variant.
     NoDevice,
     /// The lab has not what the test needs: its name, and what is missing.
@@ -79,8 +79,8 @@ impl From<Stuck> for Failed {
     }
 }
 
-impl From<Wrong> for Failed {
-    fn from(wrong: Wrong) -> Self {
+impl From<FileError> for Failed {
+    fn from(wrong: FileError) -> Self {
         Self::File(wrong)
     }
 }

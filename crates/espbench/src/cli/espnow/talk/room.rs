@@ -5,7 +5,7 @@ use crate::capture::{AirCapture, CaptureOrigin};
 use crate::labs;
 use espbench_dot11::mac::MacCounters;
 use espbench_model::time::Instant;
-use espbench_sim::lab::file::{Kind, Overrides};
+use espbench_sim::lab::file::{FileKind, Overrides};
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::talk::Conversation as _;
@@ -17,7 +17,7 @@ const OBSERVER: u32 = 0;
 
 /// Reads the room, with `--nodes` devices in all if that is given.
 pub(super) fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
-    let library = labs::library(Kind::Lab, lab)?;
+    let library = labs::library(FileKind::Lab, lab)?;
     let devices = args.nodes.map(|nodes| nodes - 1);
     Ok(library.scene(lab, &Overrides { devices, ..Overrides::default() }, args.seed)?)
 }

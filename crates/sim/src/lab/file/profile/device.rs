@@ -1,9 +1,9 @@
 //! Constants of a device and of ESP-NOW on it.
 
 use super::super::constant::{
-    CONFIDENCE, Constant, FITTED, Group, SOURCE, constant, group, rounded,
+    CONFIDENCE, Constant, ConstantGroup, FITTED, SOURCE, constant, group, rounded,
 };
-use super::super::key::{Is, Key, key};
+use super::super::key::{KeySpec, ValueType, key};
 use crate::lab::profile::Profile;
 use core::time::Duration;
 
@@ -11,10 +11,15 @@ use core::time::Duration;
 const LONGEST_US: f64 = 10_000_000.0;
 
 /// The keys of a cost that grows with a length.
-pub(in super::super) const COST: [Key; 3] = [
-    key("fixed_us", Is::Number(0.0, LONGEST_US), "", "microseconds, whatever the length"),
-    key("per_byte_ns", Is::Number(0.0, 1_000_000.0), "0", "nanoseconds for each byte"),
-    key("block_bytes", Is::Whole(1, 65_536), "1", "lengths count in whole blocks of so many bytes"),
+pub(in super::super) const COST: [KeySpec; 3] = [
+    key("fixed_us", ValueType::Number(0.0, LONGEST_US), "", "microseconds, whatever the length"),
+    key("per_byte_ns", ValueType::Number(0.0, 1_000_000.0), "0", "nanoseconds for each byte"),
+    key(
+        "block_bytes",
+        ValueType::Whole(1, 65_536),
+        "1",
+        "lengths count in whole blocks of so many bytes",
+    ),
 ];
 
 macro_rules! cost {
@@ -22,7 +27,7 @@ macro_rules! cost {
         cost!($field, $field, $about)
     };
     ($table:ident, $($field:ident).+, $about:literal) => {
-        Group {
+        ConstantGroup {
             table: stringify!($table),
             about: $about,
             keys: &[COST[0], COST[1], COST[2], SOURCE, CONFIDENCE, FITTED],
@@ -52,7 +57,7 @@ macro_rules! cost {
 pub(super) use cost;
 
 /// What is a device's own, and ESP-NOW's.
-pub(super) const GROUPS: &[Group<Profile>] = &[
+pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(receive, "the receive callback, in the Wi-Fi task, for each frame"),
     cost!(dispatch, "handing a received frame to a service, in the component's main task"),
     cost!(transmit, "handing a frame to the driver, in the sender's task"),
@@ -66,7 +71,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "cold_us",
-                Is::Number(0.0, 10_000.0),
+                ValueType::Number(0.0, 10_000.0),
                 "0",
                 "what work takes longer whose code is fetched from flash: a cipher between other work, a frame after a pause of 0.1 s; in microseconds"
             ),
@@ -83,11 +88,11 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         "uart",
         "the console: each byte is ten bits, and printing blocks when the FIFO is full",
         (
-            key("baud", Is::Whole(300, 5_000_000), "", "bits a second"),
+            key("baud", ValueType::Whole(300, 5_000_000), "", "bits a second"),
             whole u32 uart_baud
         ),
         (
-            key("fifo_bytes", Is::Whole(0, 4096), "", "bytes that wait for the line"),
+            key("fifo_bytes", ValueType::Whole(0, 4096), "", "bytes that wait for the line"),
             whole u16 uart_fifo
         ),
     ),
@@ -95,7 +100,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         "freertos",
         "the operating system",
         (
-            key("tick_hz", Is::Whole(1, 1000), "", "`CONFIG_FREERTOS_HZ`"),
+            key("tick_hz", ValueType::Whole(1, 1000), "", "`CONFIG_FREERTOS_HZ`"),
             whole u32 tick_hz
         ),
     ),
@@ -105,14 +110,14 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "tx",
-                Is::Whole(1, 255),
+                ValueType::Whole(1, 255),
                 "",
                 "frames that wait to be sent, with the one on the air"
             ),
             whole u16 tx_buffers
         ),
         (
-            key("rx", Is::Whole(1, 255), "", "frames that wait for the receive callback"),
+            key("rx", ValueType::Whole(1, 255), "", "frames that wait for the receive callback"),
             whole u16 rx_buffers
         ),
     ),
@@ -122,7 +127,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "tx_power_dbm",
-                Is::Number(-20.0, 30.0),
+                ValueType::Number(-20.0, 30.0),
                 "",
                 "transmit power, where the chip can in the mode"
             ),
@@ -131,7 +136,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "hop_us",
-                Is::Number(0.0, 1_000_000.0),
+                ValueType::Number(0.0, 1_000_000.0),
                 "",
                 "how long tuning to another channel takes, in microseconds"
             ),
@@ -142,15 +147,15 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         "mac",
         "access to the medium",
         (
-            key("attempts", Is::Whole(1, 32), "", "how often a unicast frame is sent, in all"),
+            key("attempts", ValueType::Whole(1, 32), "", "how often a unicast frame is sent, in all"),
             whole u8 attempts
         ),
         (
-            key("cw_min", Is::Whole(1, 1023), "", "the first contention window, in slots"),
+            key("cw_min", ValueType::Whole(1, 1023), "", "the first contention window, in slots"),
             whole u16 window.0
         ),
         (
-            key("cw_max", Is::Whole(1, 1023), "", "the largest contention window, in slots"),
+            key("cw_max", ValueType::Whole(1, 1023), "", "the largest contention window, in slots"),
             whole u16 window.1
         ),
     ),
@@ -160,7 +165,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "ms",
-                Is::Number(0.0, 60_000.0),
+                ValueType::Number(0.0, 60_000.0),
                 "",
                 "from a reset until the application runs, in milliseconds"
             ),
@@ -173,7 +178,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "ms",
-                Is::Number(0.0, 60_000.0),
+                ValueType::Number(0.0, 60_000.0),
                 "",
                 "from a beacon's being heard until there is an address: authentication, association, four-way handshake, DHCP; in milliseconds"
             ),
@@ -182,7 +187,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (
             key(
                 "scan_dwell_ms",
-                Is::Number(1.0, 10_000.0),
+                ValueType::Number(1.0, 10_000.0),
                 "",
                 "how long a scan listens on each channel, in milliseconds"
             ),

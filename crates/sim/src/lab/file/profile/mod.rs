@@ -3,11 +3,11 @@
 mod device;
 mod link;
 
-use super::block::{Keys, Source as Text};
-use super::constant::{Group, Values};
-use super::key::{Is, Key, key};
-use super::wrong::Wrong;
-use super::{Kind, Need};
+use super::block::{Keys, TomlText};
+use super::constant::{ConstantGroup, Values};
+use super::key::{KeySpec, ValueType, key};
+use super::wrong::FileError;
+use super::{FileKind, Need};
 use crate::lab::profile::Profile;
 use alloc::string::String;
 use espbench_dot11::radio::RadioChip;
@@ -26,8 +26,8 @@ const CHIPS: [&str; RadioChip::ALL.len()] = {
 };
 
 /// All constants of a profile, in the order of the documentation.
-pub(super) static GROUPS: &[Group<Profile>] = &ALL;
-const ALL: [Group<Profile>; device::GROUPS.len() + link::GROUPS.len()] = {
+pub(super) static GROUPS: &[ConstantGroup<Profile>] = &ALL;
+const ALL: [ConstantGroup<Profile>; device::GROUPS.len() + link::GROUPS.len()] = {
     let mut all = [device::GROUPS[0]; device::GROUPS.len() + link::GROUPS.len()];
     let mut at = 0;
     while at < all.len() {
@@ -39,27 +39,32 @@ const ALL: [Group<Profile>; device::GROUPS.len() + link::GROUPS.len()] = {
 };
 
 /// The keys beside the constants.
-pub(super) const OWN: [Key; 4] = [
-    key("title", Is::Text, "", "one line for people"),
+pub(super) const OWN: [KeySpec; 4] = [
+    key("title", ValueType::Text, "", "one line for people"),
     key(
         "chip",
-        Is::Word(&CHIPS),
+        ValueType::Word(&CHIPS),
         "that of `like`",
         "the radio: sensitivities and powers come from its datasheet (`dot11::radio::chip`)",
     ),
-    key("chip_name", Is::Text, "the chip's", "identity column `chip` of results"),
-    key("like", Is::Text, "none", "a profile whose constants hold where this one says nothing"),
+    key("chip_name", ValueType::Text, "the chip's", "identity column `chip` of results"),
+    key(
+        "like",
+        ValueType::Text,
+        "none",
+        "a profile whose constants hold where this one says nothing",
+    ),
 ];
 
 /// All keys of a profile.
-pub(super) static KEYS: [Key; OWN.len() + ALL.len()] = {
+pub(super) static KEYS: [KeySpec; OWN.len() + ALL.len()] = {
     let mut keys = [OWN[0]; OWN.len() + ALL.len()];
     let mut at = 0;
     while at < keys.len() {
         keys[at] = if at < OWN.len() {
             OWN[at]
         } else {
-            key(ALL[at - OWN.len()].table, Is::Table, "", "constants, see below")
+            key(ALL[at - OWN.len()].table, ValueType::Table, "", "constants, see below")
         };
         at += 1;
     }
@@ -68,7 +73,7 @@ pub(super) static KEYS: [Key; OWN.len() + ALL.len()] = {
 
 /// A profile's file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct File {
+pub(super) struct ProfileFile {
     pub(super) title: String,
     pub(super) chip: Option<RadioChip>,
     pub(super) chip_name: Option<String>,
@@ -78,16 +83,16 @@ pub(super) struct File {
 }
 
 /// Reads a profile.
-pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
+pub(super) fn read(text: TomlText<'_>) -> Result<ProfileFile, FileError> {
     let keys: Keys = &KEYS;
     let block = text.block(keys)?;
     let title = block.text("title")?;
     let like = block.text("like")?.map(|name| (name, block.place_of("like")));
-    let file = File {
+    let file = ProfileFile {
         title: block.must("title", title)?,
         chip: block.word("chip")?.map(|at| RadioChip::ALL[at]),
         chip_name: block.text("chip_name")?,
-        like: like.map(|it| Need::at(Kind::Profile, &it, text.text)),
+        like: like.map(|it| Need::at(FileKind::Profile, &it, text.text)),
         values: Values::read(&block, GROUPS)?,
     };
     if file.like.is_none() {
@@ -100,7 +105,7 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
     Ok(file)
 }
 
-impl File {
+impl ProfileFile {
     /// What `base`, called `name`, says where this one says nothing.
     pub(super) fn over(&self, name: &str, base: &Self) -> Self {
         let mut values = base.values.clone();

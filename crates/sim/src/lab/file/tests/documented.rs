@@ -6,7 +6,7 @@ const TEXT: &str = include_str!("../../../../../../docs/lab.md");
 
 #[test]
 fn the_documentation_has_all_keys_as_they_are_read() {
-    for kind in Kind::ALL {
+    for kind in FileKind::ALL {
         let expected = document(kind);
         let begin = format!("<!-- keys: {} -->", kind.word());
         let part = TEXT.split_once(&begin).and_then(|(_, rest)| rest.split_once("<!-- end -->"));
@@ -25,9 +25,9 @@ fn its_examples_are_read() {
         let text = block.split_once("```").map_or(block, |(text, _)| text);
         let (first, rest) = text.split_once('\n').unwrap();
         let kind = match first.trim_start_matches("# ") {
-            "labs" => Kind::Lab,
-            "profiles" => Kind::Profile,
-            "environments" => Kind::Environment,
+            "labs" => FileKind::Lab,
+            "profiles" => FileKind::Profile,
+            "environments" => FileKind::Environment,
             other => panic!("the first line of an example says its kind, not {other}"),
         };
         let said = complaint(kind, rest);

@@ -79,7 +79,7 @@ fn labs() {
     ];
     let mut text = String::new();
     for case in &cases {
-        let _ = writeln!(text, "{}", complaint(Kind::Lab, case));
+        let _ = writeln!(text, "{}", complaint(FileKind::Lab, case));
     }
     insta::assert_snapshot!(text);
 }
@@ -113,10 +113,10 @@ fn profiles_and_environments() {
     ];
     let mut text = String::new();
     for case in &profiles {
-        let _ = writeln!(text, "{}", complaint(Kind::Profile, case));
+        let _ = writeln!(text, "{}", complaint(FileKind::Profile, case));
     }
     for case in &environments {
-        let _ = writeln!(text, "{}", complaint(Kind::Environment, case));
+        let _ = writeln!(text, "{}", complaint(FileKind::Environment, case));
     }
     insta::assert_snapshot!(text);
 }
@@ -124,9 +124,9 @@ fn profiles_and_environments() {
 #[test]
 fn a_place_is_counted_in_characters() {
     let text = "title = \"Büro\"\nenvironment = \"office\" # ü\nx = [\"ä\", 1]";
-    let wrong = with(Kind::Lab, "mine", text).unwrap_err();
+    let wrong = with(FileKind::Lab, "mine", text).unwrap_err();
     assert_eq!((wrong.line, wrong.column), (3, 1), "{wrong}");
-    let wrong = with(Kind::Lab, "mine", &lab("at = [\"ä\", 1, ö]")).unwrap_err();
+    let wrong = with(FileKind::Lab, "mine", &lab("at = [\"ä\", 1, ö]")).unwrap_err();
     assert_eq!((wrong.line, wrong.column), (6, 15), "{wrong}");
 }
 
@@ -134,7 +134,7 @@ fn a_place_is_counted_in_characters() {
 fn what_a_test_cannot_change_is_said() {
     let fixed =
         format!("{HEAD}{GROUP}[[group]]\nname = \"b\"\nprofile = \"esp32\"\nat = [1, 0, 0]");
-    let library = with(Kind::Lab, "mine", &fixed).unwrap();
+    let library = with(FileKind::Lab, "mine", &fixed).unwrap();
     let said = |change: Overrides| library.scene("mine", &change, 1).unwrap_err().to_string();
     let changes = [
         Overrides { devices: Some(0), ..Overrides::default() },
@@ -145,7 +145,7 @@ fn what_a_test_cannot_change_is_said() {
     ];
     let text: Vec<String> = changes.into_iter().map(said).collect();
     insta::assert_snapshot!(text.join("\n"));
-    let alone = with(Kind::Lab, "mine", &lab("")).unwrap();
+    let alone = with(FileKind::Lab, "mine", &lab("")).unwrap();
     let change = Overrides { devices: Some(1), ..Overrides::default() };
     let wrong = alone.scene("mine", &change, 1).unwrap_err();
     assert!(wrong.message.contains("one device"), "{wrong}");
@@ -154,11 +154,11 @@ fn what_a_test_cannot_change_is_said() {
 #[test]
 fn constants_are_tuned_within_their_range() {
     let mut library = Library::built_in();
-    let profile = Kind::Profile;
+    let profile = FileKind::Profile;
     library.tune(profile, "esp32", "receive.fixed_us", 12.5).unwrap();
     library.tune(profile, "esp32", "mac.attempts", 3.0).unwrap();
-    library.tune(Kind::Environment, "office", "path_loss.exponent", 2.5).unwrap();
-    library.tune(Kind::Environment, "office", "background.laptop.rate_hz", 7.0).unwrap();
+    library.tune(FileKind::Environment, "office", "path_loss.exponent", 2.5).unwrap();
+    library.tune(FileKind::Environment, "office", "background.laptop.rate_hz", 7.0).unwrap();
     let scene = library.scene("two-boards", &Overrides::default(), 1).unwrap();
     let tuned = &scene.nodes[0].profile;
     assert_eq!((tuned.receive.fixed_ns, tuned.attempts), (12_500, 3));
@@ -175,9 +175,9 @@ fn constants_are_tuned_within_their_range() {
         said(profile, "esp32", "receive.fixed", 1.0),
         said(profile, "esp32", "mac.attempts", 2.5),
         said(profile, "esp", "mac.attempts", 2.0),
-        said(Kind::Environment, "office", "background.nobody.rate_hz", 2.0),
-        said(Kind::Environment, "office", "receiver.capture_db", f64::NAN),
-        said(Kind::Lab, "ota", "x", 2.0),
+        said(FileKind::Environment, "office", "background.nobody.rate_hz", 2.0),
+        said(FileKind::Environment, "office", "receiver.capture_db", f64::NAN),
+        said(FileKind::Lab, "ota", "x", 2.0),
     ];
     insta::assert_snapshot!(text.join("\n"));
 }

@@ -4,15 +4,15 @@ use super::*;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-fn kinds() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Profile), Just(Kind::Environment), Just(Kind::Lab)]
+fn kinds() -> impl Strategy<Value = FileKind> {
+    prop_oneof![Just(FileKind::Profile), Just(FileKind::Environment), Just(FileKind::Lab)]
 }
 
 /// Read once for all cases.
 static BUILT_IN: LazyLock<Library> = LazyLock::new(Library::built_in);
 
 /// A built-in file with a part replaced.
-fn spoiled() -> impl Strategy<Value = (Kind, String)> {
+fn spoiled() -> impl Strategy<Value = (FileKind, String)> {
     let words = prop_oneof![
         Just(String::new()),
         "[-0-9.e_]{1,8}",
@@ -35,7 +35,7 @@ fn spoiled() -> impl Strategy<Value = (Kind, String)> {
 }
 
 /// An error shows a place in the text.
-fn has_place(wrong: &Wrong, text: &str) -> bool {
+fn has_place(wrong: &FileError, text: &str) -> bool {
     let line = text.split('\n').nth(wrong.line.wrapping_sub(1));
     let within = line.is_some_and(|line| (1..=line.chars().count() + 1).contains(&wrong.column));
     within && !wrong.message.is_empty()
@@ -56,7 +56,7 @@ proptest! {
         let mut library = BUILT_IN.clone();
         match library.add(kind, "any", &text) {
             Err(wrong) => prop_assert!(has_place(&wrong, &text), "{wrong}"),
-            Ok(()) if kind == Kind::Lab => {
+            Ok(()) if kind == FileKind::Lab => {
                 for variant in library.variants("any") {
                     if let Ok(scene) = library.net_scene("any", variant) {
                         prop_assert!(!scene.devices.is_empty() && scene.variant == variant);

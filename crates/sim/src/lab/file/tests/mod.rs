@@ -8,25 +8,25 @@ mod variants;
 use super::*;
 
 /// A library of the built-in files and one more.
-fn with(kind: Kind, name: &str, text: &str) -> Result<Library, Wrong> {
+fn with(kind: FileKind, name: &str, text: &str) -> Result<Library, FileError> {
     static BUILT_IN: std::sync::LazyLock<Library> = std::sync::LazyLock::new(Library::built_in);
     let mut library = BUILT_IN.clone();
     library.add(kind, name, text).map(|()| library)
 }
 
 /// What is said of a file, or of the room it describes.
-fn complaint(kind: Kind, text: &str) -> String {
+fn complaint(kind: FileKind, text: &str) -> String {
     let library = match with(kind, "mine", text) {
         Ok(library) => library,
         Err(wrong) => return wrong.to_string(),
     };
     let scene = match kind {
-        Kind::Lab => match library.variants("mine").first() {
+        FileKind::Lab => match library.variants("mine").first() {
             Some(variant) => library.net_scene("mine", variant).map(drop),
             None => library.scene("mine", &Overrides::default(), 1).map(drop),
         },
-        Kind::Profile => library.profile("mine").map(drop),
-        Kind::Environment => library.environment("mine").map(drop),
+        FileKind::Profile => library.profile("mine").map(drop),
+        FileKind::Environment => library.environment("mine").map(drop),
     };
     scene.err().map_or_else(|| "nothing".into(), |wrong| wrong.to_string())
 }

@@ -10,7 +10,7 @@ use espbench_model::sdkconfig::{Chip, Context, RANKS, Rank, SdkConfig};
 
 /// Labs whose devices speak ESP-NOW.
 fn esp_now(library: &Library) -> impl Iterator<Item = &str> {
-    library.names(Kind::Lab).filter(|lab| library.variants(lab).is_empty())
+    library.names(FileKind::Lab).filter(|lab| library.variants(lab).is_empty())
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn all_are_read_and_make_rooms() {
 
 #[test]
 fn the_folders_hold_what_is_built_in() {
-    for kind in Kind::ALL {
+    for kind in FileKind::ALL {
         let folder = std::format!("{}/../../{}", env!("CARGO_MANIFEST_DIR"), kind.folder());
         let entries = std::fs::read_dir(&folder).unwrap();
         let mut files: Vec<String> = entries
@@ -49,7 +49,7 @@ fn every_constant_has_a_source_and_few_are_fitted() {
     let mut fitted = 0;
     // Those of a packet's way over IP, which have cells of their own: key and source.
     let mut over_wifi: Vec<(String, String)> = Vec::new();
-    for name in library.names(Kind::Profile) {
+    for name in library.names(FileKind::Profile) {
         let profile = library.profile(name).unwrap();
         for it in constants(Constants::Profile(&profile)) {
             assert!(it.value.is_none() || it.source.len() > 10, "{name}: {}", it.key);
@@ -65,7 +65,7 @@ fn every_constant_has_a_source_and_few_are_fitted() {
             }
         }
     }
-    for name in library.names(Kind::Environment) {
+    for name in library.names(FileKind::Environment) {
         let place = library.environment(name).unwrap();
         for it in constants(Constants::Environment(&place)) {
             assert!(

@@ -11,7 +11,7 @@ fn places(group: &str) -> Vec<Point> {
          [[group]]\nname = \"i\"\nprofile = \"esp32\"\nat = [1, 2, 3]\n\
          [[group]]\nname = \"g\"\nprofile = \"esp32c3\"\n{group}"
     );
-    let library = with(Kind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let library = with(FileKind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
     let scene = library.scene("mine", &Overrides::default(), 7).unwrap();
     assert_eq!((scene.nodes[0].group.as_str(), scene.nodes[1].group.as_str()), ("i", "g"));
     scene.nodes[1..].iter().map(|it| it.at).collect()
@@ -61,7 +61,7 @@ fn firmware_is_set_up_as_the_file_says() {
         [[group]]\nname = \"i\"\nprofile = \"esp32c6\"\nmode = \"HT20-MCS0\"\npower_dbm = 5\n\
         [group.firmware]\ntick_hz = 100\nencrypted = true\nlog = \"error\"\n\
         services = [\"ota\"]\nforward = false\nrelease = \"2.3\"";
-    let library = with(Kind::Lab, "mine", text).unwrap();
+    let library = with(FileKind::Lab, "mine", text).unwrap();
     let device = library.scene("mine", &Overrides::default(), 1).unwrap().nodes.remove(0);
     assert_eq!(device.settings.tick.period().as_millis(), 10);
     assert_eq!((device.settings.target, device.log), ("esp32c6", Level::Error));
@@ -81,7 +81,7 @@ fn attempts_after_the_first_are_sent_as_the_file_says() {
         [[group]]\nname = \"i\"\nprofile = \"esp32c6\"\nmode = \"24M\"\nfallback = [\"6M\", \"1M\"]\n\
         [[background]]\nname = \"x\"\nat = [1, 2, 3]\nchannel = 1\npower_dbm = 10\nrate_hz = 5\n\
         octets = 100\nmode = \"54M\"\nfallback = [\"1M\"]\nsource = \"s\"\n";
-    let library = with(Kind::Lab, "mine", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let library = with(FileKind::Lab, "mine", text).unwrap_or_else(|wrong| panic!("{wrong}"));
     let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
     let settings = scene.radio(1).settings;
     let modes = |at: usize| settings[at].fallback.iter().map(|mode| format!("{mode} ")).collect();
@@ -99,7 +99,7 @@ fn a_country_is_that_of_the_firmware_unless_it_is_named() {
             "title = \"t\"\nenvironment = \"office\"\n\
              [[group]]\nname = \"i\"\nprofile = \"esp32\"\n[group.firmware]\n{firmware}"
         );
-        let library = with(Kind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let library = with(FileKind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
         let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
         scene.nodes[0].settings.country
     };
@@ -112,7 +112,7 @@ fn a_country_is_that_of_the_firmware_unless_it_is_named() {
 #[test]
 fn a_profile_takes_what_it_does_not_say_from_another() {
     let text = "title = \"t\"\nlike = \"esp32c3\"\n[boot]\nms = 1.5\nsource = \"measured here\"";
-    let library = with(Kind::Profile, "mine", text).unwrap();
+    let library = with(FileKind::Profile, "mine", text).unwrap();
     let (mine, base) = (library.profile("mine").unwrap(), library.profile("esp32c3").unwrap());
     assert_eq!((mine.chip, mine.chip_name.as_str()), (base.chip, "esp32c3"));
     assert_eq!(mine.seal, library.profile("esp32").unwrap().seal);
@@ -123,8 +123,8 @@ fn a_profile_takes_what_it_does_not_say_from_another() {
     let seal = mine.sources.iter().find(|it| it.key == "seal.fixed_us").unwrap();
     assert!(seal.text.starts_with("as esp32: "), "{}", seal.text);
     let name = "esp32c3".into();
-    let need = Need { kind: Kind::Profile, name, line: 2, column: 8 };
-    assert_eq!(library.needs(Kind::Profile, "mine"), [need]);
+    let need = Need { kind: FileKind::Profile, name, line: 2, column: 8 };
+    assert_eq!(library.needs(FileKind::Profile, "mine"), [need]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn stations_of_place_and_lab_keep_their_partners() {
              rate_hz = 5\noctets = 100\nmode = \"1M\"\nsource = \"s\"\nto = \"{other}\"\n"
         )
     });
-    let library = with(Kind::Lab, "mine", &format!("{text}{}{}", pair[0], pair[1])).unwrap();
+    let library = with(FileKind::Lab, "mine", &format!("{text}{}{}", pair[0], pair[1])).unwrap();
     let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
     let partner = |name: &str| {
         let it = scene.background.iter().find(|it| it.name == name)?;

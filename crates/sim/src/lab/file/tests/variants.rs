@@ -101,7 +101,7 @@ fn variants_of_the_repository_are_the_rooms_of_the_documents() {
     let library = Library::built_in();
     let mut text = String::new();
     let labs: Vec<&str> =
-        library.names(Kind::Lab).filter(|it| !library.variants(it).is_empty()).collect();
+        library.names(FileKind::Lab).filter(|it| !library.variants(it).is_empty()).collect();
     for lab in labs {
         let _ = writeln!(text, "# {lab}");
         for variant in library.variants(lab) {
@@ -126,7 +126,7 @@ fn lab(device: &str, rest: &str) -> String {
 }
 
 fn said(text: &str) -> String {
-    match with(Kind::Lab, "mine", text) {
+    match with(FileKind::Lab, "mine", text) {
         Err(wrong) => wrong.to_string(),
         Ok(library) => match library.net_scene("mine", "v") {
             Err(wrong) => wrong.to_string(),
@@ -213,7 +213,7 @@ fn what_does_not_fit_is_said_with_its_place() {
     let text: Vec<String> = cases.iter().map(|it| said(it)).collect();
     assert!(text.iter().all(|it| it.starts_with("labs/mine.toml: line ")), "{text:#?}");
     insta::assert_snapshot!(text.join("\n"));
-    let library = with(Kind::Lab, "mine", &lab("", "")).unwrap();
+    let library = with(FileKind::Lab, "mine", &lab("", "")).unwrap();
     let wrong = library.net_scene("mine", "w").unwrap_err().to_string();
     assert_eq!(wrong, "labs/mine.toml: no variant is called `w`. Known here: v");
     let wrong = library.net_scene("ota", "w").unwrap_err().to_string();
@@ -222,13 +222,75 @@ fn what_does_not_fit_is_said_with_its_place() {
     assert_eq!(wrong, "labs/mine.toml: it has no ESP-NOW devices, but variants: v");
 }
 
+/// A lab without variants with one node.
+fn alone(group: &str, rest: &str) -> String {
+    format!(
+        "title = \"t\"\nenvironment = \"home\"\n\
+         [[group]]\nname = \"a\"\nprofile = \"esp32\"\n{group}\n{rest}"
+    )
+}
+
+/// What a lab with variants has and one without has not, and the other way round.
+#[test]
+fn keys_that_need_variants_or_none_are_told() {
+    let cases = [
+        alone("", "[pc]\nlink = \"air\""),
+        alone("", "[device]\nprofile = \"esp32\""),
+        alone("program = \"plain\"", ""),
+        alone("sleep = \"min\"", ""),
+        alone("application = \"reports\"", ""),
+        alone("", "[[router]]\nname = \"r\""),
+        alone("", "[[router]]\nname = \"r\"\nssid = \"home\"\nwidth = \"HT40\""),
+        format!("initiator = \"v\"\n{}", lab("", "")),
+        lab("", "[[variant.router]]\nname = \"r\"\nssid = \"home\""),
+        lab("", "[[variant.router]]\nname = \"r\"\npassword = \"secret-enough\""),
+        node("at = [1, 2, 3]\nmode = \"7M\""),
+    ];
+    let told = |text: &String| match said(text) {
+        told if told.starts_with("labs/mine.toml: line ") => told,
+        told => panic!("{text}: {told}"),
+    };
+    let one = |it: &String| match with(FileKind::Lab, "mine", it) {
+        Ok(library) if library.variants("mine").is_empty() => complaint(FileKind::Lab, it),
+        _ => told(it),
+    };
+    let text: Vec<String> = cases.iter().map(one).collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+/// A group and a router mean the same with variants and without.
+#[test]
+fn nodes_of_a_variant_are_those_of_a_lab_without() {
+    let group = "name = \"s\"\nprofile = \"esp32\"\nat = [1, 2, 3]\nchannel = 6\nmode = \"6M\"\n\
+                 fallback = [\"1M\"]\nfirmware = { encrypted = true }";
+    let router =
+        "name = \"r\"\nssid = \"home\"\npassword = \"secret-enough\"\nat = [0, 0, 2]\nchannel = 6";
+    let head = "title = \"t\"\nenvironment = \"home\"\n";
+    let plain = format!("{head}[[group]]\n{group}\n[[router]]\n{router}");
+    let variant = lab(
+        "",
+        &format!("[[variant.group]]\nprogram = \"esp-now\"\n{group}\n[[variant.router]]\n{router}"),
+    );
+    let plain = with(FileKind::Lab, "mine", &plain).unwrap();
+    let plain = plain.scene("mine", &Overrides::default(), 1).unwrap();
+    let variant = with(FileKind::Lab, "mine", &variant).unwrap().net_scene("mine", "v").unwrap();
+    assert_eq!(plain.routers, variant.routers);
+    assert_eq!(variant.access_points.len(), 1, "the router with an SSID is not on the LAN");
+    let of = |scene: &Scene| {
+        let node = &scene.nodes[0];
+        let (settings, mode) = (node.settings.clone(), node.mode);
+        (node.at, settings, mode, node.fallback.clone(), node.channel)
+    };
+    assert_eq!(format!("{:?}", of(&plain)), format!("{:?}", of(&variant)));
+}
+
 #[test]
 fn a_variant_goes_before_its_lab_key_by_key() {
     let text = lab(
         "at = [1, 2, 3]\nclock_mhz = 80\n[sdkconfig]\nLWIP_TCP_MSS = 1000\nFREERTOS_HZ = 500",
         "[variant.sdkconfig]\nCONFIG_FREERTOS_HZ = 1000\n[variant.device]\ndistance_m = 7\nlight_sleep = true",
     );
-    let scene = with(Kind::Lab, "mine", &text).unwrap().net_scene("mine", "v").unwrap();
+    let scene = with(FileKind::Lab, "mine", &text).unwrap().net_scene("mine", "v").unwrap();
     let device = &scene.devices[0];
     assert_eq!((device.at.x, device.at.z), (7.0, 1.5));
     assert_eq!((device.sdk.tcp_mss, device.sdk.tick_hz), (1000, 1000));
@@ -243,12 +305,13 @@ fn a_variant_goes_before_its_lab_key_by_key() {
 #[test]
 fn constants_of_a_lab_are_tuned_within_their_range() {
     let mut library = Library::built_in();
-    library.tune(Kind::Lab, "wifi-home", "pc.turn_us", 77.0).unwrap();
-    library.tune(Kind::Lab, "wifi-home", "access_point.queue", 9.0).unwrap();
+    library.tune(FileKind::Lab, "wifi-home", "pc.turn_us", 77.0).unwrap();
+    library.tune(FileKind::Lab, "wifi-home", "access_point.queue", 9.0).unwrap();
     let scene = library.net_scene("wifi-home", "arduino").unwrap();
     assert_eq!(scene.pc.map(|it| it.turn.fixed.as_micros()), Some(77));
     assert_eq!(scene.access_points[0].queue, 9);
-    let mut said = |key| library.tune(Kind::Lab, "wifi-home", key, -2.0).unwrap_err().to_string();
+    let mut said =
+        |key| library.tune(FileKind::Lab, "wifi-home", key, -2.0).unwrap_err().to_string();
     assert_eq!(said("pc.turn"), "labs/wifi-home.toml: it has no constant `pc.turn`");
     assert!(said("pc.turn_us").ends_with("`turn_us`: found -2, use a number from 0 to 10000000"));
 }
@@ -256,7 +319,7 @@ fn constants_of_a_lab_are_tuned_within_their_range() {
 #[test]
 fn currents_of_all_chips_are_in_a_plausible_order() {
     let library = Library::built_in();
-    for name in library.names(Kind::Profile) {
+    for name in library.names(FileKind::Profile) {
         let profile = library.profile(name).unwrap();
         let it: &Currents = &profile.currents;
         let clock = it.modem_sleep(profile.processor.clock_mhz);
@@ -285,7 +348,7 @@ fn currents_of_all_chips_are_in_a_plausible_order() {
 fn one_row_of_a_datasheet_tells_the_others() {
     // The amplifier's current goes with the amplitude: 11g and 11n from the row of 11b.
     let library = Library::built_in();
-    for name in library.names(Kind::Profile) {
+    for name in library.names(FileKind::Profile) {
         let it = library.profile(name).unwrap().currents;
         for at in [Modulation::Ofdm, Modulation::Ht] {
             let sheet = it.transmit[at as usize];

@@ -1,39 +1,46 @@
-//! Labs with variants: devices that speak IP over Wi-Fi, each variant another firmware, role,
-//! security or place.
+//! Labs: what stands where.
 //!
-//! | module | what |
+//! A lab without variants has nodes of ESP-NOW. With variants it has devices that speak IP over Wi-Fi as
+//! well: each variant is another firmware, role, security or place. One grammar serves both: what a
+//! lab says, what a variant says over it, and groups and routers that each of the two may have.
+//!
+//! | module | contents |
 //! |---|---|
 //! | [`keys`] | the keys |
 //! | `layer` | what the lab says, and what a variant says over it |
-//! | `node` | groups whose devices run the esp-now component |
 //! | `build` | both, with profiles and environment, to a [`Scene`](crate::lab::scene::Scene) |
+//! | `network` | routers and the PC |
+//! | `device` | devices that speak IP |
+//! | `node` | groups whose devices run the esp-now component, and what a test changes of them |
 
 mod build;
+mod device;
 mod keys;
 mod layer;
+mod network;
 mod node;
 
 pub(super) use build::Build;
-pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, VARIANT};
+pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, ROUTER, VARIANT};
 
-use super::block::{Item, Source as Text};
-use super::key::Is;
-use super::wrong::{Wrong, hint};
-use super::{Kind, Need, environment};
+use super::block::{Block, Item, TomlText};
+use super::key::ValueType;
+use super::wrong::{FileError, hint};
+use super::{FileKind, Need, environment};
 use crate::lab::profile::Source;
 use crate::lab::scene::Background;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::Name;
-use layer::{Layer, Layers, Value};
+use layer::{DEVICE_TABLE, Layer, Layers, Value};
 
 /// The most variants of a lab.
 const MOST_VARIANTS: usize = 1000;
 
 /// A lab's file.
 #[derive(Clone, Debug)]
-pub(super) struct File {
+pub(super) struct LabFile {
     pub(super) title: String,
     lab: Layer,
     variants: Vec<(String, Layer)>,
@@ -41,14 +48,8 @@ pub(super) struct File {
     pub(super) sources: Vec<Source>,
 }
 
-/// Whether a text is a lab with variants.
-pub(super) fn is_one(text: &str) -> bool {
-    let table = toml::de::DeTable::parse(text);
-    table.is_ok_and(|table| table.get_ref().keys().any(|key| key.get_ref() == "variant"))
-}
-
 /// Reads a lab.
-pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
+pub(super) fn read(text: TomlText<'_>) -> Result<LabFile, FileError> {
     let block = text.block(&KEYS)?;
     let title = block.must("title", block.text("title")?)?;
     let lab = Layer::read(&block, &KEYS)?;
@@ -69,32 +70,56 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
         }
         variants.push((name, Layer::read(&it, &VARIANT)?));
     }
-    if variants.is_empty() {
+    if block.has("variant") && variants.is_empty() {
         return Err(block.wrong("no variants: add a [[variant]]"));
     }
+    complete(&block, &lab)?;
     let (background, sources) = environment::background(&block)?;
-    Ok(File { title, lab, variants, background, sources })
+    Ok(LabFile { title, lab, variants, background, sources })
 }
 
-impl File {
-    /// Names of its variants, in the order of the file.
+/// Checks that a lab has what it must have, with variants or without.
+fn complete(block: &Block<'_>, lab: &Layer) -> Result<(), FileError> {
+    let has = |keys: &'static [&str]| keys.iter().copied().find(|it| block.has(it));
+    if block.has("variant") {
+        return match has(&keys::OF_TESTS) {
+            Some(key) => Err(block.wrong_value(key, "a lab with variants has none")),
+            None => Ok(()),
+        };
+    }
+    if let Some(key) = has(&keys::OF_VARIANTS) {
+        let message = "it is for devices that speak IP: add a [[variant]]";
+        return Err(block.wrong_value(key, message));
+    }
+    block.must("environment", block.text("environment")?)?;
+    if !lab.parts.iter().any(|it| it.table == DEVICE_TABLE) {
+        return Err(block.wrong("no devices: add a [[group]]"));
+    }
+    Ok(())
+}
+
+impl LabFile {
+    /// Returns the names of its variants, in the order of the file; none of a lab of nodes alone.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.variants.iter().map(|(name, _)| name.as_str())
     }
 
-    /// One of its variants.
-    fn layers(&self, variant: &str) -> Result<Layers<'_>, Wrong> {
+    /// Returns one of its variants; of a lab without variants the lab, whose name as one is empty.
+    fn layers(&self, variant: &str) -> Result<Layers<'_>, FileError> {
+        if self.variants.is_empty() && variant.is_empty() {
+            return Ok(Layers { variant: &self.lab, lab: &build::NOTHING });
+        }
         match self.variants.iter().find(|(name, _)| name == variant) {
             Some((_, variant)) => Ok(Layers { variant, lab: &self.lab }),
             None => {
                 let known: Vec<&str> = self.names().collect();
                 let message = format!("no variant is called `{variant}`{}", hint(variant, &known));
-                Err(Wrong::whole("", message))
+                Err(FileError::whole("", message))
             }
         }
     }
 
-    /// What it names, and where.
+    /// Returns what it names, and where.
     pub(super) fn needs(&self, text: &str) -> Vec<Need> {
         let layers = core::iter::once(&self.lab).chain(self.variants.iter().map(|(_, it)| it));
         let layers =
@@ -102,8 +127,8 @@ impl File {
         let mut needs: Vec<Need> = Vec::new();
         for entry in layers.flat_map(|layer| &layer.values) {
             let kind = match (entry.table, entry.key) {
-                ("", "environment") => Kind::Environment,
-                ("device" | "other", "profile") => Kind::Profile,
+                ("", "environment") => FileKind::Environment,
+                (DEVICE_TABLE | "other", "profile") => FileKind::Profile,
                 _ => continue,
             };
             let Value::Text(name) = &entry.value else { continue };
@@ -117,12 +142,15 @@ impl File {
 
     /// Sets a number of the lab by its whole key (`pc.turn_us`): for fitting.
     pub(super) fn tune(&mut self, key: &str, value: f64) -> Result<(), String> {
+        if self.variants.is_empty() {
+            return Err("a lab has no constants: tune its profiles or its environment".into());
+        }
         let found = key.split_once('.').and_then(|(table, name)| {
             let (table, keys) = keys::TABLES.into_iter().find(|it| it.0 == table)?;
             Some((table, keys.iter().find(|it| it.name == name)?))
         });
         let (table, key) = found
-            .filter(|(_, key)| matches!(key.is, Is::Number(..) | Is::Whole(..)))
+            .filter(|(_, key)| matches!(key.is, ValueType::Number(..) | ValueType::Whole(..)))
             .ok_or_else(|| format!("it has no constant `{key}`"))?;
         super::document::in_range(key, value)?;
         let value = Value::Number(value);

@@ -3,9 +3,9 @@
 use super::super::block::Block;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
 use super::super::firmware::{self, Firmware};
-use super::super::key::{Is, Key};
+use super::super::key::{KeySpec, ValueType};
 use super::super::pattern::{self, Pattern};
-use super::super::wrong::Wrong;
+use super::super::wrong::FileError;
 use super::keys::{GROUP, ROUTER, TABLES};
 use crate::lab::profile::{Confidence, Source};
 use crate::lab::scene::Point;
@@ -77,7 +77,7 @@ impl Layer {
     };
 
     /// What a block and its tables say.
-    pub(super) fn read(block: &Block<'_>, own: &'static [Key]) -> Result<Self, Wrong> {
+    pub(super) fn read(block: &Block<'_>, own: &'static [KeySpec]) -> Result<Self, FileError> {
         let mut layer = Self { start: block.start, ..Self::default() };
         layer.table("", block, own)?;
         for (name, keys) in TABLES {
@@ -101,11 +101,12 @@ impl Layer {
         &mut self,
         table: &'static str,
         block: &Block<'_>,
-        keys: &'static [Key],
-    ) -> Result<(), Wrong> {
+        keys: &'static [KeySpec],
+    ) -> Result<(), FileError> {
         let name = block.must("name", block.text("name")?)?;
         if self.parts.iter().any(|it| it.table == table && it.name == name) {
-            return Err(block.wrong_value("name", "it has this name already"));
+            let what = if table == ROUTER_TABLE { "routers" } else { "groups" };
+            return Err(block.wrong_value("name", format_args!("two {what} have this name")));
         }
         let mut layer = Self { start: block.start, ..Self::default() };
         layer.table(table, block, keys)?;
@@ -139,20 +140,24 @@ impl Layer {
         &mut self,
         name: &'static str,
         block: &Block<'_>,
-        keys: &'static [Key],
-    ) -> Result<(), Wrong> {
+        keys: &'static [KeySpec],
+    ) -> Result<(), FileError> {
         for key in keys.iter().filter(|it| !is_note(it)) {
             let value = match key.is {
-                Is::Number(..) | Is::Whole(..) => block.number(key.name)?.map(Value::Number),
-                Is::Word(_) => block.word(key.name)?.map(Value::Word),
-                Is::Text => block.text(key.name)?.map(Value::Text),
-                Is::Switch => block.switch(key.name)?.map(Value::Switch),
-                Is::Place => block.place(key.name)?.map(Value::Place),
-                Is::Mode => block.mode(key.name)?.map(|it| Value::Modes([it].into())),
-                Is::Modes => {
+                ValueType::Number(..) | ValueType::Whole(..) => {
+                    block.number(key.name)?.map(Value::Number)
+                }
+                ValueType::Word(_) => block.word(key.name)?.map(Value::Word),
+                ValueType::Text => block.text(key.name)?.map(Value::Text),
+                ValueType::Switch => block.switch(key.name)?.map(Value::Switch),
+                ValueType::Place => block.place(key.name)?.map(Value::Place),
+                ValueType::Mode => block.mode(key.name)?.map(|it| Value::Modes([it].into())),
+                ValueType::Modes => {
                     Some(block.modes(key.name)?).filter(|it| !it.is_empty()).map(Value::Modes)
                 }
-                Is::Words(_) | Is::Texts | Is::Table | Is::Blocks => None,
+                ValueType::Words(_) | ValueType::Texts | ValueType::Table | ValueType::Blocks => {
+                    None
+                }
             };
             let Some(value) = value else { continue };
             let at = block.place_of(key.name);
@@ -168,9 +173,15 @@ impl Layer {
     }
 
     /// Where a table's numbers come from.
-    fn source(&mut self, name: &str, block: &Block<'_>, keys: &'static [Key]) -> Result<(), Wrong> {
+    fn source(
+        &mut self,
+        name: &str,
+        block: &Block<'_>,
+        keys: &'static [KeySpec],
+    ) -> Result<(), FileError> {
         let source = block.text(SOURCE.name)?;
-        let known = keys.iter().filter(|it| matches!(it.is, Is::Number(..) | Is::Whole(..)));
+        let known =
+            keys.iter().filter(|it| matches!(it.is, ValueType::Number(..) | ValueType::Whole(..)));
         let known = known.map(|it| it.name);
         let given = known.clone().filter(|it| block.has(it));
         // What is guessed or fitted: delays. The rest is a choice.
@@ -191,7 +202,7 @@ impl Layer {
         Ok(())
     }
 
-    fn settings(&mut self, block: &Block<'_>) -> Result<(), Wrong> {
+    fn settings(&mut self, block: &Block<'_>) -> Result<(), FileError> {
         for setting in block.settings("sdkconfig")? {
             // ESP-IDF's guide leaves out `ESP_`.
             let guide = || sdkconfig::ConfigOption::find(&format!("ESP_{}", setting.name));
@@ -233,7 +244,7 @@ fn bare(name: &str) -> &str {
 }
 
 /// Keys that say something of the table's numbers.
-fn is_note(key: &Key) -> bool {
+fn is_note(key: &KeySpec) -> bool {
     [SOURCE.name, CONFIDENCE.name, FITTED.name].contains(&key.name)
 }
 
@@ -320,22 +331,30 @@ impl<'l> Layers<'l> {
         names
     }
 
-    /// Returns what is said of a router or a group: by the lab, and over that by the variant. A
-    /// router has for the rest what is said of `[access_point]`.
+    /// Returns what is said of a router or a group: by the lab, and over that by the variant.
     pub(super) fn part(self, table: &'static str, name: &str) -> Layer {
         let mut whole = Layer { start: self.variant.start, ..Layer::default() };
-        if table == ROUTER_TABLE {
-            for layer in [self.lab, self.variant] {
-                let values = layer.values.iter().filter(|it| it.table == table);
-                let values = values.cloned().collect();
-                whole.put_over(&Layer { values, start: whole.start, ..Layer::default() });
-            }
+        self.put_part_over(&mut whole, table, name);
+        whole
+    }
+
+    /// Returns what is said of a router: for the rest that of `[access_point]`.
+    pub(super) fn router(self, name: &str) -> Layer {
+        let mut whole = Layer { start: self.variant.start, ..Layer::default() };
+        for layer in [self.lab, self.variant] {
+            let values = layer.values.iter().filter(|it| it.table == ROUTER_TABLE);
+            let values = values.cloned().collect();
+            whole.put_over(&Layer { values, start: whole.start, ..Layer::default() });
         }
+        self.put_part_over(&mut whole, ROUTER_TABLE, name);
+        whole
+    }
+
+    fn put_part_over(self, whole: &mut Layer, table: &'static str, name: &str) {
         let named = |it: &&Part| it.table == table && it.name == name;
         for layer in [self.lab, self.variant] {
             layer.parts.iter().filter(named).for_each(|it| whole.put_over(&it.layer));
         }
-        whole
     }
 
     /// Whether one of the two has a table.

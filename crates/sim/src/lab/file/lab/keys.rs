@@ -1,0 +1,420 @@
+//! Keys of labs and of their variants, groups and routers.
+
+use super::super::block::Keys;
+use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
+use super::super::environment::FALLBACK;
+use super::super::key::{KeySpec, ROOM_M, ValueType, key};
+use super::super::pattern::{CLUSTER_TABLE, GRID_TABLE, LINE_TABLE, RING_TABLE};
+
+pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
+pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
+pub(super) const WIDTHS: [&str; 2] = ["HT20", "HT40"];
+pub(super) const PROGRAMS: [&str; 7] =
+    ["plain", "arduino", "printing", "smooth", "smooth-example", "callback", "esp-now"];
+/// The program of devices that run the esp-now component.
+pub(super) const ESP_NOW: usize = 6;
+pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
+pub(super) const SCANS: [&str; 3] = ["fast", "all", "channel"];
+pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
+pub(super) const CASTS: [&str; 2] = ["unicast", "multicast"];
+pub(super) const APPLICATIONS: [&str; 4] = ["none", "reports", "upload", "download"];
+pub(super) const LINKS: [&str; 2] = ["wire", "air"];
+
+/// The most devices that speak IP: what the addresses of a LAN and the tests were tried with.
+pub(super) const MOST_DEVICES: usize = 1000;
+/// The most nodes of ESP-NOW: what the room's numbers of stations were tried with.
+pub(super) const MOST_NODES: usize = 20_000;
+
+/// Microseconds of a delay.
+const US: ValueType = ValueType::Number(0.0, 10_000_000.0);
+const MS: ValueType = ValueType::Number(0.1, 60_000.0);
+const POWER: ValueType = ValueType::Number(-20.0, 36.0);
+
+const TITLE: KeySpec = key("title", ValueType::Text, "", "one line for people");
+const ENVIRONMENT: KeySpec = key("environment", ValueType::Text, "", "name of the environment");
+const SECURITY: KeySpec =
+    key("security", ValueType::Word(&SECURITIES), "\"wpa2\"", "how the network is protected");
+const MODE_COLUMN: KeySpec =
+    key("column_mode", ValueType::Text, "the device's role", "identity column `mode` of results");
+const SECURITY_COLUMN: KeySpec = key(
+    "column_security",
+    ValueType::Text,
+    "as `security`",
+    "identity column `security` of results",
+);
+const ENVIRONMENT_COLUMN: KeySpec = key(
+    "column_environment",
+    ValueType::Text,
+    "as `environment`",
+    "identity column `environment` of results",
+);
+const DEVICE_TABLE: KeySpec =
+    key("device", ValueType::Table, "none", "the device that is measured");
+const OTHER_TABLE: KeySpec = key("other", ValueType::Table, "none", "a second device");
+const SDKCONFIG_TABLE: KeySpec = key(
+    "sdkconfig",
+    ValueType::Table,
+    "ESP-IDF's defaults",
+    "settings of the measured device's firmware by their names in `sdkconfig`, with or without `CONFIG_`: whole numbers, or true and false",
+);
+const ACCESS_POINT_TABLE: KeySpec = key("access_point", ValueType::Table, "none", "the router");
+const PC_TABLE: KeySpec = key("pc", ValueType::Table, "none", "the other end of the tests");
+const ROUTER_BLOCKS: KeySpec = key(
+    "router",
+    ValueType::Blocks,
+    "none",
+    "with variants, routers beside that of `[access_point]`, on the same LAN: what one does not say is as there; with an `ssid`, routers that nodes join",
+);
+const GROUP_BLOCKS: KeySpec = key(
+    "group",
+    ValueType::Blocks,
+    "none",
+    "groups of devices; with variants, those that are not measured, each with an application of its own",
+);
+
+/// Keys of a lab.
+pub(in super::super) static KEYS: [KeySpec; 17] = [
+    TITLE,
+    ENVIRONMENT,
+    key(
+        "initiator",
+        ValueType::Text,
+        "the first group",
+        "without variants: group of the device that tests start from, and that distances are counted from; its first device is node 0",
+    ),
+    key(
+        "varied",
+        ValueType::Text,
+        "the last group",
+        "without variants: group whose number of devices a test changes",
+    ),
+    SECURITY,
+    MODE_COLUMN,
+    SECURITY_COLUMN,
+    ENVIRONMENT_COLUMN,
+    DEVICE_TABLE,
+    OTHER_TABLE,
+    SDKCONFIG_TABLE,
+    ACCESS_POINT_TABLE,
+    ROUTER_BLOCKS,
+    GROUP_BLOCKS,
+    PC_TABLE,
+    key(
+        "variant",
+        ValueType::Blocks,
+        "none: it has nodes of ESP-NOW alone",
+        "devices over IP that are measured in it: each says what differs from the lab",
+    ),
+    key(
+        "background",
+        ValueType::Blocks,
+        "none",
+        "other people's stations, beside those of the environment",
+    ),
+];
+
+/// Keys of a variant.
+pub(in super::super) static VARIANT: [KeySpec; 14] = [
+    key("name", ValueType::Text, "", "its name, which plans say: letters, digits, `-`, `_`, `.`"),
+    KeySpec { usual: "that of the lab", ..TITLE },
+    KeySpec { usual: "that of the lab", ..ENVIRONMENT },
+    KeySpec { usual: "that of the lab", ..SECURITY },
+    KeySpec { usual: "that of the lab", ..MODE_COLUMN },
+    KeySpec { usual: "that of the lab", ..SECURITY_COLUMN },
+    KeySpec { usual: "that of the lab", ..ENVIRONMENT_COLUMN },
+    DEVICE_TABLE,
+    OTHER_TABLE,
+    SDKCONFIG_TABLE,
+    ACCESS_POINT_TABLE,
+    KeySpec {
+        usual: "those of the lab",
+        about: "what differs of a router of the lab, by its name, or one more",
+        ..ROUTER_BLOCKS
+    },
+    KeySpec {
+        usual: "those of the lab",
+        about: "what differs of a group of the lab, by its name, or one more",
+        ..GROUP_BLOCKS
+    },
+    PC_TABLE,
+];
+
+const NAME: KeySpec = key("name", ValueType::Text, "", "its name");
+const COUNT: KeySpec = key(
+    "count",
+    ValueType::Whole(0, MOST_DEVICES as i64),
+    "1",
+    "how many devices: those of `[device]` are all measured at once, link n is device n + 1",
+);
+
+/// Keys of `[device]`, `[other]` and `[[group]]`.
+pub(in super::super) static DEVICE: [KeySpec; 33] = [
+    COUNT,
+    LINE_TABLE,
+    GRID_TABLE,
+    RING_TABLE,
+    CLUSTER_TABLE,
+    key(
+        "router",
+        ValueType::Text,
+        "the strongest at its place",
+        "name of the router whose station it is: that of a `[[router]]`, or \"access point\"",
+    ),
+    key("profile", ValueType::Text, "", "name of its profile"),
+    key("role", ValueType::Word(&ROLES), "\"station\"", "alone: in no network, it speaks ESP-NOW"),
+    key("at", ValueType::Place, "at `distance_m`", "where it is"),
+    key(
+        "distance_m",
+        ValueType::Number(0.0, ROOM_M),
+        "2; without variants 0",
+        "metres from the router, or from the PC where there is none, to the right; without variants from the initiator",
+    ),
+    key("clock_mhz", ValueType::Whole(10, 1000), "that of the profile", "clock of its processor"),
+    key("idf", ValueType::Text, "\"v5.2\"", "release of ESP-IDF, for the defaults of its settings"),
+    key(
+        "channel",
+        ValueType::Whole(1, 14),
+        "that of the network, else 1",
+        "its channel, where it is the access point or alone",
+    ),
+    key(
+        "width",
+        ValueType::Word(&WIDTHS),
+        "as the router, where the chip can",
+        "width of its channel",
+    ),
+    key(
+        "rates",
+        ValueType::Modes,
+        "all of its width, MCS 7 with the short guard interval at the end; 11g where the chip sends no HT",
+        "how it sends data frames, slow first: the best of them by what is acknowledged",
+    ),
+    key("power_dbm", ValueType::Number(-20.0, 30.0), "that of the profile", "transmit power"),
+    key(
+        "program",
+        ValueType::Word(&PROGRAMS),
+        "\"plain\"; without variants \"esp-now\"",
+        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn; or, of a `[[group]]`, the esp-now component, in no network",
+    ),
+    key(
+        "sleep",
+        ValueType::Word(&SLEEPS),
+        "\"none\"",
+        "`WIFI_PS_NONE`, `WIFI_PS_MIN_MODEM`, `WIFI_PS_MAX_MODEM`",
+    ),
+    key(
+        "listen_interval",
+        ValueType::Whole(1, 100),
+        "3",
+        "with `sleep = \"max\"`: it wakes for every so many beacons",
+    ),
+    key("light_sleep", ValueType::Switch, "false", "automatic light sleep"),
+    key("window_ms", MS, "always", "how long it listens for ESP-NOW in each interval"),
+    key("interval_ms", MS, "always", "from one such window to the next"),
+    key("coexist_wifi_ms", MS, "always", "how long it is Wi-Fi's turn, where Bluetooth is on"),
+    key("coexist_period_ms", MS, "always", "from one such turn to the next"),
+    key("esp_now_mode", ValueType::Mode, "\"1M\"", "how it sends ESP-NOW frames"),
+    key(
+        "esp_now",
+        ValueType::Switch,
+        "true where it is alone",
+        "messages go to and from `[other]` over ESP-NOW, in the network or beside it",
+    ),
+    key(
+        "esp_now_send",
+        ValueType::Word(&MOMENTS),
+        "\"at-once\"",
+        "when it sends what it has to send over ESP-NOW: at once, or as its next interval begins (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`)",
+    ),
+    key(
+        "scan",
+        ValueType::Word(&SCANS),
+        "\"fast\"",
+        "how it looks for its network: on one channel after the other until it is found, on all of them, or on its channel alone (`WIFI_FAST_SCAN`, `WIFI_ALL_CHANNEL_SCAN`, `channel` of `wifi_sta_config_t`)",
+    ),
+    key(
+        "disconnected_sleep",
+        ValueType::Switch,
+        "that of `sdkconfig`",
+        "the radio is off while it is in no network",
+    ),
+    key(
+        "min_active_ms",
+        ValueType::Whole(1, 10_000),
+        "that of `sdkconfig`",
+        "how long it stays awake after traffic",
+    ),
+    SOURCE_OF_LAB,
+    CONFIDENCE,
+    FITTED,
+];
+
+/// Keys of `[[group]]`: those of devices, and these.
+pub(in super::super) static GROUP: [KeySpec; 41] = {
+    let mut keys = [NAME; 41];
+    let mut at = 0;
+    while at < DEVICE.len() {
+        keys[at] = DEVICE[at];
+        at += 1;
+    }
+    keys[0] = KeySpec { is: ValueType::Whole(0, MOST_NODES as i64), ..COUNT };
+    keys[33] = NAME;
+    keys[34] = key(
+        "application",
+        ValueType::Word(&APPLICATIONS),
+        "\"none\"",
+        "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
+    );
+    keys[35] = key(
+        "report_bytes",
+        ValueType::Whole(16, 1472),
+        "64",
+        "with `application = \"reports\"`: bytes",
+    );
+    keys[36] =
+        key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
+    keys[37] = SDKCONFIG_TABLE;
+    keys[38] = key(
+        "mode",
+        ValueType::Mode,
+        "as `esp_now_mode`",
+        "with `program = \"esp-now\"`: another name of `esp_now_mode`",
+    );
+    keys[39] = KeySpec {
+        about: "with `program = \"esp-now\"`: how the second and later attempts of a unicast frame are sent; the last one is kept",
+        ..FALLBACK
+    };
+    keys[40] = key(
+        "firmware",
+        ValueType::Table,
+        "none",
+        "with `program = \"esp-now\"`: settings of the component",
+    );
+    keys
+};
+
+/// Keys of a group that say something of devices with `program = "esp-now"`.
+pub(super) const OF_NODES: [&str; 16] = [
+    "name",
+    "program",
+    "profile",
+    "count",
+    "at",
+    "distance_m",
+    "channel",
+    "power_dbm",
+    "esp_now_mode",
+    "mode",
+    FALLBACK.name,
+    "application",
+    "report_bytes",
+    "report_ms",
+    super::layer::FIRMWARE,
+    super::layer::PATTERN,
+];
+
+/// Where numbers of a table come from, where that matters.
+const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
+/// The same of a table with delays.
+const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };
+
+/// Keys of `[access_point]`.
+pub(in super::super) static ACCESS_POINT: [KeySpec; 16] = [
+    key("at", ValueType::Place, "[0, 0, 1.5]", "where it is"),
+    key("channel", ValueType::Whole(1, 14), "6", "its channel"),
+    key("width", ValueType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
+    key("power_dbm", POWER, "20", "transmit power"),
+    key(
+        "rates",
+        ValueType::Modes,
+        "all of its width, MCS 7 with the short guard interval at the end",
+        "how it sends data frames, slow first",
+    ),
+    key("ampdu", ValueType::Whole(0, 64), "32", "frames of an A-MPDU at most; 0: it sends none"),
+    key("rts", ValueType::Switch, "false", "whether aggregates are preceded by RTS"),
+    key("beacon_ms", ValueType::Number(1.0, 70_000.0), "102.4", "time between beacons"),
+    key("dtim", ValueType::Whole(1, 255), "1", "every so many beacons is a DTIM"),
+    key("queue", ValueType::Whole(1, 10_000), "256", "frames that wait for the air"),
+    key(
+        "multicast_buffer",
+        ValueType::Whole(0, 10_000),
+        "128",
+        "multicast frames that it keeps for the DTIM while a station sleeps; 0: it sends them at once, as an ESP's access point does",
+    ),
+    key("forward_us", US, "50", "from a packet's coming in to its being queued"),
+    key("forward_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    SOURCE_OF_DELAYS,
+    CONFIDENCE,
+    FITTED,
+];
+
+/// Keys of `[[router]]`: those of `[access_point]`, a name, and these.
+pub(in super::super) static ROUTER: [KeySpec; 20] = {
+    let mut keys = [NAME; 20];
+    let mut at = 0;
+    while at < ACCESS_POINT.len() {
+        keys[at + 1] = ACCESS_POINT[at];
+        at += 1;
+    }
+    keys[17] = key(
+        "ssid",
+        ValueType::Text,
+        "it is on the LAN; must be given without variants",
+        "1 to 32 bytes: nodes of ESP-NOW that have them join it; it only sends beacons",
+    );
+    keys[18] = key("password", ValueType::Text, "must be given with an `ssid`", "8 to 63 bytes");
+    keys[19] = key(
+        "beacon_octets",
+        ValueType::Whole(60, 2000),
+        "250",
+        "with an `ssid`: length of a beacon with its FCS",
+    );
+    keys
+};
+
+/// Keys of a router that say something of one with an `ssid`.
+pub(super) const OF_BEACONS: [&str; 8] =
+    ["name", "ssid", "password", "at", "channel", "power_dbm", "beacon_ms", "beacon_octets"];
+
+/// Keys of `[pc]`.
+pub(in super::super) static PC: [KeySpec; 15] = [
+    key("link", ValueType::Word(&LINKS), "\"wire\"", "a wire to the router, or Wi-Fi of its own"),
+    key("cast", ValueType::Word(&CASTS), "\"unicast\"", "how it sends the requests of an echo"),
+    key("wire_mbit", ValueType::Number(0.1, 100_000.0), "1000", "speed of the wire"),
+    key("delay_us", US, "0", "one way over the wire, beside the time of the bits"),
+    key("delay_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    key("turn_us", US, "20", "from a packet's arrival to the program, and from it to the wire"),
+    key("turn_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    key("at", ValueType::Place, "[0, 0, 1]", "where it is, with Wi-Fi"),
+    key("power_dbm", POWER, "17", "transmit power, with Wi-Fi"),
+    key("rates", ValueType::Modes, "as the router", "how it sends data frames, with Wi-Fi"),
+    key("ampdu", ValueType::Whole(0, 64), "32", "frames of an A-MPDU at most, with Wi-Fi"),
+    key(
+        "distance_m",
+        ValueType::Number(0.0, ROOM_M),
+        "at `at`",
+        "metres from the router, to the left, with Wi-Fi",
+    ),
+    SOURCE_OF_DELAYS,
+    CONFIDENCE,
+    FITTED,
+];
+
+/// Keys of a lab that only a lab with variants has.
+pub(super) const OF_VARIANTS: [&str; 9] = [
+    SECURITY.name,
+    MODE_COLUMN.name,
+    SECURITY_COLUMN.name,
+    ENVIRONMENT_COLUMN.name,
+    DEVICE_TABLE.name,
+    OTHER_TABLE.name,
+    SDKCONFIG_TABLE.name,
+    ACCESS_POINT_TABLE.name,
+    PC_TABLE.name,
+];
+/// Keys of a lab that only a lab without variants has.
+pub(super) const OF_TESTS: [&str; 2] = ["initiator", "varied"];
+
+/// The tables of a lab and of a variant.
+pub(super) const TABLES: [(&str, Keys); 4] =
+    [("device", &DEVICE), ("other", &DEVICE), ("access_point", &ACCESS_POINT), ("pc", &PC)];
