@@ -1,14 +1,14 @@
 //! ESP-NOW: the console from bytes to commands, and remote log and command under any sequence of
 //! operations.
 
-use esp_now::component::{DataType, Group, Idf, debug};
+use esp_now::component::{DataType, GroupPayload, Idf, debug};
 use esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
 use esp_now::console::words::{WORDS_MAX, Words};
-use esp_now::console::{CommandError, Console, Error, Local, Origin, Ready, parse, reject};
+use esp_now::console::{CommandError, Console, EspError, Local, CommandSource, Ready, parse, reject};
 use esp_now::node::board::BareBoard;
 use esp_now::node::debug::{Commander, Inbox, RemoteLog};
-use esp_now::node::print::Level;
-use esp_now::node::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use esp_now::node::print::LogLevel;
+use esp_now::node::task::{Cx, TransmitOutcome, SendRequest, Received, NodeSettings, Shared, TaskStep, Task};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ struct Desk {
 
 impl Desk {
     fn new(idf: Idf) -> Self {
-        let mut settings = Settings::default();
+        let mut settings = NodeSettings::default();
         settings.compat.idf = idf;
         Self {
             now: Instant::ZERO,
@@ -91,18 +91,18 @@ impl Desk {
             let line = console.line();
             assert!((1..512).contains(&line.len()) && line.iter().all(|b| (32..127).contains(b)));
             let result = match parse(line) {
-                Ok(command) => Some(local.execute(&mut cx, &command).unwrap_or(Err(Error::Fail))),
+                Ok(command) => Some(local.execute(&mut cx, &command).unwrap_or(Err(EspError::Fail))),
                 Err(error) => {
                     let faults = error.lines().count();
                     assert_eq!(faults > 0, matches!(error, CommandError::Options(..)));
-                    reject(&mut cx, Origin::Uart, &error);
+                    reject(&mut cx, CommandSource::Uart, &error);
                     None
                 }
             };
             let mut rows = 0;
             while local.busy() {
                 let step = local.run(&mut cx);
-                assert!(step == Step::Until(cx.now) || !local.busy());
+                assert!(step == TaskStep::Until(cx.now) || !local.busy());
                 assert!(drain(cx.shared) < 1500, "a row of help fits");
                 rows += 1;
                 assert!(rows < 50, "help ends");
@@ -157,8 +157,8 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let mut shared = Shared::new(ME, Settings::default());
-        shared.print.remote = Level::Verbose;
+        let mut shared = Shared::new(ME, NodeSettings::default());
+        shared.print.remote = LogLevel::Verbose;
         Self {
             now: Instant::ZERO,
             board: BareBoard(1),
@@ -209,7 +209,7 @@ impl World {
                 assert!(self.inbox.take().is_none());
             }
             13 => {
-                cx.log(Level::Info, "fuzz", format_args!("{number} {}", text.len()));
+                cx.log(LogLevel::Info, "fuzz", format_args!("{number} {}", text.len()));
                 self.lines += 1;
             }
             14 => cx.shared.air.locked = number & 1 != 0,
@@ -226,11 +226,11 @@ impl World {
         }
         let task: &mut dyn Task = if log { &mut self.log } else { &mut self.commander };
         match task.run(&mut cx) {
-            Step::Idle => {}
-            Step::Until(at) => {
+            TaskStep::Idle => {}
+            TaskStep::Until(at) => {
                 assert!(at > self.now && at.since(self.now) <= Duration::from_secs(1));
             }
-            Step::Send => {
+            TaskStep::Send => {
                 let mut payload = [0; 230];
                 // Now and then a buffer that is far too short.
                 let room = if room == 15 { 3 } else { 230 };
@@ -245,7 +245,7 @@ impl World {
 
     fn sent(&mut self, number: u8) {
         let outcomes =
-            [Outcome::Done { attempts: 1 }, Outcome::Failed, Outcome::TimedOut, Outcome::Refused];
+            [TransmitOutcome::Done { attempts: 1 }, TransmitOutcome::Failed, TransmitOutcome::TimedOut, TransmitOutcome::Refused];
         let outcome = outcomes[usize::from(number & 3) * usize::from(number >> 2 == 0)];
         let mut cx = Cx { now: self.now, board: &mut self.board, shared: &mut self.shared };
         match self.flight.take() {
@@ -297,11 +297,11 @@ fn received(data: &[u8]) -> Received<'_> {
 }
 
 /// A transmission is one that the component could send.
-fn sane(out: &Outgoing, payload: &[u8]) {
+fn sane(out: &SendRequest, payload: &[u8]) {
     assert!(out.len > 0 && out.len <= payload.len() && out.len <= 218);
     let payload = &payload[..out.len];
     match out.data_type {
-        DataType::Group => assert!(Group::parse(payload).is_some_and(|g| g.members().count() >= 8)),
+        DataType::Group => assert!(GroupPayload::parse(payload).is_some_and(|g| g.members().count() >= 8)),
         DataType::DebugCommand => assert!(debug::text(payload).len() + 1 == out.len),
         other => assert_eq!(other, DataType::DebugLog),
     }

@@ -3,10 +3,10 @@
 
 use esp_now::component::control::{Attribute, ControlLink, ControlMessage};
 use esp_now::component::{DataType, FrameConfig, time_sync};
-use esp_now::node::board::{BareBoard, Board, Key};
+use esp_now::node::board::{BareBoard, Board, NvsKey};
 use esp_now::node::control::{BINDINGS_MAX, Binding, Bindings, ControlInitiator, ControlResponder};
-use esp_now::node::print::Level;
-use esp_now::node::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use esp_now::node::print::LogLevel;
+use esp_now::node::task::{Cx, EspNowEvent, TransmitOutcome, SendRequest, Received, NodeSettings, Shared, TaskStep, Task};
 use esp_now::node::tick::Tick;
 use esp_now::node::time_sync::TimeSync;
 use espbench_ieee80211::mac::Mac;
@@ -25,17 +25,17 @@ impl Board for Store {
     fn random(&mut self, out: &mut [u8]) {
         BareBoard(7).random(out);
     }
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let channel = self.channel.as_slice();
-        let value = if key == Key::Bindings { self.bindings.as_deref()? } else { channel };
+        let value = if key == NvsKey::Bindings { self.bindings.as_deref()? } else { channel };
         let len = value.len().min(out.len());
         out[..len].copy_from_slice(&value[..len]);
         (len > 0).then_some(len)
     }
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         match key {
-            Key::Bindings => self.bindings = Some(value.to_vec()),
-            Key::ControlChannel => {
+            NvsKey::Bindings => self.bindings = Some(value.to_vec()),
+            NvsKey::ControlChannel => {
                 assert!((1..=14).contains(&value[0]));
                 self.channel = Some(value[0]);
             }
@@ -43,11 +43,11 @@ impl Board for Store {
         }
         true
     }
-    fn forget(&mut self, _: Key) {}
+    fn forget(&mut self, _: NvsKey) {}
 }
 
-fn settings(kind: u8) -> Settings {
-    let mut settings = Settings::default();
+fn settings(kind: u8) -> NodeSettings {
+    let mut settings = NodeSettings::default();
     settings.compat.auto_channel = kind & 1 != 0;
     settings.encrypt.control = kind & 2 != 0;
     settings.encrypt.time = kind & 2 != 0;
@@ -55,12 +55,12 @@ fn settings(kind: u8) -> Settings {
     settings
 }
 
-fn outcome(number: u8) -> Outcome {
+fn outcome(number: u8) -> TransmitOutcome {
     match number & 3 {
-        0 => Outcome::Done { attempts: number },
-        1 => Outcome::Failed,
-        2 => Outcome::TimedOut,
-        _ => Outcome::Refused,
+        0 => TransmitOutcome::Done { attempts: number },
+        1 => TransmitOutcome::Failed,
+        2 => TransmitOutcome::TimedOut,
+        _ => TransmitOutcome::Refused,
     }
 }
 
@@ -97,14 +97,14 @@ struct Pair {
     now: Instant,
     /// Who has composed and waits for the end of it.
     sending: [bool; 2],
-    frame: Option<(Outgoing, Vec<u8>)>,
+    frame: Option<(SendRequest, Vec<u8>)>,
     bound: i64,
 }
 
 impl Pair {
     fn new(kind: u8, stored: u8, bytes: &[u8]) -> Self {
         let mut shared = Shared::new(A, settings(kind));
-        shared.print.uart = if kind & 8 == 0 { Level::None } else { Level::Info };
+        shared.print.uart = if kind & 8 == 0 { LogLevel::None } else { LogLevel::Info };
         let bindings = (stored & 1 != 0).then(|| bytes.to_vec());
         let board = Store { bindings, channel: (stored & 2 != 0).then_some(stored >> 2) };
         Self {
@@ -144,9 +144,9 @@ impl Pair {
         }
         while let Some(event) = self.shared.take_event() {
             match event {
-                Event::Bound(..) => self.bound += 1,
-                Event::Unbound(..) => self.bound -= 1,
-                Event::BindRefused(..) | Event::Control { .. } => {}
+                EspNowEvent::Bound(..) => self.bound += 1,
+                EspNowEvent::Unbound(..) => self.bound -= 1,
+                EspNowEvent::BindRefused(..) | EspNowEvent::Control { .. } => {}
                 other => panic!("not control's: {other:?}"),
             }
         }
@@ -164,11 +164,11 @@ impl Pair {
             _ => lamp.run(cx),
         });
         match step {
-            Step::Idle => return true,
-            Step::Until(at) => {
+            TaskStep::Idle => return true,
+            TaskStep::Until(at) => {
                 assert!(at > self.now && at <= self.now + Duration::from_millis(110));
             }
-            Step::Send => {
+            TaskStep::Send => {
                 let mut payload = [0; 64];
                 let room = &mut payload[..if number == 31 { 5 } else { 64 }];
                 let out = self.with(|button, lamp, cx| match who {
@@ -185,7 +185,7 @@ impl Pair {
         false
     }
 
-    fn finish(&mut self, who: usize, outcome: Outcome) {
+    fn finish(&mut self, who: usize, outcome: TransmitOutcome) {
         // At times without a frame on its way: that must be borne, too.
         self.sending[who] = false;
         self.with(|button, lamp, cx| match who {
@@ -259,11 +259,11 @@ impl Pair {
         let mut rounds = 0;
         for who in [1, 0] {
             if self.sending[who] {
-                self.finish(who, Outcome::Failed);
+                self.finish(who, TransmitOutcome::Failed);
             }
             while !self.go(who, 0) {
                 if self.sending[who] {
-                    self.finish(who, Outcome::Failed);
+                    self.finish(who, TransmitOutcome::Failed);
                 }
                 self.now = self.now + Duration::from_millis(110);
                 rounds += 1;
@@ -291,7 +291,7 @@ pub fn esp_now_time(data: &[u8]) {
     }
     let mut part = TimeSync::default();
     let mut shared = Shared::new(A, settings(*kind));
-    shared.print.uart = if kind & 8 == 0 { Level::None } else { Level::Info };
+    shared.print.uart = if kind & 8 == 0 { LogLevel::None } else { LogLevel::Info };
     let (mut board, mut now, mut sending) = (BareBoard(7), Instant::ZERO, false);
     let (mut started, mut synced, mut last) = (false, 0u32, Vec::new());
     for (at, byte) in rest.iter().enumerate().take(100) {
@@ -324,7 +324,7 @@ pub fn esp_now_time(data: &[u8]) {
         }
         assert_eq!(shared.air.listens(DataType::TimeSync), started);
         assert_eq!(part.synced_us(now).wrapping_sub(part.offset_us()), micros(now));
-        while let Some(Event::TimeSynced { .. }) = shared.take_event() {
+        while let Some(EspNowEvent::TimeSynced { .. }) = shared.take_event() {
             synced += 1;
         }
     }
@@ -333,7 +333,7 @@ pub fn esp_now_time(data: &[u8]) {
     let cx = &mut Cx { now, board: &mut board, shared: &mut shared };
     for _ in 0..20 {
         if sending {
-            part.sent(cx, Outcome::Failed);
+            part.sent(cx, TransmitOutcome::Failed);
         }
         sending = time_go(&mut part, cx, &mut last);
     }
@@ -347,9 +347,9 @@ fn micros(now: Instant) -> i64 {
 /// Runs the part and composes if it wants to send; says whether a frame is on its way.
 fn time_go(part: &mut TimeSync, cx: &mut Cx<'_>, last: &mut Vec<u8>) -> bool {
     match part.run(cx) {
-        Step::Until(at) => assert!(at > cx.now && !part.busy()),
-        Step::Idle => assert!(!part.busy()),
-        Step::Send => {
+        TaskStep::Until(at) => assert!(at > cx.now && !part.busy()),
+        TaskStep::Idle => assert!(!part.busy()),
+        TaskStep::Send => {
             let mut payload = [0; 18];
             let out = part.compose(cx, &mut payload).expect("a message");
             assert_eq!((out.len, out.data_type), (18, DataType::TimeSync));

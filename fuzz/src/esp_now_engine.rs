@@ -2,14 +2,14 @@
 
 use esp_now::component::group::MEMBERS_MAX;
 use esp_now::component::header::VERSION;
-use esp_now::component::{Compat, DataType, FrameConfig, Group, Header, Idf, Release};
-use esp_now::node::Frame;
+use esp_now::component::{Compat, DataType, FrameConfig, GroupPayload, Header, Idf, ComponentRelease};
+use esp_now::node::ReceivedFrame;
 use esp_now::node::air::Country;
 use esp_now::node::board::BareBoard;
 use esp_now::node::engine::{Action, Engine, EngineCounters, FRAME_MAX, Next};
-use esp_now::node::print::Level;
+use esp_now::node::print::LogLevel;
 use esp_now::node::security::Secret;
-use esp_now::node::task::{Cx, Outgoing, Settings, Shared};
+use esp_now::node::task::{Cx, SendRequest, NodeSettings, Shared};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -26,26 +26,26 @@ pub fn esp_now_header(data: &[u8]) {
 }
 
 fn group(payload: &[u8]) {
-    let Some(group) = Group::parse(payload) else { return };
+    let Some(group) = GroupPayload::parse(payload) else { return };
     let members: Vec<Mac> = group.members().collect();
     assert!(members.iter().all(|member| group.means(*member)));
     let mut buf = [0; 8 + 6 * MEMBERS_MAX];
-    match Group::emit(group.join, group.id, group.members(), &mut buf) {
-        Some(len) => assert_eq!(Group::parse(&buf[..len]), Some(group)),
+    match GroupPayload::emit(group.join, group.id, group.members(), &mut buf) {
+        Some(len) => assert_eq!(GroupPayload::parse(&buf[..len]), Some(group)),
         None => assert!(members.len() > MEMBERS_MAX),
     }
 }
 
 /// Those that differ most from each other, then the others.
-pub(crate) const RELEASES: [Release; 8] = [
-    Release::V2_0,
-    Release::V2_4,
-    Release::V2_5_3,
-    Release::Head,
-    Release::Mid2022,
-    Release::V1_0,
-    Release::V2_3,
-    Release::V2_5_2,
+pub(crate) const RELEASES: [ComponentRelease; 8] = [
+    ComponentRelease::V2_0,
+    ComponentRelease::V2_4,
+    ComponentRelease::V2_5_3,
+    ComponentRelease::Head,
+    ComponentRelease::Mid2022,
+    ComponentRelease::V1_0,
+    ComponentRelease::V2_3,
+    ComponentRelease::V2_5_2,
 ];
 
 /// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
@@ -67,16 +67,16 @@ fn mac(n: u8) -> Mac {
     }
 }
 
-fn settings(kind: u8, tick: u8) -> Settings {
+fn settings(kind: u8, tick: u8) -> NodeSettings {
     let release = RELEASES[usize::from(kind >> 5 & 4 | kind & 3)];
-    let mut settings = Settings {
+    let mut settings = NodeSettings {
         compat: Compat { release, idf: Idf::V5_4_2, ..Compat::default() },
         tick: Tick::from_hz([100, 1000, 500, 3][usize::from(tick & 3)]),
         forward: kind & 4 == 0,
         forward_all_channels: kind & 8 != 0,
         restore_channel: kind & 16 != 0,
         tx_buffers: tick >> 4,
-        ..Settings::default()
+        ..NodeSettings::default()
     };
     settings.encrypt.enabled = kind & 32 != 0;
     settings
@@ -97,7 +97,7 @@ impl World {
         let mut shared = Shared::new(mac(0), settings(kind, tick));
         shared.air.listen(DataType::Data, true);
         shared.air.country = Country { count: tick >> 2 & 3, ..Country::CN };
-        (shared.print.uart, shared.print.remote) = (Level::None, Level::None);
+        (shared.print.uart, shared.print.remote) = (LogLevel::None, LogLevel::None);
         if kind & 64 != 0 {
             shared.keys.encrypt = Some(Secret::new([1; 32]));
             shared.keys.decrypt = Some(Secret::new([1; 32]));
@@ -168,13 +168,13 @@ impl World {
         data[..20].copy_from_slice(&head.emit());
         data[20..20 + payload.len()].copy_from_slice(payload);
         let data = if valid { &data[..20 + payload.len()] } else { rest };
-        let frame = Frame { data, transmitter: mac(1), receiver: mac(0), rssi: -50, channel: 1 };
+        let frame = ReceivedFrame { data, transmitter: mac(1), receiver: mac(0), rssi: -50, channel: 1 };
         self.with(|engine, cx, _| engine.receive(cx, frame));
     }
 
     fn start(&mut self, number: u8, rest: &[u8]) {
         let word = rest.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
-        let out = Outgoing {
+        let out = SendRequest {
             data_type: if number & 1 == 0 { DataType::Data } else { DataType::Group },
             dest: mac(number >> 1),
             config: FrameConfig::from_word(word),

@@ -4,9 +4,9 @@ use esp_now::component::DataType;
 use esp_now::component::iperf::{IperfHead, IperfKind};
 use esp_now::console::command::BadMac;
 use esp_now::node::board::BareBoard;
-use esp_now::node::iperf::{Iperf, IperfOptions};
-use esp_now::node::print::Level;
-use esp_now::node::task::{Cx, Outcome, Received, Settings, Shared, Step, Task};
+use esp_now::node::iperf::{IperfTask, IperfOptions};
+use esp_now::node::print::LogLevel;
+use esp_now::node::task::{Cx, TransmitOutcome, Received, NodeSettings, Shared, TaskStep, Task};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Fate, Sample};
@@ -26,15 +26,15 @@ struct Seen {
 pub fn esp_now_iperf(data: &[u8]) {
     message(data);
     let [flags, more, rest @ ..] = data else { return };
-    let settings = Settings {
+    let settings = NodeSettings {
         tick: Tick::from_hz(if flags & 1 == 0 { 1000 } else { 100 }),
-        ..Settings::default()
+        ..NodeSettings::default()
     };
     let mut shared = Shared::new(Mac([0x24, 0x0A, 0xC4, 0, 0, 1]), settings);
     if flags & 2 == 0 {
-        shared.print.uart = Level::None;
+        shared.print.uart = LogLevel::None;
     }
-    let (mut board, mut part, mut seen) = (BareBoard(1), Iperf::default(), Seen::default());
+    let (mut board, mut part, mut seen) = (BareBoard(1), IperfTask::default(), Seen::default());
     let (mut now, mut buf, mut seq) = (Instant::ZERO, [0xEE; 250], 0u32);
     let mut options = options(*flags, *more);
     {
@@ -116,12 +116,12 @@ fn options(flags: u8, more: u8) -> IperfOptions {
     }
 }
 
-fn outcome(bits: u8) -> Outcome {
+fn outcome(bits: u8) -> TransmitOutcome {
     match bits & 7 {
-        0 => Outcome::Failed,
-        1 => Outcome::TimedOut,
-        2 => Outcome::Refused,
-        attempts => Outcome::Done { attempts },
+        0 => TransmitOutcome::Failed,
+        1 => TransmitOutcome::TimedOut,
+        2 => TransmitOutcome::Refused,
+        attempts => TransmitOutcome::Done { attempts },
     }
 }
 
@@ -130,10 +130,10 @@ fn outcome(bits: u8) -> Outcome {
 const YIELDS: usize = 64;
 
 /// As a node would: runs as long as it only yields, and composes when asked to.
-fn run(part: &mut Iperf, cx: &mut Cx<'_>, buf: &mut [u8], seen: &mut Seen, seq: &mut u32) {
+fn run(part: &mut IperfTask, cx: &mut Cx<'_>, buf: &mut [u8], seen: &mut Seen, seq: &mut u32) {
     for _ in 0..YIELDS {
         match part.run(cx) {
-            Step::Send => {
+            TaskStep::Send => {
                 seen.composed += 1;
                 let Some(out) = part.compose(cx, buf) else { return };
                 assert!((8..=250).contains(&out.len) && out.data_type == DataType::Reserved);
@@ -143,21 +143,21 @@ fn run(part: &mut Iperf, cx: &mut Cx<'_>, buf: &mut [u8], seen: &mut Seen, seq: 
                 }
                 return;
             }
-            Step::Until(at) if at > cx.now || !cx.sample_room() => return,
-            Step::Until(_) => {}
-            Step::Idle => return,
+            TaskStep::Until(at) if at > cx.now || !cx.sample_room() => return,
+            TaskStep::Until(_) => {}
+            TaskStep::Idle => return,
         }
     }
     panic!("it must wait for something");
 }
 
-fn hear(part: &mut Iperf, cx: &mut Cx<'_>, kind: IperfKind, seq: u32) {
+fn hear(part: &mut IperfTask, cx: &mut Cx<'_>, kind: IperfKind, seq: u32) {
     let mut payload = [0; 20];
     IperfHead { kind, seq }.emit(&mut payload, 20);
     receive(part, cx, &payload, 0);
 }
 
-fn receive(part: &mut Iperf, cx: &mut Cx<'_>, data: &[u8], from: usize) {
+fn receive(part: &mut IperfTask, cx: &mut Cx<'_>, data: &[u8], from: usize) {
     let from = Mac([0x24, 0x0A, 0xC4, 0, 0, 2 + from as u8]);
     let at = cx.now;
     let frame = Received { from, data_type: DataType::Reserved, data, rssi: -50, channel: 1, at };
@@ -182,7 +182,7 @@ fn drain(cx: &mut Cx<'_>, seen: &mut Seen) {
 
 /// Nothing more comes: after an abort the part ends, whatever it was in.
 fn wind_up(
-    part: &mut Iperf,
+    part: &mut IperfTask,
     mut now: Instant,
     board: &mut BareBoard,
     shared: &mut Shared,
@@ -194,16 +194,16 @@ fn wind_up(
         let mut cx = Cx { now, board, shared };
         drain(&mut cx, seen);
         match part.run(&mut cx) {
-            Step::Send => {
+            TaskStep::Send => {
                 seen.composed += 1;
                 if part.compose(&mut cx, &mut buf).is_some() {
-                    part.sent(&mut cx, Outcome::Done { attempts: 1 });
+                    part.sent(&mut cx, TransmitOutcome::Done { attempts: 1 });
                 }
             }
-            Step::Until(at) => now = now.max(at),
+            TaskStep::Until(at) => now = now.max(at),
             // A send that the bytes began and did not end.
-            Step::Idle if part.is_running() => part.sent(&mut cx, Outcome::Failed),
-            Step::Idle => return drain(&mut cx, seen),
+            TaskStep::Idle if part.is_running() => part.sent(&mut cx, TransmitOutcome::Failed),
+            TaskStep::Idle => return drain(&mut cx, seen),
         }
     }
     panic!("an aborted part does not end");

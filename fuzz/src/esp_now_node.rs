@@ -4,12 +4,12 @@
 use crate::esp_now_engine::RELEASES;
 use esp_now::component::header::VERSION;
 use esp_now::component::{Compat, DataType, FrameConfig, Header, Idf};
-use esp_now::node::board::{BareBoard, Board, Download, Key, Slot, Work};
+use esp_now::node::board::{BareBoard, Board, Download, NvsKey, Slot, CpuWork};
 use esp_now::node::device::{Setup, SmallNode, TimeRole};
 use esp_now::node::security::Policy;
-use esp_now::node::task::{Outgoing, Settings};
+use esp_now::node::task::{SendRequest, NodeSettings};
 use esp_now::node::tick::Tick;
-use esp_now::node::{Frame, Input, Output};
+use esp_now::node::{ReceivedFrame, Input, NodeOutput};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
@@ -59,10 +59,10 @@ impl Board for Shelf {
         self.chance.random(out);
     }
 
-    fn cost_ns(&mut self, work: Work) -> u64 {
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
         match work {
-            Work::Dispatch { .. } | Work::Erase { .. } if self.slow => 20_000_000,
-            Work::Print { bytes } if self.slow => 87_000 * u64::from(bytes),
+            CpuWork::Dispatch { .. } | CpuWork::Erase { .. } if self.slow => 20_000_000,
+            CpuWork::Print { bytes } if self.slow => 87_000 * u64::from(bytes),
             _ => 0,
         }
     }
@@ -97,14 +97,14 @@ impl Board for Shelf {
         true
     }
 
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let (len, value) = self.stored[key as usize].as_ref()?;
         let len = (*len).min(out.len());
         out[..len].copy_from_slice(&value[..len]);
         Some(len)
     }
 
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         let mut place = [0; 512];
         let Some(part) = place.get_mut(..value.len()) else { return false };
         part.copy_from_slice(value);
@@ -112,7 +112,7 @@ impl Board for Shelf {
         true
     }
 
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: NvsKey) {
         self.stored[key as usize] = None;
     }
 
@@ -129,7 +129,7 @@ impl Board for Shelf {
 struct World {
     node: Box<SmallNode>,
     board: Shelf,
-    settings: Settings,
+    settings: NodeSettings,
     setup: Setup,
     now: Instant,
     /// Frames that the driver has and has not answered for.
@@ -143,7 +143,7 @@ struct World {
 impl World {
     fn new(kind: u8, tick: u8) -> Self {
         let release = RELEASES[usize::from(tick >> 4 & 4 | kind & 3)];
-        let mut settings = Settings {
+        let mut settings = NodeSettings {
             compat: Compat {
                 release,
                 idf: if kind & 4 == 0 { Idf::V5_1 } else { Idf::V5_4_2 },
@@ -153,7 +153,7 @@ impl World {
             tick: Tick::from_hz([100, 1000, 500, 1][usize::from(tick & 3)]),
             forward_all_channels: tick & 4 != 0,
             restore_channel: tick & 8 != 0,
-            ..Settings::default()
+            ..NodeSettings::default()
         };
         settings.encrypt.enabled = kind & 16 != 0;
         settings.encrypt.debug = kind & 32 != 0;
@@ -242,14 +242,14 @@ impl World {
         if kind & 15 == 12 && payload.len() > 40 {
             return;
         }
-        let frame = Frame { data, transmitter: PEER, receiver: OWN, rssi: -40, channel: 1 };
+        let frame = ReceivedFrame { data, transmitter: PEER, receiver: OWN, rssi: -40, channel: 1 };
         self.received += 1;
         self.input(Input::Frame(frame));
     }
 
     fn send(&mut self, number: u8, rest: &[u8]) {
         let word = rest.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
-        let out = Outgoing {
+        let out = SendRequest {
             data_type: DataType::Data,
             dest: [PEER, Mac::BROADCAST][usize::from(number & 1)],
             config: FrameConfig::from_word(word),
@@ -287,7 +287,7 @@ impl World {
         let mut buf = [0; 1490];
         for _ in 0..times {
             match self.node.poll(self.now, &mut self.board, &mut buf) {
-                Output::Transmit { len, .. } => {
+                NodeOutput::Transmit { len, .. } => {
                     assert!((20..=250).contains(&len));
                     assert!(Header::parse(&buf[..len]).is_some_and(|(h, _)| h.version == VERSION));
                     if accept && self.flying < 8 {
@@ -297,20 +297,20 @@ impl World {
                         self.input(Input::Refused);
                     }
                 }
-                Output::Data { len, .. } => {
+                NodeOutput::Data { len, .. } => {
                     self.handed += 1;
                     assert!(0 < len && len <= 1470);
                 }
-                Output::Tune(channel) => assert_eq!(channel, self.node.shared().air.channel),
-                Output::Print { len } => assert!(0 < len && len <= buf.len()),
-                Output::Sample(_) | Output::Event(_) => {}
-                Output::WaitUntil(at) => {
+                NodeOutput::Tune(channel) => assert_eq!(channel, self.node.shared().air.channel),
+                NodeOutput::Print { len } => assert!(0 < len && len <= buf.len()),
+                NodeOutput::Sample(_) | NodeOutput::Event(_) => {}
+                NodeOutput::WaitUntil(at) => {
                     assert!(at >= self.now, "no time travel");
                     if at > self.now {
                         return Some(Some(at));
                     }
                 }
-                Output::Idle => return Some(None),
+                NodeOutput::Idle => return Some(None),
             }
         }
         None

@@ -4,13 +4,13 @@ use esp_now::component::ota::{
     AppDescription, Chunk, INFO_LEN, OtaCode, OtaInfo, OtaStatus, STATUS_LEN,
 };
 use esp_now::component::{Compat, DataType};
-use esp_now::node::board::{BareBoard, Board, Key, Slot};
+use esp_now::node::board::{BareBoard, Board, NvsKey, Slot};
 use esp_now::node::ota::build::ImageBuilder;
 use esp_now::node::ota::image::Scanner;
-use esp_now::node::ota::progress::{Progress, STORE};
+use esp_now::node::ota::progress::{ImageProgress, STORE};
 use esp_now::node::ota::responder::OtaConfig;
 use esp_now::node::ota::{OtaInitiator, OtaResponder, bits, rollback};
-use esp_now::node::task::{Cx, Event, Outcome, Received, Settings, Shared, Step, Task};
+use esp_now::node::task::{Cx, EspNowEvent, TransmitOutcome, Received, NodeSettings, Shared, TaskStep, Task};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::sync::OnceLock;
@@ -66,7 +66,7 @@ fn scan(bytes: &[u8], step: usize) -> Option<u32> {
 }
 
 fn stored(bytes: &[u8]) {
-    let mut progress = Progress::<STORE>::default();
+    let mut progress = ImageProgress::<STORE>::default();
     let ok = progress.restore(Compat::default(), |out| {
         let len = bytes.len().min(out.len());
         out[..len].copy_from_slice(&bytes[..len]);
@@ -173,20 +173,20 @@ impl Board for Flash {
         true
     }
 
-    fn load(&mut self, _: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, _: NvsKey, out: &mut [u8]) -> Option<usize> {
         let stored = self.stored.as_ref()?;
         out[..stored.len()].copy_from_slice(stored);
         Some(stored.len())
     }
 
-    fn save(&mut self, _: Key, value: &[u8]) -> bool {
+    fn save(&mut self, _: NvsKey, value: &[u8]) -> bool {
         if !self.fails {
             self.stored = Some(value.to_vec());
         }
         !self.fails
     }
 
-    fn forget(&mut self, _: Key) {
+    fn forget(&mut self, _: NvsKey) {
         self.stored = None;
     }
 }
@@ -201,7 +201,7 @@ struct Bench<T> {
 
 impl<T: Task> Bench<T> {
     fn new(part: T, spare: &[u8]) -> Self {
-        let shared = Shared::new(ME, Settings::default());
+        let shared = Shared::new(ME, NodeSettings::default());
         Self { part, board: Flash::new(spare), shared, now: Instant::ZERO, composed: false }
     }
 
@@ -213,9 +213,9 @@ impl<T: Task> Bench<T> {
         result
     }
 
-    fn run(&mut self) -> Step {
+    fn run(&mut self) -> TaskStep {
         let step = self.with(|part, cx| part.run(cx));
-        if let Step::Until(at) = step {
+        if let TaskStep::Until(at) = step {
             assert!(at.since(self.now) <= Duration::from_secs(10), "waits are bounded");
         }
         step
@@ -229,7 +229,7 @@ impl<T: Task> Bench<T> {
     }
 
     fn sent(&mut self, done: bool) {
-        let outcome = if done { Outcome::Done { attempts: 1 } } else { Outcome::Failed };
+        let outcome = if done { TransmitOutcome::Done { attempts: 1 } } else { TransmitOutcome::Failed };
         self.with(|part, cx| part.sent(cx, outcome));
         self.composed = false;
     }
@@ -244,9 +244,9 @@ impl<T: Task> Bench<T> {
     fn settle(&mut self, steps: usize) -> bool {
         for _ in 0..steps {
             match self.run() {
-                Step::Idle => return true,
-                Step::Until(at) => self.now = self.now.max(at),
-                Step::Send => {
+                TaskStep::Idle => return true,
+                TaskStep::Until(at) => self.now = self.now.max(at),
+                TaskStep::Send => {
                     self.compose();
                     if self.composed {
                         self.sent(true);
@@ -299,7 +299,7 @@ pub fn esp_now_ota_responder(data: &[u8]) {
         let progress = bench.part.progress();
         assert!(progress.is_none_or(|(written, total)| written <= total));
         while let Some(event) = bench.shared.take_event() {
-            refused += usize::from(event == Event::UpgradeRefused);
+            refused += usize::from(event == EspNowEvent::UpgradeRefused);
         }
         if bench.part.is_finished() {
             assert_eq!(bench.board.boot, Slot::Spare);
@@ -355,7 +355,7 @@ pub fn esp_now_ota_initiator(data: &[u8]) {
             _ => bench.now = bench.now + Duration::from_millis(u64::from(number) * 40),
         }
         while let Some(event) = bench.shared.take_event() {
-            let Event::UpgradeSent { done, unfinished } = event else { panic!("{event:?}") };
+            let EspNowEvent::UpgradeSent { done, unfinished } = event else { panic!("{event:?}") };
             assert!(done + unfinished <= 3);
             let totals = bench.part.totals();
             let ended = totals.done + totals.had + totals.stopped + totals.refused;

@@ -4,10 +4,10 @@ use esp_now::component::prov::{
     BEACON_LEN, FixedText, ProvDevice, ProvIdentity, ProvMessage, WifiCredentials, wifi_len,
 };
 use esp_now::component::{Compat, DataType, Idf};
-use esp_now::node::board::{Board, Key};
-use esp_now::node::print::Level;
+use esp_now::node::board::{Board, NvsKey};
+use esp_now::node::print::LogLevel;
 use esp_now::node::prov::{HoldError, Prov};
-use esp_now::node::task::{Cx, Event, Outcome, Received, Settings, Shared, Step, Task};
+use esp_now::node::task::{Cx, EspNowEvent, TransmitOutcome, Received, NodeSettings, Shared, TaskStep, Task};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -22,15 +22,15 @@ impl Board for Flash {
     fn random(&mut self, out: &mut [u8]) {
         out.fill(0x5A);
     }
-    fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, _: NvsKey, _: &mut [u8]) -> Option<usize> {
         None
     }
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
-        assert!(key == Key::Wifi && value.len() == 96);
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
+        assert!(key == NvsKey::Wifi && value.len() == 96);
         self.saved += u32::from(self.works);
         self.works
     }
-    fn forget(&mut self, _: Key) {}
+    fn forget(&mut self, _: NvsKey) {}
 }
 
 /// The bytes as a message of each build; then a sequence of calls.
@@ -40,10 +40,10 @@ pub fn esp_now_prov(data: &[u8]) {
     let compat = Compat { idf: idfs[usize::from(flags >> 4) % 6], ..Compat::default() };
     message(rest, compat);
     let hz = [1000, 100, 1, 7][usize::from(flags & 3)];
-    let settings = Settings { compat, tick: Tick::from_hz(hz), ..Settings::default() };
+    let settings = NodeSettings { compat, tick: Tick::from_hz(hz), ..NodeSettings::default() };
     let mut shared = Shared::new(Mac([0x24, 0x0A, 0xC4, 0, 0, 1]), settings);
     if flags & 4 == 0 {
-        shared.print.uart = Level::None;
+        shared.print.uart = LogLevel::None;
     }
     let mut board = Flash { works: flags & 8 == 0, saved: 0 };
     let (mut part, mut now, mut events) = (Prov::default(), Instant::ZERO, 0);
@@ -73,7 +73,7 @@ pub fn esp_now_prov(data: &[u8]) {
             _ => while cx.shared.print.take_output(&mut [0; 2048]) > 0 {},
         }
         while let Some(event) = shared.take_event() {
-            events += u32::from(matches!(event, Event::Provisioned(_)));
+            events += u32::from(matches!(event, EspNowEvent::Provisioned(_)));
         }
         assert!(!part.is_holding() || shared.air.channel < 16);
         assert!((1..=15).contains(&shared.air.channel));
@@ -89,12 +89,12 @@ fn message(data: &[u8], compat: Compat) {
     assert!(len == BEACON_LEN || len >= wifi_len(compat));
 }
 
-fn outcome(bits: u8) -> Outcome {
+fn outcome(bits: u8) -> TransmitOutcome {
     match bits & 7 {
-        0 => Outcome::Failed,
-        1 => Outcome::TimedOut,
-        2 => Outcome::Refused,
-        attempts => Outcome::Done { attempts },
+        0 => TransmitOutcome::Failed,
+        1 => TransmitOutcome::TimedOut,
+        2 => TransmitOutcome::Refused,
+        attempts => TransmitOutcome::Done { attempts },
     }
 }
 
@@ -102,7 +102,7 @@ fn outcome(bits: u8) -> Outcome {
 fn run(part: &mut Prov, cx: &mut Cx<'_>, high: u8) {
     let busy = part.is_holding() || part.is_seeking();
     match part.run(cx) {
-        Step::Send => {
+        TaskStep::Send => {
             let mut buf = [0xEE; 250];
             let Some(out) = part.compose(cx, &mut buf) else { return };
             assert!(busy && out.data_type == DataType::Prov);
@@ -112,8 +112,8 @@ fn run(part: &mut Prov, cx: &mut Cx<'_>, high: u8) {
                 part.sent(cx, outcome(high));
             }
         }
-        Step::Until(at) => assert!(at > cx.now && busy, "it must wait for something"),
-        Step::Idle => {}
+        TaskStep::Until(at) => assert!(at > cx.now && busy, "it must wait for something"),
+        TaskStep::Idle => {}
     }
 }
 

@@ -2,12 +2,12 @@
 
 use esp_now::component::DataType;
 use esp_now::component::handshake::{MESSAGE_MAX, SecurityMessage, SessionMessage};
-use esp_now::node::board::{BareBoard, Board, Key, Work};
-use esp_now::node::print::Level;
+use esp_now::node::board::{BareBoard, Board, NvsKey, CpuWork};
+use esp_now::node::print::LogLevel;
 use esp_now::node::security::{
     CryptoBench, KEY_LEN, Policy, Pop, SecurityInitiator, SecurityResponder, erase_and_restart,
 };
-use esp_now::node::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use esp_now::node::task::{Cx, TransmitOutcome, SendRequest, Received, NodeSettings, Shared, TaskStep, Task};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -71,8 +71,8 @@ struct Flash {
 }
 
 impl Flash {
-    fn place(&mut self, key: Key) -> &mut Option<[u8; KEY_LEN]> {
-        &mut self.keys[usize::from(key == Key::DecryptKey)]
+    fn place(&mut self, key: NvsKey) -> &mut Option<[u8; KEY_LEN]> {
+        &mut self.keys[usize::from(key == NvsKey::DecryptKey)]
     }
 }
 
@@ -81,25 +81,25 @@ impl Board for Flash {
         BareBoard(u64::from(self.slow)).random(out);
     }
 
-    fn cost_ns(&mut self, work: Work) -> u64 {
-        self.slow += u32::from(matches!(work, Work::KeyPair | Work::SharedSecret));
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
+        self.slow += u32::from(matches!(work, CpuWork::KeyPair | CpuWork::SharedSecret));
         0
     }
 
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let value = (*self.place(key))?;
         out.copy_from_slice(&value);
         Some(value.len())
     }
 
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         if !self.broken {
             *self.place(key) = value.try_into().ok();
         }
         !self.broken
     }
 
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: NvsKey) {
         *self.place(key) = None;
     }
 }
@@ -111,16 +111,16 @@ struct Node {
 
 impl Node {
     fn new(mac: Mac, kind: u8, tick: u8) -> Self {
-        let mut settings = Settings {
+        let mut settings = NodeSettings {
             tick: Tick::from_hz([100, 1000][usize::from(tick & 1)]),
-            ..Settings::default()
+            ..NodeSettings::default()
         };
         settings.encrypt.enabled = kind & 16 == 0;
         if kind & 32 != 0 {
             settings.policy = Policy::STRICT;
         }
         let mut shared = Shared::new(mac, settings);
-        (shared.print.uart, shared.print.remote) = (Level::None, Level::None);
+        (shared.print.uart, shared.print.remote) = (LogLevel::None, LogLevel::None);
         Self { shared, board: Flash { broken: kind & 64 != 0, ..Flash::default() } }
     }
 
@@ -195,7 +195,7 @@ impl World {
             1 => self.run_initiator(),
             2 => {
                 let outcome =
-                    if number & 3 == 3 { Outcome::Failed } else { Outcome::Done { attempts: 1 } };
+                    if number & 3 == 3 { TransmitOutcome::Failed } else { TransmitOutcome::Done { attempts: 1 } };
                 self.initiator.sent(&mut self.giver.cx(self.now), outcome);
             }
             3 => {
@@ -225,16 +225,16 @@ impl World {
     fn run_initiator(&mut self) {
         let cx = &mut self.giver.cx(self.now);
         match self.initiator.run(cx) {
-            Step::Send => {
+            TaskStep::Send => {
                 let mut payload = [0; 250];
                 if let Some(outgoing) = self.initiator.compose(cx, &mut payload) {
                     self.request = payload[..outgoing.len].to_vec();
                 }
             }
-            Step::Until(until) => {
+            TaskStep::Until(until) => {
                 assert!(until.since(self.now) <= Duration::from_millis(5010), "bounded waits");
             }
-            Step::Idle => assert!(self.initiator.is_idle()),
+            TaskStep::Idle => assert!(self.initiator.is_idle()),
         }
     }
 
@@ -243,17 +243,17 @@ impl World {
         let cx = &mut self.taker.cx(self.now);
         let frame = received(DataType::Security, from, data, self.now);
         self.responder.receive(cx, &frame);
-        if self.responder.run(cx) != Step::Send {
+        if self.responder.run(cx) != TaskStep::Send {
             return;
         }
         let mut payload = [0; 250];
         if let Some(outgoing) = self.responder.compose(cx, &mut payload) {
-            let Outgoing { data_type, len, dest, .. } = outgoing;
+            let SendRequest { data_type, len, dest, .. } = outgoing;
             assert_eq!(dest, from);
             self.answer = (data_type, payload[..len].to_vec());
         }
-        self.responder.sent(cx, Outcome::Done { attempts: 1 });
-        assert_eq!(self.responder.run(cx), Step::Idle);
+        self.responder.sent(cx, TransmitOutcome::Done { attempts: 1 });
+        assert_eq!(self.responder.run(cx), TaskStep::Idle);
     }
 
     fn tell(&mut self, data_type: DataType, from: Mac, data: &[u8]) {
@@ -316,7 +316,7 @@ impl World {
         self.initiator.stop(&mut self.giver.cx(self.now));
         for _ in 0..3 {
             let cx = &mut self.giver.cx(self.now);
-            if self.initiator.run(cx) == Step::Idle {
+            if self.initiator.run(cx) == TaskStep::Idle {
                 break;
             }
         }

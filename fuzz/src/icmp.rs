@@ -5,14 +5,14 @@ use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Ping;
 use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
-use espbench_proto::wire::icmp::{Echo, Failure, Kind, Version, after_ipv4_header};
+use espbench_proto::wire::icmp::{Echo, IcmpFailure, EchoType, IcmpVersion, after_ipv4_header};
 
 /// Bytes as a message of either version: what is read is written back the same, but for the data.
 pub fn icmp_message(data: &[u8]) {
     let message = after_ipv4_header(data);
-    for version in [Version::V4, Version::V6] {
+    for version in [IcmpVersion::V4, IcmpVersion::V6] {
         if let [kind, code, ..] = message {
-            let _ = Failure::parse(version, *kind, *code);
+            let _ = IcmpFailure::parse(version, *kind, *code);
         }
         let quoted = Echo::parse_quoted(version, message);
         let Ok((echo, body)) = Echo::parse(version, message) else { continue };
@@ -29,7 +29,7 @@ pub fn icmp_message(data: &[u8]) {
 /// byte is an operation.
 pub fn icmp_prober(data: &[u8]) {
     let [kind, count, rest @ ..] = data else { return };
-    let version = if kind & 1 == 0 { Version::V4 } else { Version::V6 };
+    let version = if kind & 1 == 0 { IcmpVersion::V4 } else { IcmpVersion::V6 };
     let work = Ping {
         size: u32::from(kind >> 4),
         count: u32::from(*count),
@@ -55,14 +55,14 @@ pub fn icmp_prober(data: &[u8]) {
                 let mut reply = last.clone();
                 if let Ok((echo, data)) = Echo::parse(version, &last) {
                     let sequence = echo.sequence.wrapping_sub(by as u16 / 4);
-                    let echo = Echo { kind: Kind::Reply, sequence, ..echo };
+                    let echo = Echo { kind: EchoType::Reply, sequence, ..echo };
                     echo.emit(version, data.len(), &mut reply);
                 }
                 prober.handle(now, &reply, (by & 1 == 0).then_some(now));
             }
             3 => prober.handle(now, raw, None),
-            4 => prober.failed(&last, Failure::HopLimit),
-            5 => prober.failed(raw, Failure::Prohibited),
+            4 => prober.failed(&last, IcmpFailure::HopLimit),
+            5 => prober.failed(raw, IcmpFailure::Prohibited),
             6 => prober.refused(Cause::NoBuffers),
             _ => now = now + Duration::from_micros(by as u64 * 400),
         }

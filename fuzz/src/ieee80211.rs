@@ -1,6 +1,6 @@
 //! Captured packets: radiotap, the 802.11 header, and the elements of ESP-NOW.
 
-use esp_now::frame::{self, ActionFrame, DATA_MAX, MPDU_MAX, VendorElements, Version};
+use esp_now::frame::{self, ActionFrame, DATA_MAX, MPDU_MAX, VendorElements, EspNowVersion};
 use espbench_ieee80211::mac::Mac;
 use espbench_ieee80211::mpdu::{AckFrame, MacHeader, check_fcs};
 use espbench_ieee80211::radiotap::Radiotap;
@@ -59,7 +59,7 @@ fn elements(bytes: &[u8]) {
 }
 
 fn written(kind: u8, data: &[u8]) {
-    let version = if kind & 4 == 0 { Version::V1 } else { Version::V2 };
+    let version = if kind & 4 == 0 { EspNowVersion::V1 } else { EspNowVersion::V2 };
     let mpdu = ActionFrame {
         receiver: if kind & 8 == 0 { Mac::BROADCAST } else { B },
         transmitter: A,

@@ -101,13 +101,13 @@ pub const TARGETS: &[Target] = &[
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.
 pub fn plan(data: &[u8]) {
-    use espbench_measure::plan::{Set, label, print};
+    use espbench_measure::plan::{PlanSet, label, print};
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(set) = Set::parse(text) else { return };
+    let Ok(set) = PlanSet::parse(text) else { return };
     for plan in &set.plans {
         let workloads = &plan.workloads[..plan.workloads.len().min(50)];
         workloads.iter().for_each(|w| assert!(!label(w).is_empty()));
-        let again = Set::parse(&print(&plan.name, plan.seed, workloads)).expect("it was read once");
+        let again = PlanSet::parse(&print(&plan.name, plan.seed, workloads)).expect("it was read once");
         assert_eq!(again.plans[0].workloads, workloads);
     }
 }
@@ -168,9 +168,9 @@ pub fn echo(data: &[u8]) {
 /// Bytes as an iperf client header, an ack and a greeting: what is read is written back the same.
 pub fn iperf_header(data: &[u8]) {
     use espbench_proto::wire::iperf2::{
-        Ack, Carrier, Datagram, Width, client_greeting, server_greeting,
+        HeaderAck, Carrier, Datagram, Width, client_greeting, server_greeting,
     };
-    let _ = (client_greeting(data), server_greeting(data), Ack::parse(data));
+    let _ = (client_greeting(data), server_greeting(data), HeaderAck::parse(data));
     if let Ok(datagram) = Datagram::new(data) {
         let _ = (datagram.id(Width::Told), datagram.id(Width::Wide), datagram.stamp().as_nanos());
     }

@@ -9,7 +9,7 @@ use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{
     Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side, payload,
 };
-use espbench_proto::wire::mqtt::{Ack, ConnAck, Frame, Packet, Publish, Splitter, SubAck, Version};
+use espbench_proto::wire::mqtt::{PublishAck, ConnAck, RawPacket, ControlPacket, Publish, Splitter, SubAck, Version};
 
 /// A byte stream, cut in chunks as long as its first byte says: the same packets as uncut, and what
 /// parses is emitted and parsed to the same value.
@@ -19,16 +19,16 @@ pub fn mqtt_stream(data: &[u8]) {
     assert_eq!(frames(bytes, usize::from(*step) + 1), whole, "chunks make no difference");
     for (first, body) in whole {
         for version in [Version::V311, Version::V5] {
-            let frame = Frame { first, body: &body };
-            let Ok(packet) = Packet::parse(version, &frame) else { continue };
+            let frame = RawPacket { first, body: &body };
+            let Ok(packet) = ControlPacket::parse(version, &frame) else { continue };
             let mut buf = [0; 4096];
             // What is not kept (wills, properties, further filters) is not emitted either, so a
             // packet need not give back the same bytes, but must give back the same value.
             let Ok(len) = packet.emit(version, &mut buf) else { continue };
-            let (again, _) = Frame::cut(&buf[..len]).expect("a length").expect("whole");
-            let again = Packet::parse(version, &again).expect("our own packet");
+            let (again, _) = RawPacket::cut(&buf[..len]).expect("a length").expect("whole");
+            let again = ControlPacket::parse(version, &again).expect("our own packet");
             match (packet, again) {
-                (Packet::Subscribe(a), Packet::Subscribe(b)) => assert_eq!(a.id, b.id),
+                (ControlPacket::Subscribe(a), ControlPacket::Subscribe(b)) => assert_eq!(a.id, b.id),
                 (a, b) => assert_eq!(a, b),
             }
         }
@@ -121,13 +121,13 @@ impl World<'_> {
         for side in Side::BOTH {
             self.exchange.handle(self.now, side, MqttInput::Connected);
             self.drain(side, 200);
-            self.packet(side, &Packet::ConnAck(ConnAck::ACCEPTED));
+            self.packet(side, &ControlPacket::ConnAck(ConnAck::ACCEPTED));
             self.drain(side, 200);
         }
-        self.packet(Side::Subscriber, &Packet::SubAck(SubAck { id: 1, codes: &[2] }));
+        self.packet(Side::Subscriber, &ControlPacket::SubAck(SubAck { id: 1, codes: &[2] }));
     }
 
-    fn packet(&mut self, side: Side, packet: &Packet<'_>) {
+    fn packet(&mut self, side: Side, packet: &ControlPacket<'_>) {
         let mut buf = [0; 128];
         if let Ok(len) = packet.emit(self.version, &mut buf) {
             self.exchange.handle(self.now, side, MqttInput::Received(&buf[..len]));
@@ -145,20 +145,20 @@ impl World<'_> {
                 let session_present = number & 1 == 1;
                 self.packet(
                     side,
-                    &Packet::ConnAck(ConnAck { session_present, ..ConnAck::ACCEPTED }),
+                    &ControlPacket::ConnAck(ConnAck { session_present, ..ConnAck::ACCEPTED }),
                 );
             }
             3 => {
                 self.drain(side, usize::from(number) * 20);
             }
             4 => self.message(number, bytes.get(1).copied().unwrap_or(0)),
-            5 => self.packet(side, &Packet::PubAck(Ack { id: number, reason: 0 })),
+            5 => self.packet(side, &ControlPacket::PubAck(PublishAck { id: number, reason: 0 })),
             6 => {
-                let ack = Ack { id: number & 7, reason: 0 };
+                let ack = PublishAck { id: number & 7, reason: 0 };
                 let packet = match number >> 3 {
-                    0 => Packet::PubRec(ack),
-                    _ if side == Side::Publisher => Packet::PubComp(ack),
-                    _ => Packet::PubRel(ack),
+                    0 => ControlPacket::PubRec(ack),
+                    _ if side == Side::Publisher => ControlPacket::PubComp(ack),
+                    _ => ControlPacket::PubRel(ack),
                 };
                 self.packet(side, &packet);
             }
@@ -172,7 +172,7 @@ impl World<'_> {
         let (qos, id) = ((number % 3) as u8, number + 1);
         let id = if qos == 0 { 0 } else { id };
         let publish = Publish { dup: false, qos, retain: false, topic: "t", id, payload: &body };
-        self.packet(Side::Subscriber, &Packet::Publish(publish));
+        self.packet(Side::Subscriber, &ControlPacket::Publish(publish));
     }
 
     fn drain(&mut self, side: Side, room: usize) -> bool {

@@ -5,7 +5,7 @@
 mod machine;
 
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::wire::mqtt::{Frame, kind};
+use espbench_proto::wire::mqtt::{RawPacket, kind};
 use machine::limits::BrokerLimits;
 use machine::{Broker, account::Account};
 use std::io::IoSlice;
@@ -77,7 +77,7 @@ impl World {
         let partial = &mut self.partial[nth];
         partial.extend_from_slice(&bytes);
         let (mut packets, mut at) = (Vec::new(), 0);
-        while let Some((frame, len)) = Frame::cut(&partial[at..]).expect("a length") {
+        while let Some((frame, len)) = RawPacket::cut(&partial[at..]).expect("a length") {
             packets.push((frame.first, frame.body.to_vec()));
             at += len;
         }

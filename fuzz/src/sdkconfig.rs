@@ -1,8 +1,8 @@
 //! Settings of a firmware.
 
-use espbench_measure::tune::check::{Question, check};
+use espbench_measure::tune::check::{CheckInput, check};
 use espbench_model::sdkconfig::memory::Traffic;
-use espbench_model::sdkconfig::{Chip, Context, Line, Release, fragment, read};
+use espbench_model::sdkconfig::{Chip, SdkContext, Line, IdfRelease, fragment, read};
 use std::time::Duration;
 
 /// A file: the first bytes say what it is held against. What is wrong has a place in the text; what is
@@ -18,15 +18,15 @@ pub fn sdkconfig(data: &[u8]) {
             return;
         }
     };
-    let release = reading.release.unwrap_or(Release::new(4 + kind % 3, kind / 64));
+    let release = reading.release.unwrap_or(IdfRelease::new(4 + kind % 3, kind / 64));
     let mut out = String::new();
     let comment = text.lines().next().unwrap_or_default();
     let lines = reading.settings.given().map(|(key, value)| Line { key, value, comment });
     fragment(&mut out, release, lines).expect("a string takes all");
     assert_eq!(read(&out).expect("it was written").settings, reading.settings);
-    let question = Question {
+    let question = CheckInput {
         file: "any".into(),
-        context: Context {
+        context: SdkContext {
             chip: reading.chip.unwrap_or(Chip::ALL[usize::from(*kind) % Chip::ALL.len()]),
             release,
             psram: kind & 1 != 0,

@@ -1,7 +1,7 @@
 //! The reader of console transcripts.
 
 use esp_now::transcript::{
-    LineCounts, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
+    LineCounts, LineSplitter, TranscriptPiece, SessionOutput, TranscriptEntry, TranscriptSession,
 };
 use espbench_model::sample::{Link, Observer, Sample};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,24 +32,24 @@ pub fn esp_now_transcript(data: &[u8]) {
 }
 
 /// A hash over all pieces, and the counters.
-fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(Piece<'_>)) -> (u64, LineCounts) {
+fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(TranscriptPiece<'_>)) -> (u64, LineCounts) {
     let mut lines = LineSplitter::<120>::new();
     let mut hash = DefaultHasher::new();
     let (mut count, mut text_bytes) = (0, 0);
-    let mut take = |piece: Piece<'_>| {
+    let mut take = |piece: TranscriptPiece<'_>| {
         match piece {
-            Piece::Line { text, cut } => {
+            TranscriptPiece::Line { text, cut } => {
                 (1, text, cut).hash(&mut hash);
                 assert!(!text.trim_ascii().is_empty() && !text.contains(['\n', '\x1b', '\0']));
                 count += 1;
                 text_bytes += text.len();
             }
-            Piece::Echo(text) => {
+            TranscriptPiece::Echo(text) => {
                 (2, text).hash(&mut hash);
                 text_bytes += text.len();
             }
-            Piece::Prompt => 3.hash(&mut hash),
-            Piece::Query(query) => (4, query.answer()).hash(&mut hash),
+            TranscriptPiece::Prompt => 3.hash(&mut hash),
+            TranscriptPiece::Query(query) => (4, query.answer()).hash(&mut hash),
         }
         each(piece);
     };

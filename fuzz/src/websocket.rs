@@ -1,6 +1,6 @@
 //! WebSocket: the handshake's heads, and frames fed in any chunks.
 
-use espbench_proto::wire::websocket::{Deframer, Piece, Role, handshake};
+use espbench_proto::wire::websocket::{Deframer, DeframedPiece, Role, handshake};
 
 /// Asserts that data and verdict are the same whatever the chunks; heads are read or refused.
 pub fn websocket(data: &[u8]) {
@@ -24,9 +24,9 @@ fn pieces(role: Role, bytes: &[u8], step: usize) -> (Vec<u8>, Vec<u16>, bool) {
     for mut chunk in bytes.chunks_mut(step) {
         loop {
             match deframer.next(&mut chunk) {
-                Ok(Some(Piece::Data(more))) => data.extend_from_slice(more),
-                Ok(Some(Piece::Ping)) => controls.push(deframer.control().len() as u16),
-                Ok(Some(Piece::Close(code))) => controls.push(code.unwrap_or(0)),
+                Ok(Some(DeframedPiece::Data(more))) => data.extend_from_slice(more),
+                Ok(Some(DeframedPiece::Ping)) => controls.push(deframer.control().len() as u16),
+                Ok(Some(DeframedPiece::Close(code))) => controls.push(code.unwrap_or(0)),
                 Ok(None) => break,
                 Err(_) => return (data, controls, true),
             }

@@ -5,15 +5,15 @@ use esp_now::ieee80211::mac::Mac;
 use esp_now::model::time::{Duration, Instant};
 use esp_now::node::board::BareBoard;
 use esp_now::node::device::{Setup, SmallNode};
-use esp_now::node::task::Settings;
-use esp_now::node::{Frame, Input, Output};
+use esp_now::node::task::NodeSettings;
+use esp_now::node::{Input, NodeOutput, ReceivedFrame};
 
 fn main() {
     let macs = [1, 2].map(|last| Mac([0x24, 0x0A, 0xC4, 0, 0, last]));
     let mut boards = [1, 2].map(BareBoard);
     let mut now = Instant::ZERO;
     let mut nodes = [0, 1].map(|i| {
-        SmallNode::new(now, &mut boards[i], macs[i], Settings::default(), &Setup::default())
+        SmallNode::new(now, &mut boards[i], macs[i], NodeSettings::default(), &Setup::default())
     });
     // The R answers the editor, which asks the terminal for the cursor before each prompt.
     let typed = [&b"Respnow_iperf -s\r"[..], b"Respnow_iperf -c 24:0a:c4:00:00:01 -p -C 3\r"];
@@ -28,20 +28,28 @@ fn main() {
         let other = 1 - me;
         now = now.max(due[me]);
         match nodes[me].poll(now, &mut boards[me], &mut buf) {
-            Output::Transmit { len, to } => {
+            NodeOutput::Transmit { len, to } => {
                 let (transmitter, receiver) = (macs[me], to);
-                let frame =
-                    Frame { data: &buf[..len], transmitter, receiver, rssi: -40, channel: 1 };
+                let frame = ReceivedFrame {
+                    data: &buf[..len],
+                    transmitter,
+                    receiver,
+                    rssi: -40,
+                    channel: 1,
+                };
                 nodes[other].handle(now, &mut boards[other], Input::Frame(frame));
                 nodes[me].handle(now, &mut boards[me], Input::Sent { delivered: true });
                 due[other] = now;
             }
-            Output::Print { len } => {
+            NodeOutput::Print { len } => {
                 print!("{}", String::from_utf8_lossy(&buf[..len]).replace("\x1b[6n\0", ""))
             }
-            Output::WaitUntil(at) => due[me] = at,
-            Output::Idle => due[me] = end,
-            Output::Data { .. } | Output::Tune(_) | Output::Sample(_) | Output::Event(_) => {}
+            NodeOutput::WaitUntil(at) => due[me] = at,
+            NodeOutput::Idle => due[me] = end,
+            NodeOutput::Data { .. }
+            | NodeOutput::Tune(_)
+            | NodeOutput::Sample(_)
+            | NodeOutput::Event(_) => {}
         }
     }
 }

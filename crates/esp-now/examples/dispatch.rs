@@ -9,8 +9,8 @@ use esp_now::node::board::BareBoard;
 use esp_now::node::device::{Node, Setup};
 use esp_now::node::engine::{Engine, Next};
 use esp_now::node::security::Secret;
-use esp_now::node::task::{Cx, Settings, Shared};
-use esp_now::node::{Frame, Input, Output};
+use esp_now::node::task::{Cx, NodeSettings, Shared};
+use esp_now::node::{Input, NodeOutput, ReceivedFrame};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ const ROUNDS: u32 = 200_000;
 
 /// Returns the nanoseconds that a frame takes, the best of ten runs.
 fn measure(payload: usize, sealed: bool) -> f64 {
-    let mut shared = Shared::new(Mac([2, 0, 0, 0, 0, 1]), Settings::default());
+    let mut shared = Shared::new(Mac([2, 0, 0, 0, 0, 1]), NodeSettings::default());
     shared.air.listen(DataType::Data, true);
     shared.settings.encrypt.enabled = sealed;
     let key = Secret::new([7; 32]);
@@ -47,7 +47,7 @@ fn measure(payload: usize, sealed: bool) -> f64 {
                 src: Mac([2, 0, 0, 0, 0, 2]),
             };
             data[..20].copy_from_slice(&head.emit());
-            let frame = Frame {
+            let frame = ReceivedFrame {
                 data: black_box(&data[..len]),
                 transmitter: head.src,
                 receiver: Mac::BROADCAST,
@@ -71,12 +71,12 @@ fn measure_node(payload: usize) -> f64 {
     let (mut board, now) = (BareBoard(1), Instant::from_nanos(20_000_000_000));
     let (mac, setup) = (Mac([2, 0, 0, 0, 0, 1]), Setup::default());
     let mut node: Box<Node> =
-        Box::new(Node::new(now, &mut board, mac, Settings::default(), &setup));
+        Box::new(Node::new(now, &mut board, mac, NodeSettings::default(), &setup));
     let (mut buf, mut taken, mut best) = ([0; 1490], 0, f64::MAX);
     let mut drain = |node: &mut Node, board: &mut BareBoard| loop {
         match node.poll(now, board, &mut buf) {
-            Output::Data { len, .. } => taken += black_box(&buf[..len]).len(),
-            Output::WaitUntil(_) | Output::Idle => return taken,
+            NodeOutput::Data { len, .. } => taken += black_box(&buf[..len]).len(),
+            NodeOutput::WaitUntil(_) | NodeOutput::Idle => return taken,
             _ => {}
         }
     };
@@ -95,7 +95,7 @@ fn measure_node(payload: usize) -> f64 {
                 src: Mac([2, 0, 0, 0, 0, 2]),
             };
             data[..20].copy_from_slice(&head.emit());
-            let frame = Frame {
+            let frame = ReceivedFrame {
                 data: black_box(&data[..20 + payload]),
                 transmitter: head.src,
                 receiver: Mac::BROADCAST,

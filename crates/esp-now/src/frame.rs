@@ -57,7 +57,7 @@ const MORE_DATA: u8 = 1 << 4;
 
 /// Version of ESP-NOW.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Version {
+pub enum EspNowVersion {
     /// v1.0: one element, at most 250 bytes.
     #[default]
     V1,
@@ -65,7 +65,7 @@ pub enum Version {
     V2,
 }
 
-impl Version {
+impl EspNowVersion {
     /// Returns the older of the versions that can carry `len` bytes of data.
     #[must_use]
     pub const fn of_data(len: usize) -> Self {
@@ -114,7 +114,7 @@ pub struct ActionFrame {
     /// Random value, new in every frame.
     pub random: [u8; 4],
     /// Version of ESP-NOW.
-    pub version: Version,
+    pub version: EspNowVersion,
 }
 
 impl ActionFrame {
@@ -232,14 +232,14 @@ impl<'a> VendorElements<'a> {
 
     /// Returns the version that the last element gives; any number above 1 counts as v2.0.
     #[must_use]
-    pub const fn version(&self) -> Version {
-        if self.last & 0x0F > 1 { Version::V2 } else { Version::V1 }
+    pub const fn version(&self) -> EspNowVersion {
+        if self.last & 0x0F > 1 { EspNowVersion::V2 } else { EspNowVersion::V1 }
     }
 
     /// Returns whether the last element leaves "more data" clear, so that none is missing.
     #[must_use]
     pub const fn complete(&self) -> bool {
-        matches!(self.version(), Version::V1) || self.last & MORE_DATA == 0
+        matches!(self.version(), EspNowVersion::V1) || self.last & MORE_DATA == 0
     }
 
     /// Returns the data of each element.

@@ -2,10 +2,10 @@
 
 use esp_now::console::{Console, Local};
 use esp_now::node::debug::{Commander, Inbox, RemoteLog};
-use esp_now::node::device::{Job, Parts, SmallNode};
+use esp_now::node::device::{DeviceJob, Parts, SmallNode};
 use esp_now::node::engine::Engine;
-use esp_now::node::print::Printer;
-use esp_now::node::security::{CryptoBench, Keys};
+use esp_now::node::print::LogPrinter;
+use esp_now::node::security::{CryptoBench, NodeKeys};
 use esp_now::node::task::Shared;
 use esp_now::node::time_sync::TimeSync;
 use esp_now::node::{Node, control, iperf, ota, prov, security};
@@ -20,17 +20,17 @@ fn a_node_with_the_components_own_bounds_fits_32_kib() {
     let parts = [
         ("SmallNode", size_of::<SmallNode>()),
         ("  shared", size_of::<Shared>()),
-        ("    printer", size_of::<Printer>()),
-        ("    keys", size_of::<Keys>()),
+        ("    printer", size_of::<LogPrinter>()),
+        ("    keys", size_of::<NodeKeys>()),
         ("  engine", size_of::<Engine<4096, 250>>()),
         ("  services and consoles", size_of::<Parts<100, 48, 250>>()),
-        ("    job: ota or security", size_of::<Job<100, 48>>()),
+        ("    job: ota or security", size_of::<DeviceJob<100, 48>>()),
         ("      ota", size_of::<ota::OtaInitiator<100>>()),
         ("      security", size_of::<security::SecurityInitiator<100, 48>>()),
         ("    takes images", size_of::<ota::OtaResponder>()),
         ("    takes keys", size_of::<security::SecurityResponder>()),
         ("    sec_test", size_of::<CryptoBench<250>>()),
-        ("    espnow_iperf", size_of::<iperf::Iperf>()),
+        ("    espnow_iperf", size_of::<iperf::IperfTask>()),
         ("    provisioning", size_of::<prov::Prov>()),
         ("    control, sends", size_of::<control::ControlInitiator>()),
         ("    control, takes", size_of::<control::ControlResponder>()),

@@ -2,7 +2,7 @@
 
 use espbench_measure::cell::Cell;
 use espbench_measure::note;
-use espbench_measure::published::{Columns, FieldError};
+use espbench_measure::published::{CsvColumns, FieldError};
 use espbench_measure::wifi::noted_firmware;
 use std::path::Path;
 
@@ -110,7 +110,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, PublishedError> {
         name: e.column,
         what: e.message,
     };
-    let columns = Columns::new(&head.iter().collect::<Vec<&str>>()).map_err(|e| field(1, e))?;
+    let columns = CsvColumns::new(&head.iter().collect::<Vec<&str>>()).map_err(|e| field(1, e))?;
     let mut cells = Vec::new();
     for record in reader.records() {
         let record = record.map_err(fault)?;

@@ -62,9 +62,9 @@ fn wrong(column: &str, message: impl ToString) -> FieldError {
 
 /// The columns of one file, from its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns(Vec<String>);
+pub struct CsvColumns(Vec<String>);
 
-impl Columns {
+impl CsvColumns {
     /// Reads the head.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ pub(crate) fn cells_of_csv(text: &str) -> Vec<Cell> {
     };
     let mut lines = text.lines();
     let head = split(lines.next().unwrap());
-    let columns = Columns::new(&head.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    let columns = CsvColumns::new(&head.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     lines
         .map(|line| {
             let fields = split(line);
@@ -284,12 +284,12 @@ mod tests {
 
     #[test]
     fn mistakes_name_the_column() {
-        let says = |head: &[&str]| Columns::new(head).unwrap_err().to_string();
+        let says = |head: &[&str]| CsvColumns::new(head).unwrap_err().to_string();
         assert!(says(&["table", "valeu"]).starts_with("column `valeu`: not a column of results"));
         assert_eq!(says(&["table", "table"]), "column `table`: stands twice in the first line");
         assert_eq!(says(&["table"]), "column `chip`: missing in the first line");
 
-        let columns = Columns::new(&COLUMNS).unwrap();
+        let columns = CsvColumns::new(&COLUMNS).unwrap();
         let mut row = ["s", "t", "c", "udp", "", "rtt_avg", "10", "1", "", "", "", "1.5", "ms", ""];
         assert_eq!(columns.cell(&row).unwrap().value, Some(1.5));
         for (position, text, message) in [
@@ -318,7 +318,7 @@ mod tests {
     fn results_read_back_with_their_intervals() {
         let names =
             ["table", "chip", "transport", "metric", "value", "unit", "n", "ci_low", "origin"];
-        let columns = Columns::new(&names).unwrap();
+        let columns = CsvColumns::new(&names).unwrap();
         let cell = columns
             .cell(&["udp-echo", "host", "udp", "rtt_avg", "", "ms", "0", "", "simulated"])
             .unwrap();
@@ -332,8 +332,8 @@ mod tests {
         #[test]
         fn no_field_panics(fields in proptest::collection::vec("\\PC{0,12}", 0..16)) {
             let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-            let _ = Columns::new(&fields);
-            let _ = Columns::new(&COLUMNS).unwrap().cell(&fields);
+            let _ = CsvColumns::new(&fields);
+            let _ = CsvColumns::new(&COLUMNS).unwrap().cell(&fields);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Samples to plain series of numbers: the only place where timestamps are subtracted.
 
 use crate::figure::Point;
-use crate::report::digest::Timeline;
+use crate::report::digest::RateCurve;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -87,16 +87,16 @@ pub(crate) fn milliseconds(from: Instant, to: Instant) -> f64 {
 }
 
 /// Returns payload over time in Mbit/s, summed over parallel streams: one curve for each observer.
-pub(crate) fn megabits(recorded: &Recorded) -> Vec<Timeline> {
+pub(crate) fn megabits(recorded: &Recorded) -> Vec<RateCurve> {
     timelines(recorded, |i| i.bytes as f64 * 8.0 / 1e6)
 }
 
 /// Returns messages a second over time.
-pub(crate) fn messages(recorded: &Recorded) -> Vec<Timeline> {
+pub(crate) fn messages(recorded: &Recorded) -> Vec<RateCurve> {
     timelines(recorded, |i| i.datagrams.unwrap_or_default() as f64)
 }
 
-fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<Timeline> {
+fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<RateCurve> {
     let mut by_observer: BTreeMap<Observer, Vec<&Interval>> = BTreeMap::new();
     for sample in &recorded.samples {
         if let Sample::Interval(i) = sample
@@ -105,7 +105,7 @@ fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<Timeline>
             by_observer.entry(i.observer).or_default().push(i);
         }
     }
-    let curve = |(observer, intervals): (Observer, Vec<&Interval>)| Timeline {
+    let curve = |(observer, intervals): (Observer, Vec<&Interval>)| RateCurve {
         observer: observer.name(),
         points: rates(&intervals, amount),
     };
@@ -132,7 +132,7 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
 
 /// Returns the rate over time as the receiver saw it, or the peer, or whoever saw it; without the last
 /// interval, which may be a short one.
-pub(crate) fn seen(lines: &[Timeline]) -> Vec<f64> {
+pub(crate) fn seen(lines: &[RateCurve]) -> Vec<f64> {
     let by = |by: Observer| lines.iter().find(|line| line.observer == by.name());
     let mut rates: Vec<f64> = by(Observer::Receiver)
         .or_else(|| by(Observer::Peer))

@@ -1,6 +1,6 @@
 //! Plans: what they expand to, and what is said of those that make no sense.
 
-use espbench_measure::plan::{Plan, Set, defaults, label, print};
+use espbench_measure::plan::{Plan, PlanSet, defaults, label, print};
 use espbench_model::workload::{
     EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, MqttMode, Name, Transport, Wifi,
     Workload,
@@ -57,7 +57,7 @@ fn lists_multiply_and_the_first_key_varies_slowest() {
             MqttMode::Listen,
         ]
     );
-    let steps = Set { plans: vec![plan] }.steps();
+    let steps = PlanSet { plans: vec![plan] }.steps();
     let order: Vec<_> = steps.iter().map(|s| (s.repetition, s.ordinal)).collect();
     assert_eq!(order.len(), 16);
     assert_eq!((order[0], order[7], order[8]), ((0, 0), (0, 7), (1, 0)));
@@ -85,7 +85,7 @@ fn thresholds_belong_to_the_cells_of_their_plan() {
          [[threshold]]\nmetric = \"datagrams_out_of_order\"\nmax = 0\nmin = 0",
     )
     .unwrap();
-    let set = Set { plans: vec![first, second] };
+    let set = PlanSet { plans: vec![first, second] };
     let told: Vec<_> = set.thresholds().into_iter().map(|(r, t)| (r, t.to_string())).collect();
     assert_eq!(
         told,
@@ -94,7 +94,7 @@ fn thresholds_belong_to_the_cells_of_their_plan() {
             (2..3, "0 <= datagrams_out_of_order <= 0".to_string()),
         ]
     );
-    let again = Set::parse(&set.text()).unwrap();
+    let again = PlanSet::parse(&set.text()).unwrap();
     assert_eq!(again.thresholds().len(), 2);
 }
 
@@ -146,14 +146,14 @@ fn mistakes_are_told_with_place_and_remedy() {
 fn a_set_of_plans_reads_back_and_counts_lines_through() {
     let one = Plan::parse("name = \"a\"\n[[measure]]\nkind = \"tcp-rate\"\n").unwrap();
     let two = Plan::parse("name = \"b\"\n[[measure]]\nkind = \"iperf\"\n").unwrap();
-    let set = Set { plans: vec![one, two] };
-    let back = Set::parse(&set.text()).unwrap();
+    let set = PlanSet { plans: vec![one, two] };
+    let back = PlanSet::parse(&set.text()).unwrap();
     assert_eq!(back.name(), "a + b");
     assert_eq!(back.steps(), set.steps());
     assert_eq!(back.text(), set.text());
 
     let broken = set.text().replace("\"iperf\"", "\"iperv\"");
-    let error = Set::parse(&broken).unwrap_err();
+    let error = PlanSet::parse(&broken).unwrap_err();
     assert_eq!(broken.lines().nth(error.line - 1), Some("kind = \"iperv\""));
 }
 
@@ -302,15 +302,15 @@ proptest! {
 
     #[test]
     fn no_text_panics(text in "\\PC{0,200}") {
-        let _ = Set::parse(&text);
+        let _ = PlanSet::parse(&text);
     }
 
     #[test]
     fn no_cut_of_a_good_plan_panics(at in 0_usize..400, insert in "\\PC{0,4}") {
         let text = print("cut", 1, &["udp-echo", "iperf"].map(|k| defaults(k).unwrap()));
         let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap();
-        let _ = Set::parse(&format!("{}{insert}{}", &text[..at], &text[at..]));
-        let _ = Set::parse(&text[..at]);
+        let _ = PlanSet::parse(&format!("{}{insert}{}", &text[..at], &text[at..]));
+        let _ = PlanSet::parse(&text[..at]);
     }
 }
 

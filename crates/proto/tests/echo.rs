@@ -5,7 +5,7 @@ use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{EchoFormat, Ping, UdpEcho};
 use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
-use espbench_proto::wire::icmp::{Echo, Failure, Kind, Version};
+use espbench_proto::wire::icmp::{Echo, EchoType, IcmpFailure, IcmpVersion};
 use proptest::prelude::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -215,14 +215,14 @@ fn ping(count: u32) -> Ping {
 }
 
 fn pinger(work: Ping) -> Prober {
-    Prober::ping(work, Version::V4, 0xBEEF, Instant::ZERO)
+    Prober::ping(work, IcmpVersion::V4, 0xBEEF, Instant::ZERO)
 }
 
 /// Returns the reply to a request.
 fn reply(request: &[u8]) -> Vec<u8> {
-    let (echo, data) = Echo::parse(Version::V4, request).unwrap();
+    let (echo, data) = Echo::parse(IcmpVersion::V4, request).unwrap();
     let mut reply = request.to_vec();
-    Echo { kind: Kind::Reply, ..echo }.emit(Version::V4, data.len(), &mut reply).unwrap();
+    Echo { kind: EchoType::Reply, ..echo }.emit(IcmpVersion::V4, data.len(), &mut reply).unwrap();
     reply
 }
 
@@ -265,10 +265,10 @@ fn icmp_replies_that_are_not_ours_are_told_from_damaged_ones() {
     };
     let made = |echo: Echo, data: usize| {
         let mut bytes = vec![0; data + 8];
-        echo.emit(Version::V4, data, &mut bytes).unwrap();
+        echo.emit(IcmpVersion::V4, data, &mut bytes).unwrap();
         bytes
     };
-    let ours = Echo { kind: Kind::Reply, identifier: 0xBEEF, sequence: 0 };
+    let ours = Echo { kind: EchoType::Reply, identifier: 0xBEEF, sequence: 0 };
     assert_eq!(hear(&request), (None, 0), "a raw socket on loopback sees the request itself");
     assert_eq!(hear(&made(Echo { identifier: 1, ..ours }, 20)), (None, 0), "another program's");
     assert_eq!(hear(&[3, 1, 0xFC, 0xFE, 0, 0, 0, 0]), (None, 0), "an ICMP error");
@@ -292,17 +292,17 @@ fn an_icmp_error_ends_the_request_that_it_quotes() {
         quoted.push(buf[..28].to_vec());
     }
     let now = Instant::ZERO + MS * 2;
-    let others = Echo { kind: Kind::Request, identifier: 1, sequence: 0 };
+    let others = Echo { kind: EchoType::Request, identifier: 1, sequence: 0 };
     let mut bytes = [0; 8];
-    others.emit(Version::V4, 0, &mut bytes).unwrap();
-    prober.failed(&bytes, Failure::HopLimit);
-    prober.failed(&quoted[0][..7], Failure::HopLimit);
+    others.emit(IcmpVersion::V4, 0, &mut bytes).unwrap();
+    prober.failed(&bytes, IcmpFailure::HopLimit);
+    prober.failed(&quoted[0][..7], IcmpFailure::HopLimit);
     assert!(matches!(prober.poll(now, &mut buf), Output::WaitUntil(_)), "neither is ours");
-    prober.failed(&quoted[1][..8], Failure::HopLimit);
+    prober.failed(&quoted[1][..8], IcmpFailure::HopLimit);
     let Output::Sample(Sample::Probe(probe)) = prober.poll(now, &mut buf) else { panic!() };
     assert_eq!((probe.seq, probe.fate), (1, Fate::Lost(Cause::HopLimit)));
     assert_eq!(probe.received, None);
-    prober.failed(&quoted[1][..8], Failure::HopLimit);
+    prober.failed(&quoted[1][..8], IcmpFailure::HopLimit);
     prober.handle(now, &reply(&quoted[1]), None);
     assert!(matches!(prober.poll(now, &mut buf), Output::WaitUntil(_)), "it has its end");
     prober.handle(now, &reply(&quoted[0]), None);

@@ -13,7 +13,7 @@ mod rig;
 
 use common::spent;
 use esp_now::component::{DataType, FrameConfig};
-use esp_now::node::task::{Event, Outgoing};
+use esp_now::node::task::{EspNowEvent, SendRequest};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -33,7 +33,7 @@ struct Applications {
 impl Watch for Applications {
     fn note(&mut self, _: Instant, note: &Note<'_>) {
         match note {
-            Note::Event { node, event: Event::Sent(_) } => self.free.push(*node),
+            Note::Event { node, event: EspNowEvent::Sent(_) } => self.free.push(*node),
             Note::Data { .. } => self.data += 1,
             _ => {}
         }
@@ -49,8 +49,8 @@ impl Tap for Applications {
 /// 250 bytes of ESP-NOW data: 293 octets on the air.
 const PAYLOAD: [u8; 230] = [7; 230];
 
-fn frame() -> Outgoing {
-    Outgoing {
+fn frame() -> SendRequest {
+    SendRequest {
         data_type: DataType::Data,
         dest: Mac::BROADCAST,
         config: FrameConfig { copies: 1, ..FrameConfig::default() },

@@ -43,7 +43,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use esp_now::component::group::MEMBERS_MAX;
 use esp_now::component::ota::{CHUNK_HEAD, STATUS_LEN};
-use esp_now::component::{Compat, HEADER_LEN, Idf, Release, prov};
+use esp_now::component::{Compat, ComponentRelease, HEADER_LEN, Idf, prov};
 use esp_now::frame::mpdu_len;
 use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
 use espbench_dot11::radio::timing::SIFS_NS;
@@ -77,7 +77,7 @@ pub struct EspNowParams {
     /// The mode of frames.
     pub mode: WifiMode,
     /// The release of the component.
-    pub release: Release,
+    pub release: ComponentRelease,
     /// The release of ESP-IDF.
     pub idf: Idf,
 }
@@ -86,7 +86,7 @@ impl EspNowParams {
     /// The settings of the report: ESP-NOW's default rate, and a release of the component before
     /// 2.3 on ESP-IDF 4.4.1.
     pub const REPORT: Self =
-        Self { mode: WifiMode::ESP_NOW, release: Release::V2_0, idf: Idf::V4_4 };
+        Self { mode: WifiMode::ESP_NOW, release: ComponentRelease::V2_0, idf: Idf::V4_4 };
 
     /// Records the settings of a cell as facts.
     pub fn note(scene: &Scene, record: &mut dyn Record) {
@@ -113,7 +113,7 @@ impl EspNowParams {
         let fastest = modes.min_by_key(|mode| airtime(*mode, mpdu_len(HEADER_LEN) as u32));
         Self {
             mode: fastest.unwrap_or(Self::REPORT.mode),
-            release: named(&Release::NAMED, fact(RELEASE)).unwrap_or(Self::REPORT.release),
+            release: named(&ComponentRelease::NAMED, fact(RELEASE)).unwrap_or(Self::REPORT.release),
             idf: named(&Idf::NAMED, fact(IDF)).unwrap_or(Self::REPORT.idf),
         }
     }
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_later_release_sends_more_of_an_image_and_longer_tags() {
-        let later = EspNowParams { release: Release::V2_5_3, ..EspNowParams::REPORT };
+        let later = EspNowParams { release: ComponentRelease::V2_5_3, ..EspNowParams::REPORT };
         let image = EspNow { test: EspNowTest::Ota, size: 1_029_248, ..TWO };
         assert!(
             of(&image, later)[0].1 > of(&image, EspNowParams::REPORT)[0].1,
@@ -361,7 +361,7 @@ mod tests {
             (EspNowParams::from_facts(found), String::from(found(PHY_MODE).unwrap()))
         };
         // The component of the two boards is older than most of the report's.
-        let usual = EspNowParams { release: Release::Mid2022, ..EspNowParams::REPORT };
+        let usual = EspNowParams { release: ComponentRelease::Mid2022, ..EspNowParams::REPORT };
         assert_eq!(told(None), (usual, "1M".into()));
         // The fastest mode gives the bound.
         let fast = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);

@@ -4,11 +4,11 @@
 //! length, the tail of an encrypted payload, OTA chunks, and raw Wi-Fi structures in provisioning.
 
 use super::header::DataType;
-use crate::frame::Version;
+use crate::frame::EspNowVersion;
 
 /// A release of the component at which something on the wire changed. Ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Release {
+pub enum ComponentRelease {
     /// July 2022 (commit fca7bcd), before 1.0 and with its frames: `espnow_send` hands all copies
     /// to the driver without waiting for it.
     Mid2022,
@@ -29,7 +29,7 @@ pub enum Release {
     Head,
 }
 
-impl Release {
+impl ComponentRelease {
     /// All releases, with the names that files and reports use.
     pub const NAMED: [(&'static str, Self); 8] = [
         ("2022-07", Self::Mid2022),
@@ -90,7 +90,7 @@ impl Idf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compat {
     /// Release of the component.
-    pub release: Release,
+    pub release: ComponentRelease,
     /// Release of ESP-IDF under it.
     pub idf: Idf,
     /// `CONFIG_ESPNOW_APP_SECURITY`: room for encryption is kept in every payload and OTA chunk,
@@ -104,7 +104,7 @@ pub struct Compat {
 impl Default for Compat {
     fn default() -> Self {
         Self {
-            release: Release::default(),
+            release: ComponentRelease::default(),
             idf: Idf::default(),
             app_security: true,
             auto_channel: false,
@@ -115,10 +115,10 @@ impl Default for Compat {
 impl Compat {
     /// Returns the version of ESP-NOW of the build. Releases of the component do not use v2.0.
     #[must_use]
-    pub const fn esp_now(self) -> Version {
+    pub const fn esp_now(self) -> EspNowVersion {
         match (self.release, self.idf) {
-            (Release::Head, Idf::V5_4 | Idf::V5_4_2) => Version::V2,
-            _ => Version::V1,
+            (ComponentRelease::Head, Idf::V5_4 | Idf::V5_4_2) => EspNowVersion::V2,
+            _ => EspNowVersion::V1,
         }
     }
 
@@ -127,7 +127,7 @@ impl Compat {
     #[must_use]
     pub const fn frame_max(self) -> usize {
         match (self.esp_now(), self.idf) {
-            (Version::V2, Idf::V5_4_2) => 1470,
+            (EspNowVersion::V2, Idf::V5_4_2) => 1470,
             (version, _) => version.data_max(),
         }
     }
@@ -155,7 +155,10 @@ impl Compat {
     /// was a constant that belonged to the key.
     #[must_use]
     pub const fn nonce_trails(self) -> bool {
-        !matches!(self.release, Release::Mid2022 | Release::V1_0 | Release::V2_0)
+        !matches!(
+            self.release,
+            ComponentRelease::Mid2022 | ComponentRelease::V1_0 | ComponentRelease::V2_0
+        )
     }
 
     /// Returns whether `espnow_send` hands a frame and its copies to the driver at once, asks the
@@ -164,28 +167,31 @@ impl Compat {
     /// (before commit 9a5a372 of August 2022).
     #[must_use]
     pub const fn sends_ahead(self) -> bool {
-        matches!(self.release, Release::Mid2022)
+        matches!(self.release, ComponentRelease::Mid2022)
     }
 
     /// Returns whether a frame is dropped when its header gives another size than it has (up to
     /// 2.5.3).
     #[must_use]
     pub const fn checks_size(self) -> bool {
-        !matches!(self.release, Release::Head)
+        !matches!(self.release, ComponentRelease::Head)
     }
 
     /// Returns whether duplicates of plain and encrypted frames are remembered apart (since 2.5.2).
     #[must_use]
     pub const fn splits_duplicates(self) -> bool {
-        matches!(self.release, Release::V2_5_2 | Release::V2_5_3 | Release::Head)
+        matches!(
+            self.release,
+            ComponentRelease::V2_5_2 | ComponentRelease::V2_5_3 | ComponentRelease::Head
+        )
     }
 
     /// Returns the data type of `espnow_iperf`: it moved whenever a type was added before it.
     #[must_use]
     pub const fn iperf_type(self) -> DataType {
         match self.release {
-            Release::Mid2022 | Release::V1_0 => DataType::SecurityData,
-            Release::V2_5_3 | Release::Head => DataType::Reserved,
+            ComponentRelease::Mid2022 | ComponentRelease::V1_0 => DataType::SecurityData,
+            ComponentRelease::V2_5_3 | ComponentRelease::Head => DataType::Reserved,
             _ => DataType::TimeSync,
         }
     }
@@ -195,9 +201,17 @@ impl Compat {
     #[must_use]
     pub const fn ota_chunk(self) -> usize {
         match (self.release, self.app_security) {
-            (Release::Mid2022 | Release::V1_0 | Release::V2_0, true) => 222,
-            (Release::V2_3, true) => 214,
-            (Release::Mid2022 | Release::V1_0 | Release::V2_0 | Release::V2_3, false) => 226,
+            (ComponentRelease::Mid2022 | ComponentRelease::V1_0 | ComponentRelease::V2_0, true) => {
+                222
+            }
+            (ComponentRelease::V2_3, true) => 214,
+            (
+                ComponentRelease::Mid2022
+                | ComponentRelease::V1_0
+                | ComponentRelease::V2_0
+                | ComponentRelease::V2_3,
+                false,
+            ) => 226,
             (_, true) => 208,
             (_, false) => 224,
         }
@@ -208,7 +222,9 @@ impl Compat {
     #[must_use]
     pub const fn ota_row(self) -> usize {
         match (self.release, self.app_security) {
-            (Release::Mid2022 | Release::V1_0 | Release::V2_0, true) => 196,
+            (ComponentRelease::Mid2022 | ComponentRelease::V1_0 | ComponentRelease::V2_0, true) => {
+                196
+            }
             (_, true) => 188,
             (_, false) => 200,
         }
@@ -231,17 +247,17 @@ mod tests {
 
     #[test]
     fn each_release_is_found_at_its_own_name() {
-        assert!(Release::NAMED.iter().all(|(name, release)| release.name() == *name));
+        assert!(ComponentRelease::NAMED.iter().all(|(name, release)| release.name() == *name));
         assert!(Idf::NAMED.iter().all(|(name, idf)| idf.name() == *name));
     }
 
-    /// Checks that [`Release::name`] and [`Idf::name`] take the row with the value's number.
+    /// Checks that [`ComponentRelease::name`] and [`Idf::name`] take the row with the value's number.
     #[test]
     fn names_are_in_the_order_of_the_releases() {
-        let releases = Release::NAMED.map(|(_, release)| release);
+        let releases = ComponentRelease::NAMED.map(|(_, release)| release);
         assert_eq!(releases.map(|release| release as usize), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert!(releases.is_sorted() && Release::Mid2022 < Release::V1_0);
-        assert_eq!((releases[0], releases[7]), (Release::Mid2022, Release::Head));
+        assert!(releases.is_sorted() && ComponentRelease::Mid2022 < ComponentRelease::V1_0);
+        assert_eq!((releases[0], releases[7]), (ComponentRelease::Mid2022, ComponentRelease::Head));
         assert_eq!(Idf::NAMED.map(|(_, idf)| idf as usize), [0, 1, 2, 3, 4, 5]);
     }
 
@@ -253,15 +269,15 @@ mod tests {
         assert_eq!(sizes(Compat::default()), (208, 188, 21048));
         assert_eq!(sizes(plain), (224, 200, 19192));
         let with = |release| sizes(Compat { release, ..Compat::default() });
-        assert_eq!((with(Release::V2_0).0, with(Release::V2_3).0), (222, 214));
-        assert_eq!((with(Release::V2_0).1, with(Release::V2_3).1), (196, 188));
-        assert_eq!(with(Release::Head), (208, 188, 21048));
+        assert_eq!((with(ComponentRelease::V2_0).0, with(ComponentRelease::V2_3).0), (222, 214));
+        assert_eq!((with(ComponentRelease::V2_0).1, with(ComponentRelease::V2_3).1), (196, 188));
+        assert_eq!(with(ComponentRelease::Head), (208, 188, 21048));
     }
 
     /// Compares with section 12 of the protocol reference.
     #[test]
     fn what_differs_between_releases() {
-        use Release::{Head, Mid2022, V1_0, V2_0, V2_3, V2_4, V2_5_2, V2_5_3};
+        use ComponentRelease::{Head, Mid2022, V1_0, V2_0, V2_3, V2_4, V2_5_2, V2_5_3};
         let of = |release| Compat { release, idf: Idf::V4_4, ..Compat::default() };
         let numbers = |r| (of(r).iperf_type() as u8, of(r).seal_overhead(), of(r).ota_chunk());
         assert_eq!(numbers(Mid2022), (13, 4, 222));
@@ -278,7 +294,7 @@ mod tests {
         assert_eq!((rules(V2_3), rules(V2_4)), ((true, false, true), (true, false, true)));
         assert_eq!((rules(V2_5_2), rules(V2_5_3)), ((true, true, true), (true, true, true)));
         assert_eq!(rules(Head), (true, true, false));
-        let ahead = Release::NAMED.map(|(_, release)| of(release).sends_ahead());
+        let ahead = ComponentRelease::NAMED.map(|(_, release)| of(release).sends_ahead());
         assert_eq!(ahead, [true, false, false, false, false, false, false, false]);
         assert_eq!((of(Mid2022).ota_row(), of(Mid2022).data_max()), (196, 226));
     }
@@ -287,9 +303,9 @@ mod tests {
     fn limits_of_the_published_releases() {
         let plain = Compat { app_security: false, ..Compat::default() };
         assert_eq!((Compat::default().data_max(), plain.data_max()), (218, 230));
-        let old = Compat { release: Release::V2_0, idf: Idf::V4_4, ..Compat::default() };
+        let old = Compat { release: ComponentRelease::V2_0, idf: Idf::V4_4, ..Compat::default() };
         assert_eq!((old.data_max(), old.payload_max()), (226, 230));
-        let head = |idf| Compat { release: Release::Head, idf, ..Compat::default() };
+        let head = |idf| Compat { release: ComponentRelease::Head, idf, ..Compat::default() };
         assert_eq!((head(Idf::V5_4).data_max(), head(Idf::V5_4).payload_max()), (1458, 1470));
         assert_eq!((head(Idf::V5_4_2).data_max(), head(Idf::V5_4_2).payload_max()), (1438, 1450));
         assert_eq!(head(Idf::V5_1).payload_max(), 230, "ESP-NOW v1.0 under it");

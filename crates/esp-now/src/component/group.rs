@@ -37,7 +37,7 @@ const ADDRESS: usize = 6;
 
 /// The payload of a GROUP frame, a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group<'a> {
+pub struct GroupPayload<'a> {
     /// Whether the members join, or leave.
     pub join: bool,
     /// Group id.
@@ -46,7 +46,7 @@ pub struct Group<'a> {
     members: &'a [u8],
 }
 
-impl<'a> Group<'a> {
+impl<'a> GroupPayload<'a> {
     /// Parses a payload; `None` if it holds fewer addresses than it announces.
     #[must_use]
     pub fn parse(payload: &'a [u8]) -> Option<Self> {
@@ -104,14 +104,14 @@ mod tests {
         );
         let (head, payload) = Header::parse(&wire).unwrap();
         assert_eq!(head, header(DataType::Group, 20, 0x0102));
-        let group = Group::parse(payload).unwrap();
+        let group = GroupPayload::parse(payload).unwrap();
         let e = Mac([0x24, 0x0A, 0xC4, 0, 0, 3]);
         assert!(group.join && group.id == OTA && group.means(D) && group.means(e));
         assert!(!group.means(head.src));
         let mut buf = [0; 20];
-        assert_eq!(Group::emit(true, OTA, [D, e], &mut buf), Some(20));
+        assert_eq!(GroupPayload::emit(true, OTA, [D, e], &mut buf), Some(20));
         assert_eq!(buf, payload);
-        assert_eq!(Group::emit(true, OTA, [D, e], &mut buf[..19]), None);
+        assert_eq!(GroupPayload::emit(true, OTA, [D, e], &mut buf[..19]), None);
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             let magic = if join == 1 { 0xBADA } else { 0x67F6 };
             let src = Mac([0xCC, 0x50, 0xE3, 0x80, 0x10, 0xBC]);
             assert_eq!(head, Header { src, ..header(DataType::Group, 14, magic) });
-            let group = Group::parse(payload).unwrap();
+            let group = GroupPayload::parse(payload).unwrap();
             let member = Mac([0x30, 0xAE, 0xA4, 0x1E, 0x8D, 0x6C]);
             assert_eq!((group.join, group.id), (join == 1, SEC));
             assert!(group.members().eq([member]));
@@ -138,11 +138,11 @@ mod tests {
         for (members, all) in
             [(&[Mac::BROADCAST][..], true), (&[Mac::BROADCAST; 2], false), (&[], false)]
         {
-            let len = Group::emit(false, PROV, members.iter().copied(), &mut buf).unwrap();
-            assert_eq!(Group::parse(&buf[..len]).unwrap().means(D), all);
-            assert_eq!(Group::parse(&buf[..len - 1]), None, "cut off");
+            let len = GroupPayload::emit(false, PROV, members.iter().copied(), &mut buf).unwrap();
+            assert_eq!(GroupPayload::parse(&buf[..len]).unwrap().means(D), all);
+            assert_eq!(GroupPayload::parse(&buf[..len - 1]), None, "cut off");
         }
-        assert_eq!(Group::emit(true, PROV, [D; 33], &mut [0; 300]), None);
+        assert_eq!(GroupPayload::emit(true, PROV, [D; 33], &mut [0; 300]), None);
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(payload: Vec<u8>) {
-            if let Some(group) = Group::parse(&payload) {
+            if let Some(group) = GroupPayload::parse(&payload) {
                 prop_assert_eq!(group.members().count(), usize::from(payload[7]));
                 prop_assert!(group.members().all(|member| group.means(member)));
             }
@@ -165,8 +165,8 @@ mod tests {
         fn what_is_written_reads_back(join: bool, id: [u8; 6], list in prop::collection::vec(any::<[u8; 6]>(), 0..=32)) {
             let members: Vec<Mac> = list.into_iter().map(Mac).collect();
             let mut buf = [0; 200];
-            let len = Group::emit(join, Mac(id), members.iter().copied(), &mut buf).unwrap();
-            let group = Group::parse(&buf[..len]).unwrap();
+            let len = GroupPayload::emit(join, Mac(id), members.iter().copied(), &mut buf).unwrap();
+            let group = GroupPayload::parse(&buf[..len]).unwrap();
             prop_assert_eq!((group.join, group.id), (join, Mac(id)));
             prop_assert!(group.members().eq(members));
         }

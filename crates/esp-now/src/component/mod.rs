@@ -32,6 +32,6 @@ pub mod time_sync;
 #[cfg(test)]
 pub(crate) mod vectors;
 
-pub use compat::{Compat, Idf, Release};
-pub use group::Group;
+pub use compat::{Compat, ComponentRelease, Idf};
+pub use group::GroupPayload;
 pub use header::{DataType, FrameConfig, HEADER_LEN, Header};

@@ -32,7 +32,7 @@ mod whole_frames {
     use crate::component::ota::{Chunk, OtaStatus};
     use crate::component::prov::{FixedText, ProvIdentity, ProvMessage};
     use crate::component::time_sync::{self, TimeSyncMessage};
-    use crate::component::{Compat, Group, HEADER_LEN, Idf, Release, debug, group};
+    use crate::component::{Compat, ComponentRelease, GroupPayload, HEADER_LEN, Idf, debug, group};
     use std::format;
 
     /// Configuration of binding (section 6.1); frames with values also have ten hops.
@@ -94,7 +94,7 @@ mod whole_frames {
             "22 14 02 01 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01 \
              01 4f 54 41 00 00 00 02 24 0a c4 00 00 02 24 0a c4 00 00 03",
             header(DataType::Group, 0, 0x0102),
-            |buf| Group::emit(true, group::OTA, [D, third], buf),
+            |buf| GroupPayload::emit(true, group::OTA, [D, third], buf),
         );
         let near = FrameConfig { filter_adjacent: true, ..OTA };
         is(
@@ -188,7 +188,8 @@ mod whole_frames {
         );
         let long = "2a 2c 01 00 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01";
         let len = begins(long, header(DataType::Data, 0, 1), |_| Some(300));
-        let head = Compat { release: Release::Head, idf: Idf::V5_4_2, ..Compat::default() };
+        let head =
+            Compat { release: ComponentRelease::Head, idf: Idf::V5_4_2, ..Compat::default() };
         assert!(len <= head.frame_max() && !head.checks_size() && Compat::default().checks_size());
     }
 

@@ -39,7 +39,7 @@ pub type ArgErrors<'a> = Vec<ArgError<'a>, FAULTS>;
 
 /// Parsed options of a command.
 #[derive(Clone, Debug)]
-pub struct Args<'a> {
+pub struct ParsedArgs<'a> {
     spec: &'static CommandSpec,
     values: Vec<(u8, ArgValue<'a>), VALUES>,
 }
@@ -52,7 +52,7 @@ enum ArgValue<'a> {
     Text(&'a [u8]),
 }
 
-impl<'a> Args<'a> {
+impl<'a> ParsedArgs<'a> {
     /// Parses the words after the command's name.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl<'a> Args<'a> {
 }
 
 struct ArgParser<'a> {
-    args: Args<'a>,
+    args: ParsedArgs<'a>,
     faults: ArgErrors<'a>,
 }
 

@@ -1,6 +1,6 @@
 //! Parsed console commands.
 
-use crate::node::print::Level;
+use crate::node::print::LogLevel;
 use espbench_ieee80211::mac::Mac;
 
 /// A command with its options. Strings are bytes of the line; negative values of numbers that
@@ -61,7 +61,7 @@ pub enum Command<'a> {
     /// `control`: bind devices and set attributes.
     Control(ControlArgs),
     /// `ota`: upgrade other devices.
-    Ota(OtaArgs<'a>),
+    Ota(OtaOptions<'a>),
     /// `security`: hand out keys.
     Security(SecurityArgs<'a>),
     /// `sec_test`: measure the time of encryption.
@@ -119,7 +119,7 @@ pub struct LogArgs<'a> {
     /// `-t`: tag of the lines; `*` if not given.
     pub tag: &'a [u8],
     /// `-l`: threshold; `None` inside if the word is no level.
-    pub level: Option<Option<Level>>,
+    pub level: Option<Option<LogLevel>>,
     /// `-m`: sink of the threshold; `None` inside if the word is no sink.
     pub mode: Option<Option<Sink>>,
     /// `-f`: use of the stored log; `None` inside if the word is none.
@@ -272,7 +272,7 @@ pub struct ControlArgs {
 
 /// Options of `ota`, executed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OtaArgs<'a> {
+pub struct OtaOptions<'a> {
     /// `-d`: address of an image to download.
     pub download: Option<&'a [u8]>,
     /// `-f`: duration of the search for devices, in ms.

@@ -19,7 +19,7 @@
 
 use super::table::TABLE;
 use crate::component::Idf;
-use crate::node::print::{Printer, UART_RING};
+use crate::node::print::{LogPrinter, UART_RING};
 use core::fmt::Write;
 use espbench_model::time::{Duration, Instant};
 use heapless::{Deque, Vec};
@@ -127,7 +127,7 @@ impl Editor {
     }
 
     /// Runs until a line is complete or the editor must wait for bytes.
-    pub fn run(&mut self, now: Instant, prompt: &str, idf: Idf, out: &mut Printer) -> Edited {
+    pub fn run(&mut self, now: Instant, prompt: &str, idf: Idf, out: &mut LogPrinter) -> Edited {
         loop {
             match self.state {
                 EditorState::Full => return Edited::Line,
@@ -161,7 +161,7 @@ impl Editor {
         }
     }
 
-    fn query(&mut self, start: Option<usize>, out: &mut Printer) {
+    fn query(&mut self, start: Option<usize>, out: &mut LogPrinter) {
         out.raw(QUERY);
         self.answer.clear();
         self.state = EditorState::Query { start };
@@ -174,7 +174,7 @@ impl Editor {
         start: Option<usize>,
         byte: u8,
         prompt: &str,
-        out: &mut Printer,
+        out: &mut LogPrinter,
     ) {
         let ended = byte == b'R';
         if !ended && byte != b'\n' {
@@ -209,7 +209,7 @@ impl Editor {
         self.state = EditorState::Edit;
     }
 
-    fn edit(&mut self, now: Instant, byte: u8, prompt: &str, idf: Idf, out: &mut Printer) {
+    fn edit(&mut self, now: Instant, byte: u8, prompt: &str, idf: Idf, out: &mut LogPrinter) {
         let quick = now.since(self.since) < PASTE;
         self.wait(now);
         match byte {
@@ -257,7 +257,7 @@ impl Editor {
         }
     }
 
-    fn enter(&mut self, prompt: &str, out: &mut Printer) {
+    fn enter(&mut self, prompt: &str, out: &mut LogPrinter) {
         self.draw(prompt, out);
         out.raw(b"\r\n");
         self.line.retain(|byte| matches!(byte, b' '..=b'~'));
@@ -276,7 +276,7 @@ impl Editor {
         self.dropped = self.dropped.saturating_add(1);
     }
 
-    fn cut(&mut self, len: usize, prompt: &str, out: &mut Printer) {
+    fn cut(&mut self, len: usize, prompt: &str, out: &mut LogPrinter) {
         self.line.truncate(len);
         self.draw(prompt, out);
     }
@@ -287,7 +287,7 @@ impl Editor {
         word.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1)
     }
 
-    fn complete(&mut self, prompt: &str, out: &mut Printer) {
+    fn complete(&mut self, prompt: &str, out: &mut LogPrinter) {
         let mut near = TABLE.iter().filter(|spec| spec.name.as_bytes().starts_with(&self.line));
         match (near.next(), near.next()) {
             (Some(only), None) => {
@@ -302,7 +302,7 @@ impl Editor {
 
     /// Redraws prompt and line as linenoise does in multi-line mode: down to the last row, every
     /// row erased on the way up, then the text.
-    fn draw(&mut self, prompt: &str, out: &mut Printer) {
+    fn draw(&mut self, prompt: &str, out: &mut LogPrinter) {
         let columns = self.columns.max(1);
         let len = prompt.len() + self.line.len();
         let row_of = |at: usize| (at + columns) / columns;
@@ -332,7 +332,7 @@ impl Editor {
 }
 
 /// Echoes a byte; the UART driver writes CR before a line feed.
-fn echo(byte: u8, out: &mut Printer) {
+fn echo(byte: u8, out: &mut LogPrinter) {
     if byte == b'\n' {
         out.raw(b"\r");
     }
@@ -348,7 +348,7 @@ fn cursor(answer: &[u8]) -> Option<usize> {
 }
 
 /// Writer of escape sequences.
-struct Sequence<'a>(&'a mut Printer);
+struct Sequence<'a>(&'a mut LogPrinter);
 
 impl Sequence<'_> {
     fn put(&mut self, text: core::fmt::Arguments<'_>) {

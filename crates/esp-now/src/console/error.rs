@@ -1,11 +1,11 @@
 //! Errors of commands, as `esp_err_t` and its names.
 
-use crate::node::task::Outcome;
+use crate::node::task::TransmitOutcome;
 use core::fmt;
 
 /// Error of a command (`esp_err.h`, `esp_wifi.h` of ESP-IDF).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Error {
+pub enum EspError {
     /// General failure, `ESP_FAIL`.
     Fail,
     /// Out of memory, `ESP_ERR_NO_MEM`.
@@ -26,7 +26,7 @@ pub enum Error {
     WifiTimeout,
 }
 
-impl Error {
+impl EspError {
     /// Returns the number.
     #[must_use]
     pub const fn code(self) -> u32 {
@@ -63,18 +63,18 @@ impl Error {
     ///
     /// # Errors
     ///
-    /// Returns an error for every outcome but [`Outcome::Done`].
-    pub const fn of(outcome: Outcome) -> Result<(), Self> {
+    /// Returns an error for every outcome but [`TransmitOutcome::Done`].
+    pub const fn of(outcome: TransmitOutcome) -> Result<(), Self> {
         match outcome {
-            Outcome::Done { .. } => Ok(()),
-            Outcome::Failed => Err(Self::Fail),
-            Outcome::TimedOut => Err(Self::WifiTimeout),
-            Outcome::Refused => Err(Self::InvalidArg),
+            TransmitOutcome::Done { .. } => Ok(()),
+            TransmitOutcome::Failed => Err(Self::Fail),
+            TransmitOutcome::TimedOut => Err(Self::WifiTimeout),
+            TransmitOutcome::Refused => Err(Self::InvalidArg),
         }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for EspError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -7,15 +7,15 @@ use super::calendar::{Date, offset};
 use super::command::{
     Command, EspnowConfigArgs, FlashLog, GpioArgs, LogArgs, Sink, TimeArgs, WifiConfigArgs,
 };
-use super::error::Error;
+use super::error::EspError;
 use super::parse::LEVELS;
 use super::{help, table};
 use crate::component::header::VERSION;
-use crate::component::{Idf, Release};
+use crate::component::{ComponentRelease, Idf};
 use crate::node::air::Country;
-use crate::node::board::Key;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Step};
+use crate::node::board::NvsKey;
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent, TaskStep};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ const MARKER_MS: u32 = 5000;
 const SSID: usize = 32;
 const PASSWORD: usize = 64;
 
-/// Builds the value of [`Key::Wifi`]: the SSID in 32 bytes, then the password in 64, both padded
+/// Builds the value of [`NvsKey::Wifi`]: the SSID in 32 bytes, then the password in 64, both padded
 /// with zeros. `None` if one is too long.
 #[must_use]
 pub fn credentials(ssid: &[u8], password: &[u8]) -> Option<[u8; SSID + PASSWORD]> {
@@ -80,7 +80,7 @@ impl Local {
 
     /// Prints the lines of the start, the boot marker when its time has come, and one entry of
     /// `help`.
-    pub fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    pub fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         match self.stage {
             StartStage::Start => {
                 start(cx);
@@ -102,15 +102,19 @@ impl Local {
             self.help = Some(at + 1).filter(|&next| next < table::TABLE.len());
         }
         match (self.help, self.stage) {
-            (Some(_), _) => Step::Until(cx.now),
-            (None, StartStage::Marker(at)) => Step::Until(at),
-            _ => Step::Idle,
+            (Some(_), _) => TaskStep::Until(cx.now),
+            (None, StartStage::Marker(at)) => TaskStep::Until(at),
+            _ => TaskStep::Idle,
         }
     }
 
     /// Executes a command; `None` if it belongs to another part. `help` goes on after this call,
     /// until the machine is no longer [`busy`](Self::busy).
-    pub fn execute(&mut self, cx: &mut Cx<'_>, command: &Command<'_>) -> Option<Result<(), Error>> {
+    pub fn execute(
+        &mut self,
+        cx: &mut Cx<'_>,
+        command: &Command<'_>,
+    ) -> Option<Result<(), EspError>> {
         Some(match command {
             Command::Help(only) => self.help(cx, *only),
             Command::Version => version(cx),
@@ -134,7 +138,7 @@ impl Local {
         })
     }
 
-    fn help(&mut self, cx: &mut Cx<'_>, only: Option<&[u8]>) -> Result<(), Error> {
+    fn help(&mut self, cx: &mut Cx<'_>, only: Option<&[u8]>) -> Result<(), EspError> {
         let Some(name) = only else {
             self.help = Some(0);
             return Ok(());
@@ -144,10 +148,10 @@ impl Local {
             Some(spec) => help::print(cx, spec),
             None => cx.text(format_args!("help: Unrecognized option '{}'\n", Printable(name))),
         }
-        spec.map(drop).ok_or(Error::NotFound)
+        spec.map(drop).ok_or(EspError::NotFound)
     }
 
-    fn time(&mut self, cx: &mut Cx<'_>, time: &TimeArgs<'_>) -> Result<(), Error> {
+    fn time(&mut self, cx: &mut Cx<'_>, time: &TimeArgs<'_>) -> Result<(), EspError> {
         let up = (cx.now.as_nanos() / 1_000_000_000) as i64;
         if let Some(seconds) = time.set {
             self.clock = seconds.saturating_sub(up);
@@ -156,7 +160,7 @@ impl Local {
             let now = up.saturating_add(self.clock);
             let local = Date(now.saturating_add(offset(time.zone)));
             cx.log(
-                Level::Info,
+                LogLevel::Info,
                 "system_cmd",
                 format_args!("time_zone: {}, strftime: {local}, sec: {now}", Printable(time.zone)),
             );
@@ -164,13 +168,13 @@ impl Local {
         Ok(())
     }
 
-    fn wifi_config(&mut self, cx: &mut Cx<'_>, it: &WifiConfigArgs<'_>) -> Result<(), Error> {
+    fn wifi_config(&mut self, cx: &mut Cx<'_>, it: &WifiConfigArgs<'_>) -> Result<(), EspError> {
         if it.bssid.is_some_and(|text| Mac::parse(text).is_none()) {
-            cx.log(Level::Warn, "wifi_cmd", format_args!("bssid is no address"));
-            return Err(Error::InvalidArg);
+            cx.log(LogLevel::Warn, "wifi_cmd", format_args!("bssid is no address"));
+            return Err(EspError::InvalidArg);
         }
         if it.disconnect {
-            cx.event(Event::Disconnect);
+            cx.event(EspNowEvent::Disconnect);
         }
         if let Some(ssid) = it.ssid.filter(|ssid| !ssid.is_empty()) {
             connect(cx, ssid, it.password.unwrap_or_default())?;
@@ -179,7 +183,7 @@ impl Local {
         if let Some(channel) = it.channel {
             let channel = set_channel(cx, channel)?;
             cx.log(
-                Level::Info,
+                LogLevel::Info,
                 "wifi_config_func",
                 format_args!("Set Channel, channel: {channel}"),
             );
@@ -194,7 +198,7 @@ impl Local {
             let country = air.wifi_country.code;
             // Mode 1 is station.
             cx.log(
-                Level::Info,
+                LogLevel::Info,
                 "wifi_config_func",
                 format_args!(
                     "rx: {rssi}, tx_power: {power}, country: {}, channel: {channel}, mode: 1",
@@ -205,16 +209,24 @@ impl Local {
         Ok(())
     }
 
-    fn espnow_config(&mut self, cx: &mut Cx<'_>, it: &EspnowConfigArgs<'_>) -> Result<(), Error> {
+    fn espnow_config(
+        &mut self,
+        cx: &mut Cx<'_>,
+        it: &EspnowConfigArgs<'_>,
+    ) -> Result<(), EspError> {
         const TAG: &str = "iperf_cmd";
         if it.info {
             let (channel, power) = (cx.shared.air.channel, cx.shared.air.tx_power);
             let country = cx.shared.air.wifi_country.code;
             let protocols = self.protocols;
-            cx.log(Level::Info, TAG, format_args!("Channel, primary: {channel}, second: 0"));
-            cx.log(Level::Info, TAG, format_args!("Maximum transmitting power: {power}"));
-            cx.log(Level::Info, TAG, format_args!("Wi-Fi protocol bitmap: 0x{protocols:02x}"));
-            cx.log(Level::Info, TAG, format_args!("Wi-Fi country code: {}", Printable(&country)));
+            cx.log(LogLevel::Info, TAG, format_args!("Channel, primary: {channel}, second: 0"));
+            cx.log(LogLevel::Info, TAG, format_args!("Maximum transmitting power: {power}"));
+            cx.log(LogLevel::Info, TAG, format_args!("Wi-Fi protocol bitmap: 0x{protocols:02x}"));
+            cx.log(
+                LogLevel::Info,
+                TAG,
+                format_args!("Wi-Fi country code: {}", Printable(&country)),
+            );
             return Ok(());
         }
         // Where a value is refused below, the device stops with an abort.
@@ -229,7 +241,7 @@ impl Local {
             set_power(cx, power)?;
         }
         if let Some(protocols) = it.protocol {
-            self.protocols = u8::try_from(protocols).map_err(|_| Error::InvalidArg)?;
+            self.protocols = u8::try_from(protocols).map_err(|_| EspError::InvalidArg)?;
         }
         Ok(())
     }
@@ -237,11 +249,11 @@ impl Local {
 
 /// Sets the country of Wi-Fi. The component's own channels, which are read at the start, do not
 /// follow (section 2.9).
-fn set_country(cx: &mut Cx<'_>, code: Option<&[u8]>) -> Result<(), Error> {
+fn set_country(cx: &mut Cx<'_>, code: Option<&[u8]>) -> Result<(), EspError> {
     let Some(code) = code else { return Ok(()) };
     let known = [Country::US, Country::JP, Country::CN];
     let country = known.into_iter().find(|it| it.code.eq_ignore_ascii_case(code));
-    cx.shared.air.wifi_country = country.ok_or(Error::InvalidArg)?;
+    cx.shared.air.wifi_country = country.ok_or(EspError::InvalidArg)?;
     Ok(())
 }
 
@@ -250,25 +262,25 @@ fn start(cx: &mut Cx<'_>) {
     const TAG: &str = "espnow";
     let compat = cx.shared.settings.compat;
     let (major, minor, patch) = match compat.release {
-        Release::Mid2022 | Release::V1_0 => (1, 0, 0),
-        Release::V2_0 => (2, 0, 0),
-        Release::V2_3 => (2, 3, 0),
-        Release::V2_4 => (2, 4, 0),
-        Release::V2_5_2 => (2, 5, 2),
-        Release::V2_5_3 | Release::Head => (2, 5, 3),
+        ComponentRelease::Mid2022 | ComponentRelease::V1_0 => (1, 0, 0),
+        ComponentRelease::V2_0 => (2, 0, 0),
+        ComponentRelease::V2_3 => (2, 3, 0),
+        ComponentRelease::V2_4 => (2, 4, 0),
+        ComponentRelease::V2_5_2 => (2, 5, 2),
+        ComponentRelease::V2_5_3 | ComponentRelease::Head => (2, 5, 3),
     };
     let mac = cx.shared.air.mac;
-    cx.log(Level::Info, TAG, format_args!("esp-now Version: {major}.{minor}.{patch}"));
-    cx.log(Level::Info, TAG, format_args!("mac: {mac}, version: {VERSION}"));
-    cx.log(Level::Info, TAG, format_args!("Enable main task"));
-    cx.log(Level::Info, TAG, format_args!("main task entry"));
+    cx.log(LogLevel::Info, TAG, format_args!("esp-now Version: {major}.{minor}.{patch}"));
+    cx.log(LogLevel::Info, TAG, format_args!("mac: {mac}, version: {VERSION}"));
+    cx.log(LogLevel::Info, TAG, format_args!("Enable main task"));
+    cx.log(LogLevel::Info, TAG, format_args!("main task entry"));
 }
 
 /// Prints the line of the boot marker and of `restart -i`.
 fn started(cx: &mut Cx<'_>) {
     let boot = cx.board.started();
     cx.log(
-        Level::Info,
+        LogLevel::Info,
         "restart_func",
         format_args!(
             "num: {}, reason: {}, crash: {}",
@@ -279,36 +291,36 @@ fn started(cx: &mut Cx<'_>) {
     );
 }
 
-fn not_supported(cx: &mut Cx<'_>, name: &str) -> Result<(), Error> {
-    cx.log(Level::Error, "espnow_console", format_args!("{name}: this device cannot do it"));
-    Err(Error::NotSupported)
+fn not_supported(cx: &mut Cx<'_>, name: &str) -> Result<(), EspError> {
+    cx.log(LogLevel::Error, "espnow_console", format_args!("{name}: this device cannot do it"));
+    Err(EspError::NotSupported)
 }
 
-fn restart(cx: &mut Cx<'_>, info: bool) -> Result<(), Error> {
+fn restart(cx: &mut Cx<'_>, info: bool) -> Result<(), EspError> {
     if info {
         started(cx);
     } else {
-        cx.log(Level::Info, "restart_func", format_args!("Restarting"));
-        cx.event(Event::Restart);
+        cx.log(LogLevel::Info, "restart_func", format_args!("Restarting"));
+        cx.event(EspNowEvent::Restart);
     }
     Ok(())
 }
 
-fn reset(cx: &mut Cx<'_>) -> Result<(), Error> {
+fn reset(cx: &mut Cx<'_>) -> Result<(), EspError> {
     const TAG: &str = "reset_func";
-    cx.log(Level::Info, TAG, format_args!("Erase part of the nvs partition"));
+    cx.log(LogLevel::Info, TAG, format_args!("Erase part of the nvs partition"));
     cx.board.forget_all();
-    cx.log(Level::Info, TAG, format_args!("Restarting"));
-    cx.event(Event::Restart);
+    cx.log(LogLevel::Info, TAG, format_args!("Restarting"));
+    cx.event(EspNowEvent::Restart);
     Ok(())
 }
 
-fn version(cx: &mut Cx<'_>) -> Result<(), Error> {
+fn version(cx: &mut Cx<'_>) -> Result<(), EspError> {
     const TAG: &str = "version_func";
     let (idf, target) = (cx.shared.settings.build.idf, cx.shared.settings.target);
-    cx.log(Level::Info, TAG, format_args!("IDF Version:{idf}\r\n"));
+    cx.log(LogLevel::Info, TAG, format_args!("IDF Version:{idf}\r\n"));
     cx.log(
-        Level::Info,
+        LogLevel::Info,
         TAG,
         format_args!(
             "chip_name: {target}, chip_cores: 1, chip_revision: 0, flash_manufacturer: none, \
@@ -318,26 +330,26 @@ fn version(cx: &mut Cx<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn heap(cx: &mut Cx<'_>) -> Result<(), Error> {
+fn heap(cx: &mut Cx<'_>) -> Result<(), EspError> {
     let heap = cx.board.heap();
     cx.log(
-        Level::Info,
+        LogLevel::Info,
         "esp_mem",
         format_args!("Free heap, current: {}, minimum: {}", heap.free, heap.minimum),
     );
     Ok(())
 }
 
-fn gpio(cx: &mut Cx<'_>, it: &GpioArgs) -> Result<(), Error> {
+fn gpio(cx: &mut Cx<'_>, it: &GpioArgs) -> Result<(), EspError> {
     const TAG: &str = "peripherals_cmd";
-    let pin = |number: u32| u8::try_from(number).map_err(|_| Error::InvalidArg);
+    let pin = |number: u32| u8::try_from(number).map_err(|_| EspError::InvalidArg);
     if let Some(number) = it.config {
         // A pin that is set is an output.
         pin(number)?;
     }
     if let (Some(number), Some(level)) = (it.set, it.level) {
         cx.board.pin(pin(number)?, level != 0);
-        cx.log(Level::Info, TAG, format_args!("Set gpio num: {number}, level: {level}"));
+        cx.log(LogLevel::Info, TAG, format_args!("Set gpio num: {number}, level: {level}"));
     }
     if it.get.is_some() {
         return not_supported(cx, "gpio -g");
@@ -345,43 +357,43 @@ fn gpio(cx: &mut Cx<'_>, it: &GpioArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn connect(cx: &mut Cx<'_>, ssid: &[u8], password: &[u8]) -> Result<(), Error> {
-    let value = credentials(ssid, password).ok_or(Error::InvalidArg)?;
-    if !cx.board.save(Key::Wifi, &value) {
-        cx.log(Level::Warn, "wifi_cmd", format_args!("credentials cannot be stored"));
-        return Err(Error::Fail);
+fn connect(cx: &mut Cx<'_>, ssid: &[u8], password: &[u8]) -> Result<(), EspError> {
+    let value = credentials(ssid, password).ok_or(EspError::InvalidArg)?;
+    if !cx.board.save(NvsKey::Wifi, &value) {
+        cx.log(LogLevel::Warn, "wifi_cmd", format_args!("credentials cannot be stored"));
+        return Err(EspError::Fail);
     }
-    cx.event(Event::Connect);
+    cx.event(EspNowEvent::Connect);
     Ok(())
 }
 
-fn set_channel(cx: &mut Cx<'_>, channel: i32) -> Result<u8, Error> {
+fn set_channel(cx: &mut Cx<'_>, channel: i32) -> Result<u8, EspError> {
     let channel = u8::try_from(channel).ok().filter(|it| (1..=14).contains(it));
-    let channel = channel.ok_or(Error::InvalidArg)?;
+    let channel = channel.ok_or(EspError::InvalidArg)?;
     if cx.shared.air.locked && cx.shared.air.channel != channel {
-        return Err(Error::Fail);
+        return Err(EspError::Fail);
     }
     cx.shared.air.channel = channel;
     Ok(channel)
 }
 
-fn set_power(cx: &mut Cx<'_>, power: i32) -> Result<(), Error> {
+fn set_power(cx: &mut Cx<'_>, power: i32) -> Result<(), EspError> {
     let power = i8::try_from(power).ok().filter(|it| (8..=84).contains(it));
-    cx.shared.air.tx_power = power.ok_or(Error::InvalidArg)?;
+    cx.shared.air.tx_power = power.ok_or(EspError::InvalidArg)?;
     Ok(())
 }
 
-fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
+fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), EspError> {
     const TAG: &str = "iperf_cmd";
     // From 5.1 on, the command takes four values (section 7.5).
     if cx.shared.settings.compat.idf >= Idf::V5_1 {
         if times != 4 {
-            cx.log(Level::Error, TAG, format_args!("Loss rate config value"));
-            return Err(Error::Fail);
+            cx.log(LogLevel::Error, TAG, format_args!("Loss rate config value"));
+            return Err(EspError::Fail);
         }
         let [mode, rate, ersu, dcm] = rate;
         cx.log(
-            Level::Info,
+            LogLevel::Info,
             TAG,
             format_args!("Set rate config: phymode {mode}, rate {rate}, ersu {ersu}, dcm {dcm}"),
         );
@@ -390,7 +402,7 @@ fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
     not_supported(cx, "espnow_config -r")
 }
 
-fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), Error> {
+fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), EspError> {
     const TAG: &str = "log_func";
     // A word that is no level or no sink changes nothing.
     if let Some(Some(level)) = it.level {
@@ -398,7 +410,7 @@ fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), Error> {
         match it.mode {
             None => {
                 if !print.set_tag(it.tag, level) {
-                    return Err(Error::NoMem);
+                    return Err(EspError::NoMem);
                 }
             }
             Some(Some(Sink::Uart)) => print.uart = level,
@@ -414,7 +426,7 @@ fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), Error> {
         let [uart, remote, flash, custom] =
             [print.uart, print.remote, print.flash, print.custom].map(name);
         cx.log(
-            Level::Info,
+            LogLevel::Info,
             TAG,
             format_args!(
                 "log level, uart: {uart}, espnow: {remote}, flash: {flash}, custom: {custom}"
@@ -423,12 +435,12 @@ fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), Error> {
     }
     match it.flash {
         Some(Some(FlashLog::Size)) => cx.log(
-            Level::Info,
+            LogLevel::Info,
             TAG,
             format_args!("The flash partition that stores the log size: 0"),
         ),
         Some(None) => cx.log(
-            Level::Error,
+            LogLevel::Error,
             TAG,
             format_args!("Parameter error, please input: 'size', 'data' or 'espnow'"),
         ),

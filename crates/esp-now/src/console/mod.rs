@@ -35,11 +35,11 @@ pub mod words;
 
 pub use command::Command;
 pub use editor::Editor;
-pub use error::Error;
+pub use error::EspError;
 pub use local::Local;
 pub use parse::{CommandError, parse};
 
-use crate::node::print::Level;
+use crate::node::print::LogLevel;
 use crate::node::task::Cx;
 use editor::Edited;
 
@@ -48,7 +48,7 @@ const TAG: &str = "espnow_console";
 
 /// Source of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum CommandSource {
     /// Terminal.
     Uart,
     /// Remote command of another device.
@@ -107,7 +107,7 @@ impl Console {
 
     /// Reports the error of a command that has returned, if it failed; the next [`run`](Self::run)
     /// prompts.
-    pub fn finished(&mut self, cx: &mut Cx<'_>, result: Result<(), Error>) {
+    pub fn finished(&mut self, cx: &mut Cx<'_>, result: Result<(), EspError>) {
         report(cx, result);
         self.editor.done();
     }
@@ -119,10 +119,10 @@ impl Console {
 }
 
 /// Prints the error of a command, if it failed.
-pub fn report(cx: &mut Cx<'_>, result: Result<(), Error>) {
+pub fn report(cx: &mut Cx<'_>, result: Result<(), EspError>) {
     if let Err(error) = result {
         cx.log(
-            Level::Warn,
+            LogLevel::Warn,
             TAG,
             format_args!("Command returned non-zero error code: 0x{:x} ({error})", error.code()),
         );
@@ -130,18 +130,19 @@ pub fn report(cx: &mut Cx<'_>, result: Result<(), Error>) {
 }
 
 /// Prints why a line is no command.
-pub fn reject(cx: &mut Cx<'_>, origin: Origin, error: &CommandError<'_>) {
+pub fn reject(cx: &mut Cx<'_>, origin: CommandSource, error: &CommandError<'_>) {
     match error {
         CommandError::Empty => {}
         CommandError::Unrecognized => {
-            let level = if origin == Origin::Uart { Level::Warn } else { Level::Error };
+            let level =
+                if origin == CommandSource::Uart { LogLevel::Warn } else { LogLevel::Error };
             cx.log(level, TAG, format_args!("Unrecognized command"));
         }
         CommandError::Options(..) => {
             for (name, fault) in error.lines() {
                 cx.text(format_args!("{name}: {fault}\n"));
             }
-            report(cx, Err(Error::Fail));
+            report(cx, Err(EspError::Fail));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Parses a line into a [`Command`].
 
-use super::args::{ArgError, ArgErrors, Args};
+use super::args::{ArgError, ArgErrors, ParsedArgs};
 use super::command::{
     BadMac, Command, ControlArgs, EspnowConfigArgs, FlashLog, GpioArgs, IperfArgs, LogArgs, Macs,
-    OtaArgs, ProvisioningArgs, RemoteArgs, ScanArgs, SecTestArgs, SecurityArgs, Sink, TimeArgs,
+    OtaOptions, ProvisioningArgs, RemoteArgs, ScanArgs, SecTestArgs, SecurityArgs, Sink, TimeArgs,
     WifiConfigArgs,
 };
 use super::table::{self, CommandSpec};
 use super::words::Words;
-use crate::node::print::Level;
+use crate::node::print::LogLevel;
 use espbench_ieee80211::mac::Mac;
 
 /// Reason why a line is no command.
@@ -45,11 +45,12 @@ pub fn parse(line: &mut [u8]) -> Result<Command<'_>, CommandError<'_>> {
         return Err(CommandError::Empty);
     };
     let spec = table::find(name).ok_or(CommandError::Unrecognized)?;
-    let args = Args::read(spec, rest).map_err(|faults| CommandError::Options(spec, faults))?;
+    let args =
+        ParsedArgs::read(spec, rest).map_err(|faults| CommandError::Options(spec, faults))?;
     build(spec, &args).ok_or(CommandError::Unrecognized)
 }
 
-fn build<'a>(spec: &'static CommandSpec, args: &Args<'a>) -> Option<Command<'a>> {
+fn build<'a>(spec: &'static CommandSpec, args: &ParsedArgs<'a>) -> Option<Command<'a>> {
     Some(match spec.name {
         "help" => Command::Help(args.text("command")),
         "version" => Command::Version,
@@ -84,7 +85,7 @@ fn build<'a>(spec: &'static CommandSpec, args: &Args<'a>) -> Option<Command<'a>>
     })
 }
 
-fn build_services<'a>(spec: &'static CommandSpec, args: &Args<'a>) -> Option<Command<'a>> {
+fn build_services<'a>(spec: &'static CommandSpec, args: &ParsedArgs<'a>) -> Option<Command<'a>> {
     Some(match spec.name {
         "espnow_iperf" => Command::Iperf(iperf(args)),
         "command" => Command::Remote(RemoteArgs {
@@ -106,7 +107,7 @@ fn build_services<'a>(spec: &'static CommandSpec, args: &Args<'a>) -> Option<Com
             password: args.text("password"),
         }),
         "control" => Command::Control(control(args)),
-        "ota" => Command::Ota(OtaArgs {
+        "ota" => Command::Ota(OtaOptions {
             download: args.text("download"),
             find_ms: args.count("find"),
             send: args.text("send").map(Macs),
@@ -133,7 +134,7 @@ fn mac(text: &[u8]) -> Result<Mac, BadMac> {
     Mac::parse(text).ok_or(BadMac)
 }
 
-fn wifi_config<'a>(args: &Args<'a>) -> WifiConfigArgs<'a> {
+fn wifi_config<'a>(args: &ParsedArgs<'a>) -> WifiConfigArgs<'a> {
     WifiConfigArgs {
         ssid: args.text("ssid"),
         password: args.text("password"),
@@ -146,7 +147,7 @@ fn wifi_config<'a>(args: &Args<'a>) -> WifiConfigArgs<'a> {
     }
 }
 
-fn log<'a>(args: &Args<'a>) -> LogArgs<'a> {
+fn log<'a>(args: &ParsedArgs<'a>) -> LogArgs<'a> {
     LogArgs {
         tag: args.text("tag").unwrap_or(b"*"),
         level: args.text("level").map(|text| one_of(text, &LEVELS)),
@@ -157,13 +158,13 @@ fn log<'a>(args: &Args<'a>) -> LogArgs<'a> {
 }
 
 /// Names of the levels, as `log` takes and prints them.
-pub(super) const LEVELS: [(&str, Level); 6] = [
-    ("NONE", Level::None),
-    ("ERR", Level::Error),
-    ("WARN", Level::Warn),
-    ("INFO", Level::Info),
-    ("DEBUG", Level::Debug),
-    ("VER", Level::Verbose),
+pub(super) const LEVELS: [(&str, LogLevel); 6] = [
+    ("NONE", LogLevel::None),
+    ("ERR", LogLevel::Error),
+    ("WARN", LogLevel::Warn),
+    ("INFO", LogLevel::Info),
+    ("DEBUG", LogLevel::Debug),
+    ("VER", LogLevel::Verbose),
 ];
 
 const SINKS: [(&str, Sink); 4] = [
@@ -181,7 +182,7 @@ fn one_of<T: Copy>(text: &[u8], names: &[(&str, T)]) -> Option<T> {
     names.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(text)).map(|&(_, it)| it)
 }
 
-fn espnow_config<'a>(args: &Args<'a>) -> EspnowConfigArgs<'a> {
+fn espnow_config<'a>(args: &ParsedArgs<'a>) -> EspnowConfigArgs<'a> {
     let mut rate = [0; 4];
     let mut times = 0;
     for (place, n) in rate.iter_mut().zip(args.ints("rate")) {
@@ -198,7 +199,7 @@ fn espnow_config<'a>(args: &Args<'a>) -> EspnowConfigArgs<'a> {
     }
 }
 
-fn iperf(args: &Args<'_>) -> IperfArgs {
+fn iperf(args: &ParsedArgs<'_>) -> IperfArgs {
     IperfArgs {
         initiator: args.text("initiator").map(mac),
         responder: args.has("responder"),
@@ -215,7 +216,7 @@ fn iperf(args: &Args<'_>) -> IperfArgs {
     }
 }
 
-fn control(args: &Args<'_>) -> ControlArgs {
+fn control(args: &ParsedArgs<'_>) -> ControlArgs {
     let attribute = |name| args.int(name).map(|n| n as u32);
     ControlArgs {
         list: args.has("list"),

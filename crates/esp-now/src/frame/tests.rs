@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 
-fn mpdu(version: Version) -> ActionFrame {
+fn mpdu(version: EspNowVersion) -> ActionFrame {
     ActionFrame {
         receiver: Mac::BROADCAST,
         transmitter: A,
@@ -31,15 +31,15 @@ fn vector_17_of_the_protocol_reference() {
         0xBE, 0xEF, 0xDD, 0x1E, 0x18, 0xFE, 0x34, 0x04, 0x01,
     ];
     let mut buf = [0; 128];
-    let len = mpdu(Version::V1).emit(&HELLO, &mut buf).expect("it fits");
+    let len = mpdu(EspNowVersion::V1).emit(&HELLO, &mut buf).expect("it fits");
     assert_eq!((&buf[..head.len()], &buf[head.len()..len]), (&head[..], &HELLO[..]));
     let (read, body) = parse(&buf[..len]).expect("ESP-NOW");
-    assert_eq!(read, mpdu(Version::V1));
+    assert_eq!(read, mpdu(EspNowVersion::V1));
     assert_eq!((body.as_slice(), body.complete()), (Some(&HELLO[..]), true));
     let (header, payload) = Header::parse(&HELLO).expect("the component's");
     assert_eq!((header.data_type, payload), (DataType::Data, &b"hello"[..]));
 
-    let with_fcs = mpdu(Version::V1).emit_with_fcs(&HELLO, &mut buf).expect("it fits");
+    let with_fcs = mpdu(EspNowVersion::V1).emit_with_fcs(&HELLO, &mut buf).expect("it fits");
     assert_eq!((with_fcs, with_fcs), (len + 4, mpdu_len(25)));
     assert!(mpdu::check_fcs(&buf[..with_fcs]).and_then(parse).is_some());
 }
@@ -60,7 +60,7 @@ fn captured_from_an_esp8266() {
     let (read, body) = parse(&frame).expect("ESP-NOW");
     assert!(read.retry && !read.receiver.is_broadcast());
     assert_eq!((read.sequence, read.random), (0x32, [0x17, 0x71, 0x47, 0x8C]));
-    assert_eq!((body.len(), read.version, body.complete()), (250, Version::V1, true));
+    assert_eq!((body.len(), read.version, body.complete()), (250, EspNowVersion::V1, true));
     assert_eq!(mpdu_len(250), frame.len() + 4);
     assert_eq!(read.header().emit()[..4], frame[..4], "with the same duration");
 }
@@ -69,7 +69,7 @@ fn captured_from_an_esp8266() {
 fn long_data_goes_in_several_elements() {
     let data: Vec<u8> = (0..1470).map(|i| i as u8).collect();
     let mut buf = [0; MPDU_MAX];
-    let len = mpdu(Version::V2).emit(&data, &mut buf).expect("it fits");
+    let len = mpdu(EspNowVersion::V2).emit(&data, &mut buf).expect("it fits");
     // 1512 bytes of elements, as the guide counts them.
     assert_eq!((len, mpdu_len(1470)), (32 + 1512, 32 + 1512 + 4));
     let octets: Vec<u8> = (0..6).map(|i| buf[32 + 257 * i + 6]).collect();
@@ -78,8 +78,8 @@ fn long_data_goes_in_several_elements() {
     let mut out = [0; DATA_MAX];
     assert_eq!(body.gather(&mut out), Some(&data[..]));
     assert_eq!((body.as_slice(), body.gather(&mut out[..1469])), (None, None));
-    assert_eq!(mpdu(Version::V1).emit(&data, &mut buf), None, "v1.0 has no room for it");
-    assert_eq!(mpdu(Version::V2).emit(&data, &mut buf[..len - 1]), None);
+    assert_eq!(mpdu(EspNowVersion::V1).emit(&data, &mut buf), None, "v1.0 has no room for it");
+    assert_eq!(mpdu(EspNowVersion::V2).emit(&data, &mut buf[..len - 1]), None);
 
     // A frame that lost its last element on the way reports so.
     let (_, cut) = parse(&buf[..32 + 5 * 257]).expect("ESP-NOW");
@@ -106,7 +106,7 @@ fn other_elements_are_skipped_and_malformed_ones_refused() {
 #[test]
 fn what_is_not_esp_now_is_refused() {
     let mut buf = [0; 128];
-    let len = mpdu(Version::V1).emit(&HELLO, &mut buf).expect("it fits");
+    let len = mpdu(EspNowVersion::V1).emit(&HELLO, &mut buf).expect("it fits");
     for (at, with) in [(0, 0x80), (0, 0xD4), (1, 0x40), (24, 4), (25, 0x19)] {
         let mut other = buf;
         other[at] = with;
@@ -121,7 +121,7 @@ proptest! {
         data in prop::collection::vec(any::<u8>(), 0..=DATA_MAX),
         sequence in 0..4096u16, retry: bool, random: [u8; 4], to: [u8; 6], from: [u8; 6],
     ) {
-        let version = if retry { Version::V2 } else { Version::of_data(data.len()) };
+        let version = if retry { EspNowVersion::V2 } else { EspNowVersion::of_data(data.len()) };
         let mpdu =
             ActionFrame { receiver: Mac(to), transmitter: Mac(from), sequence, retry, random, version };
         let mut buf = [0; MPDU_MAX];

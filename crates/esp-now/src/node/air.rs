@@ -76,7 +76,7 @@ impl Country {
 
 /// Radio settings of a node.
 #[derive(Clone, Debug)]
-pub struct Air {
+pub struct RadioSettings {
     /// Address of the node (station interface).
     pub mac: Mac,
     /// Channel to which the radio is tuned.
@@ -99,7 +99,7 @@ pub struct Air {
     pub tx_power: i8,
 }
 
-impl Air {
+impl RadioSettings {
     /// Creates a radio on channel 1, with country "01", that receives acknowledgements and groups.
     #[must_use]
     pub fn new(mac: Mac) -> Self {

@@ -2,7 +2,7 @@
 //! work takes.
 //!
 //! The simulator, the host and firmware each implement them. Radio and console are not here: they
-//! are the node's [`Input`](super::Input) and [`Output`](super::Output).
+//! are the node's [`Input`](super::Input) and [`NodeOutput`](super::NodeOutput).
 
 /// Slot for an application image (there are two OTA slots, as in ESP-IDF's default OTA partition
 /// table).
@@ -19,7 +19,7 @@ pub enum Slot {
 /// The board itself manages two keys of the component: `reboot_record`, which [`Board::started`]
 /// reports, and `binary_len`, which [`Board::image_len`] reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
+pub enum NvsKey {
     /// Key for sending, 32 bytes (`key_info`).
     EncryptKey,
     /// Key for receiving, 32 bytes (`dec_key_info`).
@@ -34,7 +34,7 @@ pub enum Key {
     Wifi,
 }
 
-impl Key {
+impl NvsKey {
     /// All keys.
     pub const ALL: [Self; 6] = [
         Self::EncryptKey,
@@ -48,7 +48,7 @@ impl Key {
 
 /// Work that takes processor time; a board states how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Work {
+pub enum CpuWork {
     /// Reception of a frame from the driver: the receive callback, in the Wi-Fi task.
     Receive {
         /// Bytes of ESP-NOW data.
@@ -153,7 +153,7 @@ pub trait Board {
     /// Returns for how many nanoseconds this work keeps the processor busy. Zero where the work is
     /// really done here and time passes by itself. (It is called for every frame of every node, and
     /// a plain number costs least.)
-    fn cost_ns(&mut self, work: Work) -> u64 {
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
         let _ = work;
         0
     }
@@ -196,17 +196,17 @@ pub trait Board {
     }
 
     /// Loads a stored value and returns its length, cut to `out`; `None` if nothing is stored.
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize>;
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize>;
 
     /// Stores a value; returns false if it fails.
-    fn save(&mut self, key: Key, value: &[u8]) -> bool;
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool;
 
     /// Removes a stored value.
-    fn forget(&mut self, key: Key);
+    fn forget(&mut self, key: NvsKey);
 
     /// Removes every stored value.
     fn forget_all(&mut self) {
-        for key in Key::ALL {
+        for key in NvsKey::ALL {
             self.forget(key);
         }
     }
@@ -256,13 +256,13 @@ impl Board for BareBoard {
         }
     }
 
-    fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, _: NvsKey, _: &mut [u8]) -> Option<usize> {
         None
     }
 
-    fn save(&mut self, _: Key, _: &[u8]) -> bool {
+    fn save(&mut self, _: NvsKey, _: &[u8]) -> bool {
         false
     }
 
-    fn forget(&mut self, _: Key) {}
+    fn forget(&mut self, _: NvsKey) {}
 }

@@ -109,13 +109,13 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 
-use task::Event;
+use task::EspNowEvent;
 
 /// An event that the driver reports to a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// ESP-NOW data came off the air (the body of the vendor elements).
-    Frame(Frame<'a>),
+    Frame(ReceivedFrame<'a>),
     /// The driver is done with the oldest frame it was handed (the send callback).
     Sent {
         /// Whether a unicast frame was acknowledged by the other MAC; true for broadcast.
@@ -133,7 +133,7 @@ pub enum Input<'a> {
 
 /// ESP-NOW data as the radio delivers it.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
+pub struct ReceivedFrame<'a> {
     /// Header and payload of the component.
     pub data: &'a [u8],
     /// Sender on the air (address 2): the originator, or the node that forwarded it.
@@ -148,7 +148,7 @@ pub struct Frame<'a> {
 
 /// ESP-NOW data whose header has been parsed once, for all the nodes that hear it.
 #[derive(Clone, Copy, Debug)]
-pub struct Read<'a> {
+pub struct ParsedFrame<'a> {
     data: &'a [u8],
     /// Header; `None` where the data is too short for one.
     header: Option<Header>,
@@ -156,7 +156,7 @@ pub struct Read<'a> {
     plain: bool,
 }
 
-impl<'a> Read<'a> {
+impl<'a> ParsedFrame<'a> {
     /// Parses the component's header.
     #[must_use]
     #[inline]
@@ -178,7 +178,7 @@ pub struct Payload<'a> {
     pub rssi: i8,
     /// Channel of the frame.
     pub channel: u8,
-    /// Next answer of the node, as with [`Output::Data`].
+    /// Next answer of the node, as with [`NodeOutput::Data`].
     pub then: Then,
 }
 
@@ -189,16 +189,16 @@ pub enum Then {
     Poll,
     /// The last answer still holds.
     AsBefore,
-    /// The answer is [`Output::WaitUntil`].
+    /// The answer is [`NodeOutput::WaitUntil`].
     WaitUntil(Instant),
-    /// The answer is [`Output::Idle`].
+    /// The answer is [`NodeOutput::Idle`].
     Idle,
 }
 
 /// Request of a node to its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
-pub enum Output {
+pub enum NodeOutput {
     /// Hand the first `len` bytes of the buffer to the radio (`esp_now_send`). Answer with
     /// [`Input::Sent`] when the transmission is over, or at once with [`Input::Refused`].
     Transmit {
@@ -231,7 +231,7 @@ pub enum Output {
     /// Record this sample.
     Sample(Sample),
     /// Report this event to the application.
-    Event(Event),
+    Event(EspNowEvent),
     /// Wait: there is nothing to do before this instant unless something happens.
     WaitUntil(Instant),
     /// Wait: there is nothing to do unless something happens.

@@ -15,7 +15,7 @@ pub const REMOTE_LINES: usize = 16;
 /// Severity of a log line, `esp_log_level_t`. A threshold lets through its own severity and all
 /// smaller ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum LogLevel {
     /// No line, as a threshold.
     None,
     /// Error, letter `E`.
@@ -31,7 +31,7 @@ pub enum Level {
     Verbose,
 }
 
-impl Level {
+impl LogLevel {
     /// Returns the letter of a line, and its colour in ANSI's SGR where it has one.
     const fn letter(self) -> (char, Option<&'static str>) {
         match self {
@@ -53,16 +53,16 @@ pub const TAG: usize = 24;
 // The order keeps the fields that are read most often together.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Printer {
+pub struct LogPrinter {
     lengths: Deque<u16, REMOTE_LINES>,
     /// Threshold for the UART.
-    pub uart: Level,
+    pub uart: LogLevel,
     /// Threshold for the remote log.
-    pub remote: Level,
+    pub remote: LogLevel,
     /// Threshold for the stored log, which does not exist here.
-    pub flash: Level,
+    pub flash: LogLevel,
     /// Threshold for the application's own sink, which does not exist here.
-    pub custom: Level,
+    pub custom: LogLevel,
     /// Whether lines are coloured (`CONFIG_LOG_COLORS`).
     pub colours: bool,
     /// Bytes and lines lost because a ring was full.
@@ -81,13 +81,13 @@ pub struct PrintDropped {
     pub remote_lines: u32,
 }
 
-impl Default for Printer {
+impl Default for LogPrinter {
     fn default() -> Self {
         Self {
-            uart: Level::Info,
-            remote: Level::None,
-            flash: Level::None,
-            custom: Level::None,
+            uart: LogLevel::Info,
+            remote: LogLevel::None,
+            flash: LogLevel::None,
+            custom: LogLevel::None,
             tags: Tags::default(),
             colours: false,
             dropped: PrintDropped::default(),
@@ -98,10 +98,10 @@ impl Default for Printer {
     }
 }
 
-impl Printer {
+impl LogPrinter {
     /// Sets the threshold of a tag, before any sink (`esp_log_level_set`); `*` sets that of all
     /// tags and forgets the others. Returns false if there is no room for one more tag.
-    pub fn set_tag(&mut self, tag: &[u8], level: Level) -> bool {
+    pub fn set_tag(&mut self, tag: &[u8], level: LogLevel) -> bool {
         self.tags.set(tag, level)
     }
 
@@ -119,7 +119,7 @@ impl Printer {
     }
 
     /// Logs a line: `I (ms) tag: text`, to each sink whose threshold lets it through.
-    pub fn log(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+    pub fn log(&mut self, now: Instant, level: LogLevel, tag: &str, text: fmt::Arguments<'_>) {
         self.open(now, level, tag, text);
         self.close(level, tag);
     }
@@ -127,7 +127,7 @@ impl Printer {
     /// Logs the beginning of a line that is too long for one call. [`part`](Self::part) continues
     /// the line and [`close`](Self::close) ends it. The remote log, whose lines are short, gets
     /// only the beginning.
-    pub fn open(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+    pub fn open(&mut self, now: Instant, level: LogLevel, tag: &str, text: fmt::Arguments<'_>) {
         if level > self.tags.of(tag) {
             return;
         }
@@ -147,14 +147,14 @@ impl Printer {
     }
 
     /// Continues a line that was opened with that level and tag.
-    pub fn part(&mut self, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+    pub fn part(&mut self, level: LogLevel, tag: &str, text: fmt::Arguments<'_>) {
         if level <= self.uart && level <= self.tags.of(tag) {
             self.text(text);
         }
     }
 
     /// Ends a line that was opened with that level and tag.
-    pub fn close(&mut self, level: Level, tag: &str) {
+    pub fn close(&mut self, level: LogLevel, tag: &str) {
         let coloured = self.colours && level.letter().1.is_some();
         let off = if coloured { "\x1b[0m" } else { "" };
         self.part(level, tag, format_args!("{off}\n"));
@@ -228,18 +228,18 @@ impl Printer {
 /// Thresholds by tag.
 #[derive(Clone, Debug)]
 struct Tags {
-    others: Level,
-    own: Vec<(Vec<u8, TAG>, Level), TAGS>,
+    others: LogLevel,
+    own: Vec<(Vec<u8, TAG>, LogLevel), TAGS>,
 }
 
 impl Default for Tags {
     fn default() -> Self {
-        Self { others: Level::Verbose, own: Vec::new() }
+        Self { others: LogLevel::Verbose, own: Vec::new() }
     }
 }
 
 impl Tags {
-    fn set(&mut self, tag: &[u8], level: Level) -> bool {
+    fn set(&mut self, tag: &[u8], level: LogLevel) -> bool {
         if tag == b"*" {
             *self = Self { others: level, own: Vec::new() };
             return true;
@@ -251,13 +251,13 @@ impl Tags {
         Vec::from_slice(tag).is_ok_and(|tag| self.own.push((tag, level)).is_ok())
     }
 
-    fn of(&self, tag: &str) -> Level {
+    fn of(&self, tag: &str) -> LogLevel {
         let own = self.own.iter().find(|(name, _)| name == tag.as_bytes());
         own.map_or(self.others, |&(_, level)| level)
     }
 }
 
-struct UartWriter<'a>(&'a mut Printer);
+struct UartWriter<'a>(&'a mut LogPrinter);
 
 impl Write for UartWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -291,10 +291,10 @@ mod tests {
 
     #[test]
     fn a_line_reaches_the_sinks_that_want_it() {
-        let mut printer = Printer { remote: Level::Warn, ..Printer::default() };
+        let mut printer = LogPrinter { remote: LogLevel::Warn, ..LogPrinter::default() };
         let now = Instant::ZERO + Duration::from_millis(12345);
-        printer.log(now, Level::Info, "app", format_args!("n: {}", 7));
-        printer.log(now, Level::Warn, "app", format_args!("low"));
+        printer.log(now, LogLevel::Info, "app", format_args!("n: {}", 7));
+        printer.log(now, LogLevel::Warn, "app", format_args!("low"));
         let mut buf = [0; 64];
         let len = printer.take_output(&mut buf);
         assert_eq!(&buf[..len], b"I (12345) app: n: 7\r\nW (12345) app: low\r\n");
@@ -305,24 +305,24 @@ mod tests {
 
     #[test]
     fn a_tag_has_its_own_threshold() {
-        let mut printer = Printer::default();
-        assert!(printer.set_tag(b"*", Level::Warn) && printer.set_tag(b"app", Level::Info));
-        let log = |printer: &mut Printer, tag: &str| {
-            printer.log(Instant::ZERO, Level::Info, tag, format_args!("x"));
+        let mut printer = LogPrinter::default();
+        assert!(printer.set_tag(b"*", LogLevel::Warn) && printer.set_tag(b"app", LogLevel::Info));
+        let log = |printer: &mut LogPrinter, tag: &str| {
+            printer.log(Instant::ZERO, LogLevel::Info, tag, format_args!("x"));
             printer.take_output(&mut [0; 64])
         };
         assert_eq!((log(&mut printer, "app"), log(&mut printer, "other")), (14, 0));
-        assert!(printer.set_tag(b"app", Level::Error) && log(&mut printer, "app") == 0);
-        assert!(printer.set_tag(b"*", Level::Info) && log(&mut printer, "app") == 14);
-        assert!((0..TAGS as u8).all(|n| printer.set_tag(&[n], Level::Info)));
-        assert!(!printer.set_tag(b"one more", Level::Info));
+        assert!(printer.set_tag(b"app", LogLevel::Error) && log(&mut printer, "app") == 0);
+        assert!(printer.set_tag(b"*", LogLevel::Info) && log(&mut printer, "app") == 14);
+        assert!((0..TAGS as u8).all(|n| printer.set_tag(&[n], LogLevel::Info)));
+        assert!(!printer.set_tag(b"one more", LogLevel::Info));
     }
 
     #[test]
     fn full_rings_count_what_they_drop() {
-        let mut printer = Printer { remote: Level::Info, ..Printer::default() };
+        let mut printer = LogPrinter { remote: LogLevel::Info, ..LogPrinter::default() };
         for _ in 0..100 {
-            printer.log(Instant::ZERO, Level::Info, "t", format_args!("{:080}", 1));
+            printer.log(Instant::ZERO, LogLevel::Info, "t", format_args!("{:080}", 1));
         }
         assert_eq!(printer.dropped.remote_lines, 89, "eleven fit");
         assert!(printer.dropped.uart_bytes > 0);

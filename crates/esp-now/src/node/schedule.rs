@@ -3,7 +3,7 @@
 //! FreeRTOS would run tasks of one priority in turn; so does this scheduler. A part that wants to
 //! send waits for the one send lock, first come, first served.
 
-use super::task::Step;
+use super::task::TaskStep;
 use espbench_model::time::Instant;
 use heapless::Deque;
 
@@ -11,7 +11,7 @@ use heapless::Deque;
 /// and the application, which only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Part {
+pub enum NodePart {
     /// `espnow_iperf`.
     Iperf,
     /// OTA initiator, which sends images.
@@ -46,7 +46,7 @@ pub enum Part {
     Application,
 }
 
-impl Part {
+impl NodePart {
     /// Number of parts.
     pub const COUNT: usize = 16;
     /// All parts, in the order of their turns.
@@ -86,12 +86,12 @@ enum PartState {
 #[derive(Clone, Debug)]
 pub struct Schedule {
     /// Time of each part's turn: [`Instant::NEVER`] for a part that waits for no time.
-    due: [Instant; Part::COUNT],
+    due: [Instant; NodePart::COUNT],
     /// Earliest of these times.
     soonest: Instant,
-    states: [PartState; Part::COUNT],
-    lock: Deque<Part, { Part::COUNT }>,
-    holder: Option<Part>,
+    states: [PartState; NodePart::COUNT],
+    lock: Deque<NodePart, { NodePart::COUNT }>,
+    holder: Option<NodePart>,
     next: usize,
 }
 
@@ -99,9 +99,9 @@ impl Default for Schedule {
     /// Gives every part a turn at the start.
     fn default() -> Self {
         Self {
-            due: [Instant::ZERO; Part::COUNT],
+            due: [Instant::ZERO; NodePart::COUNT],
             soonest: Instant::ZERO,
-            states: [PartState::Until; Part::COUNT],
+            states: [PartState::Until; NodePart::COUNT],
             lock: Deque::new(),
             holder: None,
             next: 0,
@@ -118,21 +118,21 @@ impl Schedule {
     }
 
     /// Returns the next part whose turn it is at `now`.
-    pub fn ready(&mut self, now: Instant) -> Option<Part> {
+    pub fn ready(&mut self, now: Instant) -> Option<NodePart> {
         if self.soonest > now {
             return None;
         }
-        for step in 0..Part::COUNT {
-            let at = (self.next + step) % Part::COUNT;
+        for step in 0..NodePart::COUNT {
+            let at = (self.next + step) % NodePart::COUNT;
             if self.due[at] <= now && self.states[at] == PartState::Until {
-                self.next = (at + 1) % Part::COUNT;
-                return Some(Part::ALL[at]);
+                self.next = (at + 1) % NodePart::COUNT;
+                return Some(NodePart::ALL[at]);
             }
         }
         None
     }
 
-    fn set(&mut self, part: Part, state: PartState, due: Instant) {
+    fn set(&mut self, part: NodePart, state: PartState, due: Instant) {
         self.states[part as usize] = state;
         let before = core::mem::replace(&mut self.due[part as usize], due);
         if due <= self.soonest {
@@ -143,11 +143,11 @@ impl Schedule {
     }
 
     /// Takes note of a part's answer to its turn.
-    pub fn answered(&mut self, part: Part, step: Step) {
+    pub fn answered(&mut self, part: NodePart, step: TaskStep) {
         let (state, due) = match step {
-            Step::Idle => (PartState::Idle, Instant::NEVER),
-            Step::Until(t) => (PartState::Until, t),
-            Step::Send => {
+            TaskStep::Idle => (PartState::Idle, Instant::NEVER),
+            TaskStep::Until(t) => (PartState::Until, t),
+            TaskStep::Send => {
                 // Each part waits at most once, so the queue has room for all of them.
                 let _ = self.lock.push_back(part);
                 (PartState::Wants, Instant::NEVER)
@@ -157,14 +157,14 @@ impl Schedule {
     }
 
     /// Gives a part a turn because something arrived for it, unless the part is sending.
-    pub fn wake(&mut self, part: Part) {
+    pub fn wake(&mut self, part: NodePart) {
         if matches!(self.states[part as usize], PartState::Idle | PartState::Until) {
             self.set(part, PartState::Until, Instant::ZERO);
         }
     }
 
     /// Gives the free lock to the part that has waited longest, and returns that part.
-    pub fn take_lock(&mut self) -> Option<Part> {
+    pub fn take_lock(&mut self) -> Option<NodePart> {
         if self.holder.is_some() {
             return None;
         }
@@ -175,7 +175,7 @@ impl Schedule {
     }
 
     /// Gives the lock to a part that did not wait; returns false if it is not free.
-    pub fn try_lock(&mut self, part: Part) -> bool {
+    pub fn try_lock(&mut self, part: NodePart) -> bool {
         let free = self.holder.is_none() && self.lock.is_empty();
         if free {
             self.holder = Some(part);
@@ -192,7 +192,7 @@ impl Schedule {
 
     /// Releases the lock at the end of a transmission, gives its holder a turn, and returns the
     /// holder.
-    pub fn release(&mut self) -> Option<Part> {
+    pub fn release(&mut self) -> Option<NodePart> {
         let part = self.holder.take()?;
         self.set(part, PartState::Until, Instant::ZERO);
         Some(part)
@@ -200,7 +200,7 @@ impl Schedule {
 
     /// Returns whether a part has nothing to do until something arrives for it.
     #[must_use]
-    pub fn is_idle(&self, part: Part) -> bool {
+    pub fn is_idle(&self, part: NodePart) -> bool {
         self.states[part as usize] == PartState::Idle
     }
 
@@ -218,13 +218,13 @@ mod tests {
 
     fn idle() -> Schedule {
         let mut schedule = Schedule::default();
-        Part::ALL.into_iter().for_each(|part| schedule.answered(part, Step::Idle));
+        NodePart::ALL.into_iter().for_each(|part| schedule.answered(part, TaskStep::Idle));
         schedule
     }
 
     #[test]
     fn parts_are_numbered_in_order() {
-        for (i, part) in Part::ALL.into_iter().enumerate() {
+        for (i, part) in NodePart::ALL.into_iter().enumerate() {
             assert_eq!(part as usize, i);
         }
     }
@@ -233,29 +233,29 @@ mod tests {
     fn those_that_yield_take_turns() {
         let mut schedule = idle();
         let now = Instant::from_nanos(5);
-        schedule.wake(Part::Iperf);
-        schedule.wake(Part::Log);
+        schedule.wake(NodePart::Iperf);
+        schedule.wake(NodePart::Log);
         let mut order = std::vec::Vec::new();
         for _ in 0..4 {
             let part = schedule.ready(now).expect("two are ready");
-            schedule.answered(part, Step::Until(now));
+            schedule.answered(part, TaskStep::Until(now));
             order.push(part);
         }
-        assert_eq!(order, [Part::Iperf, Part::Log, Part::Iperf, Part::Log]);
+        assert_eq!(order, [NodePart::Iperf, NodePart::Log, NodePart::Iperf, NodePart::Log]);
     }
 
     #[test]
     fn the_lock_goes_to_who_asked_first_and_a_sender_is_not_run() {
         let mut schedule = idle();
-        schedule.answered(Part::Log, Step::Send);
-        schedule.answered(Part::Iperf, Step::Send);
-        assert!(!schedule.try_lock(Part::Application), "others wait");
-        assert_eq!(schedule.take_lock(), Some(Part::Log));
+        schedule.answered(NodePart::Log, TaskStep::Send);
+        schedule.answered(NodePart::Iperf, TaskStep::Send);
+        assert!(!schedule.try_lock(NodePart::Application), "others wait");
+        assert_eq!(schedule.take_lock(), Some(NodePart::Log));
         assert_eq!(schedule.take_lock(), None);
-        schedule.wake(Part::Log);
+        schedule.wake(NodePart::Log);
         assert_eq!(schedule.ready(Instant::NEVER), None);
-        assert_eq!(schedule.release(), Some(Part::Log));
-        assert_eq!(schedule.ready(Instant::ZERO), Some(Part::Log));
-        assert_eq!(schedule.take_lock(), Some(Part::Iperf));
+        assert_eq!(schedule.release(), Some(NodePart::Log));
+        assert_eq!(schedule.ready(Instant::ZERO), Some(NodePart::Log));
+        assert_eq!(schedule.take_lock(), Some(NodePart::Iperf));
     }
 }

@@ -5,10 +5,10 @@
 //! in turn. One transmission holds the send lock at a time; a part composes its payload once it
 //! holds the lock, so that no part needs a buffer of its own.
 
-use super::air::{Air, Country};
-use super::board::{Board, Work};
-use super::print::{Level, Printer};
-use super::security::{Keys, Policy};
+use super::air::{Country, RadioSettings};
+use super::board::{Board, CpuWork};
+use super::print::{LogLevel, LogPrinter};
+use super::security::{NodeKeys, Policy};
 use super::tick::Tick;
 use crate::component::{Compat, DataType, FrameConfig};
 use core::fmt;
@@ -24,7 +24,7 @@ pub const EVENTS: usize = 8;
 
 /// Next step of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum TaskStep {
     /// The part wants to send: [`Task::compose`] is called when the send lock is free, and
     /// [`Task::sent`] when the transmission is over. The part does not run before that.
     Send,
@@ -37,7 +37,7 @@ pub enum Step {
 
 /// A transmission, as its sender describes it (`espnow_send`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct SendRequest {
     /// Data type of the frame.
     pub data_type: DataType,
     /// Destination in the header: address, broadcast or group.
@@ -55,7 +55,7 @@ pub struct Outgoing {
 
 /// Outcome of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TransmitOutcome {
     /// `ESP_OK`: on the air, delivered to the MAC of the destination, or acknowledged, as
     /// requested.
     Done {
@@ -70,7 +70,7 @@ pub enum Outcome {
     Refused,
 }
 
-impl Outcome {
+impl TransmitOutcome {
     /// Returns whether the outcome is `ESP_OK`.
     #[must_use]
     pub const fn is_done(self) -> bool {
@@ -99,19 +99,19 @@ pub struct Received<'a> {
 pub trait Task {
     /// Runs until the part must wait. Called when a wait is over, after [`sent`](Self::sent), and
     /// after something arrived for the part.
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step;
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep;
 
     /// Writes the payload, now that the lock is held, and returns how to send it. `None` if there
     /// is nothing to send after all.
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing>;
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest>;
 
     /// Reports the outcome of the transmission to the part.
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome);
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome);
 }
 
 /// An event that the node reports to the application (`ESP_EVENT_ESPNOW`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum EspNowEvent {
     /// 0x200: a device was bound.
     Bound(Mac, u32),
     /// 0x201: a device was unbound.
@@ -157,7 +157,7 @@ pub enum Event {
     Secured(Mac),
     /// 0x601: a handshake failed.
     SecurityFailed(Mac),
-    /// The device has received Wi-Fi credentials; [`Key::Wifi`](super::board::Key::Wifi) holds
+    /// The device has received Wi-Fi credentials; [`NvsKey::Wifi`](super::board::NvsKey::Wifi) holds
     /// them.
     Provisioned(Mac),
     /// 0x502: time was synchronized.
@@ -168,8 +168,8 @@ pub enum Event {
         drift_ms: i32,
     },
     /// A transmission of the application has ended.
-    Sent(Outcome),
-    /// The board shall join the network of [`Key::Wifi`](super::board::Key::Wifi) (`wifi_config
+    Sent(TransmitOutcome),
+    /// The board shall join the network of [`NvsKey::Wifi`](super::board::NvsKey::Wifi) (`wifi_config
     /// -s`).
     Connect,
     /// The board shall leave its network (`wifi_config -d`).
@@ -191,7 +191,7 @@ pub enum BindError {
 
 /// Build and setup of a node. They do not change while it runs, except by console commands.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct NodeSettings {
     /// Release of the component and of ESP-IDF.
     pub compat: Compat,
     /// Period of the FreeRTOS tick.
@@ -217,8 +217,8 @@ pub struct Settings {
     pub restore_channel: bool,
     /// Level of the line with the result of a ping's report; the two lines above it are
     /// information. In Espressif's test report of many devices, the firmware was built for the test
-    /// and this is [`Level::Error`].
-    pub ping_report: Level,
+    /// and this is [`LogLevel::Error`].
+    pub ping_report: LogLevel,
     /// Country that Wi-Fi starts with.
     pub country: Country,
     /// Facts of the build, as `beacon` and `version` print them.
@@ -252,7 +252,7 @@ impl Default for BuildInfo {
     }
 }
 
-impl Default for Settings {
+impl Default for NodeSettings {
     fn default() -> Self {
         Self {
             compat: Compat::default(),
@@ -265,7 +265,7 @@ impl Default for Settings {
             tx_buffers: 32,
             queue: super::engine::QUEUE,
             restore_channel: false,
-            ping_report: Level::Info,
+            ping_report: LogLevel::Info,
             country: Country::WORLD,
             build: BuildInfo::default(),
         }
@@ -297,34 +297,34 @@ pub struct Shared {
     /// Processor time that was spent and not yet waited for, in nanoseconds.
     pub busy_ns: u64,
     /// Radio settings.
-    pub air: Air,
+    pub air: RadioSettings,
     /// Number of samples and events that were lost because the driver did not take them in time.
     pub lost: u32,
     /// Number of samples and events that wait.
     waiting: u8,
     /// Build and setup of the node.
-    pub settings: Settings,
+    pub settings: NodeSettings,
     /// Console output and remote log.
-    pub print: Printer,
+    pub print: LogPrinter,
     /// Keys of the application layer.
-    pub keys: Keys,
+    pub keys: NodeKeys,
     samples: Deque<Sample, SAMPLES>,
-    events: Deque<Event, EVENTS>,
+    events: Deque<EspNowEvent, EVENTS>,
 }
 
 impl Shared {
     /// Creates the shared state of a node with that address.
     #[must_use]
-    pub fn new(mac: Mac, settings: Settings) -> Self {
+    pub fn new(mac: Mac, settings: NodeSettings) -> Self {
         let country = settings.country;
         Self {
             busy_ns: 0,
-            air: Air { country, wifi_country: country, ..Air::new(mac) },
+            air: RadioSettings { country, wifi_country: country, ..RadioSettings::new(mac) },
             lost: 0,
             waiting: 0,
             settings,
-            print: Printer::default(),
-            keys: Keys::default(),
+            print: LogPrinter::default(),
+            keys: NodeKeys::default(),
             samples: Deque::new(),
             events: Deque::new(),
         }
@@ -354,7 +354,7 @@ impl Shared {
     }
 
     /// Takes the oldest event that waits.
-    pub fn take_event(&mut self) -> Option<Event> {
+    pub fn take_event(&mut self) -> Option<EspNowEvent> {
         let event = self.events.pop_front();
         self.waiting = self.waiting.saturating_sub(u8::from(event.is_some()));
         event
@@ -373,11 +373,11 @@ pub struct Cx<'a> {
 
 impl Cx<'_> {
     /// Logs a line.
-    pub fn log(&mut self, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+    pub fn log(&mut self, level: LogLevel, tag: &str, text: fmt::Arguments<'_>) {
         let before = self.shared.print.waiting();
         self.shared.print.log(self.now, level, tag, text);
         let bytes = self.shared.print.waiting().saturating_sub(before) as u32;
-        self.spend(Work::Print { bytes });
+        self.spend(CpuWork::Print { bytes });
     }
 
     /// Prints plain text on the console.
@@ -385,12 +385,12 @@ impl Cx<'_> {
         let before = self.shared.print.waiting();
         self.shared.print.text(text);
         let bytes = self.shared.print.waiting().saturating_sub(before) as u32;
-        self.spend(Work::Print { bytes });
+        self.spend(CpuWork::Print { bytes });
     }
 
     /// Spends the processor time of some work.
     #[inline]
-    pub fn spend(&mut self, work: Work) {
+    pub fn spend(&mut self, work: CpuWork) {
         self.shared.busy_ns = self.shared.busy_ns.saturating_add(self.board.cost_ns(work));
     }
 
@@ -419,7 +419,7 @@ impl Cx<'_> {
     }
 
     /// Reports an event to the application.
-    pub fn event(&mut self, event: Event) {
+    pub fn event(&mut self, event: EspNowEvent) {
         let kept = self.shared.events.push_back(event).is_ok();
         self.shared.count_report(kept);
     }

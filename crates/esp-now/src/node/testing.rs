@@ -3,9 +3,9 @@
 
 use super::board::BareBoard;
 use super::engine::{Action, Delivery, Engine, FRAME_MAX, Next};
-use super::task::{Cx, Outcome, Outgoing, Settings, Shared};
+use super::task::{Cx, NodeSettings, SendRequest, Shared, TransmitOutcome};
 use super::tick::Tick;
-use super::{Frame, board};
+use super::{ReceivedFrame, board};
 use crate::component::{DataType, FrameConfig, Header};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -28,14 +28,14 @@ pub(crate) fn ms(ms: u64) -> Instant {
 }
 
 /// Returns settings with a tick of `hz` hertz.
-pub(crate) fn settings(hz: u32) -> Settings {
-    Settings { tick: Tick::from_hz(hz), ..Settings::default() }
+pub(crate) fn settings(hz: u32) -> NodeSettings {
+    NodeSettings { tick: Tick::from_hz(hz), ..NodeSettings::default() }
 }
 
 /// Returns a transmission of DATA that waits for ever.
-pub(crate) fn outgoing(dest: Mac, config: FrameConfig, len: usize) -> Outgoing {
+pub(crate) fn outgoing(dest: Mac, config: FrameConfig, len: usize) -> SendRequest {
     let data_type = DataType::Data;
-    Outgoing { data_type, dest, config, magic: 0x1234, len, wait: Duration::MAX }
+    SendRequest { data_type, dest, config, magic: 0x1234, len, wait: Duration::MAX }
 }
 
 /// A frame on the air.
@@ -61,14 +61,14 @@ impl Aired {
 }
 
 /// A node with an engine and no services.
-pub(crate) struct Station {
+pub(crate) struct TestStation {
     pub(crate) engine: Engine,
     pub(crate) shared: Shared,
     pub(crate) board: BareBoard,
     /// Payloads that its services were handed.
     pub(crate) inbox: Vec<(Delivery, Vec<u8>)>,
     /// Outcomes of its transmissions, with their times.
-    pub(crate) outcomes: Vec<(Instant, Outcome)>,
+    pub(crate) outcomes: Vec<(Instant, TransmitOutcome)>,
     /// Number of frames that the driver takes before it refuses.
     pub(crate) room: usize,
     /// Whether the driver never answers.
@@ -78,9 +78,9 @@ pub(crate) struct Station {
     driver: VecDeque<(Instant, Aired)>,
 }
 
-impl Station {
+impl TestStation {
     /// Creates a station that receives DATA.
-    pub(crate) fn new(n: usize, settings: Settings) -> Self {
+    pub(crate) fn new(n: usize, settings: NodeSettings) -> Self {
         let mut shared = Shared::new(mac(n), settings);
         shared.air.listen(DataType::Data, true);
         Self {
@@ -103,10 +103,10 @@ impl Station {
     }
 
     /// Starts a transmission of these bytes.
-    pub(crate) fn send(&mut self, now: Instant, out: &Outgoing, payload: &[u8]) {
+    pub(crate) fn send(&mut self, now: Instant, out: &SendRequest, payload: &[u8]) {
         let (engine, mut cx) = self.parts(now);
         engine.payload_mut(&cx)[..payload.len()].copy_from_slice(payload);
-        assert!(engine.start(&mut cx, &Outgoing { len: payload.len(), ..*out }));
+        assert!(engine.start(&mut cx, &SendRequest { len: payload.len(), ..*out }));
     }
 
     /// Takes the text printed since the last call.
@@ -170,25 +170,25 @@ impl Station {
 pub(crate) type Hears = Box<dyn FnMut(&Aired, usize) -> Option<i8>>;
 
 /// Stations that hear each other.
-pub(crate) struct Medium {
+pub(crate) struct TestMedium {
     pub(crate) now: Instant,
-    pub(crate) stations: Vec<Station>,
+    pub(crate) stations: Vec<TestStation>,
     /// All frames that were sent.
     pub(crate) log: Vec<Aired>,
     /// Rule for reception; at first every station hears every frame, at -40 dBm.
     pub(crate) hears: Hears,
 }
 
-impl Medium {
+impl TestMedium {
     /// Creates `count` stations with equal settings.
-    pub(crate) fn new(count: usize, settings: &Settings) -> Self {
-        let stations = (0..count).map(|n| Station::new(n, settings.clone())).collect();
+    pub(crate) fn new(count: usize, settings: &NodeSettings) -> Self {
+        let stations = (0..count).map(|n| TestStation::new(n, settings.clone())).collect();
         let hears = Box::new(|_: &Aired, _| Some(-40));
         Self { now: Instant::ZERO, stations, log: Vec::new(), hears }
     }
 
     /// Starts a transmission of station `n`.
-    pub(crate) fn send(&mut self, n: usize, out: &Outgoing, payload: &[u8]) {
+    pub(crate) fn send(&mut self, n: usize, out: &SendRequest, payload: &[u8]) {
         self.stations[n].send(self.now, out, payload);
     }
 
@@ -231,7 +231,7 @@ impl Medium {
                 }
                 let Some(rssi) = (self.hears)(&aired, other) else { continue };
                 delivered = true;
-                let frame = Frame {
+                let frame = ReceivedFrame {
                     data: &aired.data,
                     transmitter: mac(n),
                     receiver: aired.to,

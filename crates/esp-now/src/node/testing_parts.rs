@@ -1,8 +1,10 @@
 //! A few nodes of one part each on virtual time, without an engine, for tests of single parts. A
 //! rule decides whether a frame reaches each node that receives on its channel.
 
-use super::board::{BareBoard, Board, Key};
-use super::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use super::board::{BareBoard, Board, NvsKey};
+use super::task::{
+    Cx, EspNowEvent, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use super::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
@@ -21,7 +23,7 @@ pub(crate) enum Hop {
 }
 
 /// One copy on its way to a receiver.
-pub(crate) struct Flight<'a> {
+pub(crate) struct CopyInFlight<'a> {
     pub(crate) from: usize,
     pub(crate) payload: &'a [u8],
 }
@@ -29,7 +31,7 @@ pub(crate) struct Flight<'a> {
 /// A board that keeps values and records what its pins did.
 pub(crate) struct TestBoard {
     chance: BareBoard,
-    pub(crate) stored: Vec<(Key, Vec<u8>)>,
+    pub(crate) stored: Vec<(NvsKey, Vec<u8>)>,
     pub(crate) pins: Vec<(u8, bool)>,
 }
 
@@ -38,20 +40,20 @@ impl Board for TestBoard {
         self.chance.random(out);
     }
 
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let (_, value) = self.stored.iter().find(|(k, _)| *k == key)?;
         let len = value.len().min(out.len());
         out[..len].copy_from_slice(&value[..len]);
         Some(len)
     }
 
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         self.forget(key);
         self.stored.push((key, value.into()));
         true
     }
 
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: NvsKey) {
         self.stored.retain(|(k, _)| *k != key);
     }
 
@@ -60,32 +62,32 @@ impl Board for TestBoard {
     }
 }
 
-pub(crate) struct Node<P> {
+pub(crate) struct TestNode<P> {
     pub(crate) part: P,
     pub(crate) shared: Shared,
     pub(crate) board: TestBoard,
     pub(crate) printed: String,
     pub(crate) samples: Vec<Sample>,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<EspNowEvent>,
     wake: Instant,
     sending: bool,
 }
 
 enum Due {
-    Sent(usize, Outcome),
-    Frame(usize, Mac, Outgoing, Vec<u8>, u8),
+    Sent(usize, TransmitOutcome),
+    Frame(usize, Mac, SendRequest, Vec<u8>, u8),
 }
 
-type Rule = Box<dyn FnMut(&Flight<'_>) -> Hop>;
+type Rule = Box<dyn FnMut(&CopyInFlight<'_>) -> Hop>;
 
-pub(crate) struct World<P: Task> {
+pub(crate) struct TaskTestbed<P: Task> {
     pub(crate) now: Instant,
-    pub(crate) nodes: Vec<Node<P>>,
+    pub(crate) nodes: Vec<TestNode<P>>,
     /// Air time of a copy.
     pub(crate) airtime: Duration,
     pub(crate) rule: Rule,
     /// Frames that were sent, and their payloads, as they were composed.
-    pub(crate) log: Vec<(usize, Outgoing, Vec<u8>)>,
+    pub(crate) log: Vec<(usize, SendRequest, Vec<u8>)>,
     receive: fn(&mut P, &mut Cx<'_>, &Received<'_>),
     due: Vec<(Instant, Due)>,
 }
@@ -94,11 +96,11 @@ pub(crate) fn mac(n: usize) -> Mac {
     Mac([0x24, 0x0A, 0xC4, 0, (n >> 8) as u8, n as u8 + 1])
 }
 
-impl<P: Task + Default> World<P> {
+impl<P: Task + Default> TaskTestbed<P> {
     pub(crate) fn new(nodes: usize, receive: fn(&mut P, &mut Cx<'_>, &Received<'_>)) -> Self {
         let node = |n| {
-            let settings = Settings { tick: Tick::from_hz(1000), ..Settings::default() };
-            Node {
+            let settings = NodeSettings { tick: Tick::from_hz(1000), ..NodeSettings::default() };
+            TestNode {
                 part: P::default(),
                 shared: Shared::new(mac(n), settings),
                 board: TestBoard {
@@ -146,10 +148,10 @@ impl<P: Task + Default> World<P> {
             turns += 1;
             assert!(turns < 10_000, "no end at {now:?}");
             match step {
-                Step::Send => self.send(n),
-                Step::Until(at) if at <= now => {}
-                Step::Until(at) => return self.nodes[n].wake = at,
-                Step::Idle => return self.nodes[n].wake = Instant::NEVER,
+                TaskStep::Send => self.send(n),
+                TaskStep::Until(at) if at <= now => {}
+                TaskStep::Until(at) => return self.nodes[n].wake = at,
+                TaskStep::Idle => return self.nodes[n].wake = Instant::NEVER,
             }
         }
     }
@@ -181,7 +183,7 @@ impl<P: Task + Default> World<P> {
         let fits = out.len <= node.shared.settings.compat.data_max();
         self.log.push((n, out, payload.clone()));
         if !fits {
-            return self.due.push((now, Due::Sent(n, Outcome::Refused)));
+            return self.due.push((now, Due::Sent(n, TransmitOutcome::Refused)));
         }
         let mut end = now;
         let mut delivered = false;
@@ -200,7 +202,7 @@ impl<P: Task + Default> World<P> {
                 if to == n || air.channel != channel || !meant {
                     continue;
                 }
-                let hop = (self.rule)(&Flight { from: n, payload: &payload });
+                let hop = (self.rule)(&CopyInFlight { from: n, payload: &payload });
                 delivered |= hop == Hop::Arrives;
                 // All copies carry one magic: the engine lets one of them through.
                 if hop != Hop::Lost && !reached.contains(&to) {
@@ -214,10 +216,10 @@ impl<P: Task + Default> World<P> {
             }
         }
         let outcome = match (delivered, out.config.broadcast, out.config.ack) {
-            (true, ..) | (_, true, false) => Outcome::Done { attempts },
-            (false, true, true) if out.dest.is_broadcast() => Outcome::Done { attempts },
-            (false, _, true) => Outcome::TimedOut,
-            (false, false, false) => Outcome::Failed,
+            (true, ..) | (_, true, false) => TransmitOutcome::Done { attempts },
+            (false, true, true) if out.dest.is_broadcast() => TransmitOutcome::Done { attempts },
+            (false, _, true) => TransmitOutcome::TimedOut,
+            (false, false, false) => TransmitOutcome::Failed,
         };
         self.due.push((end, Due::Sent(n, outcome)));
     }

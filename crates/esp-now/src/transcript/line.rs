@@ -8,7 +8,7 @@
 //! ```
 
 use super::scan::LineCursor;
-use crate::node::print::Level;
+use crate::node::print::LogLevel;
 use espbench_ieee80211::mac::Mac;
 
 /// Parts of a line.
@@ -39,7 +39,7 @@ pub struct MonitorPrefix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogHeader<'a> {
     /// Severity.
-    pub level: Level,
+    pub level: LogLevel,
     /// Whole milliseconds since the device's start. 32 bits on the device: they start again after
     /// 49.7 days.
     pub ms: u32,
@@ -78,11 +78,11 @@ fn prefix(text: &str) -> Option<(MonitorPrefix, &str)> {
 fn header(text: &str) -> Option<(LogHeader<'_>, &str)> {
     let (letter, rest) = text.split_at_checked(1)?;
     let level = match letter {
-        "E" => Level::Error,
-        "W" => Level::Warn,
-        "I" => Level::Info,
-        "D" => Level::Debug,
-        "V" => Level::Verbose,
+        "E" => LogLevel::Error,
+        "W" => LogLevel::Warn,
+        "I" => LogLevel::Info,
+        "D" => LogLevel::Debug,
+        "V" => LogLevel::Verbose,
         _ => return None,
     };
     let mut scan = LineCursor::new(rest.strip_prefix(" (")?);
@@ -107,7 +107,7 @@ mod tests {
             ConsoleLine::parse("[24:0a:c4:00:00:01][1][-40]: W (12) iperf_cmd: seq=3: x", false);
         let mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
         assert_eq!(line.remote, Some(MonitorPrefix { mac, channel: 1, rssi: -40 }));
-        assert_eq!(line.log, Some(LogHeader { level: Level::Warn, ms: 12, tag: "iperf_cmd" }));
+        assert_eq!(line.log, Some(LogHeader { level: LogLevel::Warn, ms: 12, tag: "iperf_cmd" }));
         assert_eq!((line.text, line.tag()), ("seq=3: x", "iperf_cmd"));
         let bare = ConsoleLine::parse("I (5) tag:", true);
         assert_eq!((bare.tag(), bare.text, bare.cut), ("tag", "", true));

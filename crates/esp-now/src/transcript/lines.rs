@@ -16,7 +16,7 @@ const SEQUENCE: u8 = 32;
 
 /// A piece of the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum TranscriptPiece<'a> {
     /// A line that is not empty.
     Line {
         /// Text of the line, without line end and control characters.
@@ -151,7 +151,7 @@ impl<const N: usize> LineSplitter<N> {
 
     /// Takes bytes from the front of `bytes` and returns the next piece; `None` when all are taken
     /// and no piece is complete. The pieces do not depend on how the bytes are cut into chunks.
-    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Piece<'_>> {
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<TranscriptPiece<'_>> {
         loop {
             if self.sealed.is_some() {
                 let Some(part) = self.part() else {
@@ -168,8 +168,8 @@ impl<const N: usize> LineSplitter<N> {
             }
             match step {
                 ByteEffect::Nothing => {}
-                ByteEffect::Query(query) => return Some(Piece::Query(query)),
-                ByteEffect::Prompt => return Some(Piece::Prompt),
+                ByteEffect::Query(query) => return Some(TranscriptPiece::Query(query)),
+                ByteEffect::Prompt => return Some(TranscriptPiece::Prompt),
                 ByteEffect::Seal | ByteEffect::SealBefore => self.seal(),
             }
         }
@@ -344,14 +344,14 @@ impl<const N: usize> LineSplitter<N> {
         }
     }
 
-    fn piece(&mut self, part: LinePart) -> Piece<'_> {
+    fn piece(&mut self, part: LinePart) -> TranscriptPiece<'_> {
         let bytes = self.buf.get(part.start..part.end).unwrap_or_default();
         let text = core::str::from_utf8(bytes).unwrap_or_default();
         if part.echo {
-            return Piece::Echo(text.trim_ascii_end());
+            return TranscriptPiece::Echo(text.trim_ascii_end());
         }
         self.counts.lines = self.counts.lines.saturating_add(1);
-        Piece::Line { text: text.trim_ascii_end(), cut: self.cut && part.last }
+        TranscriptPiece::Line { text: text.trim_ascii_end(), cut: self.cut && part.last }
     }
 }
 

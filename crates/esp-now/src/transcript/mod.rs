@@ -2,10 +2,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`lines`] | splits bytes in chunks of any size into [`Piece`]s: lines without control sequences, prompts, questions to the terminal |
+//! | [`lines`] | splits bytes in chunks of any size into [`TranscriptPiece`]s: lines without control sequences, prompts, questions to the terminal |
 //! | [`line`](mod@line) | parts of a line: a monitor's prefix, level, time, tag, text |
 //! | [`item`] | content of a line: one type for every report line of the esp-now component |
-//! | [`session`] | several lines together: [`Sample`](espbench_model::sample::Sample)s and [`Finding`]s, with the component's miscounts corrected |
+//! | [`session`] | several lines together: [`Sample`](espbench_model::sample::Sample)s and [`TestResult`]s, with the component's miscounts corrected |
 //!
 //! ```
 //! use esp_now::transcript::{LineSplitter, TranscriptEntry, TranscriptSession};
@@ -31,7 +31,7 @@ mod scan;
 pub mod session;
 mod split;
 
-pub use item::{Item, TranscriptEntry};
+pub use item::{TranscriptEntry, TranscriptItem};
 pub use line::{ConsoleLine, LogHeader, MonitorPrefix};
-pub use lines::{LineCounts, LineSplitter, Piece, Query};
-pub use session::{Finding, SessionOutput, TranscriptSession};
+pub use lines::{LineCounts, LineSplitter, Query, TranscriptPiece};
+pub use session::{SessionOutput, TestResult, TranscriptSession};

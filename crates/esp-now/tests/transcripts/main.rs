@@ -9,7 +9,8 @@ mod escapes;
 
 use escapes::bytes;
 use esp_now::transcript::{
-    Item, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
+    LineSplitter, SessionOutput, TranscriptEntry, TranscriptItem, TranscriptPiece,
+    TranscriptSession,
 };
 use espbench_model::sample::{Interval, Probe, Sample};
 use espbench_model::time::Instant;
@@ -68,11 +69,11 @@ fn write_entry(out: &mut String, entry: &TranscriptEntry<'_>) {
         write!(out, "{:?} {} {}: ", log.level, log.ms, log.tag).unwrap();
     }
     match entry.item {
-        Item::Echo | Item::Other | Item::Heading => {
+        TranscriptItem::Echo | TranscriptItem::Other | TranscriptItem::Heading => {
             let cut = if line.cut { " (cut)" } else { "" };
             writeln!(out, "{:?}{cut} {:?}", entry.item, line.text).unwrap();
         }
-        Item::Devices(list) => {
+        TranscriptItem::Devices(list) => {
             let macs: Vec<_> = list.macs().collect();
             writeln!(out, "Devices {} {macs:?}", list.num).unwrap();
         }
@@ -85,7 +86,7 @@ fn read(bytes: &[u8], chunk: usize) -> String {
     let mut lines = Box::new(LineSplitter::<512>::new());
     let mut session = Box::new(TranscriptSession::<16>::new());
     let mut out = String::new();
-    let mut take = |piece: Piece<'_>| {
+    let mut take = |piece: TranscriptPiece<'_>| {
         let entry = TranscriptEntry::of(piece);
         write_entry(&mut out, &entry);
         write_made(&mut out, &session.take(&entry));

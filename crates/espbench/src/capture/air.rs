@@ -14,7 +14,7 @@
 
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
-use esp_now::frame::{ActionFrame, MPDU_MAX, Version};
+use esp_now::frame::{ActionFrame, EspNowVersion, MPDU_MAX};
 use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Preamble};
 use espbench_dot11::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
 use espbench_dot11::radio::{Airtime, WifiMode};
@@ -166,7 +166,7 @@ impl<W: Write> AirCapture<W> {
                     sequence: flight.sequence,
                     retry: flight.attempt > 1,
                     random: random(flight),
-                    version: Version::of_data(content.data.len()),
+                    version: EspNowVersion::of_data(content.data.len()),
                 };
                 mpdu.emit_with_fcs(content.data, &mut self.buf)
             }

@@ -2,7 +2,7 @@
 
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
-use esp_now::frame::{ActionFrame, MPDU_MAX, Version};
+use esp_now::frame::{ActionFrame, EspNowVersion, MPDU_MAX};
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{Airtime, Hr, WifiMode};
 use espbench_ieee80211::mpdu::AckFrame;
@@ -57,7 +57,7 @@ impl<W: Write> Capture<W> {
             sequence: on_air.sequence,
             retry: on_air.attempt > 1,
             random: random(on_air),
-            version: Version::of_data(on_air.data.len()),
+            version: EspNowVersion::of_data(on_air.data.len()),
         };
         let mut buf = [0; MPDU_MAX];
         let len = mpdu.emit_with_fcs(on_air.data, &mut buf).unwrap_or(0);

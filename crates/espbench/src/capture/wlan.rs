@@ -239,7 +239,7 @@ impl<W: Write> Wlan<W> {
             sequence: mpdu.sequence,
             retry: mpdu.attempt > 1,
             random: [0; 4],
-            version: frame::Version::V1,
+            version: frame::EspNowVersion::V1,
         };
         let body = (mpdu.octets as usize).checked_sub(frame::mpdu_len(0))?;
         frame.emit_with_fcs([0; frame::ELEMENT_MAX].get(..body)?, &mut self.buf)

@@ -2,7 +2,7 @@
 
 use super::common::MeasureArgs;
 use super::file;
-use super::flow::{self, Job, Live};
+use super::flow::{self, Live, Measurement};
 use super::output;
 use crate::respond::echo::SKETCH_PORT;
 use crate::target::spec;
@@ -73,8 +73,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let set = flow::set_of(vec![plan])?;
     let mut raw = args.csv_raw.as_ref().map(|_| RawRows::default());
     let live = raw.as_mut().map(|rows| -> Live<'_> { Box::new(|sample| rows.add(sample)) });
-    let job =
-        Job { set, target_text, target, args: &args.measure, live, prints: flow::Prints::Nothing };
+    let job = Measurement {
+        set,
+        target_text,
+        target,
+        args: &args.measure,
+        live,
+        prints: flow::Prints::Nothing,
+    };
     let status = flow::measure(job)?;
     if let (Some(path), Some(rows)) = (&args.csv_raw, raw) {
         rows.append(path).with_context(|| output::cannot_write(path))?;

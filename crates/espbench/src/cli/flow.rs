@@ -3,16 +3,16 @@
 use super::common::{Format, MeasureArgs, OutputArgs, TOOL};
 use super::live::{Feed, Outlet};
 use super::output;
-use super::progress::Progress;
+use super::progress::ProgressLine;
 use crate::say::say;
 use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
 use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
-use espbench_measure::live::Span;
+use espbench_measure::live::WorkTime;
 use espbench_measure::metric;
-use espbench_measure::plan::{self, Set, Step, label, probes};
+use espbench_measure::plan::{self, PlanSet, PlannedCell, label, probes};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
@@ -62,9 +62,9 @@ fn on_interrupt_of_run() -> anyhow::Result<Arc<AtomicBool>> {
 pub type Live<'a> = Box<dyn FnMut(&Sample) + 'a>;
 
 /// A measurement: its plans, target and flags.
-pub struct Job<'a> {
+pub struct Measurement<'a> {
     /// The plans.
-    pub set: Set,
+    pub set: PlanSet,
     /// The target as typed.
     pub target_text: String,
     /// The target.
@@ -93,7 +93,7 @@ pub enum Prints {
 ///
 /// # Errors
 /// Whatever kept it from measuring.
-pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
+pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
     let outlet = job.args.openmetrics.as_ref().map(Outlet::open).transpose()?;
@@ -124,7 +124,11 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// As [`measure`].
-pub fn resume(store: &Store, run: &StoredRun, mut job: Job<'_>) -> anyhow::Result<ExitCode> {
+pub fn resume(
+    store: &Store,
+    run: &StoredRun,
+    mut job: Measurement<'_>,
+) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
     let outlet = job.args.openmetrics.as_ref().map(Outlet::open).transpose()?;
@@ -139,8 +143,8 @@ pub fn resume(store: &Store, run: &StoredRun, mut job: Job<'_>) -> anyhow::Resul
 
 /// Returns where and with what device is measured. In a plan of variants each variant says so for
 /// its cells.
-fn site(job: &Job<'_>) -> Site {
-    let varies = |it: &Step| it.workload.variant().is_some();
+fn site(job: &Measurement<'_>) -> Site {
+    let varies = |it: &PlannedCell| it.workload.variant().is_some();
     if job.target.origin() == Origin::Simulated && job.set.steps().iter().all(varies) {
         return Site::default();
     }
@@ -149,7 +153,7 @@ fn site(job: &Job<'_>) -> Site {
 
 /// Checks, before anything is measured, that the target can do all of the plan and that the metrics
 /// of the thresholds exist.
-fn check(job: &Job<'_>) -> anyhow::Result<()> {
+fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
     for (_, threshold) in job.set.thresholds() {
         metric::check(&threshold.metric)
             .map_err(|wrong| anyhow::anyhow!("the threshold `{threshold}`: {wrong}"))?;
@@ -163,7 +167,7 @@ fn check(job: &Job<'_>) -> anyhow::Result<()> {
 /// The progress, what is told of the run while it goes, and a subcommand's live lines.
 struct Watch<'a, 'b> {
     feed: Feed,
-    progress: Progress,
+    progress: ProgressLine,
     live: &'a mut Option<Live<'b>>,
 }
 
@@ -180,7 +184,7 @@ impl SampleObserver for Watch<'_, '_> {
 fn carry_out(
     store: &Store,
     run: &StoredRun,
-    job: &mut Job<'_>,
+    job: &mut Measurement<'_>,
     outlet: Option<Outlet>,
     cancel: &Arc<AtomicBool>,
 ) -> anyhow::Result<ExitCode> {
@@ -189,13 +193,13 @@ fn carry_out(
     let cells: Vec<_> =
         open.iter().map(|cell| (cell.step.workload, cell_seed(seed, &cell.step))).collect();
     job.target.prepare(seed, &cells);
-    let times: Vec<Span> =
+    let times: Vec<WorkTime> =
         open.iter().map(|cell| span(&cell.step.workload, job.target.origin())).collect();
     // On one terminal lines of JSON and a line that is drawn again and again do not go together.
     let mixed = job.args.output.format == Format::Jsonl && std::io::stdout().is_terminal();
     let quiet = job.args.quiet || job.prints != Prints::Nothing || mixed;
     let feed = Feed::start(job.args, outlet, &run.facts, open.len());
-    let mut watch = Watch { feed, progress: Progress::new(&times, quiet), live: &mut job.live };
+    let mut watch = Watch { feed, progress: ProgressLine::new(&times, quiet), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = 0;
     for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
@@ -223,15 +227,15 @@ fn carry_out(
 }
 
 /// Returns how long a cell takes: in the lab as long as the processor needs for it.
-fn span(work: &Workload, origin: Origin) -> Span {
+fn span(work: &Workload, origin: Origin) -> WorkTime {
     match origin {
-        Origin::Simulated => Span::Guessed(plan::expected(work)),
+        Origin::Simulated => WorkTime::Guessed(plan::expected(work)),
         Origin::Measured | Origin::Published => plan::span(work),
     }
 }
 
 /// Returns the seed of a cell, by its place in the plan, so that earlier cells do not change it.
-fn cell_seed(seed: u64, step: &Step) -> u64 {
+fn cell_seed(seed: u64, step: &PlannedCell) -> u64 {
     // Steps of SplitMix64 (Steele, Lea and Flood 2014), one for each part.
     [u64::from(step.ordinal), u64::from(step.repetition)].iter().fold(seed, |state, part| {
         let z = (state ^ part).wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -278,9 +282,9 @@ fn finish(
 ///
 /// # Errors
 /// No plan at all.
-pub fn set_of(plans: Vec<espbench_measure::plan::Plan>) -> anyhow::Result<Set> {
+pub fn set_of(plans: Vec<espbench_measure::plan::Plan>) -> anyhow::Result<PlanSet> {
     if plans.is_empty() {
         bail!("no plan: name a built-in plan or a TOML file");
     }
-    Ok(Set { plans })
+    Ok(PlanSet { plans })
 }

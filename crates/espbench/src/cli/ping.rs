@@ -1,7 +1,7 @@
 //! `espbench ping`.
 
 use super::common::{Format, MeasureArgs};
-use super::flow::{self, Job, Live};
+use super::flow::{self, Live, Measurement};
 use super::output;
 use crate::target::ping::PingTarget;
 use crate::target::spec;
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         })
     });
-    flow::measure(Job {
+    flow::measure(Measurement {
         set: flow::set_of(vec![plan])?,
         target_text: format!("icmp:{}", args.host),
         target: Box::new(PingTarget { peer, site: args.measure.site.site() }),

@@ -4,7 +4,7 @@
 use crate::say::{self, say};
 use crate::store::SampleObserver;
 use crate::sys::terminal;
-use espbench_measure::live::{Pace, Present, Span, Tally};
+use espbench_measure::live::{FateCounts, Pace, Present, WorkTime};
 use espbench_model::sample::Sample;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ const REDRAW: Duration = Duration::from_millis(250);
 const BAR: usize = 24;
 
 /// A status line on a terminal, a line a cell elsewhere; with `--quiet` only what failed.
-pub struct Progress {
+pub struct ProgressLine {
     work: Arc<Mutex<Work>>,
     lines: bool,
     stop: Arc<AtomicBool>,
@@ -29,9 +29,9 @@ pub struct Progress {
 #[derive(Debug)]
 struct Work {
     pace: Pace,
-    tally: Tally,
+    tally: FateCounts,
     cell: String,
-    present: Option<Span>,
+    present: Option<WorkTime>,
     /// How many probes the cell has, where that is known.
     probes: Option<u64>,
     begun: Instant,
@@ -39,13 +39,13 @@ struct Work {
     total: usize,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Progress over pieces of work; none, where they are not known yet.
     #[must_use]
-    pub fn new(pieces: &[Span], quiet: bool) -> Self {
+    pub fn new(pieces: &[WorkTime], quiet: bool) -> Self {
         let work = Arc::new(Mutex::new(Work {
             pace: Pace::new(pieces),
-            tally: Tally::default(),
+            tally: FateCounts::default(),
             cell: String::new(),
             present: None,
             probes: None,
@@ -72,7 +72,7 @@ impl Progress {
     /// Creates the progress of pieces of which only the proportions are known.
     #[must_use]
     pub fn guessed(weights: &[Duration], quiet: bool) -> Self {
-        let pieces: Vec<Span> = weights.iter().map(|it| Span::Guessed(*it)).collect();
+        let pieces: Vec<WorkTime> = weights.iter().map(|it| WorkTime::Guessed(*it)).collect();
         Self::new(&pieces, quiet)
     }
 
@@ -82,14 +82,14 @@ impl Progress {
     }
 
     /// Begins a cell that takes that span, and has that number of probes where it is known.
-    pub fn begin_cell(&mut self, label: &str, span: Option<Span>, probes: Option<u64>) {
+    pub fn begin_cell(&mut self, label: &str, span: Option<WorkTime>, probes: Option<u64>) {
         let mut work = lock(&self.work);
         let number = work.done + 1;
         work.cell = match work.total {
             0 => format!("[{number}] {label}"),
             total => format!("[{number}/{total}] {label}"),
         };
-        work.tally = Tally::default();
+        work.tally = FateCounts::default();
         (work.present, work.probes) = (span, probes);
         // What has no span is timed from one part to the next.
         if span.is_some() {
@@ -99,7 +99,7 @@ impl Progress {
 
     /// Counts a part of that weight as done.
     pub fn advance(&self, part: Duration) {
-        lock(&self.work).advance(Span::Guessed(part));
+        lock(&self.work).advance(WorkTime::Guessed(part));
     }
 
     /// Sets the weight of what is still to come, for work whose pieces are not known before.
@@ -124,7 +124,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(drawer) = self.drawer.take() {
@@ -134,7 +134,7 @@ impl Drop for Progress {
     }
 }
 
-impl SampleObserver for Progress {
+impl SampleObserver for ProgressLine {
     fn sample(&mut self, sample: &Sample) {
         lock(&self.work).tally.add(sample);
     }
@@ -145,7 +145,7 @@ fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
 }
 
 impl Work {
-    fn advance(&mut self, span: Span) {
+    fn advance(&mut self, span: WorkTime) {
         self.pace.advance(span, self.begun.elapsed());
         self.begun = Instant::now();
     }
@@ -160,7 +160,7 @@ impl Work {
 
     /// Returns the status line.
     fn text(&self, now: Instant) -> String {
-        let Tally { delivered, lost, late, corrupt, .. } = self.tally;
+        let FateCounts { delivered, lost, late, corrupt, .. } = self.tally;
         let known = delivered + lost + late + corrupt;
         let present = self.present.map(|span| Present {
             span,
@@ -191,8 +191,8 @@ mod tests {
     use super::*;
     use espbench_model::sample::{Fate, Probe};
 
-    fn work(span: Span, probes: Option<u64>) -> Work {
-        let mut progress = Progress::new(&[span, span], true);
+    fn work(span: WorkTime, probes: Option<u64>) -> Work {
+        let mut progress = ProgressLine::new(&[span, span], true);
         progress.begin_cell("udp-echo, 1 B", Some(span), probes);
         for fate in [Fate::Delivered, Fate::Corrupt, Fate::Duplicate] {
             progress.sample(&Sample::Probe(Probe { fate, ..Probe::default() }));
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn nothing_is_promised_where_nothing_is_known() {
-        let unknown = work(Span::Guessed(Duration::from_secs(7)), None);
+        let unknown = work(WorkTime::Guessed(Duration::from_secs(7)), None);
         assert_eq!(
             unknown.text(unknown.begun),
             "------------------------   0 %  [1/2] udp-echo, 1 B: 1 delivered, 0 lost, 1 corrupt, 1 duplicates"
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_told() {
-        let told = work(Span::Told(Duration::from_secs(90)), None);
+        let told = work(WorkTime::Told(Duration::from_secs(90)), None);
         let later = told.begun + Duration::from_secs(45);
         assert!(
             told.text(later).starts_with("######------------------  25 %"),
@@ -222,7 +222,7 @@ mod tests {
         );
         assert!(told.text(later).ends_with("(about 3 min left)"), "{}", told.text(later));
         // Two of four probes, of two cells, in ten seconds.
-        let counted = work(Span::Guessed(Duration::from_secs(1)), Some(4));
+        let counted = work(WorkTime::Guessed(Duration::from_secs(1)), Some(4));
         let text = counted.text(counted.begun + Duration::from_secs(10));
         assert!(text.contains(" 25 %") && text.ends_with("(about 30 s left)"), "{text}");
         assert_eq!(words(Duration::from_millis(1)), "  (about 1 s left)");

@@ -1,7 +1,7 @@
 //! `espbench rate`: messages a second over TCP or MQTT.
 
 use super::common::MeasureArgs;
-use super::flow::{self, Job};
+use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
 use crate::respond::tcp;
 use crate::target::{Target, spec};
@@ -283,7 +283,14 @@ fn carry_out(
     // The text is what is stored; reading it checks the flags' values as a plan's.
     let plan = Plan::parse(&text).map_err(|e| anyhow!("{}", e.message))?;
     let set = flow::set_of(vec![plan])?;
-    flow::measure(Job { set, target_text, target, args, live: None, prints: flow::Prints::Nothing })
+    flow::measure(Measurement {
+        set,
+        target_text,
+        target,
+        args,
+        live: None,
+        prints: flow::Prints::Nothing,
+    })
 }
 
 #[cfg(test)]

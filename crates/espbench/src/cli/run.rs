@@ -2,7 +2,7 @@
 
 use super::builtin;
 use super::common::MeasureArgs;
-use super::flow::{self, Job};
+use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
 use crate::store::{Store, StoredRun};
 use crate::target::replay::ReplayTarget;
@@ -10,7 +10,7 @@ use crate::target::several::Several;
 use crate::target::{Target, spec};
 use crate::transport::Url;
 use anyhow::bail;
-use espbench_measure::plan::Set;
+use espbench_measure::plan::PlanSet;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::suite;
 use std::process::ExitCode;
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // User and password are neither stored nor shown.
     let shown: Vec<String> = on.iter().map(|on| Url::without_user(on)).collect();
     let target_text = shown.join(" ");
-    flow::measure(Job {
+    flow::measure(Measurement {
         set,
         target_text,
         target,
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns the target that plans have where none is named.
-fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
+fn usual_target(set: &PlanSet) -> anyhow::Result<&'static str> {
     let mut plans = set.plans.iter().map(|plan| plan.workloads.iter().all(suite::is_for_lab));
     let first = plans.next().unwrap_or(true);
     if plans.any(|other| other != first) {
@@ -99,11 +99,11 @@ fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
 fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
     let store = args.measure.store.existing()?;
     let run = if name.is_empty() { store.newest_open()? } else { store.run(name)? };
-    let set = Set::parse(&run.facts.plan_text)?;
+    let set = PlanSet::parse(&run.facts.plan_text)?;
     let target_text = run.facts.target.clone();
     let names: Vec<String> = target_text.split(' ').map(ToOwned::to_owned).collect();
     let target = target(args, &names)?;
-    let job = Job {
+    let job = Measurement {
         set,
         target_text,
         target,

@@ -1,11 +1,11 @@
 //! JSON lines: what happens, as it happens. `docs/jsonl.schema.json` describes them.
 
-use espbench_measure::live::event::Event;
+use espbench_measure::live::event::LiveEvent;
 use espbench_measure::report::Report;
 
 /// Renders an event as one line of JSON, ended by a line feed.
 #[must_use]
-pub fn line(event: &Event) -> String {
+pub fn line(event: &LiveEvent) -> String {
     // Plain data with text keys; a number that is none becomes null.
     let text = serde_json::to_string(event).expect("an event is plain data");
     text + "\n"
@@ -14,5 +14,5 @@ pub fn line(event: &Event) -> String {
 /// Renders the last line of a run, which holds the report.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    line(&Event::report(report))
+    line(&LiveEvent::report(report))
 }

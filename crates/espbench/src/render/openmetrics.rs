@@ -4,7 +4,7 @@
 //! reads it too. Units are base units (seconds, bytes), names end with them, counters' samples with
 //! `_total`. A cell is told by the labels `run`, `number` (unique in the run) and `cell` (in words).
 
-use espbench_measure::live::{Stream, Tally, Times};
+use espbench_measure::live::{FateCounts, StreamCounts, Times};
 use espbench_model::sample::Observer;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -44,11 +44,11 @@ pub struct Figures {
     /// Which cell, in words.
     pub place: String,
     /// Fates of the cell's probes.
-    pub tally: Tally,
+    pub tally: FateCounts,
     /// Their times.
     pub times: Option<Times>,
     /// Figures of the cell's streams.
-    pub streams: BTreeMap<Observer, Stream>,
+    pub streams: BTreeMap<Observer, StreamCounts>,
 }
 
 /// Renders the state of a run in the OpenMetrics text format.
@@ -115,7 +115,7 @@ impl Text<'_> {
             "Probes or messages, by what became of them.",
         );
         for cell in &self.run.cells {
-            let Tally { delivered, lost, late, corrupt, duplicate, .. } = cell.tally;
+            let FateCounts { delivered, lost, late, corrupt, duplicate, .. } = cell.tally;
             for (fate, count) in [
                 ("delivered", delivered),
                 ("lost", lost),
@@ -185,7 +185,7 @@ impl Text<'_> {
         &mut self,
         (name, ending, kind, unit): (&str, &str, &str, &str),
         help: &str,
-        value: impl Fn(&Stream) -> Option<V>,
+        value: impl Fn(&StreamCounts) -> Option<V>,
     ) {
         self.family(name, kind, unit, help);
         for cell in &self.run.cells {
@@ -239,7 +239,7 @@ mod tests {
     fn a_cell_has_its_counts_and_times() {
         let times =
             Times { n: 2, min: 1.0, avg: 2.0, p50: 1.0, p90: 3.0, p99: 3.0, p999: 3.0, max: 3.0 };
-        let tally = Tally { delivered: 2, corrupt: 1, ..Tally::default() };
+        let tally = FateCounts { delivered: 2, corrupt: 1, ..FateCounts::default() };
         let place = "udp-echo, 100 B".into();
         let cell = Figures { number: 1, place, tally, times: Some(times), ..Figures::default() };
         let text = render(&Snapshot {

@@ -1,15 +1,15 @@
 //! Checks of an sdkconfig, drawn.
 
 use super::{markdown, tame, text, wrap};
-use espbench_measure::tune::check::{Change, Checked, Finding};
+use espbench_measure::tune::check::{Checked, Finding, SettingChange};
 use std::fmt::Write as _;
 
 /// Most characters of a line.
 const WIDTH: usize = 96;
 
 /// Returns the line to write for a change, and a note of the old value and the heap it takes.
-fn change(change: &Change) -> (String, String) {
-    let Change { name, from, to, heap_bytes } = change;
+fn change(change: &SettingChange) -> (String, String) {
+    let SettingChange { name, from, to, heap_bytes } = change;
     let heap = match heap_bytes {
         -511..=511 => String::new(),
         bytes => format!(", {:+.1} KB of heap", *bytes as f64 / 1024.0),

@@ -17,7 +17,7 @@ mod rows;
 pub use lock::RunLock;
 pub use recorder::{Recorder, SampleObserver};
 
-use espbench_measure::plan::{Set, Step, label};
+use espbench_measure::plan::{PlanSet, PlannedCell, label};
 use espbench_measure::report::Overhead;
 use espbench_measure::run::{Recorded, RunFacts};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -135,7 +135,7 @@ pub struct StoredRun {
 pub struct StoredCell {
     id: i64,
     /// Work of the cell.
-    pub step: Step,
+    pub step: PlannedCell,
     /// Whether it was measured.
     pub status: CellStatus,
 }
@@ -291,7 +291,7 @@ impl Store {
         &mut self,
         mut facts: RunFacts,
         overhead: Option<&Overhead>,
-        set: &Set,
+        set: &PlanSet,
     ) -> Result<StoredRun, StoreError> {
         let path = self.path.clone();
         let wrap = |e| wrap(&path, e);
@@ -351,7 +351,7 @@ impl Store {
     }
 
     fn cells(&self, run: i64, facts: &RunFacts) -> Result<Vec<StoredCell>, StoreError> {
-        let set = Set::parse(&facts.plan_text)
+        let set = PlanSet::parse(&facts.plan_text)
             .map_err(|e| self.unusable(format!("the plan of {}: {e}", facts.name)))?;
         let mut query = self
             .db

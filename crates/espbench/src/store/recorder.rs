@@ -4,7 +4,7 @@
 use super::{Store, StoreError, StoredCell, StoredRun, rows, wrap};
 use crate::target::Sink;
 use espbench_measure::cell::Origin;
-use espbench_measure::live::Tally;
+use espbench_measure::live::FateCounts;
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use rusqlite::params;
@@ -63,7 +63,7 @@ pub struct CellSink<'a> {
     /// Whether samples are simulated: then time stands still while the disk is waited for.
     simulated: bool,
     batch: Vec<Sample>,
-    tally: Tally,
+    tally: FateCounts,
     counters: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
 }
@@ -108,7 +108,7 @@ impl Recorder {
             cell: cell.id,
             simulated: run.facts.origin == Origin::Simulated,
             batch: Vec::with_capacity(BATCH),
-            tally: Tally::default(),
+            tally: FateCounts::default(),
             counters: BTreeMap::new(),
             facts: BTreeMap::new(),
         };

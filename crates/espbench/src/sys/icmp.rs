@@ -7,7 +7,7 @@
 use super::stamp::{StampedDatagram, StampedSocket};
 use crate::clock::Clock;
 use espbench_model::time::Instant;
-use espbench_proto::wire::icmp::{Failure, Version, after_ipv4_header};
+use espbench_proto::wire::icmp::{IcmpFailure, IcmpVersion, after_ipv4_header};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -46,13 +46,13 @@ pub struct IpFields {
 }
 
 /// A failure with the beginning of the request that it answers.
-pub type QuotedFailure = ([u8; QUOTED], Failure);
+pub type QuotedFailure = ([u8; QUOTED], IcmpFailure);
 
 /// A socket over which echo requests go to one host.
 #[derive(Debug)]
 pub struct IcmpSocket {
     socket: StampedSocket,
-    version: Version,
+    version: IcmpVersion,
     is_raw: bool,
     identifier: u16,
     buf: Vec<u8>,
@@ -65,7 +65,7 @@ impl IcmpSocket {
     /// # Errors
     /// No permission, no route, or an option that the system refuses.
     pub fn open(peer: SocketAddr, options: IpFields, clock: Clock) -> Result<Self, OpenError> {
-        let version = if peer.is_ipv4() { Version::V4 } else { Version::V6 };
+        let version = if peer.is_ipv4() { IcmpVersion::V4 } else { IcmpVersion::V6 };
         let (socket, is_raw) = socket(version)?;
         imp::prepare(&socket, version, is_raw);
         let any: SocketAddr = match peer.ip() {
@@ -74,11 +74,11 @@ impl IcmpSocket {
         };
         socket.bind(&any.into())?;
         match version {
-            Version::V4 => {
+            IcmpVersion::V4 => {
                 options.tos.map_or(Ok(()), |tos| socket.set_tos_v4(tos.into()))?;
                 options.ttl.map_or(Ok(()), |ttl| socket.set_ttl_v4(ttl.into()))?;
             }
-            Version::V6 => {
+            IcmpVersion::V6 => {
                 options.tos.map_or(Ok(()), |tos| socket.set_tclass_v6(tos.into()))?;
                 options.ttl.map_or(Ok(()), |ttl| socket.set_unicast_hops_v6(ttl.into()))?;
             }
@@ -97,7 +97,7 @@ impl IcmpSocket {
 
     /// Returns the version of ICMP.
     #[must_use]
-    pub fn version(&self) -> Version {
+    pub fn version(&self) -> IcmpVersion {
         self.version
     }
 
@@ -157,7 +157,7 @@ impl IcmpSocket {
         Ok(result?.map(|arrival| {
             let whole = self.buf.get(..arrival.len).unwrap_or_default();
             let message =
-                if self.version == Version::V4 { after_ipv4_header(whole) } else { whole };
+                if self.version == IcmpVersion::V4 { after_ipv4_header(whole) } else { whole };
             let len = message.len().min(buf.len());
             buf[..len].copy_from_slice(&message[..len]);
             StampedDatagram { len, ..arrival }
@@ -185,10 +185,10 @@ impl IcmpSocket {
 }
 
 /// Opens the unprivileged socket, else the raw one.
-fn socket(version: Version) -> Result<(Socket, bool), OpenError> {
+fn socket(version: IcmpVersion) -> Result<(Socket, bool), OpenError> {
     let (domain, protocol) = match version {
-        Version::V4 => (Domain::IPV4, Protocol::ICMPV4),
-        Version::V6 => (Domain::IPV6, Protocol::ICMPV6),
+        IcmpVersion::V4 => (Domain::IPV4, Protocol::ICMPV4),
+        IcmpVersion::V6 => (Domain::IPV6, Protocol::ICMPV6),
     };
     if let Ok(socket) = Socket::new(domain, Type::DGRAM, Some(protocol)) {
         return Ok((socket, false));
@@ -202,7 +202,7 @@ fn socket(version: Version) -> Result<(Socket, bool), OpenError> {
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{Failure, QUOTED, QuotedFailure, Socket, Version, after_ipv4_header};
+    use super::{IcmpFailure, IcmpVersion, QUOTED, QuotedFailure, Socket, after_ipv4_header};
     use std::os::fd::AsRawFd;
 
     /// Of linux/icmp.h and linux/icmpv6.h.
@@ -214,17 +214,17 @@ mod imp {
     const REPLY_V6: u32 = 129;
 
     /// Asks for ICMP errors, and that a raw socket gets echo replies only.
-    pub(super) fn prepare(socket: &Socket, version: Version, is_raw: bool) {
+    pub(super) fn prepare(socket: &Socket, version: IcmpVersion, is_raw: bool) {
         let on: libc::c_int = 1;
         match version {
-            Version::V4 => {
+            IcmpVersion::V4 => {
                 set(socket, libc::SOL_IP, libc::IP_RECVERR, &on);
                 if is_raw {
                     let blocked: u32 = !(1 << REPLY);
                     set(socket, SOL_RAW, ICMP_FILTER, &blocked);
                 }
             }
-            Version::V6 => {
+            IcmpVersion::V6 => {
                 set(socket, libc::SOL_IPV6, libc::IPV6_RECVERR, &on);
                 if is_raw {
                     // RFC 3542, section 3.2; on Linux a set bit blocks.
@@ -256,7 +256,10 @@ mod imp {
 
     /// Takes an error off the socket's queue: `None` where it is empty, `Some(None)` for one that
     /// says nothing of a request.
-    pub(super) fn next_error(socket: &Socket, version: Version) -> Option<Option<QuotedFailure>> {
+    pub(super) fn next_error(
+        socket: &Socket,
+        version: IcmpVersion,
+    ) -> Option<Option<QuotedFailure>> {
         let mut quoted = [0; 128];
         let mut control = ErrorControl([0; 256]);
         let mut iov = libc::iovec { iov_base: quoted.as_mut_ptr().cast(), iov_len: quoted.len() };
@@ -272,7 +275,7 @@ mod imp {
         let len = usize::try_from(len).ok()?;
         let failure = error_of(&message).and_then(|error| failure(version, error));
         let quoted = quoted.get(..len).unwrap_or_default();
-        let request = if version == Version::V4 { after_ipv4_header(quoted) } else { quoted };
+        let request = if version == IcmpVersion::V4 { after_ipv4_header(quoted) } else { quoted };
         Some(request.first_chunk::<QUOTED>().copied().zip(failure))
     }
 
@@ -296,13 +299,13 @@ mod imp {
         None
     }
 
-    fn failure(version: Version, error: libc::sock_extended_err) -> Option<Failure> {
+    fn failure(version: IcmpVersion, error: libc::sock_extended_err) -> Option<IcmpFailure> {
         match error.ee_origin {
             libc::SO_EE_ORIGIN_ICMP | libc::SO_EE_ORIGIN_ICMP6 => {
-                Failure::parse(version, error.ee_type, error.ee_code)
+                IcmpFailure::parse(version, error.ee_type, error.ee_code)
             }
             libc::SO_EE_ORIGIN_LOCAL if error.ee_errno == libc::EMSGSIZE as u32 => {
-                Some(Failure::TooBig)
+                Some(IcmpFailure::TooBig)
             }
             _ => None,
         }
@@ -311,11 +314,11 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{QuotedFailure, Socket, Version};
+    use super::{IcmpVersion, QuotedFailure, Socket};
 
-    pub(super) fn prepare(_: &Socket, _: Version, _: bool) {}
+    pub(super) fn prepare(_: &Socket, _: IcmpVersion, _: bool) {}
 
-    pub(super) fn next_error(_: &Socket, _: Version) -> Option<Option<QuotedFailure>> {
+    pub(super) fn next_error(_: &Socket, _: IcmpVersion) -> Option<Option<QuotedFailure>> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of a connection that could not be opened, or broke, with advice.
 
-use espbench_proto::wire::websocket::Malformed;
+use espbench_proto::wire::websocket::MalformedFrame;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use std::io::{self, ErrorKind};
 
@@ -114,7 +114,7 @@ impl TransportError {
     }
 
     /// Makes the error of bytes that are no WebSocket's.
-    pub(crate) fn websocket(malformed: Malformed) -> Self {
+    pub(crate) fn websocket(malformed: MalformedFrame) -> Self {
         Self::new(
             format!("the broker sent what WebSocket does not allow: {}", malformed.0),
             "check that a WebSocket listener of a broker is behind that port and path",

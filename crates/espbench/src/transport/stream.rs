@@ -6,7 +6,7 @@ use super::{BrokerAddress, Scheme, TransportError};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::websocket::frame::{self, LONGEST_HEADER};
 use espbench_proto::wire::websocket::handshake;
-use espbench_proto::wire::websocket::{Header, Opcode};
+use espbench_proto::wire::websocket::{FrameHeader, Opcode};
 use rustls::ClientConnection;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -316,7 +316,7 @@ impl BrokerStream {
         let Some(websocket) = &mut self.websocket else { return };
         let key = websocket.mask();
         frame::mask(&mut self.out[self.from..self.to], key, 0);
-        let (head, size) = Header::binary(len as u64, Some(key)).emit();
+        let (head, size) = FrameHeader::binary(len as u64, Some(key)).emit();
         self.from -= size;
         self.out[self.from..LONGEST_HEADER].copy_from_slice(&head[..size]);
     }
@@ -386,7 +386,7 @@ impl BrokerStream {
     fn control(&mut self, opcode: Opcode, payload: &[u8]) {
         let Some(websocket) = &mut self.websocket else { return };
         let key = websocket.mask();
-        let header = Header { fin: true, opcode, mask: Some(key), len: payload.len() as u64 };
+        let header = FrameHeader { fin: true, opcode, mask: Some(key), len: payload.len() as u64 };
         let (head, size) = header.emit();
         let end = size + payload.len();
         self.out.resize(self.out.len().max(end), 0);

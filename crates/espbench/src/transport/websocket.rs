@@ -1,8 +1,8 @@
 //! The WebSocket between TCP or TLS and MQTT, from the client's side (RFC 6455).
 
 use super::{BrokerAddress, TransportError};
-use espbench_proto::wire::websocket::handshake::{self, Answer};
-use espbench_proto::wire::websocket::{Deframer, Malformed, Opcode, Piece, Role};
+use espbench_proto::wire::websocket::handshake::{self, ServerResponse};
+use espbench_proto::wire::websocket::{DeframedPiece, Deframer, MalformedFrame, Opcode, Role};
 use rustls::crypto::ring;
 use std::fmt::Write as _;
 
@@ -62,30 +62,30 @@ impl WebSocket {
         let Some(len) = handshake::head(&self.head).map_err(no_http)? else { return Ok(false) };
         let mut head = std::mem::take(&mut self.head);
         match handshake::answer(&head[..len], &self.key).map_err(no_http)? {
-            Answer::Refused { status, location } => {
+            ServerResponse::Refused { status, location } => {
                 return Err(TransportError::status(status, location, &self.path));
             }
-            Answer::Switched { protocol: false } => {
+            ServerResponse::Switched { protocol: false } => {
                 let what = "the server did not choose the subprotocol `mqtt`";
                 return Err(TransportError::new(
                     what,
                     "check that an MQTT broker is behind that path",
                 ));
             }
-            Answer::Switched { protocol: true } => {}
+            ServerResponse::Switched { protocol: true } => {}
         }
         // A ping may follow at once; a message may not, as the client speaks first in MQTT.
         let mut spoken = false;
         let open = deliver(Some(self), &mut head[len..], &mut |_| spoken = true)?;
         if spoken || !open {
             let early = "a message, or its end, before the client's first message";
-            return Err(TransportError::websocket(Malformed(early)));
+            return Err(TransportError::websocket(MalformedFrame(early)));
         }
         Ok(true)
     }
 }
 
-fn no_http(malformed: Malformed) -> TransportError {
+fn no_http(malformed: MalformedFrame) -> TransportError {
     TransportError::new(
         format!("the broker did not answer the WebSocket handshake in HTTP: {}", malformed.0),
         "write mqtt:// for a port without WebSocket, and wss:// for one with TLS",
@@ -107,13 +107,13 @@ pub(super) fn deliver(
         websocket.deframer.next(&mut chunk).map_err(TransportError::websocket)?
     {
         match piece {
-            Piece::Data(data) => take(data),
-            Piece::Ping => {
+            DeframedPiece::Data(data) => take(data),
+            DeframedPiece::Ping => {
                 // Only the last of several need be answered (RFC 6455, section 5.5.3).
                 websocket.owed = Some((Opcode::Pong, websocket.deframer.control().to_vec()));
             }
-            Piece::Close(None | Some(1000)) => return Ok(false),
-            Piece::Close(Some(code)) => {
+            DeframedPiece::Close(None | Some(1000)) => return Ok(false),
+            DeframedPiece::Close(Some(code)) => {
                 let mut what = String::from("the broker closed the WebSocket");
                 let _ = write!(what, " (code {code})");
                 return Err(TransportError::new(what, "look at the broker's log"));

@@ -1,12 +1,12 @@
 //! Files that earlier versions wrote: read where that can be, refused with what to do where not.
 
-use crate::util::Bench;
+use crate::util::TestDir;
 
 /// A store that was written while settings of cells were words.
 const STORE: &str = include_str!("../fixtures/store-before.sql");
 
-fn with_store() -> Bench {
-    let bench = Bench::new();
+fn with_store() -> TestDir {
+    let bench = TestDir::new();
     let db = rusqlite::Connection::open(bench.store()).unwrap();
     db.execute_batch(STORE).unwrap();
     bench

@@ -1,6 +1,6 @@
 //! UDP echo: the command, its faults, and the published benchmark's own client.
 
-use crate::util::{Background, Bench, Ran, free_udp_port, peer, sources};
+use crate::util::{ChildProcess, Ran, TestDir, free_udp_port, peer, sources};
 use std::net::UdpSocket;
 use std::process::Command;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn metric(json: &str, name: &str, size: u64) -> serde_json::Value {
 
 #[test]
 fn every_size_of_the_document_is_measured() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let device = Device::new(|_, bytes| vec![bytes.to_vec()]);
     let args = ["echo", &device.address, "-n", "20", "--local-port", "0", "--format", "json"];
     let json = bench.run(&args).ok();
@@ -70,7 +70,7 @@ fn every_size_of_the_document_is_measured() {
 
 #[test]
 fn losses_duplicates_and_changed_content_are_told_apart() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let device = Device::new(|n, bytes| {
         let mut changed = bytes.to_vec();
         changed[50] ^= 1;
@@ -105,7 +105,7 @@ fn losses_duplicates_and_changed_content_are_told_apart() {
 
 #[test]
 fn raw_rows_name_changed_content_as_the_published_client_does() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let device = Device::new(|n, bytes| match n {
         3 => vec![],
         5 => vec![bytes[1..].to_vec()],
@@ -124,7 +124,7 @@ fn raw_rows_name_changed_content_as_the_published_client_does() {
 
 #[test]
 fn a_port_where_nothing_listens_is_said() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let address = format!("127.0.0.1:{}", free_udp_port());
     let ran = bench.run(&["echo", &address, "--sizes", "10", "--local-port", "0"]);
     assert_eq!(ran.status, Some(2));
@@ -133,7 +133,7 @@ fn a_port_where_nothing_listens_is_said() {
 
 #[test]
 fn a_device_that_goes_silent_ends_the_cell_and_keeps_what_came() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let device = Device::new(|n, bytes| if n < 50 { vec![bytes.to_vec()] } else { vec![] });
     let ran = bench.run(&[
         "echo",
@@ -154,7 +154,7 @@ fn a_device_that_goes_silent_ends_the_cell_and_keeps_what_came() {
 
 #[test]
 fn a_taken_local_port_is_said_with_the_remedy() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let taken = UdpSocket::bind("0.0.0.0:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let ran = bench.run(&["echo", "127.0.0.1:9", "--sizes", "1", "--local-port", &port]);
@@ -171,9 +171,9 @@ fn the_documents_own_client_runs_against_respond() {
     }
     let text = std::fs::read_to_string(sources.join("smellbomb-udp.txt")).unwrap();
     let client = &text[text.find("import time\n").expect("the client starts so")..];
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let reply_port = free_udp_port();
-    let respond = Background::start(
+    let respond = ChildProcess::start(
         &mut bench.command(&[
             "respond",
             "--echo-port",

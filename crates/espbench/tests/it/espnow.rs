@@ -1,19 +1,19 @@
 //! `espbench espnow talk`: fleets, scripts, captures.
 
-use crate::util::{Bench, Ran, peer, tshark};
+use crate::util::{Ran, TestDir, peer, tshark};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
 const TALK: [&str; 2] = ["espnow", "talk"];
 
-fn talk(bench: &Bench, args: &[&str]) -> Ran {
+fn talk(bench: &TestDir, args: &[&str]) -> Ran {
     bench.run(&[&TALK, args].concat())
 }
 
 #[test]
 fn the_built_in_script_runs_and_repeats() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = ["--nodes", "3", "--loss", "5%", "--frames"];
     let first = talk(&bench, &args).ok();
     assert!(first.contains("node0 | ") && first.contains("5 packets transmitted"), "{first}");
@@ -27,7 +27,7 @@ fn the_built_in_script_runs_and_repeats() {
 
 #[test]
 fn the_same_script_runs_in_a_lab_and_repeats() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args =
         ["--lab", "two-boards", "--frames", "--pcap", "air.pcapng", "--console", "node0=a.log"];
     let first = talk(&bench, &args);
@@ -56,7 +56,7 @@ fn the_same_script_runs_in_a_lab_and_repeats() {
 
 #[test]
 fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("loss.talk", "node0> version\nloss 5%");
     bench.write("third.talk", "node2> version\nwait until node2 prints \"IDF Version\"");
     let lab = ["--lab", "two-boards"];
@@ -78,7 +78,7 @@ fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
 
 #[test]
 fn the_end_of_a_script_is_the_exit_status() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let run = |text: &str| {
         bench.write("a.talk", text);
         talk(&bench, &["--nodes", "2", "--script", "a.talk"])
@@ -102,7 +102,7 @@ fn the_end_of_a_script_is_the_exit_status() {
 
 #[test]
 fn a_script_comes_from_stdin() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut command = bench.command(&["espnow", "talk", "--nodes", "1", "--script", "-", "-q"]);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -116,7 +116,7 @@ fn a_script_comes_from_stdin() {
 /// A script that says nothing of the medium runs in a room, too.
 #[test]
 fn example_scripts_run_in_labs() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");
     for (script, lab, nodes) in
         [("ping", "two-boards", "2"), ("ota", "ota", "5"), ("provisioning", "provisioning", "3")]
@@ -130,7 +130,7 @@ fn example_scripts_run_in_labs() {
 /// Every script that is shipped, run by the command that stands in it.
 #[test]
 fn the_example_scripts_work() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");
     let folder = root.join("examples/talk").read_dir().expect("the folder");
     let mut scripts = 0;
@@ -150,7 +150,7 @@ fn the_example_scripts_work() {
 
 #[test]
 fn what_cannot_be_done_is_said_with_a_remedy() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("a.talk", "node2> help\nwait 1s");
     for (args, remedy) in [
         (["--nodes", "1"], "raise --nodes"),
@@ -174,7 +174,7 @@ fn tshark_reads_the_capture_without_a_malformed_frame() {
     if !peer("tshark") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for (release, idf, len, long) in [("2.5.3", "5.1", 8, 0), ("head", "5.5", 1400, 40)] {
         let script = format!(
             "wait 200ms

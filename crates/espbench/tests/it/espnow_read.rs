@@ -3,13 +3,13 @@
 #[path = "../../../esp-now/tests/transcripts/escapes.rs"]
 mod escapes;
 
-use crate::util::{Bench, Ran};
+use crate::util::{Ran, TestDir};
 use serde_json::Value;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-fn read(bench: &Bench, args: &[&str]) -> Ran {
+fn read(bench: &TestDir, args: &[&str]) -> Ran {
     bench.run(&[&["espnow", "read"], args].concat())
 }
 
@@ -21,13 +21,13 @@ fn transcript(name: &str) -> Vec<u8> {
 }
 
 /// Makes a folder with that transcript as `a.log`.
-fn with(name: &str) -> Bench {
-    let bench = Bench::new();
+fn with(name: &str) -> TestDir {
+    let bench = TestDir::new();
     std::fs::write(bench.path("a.log"), transcript(name)).expect("a file");
     bench
 }
 
-fn json(bench: &Bench, args: &[&str]) -> Value {
+fn json(bench: &TestDir, args: &[&str]) -> Value {
     let text = read(bench, &[args, &["--format", "json"]].concat()).ok();
     serde_json::from_str(&text).expect("JSON")
 }
@@ -85,7 +85,7 @@ fn throughput_is_put_right_and_says_why() {
 
 #[test]
 fn every_transcript_is_read_in_every_format() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../esp-now/tests/transcripts");
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder") {
@@ -133,7 +133,7 @@ fn a_report_is_held_against_the_published_figures() {
 
 #[test]
 fn what_is_no_log_is_refused() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("empty.log", "");
     bench.write("prose.log", "Once upon a time\nthere was a board.\n");
     let noise: Vec<u8> =
@@ -157,7 +157,7 @@ fn what_is_no_log_is_refused() {
 
 #[test]
 fn a_conversation_is_read_back() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "a.talk",
         "wait 200ms
@@ -192,7 +192,7 @@ fn a_conversation_is_read_back() {
 
 #[test]
 fn a_log_comes_from_stdin() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut command = bench.command(&["espnow", "read", "-", "--format", "csv"]);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

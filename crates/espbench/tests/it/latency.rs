@@ -1,17 +1,17 @@
 //! Latency under load: echoes before and beside an iperf test, through a bottleneck whose queue is known.
 
 use crate::netns::script;
-use crate::util::{Bench, Ran, peer};
+use crate::util::{Ran, TestDir, peer};
 use serde_json::Value;
 
 /// Runs a script in networks of its own, with the bench's store and folder.
-fn ran(bench: &Bench, text: &str) -> Ran {
+fn ran(bench: &TestDir, text: &str) -> Ran {
     let mut command = script(text);
     command.current_dir(bench.dir.path()).env("ESPBENCH_STORE", bench.store());
     Ran::of(&mut command)
 }
 
-fn report(bench: &Bench, name: &str) -> Value {
+fn report(bench: &TestDir, name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(bench.path(name)).unwrap()).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn a_full_queue_is_what_the_load_adds() {
     if !peer("unshare") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let text = BOTTLENECK.to_owned()
         + r#"
         $ESPBENCH iperf -c 10.9.0.2 -u -b 16m -t 3 --latency --latency-idle "1 s" \
@@ -77,7 +77,7 @@ fn probes_over_udp_and_where_icmp_is_not_permitted() {
     if !peer("unshare") || !peer("setpriv") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let text = BOTTLENECK.to_owned()
         + r#"
         common='-t 1 --latency-idle 300ms --latency-interval 10ms --format json'
@@ -110,7 +110,7 @@ fn probes_over_udp_and_where_icmp_is_not_permitted() {
 
 #[test]
 fn a_plan_has_the_probes_too_and_mistakes_are_told() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let plan = |keys: &str| format!("name = \"x\"\n[[measure]]\nkind = \"iperf\"\n{keys}\n");
     for (keys, told) in [
         ("latency = \"tcp\"", "use icmp, udp or udp:PORT"),

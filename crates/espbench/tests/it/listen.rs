@@ -2,8 +2,8 @@
 //! through mosquitto and through the embedded broker.
 
 use crate::mqtt::{Mosquitto, embedded, target};
-use crate::sink::Kept;
-use crate::util::{Bench, peer};
+use crate::sink::KeptSamples;
+use crate::util::{TestDir, peer};
 use espbench::target::loopback::LoopbackTarget;
 use espbench::target::mqtt::MqttTarget;
 use espbench::target::{Target as _, TargetError};
@@ -72,10 +72,10 @@ fn is_skipped(number: u64) -> bool {
 }
 
 /// Listens to a device that sends without end, skipping every number that ends in 2.
-fn heard(address: SocketAddr, qos: u8, version: MqttVersion) -> Option<Kept> {
+fn heard(address: SocketAddr, qos: u8, version: MqttVersion) -> Option<KeptSamples> {
     let mut device = Device::start(address, "sensor/a")?;
     let worker = std::thread::spawn(move || {
-        let mut kept = Kept::default();
+        let mut kept = KeptSamples::default();
         let work = Workload::MqttRate(MqttRate { qos, version, ..work() });
         listening(address).run(&work, &mut kept).map(|()| kept)
     });
@@ -144,7 +144,7 @@ fn kept_restarted_and_unnumbered_messages_are_told_apart() {
     let address = broker.address;
     let mut device = Device::start(address, "sensor/a").expect("asked for above");
     let worker = std::thread::spawn(move || {
-        let mut kept = Kept::default();
+        let mut kept = KeptSamples::default();
         listening(address).run(&Workload::MqttRate(work()), &mut kept).map(|()| kept)
     });
     for start in [100_000, 50_000].into_iter().cycle() {
@@ -168,7 +168,7 @@ fn a_device_that_is_off_is_said() {
     let broker = embedded();
     let quick = MqttTarget { patience: Duration::from_millis(300), ..listening(broker.address) };
     let short = MqttRate { time: Duration::from_millis(200), ..work() };
-    let result = quick.clone().run(&Workload::MqttRate(short), &mut Kept::default());
+    let result = quick.clone().run(&Workload::MqttRate(short), &mut KeptSamples::default());
     let text = result.expect_err("nobody publishes").to_string();
     assert!(text.contains("no message came on `sensor/#`"), "{text}");
     assert!(text.contains("publishes to this topic on this broker"), "{text}");
@@ -177,7 +177,7 @@ fn a_device_that_is_off_is_said() {
 #[test]
 fn a_stop_ends_the_wait() {
     let broker = embedded();
-    let mut kept = Kept { stop_after: Some(0), ..Kept::default() };
+    let mut kept = KeptSamples { stop_after: Some(0), ..KeptSamples::default() };
     let long = MqttRate { time: Duration::from_secs(3600), ..work() };
     let result = listening(broker.address).run(&Workload::MqttRate(long), &mut kept);
     assert!(matches!(result, Err(TargetError::Cancelled)), "{result:?}");
@@ -203,7 +203,7 @@ fn the_command_listens_and_reports() {
     let address = broker.address;
     let Some(mut device) = Device::start(address, "sensor/kitchen") else { return };
     let worker = std::thread::spawn(move || {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let address = address.to_string();
         let topic = ["--listen", "--topic", "sensor/#", "--time", "1 s"];
         let rest = ["--quiet", "--format", "csv"];

@@ -1,6 +1,6 @@
 //! Output while a run goes: JSON lines, and OpenMetrics as Prometheus' own parser reads it.
 
-use crate::util::{Background, Bench, Ran, python_with};
+use crate::util::{ChildProcess, Ran, TestDir, python_with};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ const SHORT: &str = "name = \"short\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 
                      [[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\nbandwidth = \"1 Mbit/s\"\n\
                      time = \"600 ms\"\ninterval = \"200 ms\"\n";
 
-fn interrupt(run: &Background) {
+fn interrupt(run: &ChildProcess) {
     Ran::of(Command::new("kill").args(["-INT", &run.id().to_string()])).ok();
 }
 
@@ -42,7 +42,7 @@ fn valid(line: &str) -> Value {
 
 #[test]
 fn every_line_is_of_the_schema_and_the_last_is_the_result() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("short.toml", SHORT);
     let out = bench.run(&["run", "short.toml", "--format", "jsonl"]).ok();
     let lines: Vec<Value> = out.lines().map(valid).collect();
@@ -70,9 +70,9 @@ fn every_line_is_of_the_schema_and_the_last_is_the_result() {
 
 #[test]
 fn probes_are_told_of_while_the_cell_goes() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("long.toml", LONG);
-    let mut run = Background::start(
+    let mut run = ChildProcess::start(
         &mut bench.command(&["run", "long.toml", "--format", "jsonl", "-q"]),
         false,
     );
@@ -88,7 +88,7 @@ fn probes_are_told_of_while_the_cell_goes() {
 
 #[test]
 fn a_cell_that_fails_says_why() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let host = format!("127.0.0.1:{port}");
     let ran = bench.run(&["rate", "tcp", &host, "--format", "jsonl", "-q"]);
@@ -143,10 +143,10 @@ fn ask(address: &str, request: &[u8]) -> String {
 #[test]
 fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
     let Some(python) = python_with("prometheus_client") else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("long.toml", LONG);
     let args = ["run", "long.toml", "-q", "--openmetrics", ":0", "--environment", "a \"b\\c"];
-    let mut run = Background::start(&mut bench.command(&args), true);
+    let mut run = ChildProcess::start(&mut bench.command(&args), true);
     let line = run.line("OpenMetrics on http://127.0.0.1:");
     let address = line.rsplit("//").next().unwrap().trim_end_matches("/metrics").to_owned();
     let get = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text\r\n\r\n";
@@ -198,7 +198,7 @@ fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
 #[test]
 fn the_file_has_the_figures_of_all_cells_at_the_end() {
     let Some(python) = python_with("prometheus_client") else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("short.toml", SHORT);
     bench.run(&["run", "short.toml", "-q", "--openmetrics", "espbench.prom"]).ok();
     let text = std::fs::read_to_string(bench.path("espbench.prom")).unwrap();
@@ -222,7 +222,7 @@ fn the_file_has_the_figures_of_all_cells_at_the_end() {
 
 #[test]
 fn a_place_that_cannot_be_had_is_told_before_anything_is_measured() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("short.toml", SHORT);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();

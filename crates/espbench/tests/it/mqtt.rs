@@ -1,8 +1,8 @@
 //! MQTT rates against mosquitto, the embedded broker, and brokers that misbehave; and mosquitto's
 //! clients against the embedded broker.
 
-use crate::sink::Kept;
-use crate::util::{Background, Bench, peer};
+use crate::sink::KeptSamples;
+use crate::util::{ChildProcess, TestDir, peer};
 use espbench::render;
 use espbench::respond::mqtt::BrokerLimits;
 use espbench::respond::{Service, ServiceLog, mqtt};
@@ -42,7 +42,7 @@ pub fn target(address: SocketAddr) -> MqttTarget {
     MqttTarget::new(address, Site::default())
 }
 
-fn run(target: &MqttTarget, work: MqttRate, kept: &mut Kept) -> Result<(), TargetError> {
+fn run(target: &MqttTarget, work: MqttRate, kept: &mut KeptSamples) -> Result<(), TargetError> {
     target.clone().run(&Workload::MqttRate(work), kept)
 }
 
@@ -53,9 +53,9 @@ pub fn embedded() -> Service {
 
 /// A mosquitto of the test's own.
 pub struct Mosquitto {
-    _process: Background,
+    _process: ChildProcess,
     pub address: SocketAddr,
-    _folder: Bench,
+    _folder: TestDir,
 }
 
 impl Mosquitto {
@@ -63,13 +63,13 @@ impl Mosquitto {
         if !peer("mosquitto") {
             return None;
         }
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let address = free_address();
         let conf = format!("listener {} 127.0.0.1\n{settings}\n", address.port());
         let conf = bench.write("mosquitto.conf", &conf);
         let mut command = Command::new("mosquitto");
         command.arg("-c").arg(&conf).arg("-v");
-        let process = Background::start(&mut command, true);
+        let process = ChildProcess::start(&mut command, true);
         process.line("running");
         Some(Self { _process: process, address, _folder: bench })
     }
@@ -84,7 +84,7 @@ pub fn free_address() -> SocketAddr {
 fn every_version_and_quality(address: SocketAddr) {
     for version in [MqttVersion::V311, MqttVersion::V5] {
         for qos in 0..=2 {
-            let mut kept = Kept::default();
+            let mut kept = KeptSamples::default();
             run(&target(address), MqttRate { version, qos, ..work() }, &mut kept).unwrap();
             assert_eq!(kept.probes().count(), 150, "{version:?} QoS {qos}");
             for probe in kept.probes() {
@@ -129,7 +129,7 @@ fn saturation_loses_nothing_in_a_broker_that_queues_or_waits() {
                 time: Duration::from_secs(60),
                 ..work()
             };
-            let mut kept = Kept::default();
+            let mut kept = KeptSamples::default();
             run(&target(address), saturated, &mut kept).unwrap();
             assert_eq!(kept.probes().filter(|p| p.fate == Fate::Delivered).count(), 3000);
         }
@@ -149,7 +149,7 @@ fn a_broker_that_drops_silently_is_caught_and_named() {
         time: Duration::from_secs(60),
         ..work()
     };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let target = MqttTarget { drain: Duration::from_millis(500), ..target(broker.address) };
     run(&target, saturated, &mut kept).unwrap();
     let lost = kept.lost();
@@ -167,7 +167,7 @@ fn the_clients_own_queue_is_told_apart_from_the_broker() {
     let broker = embedded();
     let narrow = MqttRate { qos: 2, in_flight: 1, queue: 1, ..work() };
     let burst = MqttRate { mode: MqttMode::Offered(1e6), count: Some(500), ..narrow };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     run(&target(broker.address), burst, &mut kept).unwrap();
     let lost = kept.lost();
     assert!(lost.len() > 300, "{}", lost.len());
@@ -187,7 +187,7 @@ fn a_search_ends_with_a_bracket() {
         time: Duration::from_millis(60),
         ..work()
     };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let target = MqttTarget { drain: Duration::from_millis(300), ..target(broker.address) };
     run(&target, search, &mut kept).unwrap();
     assert_eq!(kept.probes().count(), 0, "a search records totals");
@@ -215,7 +215,7 @@ pub fn listener(
 }
 
 fn failure(target: &MqttTarget, work: MqttRate) -> String {
-    let error = run(target, work, &mut Kept::default()).expect_err("a fault");
+    let error = run(target, work, &mut KeptSamples::default()).expect_err("a fault");
     error.to_string()
 }
 
@@ -287,7 +287,7 @@ fn a_broker_that_dies_midway_leaves_named_losses() {
         drop(broker);
     });
     let long = MqttRate { time: Duration::from_secs(60), qos: 1, ..work() };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let error = run(&target(address), long, &mut kept).expect_err("it died");
     killer.join().unwrap();
     let text = error.to_string();
@@ -303,7 +303,7 @@ fn a_broker_that_dies_midway_leaves_named_losses() {
 fn a_stop_ends_it_and_keeps_what_came() {
     let broker = embedded();
     let long = MqttRate { time: Duration::from_secs(60), ..work() };
-    let mut kept = Kept { stop_after: Some(20), ..Kept::default() };
+    let mut kept = KeptSamples { stop_after: Some(20), ..KeptSamples::default() };
     let result = run(&target(broker.address), long, &mut kept);
     assert!(matches!(result, Err(TargetError::Cancelled)), "{result:?}");
     assert!(kept.samples.len() >= 20);
@@ -314,7 +314,7 @@ fn user_name_and_password_are_sent() {
     if !peer("mosquitto_passwd") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let users = bench.write("users", "");
     let made =
         Command::new("mosquitto_passwd").arg("-b").arg(&users).args(["me", "secret"]).status();
@@ -329,7 +329,7 @@ fn user_name_and_password_are_sent() {
         password: Some("secret".into()),
         ..target(broker.address)
     };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     run(&known, work(), &mut kept).unwrap();
     assert!(kept.lost().is_empty());
 }
@@ -386,7 +386,7 @@ fn a_dropped_broker_frees_its_port() {
 #[test]
 fn the_command_measures_and_reports() {
     let broker = embedded();
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let address = broker.address.to_string();
     let csv = bench
         .run(&[
@@ -431,7 +431,7 @@ fn large_messages(address: SocketAddr) {
                     time: Duration::from_secs(60),
                     ..work()
                 };
-                let mut kept = Kept::default();
+                let mut kept = KeptSamples::default();
                 run(&target(address), few, &mut kept).unwrap();
                 let whole = kept.probes().filter(|p| p.fate == Fate::Delivered && p.bytes == size);
                 assert_eq!(whole.count(), 3, "{version:?}, QoS {qos}, {size} bytes");
@@ -451,14 +451,14 @@ fn an_offered_rate_of_large_messages_is_delivered() {
     let Some(broker) = Mosquitto::start("allow_anonymous true") else { return };
     let mode = MqttMode::Offered(50.0);
     let few = MqttRate { size: 70_000, mode, count: Some(5), ..work() };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     run(&target(broker.address), few, &mut kept).unwrap();
     assert_eq!(kept.probes().filter(|p| p.fate == Fate::Delivered).count(), 5);
 }
 
 #[test]
 fn a_message_above_the_limit_is_refused_before_measuring() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let nobody = free_address().to_string();
     let ran = bench.run(&["rate", "mqtt", &nobody, "--size", "1048577"]);
     assert_eq!(ran.status, Some(2));
@@ -474,11 +474,11 @@ fn what_the_loopbacks_broker_drops_is_counted_in_the_report() {
     let (mode, time) = (MqttMode::Saturate, Duration::from_secs(60));
     let few = MqttRate { qos: 1, mode, count: Some(200), retain: true, time, ..work() };
     let workload = Workload::MqttRate(few);
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     LoopbackTarget::with_limits(limits).run(&workload, &mut kept).unwrap();
     assert_eq!(kept.counters.get("broker-retained-refused"), Some(&200), "{:?}", kept.counters);
     assert_eq!(kept.lost(), [], "they are passed on all the same");
-    let Kept { samples, counters, facts, .. } = kept;
+    let KeptSamples { samples, counters, facts, .. } = kept;
     let recorded =
         Recorded { ordinal: 0, repetition: 0, workload, samples, counters, facts, error: None };
     let mut builder = Builder::new(&RunFacts::default());
@@ -490,13 +490,13 @@ fn what_the_loopbacks_broker_drops_is_counted_in_the_report() {
 /// A broker that takes every message and passes none on: access rules do that, in silence.
 #[test]
 fn a_broker_that_passes_nothing_on_is_no_result() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let rules = bench.write("rules", "topic write #\n");
     readable_by_all(&rules);
     let settings = format!("allow_anonymous true\nacl_file {}", rules.display());
     let Some(broker) = Mosquitto::start(&settings) else { return };
     let few = MqttRate { count: Some(5), ..work() };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let target = MqttTarget { drain: Duration::from_millis(300), ..target(broker.address) };
     let text = run(&target, few, &mut kept).expect_err("nothing came").to_string();
     assert!(text.contains("passed on none of 5 messages"), "{text}");

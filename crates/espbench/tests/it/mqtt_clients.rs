@@ -1,8 +1,8 @@
 //! Many publishers at once: every message has one fate, and each connection is recorded.
 
 use crate::mqtt::{Mosquitto, embedded, listener, work};
-use crate::sink::Kept;
-use crate::util::Bench;
+use crate::sink::KeptSamples;
+use crate::util::TestDir;
 use espbench::target::mqtt::MqttTarget;
 use espbench::target::{Target as _, TargetError};
 use espbench_measure::run::Site;
@@ -13,16 +13,16 @@ use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-fn run(address: SocketAddr, work: MqttRate, kept: &mut Kept) -> Result<(), TargetError> {
+fn run(address: SocketAddr, work: MqttRate, kept: &mut KeptSamples) -> Result<(), TargetError> {
     let drain = Duration::from_secs(10);
     let mut target = MqttTarget { drain, ..MqttTarget::new(address, Site::default()) };
     target.run(&Workload::MqttRate(work), kept)
 }
 
 /// Asserts that each message of each client was delivered once, in the order of its client.
-fn all_delivered(address: SocketAddr, some: MqttRate) -> Kept {
+fn all_delivered(address: SocketAddr, some: MqttRate) -> KeptSamples {
     let (clients, count) = (usize::from(some.clients), some.count.expect("a count") as usize);
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     run(address, some, &mut kept).unwrap_or_else(|e| panic!("{some:?}: {e}"));
     let mut each: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
     for probe in kept.probes() {
@@ -81,7 +81,8 @@ fn a_thousand_clients_are_opened_and_measured() {
 #[test]
 fn a_broker_that_takes_no_more_clients_is_named_with_how_many_it_took() {
     let Some(broker) = Mosquitto::start("allow_anonymous true\nmax_connections 5") else { return };
-    let error = run(broker.address, MqttRate { clients: 20, ..work() }, &mut Kept::default());
+    let error =
+        run(broker.address, MqttRate { clients: 20, ..work() }, &mut KeptSamples::default());
     let text = error.expect_err("only five").to_string();
     assert!(text.contains("of 21; ") && text.contains("are open"), "{text}");
 }
@@ -95,7 +96,7 @@ fn a_broker_that_dies_under_many_clients_leaves_named_losses() {
         std::thread::sleep(Duration::from_millis(1500));
         drop(broker);
     });
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let text = run(address, some, &mut kept).expect_err("it died").to_string();
     killer.join().unwrap();
     assert!(text.contains("of 31 connections broke"), "{text}");
@@ -106,7 +107,7 @@ fn a_broker_that_dies_under_many_clients_leaves_named_losses() {
 fn a_stop_ends_many_clients() {
     let broker = embedded();
     let some = MqttRate { clients: 30, time: Duration::from_secs(600), ..work() };
-    let mut kept = Kept { stop_after: Some(100), ..Kept::default() };
+    let mut kept = KeptSamples { stop_after: Some(100), ..KeptSamples::default() };
     let result = run(broker.address, some, &mut kept);
     assert!(matches!(result, Err(TargetError::Cancelled)), "{result:?}");
     assert!(kept.probes().any(|probe| probe.fate == Fate::Delivered));
@@ -119,7 +120,7 @@ fn silence_and_garbage_end_the_opening() {
         let _ = client.write_all(b"\x20\x02\0\x05");
         let _ = client.read(&mut [0; 200]);
     });
-    let text = run(address, MqttRate { clients: 3, ..work() }, &mut Kept::default());
+    let text = run(address, MqttRate { clients: 3, ..work() }, &mut KeptSamples::default());
     let text = text.expect_err("refused").to_string();
     assert!(text.contains("not authorized") && text.contains("--username"), "{text}");
 
@@ -128,16 +129,16 @@ fn silence_and_garbage_end_the_opening() {
     let patience = Duration::from_millis(300);
     let mut target = MqttTarget { patience, ..MqttTarget::new(address, Site::default()) };
     let some = Workload::MqttRate(MqttRate { clients: 3, ..work() });
-    let text = target.run(&some, &mut Kept::default()).expect_err("silent").to_string();
+    let text = target.run(&some, &mut KeptSamples::default()).expect_err("silent").to_string();
     assert!(text.contains("no CONNACK came"), "{text}");
 }
 
 #[test]
 fn what_does_not_fit_into_memory_is_refused_before_measuring() {
     let some = MqttRate { clients: 1000, size: 1 << 20, ..work() };
-    let text = run("127.0.0.1:9".parse().unwrap(), some, &mut Kept::default());
+    let text = run("127.0.0.1:9".parse().unwrap(), some, &mut KeptSamples::default());
     let text = text.expect_err("a gigabyte").to_string();
     assert!(text.contains("smaller --size"), "{text}");
-    let ran = Bench::new().run(&["rate", "mqtt", "127.0.0.1:9", "--clients", "20000"]);
+    let ran = TestDir::new().run(&["rate", "mqtt", "127.0.0.1:9", "--clients", "20000"]);
     assert!(ran.status == Some(2) && ran.err.contains("`clients`"), "{}", ran.err);
 }

@@ -1,6 +1,6 @@
 //! `espbench rate mqtt` as a whole command against brokers that break the standard, each in one place.
 
-use crate::util::{Bench, Ran};
+use crate::util::{Ran, TestDir};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -301,7 +301,7 @@ fn right(first: u8, body: &[u8]) -> Vec<u8> {
 
 fn check(case: &Case) {
     let Case { name, qos, at, how, expected } = case;
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let broker = Broker::start(*at, *how);
     let (address, qos, count) = (broker.address.to_string(), qos.to_string(), COUNT.to_string());
     let ran = bench.run(&[

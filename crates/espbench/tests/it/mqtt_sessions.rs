@@ -1,8 +1,8 @@
 //! Sessions that outlive their connections: kept, resumed, expired, with mosquitto and the embedded broker.
 
 use crate::mqtt::{Mosquitto, embedded, free_address, target, work};
-use crate::sink::Kept;
-use crate::util::Bench;
+use crate::sink::KeptSamples;
+use crate::util::TestDir;
 use espbench::target::Target as _;
 use espbench::target::mqtt::MqttTarget;
 use espbench_model::sample::Fate;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Sends twenty messages of a client of that name; asserts that all are delivered.
-fn run(address: SocketAddr, name: &str, topic: &str, some: MqttRate) -> Kept {
+fn run(address: SocketAddr, name: &str, topic: &str, some: MqttRate) -> KeptSamples {
     let mut target = MqttTarget {
         client_id: Some(name.into()),
         topic: Some(topic.into()),
@@ -19,7 +19,7 @@ fn run(address: SocketAddr, name: &str, topic: &str, some: MqttRate) -> Kept {
         ..target(address)
     };
     let some = MqttRate { qos: 1, count: Some(20), time: Duration::from_secs(60), ..some };
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     target.run(&Workload::MqttRate(some), &mut kept).unwrap_or_else(|e| panic!("{some:?}: {e}"));
     let delivered = kept.probes().filter(|probe| probe.fate == Fate::Delivered).count();
     assert_eq!((delivered, kept.probes().count()), (20, 20), "{some:?}: {:?}", kept.counters);
@@ -27,7 +27,7 @@ fn run(address: SocketAddr, name: &str, topic: &str, some: MqttRate) -> Kept {
 }
 
 /// Returns whether the broker said that it had the sessions of publisher and subscriber.
-fn present(kept: &Kept) -> [Option<&str>; 2] {
+fn present(kept: &KeptSamples) -> [Option<&str>; 2] {
     ["session_present_publisher", "session_present_subscriber"]
         .map(|name| kept.facts.get(name).map(String::as_str))
 }
@@ -102,7 +102,7 @@ fn the_sessions_of_many_clients_are_counted() {
 
 #[test]
 fn what_cannot_be_resumed_or_kept_is_said() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let nobody = free_address().to_string();
     for (args, wanted) in [
         (&["--clean-start", "false"][..], "--client-id"),
@@ -123,7 +123,7 @@ fn what_cannot_be_resumed_or_kept_is_said() {
 #[test]
 fn the_command_tells_of_a_resumed_session() {
     let broker = embedded();
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let address = broker.address.to_string();
     for wanted in ["no", "yes"] {
         let args = ["rate", "mqtt", &address, "--client-id", "me", "-n", "5", "--rate", "100"];
@@ -140,7 +140,7 @@ fn the_command_tells_of_a_resumed_session() {
 /// Flags of the broker are for brokers: on any other target they warn of nothing.
 #[test]
 fn insecure_is_warned_of_where_there_is_a_broker() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let plan =
         bench.write("plan.toml", "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\ncount = 5\n");
     let plan = plan.to_str().expect("a path");

@@ -1,8 +1,8 @@
 //! MQTT over TLS and WebSocket, against mosquitto's listeners and others that are none.
 
 use crate::mqtt::{Mosquitto, free_address, listener, readable_by_all, work};
-use crate::sink::Kept;
-use crate::util::{Bench, Ran, peer};
+use crate::sink::KeptSamples;
+use crate::util::{Ran, TestDir, peer};
 use espbench::target::mqtt::MqttTarget;
 use espbench::target::spec::{Access, broker};
 use espbench::target::{Target as _, TargetError};
@@ -11,7 +11,7 @@ use espbench_measure::run::Site;
 use espbench_model::fact;
 use espbench_model::sample::Fate;
 use espbench_model::workload::{MqttMode, MqttRate, MqttVersion, Workload};
-use espbench_proto::wire::websocket::{Deframer, Header, Piece, Role, handshake};
+use espbench_proto::wire::websocket::{DeframedPiece, Deframer, FrameHeader, Role, handshake};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// An authority, a broker's certificate for `localhost` and 127.0.0.1, and a client's.
 struct Certificates {
-    bench: Bench,
+    bench: TestDir,
 }
 
 impl Certificates {
@@ -29,7 +29,7 @@ impl Certificates {
         if !peer("openssl") {
             return None;
         }
-        let it = Self { bench: Bench::new() };
+        let it = Self { bench: TestDir::new() };
         it.authority("ca");
         it.signed("server", "ca", "subjectAltName=DNS:localhost,IP:127.0.0.1", "3");
         it.signed("client", "ca", "extendedKeyUsage=clientAuth", "3");
@@ -145,8 +145,8 @@ fn target(url: &str, tls: TlsFiles) -> MqttTarget {
     MqttTarget { patience: Duration::from_secs(20), site: Site::default(), ..target }
 }
 
-fn run(target: &MqttTarget, work: MqttRate) -> Result<Kept, String> {
-    let mut kept = Kept::default();
+fn run(target: &MqttTarget, work: MqttRate) -> Result<KeptSamples, String> {
+    let mut kept = KeptSamples::default();
     match target.clone().run(&Workload::MqttRate(work), &mut kept) {
         Ok(()) => Ok(kept),
         Err(TargetError::Cancelled) => panic!("nobody stopped it"),
@@ -156,9 +156,9 @@ fn run(target: &MqttTarget, work: MqttRate) -> Result<Kept, String> {
 
 /// Asserts that small and large messages of every version and quality come, and that the
 /// connections are recorded.
-fn everything_goes_through(url: &str, tls: &TlsFiles, largest: u32) -> Kept {
+fn everything_goes_through(url: &str, tls: &TlsFiles, largest: u32) -> KeptSamples {
     let target = target(url, tls.clone());
-    let mut last = Kept::default();
+    let mut last = KeptSamples::default();
     for version in [MqttVersion::V311, MqttVersion::V5] {
         for (qos, size) in [(0, 64), (1, 2000), (2, largest)] {
             let mode = MqttMode::Saturate;
@@ -269,7 +269,7 @@ fn a_certificate_that_is_not_trusted_is_said_with_what_to_do() {
 fn an_insecure_run_says_so_on_stderr_and_in_every_report() {
     let Some(certificates) = Certificates::make() else { return };
     let Some(broker) = tls_listener(certificates.settings("server")) else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let url = format!("mqtts://localhost:{}", broker.address.port());
     let plan = "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"100 /s\"\ncount = 5\n";
     let plan = bench.write("x.toml", plan).display().to_string();
@@ -392,7 +392,7 @@ fn servers_that_are_no_tls() {
 #[test]
 fn files_that_are_none_are_refused_before_measuring() {
     let Some(certificates) = Certificates::make() else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let nobody = format!("mqtts://{}", free_address());
     let text = |path: &Path| path.display().to_string();
     let (ca, key) = (text(&certificates.file("ca.pem")), text(&certificates.file("client.key")));
@@ -418,7 +418,7 @@ fn secrets_are_neither_stored_nor_shown() {
     if !peer("mosquitto_passwd") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let users = bench.write("users", "");
     let mut made = Command::new("mosquitto_passwd");
     Ran::of(made.arg("-b").arg(&users).args(["myself", "hushhush"])).ok();
@@ -486,7 +486,7 @@ fn serve(mut client: TcpStream, mut broker: TcpStream) {
         // A ping between two frames, as servers send them.
         let _ = to_client.write_all(&[0x89, 2, b'h', b'i']);
         while let Ok(len @ 1..) = from_broker.read(&mut buf) {
-            let (head, size) = Header::binary(len as u64, None).emit();
+            let (head, size) = FrameHeader::binary(len as u64, None).emit();
             if to_client.write_all(&[&head[..size], &buf[..len]].concat()).is_err() {
                 break;
             }
@@ -497,9 +497,9 @@ fn serve(mut client: TcpStream, mut broker: TcpStream) {
         let mut chunk = &mut buf[..len];
         while let Some(piece) = deframer.next(&mut chunk).expect("frames") {
             match piece {
-                Piece::Data(bytes) => broker.write_all(bytes).unwrap(),
-                Piece::Ping => panic!("nobody asked"),
-                Piece::Close(code) => {
+                DeframedPiece::Data(bytes) => broker.write_all(bytes).unwrap(),
+                DeframedPiece::Ping => panic!("nobody asked"),
+                DeframedPiece::Close(code) => {
                     assert_eq!(code, Some(1000));
                     break 'open;
                 }

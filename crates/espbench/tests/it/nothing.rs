@@ -1,7 +1,7 @@
 //! Results without a measurement: there is no figure where nothing was measured, or where a peer
 //! made it up. Each is named with its cause in the first line of the result and on stderr.
 
-use crate::util::{Bench, Ran};
+use crate::util::{Ran, TestDir};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +44,7 @@ impl Drop for Peer {
     }
 }
 
-fn echo(bench: &Bench, peer: &Peer, args: &[&str]) -> Ran {
+fn echo(bench: &TestDir, peer: &Peer, args: &[&str]) -> Ran {
     let host = peer.address.to_string();
     bench.run(&[&["echo", &host, "--local-port", "0", "-s", "100"][..], args].concat())
 }
@@ -57,7 +57,7 @@ fn value(report: &serde_json::Value, metric: &str) -> Option<f64> {
     cell.unwrap_or_else(|| panic!("no {metric}"))["value"].as_f64()
 }
 
-fn json(bench: &Bench) -> serde_json::Value {
+fn json(bench: &TestDir) -> serde_json::Value {
     let text = bench.run(&["report", "--format", "json"]).ok();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     crate::report::assert_valid(&serde_json::from_str(&text).unwrap());
@@ -66,7 +66,7 @@ fn json(bench: &Bench) -> serde_json::Value {
 
 #[test]
 fn replies_that_are_all_changed_are_no_measurement() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let peer = Peer::start(|_, reply| {
         reply[0] ^= 1;
         1
@@ -93,7 +93,7 @@ fn replies_that_are_all_changed_are_no_measurement() {
 
 #[test]
 fn replies_of_which_some_are_changed_count_as_lost() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let peer = Peer::start(|n, reply| {
         reply[0] ^= u8::from(n % 2 == 1);
         1
@@ -110,7 +110,7 @@ fn replies_of_which_some_are_changed_count_as_lost() {
 
 #[test]
 fn a_flood_of_copies_is_counted_and_not_kept() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let peer = Peer::start(|_, _| 20);
     let ran = echo(&bench, &peer, &["-n", "200", "--discard", "0", "--binary", "-w", "4"]);
     assert_eq!(ran.status, Some(0), "{}", ran.err);
@@ -131,7 +131,7 @@ fn a_flood_of_copies_is_counted_and_not_kept() {
 
 #[test]
 fn a_refused_connection_is_told_in_a_few_lines() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     // Bound and closed: nothing listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let host = format!("127.0.0.1:{port}");

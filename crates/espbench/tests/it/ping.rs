@@ -1,21 +1,21 @@
 //! ICMP round trips: the command beside iputils' ping, what routers say, and hostile replies.
 
 use crate::netns::script;
-use crate::util::{Bench, Ran, peer};
+use crate::util::{Ran, TestDir, peer};
 use serde_json::Value;
 
 /// Runs a script in networks of its own, with the bench's store and folder.
-fn ran(bench: &Bench, text: &str) -> Ran {
+fn ran(bench: &TestDir, text: &str) -> Ran {
     let mut command = script(text);
     command.current_dir(bench.dir.path()).env("ESPBENCH_STORE", bench.store());
     Ran::of(&mut command)
 }
 
-fn read(bench: &Bench, name: &str) -> String {
+fn read(bench: &TestDir, name: &str) -> String {
     std::fs::read_to_string(bench.path(name)).unwrap()
 }
 
-fn report(bench: &Bench, name: &str) -> Value {
+fn report(bench: &TestDir, name: &str) -> Value {
     serde_json::from_str(&read(bench, name)).unwrap()
 }
 
@@ -35,7 +35,7 @@ fn counts_are_those_of_ping_over_both_versions_and_sockets() {
     if !peer("unshare") || !peer("ping") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let text = r#"
         peer b
         link b 10.9.0.1/24 10.9.0.2/24 2001:db8::1/64 2001:db8::2/64
@@ -79,7 +79,7 @@ fn a_slow_link_shows_in_the_times_from_the_due_time_on() {
     if !peer("unshare") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let text = r#"
         peer b
         link b 10.9.0.1/24 10.9.0.2/24
@@ -100,7 +100,7 @@ fn what_routers_say_is_the_cause_of_a_loss() {
     if !peer("unshare") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let text = r#"
         peer r
         link r 10.9.0.1/24 10.9.0.2/24 2001:db8::1/64 2001:db8::2/64
@@ -178,7 +178,7 @@ fn losses_duplicates_and_changed_content_are_told_apart() {
     if !peer("unshare") || !peer("python3") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("responder.py", RESPONDER);
     let text = r#"
         peer b
@@ -209,7 +209,7 @@ fn a_plan_sweeps_sizes_and_draws_them() {
     if !peer("unshare") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "plan.toml",
         r#"
@@ -247,7 +247,7 @@ fn a_plan_sweeps_sizes_and_draws_them() {
 
 #[test]
 fn bad_input_is_told_with_the_remedy() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let refused = |args: &[&str], what: &str| {
         let ran = bench.run(&[&["ping"], args].concat());
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
@@ -270,7 +270,7 @@ fn no_route_and_no_permission_are_told_with_the_remedy() {
     if !peer("unshare") || !peer("setpriv") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let no_route = ran(&bench, "$ESPBENCH ping 192.0.2.1 -c 3 --format json");
     assert_eq!(no_route.status, Some(2), "{}", no_route.err);
     assert!(no_route.out.contains("has no route to that network"), "{}", no_route.out);

@@ -1,12 +1,12 @@
 //! `espbench predict`.
 
-use crate::util::Bench;
+use crate::util::TestDir;
 use serde_json::Value;
 
 const SMALL: [&str; 6] = ["-q", "--rooms", "3", "--messages", "600", "--format"];
 
 fn predict(args: &[&str], format: &str) -> String {
-    Bench::new().run(&[&["predict"], args, &SMALL, &[format]].concat()).ok()
+    TestDir::new().run(&[&["predict"], args, &SMALL, &[format]].concat()).ok()
 }
 
 fn value(report: &str, metric: &str, devices: Option<u64>) -> (f64, Value, Value) {
@@ -89,7 +89,7 @@ fn faster_rates_reach_less_far_and_carry_more() {
 
 #[test]
 fn what_is_wrong_is_said_with_what_to_do() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for (args, wanted) in [
         (&["fleet"][..], "say --max-loss 1%, --max-p99 50ms, or both"),
         (&["nodes", "--payload", "1400"], "sends at most"),

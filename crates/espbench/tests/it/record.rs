@@ -1,6 +1,6 @@
 //! The record: nothing measured is lost, whatever happens.
 
-use crate::util::{Background, Bench, Ran, peer};
+use crate::util::{ChildProcess, Ran, TestDir, peer};
 use rusqlite::Connection;
 
 /// Sixteen cells of a quarter of a second each: a test that is told of the first has seconds to stop
@@ -9,7 +9,7 @@ const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\n\
                     size = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]\n\
                     count = 50\ninterval = \"5 ms\"\n";
 
-fn rows(bench: &Bench, query: &str) -> Vec<Vec<i64>> {
+fn rows(bench: &TestDir, query: &str) -> Vec<Vec<i64>> {
     let db = Connection::open(bench.store()).unwrap();
     let mut query = db.prepare(query).unwrap();
     let columns = query.column_count();
@@ -19,9 +19,9 @@ fn rows(bench: &Bench, query: &str) -> Vec<Vec<i64>> {
 
 #[test]
 fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("slow.toml", SLOW);
-    let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
+    let mut run = ChildProcess::start(&mut bench.command(&["run", "slow.toml"]), true);
     run.line("[2/16]");
     run.kill();
 
@@ -46,13 +46,13 @@ fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
 
 #[test]
 fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "keys.toml",
         "name = \"keys\"\nrepetitions = 24\n[[measure]]\nkind = \"esp-now\"\ntest = \"handshake\"\n\
          devices = 10\n",
     );
-    let mut run = Background::start(&mut bench.command(&["run", "keys.toml"]), true);
+    let mut run = ChildProcess::start(&mut bench.command(&["run", "keys.toml"]), true);
     run.line("[2/24]");
     run.kill();
     let done = rows(&bench, "SELECT id FROM cell WHERE status = 'done'").len();
@@ -68,8 +68,8 @@ fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
 
     // What is done later is what would have been done then.
     bench.run(&["run", "--resume", "-q"]).ok();
-    let cells = |bench: &Bench| bench.run(&["report", "--format", "csv"]).ok();
-    let whole = Bench::new();
+    let cells = |bench: &TestDir| bench.run(&["report", "--format", "csv"]).ok();
+    let whole = TestDir::new();
     whole.write("keys.toml", &std::fs::read_to_string(bench.path("keys.toml")).unwrap());
     whole.run(&["run", "keys.toml", "-q"]).ok();
     assert_eq!(cells(&bench), cells(&whole));
@@ -78,9 +78,9 @@ fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("slow.toml", SLOW);
-    let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
+    let mut run = ChildProcess::start(&mut bench.command(&["run", "slow.toml"]), true);
     run.line("[1/16]");
     Ran::of(std::process::Command::new("kill").args(["-INT", &run.id().to_string()])).ok();
     run.line("espbench run --resume slow-1");
@@ -90,7 +90,7 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
 
 #[test]
 fn a_report_is_a_pure_function_of_the_record() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "quick.toml",
         "name = \"quick\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 900]\ncount = 100\n",
@@ -114,7 +114,7 @@ fn a_report_is_a_pure_function_of_the_record() {
 
 #[test]
 fn files_that_are_no_store_are_left_alone() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let garbage = "this is a letter to a friend, not a database. ".repeat(100);
     std::fs::write(bench.store(), &garbage).unwrap();
     let ran = bench.run(&["runs"]);
@@ -134,7 +134,7 @@ fn files_that_are_no_store_are_left_alone() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     std::fs::create_dir(bench.path("folder.html")).unwrap();
     let kept = bench.write("kept.md", "what was there");
     let kept_too = ["-o", "kept.md", "-o", "new.csv"];
@@ -152,7 +152,7 @@ fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
 
 #[test]
 fn what_only_reads_makes_no_store() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let none = bench.run(&["runs"]);
     assert_eq!((none.status, none.out.as_str()), (Some(0), ""));
     assert!(none.err.contains("no runs yet"), "{}", none.err);
@@ -166,7 +166,7 @@ fn what_only_reads_makes_no_store() {
 
 #[test]
 fn a_damaged_store_is_said_to_be_damaged() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let one = "name = \"one\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 1\ncount = 500\n";
     bench.write("one.toml", one);
     bench.run(&["run", "one.toml"]).ok();
@@ -182,7 +182,7 @@ fn a_damaged_store_is_said_to_be_damaged() {
 
 #[test]
 fn a_locked_store_is_said_to_be_locked() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "one.toml",
         "name = \"one\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"crypto\"\ncount = 1\n",
@@ -202,7 +202,7 @@ fn a_full_disk_keeps_the_finished_cells_and_says_how_to_go_on() {
     if !peer("unshare") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "big.toml",
         "name = \"big\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4, 5, 6, 7, 8]\n\

@@ -5,7 +5,7 @@ use espbench::{published, render};
 use espbench_measure::cell::Origin;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::RunFacts;
-use espbench_measure::settings::Key;
+use espbench_measure::settings::SettingKey;
 
 /// Returns a report that is small enough to be read in a snapshot.
 fn small() -> Report {
@@ -43,7 +43,7 @@ fn the_schemas_name_each_setting_and_no_other() {
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
         let fields = schema["$defs"]["settings"]["properties"].as_object().unwrap();
         let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-        assert_eq!(names, Key::ALL.iter().map(|key| key.name()).collect::<Vec<_>>());
+        assert_eq!(names, SettingKey::ALL.iter().map(|key| key.name()).collect::<Vec<_>>());
     }
 }
 

@@ -2,7 +2,7 @@
 //! published ones, the floors, and how far they are from the document. Snapshots, so that a change
 //! of a constant or of a machine shows in the figures; docs/suites.md says how to make them again.
 
-use crate::util::Bench;
+use crate::util::TestDir;
 use espbench::cli::builtin;
 use espbench::render::text;
 use espbench_measure::report::Report;
@@ -18,7 +18,7 @@ pub(crate) fn carried_out(name: &str, changes: &[(&str, &str)]) -> Report {
         assert!(plan.contains(words), "{name} has no `{words}`");
         plan = plan.replace(words, others);
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("plan.toml", &plan);
     let json = bench.run(&["run", "plan.toml", "-q", "--format", "json"]).ok();
     let report: Report = serde_json::from_str(&json).unwrap();

@@ -1,16 +1,16 @@
 //! The virtual lab as a target of commands.
 
-use crate::util::Bench;
+use crate::util::TestDir;
 use std::path::Path;
 
 const PING: [&str; 8] = ["espnow", "ping", "-C", "20", "-l", "10,230", "--format", "csv"];
 
 #[test]
 fn a_test_in_the_lab_is_simulated_and_repeats_to_the_byte() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let first = bench.run(&PING).ok();
     // In a store of its own, so that it has the same number.
-    let second = Bench::new().run(&PING).ok();
+    let second = TestDir::new().run(&PING).ok();
     assert_eq!(first, second);
     assert!(first.contains("simulated") && !first.contains("measured"), "{}", first);
     assert!(!second.contains("loopback"), "{}", second);
@@ -96,7 +96,7 @@ fn file_names(folder: &Path) -> Vec<String> {
 #[test]
 fn the_same_seed_gives_the_same_bytes_twice_and_with_any_number_of_threads() {
     let run = |threads: &str| {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         bench.write("mixed.toml", MIXED);
         let args =
             ["run", "mixed.toml", "--pcap", "air.pcapng", "--threads", threads, "--format", "csv"];
@@ -128,7 +128,7 @@ fn the_same_seed_gives_the_same_bytes_twice_and_with_any_number_of_threads() {
 
 #[test]
 fn nothing_of_this_host_is_in_a_simulated_run() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let ran = bench.run(&["espnow", "crypto", "-C", "10", "-l", "10", "--format", "json"]).ok();
     let report: serde_json::Value = serde_json::from_str(&ran).expect("a report");
     assert_eq!(report["run"]["origin"], "simulated");
@@ -138,7 +138,7 @@ fn nothing_of_this_host_is_in_a_simulated_run() {
 
 #[test]
 fn a_run_of_the_lab_given_back_is_still_simulated() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "one.toml",
         "name = \"one\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 5\n",
@@ -152,7 +152,7 @@ fn a_run_of_the_lab_given_back_is_still_simulated() {
 
 #[test]
 fn what_cannot_be_done_is_told_with_what_to_do() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for (args, wanted) in [
         (&["espnow", "ping", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
         (
@@ -176,7 +176,7 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
 /// A lab of the user's, with what lies beside it, wherever a lab is asked for.
 #[test]
 fn a_lab_is_a_file_too() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write(
         "my-lab.toml",
         "title = \"t\"\nenvironment = \"hall.toml\"\n\

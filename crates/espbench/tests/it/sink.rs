@@ -3,13 +3,13 @@
 use espbench::target::Sink;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::run::{Recorded, Site};
-use espbench_measure::summary::{Context, summarize};
+use espbench_measure::summary::{SummaryContext, summarize};
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::workload::Workload;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub struct Kept {
+pub struct KeptSamples {
     pub samples: Vec<Sample>,
     pub counters: BTreeMap<String, u64>,
     pub facts: BTreeMap<String, String>,
@@ -17,7 +17,7 @@ pub struct Kept {
     pub stop_after: Option<usize>,
 }
 
-impl Sink for Kept {
+impl Sink for KeptSamples {
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
     }
@@ -35,7 +35,7 @@ impl Sink for Kept {
     }
 }
 
-impl Kept {
+impl KeptSamples {
     /// Returns the probes that are no connections.
     pub fn probes(&self) -> impl Iterator<Item = &Probe> {
         self.all_probes().filter(|probe| probe.link != Link::CONNECTIONS)
@@ -74,6 +74,6 @@ impl Kept {
         let recorded =
             Recorded { ordinal: 0, repetition: 0, workload, samples, counters, facts, error: None };
         let site = Site::default();
-        summarize(&recorded, &Context { site: &site, origin: Origin::Measured, seed: 1 })
+        summarize(&recorded, &SummaryContext { site: &site, origin: Origin::Measured, seed: 1 })
     }
 }

@@ -1,6 +1,6 @@
 //! One store, and several who use it: at the same time, read only, from a spreadsheet.
 
-use crate::util::{Background, Bench, Ran, peer};
+use crate::util::{ChildProcess, Ran, TestDir, peer};
 
 /// Cells of a quarter of a second each.
 const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4, 5]\n\
@@ -8,16 +8,16 @@ const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1
 
 const ONE: &str = "name = \"one\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 1\ncount = 20\n";
 
-fn locks(bench: &Bench) -> usize {
+fn locks(bench: &TestDir) -> usize {
     let names = std::fs::read_dir(bench.dir.path()).unwrap().map(|it| it.unwrap().file_name());
     names.filter(|it| it.to_string_lossy().ends_with(".lock")).count()
 }
 
 #[test]
 fn a_run_that_still_goes_is_not_resumed() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("slow.toml", &SLOW.replace("count = 50", "count = 4000"));
-    let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
+    let mut run = ChildProcess::start(&mut bench.command(&["run", "slow.toml"]), true);
     // It is stored, and so can be found, before its first line.
     let deadline = std::time::Instant::now() + crate::util::PATIENCE;
     while !bench.run(&["runs"]).out.contains("slow-1") {
@@ -42,7 +42,7 @@ fn a_run_that_still_goes_is_not_resumed() {
 
 #[test]
 fn an_empty_store_has_nothing_to_resume_and_says_so() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("one.toml", ONE);
     bench.run(&["run", "one.toml", "-q"]).ok();
     let whole = bench.run(&["run", "--resume"]);
@@ -55,7 +55,7 @@ fn an_empty_store_has_nothing_to_resume_and_says_so() {
 
 #[test]
 fn a_threshold_of_an_unknown_metric_is_told_before_anything_is_measured() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let gate = "[[threshold]]\nmetric = \"rtt_p9\"\nmax = \"1 s\"\n";
     bench.write("slow.toml", &format!("{SLOW}\n{gate}"));
     let ran = bench.run(&["run", "slow.toml"]);
@@ -66,7 +66,7 @@ fn a_threshold_of_an_unknown_metric_is_told_before_anything_is_measured() {
 
 #[test]
 fn compare_offers_what_it_can_draw() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let help = bench.run(&["compare", "--help"]).ok();
     assert!(!help.contains("html"), "{help}");
     let refused = bench.run(&["compare", "last", "--format", "html"]);
@@ -85,7 +85,7 @@ fn a_store_that_can_only_be_read_is_read() {
     if !peer("unshare") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("one.toml", ONE);
     let (folder, store) = (bench.path("there #1?"), bench.path("there #1?/runs.sqlite"));
     bench.run(&["run", "one.toml", "-q", "--store", store.to_str().unwrap()]).ok();
@@ -109,7 +109,7 @@ fn a_store_that_can_only_be_read_is_read() {
 
 #[test]
 fn a_spreadsheet_finds_no_formula() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("one.toml", ONE);
     bench.run(&["run", "one.toml", "-q", "-o", "theirs.csv"]).ok();
     let mut lines = std::fs::read_to_string(bench.path("theirs.csv")).unwrap();

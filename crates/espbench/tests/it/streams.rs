@@ -1,6 +1,6 @@
 //! A stream that fails ends no run: it goes on, is stored, and exits as it would have.
 
-use crate::util::{Background, Bench, Ran, free_udp_port, peer};
+use crate::util::{ChildProcess, Ran, TestDir, free_udp_port, peer};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpStream};
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4]\n\
                     count = 20\ninterval = \"5 ms\"\n";
 
-fn bench() -> Bench {
-    let bench = Bench::new();
+fn bench() -> TestDir {
+    let bench = TestDir::new();
     bench.write("slow.toml", SLOW);
     bench
 }
 
 #[track_caller]
-fn is_whole(bench: &Bench) {
+fn is_whole(bench: &TestDir) {
     let runs = bench.run(&["runs"]).ok();
     assert!(runs.starts_with("slow-1") && runs.trim_end().ends_with("complete"), "{runs}");
 }
@@ -73,7 +73,7 @@ fn a_full_device_ends_no_run() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_exit_status_is_what_it_would_have_been() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let gate = "[[threshold]]\nmetric = \"rtt_p50\"\nmax = \"1 ns\"\n";
     bench.write("slow.toml", &format!("{SLOW}\n{gate}"));
     let mut command = bench.command(&["run", "slow.toml"]);
@@ -132,7 +132,7 @@ fn hangups_stop_no_run_but_a_server() {
         Ran::of(std::process::Command::new("kill").args(["-HUP", &id.to_string()])).ok();
     };
     let bench = bench();
-    let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
+    let mut run = ChildProcess::start(&mut bench.command(&["run", "slow.toml"]), true);
     run.line("[1/4]");
     hang_up(run.id());
     hang_up(run.id());
@@ -141,7 +141,7 @@ fn hangups_stop_no_run_but_a_server() {
 
     let port = free_udp_port().to_string();
     let args = ["iperf", "-s", "-u", "-B", "127.0.0.1", "-p", &port];
-    let mut server = Background::start(&mut bench.command(&args), true);
+    let mut server = ChildProcess::start(&mut bench.command(&args), true);
     server.line("Server listening");
     hang_up(server.id());
     assert_eq!(server.wait(), Some(0));
@@ -150,7 +150,7 @@ fn hangups_stop_no_run_but_a_server() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_whose_stderr_is_full_serves_its_clients() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let ports: Vec<String> = (0..6).map(|_| free_udp_port().to_string()).collect();
     let mut args = vec!["respond", "--echo-reply-port", "0"];
     let flags = ["echo", "plain-echo", "iperf", "sink", "source", "mqtt"];

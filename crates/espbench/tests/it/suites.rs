@@ -1,7 +1,7 @@
 //! Reports of the ESP-NOW suites, from a made-up run of a few of their cells. No number in it came
 //! from the lab.
 
-use crate::synthetic::{Random, at, recorded};
+use crate::synthetic::{SplitMix, at, recorded};
 use espbench::cli::output::floors;
 use espbench::{published, render};
 use espbench_measure::cell::{Cell, Origin};
@@ -57,7 +57,7 @@ distance = "1 m"
 "#;
 
 /// Makes round trips of one device, one after the other, each a little longer than the two frames.
-fn pings(w: &EspNow, link: u16, count: u64, random: &mut Random) -> Vec<Sample> {
+fn pings(w: &EspNow, link: u16, count: u64, random: &mut SplitMix) -> Vec<Sample> {
     let mut now = 0.0;
     let mut probe = |seq| {
         let lost = random.unit() < 0.004 * f64::from(w.devices);
@@ -92,7 +92,7 @@ fn total(link: u16, seconds: f64, datagrams: u64, lost: u64) -> Interval {
     }
 }
 
-fn stream(w: &EspNow, random: &mut Random) -> Vec<Sample> {
+fn stream(w: &EspNow, random: &mut SplitMix) -> Vec<Sample> {
     let each = 1.5 + 0.009 * f64::from(w.size);
     let mut samples: Vec<Sample> = Vec::new();
     let mut received = 0;
@@ -114,7 +114,7 @@ fn stream(w: &EspNow, random: &mut Random) -> Vec<Sample> {
 }
 
 /// Makes the samples of devices that are all served, one after the other.
-fn served(w: &EspNow, seconds: f64, random: &mut Random) -> Vec<Sample> {
+fn served(w: &EspNow, seconds: f64, random: &mut SplitMix) -> Vec<Sample> {
     let seconds = seconds * (1.0 + 0.02 * random.normal());
     let each = 1000.0 * seconds / f64::from(w.devices);
     let done = total(0, seconds, w.devices.into(), 0);
@@ -129,7 +129,7 @@ fn served(w: &EspNow, seconds: f64, random: &mut Random) -> Vec<Sample> {
     [Sample::Interval(done)].into_iter().chain((1..=w.devices).map(device)).collect()
 }
 
-fn samples(w: &EspNow, random: &mut Random) -> Vec<Sample> {
+fn samples(w: &EspNow, random: &mut SplitMix) -> Vec<Sample> {
     let devices = f64::from(w.devices);
     match w.test {
         EspNowTest::OneWay => pings(w, 1, 10, random),
@@ -154,7 +154,7 @@ fn samples(w: &EspNow, random: &mut Random) -> Vec<Sample> {
 
 fn cells(mode: &str) -> Vec<Recorded> {
     let plan = Plan::parse(PLAN).unwrap();
-    let mut random = Random(3);
+    let mut random = SplitMix(3);
     let mut cells = Vec::new();
     for repetition in 0..plan.repetitions {
         for (ordinal, workload) in (0..).zip(&plan.workloads) {

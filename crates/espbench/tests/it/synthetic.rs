@@ -12,9 +12,9 @@ use espbench_model::workload::{
 use std::collections::BTreeMap;
 
 /// SplitMix64 (Steele, Lea and Flood 2014), so that the run is the same everywhere.
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct SplitMix(pub(crate) u64);
 
-impl Random {
+impl SplitMix {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -51,7 +51,7 @@ pub(crate) fn recorded(ordinal: u32, workload: Workload, samples: Vec<Sample>) -
 }
 
 /// Makes round trips with a floor that grows with the size, a tail, and now and then a stall.
-fn echo(ordinal: u32, size: u32, count: u32, random: &mut Random) -> Recorded {
+fn echo(ordinal: u32, size: u32, count: u32, random: &mut SplitMix) -> Recorded {
     let mut now = 0.0;
     let mut samples = Vec::new();
     for seq in 0..u64::from(count) {
@@ -88,7 +88,7 @@ fn iperf(
     transport: Transport,
     direction: Direction,
     megabits: f64,
-    random: &mut Random,
+    random: &mut SplitMix,
 ) -> Recorded {
     let udp = transport == Transport::Udp;
     let length = if udp { 1470 } else { 1460 };
@@ -160,7 +160,7 @@ fn iperf(
     recorded(ordinal, Workload::Iperf(workload), samples)
 }
 
-fn tcp_rate(ordinal: u32, no_delay: bool, rate: f64, random: &mut Random) -> Recorded {
+fn tcp_rate(ordinal: u32, no_delay: bool, rate: f64, random: &mut SplitMix) -> Recorded {
     let run = |seq: u64| {
         let messages = (rate * (1.0 + 0.12 * random.normal())) as u64;
         Sample::Interval(Interval {
@@ -180,7 +180,7 @@ fn tcp_rate(ordinal: u32, no_delay: bool, rate: f64, random: &mut Random) -> Rec
 }
 
 /// Makes messages at a fixed rate through a client whose queue fills from 14 a second on.
-fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut Random) -> Recorded {
+fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut SplitMix) -> Recorded {
     let count = (rate * 10.0) as u64;
     let samples = (0..count).map(|seq| {
         let due = seq as f64 * 1000.0 / rate;
@@ -222,7 +222,7 @@ fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut Random) -> Recorded {
 
 /// Returns the cells of the run, with `count` round trips of each size.
 pub(crate) fn cells(sizes: &[u32], count: u32) -> Vec<Recorded> {
-    let mut random = Random(1);
+    let mut random = SplitMix(1);
     let mut cells: Vec<Recorded> = Vec::new();
     for &size in sizes {
         cells.push(echo(cells.len() as u32, size, count, &mut random));

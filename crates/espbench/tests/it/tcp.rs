@@ -1,7 +1,7 @@
 //! TCP message rates against the sink and against peers that misbehave; the source.
 
-use crate::sink::Kept;
-use crate::util::{Bench, PATIENCE, Paced, Ran, peer};
+use crate::sink::KeptSamples;
+use crate::util::{PATIENCE, Paced, Ran, TestDir, peer};
 use espbench::respond::{ServiceLog, tcp};
 use espbench::target::tcp_rate::TcpRateTarget;
 use espbench::target::{Target as _, TargetError};
@@ -25,7 +25,7 @@ fn work() -> TcpRate {
     TcpRate { size: 16, runs: 3, discard: 1, run_time: Duration::from_millis(300), no_delay: true }
 }
 
-fn run(peer: SocketAddr, work: TcpRate, kept: &mut Kept) -> Result<(), TargetError> {
+fn run(peer: SocketAddr, work: TcpRate, kept: &mut KeptSamples) -> Result<(), TargetError> {
     TcpRateTarget::new(peer, Site::default()).run(&Workload::TcpRate(work), kept)
 }
 
@@ -33,7 +33,7 @@ fn run(peer: SocketAddr, work: TcpRate, kept: &mut Kept) -> Result<(), TargetErr
 fn each_run_is_an_interval_and_what_was_discarded_is_not_there() {
     let sink = tcp::sink(any(), &quiet()).unwrap();
     for no_delay in [true, false] {
-        let mut kept = Kept::default();
+        let mut kept = KeptSamples::default();
         run(sink.address, TcpRate { no_delay, ..work() }, &mut kept).unwrap();
         let sent = kept.intervals(Observer::Sender);
         assert_eq!(sent.iter().map(|i| i.seq).collect::<Vec<_>>(), [0, 1, 2]);
@@ -59,7 +59,7 @@ fn a_peer_that_never_reads_ends_the_run_and_is_named() {
     let silent = TcpListener::bind(any()).unwrap();
     // Little room, so that it is full at once.
     socket2::SockRef::from(&silent).set_recv_buffer_size(4096).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let large =
         TcpRate { size: 1 << 16, run_time: Duration::from_secs(1), runs: 2, discard: 0, ..work() };
     let error = run(silent.local_addr().unwrap(), large, &mut kept).expect_err("no result");
@@ -79,7 +79,7 @@ fn a_peer_that_never_reads_ends_the_run_and_is_named() {
 #[test]
 fn the_message_rate_is_that_of_the_peers_reads() {
     let peer = Paced::start(76_000);
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let paced =
         TcpRate { size: 19, runs: 1, discard: 0, run_time: Duration::from_secs(2), ..work() };
     run(peer.address, paced, &mut kept).unwrap();
@@ -119,7 +119,7 @@ fn a_slow_peer_is_measured_as_slow() {
             std::thread::sleep(Duration::from_millis(5));
         }
     });
-    let mut kept = Kept::default();
+    let mut kept = KeptSamples::default();
     let one = TcpRate { size: 1 << 16, runs: 1, discard: 0, ..work() };
     run(address, one, &mut kept).unwrap();
     assert!(kept.intervals(Observer::Sender)[0].datagrams.unwrap() > 0);
@@ -132,17 +132,19 @@ fn a_peer_that_vanishes_is_an_error_with_a_remedy() {
     let address = listener.local_addr().unwrap();
     let closer = std::thread::spawn(move || drop(listener.accept()));
     let long = TcpRate { run_time: Duration::from_secs(60), ..work() };
-    let error = run(address, long, &mut Kept::default()).expect_err("it is gone").to_string();
+    let error =
+        run(address, long, &mut KeptSamples::default()).expect_err("it is gone").to_string();
     assert!(error.contains("closed the connection"), "{error}");
     closer.join().unwrap();
-    let error = run(address, long, &mut Kept::default()).expect_err("nobody listens").to_string();
+    let error =
+        run(address, long, &mut KeptSamples::default()).expect_err("nobody listens").to_string();
     assert!(error.contains("start a TCP sink there"), "{error}");
 }
 
 #[test]
 fn a_stop_ends_it() {
     let sink = tcp::sink(any(), &quiet()).unwrap();
-    let mut kept = Kept { stop_after: Some(2), ..Kept::default() };
+    let mut kept = KeptSamples { stop_after: Some(2), ..KeptSamples::default() };
     let many = TcpRate { runs: 1000, discard: 0, ..work() };
     let result = run(sink.address, many, &mut kept);
     assert!(matches!(result, Err(TargetError::Cancelled)), "{result:?}");
@@ -171,7 +173,7 @@ fn no_more_clients_than_the_bound() {
 #[test]
 fn the_command_prints_runs_and_statistics() {
     let sink = tcp::sink(any(), &quiet()).unwrap();
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let address = sink.address.to_string();
     let text = bench
         .run(&[

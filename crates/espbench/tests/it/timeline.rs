@@ -2,7 +2,7 @@
 
 use crate::page::{assert_well_formed, browse, complaints, is_browsers_own, proxy};
 use crate::synthetic;
-use crate::util::{Bench, peer, tshark};
+use crate::util::{TestDir, peer, tshark};
 use espbench::render;
 use espbench_measure::air::Timeline;
 use espbench_measure::report::Report;
@@ -156,7 +156,7 @@ fn tshark_reads_the_labs_air_without_a_malformed_frame() {
     if !peer("tshark") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let html = bench.path("report.html");
     let args = ["espnow", "ping", "--devices", "8", "-C", "10", "-l", "10,230", "-b", "1"];
     let more = ["--pcap", "air.pcapng", "-o", "report.html", "--format", "json"];
@@ -199,7 +199,7 @@ fn tshark_reads_beacons_and_other_peoples_frames() {
     if !peer("tshark") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.run(&["espnow", "provision", "--devices", "5", "--pcap", "air.pcapng"]).ok();
     let file = bench.path("air.pcapng");
     assert_whole(&file);
@@ -216,7 +216,7 @@ fn tshark_reads_how_frames_were_sent() {
     if !peer("tshark") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let group = |name: &str, mode: &str, place: &str| {
         format!("[[group]]\nname = \"{name}\"\nprofile = \"esp32c3\"\nmode = \"{mode}\"\n{place}\n")
     };

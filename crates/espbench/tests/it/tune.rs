@@ -1,6 +1,6 @@
 //! `espbench tune`.
 
-use crate::util::Bench;
+use crate::util::TestDir;
 use serde_json::Value;
 
 /// As ESP-IDF's tools write it, shortened.
@@ -22,7 +22,7 @@ CONFIG_LWIP_UDP_RECVMBOX_SIZE=6
 
 #[test]
 fn a_file_is_checked() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("sdkconfig", SDKCONFIG);
     let args = ["tune", "--check", "sdkconfig", "--burst", "9"];
     let text = bench.run(&args).ok();
@@ -51,7 +51,7 @@ fn a_file_is_checked() {
 
 #[test]
 fn what_is_wrong_with_a_file_is_said_with_its_place() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("bad", "CONFIG_X=y\nCONFIG_LWIP_TCP_MSS=1.4K\n");
     bench.write("header", "\n#define CONFIG_LWIP_TCP_MSS 1440\n");
     bench.write("mark", "\u{feff}CONFIG_LWIP_TCP_MSS=1440\n");
@@ -103,7 +103,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
 /// Any number of threads gives the same answer, and a check has nothing against the fragment.
 #[test]
 fn a_search_finds_settings_in_the_lab() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = ["tune", "-q", "--want", "tcp-tx>=5Mbit/s", "--budget", "12", "--time", "500ms"];
     let with = |threads: &'static str| {
         let more = ["--threads", threads, "--format", "json", "--fragment", "tuned"];
@@ -129,7 +129,7 @@ fn a_search_finds_settings_in_the_lab() {
 /// back, and nothing in it is wrong.
 #[test]
 fn what_is_recommended_for_each_chip_passes_a_check() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for (chip, streams) in
         [("esp32", "1"), ("esp32s2", "2"), ("esp32s3", "4"), ("esp32c2", "1"), ("esp32c6", "3")]
     {
@@ -150,7 +150,7 @@ fn what_is_recommended_for_each_chip_passes_a_check() {
 
 #[test]
 fn what_cannot_be_had_is_said() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = ["tune", "-q", "--want", "tcp-tx>=500Mbit/s", "--budget", "4", "--time", "500ms"];
     let ran = bench.run(&args);
     assert_eq!(ran.status, Some(1), "{}", ran.err);

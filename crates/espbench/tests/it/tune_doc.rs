@@ -10,7 +10,7 @@
 //! a table, with the number of its rows that stand there.
 
 use crate::tune::SDKCONFIG;
-use crate::util::Bench;
+use crate::util::TestDir;
 use espbench::render::text;
 use espbench_measure::report::Report;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ struct Done {
 
 impl Done {
     fn new(args: &[String]) -> Self {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         bench.write("sdkconfig", SDKCONFIG);
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let searches = words.contains(&"--want");

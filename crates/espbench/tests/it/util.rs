@@ -13,11 +13,11 @@ use tempfile::TempDir;
 pub const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 /// A folder of the test's own, with a store in it.
-pub struct Bench {
+pub struct TestDir {
     pub dir: TempDir,
 }
 
-impl Bench {
+impl TestDir {
     pub fn new() -> Self {
         Self { dir: TempDir::new().expect("a temporary folder") }
     }
@@ -111,12 +111,12 @@ fn finish(mut child: Child) -> Output {
 }
 
 /// A process that runs beside the test and is killed with it.
-pub struct Background {
+pub struct ChildProcess {
     child: Child,
     lines: Receiver<String>,
 }
 
-impl Background {
+impl ChildProcess {
     /// Starts a command whose stdout (`err` false) or stderr (`err` true) is read line by line.
     pub fn start(command: &mut Command, err: bool) -> Self {
         let (out, errs) =
@@ -177,7 +177,7 @@ impl Background {
     }
 }
 
-impl Drop for Background {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.kill();
     }

@@ -1,7 +1,7 @@
 //! Captures and logs of a lab whose devices speak IP over Wi-Fi.
 
 use crate::timeline::assert_whole;
-use crate::util::{Bench, peer, tshark};
+use crate::util::{TestDir, peer, tshark};
 use std::collections::BTreeSet;
 
 const PLAN: &str = r#"
@@ -39,7 +39,7 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
     if !peer("tshark") {
         return;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("short.toml", PLAN);
     let html = bench.path("report.html");
     let args =
@@ -116,7 +116,7 @@ timeout = "1 s"
 /// beacons.
 #[test]
 fn windows_of_esp_now_are_seen() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("windows.toml", ESP_NOW);
     let json = bench.run(&["run", "windows.toml", "--pcap", "air.pcapng", "--format", "json"]).ok();
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -12,7 +12,7 @@ mod tests;
 pub mod timeline;
 
 pub use espbench_model::excerpt::FACT;
-pub use occupancy::Occupancy;
+pub use occupancy::ChannelOccupancy;
 pub use timeline::Timeline;
 
 use crate::kind;
@@ -29,8 +29,8 @@ pub const SECTION: &str = "air";
 /// The air of all cells, for a report: shares of the channels' time, and one timeline for each
 /// test: that of the cell that lost most, or else of the first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Air {
-    occupancy: Vec<(u32, Occupancy)>,
+pub(crate) struct AirChapter {
+    occupancy: Vec<(u32, ChannelOccupancy)>,
     chosen: Vec<Chosen>,
 }
 
@@ -60,7 +60,7 @@ fn test(workload: &Workload) -> Option<String> {
     kind::of(workload).on_air().filter(|_| told)
 }
 
-impl Air {
+impl AirChapter {
     /// Adds a recorded cell.
     pub(crate) fn add(&mut self, recorded: &Recorded, losses: &Losses) {
         for new in occupancy::of(recorded) {
@@ -93,7 +93,7 @@ impl Air {
     }
 
     /// Returns occupancies and timelines, in the order of the plan.
-    pub(crate) fn finish(mut self) -> (Vec<Occupancy>, Vec<Timeline>) {
+    pub(crate) fn finish(mut self) -> (Vec<ChannelOccupancy>, Vec<Timeline>) {
         self.chosen.sort_by_key(|it| it.ordinal);
         let timelines = self.chosen.into_iter().enumerate().map(|(number, it)| Timeline {
             id: alloc::format!("air-{}", number + 1),

@@ -36,7 +36,7 @@ const MOST: usize = 12;
 
 /// Uses of the time of one channel in one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Occupancy {
+pub struct ChannelOccupancy {
     /// Name of the cell, in words.
     pub place: String,
     /// The channel.
@@ -48,7 +48,7 @@ pub struct Occupancy {
     pub spent_ns: BTreeMap<String, u64>,
 }
 
-impl Occupancy {
+impl ChannelOccupancy {
     /// Returns the share of one kind, in percent.
     #[must_use]
     pub fn share(&self, kind: &str) -> f64 {
@@ -86,7 +86,7 @@ pub fn is_counter(name: &str) -> bool {
 
 /// Returns the occupancies of a recorded cell: one for each channel that was used.
 #[must_use]
-pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
+pub fn of(recorded: &Recorded) -> Vec<ChannelOccupancy> {
     let mut channels: BTreeMap<u8, BTreeMap<String, u64>> = BTreeMap::new();
     for (name, ns) in &recorded.counters {
         if let Some((channel, kind)) = counter(name) {
@@ -96,7 +96,7 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
     // Repetitions are put together, so their number is not named; nor is the kind, as there is but
     // one that has a medium of the lab's.
     let place = label::settings(&recorded.workload);
-    let one = |(channel, spent_ns): (u8, BTreeMap<String, u64>)| Occupancy {
+    let one = |(channel, spent_ns): (u8, BTreeMap<String, u64>)| ChannelOccupancy {
         place: place.clone(),
         channel,
         time_ns: spent_ns.values().sum(),
@@ -107,11 +107,11 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
 
 /// Returns the table of all cells and channels.
 #[must_use]
-pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
+pub fn table(all: &[ChannelOccupancy], origin: Origin) -> Option<Table> {
     let there =
         |kind: &&str| !WIFI.contains(kind) || all.iter().any(|it| it.spent_ns.contains_key(*kind));
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| there(kind)).collect();
-    let row = |it: &Occupancy| {
+    let row = |it: &ChannelOccupancy| {
         let shares = kinds.iter().map(|kind| Some(format!("{:.1}", it.share(kind))));
         let lead = [Some(it.place.clone()), Some(it.channel.to_string())];
         lead.into_iter().chain(shares).collect()
@@ -136,15 +136,15 @@ pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
 
 /// Returns figures of the busiest channels, and of the course of each timeline's cell.
 #[must_use]
-pub fn figures(all: &[Occupancy], timelines: &[Timeline], origin: Origin) -> Vec<Figure> {
+pub fn figures(all: &[ChannelOccupancy], timelines: &[Timeline], origin: Origin) -> Vec<Figure> {
     let courses = timelines.iter().filter_map(|it| course(it, origin));
     figure(all, origin).into_iter().chain(courses).collect()
 }
 
 /// Returns the figure of the busiest channels.
 #[must_use]
-pub fn figure(all: &[Occupancy], origin: Origin) -> Option<Figure> {
-    let mut busy: Vec<&Occupancy> = all.iter().filter(|it| it.time_ns > 0).collect();
+pub fn figure(all: &[ChannelOccupancy], origin: Origin) -> Option<Figure> {
+    let mut busy: Vec<&ChannelOccupancy> = all.iter().filter(|it| it.time_ns > 0).collect();
     let count = busy.len();
     busy.sort_by(|a, b| b.busy().total_cmp(&a.busy()));
     busy.truncate(MOST);
@@ -161,7 +161,7 @@ pub fn figure(all: &[Occupancy], origin: Origin) -> Option<Figure> {
     };
     let used = KINDS.into_iter().filter(|kind| *kind != IDLE);
     let used = used.filter(|kind| busy.iter().any(|it| it.share(kind) > 0.0));
-    let name = |it: &&Occupancy| format!("{}, channel {}", it.place, it.channel);
+    let name = |it: &&ChannelOccupancy| format!("{}, channel {}", it.place, it.channel);
     Some(Figure {
         id: "occupancy-figure".into(),
         section: SECTION.into(),

@@ -1,6 +1,9 @@
 //! A stored excerpt to a timeline. Lines of later versions are passed over.
 
-use super::timeline::{Course, Fate, Frame, Level, Loss, Point, Probe, Timeline, Window};
+use super::timeline::{
+    AirFrame, Course, FrameFate, Loss, Timeline, TimelineLevel, TimelinePoint, TimelineProbe,
+    TimelineWindow,
+};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -44,18 +47,18 @@ impl Timeline {
 
 /// Sets who read an acknowledgement, which the lab does not say: the next frame of the station that
 /// it was for tells, if it is a retry.
-fn acknowledgements(window: &mut Window) {
+fn acknowledgements(window: &mut TimelineWindow) {
     for at in 0..window.frames.len() {
         let (before, rest) = window.frames.split_at_mut(at);
         let Some((ack, after)) = rest.split_first_mut() else { continue };
         if ack.kind != AirtimeKind::Ack.name() || ack.heard + ack.collided + ack.noise > 0 {
             continue;
         }
-        let of = |it: &&Frame| Some(it.from) == ack.to && it.kind != AirtimeKind::Ack.name();
+        let of = |it: &&AirFrame| Some(it.from) == ack.to && it.kind != AirtimeKind::Ack.name();
         let sent = before.iter().rev().find(of).map(|it| it.sequence);
         let again = after.iter().find(of);
         let again = again.is_some_and(|it| it.attempt > 1 && Some(it.sequence) == sent);
-        ack.fate = if again { Fate::Unheard } else { Fate::Read };
+        ack.fate = if again { FrameFate::Unheard } else { FrameFate::Read };
     }
 }
 
@@ -68,7 +71,12 @@ impl Reading {
             }
             ExcerptLine::Window { begin, end, why } => {
                 let (begin_ns, end_ns) = (begin, end.max(begin));
-                let window = Window { why: why.into(), begin_ns, end_ns, ..Window::default() };
+                let window = TimelineWindow {
+                    why: why.into(),
+                    begin_ns,
+                    end_ns,
+                    ..TimelineWindow::default()
+                };
                 self.timeline.windows.push(window);
             }
             ExcerptLine::Share { channel, kind, step, permille } => {
@@ -83,7 +91,7 @@ impl Reading {
             }
             ExcerptLine::Probe { station, sequence, begin, end, fate } => {
                 let station = *self.places.get(&station)?;
-                let probe = Probe {
+                let probe = TimelineProbe {
                     station,
                     sequence,
                     begin_ns: begin,
@@ -100,14 +108,14 @@ impl Reading {
             }
             ExcerptLine::Series { station, level, points } => {
                 let station = *self.places.get(&station)?;
-                let points: Vec<Point> = points
+                let points: Vec<TimelinePoint> = points
                     .iter()
                     .take(POINTS - self.points)
-                    .map(|it| Point { at_ns: it.at, value: it.value })
+                    .map(|it| TimelinePoint { at_ns: it.at, value: it.value })
                     .collect();
                 self.points += points.len();
                 let (name, unit) = (level.name().into(), level.unit().into());
-                self.timeline.windows.last_mut()?.levels.push(Level {
+                self.timeline.windows.last_mut()?.levels.push(TimelineLevel {
                     station,
                     name,
                     unit,
@@ -119,20 +127,20 @@ impl Reading {
         Some(())
     }
 
-    fn frame(&self, it: excerpt::ExcerptFrame<'_>) -> Option<Frame> {
+    fn frame(&self, it: excerpt::ExcerptFrame<'_>) -> Option<AirFrame> {
         let to = match it.to {
             None => None,
             Some(to) => Some(*self.places.get(&to)?),
         };
         let fate = match (it.heard, it.collided, it.noise) {
-            (0, 0, 0) => Fate::Unheard,
-            (_, 0, 0) if it.lost > 0 => Fate::Partly,
-            (_, 0, 0) => Fate::Read,
-            (0, 0, _) => Fate::Weak,
-            (0, _, _) => Fate::Collided,
-            _ => Fate::Partly,
+            (0, 0, 0) => FrameFate::Unheard,
+            (_, 0, 0) if it.lost > 0 => FrameFate::Partly,
+            (_, 0, 0) => FrameFate::Read,
+            (0, 0, _) => FrameFate::Weak,
+            (0, _, _) => FrameFate::Collided,
+            _ => FrameFate::Partly,
         };
-        Some(Frame {
+        Some(AirFrame {
             kind: it.kind.name().into(),
             from: *self.places.get(&it.from)?,
             to,

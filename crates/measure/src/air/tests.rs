@@ -64,7 +64,7 @@ fn an_excerpt_as_data() {
 
 #[test]
 fn a_timeline_for_each_test_from_the_cell_that_lost_most() {
-    let mut air = Air::default();
+    let mut air = AirChapter::default();
     for (ordinal, test, lost) in [
         (0, EspNowTest::Ping, 0),
         (1, EspNowTest::Ping, 50),

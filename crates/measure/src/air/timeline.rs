@@ -11,7 +11,7 @@ pub use espbench_model::excerpt::AirtimeKind;
 /// Fate of a frame with those that it was for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum FrameFate {
     /// Read by all.
     #[default]
     Read,
@@ -25,7 +25,7 @@ pub enum Fate {
     Unheard,
 }
 
-impl Fate {
+impl FrameFate {
     /// All fates, in the order of a legend.
     pub const ALL: [Self; 5] =
         [Self::Read, Self::Partly, Self::Collided, Self::Weak, Self::Unheard];
@@ -45,7 +45,7 @@ impl Fate {
 
 /// A frame on the air. Times are nanoseconds on the lab's clock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct AirFrame {
     /// A word of [`AirtimeKind`].
     pub kind: String,
     /// Sender of the frame: a place in the list of stations.
@@ -73,7 +73,7 @@ pub struct Frame {
     /// Attempt, from 1: later ones are retries.
     pub attempt: u8,
     /// Fate of the frame.
-    pub fate: Fate,
+    pub fate: FrameFate,
     /// Stations for which it was and that read it.
     pub heard: u32,
     /// Stations for which it was and for which another frame spoiled it.
@@ -97,7 +97,7 @@ const fn is_zero(it: &u8) -> bool {
 
 /// A probe of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Probe {
+pub struct TimelineProbe {
     /// Station: a place in the list of stations.
     pub station: usize,
     /// Number of the probe.
@@ -125,7 +125,7 @@ pub struct Loss {
 
 /// When a level became what: it stays so until the next point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
+pub struct TimelinePoint {
     /// Time of the point.
     pub at_ns: u64,
     /// Height from then on.
@@ -135,7 +135,7 @@ pub struct Point {
 /// Course of a window, a queue or a memory of a station: see
 /// [`espbench_model::excerpt::StationLevel`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct TimelineLevel {
     /// Station: a place in the list of stations.
     pub station: usize,
     /// Name of the quantity: `cwnd`, `in-flight`, `heap`, ….
@@ -143,10 +143,10 @@ pub struct Level {
     /// Unit of the values.
     pub unit: String,
     /// Points in the order of time.
-    pub points: Vec<Point>,
+    pub points: Vec<TimelinePoint>,
 }
 
-impl Level {
+impl TimelineLevel {
     /// Returns the largest height.
     #[must_use]
     pub fn most(&self) -> u64 {
@@ -156,7 +156,7 @@ impl Level {
 
 /// A stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Window {
+pub struct TimelineWindow {
     /// Reason why the window is shown.
     pub why: String,
     /// Begin of the stretch.
@@ -164,14 +164,14 @@ pub struct Window {
     /// End of the stretch.
     pub end_ns: u64,
     /// Frames, in the order of their ends.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<AirFrame>,
     /// Probes that were under way.
-    pub probes: Vec<Probe>,
+    pub probes: Vec<TimelineProbe>,
     /// Losses, each with its place.
     pub losses: Vec<Loss>,
     /// Courses of windows, queues and memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub levels: Vec<Level>,
+    pub levels: Vec<TimelineLevel>,
     /// Frames that are not in this list for lack of room.
     pub missing: u64,
 }
@@ -199,12 +199,12 @@ pub struct Timeline {
     /// Names of the stations that have a part in it.
     pub stations: Vec<String>,
     /// Windows that are shown.
-    pub windows: Vec<Window>,
+    pub windows: Vec<TimelineWindow>,
     /// The channels' time over all of the cell.
     pub course: Vec<Course>,
 }
 
-impl Window {
+impl TimelineWindow {
     /// Returns the window in words, for those who cannot see it.
     #[must_use]
     pub fn alt(&self) -> String {
@@ -216,7 +216,7 @@ impl Window {
             .into_iter()
             .filter_map(|kind| Some(format!("{} {}", kinds.get(kind.name())?, plural(kind))))
             .collect();
-        let count = |of: fn(&Frame) -> bool| self.frames.iter().filter(|it| of(it)).count();
+        let count = |of: fn(&AirFrame) -> bool| self.frames.iter().filter(|it| of(it)).count();
         let (retries, collided) = (count(|it| it.attempt > 1), count(|it| it.collided > 0));
         let lost = self.probes.iter().filter(|it| it.lost).count();
         let ms = (self.end_ns - self.begin_ns.min(self.end_ns)) as f64 / 1e6;
@@ -251,7 +251,7 @@ fn plural(kind: AirtimeKind) -> &'static str {
     }
 }
 
-impl Frame {
+impl AirFrame {
     /// Returns the frame in words.
     #[must_use]
     pub fn words(&self, stations: &[String]) -> String {
@@ -290,10 +290,10 @@ impl Frame {
         let of = self.heard + self.collided + self.noise;
         text.push_str(&match self.fate {
             // Its MPDUs have been told.
-            Fate::Partly if self.lost > 0 => String::new(),
-            Fate::Read if of > 1 => format!("; read by all {of}"),
-            Fate::Read => "; read".into(),
-            Fate::Partly => format!(
+            FrameFate::Partly if self.lost > 0 => String::new(),
+            FrameFate::Read if of > 1 => format!("; read by all {of}"),
+            FrameFate::Read => "; read".into(),
+            FrameFate::Partly => format!(
                 "; read by {} of {of} ({} collisions, {} too weak)",
                 self.heard, self.collided, self.noise
             ),

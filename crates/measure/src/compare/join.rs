@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 /// Two cells to be compared.
-pub(super) struct Pair {
+pub(super) struct CellPair {
     pub(super) ours: Cell,
     pub(super) other: Cell,
     /// Both cells are means over repetitions.
@@ -17,10 +17,10 @@ pub(super) struct Pair {
 }
 
 /// Returns the pairs, in the order of `ours`, then of `others`.
-pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<Pair> {
+pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<CellPair> {
     let (published, runs): (Vec<&Cell>, Vec<&Cell>) =
         others.iter().partition(|c| c.origin == Origin::Published);
-    let single = |a: &Cell, b: &Cell| Pair { ours: a.clone(), other: b.clone(), pooled: false };
+    let single = |a: &Cell, b: &Cell| CellPair { ours: a.clone(), other: b.clone(), pooled: false };
     let mut pairs = Vec::new();
     for (position, cell) in ours.iter().enumerate() {
         let repetition = ours[..position].iter().filter(|c| same_cell(c, cell)).count();
@@ -41,12 +41,12 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<Pair> {
 }
 
 /// Returns the pair of means, where both sides have repetitions.
-fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<Pair> {
+fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<CellPair> {
     if theirs.len() < 2 {
         return None;
     }
     let ours: Vec<&Cell> = ours.iter().filter(|c| same_cell(c, cell)).collect();
-    Some(Pair { ours: pool(&ours)?, other: pool(theirs)?, pooled: true })
+    Some(CellPair { ours: pool(&ours)?, other: pool(theirs)?, pooled: true })
 }
 
 /// Returns the mean of repetitions, with Student's t interval of their values: the scatter from one

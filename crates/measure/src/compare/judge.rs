@@ -1,6 +1,6 @@
 //! Verdicts: what a comparison of two cells side by side shows.
 
-use super::join::Pair;
+use super::join::CellPair;
 use super::{Comparison, Reason, ReasonKind, Verdict, is_fitted};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
@@ -12,9 +12,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub(super) fn judge(pair: &Pair) -> Comparison {
+pub(super) fn judge(pair: &CellPair) -> Comparison {
     let (ours, other) = (&pair.ours, &pair.other);
-    let mut found = Found::default();
+    let mut found = ComparisonNotes::default();
     found.place(ours, other);
     found.procedure(ours, other);
     let factor = conversion(&other.unit, &ours.unit);
@@ -68,12 +68,12 @@ fn estimate(cell: &Cell) -> Estimate {
 
 /// Findings of a comparison: reasons against it, and notes beside it.
 #[derive(Default)]
-struct Found {
+struct ComparisonNotes {
     reasons: Vec<Reason>,
     notes: Vec<String>,
 }
 
-impl Found {
+impl ComparisonNotes {
     fn against(&mut self, kind: ReasonKind, text: impl ToString) {
         self.reasons.push(Reason { kind, text: text.to_string() });
     }

@@ -2,15 +2,15 @@
 
 use super::Test;
 use crate::cell::{Cell, Estimate, Identity};
-use crate::kind::esp_now::summary::out::{CUT, Out};
+use crate::kind::esp_now::summary::out::{CUT, EspNowCells};
 use crate::series;
-use crate::summary::Context;
-use crate::summary::round_trips::Tally;
+use crate::summary::SummaryContext;
+use crate::summary::round_trips::ProbeCounts;
 use crate::units::megabits;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use esp_now::transcript::Finding;
+use esp_now::transcript::TestResult;
 use esp_now::transcript::item::iperf::IperfRole;
 use esp_now::transcript::session::{
     CryptoResult, HandshakeResult, IperfRun, ThroughputResult, UpdateResult,
@@ -19,7 +19,7 @@ use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::Duration;
 
 /// Returns the cells of test number `number`.
-pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
+pub(super) fn of(test: &Test, number: u64, context: &SummaryContext<'_>) -> Vec<Cell> {
     let site = context.site;
     let id = Identity {
         chip: site.chip.clone(),
@@ -31,22 +31,22 @@ pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
         environment: site.environment.clone(),
         ..Identity::default()
     };
-    let mut out = Out::new(context, id);
+    let mut out = EspNowCells::new(context, id);
     let seed = context.seed_of(number);
     match &test.finding {
-        Finding::Ping(_) => out.ping(test, seed),
-        Finding::Throughput(result) => {
+        TestResult::Ping(_) => out.ping(test, seed),
+        TestResult::Throughput(result) => {
             out.throughput(test);
             out.counts(result);
         }
-        Finding::Unfinished(unfinished) => match unfinished.run {
+        TestResult::Unfinished(unfinished) => match unfinished.run {
             Some(IperfRun::Ping) => out.ping(test, seed),
             Some(IperfRun::Sending | IperfRun::Receiving) => out.throughput(test),
             None => {}
         },
-        Finding::Crypto(result) => out.crypto(result),
-        Finding::Update(result) => out.update(result),
-        Finding::Handshake(result) => out.handshake(result),
+        TestResult::Crypto(result) => out.crypto(result),
+        TestResult::Update(result) => out.update(result),
+        TestResult::Handshake(result) => out.handshake(result),
     }
     out.cells
 }
@@ -54,9 +54,9 @@ pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
 /// Returns the payload of a test in bytes, from its result, its samples or its start-up lines.
 pub(super) fn payload(test: &Test) -> Option<u32> {
     let told = match &test.finding {
-        Finding::Ping(result) => result.len,
-        Finding::Throughput(result) => result.len,
-        Finding::Crypto(result) => Some(result.bytes),
+        TestResult::Ping(result) => result.len,
+        TestResult::Throughput(result) => result.len,
+        TestResult::Crypto(result) => Some(result.bytes),
         _ => None,
     };
     let sample = |s: &Sample| match s {
@@ -67,10 +67,10 @@ pub(super) fn payload(test: &Test) -> Option<u32> {
     told.or_else(|| test.samples.iter().find_map(sample))
 }
 
-impl Out<'_> {
+impl EspNowCells<'_> {
     fn ping(&mut self, test: &Test, seed: u64) {
         (self.id.table, self.id.payload_bytes) = ("round-trip".into(), payload(test));
-        let tally = Tally::of(&test.samples);
+        let tally = ProbeCounts::of(&test.samples);
         let times = series::round_trips(&test.samples);
         self.extremes("rtt", &times, seed, Some(CUT));
         self.quantiles("rtt", &times, Some(CUT));
@@ -152,8 +152,8 @@ impl Out<'_> {
 /// Returns which end of a throughput test printed its figures.
 pub(super) fn observer(test: &Test) -> Observer {
     let received = match &test.finding {
-        Finding::Throughput(result) => result.printed.role == IperfRole::Responder,
-        Finding::Unfinished(unfinished) => unfinished.run == Some(IperfRun::Receiving),
+        TestResult::Throughput(result) => result.printed.role == IperfRole::Responder,
+        TestResult::Unfinished(unfinished) => unfinished.run == Some(IperfRun::Receiving),
         _ => false,
     };
     if received { Observer::Receiver } else { Observer::Sender }

@@ -20,12 +20,12 @@ use crate::label;
 use crate::report::{Losses, Report, known, with_published};
 use crate::run::RunFacts;
 use crate::settings::Setting;
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::{Table, compared};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use esp_now::transcript::Finding;
+use esp_now::transcript::TestResult;
 use esp_now::transcript::session::{IperfRun, LinkEnds};
 use espbench_model::sample::Sample;
 
@@ -38,7 +38,7 @@ pub struct Test {
     /// Name of the console, in words; empty where there is only one.
     pub console: String,
     /// Result of the test, as the console prints it.
-    pub finding: Finding,
+    pub finding: TestResult,
     /// Between which devices, if the lines tell.
     pub ends: Option<LinkEnds>,
     /// Mode of sending (`unicast`, `broadcast-3-ack`, …), where the command that began it tells.
@@ -60,7 +60,7 @@ pub struct Remark {
 
 /// Contents of the logs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Read {
+pub struct LogContents {
     /// The tests, in their order.
     pub tests: Vec<Test>,
     /// Events, in words.
@@ -85,16 +85,16 @@ impl Test {
     /// Returns which test it is, in words.
     fn place(&self) -> String {
         let what = match &self.finding {
-            Finding::Ping(_) => "ping",
-            Finding::Throughput(_) => "throughput",
-            Finding::Unfinished(unfinished) => match unfinished.run {
+            TestResult::Ping(_) => "ping",
+            TestResult::Throughput(_) => "throughput",
+            TestResult::Unfinished(unfinished) => match unfinished.run {
                 Some(IperfRun::Ping) => "unfinished ping",
                 Some(IperfRun::Sending | IperfRun::Receiving) => "unfinished throughput",
                 None => "unfinished test",
             },
-            Finding::Crypto(_) => "sec_test",
-            Finding::Update(_) => "update",
-            Finding::Handshake(_) => "handshake",
+            TestResult::Crypto(_) => "sec_test",
+            TestResult::Update(_) => "update",
+            TestResult::Handshake(_) => "handshake",
         };
         let ends = self.ends.map_or_else(String::new, |ends| format!(", {}", label::ends(ends)));
         let console = if self.console.is_empty() { "" } else { ", " };
@@ -109,8 +109,8 @@ fn settings(ends: &LinkEnds) -> impl Iterator<Item = Setting> + use<> {
 
 /// Returns the report of what was read: a pure function of that, the facts and the published cells.
 #[must_use]
-pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
-    let context = Context { site: &facts.site, origin: facts.origin, seed: facts.seed };
+pub fn report(facts: &RunFacts, read: &LogContents, published: &[Cell]) -> Report {
+    let context = SummaryContext { site: &facts.site, origin: facts.origin, seed: facts.seed };
     // A log with one pair of devices needs no name for it.
     let mut pairs: Vec<LinkEnds> = Vec::new();
     for ends in read.tests.iter().filter_map(|test| test.ends) {
@@ -148,7 +148,7 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
     }
 }
 
-fn made(digests: &[Digest<'_>], read: &Read, origin: Origin) -> Vec<Table> {
+fn made(digests: &[Digest<'_>], read: &LogContents, origin: Origin) -> Vec<Table> {
     [
         tables::problems(&read.problems),
         tables::pings(digests, origin),

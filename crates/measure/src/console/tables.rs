@@ -7,7 +7,7 @@ use crate::table::{Column, Table};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use esp_now::transcript::Finding;
+use esp_now::transcript::TestResult;
 use esp_now::transcript::session::{
     HandshakeResult, IperfRun, ThroughputResult, Unfinished, UnfinishedReason, UpdateResult,
 };
@@ -88,7 +88,7 @@ pub(super) fn pings(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
 
 fn ping(digest: &Digest<'_>) -> Option<Row> {
     let printed = match &digest.test.finding {
-        Finding::Ping(result) => {
+        TestResult::Ping(result) => {
             let (sent, received) = (result.printed.transmitted, result.printed.received);
             let mut text = format!("{sent} sent, {received} received");
             if result.missing > 0 {
@@ -96,7 +96,7 @@ fn ping(digest: &Digest<'_>) -> Option<Row> {
             }
             text
         }
-        Finding::Unfinished(test) if test.run == Some(IperfRun::Ping) => unfinished(test),
+        TestResult::Unfinished(test) if test.run == Some(IperfRun::Ping) => unfinished(test),
         _ => return None,
     };
     let loss = digest.cell("loss")?;
@@ -153,11 +153,11 @@ pub(super) fn throughput(digests: &[Digest<'_>], origin: Origin) -> Option<Table
 
 fn stream(digest: &Digest<'_>) -> Option<Row> {
     let (printed, why) = match &digest.test.finding {
-        Finding::Throughput(result) => {
+        TestResult::Throughput(result) => {
             let printed = format!("{}/{}", result.printed.lost, result.printed.total);
             (Some(printed), difference(result))
         }
-        Finding::Unfinished(test)
+        TestResult::Unfinished(test)
             if matches!(test.run, Some(IperfRun::Sending | IperfRun::Receiving)) =>
         {
             (None, unfinished(test))
@@ -204,7 +204,7 @@ fn difference(result: &ThroughputResult) -> String {
 
 pub(super) fn crypto(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
     let row = |digest: &Digest<'_>| {
-        let Finding::Crypto(result) = &digest.test.finding else { return None };
+        let TestResult::Crypto(result) = &digest.test.finding else { return None };
         let (what, metric) = if result.encrypting {
             ("encrypt", "encrypt_time")
         } else {
@@ -234,8 +234,8 @@ pub(super) fn crypto(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
 /// Updates and handshakes: what one device did with several.
 pub(super) fn groups(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
     let row = |digest: &Digest<'_>| match &digest.test.finding {
-        Finding::Update(result) => Some(update(digest, result)),
-        Finding::Handshake(result) => Some(handshake(digest, result)),
+        TestResult::Update(result) => Some(update(digest, result)),
+        TestResult::Handshake(result) => Some(handshake(digest, result)),
         _ => None,
     };
     let rows: Vec<Row> = digests.iter().filter_map(row).collect();

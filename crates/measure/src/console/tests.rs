@@ -31,7 +31,7 @@ fn ping(times: &[Option<u64>]) -> Test {
         min_ms: None,
         average_ns: None,
     };
-    let finding = Finding::Ping(PingResult {
+    let finding = TestResult::Ping(PingResult {
         device: ENDS.from,
         link: Some(Link(0)),
         printed,
@@ -80,7 +80,7 @@ fn stream(right: Option<(u64, u64)>, printed: (i64, i64)) -> Test {
         loss: None,
         heard: None,
     };
-    let finding = Finding::Throughput(ThroughputResult {
+    let finding = TestResult::Throughput(ThroughputResult {
         device: ENDS.to,
         link: Some(Link(0)),
         printed,
@@ -94,7 +94,7 @@ fn stream(right: Option<(u64, u64)>, printed: (i64, i64)) -> Test {
 }
 
 fn made(tests: Vec<Test>) -> Report {
-    report(&RunFacts::default(), &Read { tests, ..Read::default() }, &[])
+    report(&RunFacts::default(), &LogContents { tests, ..LogContents::default() }, &[])
 }
 
 fn cell(report: &Report, metric: &str) -> Cell {
@@ -153,7 +153,7 @@ fn several_pairs_of_devices_are_told_apart() {
 #[test]
 fn remarks_have_a_console_where_there_are_several() {
     let remark = |console: &str| Remark { console: console.into(), count: 2, text: "x".into() };
-    let read = Read { problems: alloc::vec![remark("a.log")], ..Read::default() };
+    let read = LogContents { problems: alloc::vec![remark("a.log")], ..LogContents::default() };
     let report = report(&RunFacts::default(), &read, &[]);
     assert_eq!(report.tables[0].columns.len(), 3);
     assert_eq!(report.sections()[0].id, "warnings");

@@ -3,7 +3,7 @@
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::kind;
 use crate::report::digest::{Digest, Material};
-use crate::settings::Key;
+use crate::settings::SettingKey;
 use crate::table::power::{SECTION, kind, test, thrifty};
 use crate::wifi::power::USUAL_MAH;
 use alloc::format;
@@ -70,7 +70,7 @@ fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
 
 /// Returns the kind of test, with its settings where there are several of a kind.
 fn brief(digest: &Digest, all: &[(&Digest, f64)]) -> String {
-    let setup = |it: &Digest| (it.settings.without(&[Key::LabVariant]), it.repetition);
+    let setup = |it: &Digest| (it.settings.without(&[SettingKey::LabVariant]), it.repetition);
     let of_kind = |it: &&(&Digest, f64)| kind(it.0) == kind(digest);
     let others = all.iter().filter(of_kind).any(|it| setup(it.0) != setup(digest));
     if others { test(digest) } else { kind(digest) }

@@ -17,10 +17,10 @@ mod wifi_join;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::plan::Scalar;
-use crate::report::digest::{Material, Timeline};
+use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::settings::{Setting, Settings};
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::wifi::Document;
 use alloc::string::String;
@@ -71,7 +71,7 @@ pub(crate) trait TestKind {
     /// only where they are not the usual ones.
     fn settings(&self) -> Settings;
     /// Says a setting of a plan's cell in this kind's own way; `None` where the usual words do.
-    fn word(&self, _setting: &Setting) -> Option<Word> {
+    fn word(&self, _setting: &Setting) -> Option<SettingWords> {
         None
     }
     /// Returns the test that a timeline of the medium is of; `None` where nothing is sent.
@@ -82,7 +82,7 @@ pub(crate) trait TestKind {
     // ---- Samples.
 
     /// Makes the result cells of one recorded cell.
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell>;
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell>;
     /// Makes the cells that are made of several cells of a run.
     fn over_cells(&self, _ours: &[Cell]) -> Vec<Cell> {
         Vec::new()
@@ -96,7 +96,7 @@ pub(crate) trait TestKind {
         Vec::new()
     }
     /// Returns the rates over time that a report shows.
-    fn rates(&self, _recorded: &Recorded) -> Vec<Timeline> {
+    fn rates(&self, _recorded: &Recorded) -> Vec<RateCurve> {
         Vec::new()
     }
     /// Returns whether a report shows the repetitions of a cell as one.
@@ -127,7 +127,7 @@ pub(crate) trait TestKind {
         self.latencies(recorded)
     }
     /// Returns the rate that was asked of the sender, and the one that it kept.
-    fn pace(&self, _recorded: &Recorded) -> Option<Pace> {
+    fn pace(&self, _recorded: &Recorded) -> Option<SenderPace> {
         None
     }
     /// Returns whether probes are sent at an interval; `None` where beacons leave no comb.
@@ -199,7 +199,7 @@ pub(crate) trait TestKind {
 }
 
 /// The words of a kind for a setting.
-pub(crate) enum Word {
+pub(crate) enum SettingWords {
     /// None: it is the usual form.
     Unsaid,
     /// The words.
@@ -207,7 +207,7 @@ pub(crate) enum Word {
 }
 
 /// How a sender kept to its rate.
-pub(crate) struct Pace {
+pub(crate) struct SenderPace {
     /// Rate asked.
     pub(crate) asked: f64,
     /// Rate kept.

@@ -14,7 +14,7 @@ pub use read::{Unknown, read};
 pub(crate) use words::test_case;
 
 use crate::run::Recorded;
-use crate::settings::{Key, Settings};
+use crate::settings::{SettingKey, Settings};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,21 +23,21 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::workload::Workload;
 
 /// The settings of a firmware that are said at once.
-pub(crate) const BUFFERS: [Key; 7] = [
-    Key::StaticRx,
-    Key::DynamicRx,
-    Key::Tx,
-    Key::RxBaWindow,
-    Key::TxBaWindow,
-    Key::TcpWindow,
-    Key::TcpSendBuffer,
+pub(crate) const BUFFERS: [SettingKey; 7] = [
+    SettingKey::StaticRx,
+    SettingKey::DynamicRx,
+    SettingKey::Tx,
+    SettingKey::RxBaWindow,
+    SettingKey::TxBaWindow,
+    SettingKey::TcpWindow,
+    SettingKey::TcpSendBuffer,
 ];
 
 /// Words for one setting, or for several that are said at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct LabelWords {
     /// The settings that it says.
-    pub(crate) keys: Vec<Key>,
+    pub(crate) keys: Vec<SettingKey>,
     /// The words.
     pub(crate) text: String,
 }
@@ -77,7 +77,7 @@ pub fn settings(workload: &Workload) -> String {
 }
 
 /// Says those of a cell's settings of which the words are to be kept.
-pub(crate) fn plan(kind: &str, settings: &Settings, keep: impl Fn(&Word) -> bool) -> String {
+pub(crate) fn plan(kind: &str, settings: &Settings, keep: impl Fn(&LabelWords) -> bool) -> String {
     let words = words::of_plan(kind, settings).into_iter().filter(|word| keep(word));
     words.map(|word| word.text).collect::<Vec<_>>().join(", ")
 }
@@ -105,8 +105,8 @@ pub(crate) fn devices(number: u64) -> String {
     format!("{number} device{}", if number == 1 { "" } else { "s" })
 }
 
-impl Word {
-    fn new(keys: &[Key], text: impl Into<String>) -> Self {
+impl LabelWords {
+    fn new(keys: &[SettingKey], text: impl Into<String>) -> Self {
         Self { keys: keys.into(), text: text.into() }
     }
 
@@ -116,7 +116,7 @@ impl Word {
     }
 
     /// Returns whether it says one of these settings.
-    pub(crate) fn says(&self, keys: &[Key]) -> bool {
+    pub(crate) fn says(&self, keys: &[SettingKey]) -> bool {
         self.keys.iter().any(|key| keys.contains(key))
     }
 }

@@ -1,10 +1,10 @@
 //! The words of each setting.
 
-use super::{Word, devices};
+use super::{LabelWords, devices};
 use crate::digits;
 use crate::kind;
 use crate::plan::{print_cast, print_latency};
-use crate::settings::{Key, Setting, Settings};
+use crate::settings::{Setting, SettingKey, Settings};
 use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,119 +14,119 @@ use esp_now::transcript::session::LinkEnds;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
-const PLAN: [Key; 35] = [
-    Key::Test,
-    Key::Transport,
-    Key::MqttVersion,
-    Key::Qos,
-    Key::Cast,
-    Key::Size,
-    Key::Format,
-    Key::Saturated,
-    Key::Offered,
-    Key::SearchLow,
-    Key::Listening,
-    Key::OfferedBits,
-    Key::InFlight,
-    Key::Interval,
-    Key::Clients,
-    Key::Devices,
-    Key::Nearest,
-    Key::Encrypted,
-    Key::Retained,
-    Key::CleanStart,
-    Key::SessionExpiry,
-    Key::Streams,
-    Key::Window,
-    Key::Nagle,
-    Key::Tos,
-    Key::Ttl,
-    Key::Mss,
-    Key::Congestion,
-    Key::TripTimes,
-    Key::RequestPeriod,
-    Key::Hold,
-    Key::QuickAck,
-    Key::Echoes,
-    Key::KeyKnown,
-    Key::LabVariant,
+const PLAN: [SettingKey; 35] = [
+    SettingKey::Test,
+    SettingKey::Transport,
+    SettingKey::MqttVersion,
+    SettingKey::Qos,
+    SettingKey::Cast,
+    SettingKey::Size,
+    SettingKey::Format,
+    SettingKey::Saturated,
+    SettingKey::Offered,
+    SettingKey::SearchLow,
+    SettingKey::Listening,
+    SettingKey::OfferedBits,
+    SettingKey::InFlight,
+    SettingKey::Interval,
+    SettingKey::Clients,
+    SettingKey::Devices,
+    SettingKey::Nearest,
+    SettingKey::Encrypted,
+    SettingKey::Retained,
+    SettingKey::CleanStart,
+    SettingKey::SessionExpiry,
+    SettingKey::Streams,
+    SettingKey::Window,
+    SettingKey::Nagle,
+    SettingKey::Tos,
+    SettingKey::Ttl,
+    SettingKey::Mss,
+    SettingKey::Congestion,
+    SettingKey::TripTimes,
+    SettingKey::RequestPeriod,
+    SettingKey::Hold,
+    SettingKey::QuickAck,
+    SettingKey::Echoes,
+    SettingKey::KeyKnown,
+    SettingKey::LabVariant,
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [Key; 49] = [
-    Key::LabVariant,
-    Key::LossLimit,
-    Key::P99Limit,
-    Key::PhyRate,
-    Key::MqttVersion,
-    Key::Qos,
-    Key::OfferedBits,
-    Key::Format,
-    Key::InFlight,
-    Key::Interval,
-    Key::Poisson,
-    Key::Cast,
-    Key::Devices,
-    Key::Encrypted,
-    Key::Queue,
-    Key::Nearest,
-    Key::RadiosAlone,
-    Key::Clients,
-    Key::Retained,
-    Key::CleanStart,
-    Key::SessionExpiry,
-    Key::Saturated,
-    Key::Offered,
-    Key::SearchLow,
-    Key::Listening,
-    Key::Streams,
-    Key::Direction,
-    Key::Window,
-    Key::Nagle,
-    Key::RunTime,
-    Key::Tos,
-    Key::Ttl,
-    Key::Mss,
-    Key::Congestion,
-    Key::TripTimes,
-    Key::RequestPeriod,
-    Key::Hold,
-    Key::QuickAck,
-    Key::KeyKnown,
-    Key::Time,
-    Key::Image,
-    Key::Packets,
-    Key::Pings,
-    Key::Encryptions,
-    Key::From,
-    Key::Discarded,
-    Key::Prints,
-    Key::StaticRx,
-    Key::PowerSave,
+const RESULT: [SettingKey; 49] = [
+    SettingKey::LabVariant,
+    SettingKey::LossLimit,
+    SettingKey::P99Limit,
+    SettingKey::PhyRate,
+    SettingKey::MqttVersion,
+    SettingKey::Qos,
+    SettingKey::OfferedBits,
+    SettingKey::Format,
+    SettingKey::InFlight,
+    SettingKey::Interval,
+    SettingKey::Poisson,
+    SettingKey::Cast,
+    SettingKey::Devices,
+    SettingKey::Encrypted,
+    SettingKey::Queue,
+    SettingKey::Nearest,
+    SettingKey::RadiosAlone,
+    SettingKey::Clients,
+    SettingKey::Retained,
+    SettingKey::CleanStart,
+    SettingKey::SessionExpiry,
+    SettingKey::Saturated,
+    SettingKey::Offered,
+    SettingKey::SearchLow,
+    SettingKey::Listening,
+    SettingKey::Streams,
+    SettingKey::Direction,
+    SettingKey::Window,
+    SettingKey::Nagle,
+    SettingKey::RunTime,
+    SettingKey::Tos,
+    SettingKey::Ttl,
+    SettingKey::Mss,
+    SettingKey::Congestion,
+    SettingKey::TripTimes,
+    SettingKey::RequestPeriod,
+    SettingKey::Hold,
+    SettingKey::QuickAck,
+    SettingKey::KeyKnown,
+    SettingKey::Time,
+    SettingKey::Image,
+    SettingKey::Packets,
+    SettingKey::Pings,
+    SettingKey::Encryptions,
+    SettingKey::From,
+    SettingKey::Discarded,
+    SettingKey::Prints,
+    SettingKey::StaticRx,
+    SettingKey::PowerSave,
 ];
 
 /// Makes the words of a plan's cell.
-pub(super) fn of_plan(kind: &str, settings: &Settings) -> Vec<Word> {
+pub(super) fn of_plan(kind: &str, settings: &Settings) -> Vec<LabelWords> {
     PLAN.iter().filter_map(|key| of_plan_only(kind, settings, settings.get(*key)?)).collect()
 }
 
 /// Makes the words of a result.
-pub(super) fn of_result(settings: &Settings) -> Vec<Word> {
-    let known = |key: &Key| of_result_only(settings, settings.get(*key)?);
-    let word = |key: &Key| match (key, settings.get(*key)) {
+pub(super) fn of_result(settings: &Settings) -> Vec<LabelWords> {
+    let known = |key: &SettingKey| of_result_only(settings, settings.get(*key)?);
+    let word = |key: &SettingKey| match (key, settings.get(*key)) {
         // A receiver alone is told with a sender that no line has named.
-        (Key::From, None) => settings.get(Key::To).map(|_| ends(settings)),
+        (SettingKey::From, None) => settings.get(SettingKey::To).map(|_| ends(settings)),
         _ => known(key),
     };
     RESULT.iter().filter_map(word).collect()
 }
 
 /// Says a setting as a plan's cell does.
-fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<Word> {
+fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<LabelWords> {
     let key = setting.key();
     match kind::named(kind).and_then(|it| it.word(setting)) {
-        Some(kind::Word::Unsaid) => return None,
-        Some(kind::Word::Said(text)) => return Some(Word::new(&[key], text)),
+        Some(kind::SettingWords::Unsaid) => return None,
+        Some(kind::SettingWords::Said(text)) => return Some(LabelWords::new(&[key], text)),
         None => {}
     }
     let text: String = match setting {
@@ -141,18 +141,18 @@ fn of_plan_only(kind: &str, settings: &Settings, setting: &Setting) -> Option<Wo
         Setting::SearchLow(_) => {
             let (low, high) = search(settings)?;
             let text = format!("search {low} to {high} messages/s");
-            return Some(Word::new(&[Key::SearchLow, Key::SearchHigh], text));
+            return Some(LabelWords::new(&[SettingKey::SearchLow, SettingKey::SearchHigh], text));
         }
         Setting::OfferedBits(bits) => format!("{} Mbit/s offered", *bits as f64 / 1e6),
         Setting::KeyKnown(false) => "cold".into(),
         Setting::Echoes(by) => format!("echoes by {}", print_latency(*by)),
         _ => return common(settings, setting),
     };
-    Some(Word::new(&[key], text))
+    Some(LabelWords::new(&[key], text))
 }
 
 /// Says a setting as a result does.
-fn of_result_only(settings: &Settings, setting: &Setting) -> Option<Word> {
+fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
     let key = setting.key();
     let text: String = match setting {
         Setting::LabVariant(name) => format!("device {}", name.as_str()),
@@ -162,7 +162,7 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<Word> {
         Setting::SearchLow(_) => {
             let (low, high) = search(settings)?;
             let text = format!("search {low}/s to {high}/s");
-            return Some(Word::new(&[Key::SearchLow, Key::SearchHigh], text));
+            return Some(LabelWords::new(&[SettingKey::SearchLow, SettingKey::SearchHigh], text));
         }
         Setting::OfferedBits(bits) => format!("{} offered", bit_rate(*bits)),
         Setting::Direction(direction) => match direction {
@@ -192,11 +192,11 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<Word> {
         Setting::PowerSave(power) => power.to_string(),
         _ => return common(settings, setting),
     };
-    Some(Word::new(&[key], text))
+    Some(LabelWords::new(&[key], text))
 }
 
 /// Says a setting for which plans and results have the same words.
-fn common(settings: &Settings, setting: &Setting) -> Option<Word> {
+fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
     let text: String = match setting {
         Setting::MqttVersion(MqttVersion::V311) => "MQTT 3.1.1".into(),
         Setting::MqttVersion(MqttVersion::V5) => "MQTT 5".into(),
@@ -209,13 +209,13 @@ fn common(settings: &Settings, setting: &Setting) -> Option<Word> {
         Setting::Clients(count) => format!("{count} clients"),
         Setting::Devices(count) => devices((*count).into()),
         Setting::Nearest(near) => {
-            let far = match settings.get(Key::Farthest) {
+            let far = match settings.get(SettingKey::Farthest) {
                 Some(Setting::Farthest(far)) => *far,
                 _ => *near,
             };
             let text =
                 if *near == far { format!("{near} m") } else { format!("{near} m to {far} m") };
-            return Some(Word::new(&[Key::Nearest, Key::Farthest], text));
+            return Some(LabelWords::new(&[SettingKey::Nearest, SettingKey::Farthest], text));
         }
         Setting::Encrypted(_) => "encrypted".into(),
         Setting::Retained(_) => "retained".into(),
@@ -237,7 +237,7 @@ fn common(settings: &Settings, setting: &Setting) -> Option<Word> {
         // Every other one is said with one of the above, or in one of the two lists only.
         _ => return None,
     };
-    Some(Word::new(&[setting.key()], text))
+    Some(LabelWords::new(&[setting.key()], text))
 }
 
 /// Says a test of Espressif's report.
@@ -255,15 +255,15 @@ const fn name(test: EspNowTest) -> &'static str {
 }
 
 /// Says transport and direction of an iperf test at once.
-fn case(settings: &Settings) -> Option<Word> {
+fn case(settings: &Settings) -> Option<LabelWords> {
     let (Some(Setting::Transport(transport)), Some(Setting::Direction(direction))) =
-        (settings.get(Key::Transport), settings.get(Key::Direction))
+        (settings.get(SettingKey::Transport), settings.get(SettingKey::Direction))
     else {
         return None;
     };
     let bounces = settings.has(&Setting::Bounceback(true));
-    let keys = [Key::Transport, Key::Direction, Key::Bounceback];
-    Some(Word::new(&keys, test_case(*transport, *direction, bounces)))
+    let keys = [SettingKey::Transport, SettingKey::Direction, SettingKey::Bounceback];
+    Some(LabelWords::new(&keys, test_case(*transport, *direction, bounces)))
 }
 
 pub(crate) fn test_case(transport: Transport, direction: Direction, bounces: bool) -> String {
@@ -285,7 +285,7 @@ pub(crate) fn test_case(transport: Transport, direction: Direction, bounces: boo
 }
 
 fn search(settings: &Settings) -> Option<(f64, f64)> {
-    match (settings.get(Key::SearchLow), settings.get(Key::SearchHigh)) {
+    match (settings.get(SettingKey::SearchLow), settings.get(SettingKey::SearchHigh)) {
         (Some(Setting::SearchLow(low)), Some(Setting::SearchHigh(high))) => Some((*low, *high)),
         _ => None,
     }
@@ -299,24 +299,24 @@ fn bit_rate(bits: u64) -> String {
     }
 }
 
-fn requests(settings: &Settings, period: Duration) -> Word {
-    let text = match settings.get(Key::RequestBurst) {
+fn requests(settings: &Settings, period: Duration) -> LabelWords {
+    let text = match settings.get(SettingKey::RequestBurst) {
         Some(Setting::RequestBurst(burst)) if !period.is_zero() => {
             format!("{burst} requests every {}", print_duration(period))
         }
         _ => "requests back to back".into(),
     };
-    Word::new(&[Key::RequestPeriod, Key::RequestBurst], text)
+    LabelWords::new(&[SettingKey::RequestPeriod, SettingKey::RequestBurst], text)
 }
 
 /// Says between which devices a link is, as far as a console told.
-fn ends(settings: &Settings) -> Word {
+fn ends(settings: &Settings) -> LabelWords {
     let mac = |key| match settings.get(key) {
         Some(Setting::From(mac) | Setting::To(mac)) => Some(*mac),
         _ => None,
     };
-    let ends = LinkEnds { from: mac(Key::From), to: mac(Key::To) };
-    Word::new(&[Key::From, Key::To], super::ends(ends))
+    let ends = LinkEnds { from: mac(SettingKey::From), to: mac(SettingKey::To) };
+    LabelWords::new(&[SettingKey::From, SettingKey::To], super::ends(ends))
 }
 
 /// Says a limit of a fleet's loss, given as a part of one.
@@ -330,7 +330,7 @@ fn p99_limit(most: f64) -> String {
 }
 
 /// Says buffers and windows of a firmware at once: `8/16/16 BA 16/6 16K/16K`.
-fn buffers(settings: &Settings) -> Option<Word> {
+fn buffers(settings: &Settings) -> Option<LabelWords> {
     let number = |key| match settings.get(key)? {
         Setting::StaticRx(n) | Setting::DynamicRx(n) | Setting::Tx(n) => Some(u32::from(*n)),
         Setting::RxBaWindow(n) | Setting::TxBaWindow(n) => Some(u32::from(*n)),
@@ -343,13 +343,13 @@ fn buffers(settings: &Settings) -> Option<Word> {
     };
     let text = format!(
         "{}/{}/{} BA {}/{} {}/{}",
-        number(Key::StaticRx)?,
-        number(Key::DynamicRx)?,
-        number(Key::Tx)?,
-        number(Key::RxBaWindow)?,
-        number(Key::TxBaWindow)?,
-        kb(number(Key::TcpWindow)?),
-        kb(number(Key::TcpSendBuffer)?)
+        number(SettingKey::StaticRx)?,
+        number(SettingKey::DynamicRx)?,
+        number(SettingKey::Tx)?,
+        number(SettingKey::RxBaWindow)?,
+        number(SettingKey::TxBaWindow)?,
+        kb(number(SettingKey::TcpWindow)?),
+        kb(number(SettingKey::TcpSendBuffer)?)
     );
-    Some(Word::new(&super::BUFFERS, text))
+    Some(LabelWords::new(&super::BUFFERS, text))
 }

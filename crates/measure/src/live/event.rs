@@ -1,10 +1,10 @@
 //! Events while a run goes: one value for each line of `--format jsonl`. `docs/jsonl.md` describes
 //! them, and `docs/jsonl.schema.json` is their schema.
 
-use super::{Tally, Times};
+use super::{FateCounts, Times};
 use crate::cell::{Cell, Origin};
-use crate::plan::Step;
-use crate::report::{Check, Failure, Report};
+use crate::plan::PlannedCell;
+use crate::report::{CellFailure, Check, Report};
 use crate::run::RunFacts;
 use crate::settings::Settings;
 use crate::units::megabits;
@@ -40,7 +40,7 @@ pub struct At {
 impl At {
     /// Creates the place of a step of the plan, at its beginning.
     #[must_use]
-    pub fn new(run: &str, (cell, of): (usize, usize), step: &Step) -> Self {
+    pub fn new(run: &str, (cell, of): (usize, usize), step: &PlannedCell) -> Self {
         Self {
             run: run.into(),
             cell,
@@ -62,7 +62,7 @@ impl At {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-pub enum Event {
+pub enum LiveEvent {
     /// A run begins, or goes on.
     Run {
         /// [`SCHEMA`].
@@ -95,7 +95,7 @@ pub enum Event {
         at: At,
         /// Figures of the interval.
         #[serde(flatten)]
-        interval: Seen,
+        interval: IntervalFigures,
     },
     /// Fates of the cell's probes so far: once a second, and at the cell's end.
     Probes {
@@ -139,7 +139,7 @@ pub enum Event {
         /// Cells that were not measured for that reason.
         missing: usize,
         /// Cells that failed.
-        failures: Vec<Failure>,
+        failures: Vec<CellFailure>,
         /// Thresholds.
         checks: Vec<Check>,
         /// The result cells, as in the report.
@@ -149,7 +149,7 @@ pub enum Event {
 
 /// An interval, with the units of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seen {
+pub struct IntervalFigures {
     /// Observer that counted.
     pub observer: &'static str,
     /// Number of the stream.
@@ -182,7 +182,7 @@ pub struct Seen {
     pub tcp_rtt_ms: Option<f64>,
 }
 
-impl Seen {
+impl IntervalFigures {
     /// Figures of an interval.
     #[must_use]
     pub fn of(i: &Interval) -> Self {
@@ -208,7 +208,7 @@ impl Seen {
     }
 }
 
-impl Event {
+impl LiveEvent {
     /// Creates the event of a run that begins, with so many cells to do.
     #[must_use]
     pub fn run(facts: &RunFacts, cells: usize) -> Self {
@@ -226,8 +226,8 @@ impl Event {
 
     /// Fates of a cell's probes so far.
     #[must_use]
-    pub fn probes(at: At, tally: &Tally, times_ms: Option<Times>) -> Self {
-        let Tally { delivered, lost, late, corrupt, duplicate, .. } = *tally;
+    pub fn probes(at: At, tally: &FateCounts, times_ms: Option<Times>) -> Self {
+        let FateCounts { delivered, lost, late, corrupt, duplicate, .. } = *tally;
         Self::Probes { at, delivered, lost, late, corrupt, duplicate, times_ms }
     }
 

@@ -1,6 +1,6 @@
 //! The figures of a cell so far.
 
-use super::{Histogram, Tally};
+use super::{FateCounts, Histogram};
 use crate::kind;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Counts of one observer of a cell's streams so far, all streams together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stream {
+pub struct StreamCounts {
     /// Payload bytes.
     pub bytes: u64,
     /// Datagrams or messages, where they are counted.
@@ -46,11 +46,11 @@ struct Last {
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     /// Fates of the probes.
-    pub tally: Tally,
+    pub tally: FateCounts,
     /// Times of probes that came back, or arrived, whole and in time.
     pub times: Histogram,
     /// Counts of streams by observer.
-    pub streams: BTreeMap<Observer, Stream>,
+    pub streams: BTreeMap<Observer, StreamCounts>,
     from_sending: bool,
 }
 
@@ -121,7 +121,7 @@ impl Meter {
     }
 }
 
-impl Stream {
+impl StreamCounts {
     fn add(&mut self, interval: &Interval) {
         let sum = if interval.total { &mut self.totals } else { &mut self.parts };
         sum.bytes = sum.bytes.saturating_add(interval.bytes);

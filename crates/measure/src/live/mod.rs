@@ -8,6 +8,6 @@ mod pace;
 mod tally;
 
 pub use histogram::Histogram;
-pub use meter::{Meter, Stream, Times};
-pub use pace::{Pace, Present, Span};
-pub use tally::Tally;
+pub use meter::{Meter, StreamCounts, Times};
+pub use pace::{Pace, Present, WorkTime};
+pub use tally::FateCounts;

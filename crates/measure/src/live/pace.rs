@@ -5,14 +5,14 @@ use core::time::Duration;
 
 /// Length of a piece of work, as far as it is known before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum WorkTime {
     /// The plan says how long, whatever the peer does.
     Told(Duration),
     /// Roughly known length beside other pieces, without a time.
     Guessed(Duration),
 }
 
-impl Span {
+impl WorkTime {
     const fn weight(self) -> Duration {
         match self {
             Self::Told(time) | Self::Guessed(time) => time,
@@ -24,7 +24,7 @@ impl Span {
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
     /// Length of the work.
-    pub span: Span,
+    pub span: WorkTime,
     /// Time for which it has been done.
     pub elapsed: Duration,
     /// Which part of it is done, from 0 to 1, where that can be counted.
@@ -47,23 +47,23 @@ pub struct Pace {
 impl Pace {
     /// Returns the pace of work of which all is still to be done.
     #[must_use]
-    pub fn new(all: &[Span]) -> Self {
+    pub fn new(all: &[WorkTime]) -> Self {
         let mut pace = Self::default();
         for span in all {
             match span {
-                Span::Told(time) => pace.told_left += *time,
-                Span::Guessed(time) => pace.guessed_left += *time,
+                WorkTime::Told(time) => pace.told_left += *time,
+                WorkTime::Guessed(time) => pace.guessed_left += *time,
             }
         }
         pace
     }
 
     /// Takes note of a piece that is done, and took so long.
-    pub fn advance(&mut self, span: Span, took: Duration) {
+    pub fn advance(&mut self, span: WorkTime, took: Duration) {
         self.done += span.weight();
         match span {
-            Span::Told(time) => self.told_left = self.told_left.saturating_sub(time),
-            Span::Guessed(time) => {
+            WorkTime::Told(time) => self.told_left = self.told_left.saturating_sub(time),
+            WorkTime::Guessed(time) => {
                 self.guessed_left = self.guessed_left.saturating_sub(time);
                 self.guessed_done += time;
                 self.guessed_took += took;
@@ -87,8 +87,8 @@ impl Pace {
         let begun = present.map_or(0.0, |it| {
             let part = match (it.span, it.part) {
                 (_, Some(part)) => part,
-                (Span::Told(time), None) => ratio(it.elapsed, time).unwrap_or(0.0),
-                (Span::Guessed(_), None) => 0.0,
+                (WorkTime::Told(time), None) => ratio(it.elapsed, time).unwrap_or(0.0),
+                (WorkTime::Guessed(_), None) => 0.0,
             };
             it.span.weight().min(left).as_secs_f64() * part.clamp(0.0, 1.0)
         });
@@ -103,23 +103,23 @@ impl Pace {
         let part = now.part.filter(|part| (LEAST_PART..=1.0).contains(part));
         // What is done of the present piece says how long all of it takes.
         let whole = match (now.span, part) {
-            (Span::Told(time), _) => Some(time),
-            (Span::Guessed(_), Some(part)) => Some(now.elapsed.div_f64(part)),
-            (Span::Guessed(time), None) => measured.map(|slow| time.mul_f64(slow)),
+            (WorkTime::Told(time), _) => Some(time),
+            (WorkTime::Guessed(_), Some(part)) => Some(now.elapsed.div_f64(part)),
+            (WorkTime::Guessed(time), None) => measured.map(|slow| time.mul_f64(slow)),
         };
         let of_present = whole?.checked_sub(now.elapsed)?;
         let slow = match now.span {
-            Span::Guessed(time) => measured.or_else(|| ratio(whole?, time)),
-            Span::Told(_) => measured,
+            WorkTime::Guessed(time) => measured.or_else(|| ratio(whole?, time)),
+            WorkTime::Told(_) => measured,
         };
         Some(of_present + self.rest_but(now.span, slow)?)
     }
 
-    fn rest_but(&self, present: Span, slow: Option<f64>) -> Option<Duration> {
+    fn rest_but(&self, present: WorkTime, slow: Option<f64>) -> Option<Duration> {
         let mut rest = *self;
         match present {
-            Span::Told(time) => rest.told_left = rest.told_left.saturating_sub(time),
-            Span::Guessed(time) => rest.guessed_left = rest.guessed_left.saturating_sub(time),
+            WorkTime::Told(time) => rest.told_left = rest.told_left.saturating_sub(time),
+            WorkTime::Guessed(time) => rest.guessed_left = rest.guessed_left.saturating_sub(time),
         }
         rest.rest(slow)
     }
@@ -147,13 +147,13 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn present(span: Span, elapsed: u64, part: Option<f64>) -> Option<Present> {
+    fn present(span: WorkTime, elapsed: u64, part: Option<f64>) -> Option<Present> {
         Some(Present { span, elapsed: s(elapsed), part })
     }
 
     #[test]
     fn times_of_the_plan_are_added_up() {
-        let ten = Span::Told(s(10));
+        let ten = WorkTime::Told(s(10));
         let mut pace = Pace::new(&[ten; 3]);
         assert_eq!(pace.left(present(ten, 4, None)), Some(s(26)));
         assert!((pace.share(present(ten, 6, None)) - 0.2).abs() < 1e-9);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_guesses_before_any_is_done() {
-        let guess = Span::Guessed(s(7));
+        let guess = WorkTime::Guessed(s(7));
         let mut pace = Pace::new(&[guess; 4]);
         assert_eq!(pace.left(present(guess, 0, None)), None);
         assert_eq!(pace.left(present(guess, 1, Some(0.01))), None);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_is_told_and_what_is_guessed_stand_side_by_side() {
-        let (told, guess) = (Span::Told(s(10)), Span::Guessed(s(1)));
+        let (told, guess) = (WorkTime::Told(s(10)), WorkTime::Guessed(s(1)));
         let mut pace = Pace::new(&[told, guess, guess]);
         assert_eq!(pace.left(present(told, 1, None)), None);
         pace.advance(told, s(10));
@@ -194,9 +194,9 @@ mod tests {
             took in 0..u64::MAX / 8,
             part in proptest::option::of(any::<f64>()),
         ) {
-            let spans: alloc::vec::Vec<Span> = all
+            let spans: alloc::vec::Vec<WorkTime> = all
                 .iter()
-                .map(|&it| if it % 2 == 0 { Span::Told(s(it >> 32)) } else { Span::Guessed(s(it >> 32)) })
+                .map(|&it| if it % 2 == 0 { WorkTime::Told(s(it >> 32)) } else { WorkTime::Guessed(s(it >> 32)) })
                 .collect();
             let mut pace = Pace::new(&spans);
             for &span in &spans {

@@ -10,7 +10,7 @@ use espbench_model::workload::Workload;
 
 /// Counts of samples, each fate apart: only what came back whole and in time is delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FateCounts {
     /// Probes that came back, or arrived, whole and in time.
     pub delivered: u64,
     /// Probes that did not come; without those that the user's stop left open.
@@ -29,7 +29,7 @@ pub struct Tally {
     pub datagrams: u64,
 }
 
-impl Tally {
+impl FateCounts {
     /// Counts a sample.
     pub fn add(&mut self, sample: &Sample) {
         match sample {
@@ -101,7 +101,7 @@ fn listed(counts: &[(u64, &str)]) -> String {
     some.map(|(n, name)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for FateCounts {
     /// Writes `950 delivered, 0 lost, 50 corrupt`, or `12 intervals`; nothing before the first
     /// sample.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,8 +130,8 @@ mod tests {
     use alloc::string::ToString;
     use espbench_model::sample::{Interval, Probe};
 
-    fn of(fates: &[Fate]) -> Tally {
-        let mut tally = Tally::default();
+    fn of(fates: &[Fate]) -> FateCounts {
+        let mut tally = FateCounts::default();
         for &fate in fates {
             tally.add(&Sample::Probe(Probe { fate, ..Probe::default() }));
         }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn streams_that_moved_no_byte_have_measured_nothing() {
         let iperf = defaults("iperf").unwrap();
-        let mut tally = Tally::default();
+        let mut tally = FateCounts::default();
         tally.add(&Sample::Interval(Interval::default()));
         assert!(tally.nothing(&iperf).unwrap().contains("no byte was moved in 1 intervals"));
         tally.add(&Sample::Interval(Interval { bytes: 1, ..Interval::default() }));

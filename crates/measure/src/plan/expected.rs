@@ -1,7 +1,7 @@
 //! Expected time of a cell: for progress only.
 
 use crate::kind;
-use crate::live::Span;
+use crate::live::WorkTime;
 use core::time::Duration;
 use espbench_model::workload::Workload;
 
@@ -16,9 +16,9 @@ pub fn expected(workload: &Workload) -> Duration {
 
 /// Returns how long a cell of a real target takes: told, where the plan says when it ends.
 #[must_use]
-pub fn span(workload: &Workload) -> Span {
+pub fn span(workload: &Workload) -> WorkTime {
     let time = expected(workload);
-    if kind::of(workload).ends_by_plan() { Span::Told(time) } else { Span::Guessed(time) }
+    if kind::of(workload).ends_by_plan() { WorkTime::Told(time) } else { WorkTime::Guessed(time) }
 }
 
 /// Returns how many probes a cell sends and records, where the plan says that.

@@ -1,7 +1,7 @@
 //! `[[threshold]]` blocks.
 
 use super::matrix::kind_named;
-use super::read::{Block, PlanError, Scalar};
+use super::read::{PlanError, PlanTable, Scalar};
 use crate::threshold::{By, Quantity, Threshold, Variant};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 const KEYS: [&str; 7] = ["metric", "kind", "payload_bytes", "variant", "min", "max", "by"];
 
 /// Reads one block.
-pub(super) fn threshold(mut block: Block<'_>) -> Result<Threshold, PlanError> {
+pub(super) fn threshold(mut block: PlanTable<'_>) -> Result<Threshold, PlanError> {
     let text = |v: &Scalar| v.text().map(ToOwned::to_owned);
     let metric = block.one("metric", text)?;
     let table = block.one("kind", |v| kind_named(v).map(|it| it.kind().to_owned()))?;

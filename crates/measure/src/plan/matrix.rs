@@ -1,6 +1,6 @@
 //! The matrix of a `[[measure]]` block. Its keys are those of its kind, which the kind's folder has.
 
-use super::read::{Block, PlanError, Scalar};
+use super::read::{PlanError, PlanTable, Scalar};
 use super::variant::{self, VARIANT};
 use crate::kind;
 use alloc::format;
@@ -28,7 +28,7 @@ pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
 }
 
 /// Expands one block to the workloads of its matrix.
-pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
+pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanError> {
     let Some(first) = block.one("kind", kind_named)? else {
         let message = format!("a [[measure]] block needs a `kind`: one of {}", kind::names());
         return Err(block.error(&block.place().clone(), message));

@@ -74,7 +74,7 @@ pub struct Plan {
 
 /// One cell of the work to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct PlannedCell {
     /// Position in the matrix, counted through all plans of a set.
     pub ordinal: u32,
     /// Repetition, from 0.
@@ -95,13 +95,13 @@ impl Plan {
 
 /// Several plans carried out as one run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Set {
+pub struct PlanSet {
     /// The plans, in order.
     pub plans: Vec<Plan>,
 }
 
-impl Set {
-    /// Returns the text of all plans, from which [`Set::parse`] reads them again. One plan is its
+impl PlanSet {
+    /// Returns the text of all plans, from which [`PlanSet::parse`] reads them again. One plan is its
     /// own text, verbatim.
     #[must_use]
     pub fn text(&self) -> String {
@@ -114,7 +114,7 @@ impl Set {
         }
     }
 
-    /// Reads one plan, or several that [`Set::text`] joined.
+    /// Reads one plan, or several that [`PlanSet::text`] joined.
     ///
     /// # Errors
     /// As [`Plan::parse`]; lines count from the start of the whole text.
@@ -161,13 +161,13 @@ impl Set {
     /// Returns the work to do, in order. Repetitions go through a plan's whole matrix, so that a
     /// drift of the place touches all cells alike.
     #[must_use]
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<PlannedCell> {
         let mut steps = Vec::new();
         let mut first = 0;
         for plan in &self.plans {
             for repetition in 0..plan.repetitions {
                 for (ordinal, &workload) in (first..).zip(&plan.workloads) {
-                    steps.push(Step { ordinal, repetition, workload });
+                    steps.push(PlannedCell { ordinal, repetition, workload });
                 }
             }
             first += u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX);

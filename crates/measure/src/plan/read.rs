@@ -148,16 +148,16 @@ impl Scalar {
 }
 
 /// The values of one key, each with its place in the text.
-pub(super) type Values = Vec<(Scalar, Range<usize>)>;
+pub(super) type KeyValues = Vec<(Scalar, Range<usize>)>;
 
 /// A table of the text, whose keys are taken one after another; what is left is unknown.
-pub(super) struct Block<'t> {
+pub(super) struct PlanTable<'t> {
     text: &'t str,
     place: Range<usize>,
     keys: Vec<(String, Range<usize>, Spanned<DeValue<'t>>)>,
 }
 
-impl<'t> Block<'t> {
+impl<'t> PlanTable<'t> {
     fn new(text: &'t str, table: &DeTable<'t>, place: Range<usize>) -> Self {
         let mut keys: Vec<_> = table
             .iter()
@@ -192,7 +192,7 @@ impl<'t> Block<'t> {
     }
 
     /// Returns the remaining keys in the order of the text, each with its list of values.
-    pub(super) fn lists(&mut self, known: &[&str]) -> Result<Vec<(String, Values)>, PlanError> {
+    pub(super) fn lists(&mut self, known: &[&str]) -> Result<Vec<(String, KeyValues)>, PlanError> {
         let mut lists = Vec::new();
         for (key, span, value) in core::mem::take(&mut self.keys) {
             if !known.contains(&key.as_str()) {
@@ -281,7 +281,7 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
         let at = e.span().map_or(0, |span| span.start);
         PlanError::at(text, at, format!("not TOML: {}", e.message().replace('\n', ", ")))
     })?;
-    let mut top = Block::new(text, table.get_ref(), 0..0);
+    let mut top = PlanTable::new(text, table.get_ref(), 0..0);
     let name = top.one("name", |v| v.text().map(ToOwned::to_owned))?;
     let title = top.one("title", |v| v.text().map(ToOwned::to_owned))?;
     let seed = top.one("seed", |v| v.int(0..=i64::MAX as u64))?.unwrap_or(DEFAULT_SEED);

@@ -1,9 +1,9 @@
 //! The answer in sentences, the most important first.
 
 use super::limit;
-use super::limits::Limits;
-use super::point::Point;
-use super::report::{Answer, Question};
+use super::limits::FleetLimits;
+use super::point::PointEstimates;
+use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
 use crate::cell::{Estimate, Origin};
 use crate::digits;
@@ -15,14 +15,14 @@ use alloc::vec::Vec;
 /// A rate whose p99 is at most so many times the lowest is as good as that one, nearly.
 const NEARLY: f64 = 1.25;
 
-impl Answer {
+impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = match &self.question {
-            Question::Fleet(limits, largest) => self.fleet(limits, largest),
-            Question::Nodes => self.nodes(),
-            Question::Phy => self.phy(),
+            PredictQuestion::Fleet(limits, largest) => self.fleet(limits, largest),
+            PredictQuestion::Nodes => self.nodes(),
+            PredictQuestion::Phy => self.phy(),
         };
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
@@ -36,7 +36,7 @@ impl Answer {
     fn nodes(&self) -> Vec<String> {
         let [first, rest @ ..] = self.points.as_slice() else { return Vec::new() };
         let worst = rest.last().unwrap_or(first);
-        let with = |it: &Point| format!("with {}", devices(it.setting.devices));
+        let with = |it: &PointEstimates| format!("with {}", devices(it.setting.devices));
         let mut line = format!("{} {}", with(first), fate(first));
         if !rest.is_empty() {
             line = format!("{line}; {} {}", with(worst), fate(worst));
@@ -54,12 +54,12 @@ impl Answer {
     }
 
     fn phy(&self) -> Vec<String> {
-        let p99 = |it: &Point| it.p99.value;
+        let p99 = |it: &PointEstimates| it.p99.value;
         let known = || self.points.iter().filter_map(|it| Some((it, p99(it)?)));
         let Some((best, lowest)) = known().min_by(|a, b| a.1.total_cmp(&b.1)) else {
             return alloc::vec!["nothing arrives at any of these rates.".into()];
         };
-        let within = |it: &Point| {
+        let within = |it: &PointEstimates| {
             let ms = milliseconds(&it.p99).unwrap_or_default();
             format!("{ms} at {}", it.setting.rate)
         };
@@ -87,7 +87,7 @@ impl Answer {
         lines
     }
 
-    fn fleet(&self, limits: &Limits, largest: &Largest) -> Vec<String> {
+    fn fleet(&self, limits: &FleetLimits, largest: &Largest) -> Vec<String> {
         let text = limits.text();
         let (surely, most) = (largest.surely.unwrap_or(0), largest.at_most.unwrap_or(0));
         let first = match largest.best {
@@ -124,7 +124,7 @@ impl Answer {
     }
 }
 
-fn beyond(limits: &Limits, point: &Point) -> Option<String> {
+fn beyond(limits: &FleetLimits, point: &PointEstimates) -> Option<String> {
     let broken = limits.broken(point);
     if broken.is_empty() {
         return None;
@@ -140,7 +140,7 @@ fn beyond(limits: &Limits, point: &Point) -> Option<String> {
 }
 
 /// Describes the fate of a point's messages.
-fn fate(point: &Point) -> String {
+fn fate(point: &PointEstimates) -> String {
     let lost = digits::estimate(&point.loss.scaled(100.0)).unwrap_or_else(|| "?".into());
     match milliseconds(&point.p99) {
         Some(p99) => {

@@ -23,7 +23,7 @@ impl Default for Effort {
 
 /// Time for which one room is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct SimulatedTime {
     /// Not recorded, at the start: queues fill, devices start.
     pub warm_up: Duration,
     /// Recorded.
@@ -38,11 +38,11 @@ const SHORTEST: Duration = Duration::from_secs(2);
 impl Effort {
     /// Returns the span of a room for so many devices that each send so often.
     #[must_use]
-    pub fn span(&self, devices: u32, every: Duration) -> Span {
+    pub fn span(&self, devices: u32, every: Duration) -> SimulatedTime {
         let messages = self.messages.div_ceil(self.rooms.max(1)).max(1);
         // Everyone sends a few times, or some phases would be seen more often than others.
         let rounds = messages.div_ceil(devices.max(1)).max(4);
-        Span {
+        SimulatedTime {
             warm_up: (every * 2).clamp(Duration::from_millis(500), Duration::from_secs(5)),
             time: every.saturating_mul(rounds).max(SHORTEST),
             drain: Duration::from_secs(10),

@@ -1,9 +1,9 @@
 //! Figures of predictions.
 
 use super::answer::devices;
-use super::point::Point;
-use super::report::{Answer, Question};
-use super::trial::Stage;
+use super::point::PointEstimates;
+use super::report::{PredictAnswer, PredictQuestion};
+use super::trial::MessageStage;
 use super::{SECTION, limit};
 use crate::cell::{Estimate, Origin};
 use crate::digits;
@@ -18,13 +18,13 @@ const ORIGIN: Origin = Origin::Simulated;
 /// Most rows of bars.
 const BARS: usize = 16;
 
-pub(super) fn of(answer: &Answer) -> Vec<Figure> {
+pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
     if answer.points.is_empty() {
         return Vec::new();
     }
     let mut figures = match answer.question {
-        Question::Phy => alloc::vec![latency_by_rate(answer), reach(answer)],
-        Question::Nodes | Question::Fleet(..) => {
+        PredictQuestion::Phy => alloc::vec![latency_by_rate(answer), reach(answer)],
+        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => {
             alloc::vec![loss(answer), latency(answer), busy(answer), rates(answer)]
         }
     };
@@ -56,7 +56,12 @@ fn dot(x: f64, estimate: &Estimate, factor: f64) -> Option<Dot> {
 }
 
 /// Returns a curve over the number of devices.
-fn curve(answer: &Answer, name: &str, of: fn(&Point) -> &Estimate, factor: f64) -> Series {
+fn curve(
+    answer: &PredictAnswer,
+    name: &str,
+    of: fn(&PointEstimates) -> &Estimate,
+    factor: f64,
+) -> Series {
     let dots = answer
         .points
         .iter()
@@ -66,35 +71,36 @@ fn curve(answer: &Answer, name: &str, of: fn(&Point) -> &Estimate, factor: f64) 
 }
 
 /// Returns a limit as a horizontal line.
-fn border(answer: &Answer, name: &str, at: Option<f64>) -> Option<Series> {
+fn border(answer: &PredictAnswer, name: &str, at: Option<f64>) -> Option<Series> {
     let first = f64::from(answer.points.first()?.setting.devices);
     let last = f64::from(answer.points.last()?.setting.devices);
     let at = at?;
     Some(series(name, Mark::Line, alloc::vec![Dot::new(first, at), Dot::new(last, at)]))
 }
 
-fn numbers(answer: &Answer) -> Axis {
+fn numbers(answer: &PredictAnswer) -> Axis {
     let numbers = answer.points.iter().map(|it| f64::from(it.setting.devices));
     Axis { scale: spread(numbers), ..axis("devices that send", "") }
 }
 
-fn ends(answer: &Answer, of: impl Fn(&Point) -> Option<String>) -> String {
+fn ends(answer: &PredictAnswer, of: impl Fn(&PointEstimates) -> Option<String>) -> String {
     let [first, .., last] = answer.points.as_slice() else {
         return answer.points.first().and_then(of).unwrap_or_default();
     };
-    let word = |it: &Point| Some(format!("{} with {}", of(it)?, devices(it.setting.devices)));
+    let word =
+        |it: &PointEstimates| Some(format!("{} with {}", of(it)?, devices(it.setting.devices)));
     let words: Vec<String> = [first, last].into_iter().filter_map(word).collect();
     words.join(", ")
 }
 
-fn limits(answer: &Answer) -> (Option<f64>, Option<f64>) {
+fn limits(answer: &PredictAnswer) -> (Option<f64>, Option<f64>) {
     match answer.question {
-        Question::Fleet(limits, _) => (limits.loss.map(|it| 100.0 * it), limits.p99_ms),
-        Question::Nodes | Question::Phy => (None, None),
+        PredictQuestion::Fleet(limits, _) => (limits.loss.map(|it| 100.0 * it), limits.p99_ms),
+        PredictQuestion::Nodes | PredictQuestion::Phy => (None, None),
     }
 }
 
-fn loss(answer: &Answer) -> Figure {
+fn loss(answer: &PredictAnswer) -> Figure {
     let mut all = alloc::vec![curve(answer, "lost", |it| &it.loss, 100.0)];
     all.extend(border(answer, "limit", limits(answer).0));
     let words = ends(answer, |it| {
@@ -111,7 +117,7 @@ fn loss(answer: &Answer) -> Figure {
     )
 }
 
-fn latency(answer: &Answer) -> Figure {
+fn latency(answer: &PredictAnswer) -> Figure {
     let mut all = alloc::vec![
         curve(answer, "p99", |it| &it.p99, 1.0),
         curve(answer, "mean", |it| &it.mean, 1.0),
@@ -134,7 +140,7 @@ fn latency(answer: &Answer) -> Figure {
     )
 }
 
-fn busy(answer: &Answer) -> Figure {
+fn busy(answer: &PredictAnswer) -> Figure {
     let parts = ["frames", "repetitions", "acknowledgements", "other people, beacons"];
     let mut all = alloc::vec![curve(answer, "somebody sends", |it| &it.busy, 100.0)];
     for (at, name) in parts.into_iter().enumerate() {
@@ -162,7 +168,7 @@ fn busy(answer: &Answer) -> Figure {
     )
 }
 
-fn rates(answer: &Answer) -> Figure {
+fn rates(answer: &PredictAnswer) -> Figure {
     let due = answer
         .points
         .iter()
@@ -187,8 +193,8 @@ fn rates(answer: &Answer) -> Figure {
 }
 
 /// Families of modes, in the order of the table.
-fn families(answer: &Answer) -> Vec<(String, Vec<&Point>)> {
-    let mut families: Vec<(String, Vec<&Point>)> = Vec::new();
+fn families(answer: &PredictAnswer) -> Vec<(String, Vec<&PointEstimates>)> {
+    let mut families: Vec<(String, Vec<&PointEstimates>)> = Vec::new();
     for point in &answer.points {
         let name = family(&point.setting.rate);
         match families.iter_mut().find(|it| it.0 == name) {
@@ -211,7 +217,7 @@ fn family(rate: &str) -> String {
     }
 }
 
-fn latency_by_rate(answer: &Answer) -> Figure {
+fn latency_by_rate(answer: &PredictAnswer) -> Figure {
     let mut all = Vec::new();
     for (name, points) in families(answer) {
         let dots: Vec<Dot> = points
@@ -220,7 +226,7 @@ fn latency_by_rate(answer: &Answer) -> Figure {
             .collect();
         all.push(series(&name, Mark::Line, dots));
     }
-    let value = |it: &Point| it.p99.value;
+    let value = |it: &PointEstimates| it.p99.value;
     let best = answer
         .points
         .iter()
@@ -242,7 +248,7 @@ fn latency_by_rate(answer: &Answer) -> Figure {
     )
 }
 
-fn reach(answer: &Answer) -> Figure {
+fn reach(answer: &PredictAnswer) -> Figure {
     let all = families(answer)
         .into_iter()
         .map(|(name, points)| {
@@ -270,19 +276,19 @@ fn reach(answer: &Answer) -> Figure {
 }
 
 /// Points for bars: the first ones, evenly thinned.
-fn thinned(answer: &Answer) -> Vec<&Point> {
+fn thinned(answer: &PredictAnswer) -> Vec<&PointEstimates> {
     let every = answer.points.len().div_ceil(BARS).max(1);
     let last = answer.points.len() - 1;
     let kept = answer.points.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
     kept.map(|it| it.1).collect()
 }
 
-fn named(answer: &Answer, points: &[&Point]) -> Axis {
-    let name = |it: &&Point| match answer.question {
-        Question::Phy => it.setting.rate.clone(),
+fn named(answer: &PredictAnswer, points: &[&PointEstimates]) -> Axis {
+    let name = |it: &&PointEstimates| match answer.question {
+        PredictQuestion::Phy => it.setting.rate.clone(),
         _ => devices(it.setting.devices),
     };
-    let label = if answer.question == Question::Phy { "PHY rate" } else { "devices" };
+    let label = if answer.question == PredictQuestion::Phy { "PHY rate" } else { "devices" };
     Axis {
         scale: Scale::Category,
         categories: points.iter().map(name).collect(),
@@ -290,9 +296,9 @@ fn named(answer: &Answer, points: &[&Point]) -> Axis {
     }
 }
 
-fn stages(answer: &Answer) -> Figure {
+fn stages(answer: &PredictAnswer) -> Figure {
     let points = thinned(answer);
-    let all = Stage::ALL
+    let all = MessageStage::ALL
         .into_iter()
         .map(|stage| {
             let dots = points.iter().enumerate();
@@ -305,7 +311,7 @@ fn stages(answer: &Answer) -> Figure {
         .filter_map(|it| Some(format!("{}: {}", it.setting.devices, limit::of_time(it)?)))
         .collect();
     let most = match answer.question {
-        Question::Phy => String::new(),
+        PredictQuestion::Phy => String::new(),
         _ => crate::figure::listed("Most of it, by number of devices", &most),
     };
     figure(
@@ -317,13 +323,13 @@ fn stages(answer: &Answer) -> Figure {
     )
 }
 
-fn causes(answer: &Answer) -> Option<Figure> {
+fn causes(answer: &PredictAnswer) -> Option<Figure> {
     let points = thinned(answer);
     let causes: BTreeSet<_> = points.iter().flat_map(|it| it.causes.keys().copied()).collect();
     let all: Vec<Series> = causes
         .into_iter()
         .map(|cause| {
-            let share = |it: &Point| {
+            let share = |it: &PointEstimates| {
                 let count = it.causes.get(&cause).copied().unwrap_or_default();
                 100.0 * count as f64 / it.messages.max(1) as f64
             };

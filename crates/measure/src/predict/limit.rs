@@ -1,7 +1,7 @@
 //! Bottleneck of a setting, in words: the largest share of the time, and of the loss.
 
-use super::point::Point;
-use super::trial::Stage;
+use super::point::PointEstimates;
+use super::trial::MessageStage;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,16 +10,17 @@ use espbench_model::sample::Cause;
 /// Names the stage that most of a message's time goes to, with its share. A queue in the
 /// application is an effect: behind the dash stands why the node is slow.
 #[must_use]
-pub fn of_time(point: &Point) -> Option<String> {
-    let (first, share) = largest(point, &Stage::ALL)?;
+pub fn of_time(point: &PointEstimates) -> Option<String> {
+    let (first, share) = largest(point, &MessageStage::ALL)?;
     let named = format!("{} {:.0} %", first.name(), 100.0 * share);
-    if first != Stage::Queue {
+    if first != MessageStage::Queue {
         return Some(named);
     }
     if holds(point) {
         return Some(format!("{named} – behind it: waiting for acknowledgements"));
     }
-    let rest: Vec<Stage> = Stage::ALL.into_iter().filter(|it| *it != Stage::Queue).collect();
+    let rest: Vec<MessageStage> =
+        MessageStage::ALL.into_iter().filter(|it| *it != MessageStage::Queue).collect();
     Some(match largest(point, &rest) {
         Some((behind, _)) => format!("{named} – behind it: {}", behind.name()),
         None => named,
@@ -27,20 +28,20 @@ pub fn of_time(point: &Point) -> Option<String> {
 }
 
 /// Returns whether senders are held up by waiting for acknowledgements more than by all else.
-fn holds(point: &Point) -> bool {
+fn holds(point: &PointEstimates) -> bool {
     let all: f64 = point.stages_ms.iter().sum();
-    let rest = all - point.stages_ms[Stage::Queue as usize];
+    let rest = all - point.stages_ms[MessageStage::Queue as usize];
     point.setting.acknowledged && point.held_ms > rest
 }
 
-fn largest(point: &Point, stages: &[Stage]) -> Option<(Stage, f64)> {
+fn largest(point: &PointEstimates, stages: &[MessageStage]) -> Option<(MessageStage, f64)> {
     let parts = stages.iter().map(|stage| (*stage, point.part(*stage)));
     parts.filter(|it| it.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Names the causes by which messages were lost, the most frequent first.
 #[must_use]
-pub fn of_loss(point: &Point) -> Option<String> {
+pub fn of_loss(point: &PointEstimates) -> Option<String> {
     let all: u64 = point.causes.values().sum();
     let mut causes: Vec<(Cause, u64)> = point.causes.iter().map(|it| (*it.0, *it.1)).collect();
     causes.sort_by_key(|it| core::cmp::Reverse(it.1));
@@ -76,15 +77,15 @@ const LITTLE: f64 = 0.001;
 /// Returns a sentence on what limits a setting and what would help. `loss`: the question is about
 /// loss, however little it is.
 #[must_use]
-pub fn advice(point: &Point, loss: bool) -> Option<String> {
+pub fn advice(point: &PointEstimates, loss: bool) -> Option<String> {
     let lost = point.loss.value.unwrap_or(0.0);
     let busy = point.busy.value.unwrap_or(0.0);
     let queued = cause_share(point, Cause::ApplicationQueue) + cause_share(point, Cause::NoBuffers);
-    let (stage, share) = match largest(point, &Stage::ALL) {
+    let (stage, share) = match largest(point, &MessageStage::ALL) {
         Some((stage, share)) => (Some(stage), share),
         None => (None, 0.0),
     };
-    if holds(point) && stage == Some(Stage::Queue) {
+    if holds(point) && stage == Some(MessageStage::Queue) {
         return Some(
             "Messages wait behind one whose acknowledgement does not come, for up to 3 s: more \
              attempts (copies), fewer messages, or the MAC's acknowledgement (unicast) help."
@@ -104,20 +105,22 @@ pub fn advice(point: &Point, loss: bool) -> Option<String> {
     }
     let share = format!("{:.0} % of the time is", 100.0 * share);
     Some(match stage? {
-        Stage::Air => format!(
+        MessageStage::Air => format!(
             "{share} the frame's own airtime: only a faster PHY rate or a shorter message is faster."
         ),
-        Stage::Medium => format!("{share} waiting for others on the channel."),
-        Stage::Retries => format!("{share} repetitions after collisions or noise."),
-        Stage::Queue => format!("{share} the application's queue: bursts wait for each other."),
-        stage @ (Stage::Sender | Stage::Receiver) => {
+        MessageStage::Medium => format!("{share} waiting for others on the channel."),
+        MessageStage::Retries => format!("{share} repetitions after collisions or noise."),
+        MessageStage::Queue => {
+            format!("{share} the application's queue: bursts wait for each other.")
+        }
+        stage @ (MessageStage::Sender | MessageStage::Receiver) => {
             format!("{share} {}: the radio is not the limit.", stage.name())
         }
     })
 }
 
 /// Returns the cause of most losses, and what would help.
-fn loss_by(point: &Point) -> Option<String> {
+fn loss_by(point: &PointEstimates) -> Option<String> {
     let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
     let text = match cause {
         Cause::Collision if point.setting.acknowledged => {
@@ -144,7 +147,7 @@ fn loss_by(point: &Point) -> Option<String> {
     Some(text.into())
 }
 
-fn cause_share(point: &Point, cause: Cause) -> f64 {
+fn cause_share(point: &PointEstimates, cause: Cause) -> f64 {
     let all: u64 = point.causes.values().sum();
     point.causes.get(&cause).map_or(0.0, |count| *count as f64 / all.max(1) as f64)
 }
@@ -154,13 +157,13 @@ mod tests {
     use super::*;
     use crate::cell::Estimate;
 
-    fn point(stages_ms: [f64; 6], causes: &[(Cause, u64)], loss: f64, busy: f64) -> Point {
-        Point {
+    fn point(stages_ms: [f64; 6], causes: &[(Cause, u64)], loss: f64, busy: f64) -> PointEstimates {
+        PointEstimates {
             stages_ms,
             causes: causes.iter().copied().collect(),
             loss: Estimate::exact(loss, 1000),
             busy: Estimate::exact(busy, 8),
-            ..Point::default()
+            ..PointEstimates::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! Limits on a setting's results, and whether they hold.
 
-use super::point::Point;
+use super::point::PointEstimates;
 use crate::cell::Estimate;
 use crate::label;
 use crate::search::fleet::Standing;
@@ -10,17 +10,17 @@ use alloc::vec::Vec;
 
 /// Limits that a fleet must keep. At least one should be set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limits {
+pub struct FleetLimits {
     /// Most of the messages that may be lost, 0 to 1.
     pub loss: Option<f64>,
     /// Longest 99th percentile of the latency, in milliseconds.
     pub p99_ms: Option<f64>,
 }
 
-impl Limits {
+impl FleetLimits {
     /// Returns how a setting stands: as the worst of its limits.
     #[must_use]
-    pub fn standing(&self, point: &Point) -> Standing {
+    pub fn standing(&self, point: &PointEstimates) -> Standing {
         let loss = self.loss.map(|most| stand(&point.loss, most));
         let p99 = self.p99_ms.map(|most| stand(&point.p99, most));
         loss.into_iter().chain(p99).max().unwrap_or(Standing::Holds)
@@ -41,7 +41,7 @@ impl Limits {
 
     /// Returns which of the limits a setting does not keep by its estimates.
     #[must_use]
-    pub fn broken(&self, point: &Point) -> Vec<&'static str> {
+    pub fn broken(&self, point: &PointEstimates) -> Vec<&'static str> {
         let over = |e: &Estimate, most: Option<f64>| {
             most.is_some_and(|most| e.value.is_none_or(|value| value > most))
         };
@@ -74,8 +74,9 @@ mod tests {
 
     #[test]
     fn a_setting_stands_as_its_worst_limit() {
-        let limits = Limits { loss: Some(0.01), p99_ms: Some(50.0) };
-        let standing = |loss, p99| limits.standing(&Point { loss, p99, ..Point::default() });
+        let limits = FleetLimits { loss: Some(0.01), p99_ms: Some(50.0) };
+        let standing =
+            |loss, p99| limits.standing(&PointEstimates { loss, p99, ..PointEstimates::default() });
         let (good, near) = (estimate(0.001, 0.002, 0.003), estimate(0.005, 0.009, 0.02));
         let fast = estimate(10.0, 12.0, 14.0);
         assert_eq!(standing(good, fast), Standing::Holds);

@@ -24,10 +24,10 @@ mod tables;
 pub mod trial;
 
 pub use answer::devices;
-pub use limits::Limits;
-pub use point::Point;
-pub use report::{Answer, Question, report};
-pub use trial::{Air, Stage, Trial};
+pub use limits::FleetLimits;
+pub use point::PointEstimates;
+pub use report::{PredictAnswer, PredictQuestion, report};
+pub use trial::{ChannelUse, MessageStage, RoomTrial};
 
 /// The name of the chapter in a report.
 pub const SECTION: &str = "predict";

@@ -1,6 +1,6 @@
 //! The trials of one setting as estimates.
 
-use super::trial::{Stage, Trial};
+use super::trial::{MessageStage, RoomTrial};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::cluster;
 use crate::settings::{self, Settings};
@@ -31,7 +31,7 @@ pub struct OperatingPoint {
 
 /// The trials of one setting as estimates.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Point {
+pub struct PointEstimates {
     /// The setting.
     pub setting: OperatingPoint,
     /// Rooms behind it.
@@ -54,7 +54,7 @@ pub struct Point {
     pub offered: f64,
     /// Lost messages by cause.
     pub causes: BTreeMap<Cause, u64>,
-    /// Mean time in each stage, in milliseconds, in the order of [`Stage::ALL`].
+    /// Mean time in each stage, in milliseconds, in the order of [`MessageStage::ALL`].
     pub stages_ms: [f64; 6],
     /// Share of messages of which the sender was told that they arrived, 0 to 1.
     pub told: Estimate,
@@ -71,11 +71,11 @@ pub struct Point {
     pub grows: bool,
 }
 
-impl Point {
+impl PointEstimates {
     /// Estimates a setting from its trials.
     #[must_use]
-    pub fn of(setting: OperatingPoint, trials: &[Trial]) -> Self {
-        let pairs = |of: fn(&Trial) -> (u64, u64)| trials.iter().map(of).collect::<Vec<_>>();
+    pub fn of(setting: OperatingPoint, trials: &[RoomTrial]) -> Self {
+        let pairs = |of: fn(&RoomTrial) -> (u64, u64)| trials.iter().map(of).collect::<Vec<_>>();
         let latencies: Vec<Vec<f64>> = trials.iter().map(|t| t.latency_ms.clone()).collect();
         let told_ms: Vec<Vec<f64>> = trials.iter().map(|t| t.told_ms.clone()).collect();
         let held_ns: u64 = trials.iter().map(|t| t.held_ns).sum();
@@ -85,7 +85,7 @@ impl Point {
         let window_ns: u64 = trials.iter().map(|t| t.air.window_ns).sum();
         let seconds = (window_ns as f64 / 1e9).max(f64::MIN_POSITIVE);
         let share =
-            |of: fn(&Trial) -> u64| trials.iter().map(of).sum::<u64>() as f64 / 1e9 / seconds;
+            |of: fn(&RoomTrial) -> u64| trials.iter().map(of).sum::<u64>() as f64 / 1e9 / seconds;
         let messages: u64 = trials.iter().map(|t| t.messages).sum();
         let per_second: Vec<(f64, u64)> =
             trials.iter().map(|t| (t.latency_ms.len() as f64 * 1e9, t.air.window_ns)).collect();
@@ -121,7 +121,7 @@ impl Point {
 
     /// Returns the stage's part of the mean, 0 to 1.
     #[must_use]
-    pub fn part(&self, stage: Stage) -> f64 {
+    pub fn part(&self, stage: MessageStage) -> f64 {
         let all: f64 = self.stages_ms.iter().sum();
         if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
     }
@@ -162,7 +162,7 @@ impl Point {
     }
 }
 
-fn causes(trials: &[Trial]) -> BTreeMap<Cause, u64> {
+fn causes(trials: &[RoomTrial]) -> BTreeMap<Cause, u64> {
     let mut causes = BTreeMap::new();
     for (cause, count) in trials.iter().flat_map(|t| &t.lost) {
         *causes.entry(*cause).or_default() += count;
@@ -170,8 +170,8 @@ fn causes(trials: &[Trial]) -> BTreeMap<Cause, u64> {
     causes
 }
 
-fn stages(trials: &[Trial], delivered: u64) -> [f64; 6] {
-    Stage::ALL.map(|stage| {
+fn stages(trials: &[RoomTrial], delivered: u64) -> [f64; 6] {
+    MessageStage::ALL.map(|stage| {
         let sum: u64 = trials.iter().map(|t| t.stages_ns[stage as usize]).sum();
         if delivered == 0 { 0.0 } else { sum as f64 / delivered as f64 / 1e6 }
     })

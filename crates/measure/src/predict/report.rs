@@ -1,7 +1,7 @@
 //! Predictions as a report.
 
-use super::limits::Limits;
-use super::point::Point;
+use super::limits::FleetLimits;
+use super::point::PointEstimates;
 use super::{figures, tables};
 use crate::cell::{Cell, Identity};
 use crate::report::{Report, known};
@@ -13,16 +13,16 @@ use alloc::vec::Vec;
 
 /// Question of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Question {
+pub enum PredictQuestion {
     /// Loss and latency by the number of devices.
     Nodes,
     /// The largest fleet that keeps limits, and what the search has come to.
-    Fleet(Limits, Largest),
+    Fleet(FleetLimits, Largest),
     /// The effect of the PHY rate.
     Phy,
 }
 
-impl Question {
+impl PredictQuestion {
     /// Returns the identity column `table` of the answer's cells.
     #[must_use]
     pub const fn table(&self) -> &'static str {
@@ -36,9 +36,9 @@ impl Question {
 
 /// Answer of a prediction.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct PredictAnswer {
     /// The question.
-    pub question: Question,
+    pub question: PredictQuestion,
     /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
@@ -46,7 +46,7 @@ pub struct Answer {
     /// Payload in bytes.
     pub payload_bytes: u32,
     /// The settings, in order.
-    pub points: Vec<Point>,
+    pub points: Vec<PointEstimates>,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
     /// The sweep was stopped before its end.
@@ -55,7 +55,7 @@ pub struct Answer {
 
 /// Returns the report of an answer: a pure function of it and the facts.
 #[must_use]
-pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
+pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
     let site = &facts.site;
     let id = Identity {
         table: answer.question.table().into(),
@@ -83,8 +83,8 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
     }
 }
 
-fn fleet_cell(answer: &Answer, id: &Identity) -> Option<Cell> {
-    let Question::Fleet(limits, largest) = &answer.question else { return None };
+fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
+    let PredictQuestion::Fleet(limits, largest) = &answer.question else { return None };
     let number = |devices: Option<u32>| Some(f64::from(devices.unwrap_or(0)));
     let estimate = crate::cell::Estimate {
         value: number(largest.best),
@@ -104,20 +104,24 @@ mod tests {
     use super::*;
     use crate::cell::Origin;
     use crate::predict::point::OperatingPoint;
-    use crate::predict::{Air, Trial};
+    use crate::predict::{ChannelUse, RoomTrial};
     use alloc::format;
     use alloc::string::String;
 
     /// Makes two rooms of so many devices, whose messages take longer the more there are.
-    fn point(devices: u32) -> Point {
-        let trial = |lost: u64| Trial {
+    fn point(devices: u32) -> PointEstimates {
+        let trial = |lost: u64| RoomTrial {
             messages: 1000,
             lost: [(espbench_model::sample::Cause::Collision, lost)].into(),
             latency_ms: (lost..1000).map(|i| f64::from(devices) + i as f64 * 0.01).collect(),
             stages_ns: [0, 1, 2, 3, 4, 5],
             told_ms: (2 * lost..1000).map(|i| i as f64).collect(),
             held_ns: 0,
-            air: Air { window_ns: 10_000_000_000, busy_ns: 1_000_000_000, ..Air::default() },
+            air: ChannelUse {
+                window_ns: 10_000_000_000,
+                busy_ns: 1_000_000_000,
+                ..ChannelUse::default()
+            },
         };
         let lost = u64::from(devices);
         let setting = OperatingPoint {
@@ -126,11 +130,11 @@ mod tests {
             kbit_s: 1000,
             ..OperatingPoint::default()
         };
-        Point::of(setting, &[trial(lost), trial(lost + 1)])
+        PointEstimates::of(setting, &[trial(lost), trial(lost + 1)])
     }
 
-    fn answer(question: Question) -> Answer {
-        Answer {
+    fn answer(question: PredictQuestion) -> PredictAnswer {
+        PredictAnswer {
             question,
             shared: "100 B every 1 s".into(),
             settings: crate::label::read("one every 1 s").unwrap(),
@@ -143,9 +147,10 @@ mod tests {
 
     #[test]
     fn a_fleet_is_told_with_its_uncertainty() {
-        let limits = Limits { loss: Some(0.02), p99_ms: None };
+        let limits = FleetLimits { loss: Some(0.02), p99_ms: None };
         let largest = Largest { surely: Some(8), best: Some(10), at_most: Some(13), open: false };
-        let answer = Answer { stopped: false, ..answer(Question::Fleet(limits, largest)) };
+        let answer =
+            PredictAnswer { stopped: false, ..answer(PredictQuestion::Fleet(limits, largest)) };
         let lines = answer.sentences();
         assert_eq!(
             lines[0],
@@ -165,18 +170,18 @@ mod tests {
 
     /// Returns the first sentence, where the search has come to that, and to its end.
     fn told(surely: Option<u32>, best: Option<u32>, at_most: Option<u32>, open: bool) -> String {
-        let limits = Limits { loss: Some(0.02), p99_ms: Some(5.0) };
+        let limits = FleetLimits { loss: Some(0.02), p99_ms: Some(5.0) };
         let largest = Largest { surely, best, at_most, open };
-        let answer = answer(Question::Fleet(limits, largest));
-        Answer { stopped: false, ..answer }.sentences().remove(0)
+        let answer = answer(PredictQuestion::Fleet(limits, largest));
+        PredictAnswer { stopped: false, ..answer }.sentences().remove(0)
     }
 
     #[test]
     fn a_search_that_was_stopped_has_no_largest() {
-        let limits = Limits { loss: Some(0.5), p99_ms: None };
+        let limits = FleetLimits { loss: Some(0.5), p99_ms: None };
         let tried = Some(40);
         let largest = Largest { surely: tried, best: tried, at_most: tried, open: false };
-        let lines = answer(Question::Fleet(limits, largest)).sentences();
+        let lines = answer(PredictQuestion::Fleet(limits, largest)).sentences();
         assert!(lines.last().unwrap().contains("stopped"));
         assert_eq!(
             lines[0],
@@ -217,14 +222,14 @@ mod tests {
 
     #[test]
     fn a_curve_and_rates_are_told() {
-        let nodes = answer(Question::Nodes).sentences();
+        let nodes = answer(PredictQuestion::Nodes).sentences();
         assert_eq!(
             nodes[0],
             "Simulated: with 10 devices 1.05 % of the messages are lost and 99 % of the rest arrive \
              within 19.900 ms; with 40 devices 4.05 % of the messages are lost and 99 % of the rest \
              arrive within 49.900 ms."
         );
-        let mut rates = answer(Question::Phy);
+        let mut rates = answer(PredictQuestion::Phy);
         for (point, (rate, metres)) in rates.points.iter_mut().zip([("54M", 291.0), ("1M", 7086.0)])
         {
             point.setting.rate = rate.into();
@@ -243,8 +248,8 @@ mod tests {
 
     #[test]
     fn what_senders_are_told_stands_where_it_was_asked() {
-        let mut answer = answer(Question::Nodes);
-        let find = |answer: &Answer| {
+        let mut answer = answer(PredictQuestion::Nodes);
+        let find = |answer: &PredictAnswer| {
             let tables = report(&RunFacts::default(), answer).tables;
             tables.into_iter().find(|it| it.id == "predict-acknowledgements")
         };
@@ -260,7 +265,7 @@ mod tests {
 
     #[test]
     fn every_table_and_figure_says_that_it_is_simulated() {
-        for question in [Question::Nodes, Question::Phy] {
+        for question in [PredictQuestion::Nodes, PredictQuestion::Phy] {
             let report = report(&RunFacts::default(), &answer(question));
             assert!(!report.tables.is_empty() && report.figures.len() >= 3);
             assert!(report.tables.iter().all(|it| it.title.ends_with("(simulated)")));

@@ -1,8 +1,8 @@
 //! Tables of predictions.
 
-use super::point::Point;
-use super::report::{Answer, Question};
-use super::trial::Stage;
+use super::point::PointEstimates;
+use super::report::{PredictAnswer, PredictQuestion};
+use super::trial::MessageStage;
 use super::{SECTION, limit};
 use crate::cell::{Estimate, Origin};
 use crate::digits;
@@ -13,11 +13,11 @@ use alloc::vec::Vec;
 
 type Row = Vec<Option<String>>;
 
-pub(super) fn of(answer: &Answer) -> Vec<Table> {
+pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
     tables.push(match answer.question {
-        Question::Phy => rates(answer),
-        Question::Nodes | Question::Fleet(..) => curve(answer),
+        PredictQuestion::Phy => rates(answer),
+        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => curve(answer),
     });
     tables.extend(acknowledgements(answer));
     tables.push(limits(answer));
@@ -25,18 +25,18 @@ pub(super) fn of(answer: &Answer) -> Vec<Table> {
 }
 
 /// Returns the column that says which setting a row is.
-fn varied(answer: &Answer) -> Column {
+fn varied(answer: &PredictAnswer) -> Column {
     match answer.question {
-        Question::Phy => Column::words("PHY rate"),
-        Question::Nodes | Question::Fleet(..) => Column::setting("devices", ""),
+        PredictQuestion::Phy => Column::words("PHY rate"),
+        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => Column::setting("devices", ""),
     }
 }
 
 /// Returns a point's text in that column.
-fn name(answer: &Answer, point: &Point) -> String {
+fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
     match answer.question {
-        Question::Phy => point.setting.rate.clone(),
-        Question::Nodes | Question::Fleet(..) => point.setting.devices.to_string(),
+        PredictQuestion::Phy => point.setting.rate.clone(),
+        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => point.setting.devices.to_string(),
     }
 }
 
@@ -50,7 +50,7 @@ fn result(name: &str, unit: &str) -> Column {
 }
 
 /// Returns the table of the answer in sentences.
-fn in_short(answer: &Answer) -> Option<Table> {
+fn in_short(answer: &PredictAnswer) -> Option<Table> {
     let rows: Vec<Row> = answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
     let columns = alloc::vec![Column::words("answer")];
     (!rows.is_empty()).then(|| table("predict-answer", "overview", "The answer", columns, rows))
@@ -70,7 +70,7 @@ fn interval(estimate: &Estimate) -> Option<String> {
 }
 
 /// Returns the results that a point has in every table: loss, mean, p50, p99.
-fn results(point: &Point) -> Row {
+fn results(point: &PointEstimates) -> Row {
     let loss = percent(&point.loss);
     alloc::vec![
         digits::estimate(&loss),
@@ -93,7 +93,7 @@ fn result_columns() -> Vec<Column> {
     ]
 }
 
-fn notes(answer: &Answer, table: &mut Table) {
+fn notes(answer: &PredictAnswer, table: &mut Table) {
     let rooms = answer.points.iter().map(|it| it.rooms).max().unwrap_or(0);
     let least = answer.points.iter().map(|it| it.messages).min().unwrap_or(0);
     table.notes.push(format!("{}.", capitalized(&answer.shared)));
@@ -110,8 +110,8 @@ pub(super) fn capitalized(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-fn curve(answer: &Answer) -> Table {
-    let row = |point: &Point| {
+fn curve(answer: &PredictAnswer) -> Table {
+    let row = |point: &PointEstimates| {
         let mut row = alloc::vec![
             Some(name(answer, point)),
             Some(exactly(libm::round(point.offered * 10.0) / 10.0)),
@@ -132,8 +132,8 @@ fn curve(answer: &Answer) -> Table {
     table
 }
 
-fn rates(answer: &Answer) -> Table {
-    let row = |point: &Point| {
+fn rates(answer: &PredictAnswer) -> Table {
+    let row = |point: &PointEstimates| {
         let it = &point.setting;
         let mut row = alloc::vec![
             Some(name(answer, point)),
@@ -169,8 +169,8 @@ fn rates(answer: &Answer) -> Table {
 }
 
 /// Returns the table of acknowledgements, where messages are acknowledged.
-fn acknowledgements(answer: &Answer) -> Option<Table> {
-    let row = |point: &Point| {
+fn acknowledgements(answer: &PredictAnswer) -> Option<Table> {
+    let row = |point: &PointEstimates| {
         let told = percent(&point.told);
         alloc::vec![
             Some(name(answer, point)),
@@ -208,10 +208,10 @@ fn acknowledgements(answer: &Answer) -> Option<Table> {
 }
 
 /// Returns the table of the time of each stage, which limits each setting.
-fn limits(answer: &Answer) -> Table {
-    let row = |point: &Point| {
+fn limits(answer: &PredictAnswer) -> Table {
+    let row = |point: &PointEstimates| {
         let mut row: Row = alloc::vec![Some(name(answer, point))];
-        row.extend(Stage::ALL.map(|stage| {
+        row.extend(MessageStage::ALL.map(|stage| {
             let mean = point.stages_ms[stage as usize];
             (point.delivered.n > 0).then(|| exactly(libm::round(mean * 1000.0) / 1000.0))
         }));
@@ -220,7 +220,7 @@ fn limits(answer: &Answer) -> Table {
         row
     };
     let mut columns = alloc::vec![varied(answer)];
-    columns.extend(Stage::ALL.map(|stage| result(stage.name(), "ms")));
+    columns.extend(MessageStage::ALL.map(|stage| result(stage.name(), "ms")));
     columns.push(Column::words("most of the time"));
     columns.push(Column::words("lost by"));
     let rows = answer.points.iter().map(row).collect();

@@ -9,7 +9,7 @@ use espbench_model::time::Instant;
 /// A part of a message's way from when it was due until the other application had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Stage {
+pub enum MessageStage {
     /// In the application's queue.
     Queue,
     /// In the sender's processor.
@@ -24,7 +24,7 @@ pub enum Stage {
     Receiver,
 }
 
-impl Stage {
+impl MessageStage {
     /// All stages, in the order of the way.
     pub const ALL: [Self; 6] =
         [Self::Queue, Self::Sender, Self::Medium, Self::Retries, Self::Air, Self::Receiver];
@@ -45,7 +45,7 @@ impl Stage {
 
 /// Uses of a channel, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Air {
+pub struct ChannelUse {
     /// Time for which the channel was watched.
     pub window_ns: u64,
     /// Somebody was sending.
@@ -62,7 +62,7 @@ pub struct Air {
 
 /// One simulated room, without its samples.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trial {
+pub struct RoomTrial {
     /// Messages that were due.
     pub messages: u64,
     /// Lost messages by cause. A message that was on its way when the run ended is lost,
@@ -70,7 +70,7 @@ pub struct Trial {
     pub lost: BTreeMap<Cause, u64>,
     /// Latencies of the delivered messages in milliseconds, in the order in which they were due.
     pub latency_ms: Vec<f64>,
-    /// Sums over the delivered ones in nanoseconds, in the order of [`Stage::ALL`].
+    /// Sums over the delivered ones in nanoseconds, in the order of [`MessageStage::ALL`].
     pub stages_ns: [u64; 6],
     /// Times until the sender was told that a message had arrived, in milliseconds, for each message
     /// that it was told of.
@@ -79,13 +79,13 @@ pub struct Trial {
     /// nanoseconds.
     pub held_ns: u64,
     /// The channel.
-    pub air: Air,
+    pub air: ChannelUse,
 }
 
-impl Trial {
+impl RoomTrial {
     /// Makes the trial of a room's messages.
     #[must_use]
-    pub fn of(samples: &[Sample], stages_ns: [u64; 6], held_ns: u64, air: Air) -> Self {
+    pub fn of(samples: &[Sample], stages_ns: [u64; 6], held_ns: u64, air: ChannelUse) -> Self {
         let mut trial = Self { stages_ns, held_ns, air, ..Self::default() };
         for sample in samples {
             let Sample::Probe(probe) = sample else { continue };

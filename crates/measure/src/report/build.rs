@@ -1,16 +1,16 @@
 //! Makes the report of a run, one recorded cell at a time.
 
 use super::digest::{Digest, Material, shorten};
-use super::{Check, Failure, Losses, OfCell, Overhead, Report, SCHEMA, pool};
-use crate::air::{self, Air};
+use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool};
+use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, Origin};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
 use crate::label;
-use crate::plan::Set;
+use crate::plan::PlanSet;
 use crate::run::{Recorded, RunFacts};
-use crate::summary::{Context, summarize};
+use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
 use crate::threshold::Threshold;
 use crate::truth;
@@ -31,9 +31,9 @@ pub struct Builder {
     plans: Vec<(Range<u32>, String)>,
     digests: Vec<Digest>,
     losses: Vec<(Workload, OfCell)>,
-    air: Air,
+    air: AirChapter,
     warnings: Vec<Warning>,
-    failures: Vec<Failure>,
+    failures: Vec<CellFailure>,
     floors: Option<Floors>,
     /// Floors of published cells.
     published: Vec<(Identity, f64)>,
@@ -62,7 +62,7 @@ impl Builder {
             plans: wifi::plan_names(&facts.plan_text),
             digests: Vec::new(),
             losses: Vec::new(),
-            air: Air::default(),
+            air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
             floors: None,
@@ -78,8 +78,11 @@ impl Builder {
 
     /// Adds a recorded cell. Its samples are not needed afterwards.
     pub fn add(&mut self, recorded: &Recorded) {
-        let context =
-            Context { site: &self.facts.site, origin: self.facts.origin, seed: self.facts.seed };
+        let context = SummaryContext {
+            site: &self.facts.site,
+            origin: self.facts.origin,
+            seed: self.facts.seed,
+        };
         let mut cells = summarize(recorded, &context);
         let plan = self.plans.iter().find(|(its, _)| its.contains(&recorded.ordinal));
         if let Some((_, plan)) = plan {
@@ -104,7 +107,7 @@ impl Builder {
         let cell = (recorded.ordinal, recorded.repetition);
         self.losses.push((recorded.workload, (cell, losses)));
         if let Some(error) = &recorded.error {
-            self.failures.push(Failure { place: label::of(recorded), error: error.clone() });
+            self.failures.push(CellFailure { place: label::of(recorded), error: error.clone() });
         }
         self.digests.push(Digest::new(recorded, cells));
     }
@@ -213,7 +216,7 @@ fn is_positive(unit: &str) -> bool {
 /// Returns the outcomes of the plan's thresholds. A plan that cannot be read (by a later version)
 /// has none.
 fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
-    let Ok(plans) = Set::parse(plan_text) else { return Vec::new() };
+    let Ok(plans) = PlanSet::parse(plan_text) else { return Vec::new() };
     let check = |(cells, threshold): (Range<u32>, &Threshold)| {
         let its = digests.iter().filter(|d| cells.contains(&d.ordinal));
         threshold.check(its.map(|d| (d.place(), d.cells.as_slice())))

@@ -6,11 +6,11 @@ use crate::binning;
 use crate::cell::{Cell, Origin};
 use crate::figure::{Point, Scale};
 use crate::kind::{self, TestKind};
-use crate::label::{self, Word};
+use crate::label::{self, LabelWords};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use crate::settings::{Key, Settings};
+use crate::settings::{SettingKey, Settings};
 use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -35,7 +35,7 @@ pub(crate) struct Digest {
     /// The distribution of round trips, or of the latency of messages.
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
-    pub(crate) timelines: Vec<Timeline>,
+    pub(crate) timelines: Vec<RateCurve>,
     /// Round trips of echo probes over the idle link and beside the streams, where there were any.
     pub(crate) latency: [Option<Distribution>; 2],
 }
@@ -50,7 +50,7 @@ pub(crate) struct Distribution {
 
 /// A rate over time.
 #[derive(Clone, Debug)]
-pub(crate) struct Timeline {
+pub(crate) struct RateCurve {
     pub(crate) observer: &'static str,
     /// `x`: end of the interval in seconds from the first one's start; `y`: Mbit/s for streams,
     /// messages a second for message rates.
@@ -89,12 +89,12 @@ impl Digest {
     }
 
     /// Says its settings but for those keys.
-    pub(crate) fn words_but(&self, keys: &[Key]) -> String {
+    pub(crate) fn words_but(&self, keys: &[SettingKey]) -> String {
         self.say(|word| !word.says(keys))
     }
 
     /// Says the settings that not all cells of the kind share, but for those keys.
-    pub(crate) fn brief_but(&self, keys: &[Key]) -> String {
+    pub(crate) fn brief_but(&self, keys: &[SettingKey]) -> String {
         self.say(|word| !word.says(keys) && !word.is_of(&self.settings, &self.shared))
     }
 
@@ -108,7 +108,7 @@ impl Digest {
         self.say(|word| word.is_of(&self.settings, &self.shared))
     }
 
-    fn say(&self, keep: impl Fn(&Word) -> bool) -> String {
+    fn say(&self, keep: impl Fn(&LabelWords) -> bool) -> String {
         label::plan(self.workload.kind(), &self.settings, keep)
     }
 

@@ -1,6 +1,6 @@
 //! Sentences that a reader must know before the first number.
 
-use super::{Failure, Losses, Report};
+use super::{CellFailure, Losses, Report};
 use crate::cell::{Cell, Origin};
 use crate::table::truth;
 use crate::units::Dimension;
@@ -43,14 +43,14 @@ impl Report {
     /// three.
     #[must_use]
     pub fn causes(&self) -> Vec<String> {
-        let mut groups: Vec<Vec<&Failure>> = Vec::new();
+        let mut groups: Vec<Vec<&CellFailure>> = Vec::new();
         for failure in &self.failures {
             match groups.iter_mut().find(|group| group[0].error == failure.error) {
                 Some(group) => group.push(failure),
                 None => groups.push(alloc::vec![failure]),
             }
         }
-        let sentence = |group: &Vec<&Failure>| {
+        let sentence = |group: &Vec<&CellFailure>| {
             let (first, last) = (&group[0].place, &group[group.len() - 1].place);
             let places = match group.len() {
                 1 => first.clone(),

@@ -12,7 +12,7 @@ pub use build::{Builder, Floor, Floors, report};
 pub(crate) use build::{known, with_published};
 pub use sections::Section;
 
-use crate::air::{Occupancy, Timeline};
+use crate::air::{ChannelOccupancy, Timeline};
 use crate::cell::Cell;
 use crate::compare::Comparison;
 use crate::figure::Figure;
@@ -49,7 +49,7 @@ pub(crate) type OfCell = ((u32, u32), Losses);
 
 /// A cell of the plan that could not be measured, or not to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct CellFailure {
     /// Name of the cell, in words.
     pub place: String,
     /// Cause, and advice on what to do.
@@ -117,7 +117,7 @@ pub struct Report {
     pub losses: Vec<Losses>,
     /// Uses of the channels' time, in the virtual lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub occupancy: Vec<Occupancy>,
+    pub occupancy: Vec<ChannelOccupancy>,
     /// Frames in stretches of time, in the virtual lab.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
@@ -126,7 +126,7 @@ pub struct Report {
     /// Thresholds of the plan.
     pub checks: Vec<Check>,
     /// Cells that failed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<CellFailure>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
     /// Errors of simulated figures against the published ones, where there are both.

@@ -20,9 +20,9 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::workload::{
     Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
 };
-use value::{Field, Value};
+use value::{SettingType, SettingValue};
 
-/// Makes [`Setting`] and [`Key`] of one table: variant, type of its value, name in JSON.
+/// Makes [`Setting`] and [`SettingKey`] of one table: variant, type of its value, name in JSON.
 macro_rules! settings {
     ($($(#[$doc:meta])* $variant:ident($type:ty) $name:literal,)*) => {
         /// One setting of a cell, with its value.
@@ -33,11 +33,11 @@ macro_rules! settings {
 
         /// Which setting it is, whatever its value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Key {
+        pub enum SettingKey {
             $($(#[$doc])* $variant,)*
         }
 
-        impl Key {
+        impl SettingKey {
             /// Every key, in the order in which sets of settings hold them.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
@@ -50,9 +50,9 @@ macro_rules! settings {
             }
 
             /// Returns the setting of that key and value; `None` for a value of another type.
-            fn setting(self, value: &Value) -> Option<Setting> {
+            fn setting(self, value: &SettingValue) -> Option<Setting> {
                 match self {
-                    $(Self::$variant => Field::from_value(value).map(Setting::$variant),)*
+                    $(Self::$variant => SettingType::from_value(value).map(Setting::$variant),)*
                 }
             }
         }
@@ -60,14 +60,14 @@ macro_rules! settings {
         impl Setting {
             /// Returns which setting it is.
             #[must_use]
-            pub const fn key(&self) -> Key {
+            pub const fn key(&self) -> SettingKey {
                 match self {
-                    $(Self::$variant(_) => Key::$variant,)*
+                    $(Self::$variant(_) => SettingKey::$variant,)*
                 }
             }
 
             /// Returns the value of the field in JSON.
-            fn value(&self) -> Value {
+            fn value(&self) -> SettingValue {
                 match self {
                     $(Self::$variant(it) => it.to_value(),)*
                 }
@@ -235,7 +235,7 @@ impl Settings {
 
     /// Returns the setting of that key.
     #[must_use]
-    pub fn get(&self, key: Key) -> Option<&Setting> {
+    pub fn get(&self, key: SettingKey) -> Option<&Setting> {
         self.0.binary_search_by_key(&key, Setting::key).ok().map(|at| &self.0[at])
     }
 
@@ -245,20 +245,20 @@ impl Settings {
         self.get(setting.key()) == Some(setting)
     }
 
-    /// Goes through the settings, in the order of [`Key`].
+    /// Goes through the settings, in the order of [`SettingKey`].
     pub fn iter(&self) -> core::slice::Iter<'_, Setting> {
         self.0.iter()
     }
 
     /// Returns the settings but for those keys.
     #[must_use]
-    pub fn without(&self, keys: &[Key]) -> Self {
+    pub fn without(&self, keys: &[SettingKey]) -> Self {
         self.filter(|it| !keys.contains(&it.key()))
     }
 
     /// Returns the settings of those keys alone.
     #[must_use]
-    pub fn only(&self, keys: &[Key]) -> Self {
+    pub fn only(&self, keys: &[SettingKey]) -> Self {
         self.filter(|it| keys.contains(&it.key()))
     }
 
@@ -272,7 +272,7 @@ impl Settings {
     /// Returns the variant of the lab that the device is.
     #[must_use]
     pub fn lab_variant(&self) -> Option<&Name> {
-        match self.get(Key::LabVariant) {
+        match self.get(SettingKey::LabVariant) {
             Some(Setting::LabVariant(name)) => Some(name),
             _ => None,
         }

@@ -1,22 +1,22 @@
 //! The settings of a workload.
 
-use super::{Key, Setting, Settings};
+use super::{Setting, SettingKey, Settings};
 use crate::kind;
 use espbench_model::workload::{Direction, Workload};
 
 /// Settings that identity columns of a result hold, and echo probes, whose results have metrics of
 /// their own.
-const COLUMNS: [Key; 10] = [
-    Key::Test,
-    Key::Transport,
-    Key::Bounceback,
-    Key::Cast,
-    Key::Size,
-    Key::Devices,
-    Key::Nearest,
-    Key::Farthest,
-    Key::Encrypted,
-    Key::Echoes,
+const COLUMNS: [SettingKey; 10] = [
+    SettingKey::Test,
+    SettingKey::Transport,
+    SettingKey::Bounceback,
+    SettingKey::Cast,
+    SettingKey::Size,
+    SettingKey::Devices,
+    SettingKey::Nearest,
+    SettingKey::Farthest,
+    SettingKey::Encrypted,
+    SettingKey::Echoes,
 ];
 
 impl Settings {

@@ -5,8 +5,8 @@ use std::string::ToString;
 
 #[test]
 fn a_field_has_one_name_and_a_set_one_setting_of_a_key() {
-    let names: BTreeSet<&str> = Key::ALL.iter().map(|key| key.name()).collect();
-    assert_eq!(names.len(), Key::ALL.len());
+    let names: BTreeSet<&str> = SettingKey::ALL.iter().map(|key| key.name()).collect();
+    assert_eq!(names.len(), SettingKey::ALL.len());
     let mut settings = Settings::default();
     assert!(settings.is_empty());
     settings.set(Setting::Nagle(true));
@@ -14,7 +14,7 @@ fn a_field_has_one_name_and_a_set_one_setting_of_a_key() {
     settings.set(Setting::Nagle(false));
     assert_eq!(settings.iter().count(), 2);
     assert!(settings.has(&Setting::Nagle(false)) && !settings.has(&Setting::Nagle(true)));
-    assert_eq!(settings.without(&[Key::Qos]), settings.only(&[Key::Nagle]));
+    assert_eq!(settings.without(&[SettingKey::Qos]), settings.only(&[SettingKey::Nagle]));
     assert_eq!(settings.lab_variant(), None);
     let named = settings.clone().with(Setting::LabVariant(Name::new("home").unwrap()));
     assert_eq!(named.lab_variant().map(Name::as_str), Some("home"));

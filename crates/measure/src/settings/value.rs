@@ -1,6 +1,6 @@
 //! Settings in JSON: an object of fields.
 
-use super::{Key, Setting, Settings};
+use super::{Setting, SettingKey, Settings};
 use crate::plan::{latency_by, print_latency};
 use crate::tune::space::Power;
 use alloc::format;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum SettingValue {
     Flag(bool),
     Count(u64),
     Number(f64),
@@ -25,31 +25,31 @@ pub(super) enum Value {
 }
 
 /// A type that a setting's value has.
-pub(super) trait Field: Sized {
-    fn to_value(&self) -> Value;
-    fn from_value(value: &Value) -> Option<Self>;
+pub(super) trait SettingType: Sized {
+    fn to_value(&self) -> SettingValue;
+    fn from_value(value: &SettingValue) -> Option<Self>;
 }
 
-impl Field for bool {
-    fn to_value(&self) -> Value {
-        Value::Flag(*self)
+impl SettingType for bool {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Flag(*self)
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Flag(flag) = value { Some(*flag) } else { None }
+    fn from_value(value: &SettingValue) -> Option<Self> {
+        if let SettingValue::Flag(flag) = value { Some(*flag) } else { None }
     }
 }
 
 /// Has whole numbers as fields.
 macro_rules! counts {
     ($($type:ty)*) => {
-        $(impl Field for $type {
-            fn to_value(&self) -> Value {
-                Value::Count((*self).into())
+        $(impl SettingType for $type {
+            fn to_value(&self) -> SettingValue {
+                SettingValue::Count((*self).into())
             }
 
-            fn from_value(value: &Value) -> Option<Self> {
-                if let Value::Count(count) = value { (*count).try_into().ok() } else { None }
+            fn from_value(value: &SettingValue) -> Option<Self> {
+                if let SettingValue::Count(count) = value { (*count).try_into().ok() } else { None }
             }
         })*
     };
@@ -57,64 +57,64 @@ macro_rules! counts {
 
 counts! { u8 u16 u32 u64 }
 
-impl Field for f64 {
-    fn to_value(&self) -> Value {
-        Value::Number(*self)
+impl SettingType for f64 {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Number(*self)
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::Number(number) => Some(*number),
-            Value::Count(count) => Some(*count as f64),
+            SettingValue::Number(number) => Some(*number),
+            SettingValue::Count(count) => Some(*count as f64),
             _ => None,
         }
     }
 }
 
 /// In milliseconds, exact to a nanosecond up to 100 days.
-impl Field for Duration {
-    fn to_value(&self) -> Value {
-        Value::Number(self.as_nanos() as f64 / 1e6)
+impl SettingType for Duration {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Number(self.as_nanos() as f64 / 1e6)
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         let nanos = libm::round(f64::from_value(value)? * 1e6);
         (0.0..u64::MAX as f64).contains(&nanos).then(|| Self::from_nanos(nanos as u64))
     }
 }
 
-impl Field for Name {
-    fn to_value(&self) -> Value {
-        Value::Text(self.as_str().into())
+impl SettingType for Name {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Text(self.as_str().into())
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Text(text) = value { Self::new(text) } else { None }
+    fn from_value(value: &SettingValue) -> Option<Self> {
+        if let SettingValue::Text(text) = value { Self::new(text) } else { None }
     }
 }
 
-impl Field for Mac {
-    fn to_value(&self) -> Value {
-        Value::Text(self.to_string())
+impl SettingType for Mac {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Text(self.to_string())
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Text(text) = value { Self::parse(text.as_bytes()) } else { None }
+    fn from_value(value: &SettingValue) -> Option<Self> {
+        if let SettingValue::Text(text) = value { Self::parse(text.as_bytes()) } else { None }
     }
 }
 
 /// Has the values of an enumeration as words of JSON.
 macro_rules! words {
     ($($type:ty { $($value:expr => $word:literal,)* })*) => {
-        $(impl Field for $type {
-            fn to_value(&self) -> Value {
+        $(impl SettingType for $type {
+            fn to_value(&self) -> SettingValue {
                 let known = [$(($value, $word),)*];
                 let word = known.iter().find(|(it, _)| it == self).map_or("", |it| it.1);
-                Value::Text(word.into())
+                SettingValue::Text(word.into())
             }
 
-            fn from_value(value: &Value) -> Option<Self> {
-                let Value::Text(text) = value else { return None };
+            fn from_value(value: &SettingValue) -> Option<Self> {
+                let SettingValue::Text(text) = value else { return None };
                 [$(($value, $word),)*].into_iter().find(|(_, word)| word == text).map(|it| it.0)
             }
         })*
@@ -145,9 +145,9 @@ words! {
 }
 
 /// `unicast`, `broadcast-0`, or `broadcast-3-ack`: with three copies, acknowledged by the component.
-impl Field for EspNowCast {
-    fn to_value(&self) -> Value {
-        Value::Text(match self {
+impl SettingType for EspNowCast {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Text(match self {
             Self::Unicast => "unicast".into(),
             Self::Broadcast { copies, ack } => {
                 format!("broadcast-{copies}{}", if *ack { "-ack" } else { "" })
@@ -155,8 +155,8 @@ impl Field for EspNowCast {
         })
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        let Value::Text(text) = value else { return None };
+    fn from_value(value: &SettingValue) -> Option<Self> {
+        let SettingValue::Text(text) = value else { return None };
         let Some(rest) = text.strip_prefix("broadcast-") else {
             return (text == "unicast").then_some(Self::Unicast);
         };
@@ -165,28 +165,28 @@ impl Field for EspNowCast {
     }
 }
 
-impl Field for LatencyBy {
-    fn to_value(&self) -> Value {
-        Value::Text(print_latency(*self))
+impl SettingType for LatencyBy {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Text(print_latency(*self))
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Text(text) = value { latency_by(text).ok() } else { None }
+    fn from_value(value: &SettingValue) -> Option<Self> {
+        if let SettingValue::Text(text) = value { latency_by(text).ok() } else { None }
     }
 }
 
 /// `awake`, `min-modem`, or `max-modem-10`: it wakes every ten beacons.
-impl Field for Power {
-    fn to_value(&self) -> Value {
-        Value::Text(match self {
+impl SettingType for Power {
+    fn to_value(&self) -> SettingValue {
+        SettingValue::Text(match self {
             Self::Awake => "awake".into(),
             Self::MinModem => "min-modem".into(),
             Self::MaxModem(beacons) => format!("max-modem-{beacons}"),
         })
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        let Value::Text(text) = value else { return None };
+    fn from_value(value: &SettingValue) -> Option<Self> {
+        let SettingValue::Text(text) = value else { return None };
         match text.as_str() {
             "awake" => Some(Self::Awake),
             "min-modem" => Some(Self::MinModem),
@@ -195,7 +195,7 @@ impl Field for Power {
     }
 }
 
-impl Serialize for Value {
+impl Serialize for SettingValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Flag(flag) => serializer.serialize_bool(*flag),
@@ -206,7 +206,7 @@ impl Serialize for Value {
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for SettingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => flag.fmt(f),
@@ -220,30 +220,30 @@ impl fmt::Display for Value {
 struct AnyValue;
 
 impl Visitor<'_> for AnyValue {
-    type Value = Value;
+    type Value = SettingValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("true, false, a number or a text")
     }
 
-    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<Value, E> {
-        Ok(Value::Flag(flag))
+    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<SettingValue, E> {
+        Ok(SettingValue::Flag(flag))
     }
 
-    fn visit_u64<E: de::Error>(self, count: u64) -> Result<Value, E> {
-        Ok(Value::Count(count))
+    fn visit_u64<E: de::Error>(self, count: u64) -> Result<SettingValue, E> {
+        Ok(SettingValue::Count(count))
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Number(number))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<SettingValue, E> {
+        Ok(SettingValue::Number(number))
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Text(text.into()))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<SettingValue, E> {
+        Ok(SettingValue::Text(text.into()))
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
+impl<'de> Deserialize<'de> for SettingValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue)
     }
@@ -271,9 +271,9 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Settings, A::Error> {
         let mut settings = Settings::default();
         while let Some(name) = map.next_key::<String>()? {
-            let known = Key::ALL.iter().find(|key| key.name() == name);
+            let known = SettingKey::ALL.iter().find(|key| key.name() == name);
             let key = known.ok_or_else(|| de::Error::custom(format!("no setting `{name}`")))?;
-            let value: Value = map.next_value()?;
+            let value: SettingValue = map.next_value()?;
             let setting: Option<Setting> = key.setting(&value);
             settings.set(setting.ok_or_else(|| {
                 de::Error::custom(format!("the setting `{name}` cannot be {value}"))

@@ -18,7 +18,7 @@ pub(crate) const IN_FLIGHT_END: &str = "in_flight_end";
 
 /// Facts that a summary needs besides the samples.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub struct SummaryContext<'a> {
     /// The device and the place.
     pub site: &'a Site,
     /// Measured or simulated.
@@ -27,7 +27,7 @@ pub struct Context<'a> {
     pub seed: u64,
 }
 
-impl Context<'_> {
+impl SummaryContext<'_> {
     /// Returns the seed of a recorded cell's resamples.
     pub(crate) fn seed_of_cell(&self, recorded: &Recorded) -> u64 {
         self.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
@@ -41,7 +41,13 @@ impl Context<'_> {
 
     /// Makes a cell of `estimate`, with the identity columns that the site knows.
     #[must_use]
-    pub fn cell(&self, place: &Place<'_>, metric: &str, unit: &str, estimate: Estimate) -> Cell {
+    pub fn cell(
+        &self,
+        place: &CellColumns<'_>,
+        metric: &str,
+        unit: &str,
+        estimate: Estimate,
+    ) -> Cell {
         let id = Identity {
             table: place.table.into(),
             chip: self.site.chip.clone(),
@@ -60,7 +66,7 @@ impl Context<'_> {
 
 /// The identity columns that a workload knows.
 #[derive(Clone, Debug)]
-pub struct Place<'a> {
+pub struct CellColumns<'a> {
     /// The table.
     pub table: &'a str,
     /// The transport.
@@ -75,7 +81,7 @@ pub struct Place<'a> {
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
-pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+pub fn summarize(recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
     let mut cells = kind::of(&recorded.workload).summarize(recorded, context);
     let power = wifi::power::cells(recorded, cells.first());
     cells.extend(power);

@@ -19,7 +19,7 @@
 //! The interval of the mean is a bootstrap interval, as round trips are skewed; those of the
 //! quantiles assume no shape. Both assume that round trips are independent.
 
-use super::{Context, Place};
+use super::{CellColumns, SummaryContext};
 use crate::bootstrap;
 use crate::cell::{Cell, Estimate};
 use crate::interval::wilson;
@@ -39,7 +39,7 @@ pub(crate) const QUANTILES: [(&str, f64); 4] =
 
 /// Counts of probes by their fate. A duplicate is a further copy, not a further probe.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ProbeCounts {
     pub(crate) probes: u64,
     pub(crate) lost: u64,
     pub(crate) late: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Tally {
     pub(crate) corrupt: u64,
 }
 
-impl Tally {
+impl ProbeCounts {
     pub(crate) fn of(samples: &[Sample]) -> Self {
         let mut tally = Self::default();
         for sample in samples {
@@ -91,15 +91,19 @@ impl Tally {
 }
 
 /// The cells of a test of round trips as they are made.
-pub(crate) struct Out<'a> {
-    place: Place<'a>,
-    context: &'a Context<'a>,
+pub(crate) struct RoundTripCells<'a> {
+    place: CellColumns<'a>,
+    context: &'a SummaryContext<'a>,
     seed: u64,
     pub(crate) cells: Vec<Cell>,
 }
 
-impl<'a> Out<'a> {
-    pub(crate) fn new(place: Place<'a>, recorded: &Recorded, context: &'a Context<'a>) -> Self {
+impl<'a> RoundTripCells<'a> {
+    pub(crate) fn new(
+        place: CellColumns<'a>,
+        recorded: &Recorded,
+        context: &'a SummaryContext<'a>,
+    ) -> Self {
         Self { place, context, seed: context.seed_of_cell(recorded), cells: Vec::new() }
     }
 
@@ -126,7 +130,7 @@ impl<'a> Out<'a> {
         mean
     }
 
-    pub(crate) fn loss(&mut self, tally: &Tally) {
+    pub(crate) fn loss(&mut self, tally: &ProbeCounts) {
         self.push(
             "loss",
             "percent",

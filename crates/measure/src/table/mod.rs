@@ -140,7 +140,7 @@ pub(crate) type Spec = (&'static str, &'static str, Show);
 pub(crate) type Lead = (Column, fn(&Digest) -> Option<String>);
 
 /// The frame of a table.
-pub(crate) struct Frame<'a> {
+pub(crate) struct TableFrame<'a> {
     pub(crate) id: &'a str,
     pub(crate) section: &'a str,
     pub(crate) title: &'a str,
@@ -151,13 +151,14 @@ pub(crate) struct Frame<'a> {
 /// further results.
 pub(crate) fn of_frames(
     section: &str,
-    frames: &[(Frame<'_>, &[Spec])],
+    frames: &[(TableFrame<'_>, &[Spec])],
     material: &Material<'_>,
     digests: &[&Digest],
     leads: &[Lead],
 ) -> Vec<Table> {
-    let of =
-        |(frame, specs): &(Frame<'_>, &[Spec])| of_metrics(frame, material, digests, leads, specs);
+    let of = |(frame, specs): &(TableFrame<'_>, &[Spec])| {
+        of_metrics(frame, material, digests, leads, specs)
+    };
     let shown: Vec<&[Spec]> = frames.iter().map(|(_, specs)| *specs).collect();
     let further = remaining(section, material, digests, &shown);
     frames.iter().filter_map(of).chain(further).collect()
@@ -166,7 +167,7 @@ pub(crate) fn of_frames(
 /// Makes a row for each digest: its settings, then its results. Columns without any value are left
 /// out; returns `None` if no result is left.
 pub(crate) fn of_metrics(
-    frame: &Frame<'_>,
+    frame: &TableFrame<'_>,
     material: &Material<'_>,
     digests: &[&Digest],
     leads: &[Lead],

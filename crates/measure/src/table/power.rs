@@ -6,7 +6,7 @@ use crate::digits;
 use crate::kind;
 use crate::label;
 use crate::report::digest::{Digest, Material};
-use crate::settings::Key;
+use crate::settings::SettingKey;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -37,7 +37,7 @@ pub(crate) fn thrifty<'a>(material: &Material<'a>) -> Vec<(&'a Digest, f64)> {
 
 /// Names the test, without the device.
 pub(crate) fn test(digest: &Digest) -> String {
-    let settings = digest.settings.without(&[Key::LabVariant]);
+    let settings = digest.settings.without(&[SettingKey::LabVariant]);
     label::place_as(&kind(digest), digest.workload.kind(), &settings, digest.repetition)
 }
 

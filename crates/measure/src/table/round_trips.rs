@@ -3,7 +3,7 @@
 use super::Show::{Interval, Value};
 use super::Spec;
 use crate::report::digest::Digest;
-use crate::settings::{Key, Setting, Settings};
+use crate::settings::{Setting, SettingKey, Settings};
 use alloc::string::String;
 
 /// Losses and what else became of probes; every kind of round trip has them.
@@ -19,7 +19,7 @@ pub(crate) const LOSS: &[Spec] = &[
 
 /// Returns the payload in bytes.
 pub(crate) fn size(digest: &Digest) -> Option<u32> {
-    match digest.settings.get(Key::Size) {
+    match digest.settings.get(SettingKey::Size) {
         Some(Setting::Size(bytes)) => Some(*bytes),
         _ => None,
     }
@@ -27,10 +27,10 @@ pub(crate) fn size(digest: &Digest) -> Option<u32> {
 
 /// Says the settings besides the size.
 pub(crate) fn form(digest: &Digest) -> String {
-    digest.words_but(&[Key::Size])
+    digest.words_but(&[SettingKey::Size])
 }
 
 /// Returns the settings besides the size.
 pub(crate) fn form_of(digest: &Digest) -> Settings {
-    digest.settings.without(&[Key::Size])
+    digest.settings.without(&[SettingKey::Size])
 }

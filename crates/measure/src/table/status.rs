@@ -4,7 +4,7 @@
 use super::{Column, Table, unit_sign};
 use crate::digits;
 use crate::interval::wilson;
-use crate::report::{Check, Failure, Losses, Overhead, Report};
+use crate::report::{CellFailure, Check, Losses, Overhead, Report};
 use crate::run::RunFacts;
 use crate::warning::{Advice, Warning};
 use alloc::collections::BTreeMap;
@@ -105,7 +105,7 @@ fn advice(group: &[&Warning]) -> Row {
 /// Returns the table of cells that failed; `None` where none did.
 #[must_use]
 pub fn failures(report: &Report) -> Option<Table> {
-    let row = |f: &Failure| alloc::vec![Some(f.place.clone()), Some(f.error.clone())];
+    let row = |f: &CellFailure| alloc::vec![Some(f.place.clone()), Some(f.error.clone())];
     (!report.failures.is_empty()).then(|| {
         let columns = ["cell", "why"].map(Column::words).into();
         let rows = report.failures.iter().map(row).collect();

@@ -4,7 +4,7 @@ use super::{Column, Table, unit_sign};
 use crate::cell::{Identity, Origin};
 use crate::digits;
 use crate::kind;
-use crate::truth::{Group, Row, Truth};
+use crate::truth::{CellError, GroupErrors, Truth};
 use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,7 +26,7 @@ pub fn groups(truth: &Truth) -> Table {
     let mut rows: Vec<Vec<Option<String>>> =
         truth.groups.iter().map(|g| row(g.kind.name(), g)).collect();
     if truth.fitted.cells > 0 {
-        let fitted = Group { target: None, held: None, ..truth.fitted.clone() };
+        let fitted = GroupErrors { target: None, held: None, ..truth.fitted.clone() };
         rows.push(row("cells that constants were fitted on", &fitted));
     }
     Table {
@@ -60,7 +60,7 @@ pub fn of_wifi(table: Table) -> Table {
     }
 }
 
-fn row(name: &str, group: &Group) -> Vec<Option<String>> {
+fn row(name: &str, group: &GroupErrors) -> Vec<Option<String>> {
     let outcome = group.held.map(|held| if held { "held" } else { "NOT HELD" }.to_string());
     let at = |sign: &str, part: f64| format!("{sign} {:.0} %", part * 100.0);
     alloc::vec![
@@ -145,7 +145,7 @@ pub fn cells(truth: &Truth, most: usize) -> Table {
     table
 }
 
-fn cell(row: &Row) -> Vec<Option<String>> {
+fn cell(row: &CellError) -> Vec<Option<String>> {
     let within = if row.within { "yes" } else { "no" };
     alloc::vec![
         Some(named(&row.id)),

@@ -1,6 +1,6 @@
 //! Accuracy targets of groups of cells, and whether they are met.
 
-use super::Row;
+use super::CellError;
 use crate::cell::Identity;
 use crate::metric::{self, Statistic};
 use crate::quantile::Sorted;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Group of a cell, which sets its accuracy target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum CellGroup {
     /// Means, throughput, durations, loss of many devices.
     Middle,
     /// Smallest values.
@@ -34,9 +34,9 @@ pub struct Target {
 
 /// The cells of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct GroupErrors {
     /// Kind of cells in the group.
-    pub kind: Kind,
+    pub kind: CellGroup,
     /// Number of cells.
     pub cells: u32,
     /// Median of the errors' sizes.
@@ -49,7 +49,7 @@ pub struct Group {
     pub held: Option<bool>,
 }
 
-impl Kind {
+impl CellGroup {
     /// All groups, in the order in which they are read.
     pub const ALL: [Self; 5] =
         [Self::Middle, Self::Minima, Self::Maxima, Self::Others, Self::Spreads];
@@ -110,10 +110,10 @@ impl Kind {
     }
 }
 
-impl Group {
-    pub(super) fn of<'a>(kind: Kind, rows: impl Iterator<Item = &'a Row>) -> Self {
-        let rows: Vec<&Row> = rows.collect();
-        let size = |r: &&Row| r.error.map_or(f64::INFINITY, f64::abs);
+impl GroupErrors {
+    pub(super) fn of<'a>(kind: CellGroup, rows: impl Iterator<Item = &'a CellError>) -> Self {
+        let rows: Vec<&CellError> = rows.collect();
+        let size = |r: &&CellError| r.error.map_or(f64::INFINITY, f64::abs);
         let errors = Sorted::new(rows.iter().map(size).collect());
         let cells = super::count(rows.iter());
         let within = super::count(rows.iter().filter(|r| r.within));

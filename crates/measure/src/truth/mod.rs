@@ -21,7 +21,7 @@
 mod group;
 pub mod wifi;
 
-pub use group::{Group, Kind, Target};
+pub use group::{CellGroup, GroupErrors, Target};
 
 use crate::cell::{Cell, Identity, Origin};
 use alloc::string::String;
@@ -33,7 +33,7 @@ pub const SOURCE: &str = "espressif-esp-now-report";
 
 /// One published cell beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct CellError {
     /// Cell that it was of.
     #[serde(flatten)]
     pub id: Identity,
@@ -51,7 +51,7 @@ pub struct Row {
     /// smaller. `None` where that is zero and ours is not.
     pub error: Option<f64>,
     /// Group of the cell, which sets its accuracy target.
-    pub group: Kind,
+    pub group: CellGroup,
     /// Whether ours meets what is asked of a single cell.
     pub within: bool,
     /// The constant that was fitted to this cell.
@@ -63,15 +63,15 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
     /// The groups, over cells that were not fitted.
-    pub groups: Vec<Group>,
+    pub groups: Vec<GroupErrors>,
     /// The cells that constants were fitted on.
-    pub fitted: Group,
+    pub fitted: GroupErrors,
     /// Published cells of the document that the report has no figure for.
     pub missing: u32,
     /// Cells of ours that were not taken by the document's own procedure (fewer pings, say).
     pub other_procedure: u32,
     /// Each cell: those not fitted first, and of these the farthest off first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CellError>,
 }
 
 /// Compares simulated cells with those of the document; `None` where none is of both. A published
@@ -81,7 +81,8 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let simulated: Vec<&Cell> = ours.iter().filter(|c| c.origin == Origin::Simulated).collect();
     let document: Vec<&Cell> =
         published.iter().filter(|c| c.source.as_deref() == Some(SOURCE)).collect();
-    let found: Vec<(Row, &Cell)> = document.iter().filter_map(|p| row(&simulated, p)).collect();
+    let found: Vec<(CellError, &Cell)> =
+        document.iter().filter_map(|p| row(&simulated, p)).collect();
     if found.is_empty() {
         return None;
     }
@@ -92,17 +93,18 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
 }
 
 impl Truth {
-    fn of(mut rows: Vec<Row>, missing: u32, other_procedure: u32) -> Self {
+    fn of(mut rows: Vec<CellError>, missing: u32, other_procedure: u32) -> Self {
         rows.sort_by(|a, b| {
-            let key = |r: &Row| (r.fitted.is_some(), -r.distance());
+            let key = |r: &CellError| (r.fitted.is_some(), -r.distance());
             let ((f, d), (g, e)) = (key(a), key(b));
             f.cmp(&g).then(d.total_cmp(&e))
         });
-        let of =
-            |kind| Group::of(kind, rows.iter().filter(|r| r.group == kind && r.fitted.is_none()));
+        let of = |kind| {
+            GroupErrors::of(kind, rows.iter().filter(|r| r.group == kind && r.fitted.is_none()))
+        };
         Self {
-            groups: Kind::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
-            fitted: Group::of(Kind::Middle, rows.iter().filter(|r| r.fitted.is_some())),
+            groups: CellGroup::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
+            fitted: GroupErrors::of(CellGroup::Middle, rows.iter().filter(|r| r.fitted.is_some())),
             missing,
             other_procedure,
             rows,
@@ -116,9 +118,9 @@ impl Truth {
     }
 }
 
-impl Row {
+impl CellError {
     /// Computes the error of ours against all values that print as the published one.
-    fn between(simulated: f64, (low, high): (f64, f64), group: Kind) -> Self {
+    fn between(simulated: f64, (low, high): (f64, f64), group: CellGroup) -> Self {
         let nearest = simulated.clamp(low, high);
         let error = if nearest == simulated {
             Some(0.0)
@@ -159,7 +161,7 @@ fn constant(published: &Cell) -> Option<String> {
 }
 
 /// Returns the row of a published cell, and ours.
-fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> {
+fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(CellError, &'a Cell)> {
     let value = published.value?;
     let ours = simulated.iter().find(|c| c.id == published.id)?;
     let whole = |metric: &str| {
@@ -168,13 +170,17 @@ fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> 
     };
     let figure = unrounded(&published.id.metric).and_then(whole).unwrap_or(ours);
     let simulated = figure.value?;
-    let row = Row {
+    let row = CellError {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
-        group: Kind::of(&published.id),
+        group: CellGroup::of(&published.id),
         fitted: constant(published),
-        ..Row::between(simulated, printed(&published.id.metric, value), Kind::of(&published.id))
+        ..CellError::between(
+            simulated,
+            printed(&published.id.metric, value),
+            CellGroup::of(&published.id),
+        )
     };
     Some((row, ours))
 }

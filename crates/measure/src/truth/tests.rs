@@ -78,7 +78,7 @@ fn groups_count_what_was_not_fitted() {
     fitted.push(published("t5", "rtt_avg", 1.0));
     let truth = super::truth(&cells, &fitted).unwrap();
     let group = &truth.groups[0];
-    assert_eq!((group.kind, group.cells, group.share), (Kind::Middle, 4, Some(0.75)));
+    assert_eq!((group.kind, group.cells, group.share), (CellGroup::Middle, 4, Some(0.75)));
     assert_eq!(group.held, Some(false));
     assert_eq!((truth.fitted.cells, truth.missing), (1, 1));
     let order: Vec<&str> = truth.rows.iter().map(|r| r.id.table.as_str()).collect();
@@ -93,10 +93,10 @@ fn groups_count_what_was_not_fitted() {
 fn the_groups_of_the_documents_cells() {
     let all = crate::published::shipped();
     let document = all.iter().filter(|c| c.source.as_deref() == Some(SOURCE));
-    let mut counts = [0; Kind::ALL.len()];
+    let mut counts = [0; CellGroup::ALL.len()];
     for cell in document {
-        let kind = Kind::of(&cell.id);
-        counts[Kind::ALL.iter().position(|k| *k == kind).unwrap()] += 1;
+        let kind = CellGroup::of(&cell.id);
+        counts[CellGroup::ALL.iter().position(|k| *k == kind).unwrap()] += 1;
         let (low, high) = printed(&cell.id.metric, cell.value.unwrap());
         assert!(low <= cell.value.unwrap() && cell.value.unwrap() <= high && low >= 0.0);
     }

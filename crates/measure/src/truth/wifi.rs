@@ -9,7 +9,7 @@
 //! A figure that the document gives as the best second is held against our best second. Rows that
 //! only tell a configuration are no results.
 
-use super::{Kind, Row, Truth, count};
+use super::{CellError, CellGroup, Truth, count};
 use crate::cell::{Cell, Identity, Origin};
 use crate::kind;
 use crate::metric::{self, Statistic};
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let document: Vec<&Cell> = published.iter().filter(|it| is_result(it)).collect();
     let mut numbers: Vec<(&Cell, usize)> = Vec::new();
-    let mut rows: Vec<(&Cell, Row)> = Vec::new();
+    let mut rows: Vec<(&Cell, CellError)> = Vec::new();
     for cell in ours.iter().filter(|c| c.origin == Origin::Simulated) {
         if wifi::device(cell).is_none() {
             continue;
@@ -62,31 +62,31 @@ fn are_alike(a: &Cell, b: &Cell) -> bool {
     columns(&a.id) == columns(&b.id) && a.settings == b.settings
 }
 
-fn row(ours: &Cell, published: &Cell) -> Option<Row> {
+fn row(ours: &Cell, published: &Cell) -> Option<CellError> {
     let (value, simulated) = (published.value?, ours.value?);
     let group = group(published);
-    Some(Row {
+    Some(CellError {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
         fitted: super::constant(published),
-        ..Row::between(simulated, printed(&published.id, value), group)
+        ..CellError::between(simulated, printed(&published.id, value), group)
     })
 }
 
 /// Returns the group of a published cell.
-fn group(cell: &Cell) -> Kind {
+fn group(cell: &Cell) -> CellGroup {
     // A run of several has an order, and is not the mean of them.
     let is_ordered = Document::of_table(&cell.id.table).is_some_and(|it| it.ordered);
     let single = is_ordered && cell.id.metric == "message_rate";
     // What prints waits for its console: run by run the same.
     let prints = cell.settings.has(&Setting::Prints(true));
     match metric::parse(&cell.id.metric).1 {
-        Statistic::Min => Kind::Minima,
-        Statistic::Max => Kind::Maxima,
-        Statistic::Deviation | Statistic::Deviation3 | Statistic::Deviation6 => Kind::Spreads,
-        _ if single && !prints => Kind::Spreads,
-        _ => Kind::Middle,
+        Statistic::Min => CellGroup::Minima,
+        Statistic::Max => CellGroup::Maxima,
+        Statistic::Deviation | Statistic::Deviation3 | Statistic::Deviation6 => CellGroup::Spreads,
+        _ if single && !prints => CellGroup::Spreads,
+        _ => CellGroup::Middle,
     }
 }
 
@@ -129,13 +129,13 @@ mod tests {
         let published = crate::published::shipped();
         let truth = truth(&ours(&published, 1.0), &published).unwrap();
         assert_eq!(truth.missing, 0);
-        let told: Vec<(Kind, u32, Option<f64>)> =
+        let told: Vec<(CellGroup, u32, Option<f64>)> =
             truth.groups.iter().map(|g| (g.kind, g.cells, g.median)).collect();
         let wanted = [
-            (Kind::Middle, 103, Some(0.0)),
-            (Kind::Minima, 24, Some(0.0)),
-            (Kind::Maxima, 24, Some(0.0)),
-            (Kind::Spreads, 57, Some(0.0)),
+            (CellGroup::Middle, 103, Some(0.0)),
+            (CellGroup::Minima, 24, Some(0.0)),
+            (CellGroup::Maxima, 24, Some(0.0)),
+            (CellGroup::Spreads, 57, Some(0.0)),
         ];
         assert_eq!(told, wanted);
         assert!(truth.holds());

@@ -20,10 +20,10 @@ pub mod space;
 pub mod want;
 pub(crate) mod words;
 
-pub use answer::{Answer, report};
-pub use outcome::{Evaluate, Outcome};
+pub use answer::{TuneAnswer, report};
+pub use outcome::{Evaluate, Evaluation};
 pub use search::{Search, Trial};
-pub use space::{Candidate, Power, Space};
+pub use space::{Candidate, Power, SearchSpace};
 pub use want::{Metric, Want};
 
 /// The name of the chapter in a report.

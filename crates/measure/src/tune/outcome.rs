@@ -9,7 +9,7 @@ use espbench_model::sample::{Fate, Observer, Sample};
 
 /// Outcome of one evaluation. Metrics that were not asked for are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct Evaluation {
     /// TCP that the device sends, Mbit/s.
     pub tcp_tx: Option<f64>,
     /// TCP that it receives, Mbit/s.
@@ -28,7 +28,7 @@ pub struct Outcome {
     pub battery_days: Option<f64>,
 }
 
-impl Outcome {
+impl Evaluation {
     /// Returns the value of a metric, in its unit.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
@@ -137,7 +137,7 @@ pub trait Evaluate: Sync {
     ///
     /// # Errors
     /// It could not be found out.
-    fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Outcome, Self::Error>;
+    fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Evaluation, Self::Error>;
 }
 
 #[cfg(test)]
@@ -184,16 +184,16 @@ mod tests {
 
     #[test]
     fn the_mean_keeps_what_is_unknown_and_the_least_heap() {
-        let one = Outcome { tcp_tx: Some(10.0), free_heap: Some(5000), ..Outcome::default() };
-        let two = Outcome {
+        let one = Evaluation { tcp_tx: Some(10.0), free_heap: Some(5000), ..Evaluation::default() };
+        let two = Evaluation {
             tcp_tx: Some(20.0),
             free_heap: Some(4000),
             latency_ms: Some((1.0, 3.0)),
-            ..Outcome::default()
+            ..Evaluation::default()
         };
-        let mean = Outcome::mean(&[one, two]);
+        let mean = Evaluation::mean(&[one, two]);
         assert_eq!((mean.tcp_tx, mean.tcp_rx, mean.free_heap), (Some(15.0), None, Some(4000)));
         assert_eq!(mean.latency_ms, Some((1.0, 3.0)));
-        assert_eq!(Outcome::mean(&[]), Outcome::default());
+        assert_eq!(Evaluation::mean(&[]), Evaluation::default());
     }
 }

@@ -1,6 +1,6 @@
 //! Goals for a firmware.
 
-use super::outcome::Outcome;
+use super::outcome::Evaluation;
 use crate::units::{self, Dimension};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -134,7 +134,7 @@ impl Want {
     /// Returns how far an outcome is from the goal, as a share of it: 0 where it is reached, 2 at
     /// most.
     #[must_use]
-    pub fn shortfall(&self, outcome: &Outcome) -> f64 {
+    pub fn shortfall(&self, outcome: &Evaluation) -> f64 {
         let Some(value) = outcome.value(self.metric) else { return 2.0 };
         let missing = if self.metric.more() { self.value - value } else { value - self.value };
         (missing / self.value).clamp(0.0, 2.0)

@@ -2,7 +2,7 @@
 
 use super::{Advice, BEACON_PERIOD, Warning, in_phase};
 use crate::cell::Cell;
-use crate::kind::{self, Pace};
+use crate::kind::{self, SenderPace};
 use crate::label;
 use crate::metric::{self, Statistic};
 use crate::quantile::{Sorted, needed};
@@ -104,7 +104,7 @@ fn overflow(recorded: &Recorded) -> Option<Advice> {
 }
 
 fn sender_behind(recorded: &Recorded) -> Option<Advice> {
-    let Pace { asked, kept, unit } = kind::of(&recorded.workload).pace(recorded)?;
+    let SenderPace { asked, kept, unit } = kind::of(&recorded.workload).pace(recorded)?;
     let behind = asked.is_finite() && kept < KEPT * asked;
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })
 }

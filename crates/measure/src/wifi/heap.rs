@@ -17,7 +17,7 @@
 
 use crate::cell::{Cell, Estimate, Identity};
 use crate::run::Recorded;
-use crate::settings::Key;
+use crate::settings::SettingKey;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::fact::{HEAP_DRIVER_BOUND, HEAP_DRIVER_PEAK, HEAP_PEAK, HEAP_STARTED};
@@ -88,7 +88,7 @@ pub(crate) fn over_tests<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> V
         };
         let cell = Estimate::exact(value, of.len() as u64).into_cell(id, "KB", first.origin);
         Some(Cell {
-            settings: first.settings.only(&[Key::LabVariant]),
+            settings: first.settings.only(&[SettingKey::LabVariant]),
             source: first.source.clone(),
             note: Some(format!("the least of {} tests", of.len())),
             ..cell

@@ -18,7 +18,7 @@ use crate::cell::{Cell, Identity, Origin};
 use crate::kind::{self, TestKind};
 use crate::metric;
 use crate::run::Recorded;
-use crate::settings::{Key, Setting};
+use crate::settings::{Setting, SettingKey};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -41,7 +41,7 @@ pub struct Document {
     /// Word of the document for a network without a key.
     pub(crate) open: &'static str,
     /// Mode as the document names it.
-    pub(crate) mode: Mode,
+    pub(crate) mode: ModeColumn,
     /// True where rows with the same columns are of several firmwares.
     pub(crate) firmware: bool,
     /// True where rows with the same columns stand in the order in which they were taken.
@@ -50,7 +50,7 @@ pub struct Document {
 
 /// Content of a document's column of modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ModeColumn {
     /// Mode as the target states it.
     Same,
     /// Mode of this name where the target states a station.
@@ -118,9 +118,9 @@ pub(crate) fn own_table(recorded: &Recorded, plan: &str, cells: &mut [Cell]) {
             id.security = Some(document.open.into());
         }
         match document.mode {
-            Mode::Station(name) if id.mode == "station" => id.mode = name.into(),
-            Mode::Variant => id.mode = variant.as_str().into(),
-            Mode::Station(_) | Mode::Same => {}
+            ModeColumn::Station(name) if id.mode == "station" => id.mode = name.into(),
+            ModeColumn::Variant => id.mode = variant.as_str().into(),
+            ModeColumn::Station(_) | ModeColumn::Same => {}
         }
     }
 }
@@ -163,7 +163,7 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
 
 /// Returns whether ours was taken as the document took its own.
 fn is_procedure(ours: &Cell, published: &Cell) -> bool {
-    let settings = ours.settings.without(&[Key::LabVariant]);
+    let settings = ours.settings.without(&[SettingKey::LabVariant]);
     kind::named(kind_of(&ours.id.table))
         .is_some_and(|it| it.is_procedure(&settings, &published.settings))
 }
@@ -203,7 +203,7 @@ pub fn noted_firmware(table: &str, note: Option<&str>) -> Option<String> {
 
 /// Returns the name of the plan of each position in a run's plans.
 pub(crate) fn plan_names(text: &str) -> Vec<(core::ops::Range<u32>, String)> {
-    let Ok(set) = crate::plan::Set::parse(text) else { return Vec::new() };
+    let Ok(set) = crate::plan::PlanSet::parse(text) else { return Vec::new() };
     let mut first = 0;
     let mut names = Vec::new();
     for plan in &set.plans {

@@ -112,14 +112,14 @@ impl FromStr for Chip {
 
 /// A release of ESP-IDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release {
+pub struct IdfRelease {
     /// Major number: 5 of v5.2.
     pub major: u8,
     /// Minor number: 2 of v5.2.
     pub minor: u8,
 }
 
-impl Release {
+impl IdfRelease {
     /// Returns the release with these numbers.
     #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
@@ -133,14 +133,14 @@ impl Release {
     }
 }
 
-impl Default for Release {
+impl Default for IdfRelease {
     /// Returns v5.2, the first release with the current names and defaults of all options.
     fn default() -> Self {
         Self::new(5, 2)
     }
 }
 
-impl fmt::Display for Release {
+impl fmt::Display for IdfRelease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "v{}.{}", self.major, self.minor)
     }
@@ -158,7 +158,7 @@ impl fmt::Display for UnknownRelease {
 
 impl core::error::Error for UnknownRelease {}
 
-impl FromStr for Release {
+impl FromStr for IdfRelease {
     type Err = UnknownRelease;
 
     /// Parses `v5.2`, `5.2.1` or `5.3-dev-1234-gabcdef`.
@@ -176,11 +176,11 @@ impl FromStr for Release {
 
 /// Chip, release and options on which ranges and defaults depend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Context {
+pub struct SdkContext {
     /// Chip of the device.
     pub chip: Chip,
     /// Release of ESP-IDF.
-    pub release: Release,
+    pub release: IdfRelease,
     /// `CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP`: buffers of Wi-Fi and lwIP may be in PSRAM.
     pub psram: bool,
     /// `CONFIG_LWIP_WND_SCALE`: windows beyond 64 KB.

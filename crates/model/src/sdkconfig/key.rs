@@ -4,11 +4,11 @@
 //! `components/esp32/Kconfig`), `components/lwip/Kconfig`, `components/freertos/Kconfig` and of
 //! their `sdkconfig.rename`, read at the tags v3.0 to v6.0.1.
 
-use super::chip::Release;
+use super::chip::IdfRelease;
 
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueType {
     /// `y` or `n`; stored as 1 or 0.
     Flag,
     /// A whole number.
@@ -41,9 +41,9 @@ pub struct Fact {
     /// Names in older releases.
     pub old: &'static [&'static str],
     /// First release with the current name.
-    pub since: Release,
+    pub since: IdfRelease,
     /// Type of the value.
-    pub kind: Kind,
+    pub kind: ValueType,
     /// Unit of the number; empty for flags.
     pub unit: &'static str,
     /// Meaning in a few words.
@@ -70,8 +70,8 @@ macro_rules! keys {
             key: ConfigOption::$key,
             name: $name,
             old: &[$($old),*],
-            since: Release::new($major, $minor),
-            kind: Kind::$kind,
+            since: IdfRelease::new($major, $minor),
+            kind: ValueType::$kind,
             unit: $unit,
             meaning: $meaning,
             price: $price,
@@ -209,7 +209,7 @@ impl ConfigOption {
 
     /// Returns the name in a release.
     #[must_use]
-    pub fn name_in(self, release: Release) -> &'static str {
+    pub fn name_in(self, release: IdfRelease) -> &'static str {
         let fact = self.fact();
         match fact.old.first() {
             Some(old) if release < fact.since => old,
@@ -237,7 +237,7 @@ mod tests {
             assert_eq!(fact.key as usize, at);
             assert!(fact.name.starts_with("CONFIG_"));
             assert!(fact.old.iter().all(|it| it.starts_with("CONFIG_")));
-            assert_eq!(fact.unit.is_empty(), fact.kind == Kind::Flag, "{}", fact.name);
+            assert_eq!(fact.unit.is_empty(), fact.kind == ValueType::Flag, "{}", fact.name);
         }
     }
 
@@ -269,10 +269,10 @@ mod tests {
 
     #[test]
     fn names_follow_the_release() {
-        let name = |major, minor| ConfigOption::StaticRx.name_in(Release::new(major, minor));
+        let name = |major, minor| ConfigOption::StaticRx.name_in(IdfRelease::new(major, minor));
         assert_eq!(name(5, 0), "CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM");
         assert_eq!(name(5, 1), "CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM");
-        assert_eq!(ConfigOption::Window.name_in(Release::new(3, 3)), "CONFIG_TCP_WND_DEFAULT");
-        assert_eq!(ConfigOption::TickHz.name_in(Release::new(3, 0)), "CONFIG_FREERTOS_HZ");
+        assert_eq!(ConfigOption::Window.name_in(IdfRelease::new(3, 3)), "CONFIG_TCP_WND_DEFAULT");
+        assert_eq!(ConfigOption::TickHz.name_in(IdfRelease::new(3, 0)), "CONFIG_FREERTOS_HZ");
     }
 }

@@ -4,16 +4,16 @@
 //! `components/freertos/Kconfig` of ESP-IDF at the tags v3.0, v3.3, v4.0, v4.1, v4.4, v5.0 to v5.5
 //! and v6.0.1.
 
-use super::chip::Context;
-use super::key::{ConfigOption, Kind};
+use super::chip::SdkContext;
+use super::key::{ConfigOption, ValueType};
 use core::ops::RangeInclusive;
 
 impl ConfigOption {
     /// Returns the range that Kconfig accepts; the build ignores a value outside of it.
     #[must_use]
-    pub fn range(self, context: &Context) -> RangeInclusive<u32> {
-        let Context { chip, release, psram, window_scale } = *context;
-        if self.fact().kind == Kind::Flag {
+    pub fn range(self, context: &SdkContext) -> RangeInclusive<u32> {
+        let SdkContext { chip, release, psram, window_scale } = *context;
+        if self.fact().kind == ValueType::Flag {
             return 0..=1;
         }
         let scaled = |low, plain, wide| low..=if window_scale { wide } else { plain };
@@ -52,8 +52,8 @@ impl ConfigOption {
 
     /// Returns the value that the build uses where none is given.
     #[must_use]
-    pub fn default_in(self, context: &Context) -> u32 {
-        let Context { chip, release, psram, .. } = *context;
+    pub fn default_in(self, context: &SdkContext) -> u32 {
+        let SdkContext { chip, release, psram, .. } = *context;
         let with_psram = |with, without| if psram { with } else { without };
         match self {
             Self::StaticRx => with_psram(16, 10),
@@ -83,17 +83,17 @@ impl ConfigOption {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chip::{Chip, Release};
+    use super::super::chip::{Chip, IdfRelease};
     use super::*;
 
-    fn contexts() -> impl Iterator<Item = Context> {
+    fn contexts() -> impl Iterator<Item = SdkContext> {
         let releases = [(3, 0), (3, 3), (4, 0), (4, 4), (5, 0), (5, 1), (5, 2), (5, 4), (6, 0)];
         let both = [false, true];
         Chip::ALL.into_iter().flat_map(move |chip| {
             releases.into_iter().flat_map(move |(major, minor)| {
                 both.into_iter().map(move |psram| {
-                    let release = Release::new(major, minor);
-                    Context { chip, release, psram, window_scale: psram }
+                    let release = IdfRelease::new(major, minor);
+                    SdkContext { chip, release, psram, window_scale: psram }
                 })
             })
         })
@@ -111,16 +111,20 @@ mod tests {
 
     #[test]
     fn ranges_are_those_of_the_release_the_chip_and_psram() {
-        let v5 = Context::default();
+        let v5 = SdkContext::default();
         assert_eq!(ConfigOption::StaticRx.range(&v5), 2..=25);
-        assert_eq!(ConfigOption::StaticRx.range(&Context { chip: Chip::Esp32c6, ..v5 }), 2..=128);
-        let v4 = Context { release: Release::new(4, 0), chip: Chip::Esp32, psram: true, ..v5 };
+        assert_eq!(
+            ConfigOption::StaticRx.range(&SdkContext { chip: Chip::Esp32c6, ..v5 }),
+            2..=128
+        );
+        let v4 =
+            SdkContext { release: IdfRelease::new(4, 0), chip: Chip::Esp32, psram: true, ..v5 };
         assert_eq!(ConfigOption::StaticRx.range(&v4), 8..=25);
         assert_eq!(ConfigOption::RxBaWindow.range(&v4), 16..=32);
         assert_eq!(ConfigOption::DynamicTx.range(&v4), 16..=128);
         assert_eq!(ConfigOption::Window.range(&v5), 2440..=65_535);
         assert_eq!(
-            ConfigOption::Window.range(&Context { window_scale: true, ..v5 }),
+            ConfigOption::Window.range(&SdkContext { window_scale: true, ..v5 }),
             2440..=1_024_000
         );
     }

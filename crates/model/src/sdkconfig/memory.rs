@@ -5,7 +5,7 @@
 //! received frame is handed on by reference; a packet to send is copied, first to lwIP, then to the
 //! driver, and lwIP keeps its copy until it is acknowledged ("Protocol Stack Operation Mode").
 
-use super::chip::{Chip, Context};
+use super::chip::{Chip, SdkContext};
 use super::key::{BUFFER_BYTES, ConfigOption, Price};
 use super::settings::OptionValues;
 
@@ -35,7 +35,7 @@ impl Default for Traffic {
 
 /// Heap that settings take, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
+pub struct HeapDemand {
     /// Static buffers of the driver, from the start of Wi-Fi on.
     pub buffers: u64,
     /// Code in RAM, on chips where it takes RAM from the heap.
@@ -55,10 +55,10 @@ pub struct Memory {
     pub send_buffers: u64,
 }
 
-impl Memory {
+impl HeapDemand {
     /// Computes the heap that settings take with a traffic.
     #[must_use]
-    pub fn of(settings: &OptionValues, context: &Context, traffic: Traffic) -> Self {
+    pub fn of(settings: &OptionValues, context: &SdkContext, traffic: Traffic) -> Self {
         let value = |key| u64::from(settings.value(key, context));
         let frame = u64::from(BUFFER_BYTES);
         let fixed = settings.static_tx(context);
@@ -122,7 +122,7 @@ impl Memory {
 }
 
 /// Returns the heap that a flag's code takes, in bytes.
-fn code(key: ConfigOption, settings: &OptionValues, context: &Context) -> u64 {
+fn code(key: ConfigOption, settings: &OptionValues, context: &SdkContext) -> u64 {
     // Code in the ESP32's instruction RAM takes nothing from the heap (Technical Reference Manual,
     // "System and Memory").
     if context.chip == Chip::Esp32 || !settings.flag(key, context) {
@@ -165,13 +165,13 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn context(rank: &Rank) -> Context {
-        Context { chip: rank.chip, ..Context::default() }
+    fn context(rank: &Rank) -> SdkContext {
+        SdkContext { chip: rank.chip, ..SdkContext::default() }
     }
 
     /// Returns the heap that a rank takes when busy, and the free heap of the document, in KB.
     fn held(rank: &Rank) -> (f64, f64) {
-        let memory = Memory::of(&rank.settings(), &context(rank), Traffic::default());
+        let memory = HeapDemand::of(&rank.settings(), &context(rank), Traffic::default());
         (memory.busy() as f64 / 1024.0, rank.free_kb)
     }
 
@@ -180,7 +180,8 @@ mod tests {
         assert_eq!(driver_peak(32, 1600, 32, 1600), 102_400);
         assert_eq!(driver_peak(40, 1638, 16, 1500), 40 * 1638 + 16 * 1500);
         assert_eq!(driver_peak(u32::MAX, u32::MAX, 0, 1), u64::from(u32::MAX).pow(2));
-        let memory = Memory::of(&OptionValues::default(), &Context::default(), Traffic::default());
+        let memory =
+            HeapDemand::of(&OptionValues::default(), &SdkContext::default(), Traffic::default());
         assert_eq!(memory.driver_peak, driver_peak(32, 1638, 32, 1638));
     }
 
@@ -212,7 +213,8 @@ mod tests {
 
     #[test]
     fn more_of_anything_never_takes_less() {
-        let base = Memory::of(&OptionValues::default(), &Context::default(), Traffic::default());
+        let base =
+            HeapDemand::of(&OptionValues::default(), &SdkContext::default(), Traffic::default());
         for key in [
             ConfigOption::StaticRx,
             ConfigOption::DynamicRx,
@@ -221,12 +223,12 @@ mod tests {
             ConfigOption::UdpMailbox,
         ] {
             let mut settings = OptionValues::default();
-            settings.set(key, *key.range(&Context::default()).end());
-            let more = Memory::of(&settings, &Context::default(), Traffic::default());
+            settings.set(key, *key.range(&SdkContext::default()).end());
+            let more = HeapDemand::of(&settings, &SdkContext::default(), Traffic::default());
             assert!(more.peak() > base.peak() && more.busy() >= base.busy(), "{key:?}");
         }
         let traffic = Traffic { streams: 4, udp_sockets: 2 };
-        let more = Memory::of(&OptionValues::default(), &Context::default(), traffic);
+        let more = HeapDemand::of(&OptionValues::default(), &SdkContext::default(), traffic);
         assert!(more.peak() > base.peak() && more.idle() > base.idle());
     }
 }

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`SdkConfig`] | the buffers and windows of a firmware, as the lab takes them |
 //! | [`ConfigOption`], [`Fact`] | each option: names, range, default, meaning and memory cost |
-//! | [`Chip`], [`Release`], [`Context`] | what ranges and defaults depend on |
+//! | [`Chip`], [`IdfRelease`], [`SdkContext`] | what ranges and defaults depend on |
 //! | [`OptionValues`] | values for some of the options |
-//! | [`read()`], [`Reading`] | parses the text of a file |
+//! | [`read()`], [`ParsedSdkConfig`] | parses the text of a file |
 //! | [`memory`] | heap that the options take |
 //! | [`Rank`] | combinations that Espressif's documents recommend, with their measured throughput |
 //! | [`fragment`] | writes options as text for a file, each with a comment |
@@ -23,10 +23,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use chip::{Chip, Context, Release, UnknownChip, UnknownRelease};
-pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, Kind, Price};
+pub use chip::{Chip, IdfRelease, SdkContext, UnknownChip, UnknownRelease};
+pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, Price, ValueType};
 pub use ranks::{RANKS, Rank};
-pub use read::{ParseError, ParseErrorKind, Reading, WARNINGS, Warning, read};
+pub use read::{ParseError, ParseErrorKind, ParsedSdkConfig, SdkConfigWarning, WARNINGS, read};
 pub use settings::OptionValues;
 pub use write::{Line, comment, fragment};
 

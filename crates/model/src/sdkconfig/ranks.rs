@@ -6,7 +6,7 @@
 //! `reference/published.csv`, `esp32c3-rank`.
 
 use super::SdkConfig;
-use super::chip::{Chip, Context};
+use super::chip::{Chip, SdkContext};
 use super::key::ConfigOption;
 use super::settings::OptionValues;
 
@@ -142,7 +142,7 @@ impl Rank {
     /// or half the rank's.
     #[must_use]
     pub fn distance(&self, config: &SdkConfig) -> f64 {
-        let context = Context { chip: self.chip, ..Context::default() };
+        let context = SdkContext { chip: self.chip, ..SdkContext::default() };
         let rank = self.settings().config(&context);
         let numbers = [
             (u32::from(config.static_rx), u32::from(rank.static_rx)),
@@ -210,7 +210,8 @@ mod tests {
     #[test]
     fn each_rank_is_nearest_to_itself() {
         for rank in RANKS {
-            let config = rank.settings().config(&Context { chip: rank.chip, ..Context::default() });
+            let config =
+                rank.settings().config(&SdkContext { chip: rank.chip, ..SdkContext::default() });
             let (nearest, distance) = Rank::nearest(rank.chip, &config).unwrap();
             assert_eq!((nearest, distance), (rank, 0.0));
         }
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn twice_each_value_is_one_away_but_for_the_flags() {
         let rank = Rank::of(Chip::Esp32c3).find(|it| it.name == "default").unwrap();
-        let mut config = rank.settings().config(&Context::default());
+        let mut config = rank.settings().config(&SdkContext::default());
         config.static_rx *= 2;
         config.dynamic_rx *= 2;
         config.tx /= 2;

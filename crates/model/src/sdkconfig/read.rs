@@ -5,8 +5,8 @@
 //! block that repeats values under their old names; neither ESP-IDF's tools nor this parser read
 //! the block.
 
-use super::chip::{Chip, Context, Release};
-use super::key::{ConfigOption, Kind};
+use super::chip::{Chip, IdfRelease, SdkContext};
+use super::key::{ConfigOption, ValueType};
 use super::settings::OptionValues;
 use crate::text::place;
 use core::fmt;
@@ -32,24 +32,24 @@ pub(super) fn is_more(comment: &str) -> bool {
 
 /// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedSdkConfig {
     /// Values of the options that espbench knows.
     pub settings: OptionValues,
     /// Chip of `CONFIG_IDF_TARGET`.
     pub chip: Option<Chip>,
     /// Release in the first lines of a generated file, or in `CONFIG_IDF_INIT_VERSION`.
-    pub release: Option<Release>,
+    pub release: Option<IdfRelease>,
     /// Number of options that espbench does not know: they do not shape links.
     pub others: u32,
     /// Oddities that do not prevent the file from being read.
-    pub warnings: heapless::Vec<Warning, WARNINGS>,
+    pub warnings: heapless::Vec<SdkConfigWarning, WARNINGS>,
     /// Number of warnings beyond [`WARNINGS`].
     pub warnings_dropped: u32,
 }
 
 /// An oddity in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warning {
+pub enum SdkConfigWarning {
     /// An option is set twice, with different values: the last one counts.
     Twice {
         /// Option that is set.
@@ -84,7 +84,7 @@ pub enum Warning {
     },
 }
 
-impl fmt::Display for Warning {
+impl fmt::Display for SdkConfigWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Twice { key, first, last } => write!(
@@ -166,7 +166,7 @@ impl fmt::Display for ParseError<'_> {
                 "this is sdkconfig.h, which the build makes: name the sdkconfig that it was made of",
             ),
             ParseErrorKind::Number { key, found } => {
-                let range = key.range(&Context::default());
+                let range = key.range(&SdkContext::default());
                 let (name, unit) = (key.name(), key.fact().unit);
                 let digits = !found.is_empty() && found.chars().all(|it| it.is_ascii_digit());
                 write!(
@@ -196,8 +196,9 @@ impl core::error::Error for ParseError<'_> {}
 ///
 /// # Errors
 /// Returns the first mistake.
-pub fn read(text: &str) -> Result<Reading, ParseError<'_>> {
-    let mut reader = Parser { text, reading: Reading::default(), lines: [0; ConfigOption::COUNT] };
+pub fn read(text: &str) -> Result<ParsedSdkConfig, ParseError<'_>> {
+    let mut reader =
+        Parser { text, reading: ParsedSdkConfig::default(), lines: [0; ConfigOption::COUNT] };
     if text.starts_with('\u{feff}') {
         return Err(ParseError { line: 1, column: 1, fault: ParseErrorKind::Mark });
     }
@@ -225,7 +226,7 @@ pub fn read(text: &str) -> Result<Reading, ParseError<'_>> {
 
 struct Parser<'t> {
     text: &'t str,
-    reading: Reading,
+    reading: ParsedSdkConfig,
     /// Line in which each option was last set, from 1; 0 where it was not.
     lines: [usize; ConfigOption::COUNT],
 }
@@ -234,7 +235,7 @@ impl<'t> Parser<'t> {
     fn comment(&mut self, comment: &str, line: usize) {
         if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
             match ConfigOption::find(name).filter(|_| name.starts_with("CONFIG_")) {
-                Some(key) if key.fact().kind == Kind::Flag => self.take(key, name, 0, line),
+                Some(key) if key.fact().kind == ValueType::Flag => self.take(key, name, 0, line),
                 // A number that is not set has its default.
                 Some(_) => {}
                 None => self.other(name, line),
@@ -286,14 +287,16 @@ impl<'t> Parser<'t> {
                     return Ok(());
                 };
                 let value = match (key.fact().kind, bare) {
-                    (Kind::Flag, "y" | "Y" | "1") => 1,
-                    (Kind::Flag, "n" | "N" | "0") => 0,
-                    (Kind::Flag, "") => {
-                        self.warn(Warning::Empty { key, line: number });
+                    (ValueType::Flag, "y" | "Y" | "1") => 1,
+                    (ValueType::Flag, "n" | "N" | "0") => 0,
+                    (ValueType::Flag, "") => {
+                        self.warn(SdkConfigWarning::Empty { key, line: number });
                         0
                     }
-                    (Kind::Flag, found) => return wrong(at, ParseErrorKind::Flag { key, found }),
-                    (Kind::Number, text) => match integer(text) {
+                    (ValueType::Flag, found) => {
+                        return wrong(at, ParseErrorKind::Flag { key, found });
+                    }
+                    (ValueType::Number, text) => match integer(text) {
                         Some(value) => value,
                         None => return wrong(at, ParseErrorKind::Number { key, found: text }),
                     },
@@ -306,12 +309,12 @@ impl<'t> Parser<'t> {
 
     fn take(&mut self, key: ConfigOption, name: &str, value: u32, line: usize) {
         if let Some(name) = key.fact().old.iter().find(|it| **it == name) {
-            self.warn(Warning::OldName { key, name, line });
+            self.warn(SdkConfigWarning::OldName { key, name, line });
         }
         let before = self.reading.settings.set(key, value);
         let first = core::mem::replace(&mut self.lines[key as usize], line);
         if before.is_some_and(|it| it != value) {
-            self.warn(Warning::Twice { key, first, last: line });
+            self.warn(SdkConfigWarning::Twice { key, first, last: line });
         }
     }
 
@@ -324,12 +327,12 @@ impl<'t> Parser<'t> {
         if self.reading.release.is_none() && !REAL.contains(&name) {
             let near = super::key::FACTS.iter().find(|it| near(name, it.key.name()));
             if let Some(fact) = near {
-                self.warn(Warning::Near { key: fact.key, line });
+                self.warn(SdkConfigWarning::Near { key: fact.key, line });
             }
         }
     }
 
-    fn warn(&mut self, warning: Warning) {
+    fn warn(&mut self, warning: SdkConfigWarning) {
         if self.reading.warnings.push(warning).is_err() {
             self.reading.warnings_dropped += 1;
         }

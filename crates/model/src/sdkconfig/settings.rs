@@ -1,7 +1,7 @@
 //! Values of the options: the given ones, and the defaults of the others.
 
 use super::SdkConfig;
-use super::chip::Context;
+use super::chip::SdkContext;
 use super::key::ConfigOption;
 
 /// Values of some of the options, from a file or chosen by somebody.
@@ -41,21 +41,21 @@ impl OptionValues {
     /// Returns the value that the build uses: the given one if it is within its range, else the
     /// default.
     #[must_use]
-    pub fn value(&self, key: ConfigOption, context: &Context) -> u32 {
+    pub fn value(&self, key: ConfigOption, context: &SdkContext) -> u32 {
         let range = key.range(context);
         self.get(key).filter(|it| range.contains(it)).unwrap_or_else(|| key.default_in(context))
     }
 
     /// Returns whether a flag is set.
     #[must_use]
-    pub fn flag(&self, key: ConfigOption, context: &Context) -> bool {
+    pub fn flag(&self, key: ConfigOption, context: &SdkContext) -> bool {
         self.value(key, context) != 0
     }
 
     /// Returns whether the driver's send buffers are static. PSRAM forces them to be: the dynamic
     /// ones depend on its absence (`components/esp_wifi/Kconfig`).
     #[must_use]
-    pub fn static_tx(&self, context: &Context) -> bool {
+    pub fn static_tx(&self, context: &SdkContext) -> bool {
         let chosen = self.get(ConfigOption::StaticTxBuffer).is_some_and(|it| it != 0);
         let declined = self.get(ConfigOption::DynamicTxBuffer) == Some(0);
         context.psram || chosen || declined
@@ -63,15 +63,15 @@ impl OptionValues {
 
     /// Returns the option that sets the number of send buffers.
     #[must_use]
-    pub fn tx_key(&self, context: &Context) -> ConfigOption {
+    pub fn tx_key(&self, context: &SdkContext) -> ConfigOption {
         if self.static_tx(context) { ConfigOption::StaticTx } else { ConfigOption::DynamicTx }
     }
 
     /// Returns the context as far as the file itself gives it, and the rest of `context`.
     #[must_use]
-    pub fn context(&self, context: Context) -> Context {
+    pub fn context(&self, context: SdkContext) -> SdkContext {
         let flag = |key| self.get(key).map(|it| it != 0);
-        Context {
+        SdkContext {
             psram: flag(ConfigOption::PsramWifi).unwrap_or(context.psram),
             window_scale: flag(ConfigOption::WindowScale).unwrap_or(context.window_scale),
             ..context
@@ -80,7 +80,7 @@ impl OptionValues {
 
     /// Returns the options that shape links, each with the value that the build uses.
     #[must_use]
-    pub fn config(&self, context: &Context) -> SdkConfig {
+    pub fn config(&self, context: &SdkContext) -> SdkConfig {
         let value = |key| self.value(key, context);
         let short = |key| u16::try_from(value(key)).unwrap_or(u16::MAX);
         let window = |enabled, key| match value(enabled) {
@@ -150,30 +150,30 @@ mod tests {
 
     #[test]
     fn nothing_given_is_the_default_of_version_5() {
-        assert_eq!(OptionValues::default().config(&Context::default()), SdkConfig::default());
+        assert_eq!(OptionValues::default().config(&SdkContext::default()), SdkConfig::default());
     }
 
     #[test]
     fn limits_become_settings_and_limits_again() {
         let config = SdkConfig { rx_ba_window: 0, static_rx: 20, ..SdkConfig::default() };
-        assert_eq!(OptionValues::from(&config).config(&Context::default()), config);
+        assert_eq!(OptionValues::from(&config).config(&SdkContext::default()), config);
     }
 
     #[test]
     fn the_build_does_not_use_what_is_out_of_range() {
         let mut settings = OptionValues::default();
         settings.set(ConfigOption::StaticRx, 99);
-        assert_eq!(settings.value(ConfigOption::StaticRx, &Context::default()), 10);
-        let wide = Context { chip: super::super::Chip::Esp32c6, ..Context::default() };
+        assert_eq!(settings.value(ConfigOption::StaticRx, &SdkContext::default()), 10);
+        let wide = SdkContext { chip: super::super::Chip::Esp32c6, ..SdkContext::default() };
         assert_eq!(settings.value(ConfigOption::StaticRx, &wide), 99);
     }
 
     #[test]
     fn psram_makes_send_buffers_static() {
         let settings = OptionValues::default();
-        let context = Context { psram: true, ..Context::default() };
+        let context = SdkContext { psram: true, ..SdkContext::default() };
         assert_eq!(settings.tx_key(&context), ConfigOption::StaticTx);
         assert_eq!(settings.config(&context).tx, 16);
-        assert_eq!(settings.tx_key(&Context::default()), ConfigOption::DynamicTx);
+        assert_eq!(settings.tx_key(&SdkContext::default()), ConfigOption::DynamicTx);
     }
 }

@@ -29,7 +29,7 @@ CONFIG_TCP_WND_DEFAULT=none
 fn a_generated_file_is_read() {
     let reading = read(GENERATED).unwrap();
     assert_eq!(reading.chip, Some(Chip::Esp32c3));
-    assert_eq!(reading.release, Some(Release::new(5, 1)));
+    assert_eq!(reading.release, Some(IdfRelease::new(5, 1)));
     assert_eq!(reading.others, 2);
     assert!(reading.warnings.is_empty(), "{:?}", reading.warnings);
     let given: Vec<_> = reading.settings.given().collect();
@@ -123,8 +123,8 @@ fn files_that_people_name_by_mistake_are_known() {
 fn a_misspelt_name_is_told_where_no_tool_has_written_it() {
     let near = |text: &str| -> Vec<ConfigOption> {
         let warnings = read(text).unwrap().warnings;
-        let near = |it: &Warning| match it {
-            Warning::Near { key, .. } => Some(*key),
+        let near = |it: &SdkConfigWarning| match it {
+            SdkConfigWarning::Near { key, .. } => Some(*key),
             _ => None,
         };
         warnings.iter().filter_map(near).collect()
@@ -174,7 +174,7 @@ fn a_fragment_has_a_comment_for_each_line() {
         Line { key: ConfigOption::AmpduTx, value: 0, comment: "CONFIG_AMPDU is not set" },
     ];
     let mut text = String::new();
-    fragment(&mut text, Release::new(5, 0), lines).unwrap();
+    fragment(&mut text, IdfRelease::new(5, 0), lines).unwrap();
     assert_eq!(
         text,
         "# As many KB as buffers.\n# Costs nothing.\nCONFIG_LWIP_TCP_WND_DEFAULT=16384\n\n\
@@ -192,10 +192,10 @@ fn chips_and_releases_are_known_by_their_names() {
     for (text, major, minor) in
         [("v5.2", 5, 2), ("5.3.1", 5, 3), ("v6.0-rc1", 6, 0), ("4.4-dev-9-gab", 4, 4)]
     {
-        assert_eq!(text.parse(), Ok(Release::new(major, minor)));
+        assert_eq!(text.parse(), Ok(IdfRelease::new(major, minor)));
     }
     for text in ["", "v", "5", "5.", ".5", "+5.1", "300.1", "five.two"] {
-        assert!(text.parse::<Release>().is_err(), "{text}");
+        assert!(text.parse::<IdfRelease>().is_err(), "{text}");
     }
 }
 
@@ -215,13 +215,13 @@ proptest! {
             .iter()
             .map(|(at, value, comment)| {
                 let fact = FACTS[*at];
-                let value = if fact.kind == Kind::Flag { value & 1 } else { *value };
+                let value = if fact.kind == ValueType::Flag { value & 1 } else { *value };
                 settings.set(fact.key, value);
                 Line { key: fact.key, value, comment }
             })
             .collect();
         let mut text = String::new();
-        fragment(&mut text, Release::new(major, minor), lines).unwrap();
+        fragment(&mut text, IdfRelease::new(major, minor), lines).unwrap();
         let reading = read(&text).unwrap();
         prop_assert_eq!(reading.settings, settings);
         prop_assert_eq!((reading.others, reading.chip, reading.release), (0, None, None));

@@ -1,7 +1,7 @@
 //! Writes a fragment for `sdkconfig.defaults`.
 
-use super::chip::Release;
-use super::key::{ConfigOption, Kind};
+use super::chip::IdfRelease;
+use super::key::{ConfigOption, ValueType};
 use super::read::is_more;
 use core::fmt;
 
@@ -22,7 +22,7 @@ pub struct Line<'c> {
 /// Returns the writer's error.
 pub fn fragment<'c>(
     out: &mut impl fmt::Write,
-    release: Release,
+    release: IdfRelease,
     lines: impl IntoIterator<Item = Line<'c>>,
 ) -> fmt::Result {
     for (at, line) in lines.into_iter().enumerate() {
@@ -32,8 +32,8 @@ pub fn fragment<'c>(
         comment(out, line.comment)?;
         let name = line.key.name_in(release);
         match line.key.fact().kind {
-            Kind::Number => writeln!(out, "{name}={}", line.value)?,
-            Kind::Flag => writeln!(out, "{name}={}", if line.value == 0 { "n" } else { "y" })?,
+            ValueType::Number => writeln!(out, "{name}={}", line.value)?,
+            ValueType::Flag => writeln!(out, "{name}={}", if line.value == 0 { "n" } else { "y" })?,
         }
     }
     Ok(())

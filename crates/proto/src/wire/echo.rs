@@ -43,14 +43,14 @@ pub fn is_ascii(size: usize, datagram: &[u8]) -> bool {
 
 /// The header of a binary probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct ProbeHeader {
     /// Tells one run's probes from another's.
     pub session: u32,
     /// Sequence number, from 0.
     pub seq: u64,
 }
 
-impl Header {
+impl ProbeHeader {
     /// Reads the header of a datagram; `None` for anything that is not a binary probe.
     #[must_use]
     pub fn parse(datagram: &[u8]) -> Option<Self> {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn binary_vector() {
         let mut buf = [0; 20];
-        let header = Header { session: 0x0102_0304, seq: 250 };
+        let header = ProbeHeader { session: 0x0102_0304, seq: 250 };
         assert_eq!(header.emit(20, &mut buf), Some(20));
         assert_eq!(
             buf,
@@ -116,7 +116,7 @@ mod tests {
                 15, 16, 17, 18
             ]
         );
-        assert_eq!(Header::parse(&buf), Some(header));
+        assert_eq!(ProbeHeader::parse(&buf), Some(header));
         assert!(header.matches(20, &buf));
         assert!(!header.matches(20, &buf[..19]), "truncated");
         buf[19] ^= 1;
@@ -127,15 +127,15 @@ mod tests {
         #[test]
         fn emitted_probes_read_back(session: u32, seq: u64, size in HEADER_LEN..2000) {
             let mut buf = [0; 2000];
-            let header = Header { session, seq };
+            let header = ProbeHeader { session, seq };
             prop_assert_eq!(header.emit(size, &mut buf), Some(size));
-            prop_assert_eq!(Header::parse(&buf[..size]), Some(header));
+            prop_assert_eq!(ProbeHeader::parse(&buf[..size]), Some(header));
             prop_assert!(header.matches(size, &buf[..size]));
         }
 
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64), size in 0_usize..70) {
-            if let Some(header) = Header::parse(&bytes) {
+            if let Some(header) = ProbeHeader::parse(&bytes) {
                 let _ = header.matches(size, &bytes);
             }
             let _ = is_ascii(size, &bytes);

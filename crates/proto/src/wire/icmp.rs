@@ -26,7 +26,7 @@ pub const MAX_DATA: usize = 65_507;
 
 /// Version of ICMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Version {
+pub enum IcmpVersion {
     /// ICMP over IPv4 (RFC 792).
     #[default]
     V4,
@@ -34,7 +34,7 @@ pub enum Version {
     V6,
 }
 
-impl Version {
+impl IcmpVersion {
     const fn request(self) -> u8 {
         match self {
             Self::V4 => 8,
@@ -52,7 +52,7 @@ impl Version {
 
 /// Why bytes are no ICMP message that is understood here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum IcmpError {
     /// Shorter than the header.
     Short,
     /// The checksum does not hold.
@@ -68,7 +68,7 @@ pub enum Error {
 
 /// The direction of an echo message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EchoType {
     /// Asks for the reply.
     Request,
     /// Brings the data back.
@@ -79,7 +79,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
     /// Request or reply.
-    pub kind: Kind,
+    pub kind: EchoType,
     /// Tells the programs of a host apart.
     pub identifier: u16,
     /// Number of the request, modulo 65,536.
@@ -91,10 +91,10 @@ impl Echo {
     ///
     /// # Errors
     /// Bytes that are too short or damaged, and messages of other types.
-    pub fn parse(version: Version, message: &[u8]) -> Result<(Self, &[u8]), Error> {
+    pub fn parse(version: IcmpVersion, message: &[u8]) -> Result<(Self, &[u8]), IcmpError> {
         let echo = Self::parse_quoted(version, message)?;
-        if version == Version::V4 && checksum(message) != 0 {
-            return Err(Error::Checksum);
+        if version == IcmpVersion::V4 && checksum(message) != 0 {
+            return Err(IcmpError::Checksum);
         }
         Ok((echo, message.get(HEADER_LEN..).unwrap_or_default()))
     }
@@ -104,16 +104,16 @@ impl Echo {
     ///
     /// # Errors
     /// As [`parse`](Self::parse), but for the checksum.
-    pub fn parse_quoted(version: Version, message: &[u8]) -> Result<Self, Error> {
+    pub fn parse_quoted(version: IcmpVersion, message: &[u8]) -> Result<Self, IcmpError> {
         let Some(&[kind, code, _, _, id_high, id_low, high, low]) =
             message.first_chunk::<HEADER_LEN>()
         else {
-            return Err(Error::Short);
+            return Err(IcmpError::Short);
         };
         let direction = match (kind, code) {
-            (kind, 0) if kind == version.request() => Kind::Request,
-            (kind, 0) if kind == version.reply() => Kind::Reply,
-            _ => return Err(Error::Type { kind, code }),
+            (kind, 0) if kind == version.request() => EchoType::Request,
+            (kind, 0) if kind == version.reply() => EchoType::Reply,
+            _ => return Err(IcmpError::Type { kind, code }),
         };
         Ok(Self {
             kind: direction,
@@ -124,19 +124,19 @@ impl Echo {
 
     /// Writes the message with `data` bytes of the pattern into `buf` and returns its length;
     /// `None` if the buffer is too short.
-    pub fn emit(self, version: Version, data: usize, buf: &mut [u8]) -> Option<usize> {
+    pub fn emit(self, version: IcmpVersion, data: usize, buf: &mut [u8]) -> Option<usize> {
         let len = HEADER_LEN.checked_add(data)?;
         let buf = buf.get_mut(..len)?;
         let (head, body) = buf.split_at_mut_checked(HEADER_LEN)?;
         head[0] = match self.kind {
-            Kind::Request => version.request(),
-            Kind::Reply => version.reply(),
+            EchoType::Request => version.request(),
+            EchoType::Reply => version.reply(),
         };
         head[1..4].fill(0);
         head[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         head[6..].copy_from_slice(&self.sequence.to_be_bytes());
         pattern::fill(body, self.pattern_start());
-        if version == Version::V4 {
+        if version == IcmpVersion::V4 {
             let sum = checksum(buf);
             buf[2..4].copy_from_slice(&sum.to_be_bytes());
         }
@@ -183,7 +183,7 @@ pub fn after_ipv4_header(packet: &[u8]) -> &[u8] {
 
 /// The failure that an ICMP error reports of the packet that it quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum IcmpFailure {
     /// There is no route to the network.
     NetworkUnreachable,
     /// The host does not answer in its network, or does not speak ICMP.
@@ -196,18 +196,22 @@ pub enum Failure {
     HopLimit,
 }
 
-impl Failure {
+impl IcmpFailure {
     /// Returns what an ICMP error of that type and code means: RFC 792 with the codes of RFC 1122
     /// (section 3.2.2.1) and RFC 1812 (section 5.2.7.1); RFC 4443, section 3. `None` for types that
     /// are no such error.
     #[must_use]
-    pub const fn parse(version: Version, kind: u8, code: u8) -> Option<Self> {
+    pub const fn parse(version: IcmpVersion, kind: u8, code: u8) -> Option<Self> {
         Some(match (version, kind, code) {
-            (Version::V4, 3, 0 | 5 | 6 | 11) | (Version::V6, 1, 0 | 2) => Self::NetworkUnreachable,
-            (Version::V4, 3, 4) | (Version::V6, 2, _) => Self::TooBig,
-            (Version::V4, 3, 9 | 10 | 13..=15) | (Version::V6, 1, 1 | 5 | 6) => Self::Prohibited,
-            (Version::V4, 3, _) | (Version::V6, 1, _) => Self::HostUnreachable,
-            (Version::V4, 11, _) | (Version::V6, 3, _) => Self::HopLimit,
+            (IcmpVersion::V4, 3, 0 | 5 | 6 | 11) | (IcmpVersion::V6, 1, 0 | 2) => {
+                Self::NetworkUnreachable
+            }
+            (IcmpVersion::V4, 3, 4) | (IcmpVersion::V6, 2, _) => Self::TooBig,
+            (IcmpVersion::V4, 3, 9 | 10 | 13..=15) | (IcmpVersion::V6, 1, 1 | 5 | 6) => {
+                Self::Prohibited
+            }
+            (IcmpVersion::V4, 3, _) | (IcmpVersion::V6, 1, _) => Self::HostUnreachable,
+            (IcmpVersion::V4, 11, _) | (IcmpVersion::V6, 3, _) => Self::HopLimit,
             _ => return None,
         })
     }
@@ -218,15 +222,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const REQUEST: Echo = Echo { kind: Kind::Request, identifier: 0x1234, sequence: 1 };
+    const REQUEST: Echo = Echo { kind: EchoType::Request, identifier: 0x1234, sequence: 1 };
 
     #[test]
     fn a_request_by_its_bytes() {
         let mut buf = [0xFF; 16];
-        assert_eq!(REQUEST.emit(Version::V4, 4, &mut buf), Some(12));
+        assert_eq!(REQUEST.emit(IcmpVersion::V4, 4, &mut buf), Some(12));
         // 0800 + 1234 + 0001 + 0102 + 0304 = 1e3b, and its complement.
         assert_eq!(buf[..12], [8, 0, 0xE1, 0xC4, 0x12, 0x34, 0, 1, 1, 2, 3, 4]);
-        assert_eq!(Echo::parse(Version::V4, &buf[..12]), Ok((REQUEST, &[1, 2, 3, 4][..])));
+        assert_eq!(Echo::parse(IcmpVersion::V4, &buf[..12]), Ok((REQUEST, &[1, 2, 3, 4][..])));
         assert!(REQUEST.matches(4, &[1, 2, 3, 4]));
         assert!(!REQUEST.matches(5, &[1, 2, 3, 4]) && !REQUEST.matches(4, &[1, 2, 3, 5]));
     }
@@ -234,11 +238,11 @@ mod tests {
     #[test]
     fn icmpv6_leaves_the_checksum_to_the_system() {
         let mut buf = [0xFF; 8];
-        let reply = Echo { kind: Kind::Reply, sequence: 0xFFFF, ..REQUEST };
-        assert_eq!(reply.emit(Version::V6, 0, &mut buf), Some(8));
+        let reply = Echo { kind: EchoType::Reply, sequence: 0xFFFF, ..REQUEST };
+        assert_eq!(reply.emit(IcmpVersion::V6, 0, &mut buf), Some(8));
         assert_eq!(buf, [129, 0, 0, 0, 0x12, 0x34, 0xFF, 0xFF]);
         buf[2] = 7;
-        assert_eq!(Echo::parse(Version::V6, &buf), Ok((reply, &[][..])));
+        assert_eq!(Echo::parse(IcmpVersion::V6, &buf), Ok((reply, &[][..])));
     }
 
     /// Captured: `ping -c 1 -s 8 -p a5` of Debian's iputils, to 127.0.0.1 and ::1.
@@ -246,10 +250,10 @@ mod tests {
     fn messages_of_another_ping_read() {
         const DATA: [u8; 8] = [0xA5, 0, 0, 0, 0, 0, 0, 0];
         for (version, kind, head, identifier) in [
-            (Version::V4, Kind::Request, [8, 0, 0xDB, 0x1B, 0x77, 0xE2, 0, 1], 0x77E2),
-            (Version::V4, Kind::Reply, [0, 0, 0xE3, 0x1B, 0x77, 0xE2, 0, 1], 0x77E2),
-            (Version::V6, Kind::Request, [128, 0, 0x62, 0xCC, 0x77, 0xE5, 0, 1], 0x77E5),
-            (Version::V6, Kind::Reply, [129, 0, 0x61, 0xCC, 0x77, 0xE5, 0, 1], 0x77E5),
+            (IcmpVersion::V4, EchoType::Request, [8, 0, 0xDB, 0x1B, 0x77, 0xE2, 0, 1], 0x77E2),
+            (IcmpVersion::V4, EchoType::Reply, [0, 0, 0xE3, 0x1B, 0x77, 0xE2, 0, 1], 0x77E2),
+            (IcmpVersion::V6, EchoType::Request, [128, 0, 0x62, 0xCC, 0x77, 0xE5, 0, 1], 0x77E5),
+            (IcmpVersion::V6, EchoType::Reply, [129, 0, 0x61, 0xCC, 0x77, 0xE5, 0, 1], 0x77E5),
         ] {
             let mut message = [0; 16];
             message[..8].copy_from_slice(&head);
@@ -261,18 +265,18 @@ mod tests {
 
     #[test]
     fn what_is_no_echo_is_named() {
-        assert_eq!(Echo::parse(Version::V4, &[8, 0, 0, 0]), Err(Error::Short));
-        assert_eq!(Echo::parse(Version::V4, &[]), Err(Error::Short));
+        assert_eq!(Echo::parse(IcmpVersion::V4, &[8, 0, 0, 0]), Err(IcmpError::Short));
+        assert_eq!(Echo::parse(IcmpVersion::V4, &[]), Err(IcmpError::Short));
         let unreachable = [3, 1, 0xFC, 0xFE, 0, 0, 0, 0];
-        let error = Error::Type { kind: 3, code: 1 };
-        assert_eq!(Echo::parse(Version::V4, &unreachable), Err(error));
+        let error = IcmpError::Type { kind: 3, code: 1 };
+        assert_eq!(Echo::parse(IcmpVersion::V4, &unreachable), Err(error));
         let mut buf = [0; 8];
-        REQUEST.emit(Version::V4, 0, &mut buf);
-        assert_eq!(Echo::parse(Version::V6, &buf), Err(Error::Type { kind: 8, code: 0 }));
+        REQUEST.emit(IcmpVersion::V4, 0, &mut buf);
+        assert_eq!(Echo::parse(IcmpVersion::V6, &buf), Err(IcmpError::Type { kind: 8, code: 0 }));
         buf[7] ^= 1;
-        assert_eq!(Echo::parse(Version::V4, &buf), Err(Error::Checksum));
-        assert_eq!(REQUEST.emit(Version::V4, 1, &mut buf), None, "the buffer is too short");
-        assert_eq!(REQUEST.emit(Version::V4, usize::MAX, &mut buf), None);
+        assert_eq!(Echo::parse(IcmpVersion::V4, &buf), Err(IcmpError::Checksum));
+        assert_eq!(REQUEST.emit(IcmpVersion::V4, 1, &mut buf), None, "the buffer is too short");
+        assert_eq!(REQUEST.emit(IcmpVersion::V4, usize::MAX, &mut buf), None);
     }
 
     #[test]
@@ -295,7 +299,7 @@ mod tests {
 
     #[test]
     fn failures_by_type_and_code() {
-        use Failure::{HopLimit, HostUnreachable, NetworkUnreachable, Prohibited, TooBig};
+        use IcmpFailure::{HopLimit, HostUnreachable, NetworkUnreachable, Prohibited, TooBig};
         for (kind, code, failure) in [
             (3, 0, NetworkUnreachable),
             (3, 1, HostUnreachable),
@@ -304,7 +308,11 @@ mod tests {
             (3, 13, Prohibited),
             (11, 0, HopLimit),
         ] {
-            assert_eq!(Failure::parse(Version::V4, kind, code), Some(failure), "{kind} {code}");
+            assert_eq!(
+                IcmpFailure::parse(IcmpVersion::V4, kind, code),
+                Some(failure),
+                "{kind} {code}"
+            );
         }
         for (kind, code, failure) in [
             (1, 0, NetworkUnreachable),
@@ -313,10 +321,14 @@ mod tests {
             (2, 0, TooBig),
             (3, 0, HopLimit),
         ] {
-            assert_eq!(Failure::parse(Version::V6, kind, code), Some(failure), "{kind} {code}");
+            assert_eq!(
+                IcmpFailure::parse(IcmpVersion::V6, kind, code),
+                Some(failure),
+                "{kind} {code}"
+            );
         }
-        assert_eq!(Failure::parse(Version::V4, 5, 0), None, "a redirect is no failure");
-        assert_eq!(Failure::parse(Version::V6, 129, 0), None);
+        assert_eq!(IcmpFailure::parse(IcmpVersion::V4, 5, 0), None, "a redirect is no failure");
+        assert_eq!(IcmpFailure::parse(IcmpVersion::V6, 129, 0), None);
     }
 
     proptest! {
@@ -324,8 +336,8 @@ mod tests {
         fn emitted_messages_read_back(
             reply: bool, v6: bool, identifier: u16, sequence: u16, data in 0_usize..1500,
         ) {
-            let kind = if reply { Kind::Reply } else { Kind::Request };
-            let version = if v6 { Version::V6 } else { Version::V4 };
+            let kind = if reply { EchoType::Reply } else { EchoType::Request };
+            let version = if v6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
             let echo = Echo { kind, identifier, sequence };
             let mut buf = [0; 1508];
             let len = echo.emit(version, data, &mut buf).unwrap();
@@ -337,17 +349,17 @@ mod tests {
         /// A ones' complement sum sees any single changed bit.
         #[test]
         fn one_changed_bit_is_seen(sequence: u16, data in 0_usize..64, bit in 0_usize..576) {
-            let echo = Echo { kind: Kind::Reply, identifier: 77, sequence };
+            let echo = Echo { kind: EchoType::Reply, identifier: 77, sequence };
             let mut buf = [0; 72];
-            let len = echo.emit(Version::V4, data, &mut buf).unwrap();
+            let len = echo.emit(IcmpVersion::V4, data, &mut buf).unwrap();
             prop_assume!(bit / 8 < len);
             buf[bit / 8] ^= 1 << (bit % 8);
-            prop_assert!(Echo::parse(Version::V4, &buf[..len]).is_err());
+            prop_assert!(Echo::parse(IcmpVersion::V4, &buf[..len]).is_err());
         }
 
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), v6: bool) {
-            let version = if v6 { Version::V6 } else { Version::V4 };
+            let version = if v6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
             let message = after_ipv4_header(&bytes);
             let _ = Echo::parse_quoted(version, message);
             if let Ok((echo, data)) = Echo::parse(version, message) {

@@ -1,7 +1,9 @@
 //! A broker for one publisher and one subscriber that does what the test tells it.
 
 use espbench_proto::node::mqtt::{Side, payload};
-use espbench_proto::wire::mqtt::{Ack, ConnAck, Frame, Packet, Publish, SubAck, Version};
+use espbench_proto::wire::mqtt::{
+    ConnAck, ControlPacket, Publish, PublishAck, RawPacket, SubAck, Version,
+};
 
 /// Fate of a message on its way to the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,37 +56,40 @@ impl Broker {
 
     /// Takes what a side sent: whole packets.
     pub fn take(&mut self, side: Side, mut bytes: &[u8]) {
-        while let Some((frame, len)) = Frame::cut(bytes).expect("well formed") {
-            let packet = Packet::parse(self.version, &frame).expect("a packet that is allowed");
+        while let Some((frame, len)) = RawPacket::cut(bytes).expect("well formed") {
+            let packet =
+                ControlPacket::parse(self.version, &frame).expect("a packet that is allowed");
             self.packet(side, &packet);
             bytes = &bytes[len..];
         }
         assert!(bytes.is_empty(), "a machine sends whole packets");
     }
 
-    fn packet(&mut self, side: Side, packet: &Packet<'_>) {
+    fn packet(&mut self, side: Side, packet: &ControlPacket<'_>) {
         match (side, packet) {
-            (_, Packet::Connect(_)) => self.send(side, &Packet::ConnAck(self.connack)),
-            (_, Packet::PingReq) if self.pongs => self.send(side, &Packet::PingResp),
-            (Side::Subscriber, Packet::Subscribe(s)) => {
-                let codes = self.granted.clone();
-                self.send(side, &Packet::SubAck(SubAck { id: s.id, codes: &codes }));
+            (_, ControlPacket::Connect(_)) => {
+                self.send(side, &ControlPacket::ConnAck(self.connack))
             }
-            (Side::Publisher, Packet::Publish(p)) => self.publish(p),
-            (Side::Publisher, Packet::PubRel(ack)) => {
+            (_, ControlPacket::PingReq) if self.pongs => self.send(side, &ControlPacket::PingResp),
+            (Side::Subscriber, ControlPacket::Subscribe(s)) => {
+                let codes = self.granted.clone();
+                self.send(side, &ControlPacket::SubAck(SubAck { id: s.id, codes: &codes }));
+            }
+            (Side::Publisher, ControlPacket::Publish(p)) => self.publish(p),
+            (Side::Publisher, ControlPacket::PubRel(ack)) => {
                 self.seen.push(format!("PUBREL {}", ack.id));
                 if self.acks {
-                    self.send(side, &Packet::PubComp(*ack));
+                    self.send(side, &ControlPacket::PubComp(*ack));
                 }
             }
-            (Side::Subscriber, Packet::PubAck(ack)) => {
+            (Side::Subscriber, ControlPacket::PubAck(ack)) => {
                 self.acked.push(format!("PUBACK {}", ack.id))
             }
-            (Side::Subscriber, Packet::PubRec(ack)) => {
+            (Side::Subscriber, ControlPacket::PubRec(ack)) => {
                 self.acked.push(format!("PUBREC {}", ack.id));
-                self.send(side, &Packet::PubRel(*ack));
+                self.send(side, &ControlPacket::PubRel(*ack));
             }
-            (Side::Subscriber, Packet::PubComp(ack)) => {
+            (Side::Subscriber, ControlPacket::PubComp(ack)) => {
                 self.acked.push(format!("PUBCOMP {}", ack.id));
             }
             _ => {}
@@ -96,10 +101,10 @@ impl Broker {
         assert!(head.whole && p.topic == "t");
         let dup = if p.dup { " DUP" } else { "" };
         self.seen.push(format!("PUBLISH {} #{}{dup}", p.id, head.seq));
-        let ack = Ack { id: p.id, reason: 0 };
+        let ack = PublishAck { id: p.id, reason: 0 };
         match (self.acks, p.qos) {
-            (true, 1) => self.send(Side::Publisher, &Packet::PubAck(ack)),
-            (true, 2) => self.send(Side::Publisher, &Packet::PubRec(ack)),
+            (true, 1) => self.send(Side::Publisher, &ControlPacket::PubAck(ack)),
+            (true, 2) => self.send(Side::Publisher, &ControlPacket::PubRec(ack)),
             _ => {}
         }
         let mut body = p.payload.to_vec();
@@ -121,10 +126,10 @@ impl Broker {
         let id = if self.qos > 0 { self.next_id } else { 0 };
         let publish =
             Publish { dup: false, qos: self.qos, retain: false, topic: "t", id, payload: body };
-        self.send(Side::Subscriber, &Packet::Publish(publish));
+        self.send(Side::Subscriber, &ControlPacket::Publish(publish));
     }
 
-    pub fn send(&mut self, side: Side, packet: &Packet<'_>) {
+    pub fn send(&mut self, side: Side, packet: &ControlPacket<'_>) {
         let mut buf = [0; 1024];
         let len = packet.emit(self.version, &mut buf).expect("room");
         self.to[side as usize].extend_from_slice(&buf[..len]);

@@ -6,7 +6,7 @@ use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::connection::ClientConnection;
 use espbench_proto::node::mqtt::{Foreign, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::wire::mqtt::{ConnAck, Disconnect, Packet, Version};
+use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, Disconnect, Version};
 
 #[track_caller]
 fn fault(rig: &mut Rig) -> (Side, MqttFault) {
@@ -191,7 +191,7 @@ fn without_its_subscriber_everything_outstanding_is_a_disconnection() {
 fn a_goodbye_has_its_reason() {
     let mut rig = Rig::new(settings(0));
     rig.run_for(50 * MS);
-    rig.broker.send(Side::Subscriber, &Packet::Disconnect(Disconnect { reason: 0x8b }));
+    rig.broker.send(Side::Subscriber, &ControlPacket::Disconnect(Disconnect { reason: 0x8b }));
     let (side, fault) = fault(&mut rig);
     assert_eq!(side, Side::Subscriber);
     assert_eq!(fault.to_string(), "ended the connection: server shutting down (code 0x8b)");

@@ -7,7 +7,7 @@ use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::listener::{FARTHEST_AHEAD, FARTHEST_BEHIND, SubscriberStorage};
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
 use espbench_proto::node::mqtt::{Listener, MqttFault, MqttSettings};
-use espbench_proto::wire::mqtt::{ConnAck, Frame, Packet, Publish, SubAck, Version};
+use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, Publish, RawPacket, SubAck, Version};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -48,23 +48,23 @@ impl Radio {
     }
 
     fn answer(&mut self, bytes: &[u8]) {
-        let (frame, len) = Frame::cut(bytes).unwrap().unwrap();
+        let (frame, len) = RawPacket::cut(bytes).unwrap().unwrap();
         assert_eq!(len, bytes.len(), "one packet at a time");
-        let packet = Packet::parse(Version::V311, &frame).unwrap();
+        let packet = ControlPacket::parse(Version::V311, &frame).unwrap();
         self.sent.push(format!("{packet:?}").split(['(', ' ']).next().unwrap().to_string());
         match packet {
-            Packet::Connect(_) => self.give(&Packet::ConnAck(ConnAck::ACCEPTED)),
-            Packet::Subscribe(s) => {
+            ControlPacket::Connect(_) => self.give(&ControlPacket::ConnAck(ConnAck::ACCEPTED)),
+            ControlPacket::Subscribe(s) => {
                 let [("t", qos)] = s.filters.collect::<Vec<_>>()[..] else { panic!("one topic") };
-                self.give(&Packet::SubAck(SubAck { id: s.id, codes: &[qos] }));
+                self.give(&ControlPacket::SubAck(SubAck { id: s.id, codes: &[qos] }));
             }
-            Packet::PingReq if self.pongs => self.give(&Packet::PingResp),
-            Packet::PubRec(ack) => self.give(&Packet::PubRel(ack)),
+            ControlPacket::PingReq if self.pongs => self.give(&ControlPacket::PingResp),
+            ControlPacket::PubRec(ack) => self.give(&ControlPacket::PubRel(ack)),
             _ => {}
         }
     }
 
-    fn give(&mut self, packet: &Packet<'_>) {
+    fn give(&mut self, packet: &ControlPacket<'_>) {
         let mut buf = [0; 256];
         let len = packet.emit(Version::V311, &mut buf).unwrap();
         let mut chunk = &buf[..len];
@@ -113,7 +113,7 @@ impl Radio {
         let id = if qos > 0 { self.next_id } else { 0 };
         let payload = payload.as_bytes();
         let publish = Publish { dup: false, qos, retain, topic: "t", id, payload };
-        self.give(&Packet::Publish(publish));
+        self.give(&ControlPacket::Publish(publish));
         self.drain();
     }
 

@@ -5,7 +5,7 @@ use crate::rig::{MS, Rig, settings};
 use espbench_model::sample::{Cause, Fate, Observer};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::mqtt::{MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Version};
+use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, PublishAck, Version};
 
 #[test]
 fn every_stage_of_every_message_in_both_versions_and_all_qualities() {
@@ -44,7 +44,7 @@ fn no_more_messages_in_flight_than_the_window() {
     rig.run_for(100 * MS);
     assert_eq!(rig.broker.seen, ["PUBLISH 1 #0", "PUBLISH 2 #1", "PUBLISH 3 #2"]);
     assert_eq!(rig.exchange.in_flight(), 3);
-    rig.broker.send(Side::Publisher, &Packet::PubAck(Ack { id: 2, reason: 0 }));
+    rig.broker.send(Side::Publisher, &ControlPacket::PubAck(PublishAck { id: 2, reason: 0 }));
     rig.run_for(10 * MS);
     assert_eq!(rig.broker.seen[3..], ["PUBLISH 4 #3"]);
 }
@@ -172,7 +172,7 @@ fn a_resumed_session_sends_unacknowledged_messages_again() {
     rig.broker.acks = false;
     rig.run_for(100 * MS);
     // The first one gets as far as PUBREL, of which no answer comes.
-    rig.broker.send(Side::Publisher, &Packet::PubRec(Ack { id: 1, reason: 0 }));
+    rig.broker.send(Side::Publisher, &ControlPacket::PubRec(PublishAck { id: 1, reason: 0 }));
     rig.run_for(10 * MS);
     assert_eq!(rig.broker.seen.last().unwrap(), "PUBREL 1");
     reconnect(&mut rig, true);
@@ -212,7 +212,7 @@ fn a_full_ledger_gives_up_the_oldest_and_says_when_it_comes_late() {
         id: 0,
         payload: &body,
     };
-    rig.broker.send(Side::Subscriber, &Packet::Publish(late));
+    rig.broker.send(Side::Subscriber, &ControlPacket::Publish(late));
     rig.run();
     let late: Vec<_> = rig.probes().into_iter().filter(|p| p.fate == Fate::Late).collect();
     assert_eq!((late.len(), late[0].seq), (1, 0));
@@ -232,7 +232,7 @@ fn messages_of_others_on_the_topic_are_counted_and_not_taken_for_ours() {
             id: 0,
             payload,
         };
-        rig.broker.send(Side::Subscriber, &Packet::Publish(foreign));
+        rig.broker.send(Side::Subscriber, &ControlPacket::Publish(foreign));
     }
     rig.run();
     assert_eq!(rig.exchange.counters()[1], ("foreign-messages", 2));

@@ -5,7 +5,7 @@ use espbench_model::sample::{Fate, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::{Exchange, MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Publish, SubAck, Version};
+use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, Publish, PublishAck, SubAck, Version};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ struct World {
 }
 
 impl World {
-    fn received(&mut self, side: Side, packet: &Packet<'_>) {
+    fn received(&mut self, side: Side, packet: &ControlPacket<'_>) {
         let mut buf = [0; 128];
         if let Ok(len) = packet.emit(self.version, &mut buf) {
             self.exchange.handle(self.now, side, MqttInput::Received(&buf[..len]));
@@ -72,18 +72,18 @@ impl World {
             Op::ConnAck { session, receive_maximum } => {
                 let ack =
                     ConnAck { session_present: session, receive_maximum, ..ConnAck::ACCEPTED };
-                self.received(side, &Packet::ConnAck(ack));
+                self.received(side, &ControlPacket::ConnAck(ack));
             }
             Op::SubAck(code) => {
-                self.received(side, &Packet::SubAck(SubAck { id: 1, codes: &[code] }));
+                self.received(side, &ControlPacket::SubAck(SubAck { id: 1, codes: &[code] }));
             }
             Op::Ack { kind, id, reason } => {
-                let ack = Ack { id, reason };
+                let ack = PublishAck { id, reason };
                 let packet = match kind {
-                    4 => Packet::PubAck(ack),
-                    5 => Packet::PubRec(ack),
-                    6 => Packet::PubRel(ack),
-                    _ => Packet::PubComp(ack),
+                    4 => ControlPacket::PubAck(ack),
+                    5 => ControlPacket::PubRec(ack),
+                    6 => ControlPacket::PubRel(ack),
+                    _ => ControlPacket::PubComp(ack),
                 };
                 self.received(side, &packet);
             }
@@ -92,9 +92,9 @@ impl World {
                 espbench_proto::node::mqtt::payload::fill(&mut body, seq, self.now);
                 let payload = &body[..len];
                 let packet = Publish { dup: false, qos, retain: false, topic: "t", id, payload };
-                self.received(side, &Packet::Publish(packet));
+                self.received(side, &ControlPacket::Publish(packet));
             }
-            Op::Pong => self.received(side, &Packet::PingResp),
+            Op::Pong => self.received(side, &ControlPacket::PingResp),
             Op::Poll { room } => {
                 self.drain(side, room);
             }
@@ -143,10 +143,10 @@ proptest! {
         for side in Side::BOTH {
             world.exchange.handle(world.now, side, MqttInput::Connected);
             world.drain(side, 600);
-            world.received(side, &Packet::ConnAck(ConnAck::ACCEPTED));
+            world.received(side, &ControlPacket::ConnAck(ConnAck::ACCEPTED));
             world.drain(side, 600);
         }
-        world.received(Side::Subscriber, &Packet::SubAck(SubAck { id: 1, codes: &[2] }));
+        world.received(Side::Subscriber, &ControlPacket::SubAck(SubAck { id: 1, codes: &[2] }));
         for (publisher, op) in &ops {
             let side = if *publisher { Side::Publisher } else { Side::Subscriber };
             world.step(side, op);

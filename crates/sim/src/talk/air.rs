@@ -10,7 +10,7 @@ use super::pool::{FrameOrigin, FramePool, Handle};
 use super::queue::{FleetEvent, FleetEventKind, Queue};
 use super::station::{IdealRadio, TxState};
 use alloc::vec::Vec;
-use esp_now::node::{Frame, Input};
+use esp_now::node::{Input, ReceivedFrame};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 
@@ -262,7 +262,7 @@ impl<D: DeviceModel, W: Watch> Fleet<D, W> {
 
     fn hand_over(&mut self, node: NodeId, handle: Handle, rssi: i8) -> Result<(), Stuck> {
         let frame = self.pool.get(handle);
-        let input = Frame {
+        let input = ReceivedFrame {
             data: &frame.data,
             transmitter: frame.from,
             receiver: frame.to,

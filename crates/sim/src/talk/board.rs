@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 use core::time::Duration;
-use esp_now::node::board::{Board, Boot, Download, Key, Slot, Work};
+use esp_now::node::board::{Board, Boot, CpuWork, Download, NvsKey, Slot};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
@@ -42,12 +42,12 @@ pub struct Costs(CostModel);
 #[derive(Clone)]
 enum CostModel {
     Chip(ChipCosts),
-    Function(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>),
+    Function(Arc<dyn Fn(CpuWork, Instant) -> u64 + Send + Sync>),
 }
 
 impl Costs {
     /// Takes costs, in nanoseconds, from a function.
-    pub fn new(cost_ns: impl Fn(Work, Instant) -> u64 + Send + Sync + 'static) -> Self {
+    pub fn new(cost_ns: impl Fn(CpuWork, Instant) -> u64 + Send + Sync + 'static) -> Self {
         Self(CostModel::Function(Arc::new(cost_ns)))
     }
 
@@ -57,7 +57,7 @@ impl Costs {
     }
 
     #[inline]
-    fn ns(&mut self, work: Work, from: Instant) -> u64 {
+    fn ns(&mut self, work: CpuWork, from: Instant) -> u64 {
         match &mut self.0 {
             CostModel::Chip(chip) => chip.ns(work, from.as_nanos()),
             CostModel::Function(said) => said(work, from),
@@ -71,8 +71,8 @@ impl Default for Costs {
     }
 }
 
-impl From<fn(Work) -> Duration> for Costs {
-    fn from(cost: fn(Work) -> Duration) -> Self {
+impl From<fn(CpuWork) -> Duration> for Costs {
+    fn from(cost: fn(CpuWork) -> Duration) -> Self {
         Self::new(move |work, _| cost(work).as_nanos() as u64)
     }
 }
@@ -144,7 +144,7 @@ pub struct MemoryBoard {
 
 /// Returns no time, whatever the work.
 #[must_use]
-pub const fn free(_: Work) -> Duration {
+pub const fn free(_: CpuWork) -> Duration {
     Duration::ZERO
 }
 
@@ -236,10 +236,10 @@ impl Board for MemoryBoard {
     }
 
     #[inline]
-    fn cost_ns(&mut self, work: Work) -> u64 {
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
         let from = self.busy.max(self.now);
         let cost_ns = match (work, &mut self.line) {
-            (Work::Print { bytes }, Some(line)) => line.print(from, bytes).as_nanos() as u64,
+            (CpuWork::Print { bytes }, Some(line)) => line.print(from, bytes).as_nanos() as u64,
             _ => self.costs.ns(work, from),
         };
         self.busy = from.after_nanos(cost_ns);
@@ -283,21 +283,21 @@ impl Board for MemoryBoard {
         possible
     }
 
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let value = self.stored.get(&(key as u8))?;
         let len = value.len().min(out.len());
         out[..len].copy_from_slice(&value[..len]);
         Some(len)
     }
 
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         if !self.broken {
             self.stored.insert(key as u8, value.into());
         }
         !self.broken
     }
 
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: NvsKey) {
         self.stored.remove(&(key as u8));
     }
 
@@ -356,13 +356,13 @@ mod tests {
     #[test]
     fn values_outlive_a_reset_and_broken_flash_says_so() {
         let mut board = MemoryBoard::new(1, NodeId(0));
-        assert!(board.save(Key::Wifi, b"ssid"));
+        assert!(board.save(NvsKey::Wifi, b"ssid"));
         board.reset(SOFTWARE);
         assert_eq!(board.started(), Boot { count: 2, reason: 3, crash: false });
         let mut out = [0; 2];
-        assert_eq!((board.load(Key::Wifi, &mut out), &out), (Some(2), b"ss"));
-        board.forget(Key::Wifi);
-        assert_eq!(board.load(Key::Wifi, &mut out), None);
+        assert_eq!((board.load(NvsKey::Wifi, &mut out), &out), (Some(2), b"ss"));
+        board.forget(NvsKey::Wifi);
+        assert_eq!(board.load(NvsKey::Wifi, &mut out), None);
         assert!(!board.erase(SLOT_SIZE + 1) && !board.read(Slot::Spare, SLOT_SIZE, &mut out));
         assert!(!board.fetch("http://here/image"));
         let image = FirmwareImage::synthetic(352, "1", 1);
@@ -370,6 +370,6 @@ mod tests {
         assert!(board.fetch("http://here/image") && board.holds(Slot::Spare, &image));
         assert_eq!(board.download(), Download::Complete);
         board.broken = true;
-        assert!(!board.save(Key::Wifi, b"") && !board.erase(1) && !board.write(0, b""));
+        assert!(!board.save(NvsKey::Wifi, b"") && !board.erase(1) && !board.write(0, b""));
     }
 }

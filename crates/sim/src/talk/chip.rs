@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::time::Duration;
-use esp_now::node::board::Work;
+use esp_now::node::board::CpuWork;
 
 /// How long the code of a frame's way stays in the cache of the flash while the console and timers
 /// run: an assumption. Between two pings it stays, between two commands it does not.
@@ -73,20 +73,20 @@ pub(crate) struct WorkRates {
 impl WorkRates {
     /// Returns the nanoseconds of work whose code is in the cache.
     #[inline]
-    const fn ns(&self, work: Work) -> u64 {
+    const fn ns(&self, work: CpuWork) -> u64 {
         match work {
-            Work::Receive { bytes } => self.receive.ns(bytes),
-            Work::Dispatch { bytes } => self.dispatch.ns(bytes),
-            Work::Transmit { bytes } => self.transmit.ns(bytes),
-            Work::Seal { bytes } => self.seal.ns(bytes),
-            Work::Open { bytes } => self.open.ns(bytes),
-            Work::KeyPair => self.key_pair.ns(0),
-            Work::SharedSecret => self.shared_secret.ns(0),
-            Work::Hash { bytes } => self.hash.ns(bytes),
-            Work::Erase { bytes } => self.erase.ns(bytes),
-            Work::Write { bytes } => self.write.ns(bytes),
-            Work::Read { bytes } => self.read.ns(bytes),
-            Work::Print { .. } => 0,
+            CpuWork::Receive { bytes } => self.receive.ns(bytes),
+            CpuWork::Dispatch { bytes } => self.dispatch.ns(bytes),
+            CpuWork::Transmit { bytes } => self.transmit.ns(bytes),
+            CpuWork::Seal { bytes } => self.seal.ns(bytes),
+            CpuWork::Open { bytes } => self.open.ns(bytes),
+            CpuWork::KeyPair => self.key_pair.ns(0),
+            CpuWork::SharedSecret => self.shared_secret.ns(0),
+            CpuWork::Hash { bytes } => self.hash.ns(bytes),
+            CpuWork::Erase { bytes } => self.erase.ns(bytes),
+            CpuWork::Write { bytes } => self.write.ns(bytes),
+            CpuWork::Read { bytes } => self.read.ns(bytes),
+            CpuWork::Print { .. } => 0,
         }
     }
 }
@@ -107,7 +107,7 @@ impl ChipCosts {
 
     /// Returns the nanoseconds of work that begins at `now`.
     #[inline]
-    pub(crate) fn ns(&mut self, work: Work, now: u64) -> u64 {
+    pub(crate) fn ns(&mut self, work: CpuWork, now: u64) -> u64 {
         let rates = &*self.rates;
         let cold = rates.cold_ns > 0 && self.cache.is_cold(work, now);
         rates.ns(work) + if cold { rates.cold_ns } else { 0 }
@@ -127,13 +127,13 @@ struct Cache {
 impl Cache {
     /// Tells whether the code of this work must be fetched first.
     #[inline]
-    const fn is_cold(&mut self, work: Work, now: u64) -> bool {
+    const fn is_cold(&mut self, work: CpuWork, now: u64) -> bool {
         let part = match work {
-            Work::Receive { .. } => 0,
-            Work::Dispatch { .. } => 1,
-            Work::Transmit { .. } => 2,
+            CpuWork::Receive { .. } => 0,
+            CpuWork::Dispatch { .. } => 1,
+            CpuWork::Transmit { .. } => 2,
             // Small enough to stay, if nothing else runs: the published test of the cipher alone.
-            Work::Seal { .. } | Work::Open { .. } => {
+            CpuWork::Seal { .. } | CpuWork::Open { .. } => {
                 return !core::mem::replace(&mut self.cipher, true);
             }
             _ => return false,

@@ -7,8 +7,8 @@ use super::device_set::{DeviceHost, DeviceSet, Printed, Stuck};
 use super::medium::Medium;
 use alloc::vec::Vec;
 use core::time::Duration;
-use esp_now::node::board::{Board as _, Key};
-use esp_now::node::task::Event;
+use esp_now::node::board::{Board as _, NvsKey};
+use esp_now::node::task::EspNowEvent;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
@@ -135,7 +135,7 @@ pub trait Conversation: ConversationParts {
     }
 
     /// Returns the events that a node has told its application.
-    fn events(&self, node: NodeId) -> &[(Instant, Event)] {
+    fn events(&self, node: NodeId) -> &[(Instant, EspNowEvent)] {
         &self.device_set().member(node).events
     }
 
@@ -172,8 +172,8 @@ pub trait Conversation: ConversationParts {
         for node in nodes {
             let board = self.board_mut(node);
             // A broken board stores nothing, as its device will say.
-            let _ = board.save(Key::EncryptKey, key);
-            let _ = board.save(Key::DecryptKey, key);
+            let _ = board.save(NvsKey::EncryptKey, key);
+            let _ = board.save(NvsKey::DecryptKey, key);
         }
     }
 

@@ -4,14 +4,14 @@ use super::board::MemoryBoard;
 use alloc::boxed::Box;
 use core::fmt;
 use esp_now::node::board::Board;
-use esp_now::node::{Frame, Input, Node, Output, Payload, Read, Then};
+use esp_now::node::{Input, Node, NodeOutput, ParsedFrame, Payload, ReceivedFrame, Then};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 
 /// A device on the air, as the fleet drives it. Its clock starts at zero when it is switched on.
 ///
 /// The law: after any [`handle`](Self::handle), [`poll`](Self::poll) is called until it answers
-/// [`Output::WaitUntil`] or [`Output::Idle`].
+/// [`NodeOutput::WaitUntil`] or [`NodeOutput::Idle`].
 pub trait DeviceModel {
     /// Tells the device that something happened.
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>);
@@ -23,8 +23,8 @@ pub trait DeviceModel {
         &mut self,
         now: Instant,
         board: &mut MemoryBoard,
-        frame: &Frame<'_>,
-        read: &Read<'_>,
+        frame: &ReceivedFrame<'_>,
+        read: &ParsedFrame<'_>,
     ) -> Then {
         let _ = read;
         self.handle(now, board, Input::Frame(*frame));
@@ -40,7 +40,7 @@ pub trait DeviceModel {
     }
 
     /// Returns the device's next request. `buf` takes what is to be sent or printed.
-    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
+    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput;
 }
 
 impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: usize> DeviceModel
@@ -55,8 +55,8 @@ impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: us
         &mut self,
         now: Instant,
         board: &mut MemoryBoard,
-        frame: &Frame<'_>,
-        read: &Read<'_>,
+        frame: &ReceivedFrame<'_>,
+        read: &ParsedFrame<'_>,
     ) -> Then {
         self.hear(now, board, read, frame.rssi, frame.channel)
     }
@@ -66,7 +66,7 @@ impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: us
         self.take_data(now)
     }
 
-    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
         self.poll(now, board, buf)
     }
 }
@@ -81,8 +81,8 @@ impl<D: DeviceModel + ?Sized> DeviceModel for Box<D> {
         &mut self,
         now: Instant,
         board: &mut MemoryBoard,
-        frame: &Frame<'_>,
-        read: &Read<'_>,
+        frame: &ReceivedFrame<'_>,
+        read: &ParsedFrame<'_>,
     ) -> Then {
         (**self).hear(now, board, frame, read)
     }
@@ -92,7 +92,7 @@ impl<D: DeviceModel + ?Sized> DeviceModel for Box<D> {
         (**self).take_data(now)
     }
 
-    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
         (**self).poll(now, board, buf)
     }
 }

@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use esp_now::node::board::Board;
-use esp_now::node::task::Event;
-use esp_now::node::{Frame, Input, Output, Payload, Read, Then};
+use esp_now::node::task::EspNowEvent;
+use esp_now::node::{Input, NodeOutput, ParsedFrame, Payload, ReceivedFrame, Then};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
@@ -44,7 +44,7 @@ pub struct Stuck {
     /// Time on the clock of all.
     pub at: Instant,
     /// Output of the last poll.
-    pub last: Box<Output>,
+    pub last: Box<NodeOutput>,
 }
 
 impl fmt::Display for Stuck {
@@ -114,7 +114,7 @@ pub(crate) trait DeviceHost {
         &mut self,
         node: NodeId,
         life: u32,
-        event: Event,
+        event: EspNowEvent,
         board: &mut MemoryBoard,
     ) {
         let _ = (node, life, event, board);
@@ -143,7 +143,7 @@ pub(crate) struct DeviceSlot<D> {
     pub(crate) restart: Duration,
     pub(crate) terminal: Terminal,
     pub(crate) lines: Vec<Printed>,
-    pub(crate) events: Vec<(Instant, Event)>,
+    pub(crate) events: Vec<(Instant, EspNowEvent)>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) data: Vec<(Instant, Mac, Vec<u8>)>,
 }
@@ -259,8 +259,8 @@ impl<D: DeviceModel> DeviceSet<D> {
         &mut self,
         out: &mut O,
         node: NodeId,
-        frame: &Frame<'_>,
-        read: &Read<'_>,
+        frame: &ReceivedFrame<'_>,
+        read: &ParsedFrame<'_>,
     ) -> Result<(), Stuck> {
         match self.with(node, |now, device, board| device.hear(now, board, frame, read)) {
             Some(Then::Poll) => return self.wake(out, node),
@@ -431,9 +431,9 @@ impl<D: DeviceModel> DeviceSet<D> {
                 return Err(Stuck { node, at: now, last: Box::new(output) });
             }
             let then = match &output {
-                &Output::WaitUntil(local) => Then::WaitUntil(local),
-                Output::Idle => Then::Idle,
-                &Output::Data { len, from, rssi, channel, then } => {
+                &NodeOutput::WaitUntil(local) => Then::WaitUntil(local),
+                NodeOutput::Idle => Then::Idle,
+                &NodeOutput::Data { len, from, rssi, channel, then } => {
                     let data = &self.buffer[..len.min(BUFFER)];
                     self.news += 1;
                     if self.keep_data {
@@ -473,7 +473,7 @@ impl<D: DeviceModel> DeviceSet<D> {
     /// Does what a device wants that has not come to rest.
     // What is rare stays out of the loop that every frame goes through.
     #[inline(never)]
-    fn obey<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, output: &Output) {
+    fn obey<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, output: &NodeOutput) {
         let buffer = core::mem::take(&mut self.buffer);
         self.obey_with(out, node, output, &buffer);
         self.buffer = buffer;
@@ -483,22 +483,22 @@ impl<D: DeviceModel> DeviceSet<D> {
         &mut self,
         out: &mut O,
         node: NodeId,
-        output: &Output,
+        output: &NodeOutput,
         buffer: &[u8],
     ) {
         let now = self.now;
         let member = &mut self.members[node.index()];
         match *output {
-            Output::Transmit { len, to } => {
+            NodeOutput::Transmit { len, to } => {
                 self.transmit(out, node, to, &buffer[..len.min(BUFFER)])
             }
-            Output::Tune(channel) => {
+            NodeOutput::Tune(channel) => {
                 member.channel = channel;
                 out.tune(node, channel);
                 out.watch().note(now, &Note::Tuned { node, channel });
             }
-            Output::Print { len } => self.print(out, node, &buffer[..len.min(BUFFER)]),
-            Output::Sample(mut sample) => {
+            NodeOutput::Print { len } => self.print(out, node, &buffer[..len.min(BUFFER)]),
+            NodeOutput::Sample(mut sample) => {
                 out.judge(node, member.zero, &mut sample);
                 self.news += 1;
                 if self.keep_samples {
@@ -506,8 +506,8 @@ impl<D: DeviceModel> DeviceSet<D> {
                 }
                 out.watch().note(now, &Note::Sample { node, sample: &sample });
             }
-            Output::Event(event) => self.event(out, node, event),
-            Output::Data { .. } | Output::WaitUntil(_) | Output::Idle => {}
+            NodeOutput::Event(event) => self.event(out, node, event),
+            NodeOutput::Data { .. } | NodeOutput::WaitUntil(_) | NodeOutput::Idle => {}
         }
     }
 
@@ -525,13 +525,13 @@ impl<D: DeviceModel> DeviceSet<D> {
         }
     }
 
-    fn event<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, event: Event) {
+    fn event<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, event: EspNowEvent) {
         self.news += 1;
         let member = &mut self.members[node.index()];
         member.events.push((self.now, event));
         out.watch().note(self.now, &Note::Event { node, event });
         out.application_event(node, member.life, event, &mut member.board);
-        if event == Event::Restart && self.switch_off(out, node, SOFTWARE) {
+        if event == EspNowEvent::Restart && self.switch_off(out, node, SOFTWARE) {
             self.switch_on(out, node);
         }
     }

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use esp_now::node::Input;
-use esp_now::node::board::Work;
+use esp_now::node::board::CpuWork;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
@@ -33,7 +33,7 @@ pub struct FleetSetup {
     /// (`CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM`, 32).
     pub tx_buffers: usize,
     /// Costs of work on every board.
-    pub costs: fn(Work) -> Duration,
+    pub costs: fn(CpuWork) -> Duration,
     /// Devices are switched on within this time, uniformly; it gives their ticks different phases.
     pub stagger: Duration,
     /// Time from a reset until the device's clock starts again. Half a second is of the size that boards

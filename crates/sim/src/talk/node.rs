@@ -9,11 +9,11 @@ use alloc::boxed::Box;
 use esp_now::node::board::{Board, Slot};
 pub use esp_now::node::device::RoomyNode as Node;
 use esp_now::node::device::Setup as Services;
-use esp_now::node::task::Settings;
+use esp_now::node::task::NodeSettings;
 use espbench_model::time::Instant;
 
 /// Makes a fleet of nodes that are all set up alike, with the services of [`Services::default`].
-pub fn fleet<W: Watch>(setup: FleetSetup, watch: W, settings: Settings) -> Fleet<Box<Node>, W> {
+pub fn fleet<W: Watch>(setup: FleetSetup, watch: W, settings: NodeSettings) -> Fleet<Box<Node>, W> {
     fleet_of(setup, watch, move |_| (settings.clone(), Services::default()))
 }
 
@@ -23,7 +23,7 @@ pub fn fleet<W: Watch>(setup: FleetSetup, watch: W, settings: Settings) -> Fleet
 pub fn fleet_of<W: Watch>(
     setup: FleetSetup,
     watch: W,
-    mut choose: impl FnMut(NodeId) -> (Settings, Services) + 'static,
+    mut choose: impl FnMut(NodeId) -> (NodeSettings, Services) + 'static,
 ) -> Fleet<Box<Node>, W> {
     let first = first_image();
     Fleet::new(setup, watch, move |birth: &Birth, board| {
@@ -42,7 +42,7 @@ pub(crate) fn start(
     birth: &Birth,
     board: &mut MemoryBoard,
     first: &FirmwareImage,
-    settings: Settings,
+    settings: NodeSettings,
     services: &Services,
 ) -> Box<Node> {
     if board.image_len(Slot::Running) == 0 {

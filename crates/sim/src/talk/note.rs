@@ -2,7 +2,7 @@
 
 use super::device::NodeId;
 use core::time::Duration;
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Sample};
 use espbench_model::time::Instant;
@@ -128,7 +128,7 @@ pub enum Note<'a> {
         /// The node.
         node: NodeId,
         /// Event that the application was told.
-        event: Event,
+        event: EspNowEvent,
     },
     /// A payload reached a node's application.
     Data {

@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 use esp_now::component::{DataType, Header};
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
@@ -89,7 +89,7 @@ pub enum TalkEvent {
     /// A command was typed.
     Typed(String),
     /// The node told its application.
-    Event(Event),
+    Event(EspNowEvent),
     /// The application got a payload.
     Data {
         /// The originator.

@@ -2,7 +2,7 @@
 
 use crate::rig::{Flights, instant, row};
 use esp_now::component::{DataType, FrameConfig};
-use esp_now::node::task::{Event, Outcome, Outgoing};
+use esp_now::node::task::{EspNowEvent, SendRequest, TransmitOutcome};
 use espbench_dot11::mac::MacCounters;
 use espbench_model::time::Duration;
 use espbench_sim::lab::run::Lab;
@@ -29,12 +29,12 @@ fn room(peer_dbm: f64) -> Lab<'static, Flights> {
 #[derive(Debug)]
 struct Fate {
     acknowledged: Vec<bool>,
-    outcome: Outcome,
+    outcome: TransmitOutcome,
 }
 
 /// One attempt of the component: those of the MAC are what is looked at.
-fn to_peer() -> Outgoing {
-    Outgoing {
+fn to_peer() -> SendRequest {
+    SendRequest {
         data_type: DataType::Data,
         dest: RECEIVER.mac(),
         config: FrameConfig::UNICAST,
@@ -52,7 +52,9 @@ fn send(lab: &mut Lab<Flights>, payload: &[u8]) -> Fate {
     lab.send(SENDER, &to_peer(), payload).unwrap();
     let most = Duration::from_secs(2);
     assert!(lab.run_till(most, |lab| lab.events(SENDER).len() > told).unwrap(), "no callback");
-    let Some(&(_, Event::Sent(outcome))) = lab.events(SENDER).last() else { panic!("no result") };
+    let Some(&(_, EspNowEvent::Sent(outcome))) = lab.events(SENDER).last() else {
+        panic!("no result")
+    };
 
     // An answer that comes after the timeout, or that nobody hears, ends later.
     lab.run_for(Duration::from_millis(1)).unwrap();
@@ -108,11 +110,12 @@ fn the_sender_of_a_frame_learns_of_it_only_by_an_ack_that_it_hears() {
         let (last, before) = acknowledged.split_last().unwrap();
         assert!(before.iter().all(|heard| !heard), "{acknowledged:?}");
         assert!(*last || acknowledged.len() == ATTEMPTS, "{acknowledged:?}");
-        let told = if *last { Outcome::Done { attempts: 1 } } else { Outcome::Failed };
+        let told =
+            if *last { TransmitOutcome::Done { attempts: 1 } } else { TransmitOutcome::Failed };
         assert_eq!(*outcome, told, "{acknowledged:?}");
     }
     let tries = |wanted: &dyn Fn(&Fate) -> bool| fates.iter().filter(|it| wanted(it)).count();
-    let done = |it: &Fate| it.outcome != Outcome::Failed;
+    let done = |it: &Fate| it.outcome != TransmitOutcome::Failed;
     let [at_once, later, never] = [
         tries(&|it| done(it) && it.acknowledged.len() == 1),
         tries(&|it| done(it) && it.acknowledged.len() > 1),
@@ -126,7 +129,7 @@ fn a_frame_whose_every_ack_is_lost_is_given_up_though_it_was_received() {
     let mut lab = room(-120.0);
     let fate = send(&mut lab, b"it is there");
     assert_eq!(fate.acknowledged, [false; ATTEMPTS]);
-    assert_eq!(fate.outcome, Outcome::Failed);
+    assert_eq!(fate.outcome, TransmitOutcome::Failed);
     assert!(lab.mac_counters(RECEIVER.0.into()).duplicates > 0);
     // The node's own filter had nothing to do: the MAC suppressed all repetitions.
     assert_eq!((lab.counters(RECEIVER).received, lab.counters(RECEIVER).duplicate), (1, 0));
@@ -147,7 +150,7 @@ fn a_frame_that_nobody_can_read_is_given_up_and_not_received() {
         flights.iter().all(|it| it.what == AirtimeKind::Data && (it.heard, it.noise) == (0, 1))
     );
     let (_, told) = lab.events(SENDER).last().unwrap();
-    assert_eq!(*told, Event::Sent(Outcome::Failed));
+    assert_eq!(*told, EspNowEvent::Sent(TransmitOutcome::Failed));
     let peer = lab.mac_counters(RECEIVER.0.into());
     assert_eq!((peer.received, peer.duplicates, peer.acks), (0, 0, 0));
 }

@@ -1,6 +1,6 @@
 //! Rooms made by hand.
 
-use esp_now::node::task::Settings;
+use esp_now::node::task::NodeSettings;
 use esp_now::node::tick::Tick;
 use espbench_dot11::radio::RadioChip;
 use espbench_model::time::{Duration, Instant};
@@ -33,7 +33,7 @@ pub fn micros(us: u64) -> Cost {
 
 pub fn device(profile: &Arc<Profile>, x: f64) -> Device {
     Device {
-        settings: Settings { tick: Tick::from_hz(profile.tick_hz), ..Settings::default() },
+        settings: NodeSettings { tick: Tick::from_hz(profile.tick_hz), ..NodeSettings::default() },
         ..Device::new("devices", profile.clone(), Point { x, ..Point::default() })
     }
 }

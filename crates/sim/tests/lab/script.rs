@@ -73,9 +73,9 @@ fn a_key_an_image_and_an_address_to_download_from_are_put_on_boards() {
                   node0> ota -f 500\nwait until node0 prints \"info, num: \" max 1min";
     play(&mut lab, script).unwrap_or_else(|failed| panic!("{failed}\n{}", lab.watch));
     let key = |lab: &mut Lab<Transcript>, node: u16| {
-        use esp_now::node::board::{Board as _, Key};
+        use esp_now::node::board::{Board as _, NvsKey};
         let mut out = [0; 32];
-        lab.board_mut(NodeId(node)).load(Key::EncryptKey, &mut out).map(|_| out)
+        lab.board_mut(NodeId(node)).load(NvsKey::EncryptKey, &mut out).map(|_| out)
     };
     let (none, one, other) = (key(&mut lab, 0), key(&mut lab, 1), key(&mut lab, 2));
     assert!(none.is_none() && one.is_some() && one == other);

@@ -2,7 +2,7 @@
 
 use crate::rig::{Flights, instant, micros, row, says};
 use esp_now::component::{DataType, FrameConfig};
-use esp_now::node::task::Outgoing;
+use esp_now::node::task::SendRequest;
 use espbench_dot11::mac::MacCounters;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
@@ -25,7 +25,7 @@ fn listening(mut scene: Scene) -> Lab<'static> {
 
 /// These nodes broadcast as fast as they can, for so long.
 fn busy(lab: &mut Lab, senders: &[u16], time: Duration) {
-    let out = Outgoing {
+    let out = SendRequest {
         data_type: DataType::Data,
         dest: Mac::BROADCAST,
         config: FrameConfig { copies: 1, ..FrameConfig::default() },

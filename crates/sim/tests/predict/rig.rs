@@ -1,6 +1,6 @@
 //! A room in which all hear each other well, and what is counted of its messages.
 
-use esp_now::node::print::Level;
+use esp_now::node::print::LogLevel;
 use espbench_dot11::radio::{RadioChip, WifiMode};
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::workload::EspNowCast;
@@ -26,7 +26,7 @@ pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
             _ => Point { x: 100.0 * angle.cos(), y: 100.0 * angle.sin(), z: 0.0 },
         };
         let group = if number == 0 { "listener" } else { "sender" };
-        Device { mode, log: Level::None, ..Device::new(group, Arc::clone(&profile), at) }
+        Device { mode, log: LogLevel::None, ..Device::new(group, Arc::clone(&profile), at) }
     };
     let environment = Environment {
         name: "test".into(),

@@ -1,7 +1,7 @@
 //! Frames over three hops: node0 - node1 - node2 - node3, where only neighbours hear each other.
 
 use crate::rig::{Talk, plays, settings, talk_with};
-use esp_now::node::task::{Event, Settings};
+use esp_now::node::task::{EspNowEvent, NodeSettings};
 use espbench_dot11::random::Chance;
 use espbench_sim::talk::{Conversation as _, Medium, NodeId};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 fn chain(loss: u32, forward: bool, rssi: i8) -> Talk {
     let nodes = [0, 1, 2, 3].map(NodeId);
     let medium = Medium { loss: Chance::percent(loss), ..Medium::chain(&nodes, rssi) };
-    talk_with(4, medium, move |_| Settings { forward, ..settings() })
+    talk_with(4, medium, move |_| NodeSettings { forward, ..settings() })
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn control_frames_go_over_three_hops() {
         plays(&mut fleet, &script);
         let reached = |node: &NodeId| {
             let mut events = fleet.events(*node).iter();
-            events.any(|(_, event)| matches!(event, Event::Control { value: 1, .. }))
+            events.any(|(_, event)| matches!(event, EspNowEvent::Control { value: 1, .. }))
         };
         let reached: Vec<String> =
             fleet.nodes().skip(1).filter(reached).map(|node| node.to_string()).collect();

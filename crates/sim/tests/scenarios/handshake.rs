@@ -5,7 +5,7 @@
 //! would do; who has the key ignores it.
 
 use crate::rig::{KEY, LOSSES, Talk, frames, last, now, plays, seconds, talk_with_key};
-use esp_now::node::board::{Board, Key};
+use esp_now::node::board::{Board, NvsKey};
 use espbench_sim::talk::Conversation as _;
 use std::fmt::Write as _;
 
@@ -51,6 +51,6 @@ fn have_the_key(fleet: &mut Talk) -> usize {
         let mut out = [0; 32];
         fleet.board_mut(node).load(key, &mut out) == Some(32) && out == KEY
     };
-    let mut both = |node: &_| holds(*node, Key::EncryptKey) && holds(*node, Key::DecryptKey);
+    let mut both = |node: &_| holds(*node, NvsKey::EncryptKey) && holds(*node, NvsKey::DecryptKey);
     nodes.iter().filter(|node| both(node)).count()
 }

@@ -7,7 +7,7 @@
 
 use crate::rig::{LOSSES, Talk, frames, last, now, plays, seconds, talk};
 use esp_now::node::board::Slot;
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Duration;
 use espbench_sim::talk::{Conversation as _, FirmwareImage, NodeId};
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ fn job(fleet: &mut Talk, reset: Option<NodeId>, row: &mut String) {
 fn count_upgraded(fleet: &mut Talk, image: &FirmwareImage) -> usize {
     fleet.run_for(Duration::from_secs(1)).unwrap();
     for node in fleet.nodes().skip(1) {
-        let finished = fleet.events(node).iter().any(|(_, e)| *e == Event::UpgradeFinished);
+        let finished = fleet.events(node).iter().any(|(_, e)| *e == EspNowEvent::UpgradeFinished);
         let ready = fleet.board(node).next_boot() == Slot::Spare;
         assert_eq!(finished, ready, "{node} starts the image if and only if it is complete");
         assert!(!ready || fleet.board(node).holds(Slot::Spare, image), "{node} has every byte");

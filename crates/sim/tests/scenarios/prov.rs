@@ -1,7 +1,7 @@
 //! Wi-Fi credentials from one device to another.
 
 use crate::rig::{LOSSES, last, now, plays, seconds, talk};
-use esp_now::node::board::{Board, Key};
+use esp_now::node::board::{Board, NvsKey};
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ fn credentials_reach_who_asks_for_them() {
             let time = now(&fleet);
             for node in 1..=devices {
                 let mut out = [0; 96];
-                let stored = fleet.board_mut(NodeId(node)).load(Key::Wifi, &mut out);
+                let stored = fleet.board_mut(NodeId(node)).load(NvsKey::Wifi, &mut out);
                 let text = String::from_utf8_lossy(&out[..stored.unwrap_or(0)]).into_owned();
                 assert!(text.starts_with("a_network") && text.contains("a_password"), "{text:?}");
             }

@@ -1,8 +1,8 @@
 //! Fleets for scenarios, and what is read of their consoles.
 
-use esp_now::node::board::{Board, Key};
+use esp_now::node::board::{Board, NvsKey};
 use esp_now::node::device;
-use esp_now::node::task::{Encrypt, Settings};
+use esp_now::node::task::{Encrypt, NodeSettings};
 use esp_now::node::tick::Tick;
 use espbench_dot11::random::Chance;
 use espbench_model::time::{Duration, Instant};
@@ -19,8 +19,8 @@ pub const KEY: [u8; 32] = *b"a key of thirty-two bytes, so so";
 pub const LOSSES: [u32; 3] = [0, 5, 30];
 
 /// As in the `solution` example: a tick of 1 kHz.
-pub fn settings() -> Settings {
-    Settings { tick: Tick::from_hz(1000), ..Settings::default() }
+pub fn settings() -> NodeSettings {
+    NodeSettings { tick: Tick::from_hz(1000), ..NodeSettings::default() }
 }
 
 /// So many nodes on a medium that loses so much.
@@ -31,7 +31,7 @@ pub fn talk(nodes: usize, loss: u32) -> Talk {
 pub fn talk_with(
     nodes: usize,
     medium: Medium,
-    settings: impl Fn(NodeId) -> Settings + 'static,
+    settings: impl Fn(NodeId) -> NodeSettings + 'static,
 ) -> Talk {
     let setup = FleetSetup { medium, stagger: Duration::from_millis(100), ..FleetSetup::default() };
     let watch = Transcript::new(TalkFilter { events: true, ..TalkFilter::TALK });
@@ -43,9 +43,9 @@ pub fn talk_with(
 /// Nodes that can encrypt, of which node0 has a key to hand out.
 pub fn talk_with_key(nodes: usize, loss: u32) -> Talk {
     let encrypt = Encrypt { enabled: true, ..Encrypt::default() };
-    let settings = move |_| Settings { encrypt, ..settings() };
+    let settings = move |_| NodeSettings { encrypt, ..settings() };
     let mut fleet = talk_with(nodes, Medium::lossy(Chance::percent(loss)), settings);
-    fleet.board_mut(NodeId(0)).save(Key::EncryptKey, &KEY);
+    fleet.board_mut(NodeId(0)).save(NvsKey::EncryptKey, &KEY);
     fleet
 }
 

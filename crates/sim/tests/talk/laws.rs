@@ -1,8 +1,8 @@
 //! Runs repeat, time goes on, devices are reset.
 
 use crate::toys::{Console, Talker, one_talks};
-use esp_now::node::board::{Board, Key, Slot};
-use esp_now::node::{Input, Output};
+use esp_now::node::board::{Board, NvsKey, Slot};
+use esp_now::node::{Input, NodeOutput};
 use espbench_dot11::random::Chance;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -42,14 +42,14 @@ fn one_more_node_does_not_change_what_the_others_draw() {
 }
 
 /// Asks for the same again and again.
-struct Restless(Output);
+struct Restless(NodeOutput);
 
 impl DeviceModel for Restless {
     fn handle(&mut self, _: Instant, _: &mut dyn Board, _: Input<'_>) {}
 
-    fn poll(&mut self, now: Instant, _: &mut dyn Board, _: &mut [u8]) -> Output {
+    fn poll(&mut self, now: Instant, _: &mut dyn Board, _: &mut [u8]) -> NodeOutput {
         match self.0 {
-            Output::WaitUntil(_) => Output::WaitUntil(now),
+            NodeOutput::WaitUntil(_) => NodeOutput::WaitUntil(now),
             wanted => wanted,
         }
     }
@@ -58,12 +58,12 @@ impl DeviceModel for Restless {
 #[test]
 fn a_device_that_never_waits_is_named() {
     for wanted in [
-        Output::Tune(1),
-        Output::WaitUntil(Instant::ZERO),
-        Output::Transmit { len: 1, to: Mac::ZERO },
+        NodeOutput::Tune(1),
+        NodeOutput::WaitUntil(Instant::ZERO),
+        NodeOutput::Transmit { len: 1, to: Mac::ZERO },
     ] {
         let mut fleet = Fleet::new(FleetSetup::default(), (), move |birth, _| {
-            Restless(if birth.node == NodeId(2) { wanted } else { Output::Idle })
+            Restless(if birth.node == NodeId(2) { wanted } else { NodeOutput::Idle })
         });
         fleet.add_many(3);
         let stuck = fleet.run_for(Duration::from_secs(1)).unwrap_err();
@@ -101,8 +101,8 @@ struct Counting;
 
 impl DeviceModel for Counting {
     fn handle(&mut self, _: Instant, _: &mut dyn Board, _: Input<'_>) {}
-    fn poll(&mut self, _: Instant, _: &mut dyn Board, _: &mut [u8]) -> Output {
-        Output::Idle
+    fn poll(&mut self, _: Instant, _: &mut dyn Board, _: &mut [u8]) -> NodeOutput {
+        NodeOutput::Idle
     }
 }
 
@@ -110,8 +110,8 @@ impl DeviceModel for Counting {
 fn what_is_on_the_board_outlives_a_reset() {
     let mut fleet = Fleet::new(FleetSetup::default(), (), |_, board| {
         let mut count = [0];
-        board.load(Key::Upgrade, &mut count);
-        board.save(Key::Upgrade, &[count[0] + 1]);
+        board.load(NvsKey::Upgrade, &mut count);
+        board.save(NvsKey::Upgrade, &[count[0] + 1]);
         board.boot(Slot::Spare);
         Counting
     });
@@ -122,7 +122,7 @@ fn what_is_on_the_board_outlives_a_reset() {
     for starts in 1..4 {
         fleet.run_for(Duration::from_secs(1)).unwrap();
         let mut count = [0];
-        fleet.board_mut(node).load(Key::Upgrade, &mut count);
+        fleet.board_mut(node).load(NvsKey::Upgrade, &mut count);
         assert_eq!(count, [starts]);
         let running = if starts % 2 == 1 { &old } else { &new };
         assert!(fleet.board(node).holds(Slot::Running, running));

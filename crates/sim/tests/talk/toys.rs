@@ -1,8 +1,8 @@
 //! Devices that do one thing.
 
 use esp_now::node::board::Board;
-use esp_now::node::task::Event;
-use esp_now::node::{Input, Output};
+use esp_now::node::task::EspNowEvent;
+use esp_now::node::{Input, NodeOutput};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use espbench_sim::talk::transcript::TalkFilter;
@@ -35,17 +35,17 @@ impl DeviceModel for Talker {
         }
     }
 
-    fn poll(&mut self, _: Instant, _: &mut dyn Board, buf: &mut [u8]) -> Output {
+    fn poll(&mut self, _: Instant, _: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
         if let Some(channel) = self.tune.take() {
-            return Output::Tune(channel);
+            return NodeOutput::Tune(channel);
         }
         if self.busy && !self.burst {
-            return Output::Idle;
+            return NodeOutput::Idle;
         }
-        let Some((to, data)) = self.to_send.pop_front() else { return Output::Idle };
+        let Some((to, data)) = self.to_send.pop_front() else { return NodeOutput::Idle };
         buf[..data.len()].copy_from_slice(&data);
         self.busy = true;
-        Output::Transmit { len: data.len(), to }
+        NodeOutput::Transmit { len: data.len(), to }
     }
 }
 
@@ -139,10 +139,10 @@ impl DeviceModel for Console {
         }
     }
 
-    fn poll(&mut self, now: Instant, _: &mut dyn Board, buf: &mut [u8]) -> Output {
+    fn poll(&mut self, now: Instant, _: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
         if self.restart {
             self.restart = false;
-            return Output::Event(Event::Restart);
+            return NodeOutput::Event(EspNowEvent::Restart);
         }
         if self.stage == 0 {
             self.put("\x1b[6n\0");
@@ -158,9 +158,9 @@ impl DeviceModel for Console {
             *place = self.out.pop_front().unwrap();
         }
         match (&self.timer, len) {
-            (_, 1..) => Output::Print { len },
-            (Some((at, _)), _) => Output::WaitUntil(*at),
-            _ => Output::Idle,
+            (_, 1..) => NodeOutput::Print { len },
+            (Some((at, _)), _) => NodeOutput::WaitUntil(*at),
+            _ => NodeOutput::Idle,
         }
     }
 }

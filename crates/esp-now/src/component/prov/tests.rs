@@ -1,5 +1,5 @@
 use super::*;
-use crate::component::Release;
+use crate::component::ComponentRelease;
 use proptest::prelude::*;
 use std::format;
 use std::string::ToString;
@@ -41,7 +41,7 @@ fn lengths_follow_esp_idf() {
         assert_eq!(buf.iter().position(|&b| b == 0x77), Some(1 + token), "{idf:?}");
         assert_eq!(ProvMessage::Device(ProvDevice::default()).emit(&mut buf, on(idf)), Some(len));
     }
-    let v2 = Compat { release: Release::Head, ..on(Idf::V5_4) };
+    let v2 = Compat { release: ComponentRelease::Head, ..on(Idf::V5_4) };
     assert!(wifi_len(on(Idf::V5_4)) > on(Idf::V5_4).data_max(), "not with ESP-NOW v1.0");
     assert!(wifi_len(v2) < v2.data_max());
 }

@@ -3,14 +3,14 @@
 mod parsing;
 mod sessions;
 
-use super::args::Args;
+use super::args::ParsedArgs;
 use super::command::*;
 use super::words::Words;
 use super::*;
 use crate::component::Idf;
-use crate::node::board::{BareBoard, Board, HeapInfo, Key};
+use crate::node::board::{BareBoard, Board, HeapInfo, NvsKey};
 use crate::node::print::UART_RING;
-use crate::node::task::{Event, Settings, Shared, Step};
+use crate::node::task::{EspNowEvent, NodeSettings, Shared, TaskStep};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use proptest::prelude::*;
@@ -36,16 +36,16 @@ impl Board for Store {
     fn random(&mut self, out: &mut [u8]) {
         self.0.random(out);
     }
-    fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, _: NvsKey, _: &mut [u8]) -> Option<usize> {
         None
     }
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
-        assert_eq!(key, Key::Wifi);
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
+        assert_eq!(key, NvsKey::Wifi);
         self.1 = Some(value.to_vec());
         true
     }
-    fn forget(&mut self, key: Key) {
-        if key == Key::Wifi {
+    fn forget(&mut self, key: NvsKey) {
+        if key == NvsKey::Wifi {
             self.1 = None;
         }
     }
@@ -59,7 +59,7 @@ impl Board for Store {
 
 impl Desk {
     fn new(idf: Idf) -> Self {
-        let mut settings = Settings::default();
+        let mut settings = NodeSettings::default();
         settings.compat.idf = idf;
         Self {
             now: Instant::ZERO + Duration::from_secs(1),
@@ -91,10 +91,10 @@ impl Desk {
             }
             let result = match parse(console.line()) {
                 Ok(command) => {
-                    Some(local.execute(&mut cx, &command).unwrap_or(Err(Error::NotFound)))
+                    Some(local.execute(&mut cx, &command).unwrap_or(Err(EspError::NotFound)))
                 }
                 Err(error) => {
-                    reject(&mut cx, Origin::Uart, &error);
+                    reject(&mut cx, CommandSource::Uart, &error);
                     None
                 }
             };

@@ -90,11 +90,11 @@ fn the_documents_commands_to_others() {
             with(line, |_| ());
         });
     }
-    let find = |ms| OtaArgs { download: None, find_ms: ms, send: None };
+    let find = |ms| OtaOptions { download: None, find_ms: ms, send: None };
     with("ota -f 3000", |it| assert_eq!(it, Command::Ota(find(Some(3000)))));
     with("ota -d http://192.168.0.6:8070/Resp.bin", |it| {
         let download = Some(&b"http://192.168.0.6:8070/Resp.bin"[..]);
-        assert_eq!(it, Command::Ota(OtaArgs { download, ..find(None) }));
+        assert_eq!(it, Command::Ota(OtaOptions { download, ..find(None) }));
     });
     for text in [
         "ota -s 24:0a:c4:00:00:01,24:0a:c4:00:00:02,",
@@ -103,7 +103,7 @@ fn the_documents_commands_to_others() {
         "security -s 24:0a:c4:00:00:01.nonsense.24:0a:c4:00:00:02",
     ] {
         with(text, |it| match it {
-            Command::Ota(OtaArgs { send: Some(list), .. })
+            Command::Ota(OtaOptions { send: Some(list), .. })
             | Command::Security(SecurityArgs { send: Some(list), .. }) => {
                 assert_eq!(list.iter().collect::<Vec<_>>(), [ME, PEER]);
             }
@@ -125,7 +125,7 @@ fn the_documents_settings() {
     });
     with("log -m espnow -l warn", |it| {
         let Command::Log(it) = it else { panic!("{it:?}") };
-        assert_eq!((it.mode, it.level), (Some(Some(Sink::Espnow)), Some(Some(Level::Warn))));
+        assert_eq!((it.mode, it.level), (Some(Some(Sink::Espnow)), Some(Some(LogLevel::Warn))));
     });
     with("control -c 0x201 -t 1 -v 1 --broadcast 0 --forward_ttl 33 -r -40 -aC", |it| {
         let Command::Control(it) = it else { panic!("{it:?}") };
@@ -258,7 +258,7 @@ proptest! {
             std::format!("{}0b{:b}", if n < 0 { "-" } else { "" }, i64::from(n).abs()),
         ];
         for form in forms {
-            let args = Args::read(spec, &[b"-c", form.as_bytes()]).unwrap();
+            let args = ParsedArgs::read(spec, &[b"-c", form.as_bytes()]).unwrap();
             prop_assert_eq!(args.int("count"), Some(n), "{}", form);
         }
     }

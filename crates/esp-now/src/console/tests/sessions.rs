@@ -33,7 +33,7 @@ fn a_session_with_a_host_that_answers_r() {
     let out = desk.run("restart -i");
     assert_eq!(out, "I (1305) restart_func: num: 1, reason: 1, crash: 0\r\n");
     assert_eq!(desk.run("restart"), "I (1407) restart_func: Restarting\r\n");
-    assert_eq!(desk.shared.take_event(), Some(Event::Restart));
+    assert_eq!(desk.shared.take_event(), Some(EspNowEvent::Restart));
     // Ctrl-C and Ctrl-U.
     assert_eq!(desk.after(1, b"garbage"), "garbage");
     assert_eq!(desk.after(40, b"\x15"), "\r\x1b[0Kesp32c3> \r\x1b[9C");
@@ -73,7 +73,7 @@ fn bytes_wait_while_a_command_runs() {
     assert_eq!(console.line(), b"version");
     console.receive(&[b'x'; 300]);
     assert_eq!((console.run(&mut cx), console.dropped()), (Ready::Line, 45), "256 places");
-    console.finished(&mut cx, Err(Error::Fail));
+    console.finished(&mut cx, Err(EspError::Fail));
     assert_eq!(console.run(&mut cx), Ready::Busy, "what is printed has to be taken in between");
     let out = desk.printed() + &desk.after(0, b"");
     assert!(out.contains("non-zero error code: 0xffffffff (ESP_FAIL)\r\n\x1b[6n\0esp32c3> xxx"));
@@ -114,7 +114,7 @@ fn settings_are_kept_and_told() {
         (stored.len(), &stored[..4], &stored[32..39]),
         (96, &b"net\0"[..], &b"secret\0"[..])
     );
-    assert_eq!(desk.shared.take_event(), Some(Event::Connect));
+    assert_eq!(desk.shared.take_event(), Some(EspNowEvent::Connect));
     assert_eq!((desk.shared.air.channel, desk.shared.air.country.count), (6, 11), "read once");
     says(&mut desk, "wifi_config -c 15", "error code: 0x102 (ESP_ERR_INVALID_ARG)");
     says(&mut desk, "espnow_config -p 15 -t 84", "");
@@ -122,7 +122,7 @@ fn settings_are_kept_and_told() {
     says(&mut desk, "espnow_config -i", "iperf_cmd: Maximum transmitting power: 84\r\n");
     says(&mut desk, "espnow_config -r 3", "iperf_cmd: Loss rate config value");
     says(&mut desk, "log -m espnow -l warn -i", "uart: INFO, espnow: WARN, flash: NONE");
-    assert_eq!(desk.shared.print.remote, Level::Warn);
+    assert_eq!(desk.shared.print.remote, LogLevel::Warn);
     says(&mut desk, "log -f size", "The flash partition that stores the log size: 0");
     says(
         &mut desk,
@@ -132,7 +132,7 @@ fn settings_are_kept_and_told() {
     says(&mut desk, "gpio -s 4 -l 1", "Set gpio num: 4, level: 1");
     assert_eq!(desk.board.2, Some((4, true)));
     says(&mut desk, "reset", "reset_func: Restarting");
-    assert_eq!((desk.board.1.take(), desk.shared.take_event()), (None, Some(Event::Restart)));
+    assert_eq!((desk.board.1.take(), desk.shared.take_event()), (None, Some(EspNowEvent::Restart)));
     for name in ["coredump", "tasks", "deep_sleep", "light_sleep", "uart", "wifi_scan", "gpio -g 1"]
     {
         says(&mut desk, name, "error code: 0x106 (ESP_ERR_NOT_SUPPORTED)");
@@ -149,9 +149,9 @@ fn the_start_is_told_and_marked() {
         desk.shared.settings.tick = crate::node::tick::Tick::from_hz(hz);
         let (mut cx, _, local) = desk.cx();
         let at = Instant::ZERO + Duration::from_millis(ms);
-        assert_eq!(local.run(&mut cx), Step::Until(at));
+        assert_eq!(local.run(&mut cx), TaskStep::Until(at));
         cx.now = at;
-        assert_eq!(local.run(&mut cx), Step::Idle);
+        assert_eq!(local.run(&mut cx), TaskStep::Idle);
         assert_eq!(
             desk.printed(),
             std::format!(

@@ -1,6 +1,6 @@
 //! The list of bound devices.
 
-use crate::node::board::{Key, Work};
+use crate::node::board::{CpuWork, NvsKey};
 use crate::node::task::Cx;
 use espbench_ieee80211::mac::Mac;
 use heapless::Vec;
@@ -23,7 +23,7 @@ pub struct Binding {
 }
 
 /// List of bindings, loaded when it is first needed and stored with every change under
-/// [`Key::Bindings`], in the component's layout:
+/// [`NvsKey::Bindings`], in the component's layout:
 ///
 /// | offset | bytes | field |
 /// |---|---|---|
@@ -54,8 +54,8 @@ impl Bindings {
         }
         self.loaded = true;
         let mut stored = [0; STORED_LEN];
-        let Some(len) = cx.board.load(Key::Bindings, &mut stored) else { return };
-        cx.spend(Work::Read { bytes: len as u32 });
+        let Some(len) = cx.board.load(NvsKey::Bindings, &mut stored) else { return };
+        cx.spend(CpuWork::Read { bytes: len as u32 });
         let stored = stored.get(..len).unwrap_or(&stored);
         let Some((head, entries)) = stored.split_first_chunk::<HEAD_LEN>() else { return };
         let [n0, n1, n2, n3, ..] = *head;
@@ -82,9 +82,9 @@ impl Bindings {
                 (binding.mac.0, binding.attribute.to_le_bytes());
             entry.copy_from_slice(&[a, b, c, d, e, f, 0, 0, v0, v1, v2, v3]);
         }
-        cx.spend(Work::Write { bytes: STORED_LEN as u32 });
+        cx.spend(CpuWork::Write { bytes: STORED_LEN as u32 });
         // A full flash cannot be helped: the list in RAM still holds (as in the component).
-        let _ = cx.board.save(Key::Bindings, &stored);
+        let _ = cx.board.save(NvsKey::Bindings, &stored);
     }
 
     /// Returns whether a device is bound with that attribute.

@@ -3,9 +3,9 @@
 use super::{TAG, TEXT_MAX};
 use crate::component::control::{Attribute, AttributeValue, ControlLink, ControlMessage};
 use crate::component::{DataType, FrameConfig};
-use crate::node::board::Key;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Received, Step, Task};
+use crate::node::board::NvsKey;
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
@@ -185,54 +185,54 @@ impl ControlInitiator {
         }
         let (from, channel) = (frame.from, frame.channel);
         cx.log(
-            Level::Info,
+            LogLevel::Info,
             TAG,
             format_args!("src_addr: {from}, espnow_ctrl_initiator_ack, channel: {channel}"),
         );
         // The component stores any channel, even 0 and 15, which are none.
         if (1..=14).contains(&channel) {
-            let _ = cx.board.save(Key::ControlChannel, &[channel]);
+            let _ = cx.board.save(NvsKey::ControlChannel, &[channel]);
         }
         self.acked = true;
     }
 
-    fn begin(&mut self, cx: &mut Cx<'_>, job: Operation) -> Step {
+    fn begin(&mut self, cx: &mut Cx<'_>, job: Operation) -> TaskStep {
         let search = matches!(job.how, ConfigSource::Own) && cx.shared.settings.compat.auto_channel;
         self.acked = false;
         self.phase = InitiatorPhase::Ready(search.then(|| {
             let mut stored = [0];
-            let home = match cx.board.load(Key::ControlChannel, &mut stored) {
+            let home = match cx.board.load(NvsKey::ControlChannel, &mut stored) {
                 Some(1) => stored[0] & 0x0F,
                 _ => 1,
             };
             ChannelSearch { magic: cx.magic(), home, channel: home, tries: 0, next: 0 }
         }));
-        Step::Send
+        TaskStep::Send
     }
 
-    fn waited(&mut self, cx: &mut Cx<'_>, search: ChannelSearch, until: Instant) -> Step {
+    fn waited(&mut self, cx: &mut Cx<'_>, search: ChannelSearch, until: Instant) -> TaskStep {
         if self.acked {
             return self.finish(true);
         }
         if cx.now < until {
-            return Step::Until(until);
+            return TaskStep::Until(until);
         }
         match search.again(cx) {
             Some(search) => {
                 self.phase = InitiatorPhase::Ready(Some(search));
-                Step::Send
+                TaskStep::Send
             }
             None => {
                 // The component prints function and line before it, which differ by release.
-                cx.log(Level::Warn, TAG, format_args!("<ESP_FAIL> espnow_broadcast, ret: -1"));
+                cx.log(LogLevel::Warn, TAG, format_args!("<ESP_FAIL> espnow_broadcast, ret: -1"));
                 self.finish(false)
             }
         }
     }
 
-    fn finish(&mut self, ok: bool) -> Step {
+    fn finish(&mut self, ok: bool) -> TaskStep {
         (self.job, self.phase, self.result) = (None, InitiatorPhase::Idle, Some(ok));
-        Step::Idle
+        TaskStep::Idle
     }
 }
 
@@ -257,16 +257,16 @@ impl ChannelSearch {
 }
 
 impl Task for ControlInitiator {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         match (self.phase, self.job) {
             (InitiatorPhase::Start, Some(job)) => self.begin(cx, job),
-            (InitiatorPhase::Ready(_), Some(_)) => Step::Send,
+            (InitiatorPhase::Ready(_), Some(_)) => TaskStep::Send,
             (InitiatorPhase::AwaitAck(search, until), Some(_)) => self.waited(cx, search, until),
-            (InitiatorPhase::Idle | InitiatorPhase::Sending(_), _) | (_, None) => Step::Idle,
+            (InitiatorPhase::Idle | InitiatorPhase::Sending(_), _) | (_, None) => TaskStep::Idle,
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let (InitiatorPhase::Ready(search), Some(job)) = (self.phase, self.job) else {
             return None;
         };
@@ -301,10 +301,17 @@ impl Task for ControlInitiator {
         self.phase = InitiatorPhase::Sending(search);
         let waits = matches!(job.how, ConfigSource::Own) && (bind || search.is_some());
         let wait = if waits { Duration::MAX } else { Duration::from_secs(1) };
-        Some(Outgoing { data_type: job.data_type, dest: Mac::BROADCAST, config, magic, len, wait })
+        Some(SendRequest {
+            data_type: job.data_type,
+            dest: Mac::BROADCAST,
+            config,
+            magic,
+            len,
+            wait,
+        })
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         match self.phase {
             // The outcome does not matter, only the acknowledgement does.
             InitiatorPhase::Sending(Some(search)) => {

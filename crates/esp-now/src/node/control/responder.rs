@@ -3,8 +3,10 @@
 use super::{Binding, Bindings, TAG, TEXT_MAX};
 use crate::component::DataType;
 use crate::component::control::{ACK_LEN, ControlLink, ControlMessage};
-use crate::node::print::Level;
-use crate::node::task::{BindError, Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use crate::node::print::LogLevel;
+use crate::node::task::{
+    BindError, Cx, EspNowEvent, Received, SendRequest, Task, TaskStep, TransmitOutcome,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
@@ -17,10 +19,10 @@ pub type BindFilter = fn(u32, Mac, i8) -> bool;
 const SETTLE_MS: u32 = 100;
 
 /// Responder of control, which binds and unbinds initiators and passes their values on as
-/// [`Event::Control`].
+/// [`EspNowEvent::Control`].
 ///
 /// It runs in the component's main task: a frame is finished when [`run`](Task::run) returns
-/// [`Step::Idle`].
+/// [`TaskStep::Idle`].
 #[derive(Clone, Debug, Default)]
 pub struct ControlResponder {
     bindings: Bindings,
@@ -120,7 +122,7 @@ impl ControlResponder {
         // Here the class of device is called a type, and its property a value.
         let (class, property) = (attribute >> 8, attribute & 0xFF);
         cx.log(
-            Level::Info,
+            LogLevel::Info,
             "control_func",
             format_args!("mac: {mac}, initiator_type: {class}, initiator_value: {property}"),
         );
@@ -168,7 +170,7 @@ impl ControlResponder {
         let (now, until, least) = (millis(cx.now), self.until_ms, self.rssi);
         let size = self.bindings.as_slice().len();
         cx.log(
-            Level::Info,
+            LogLevel::Info,
             TAG,
             format_args!(
                 "bind, timestamp: {now}, max timestamp: {until}, rssi: {rssi}, \
@@ -187,16 +189,16 @@ impl ControlResponder {
             None
         };
         if let Some(error) = error {
-            cx.event(Event::BindRefused(mac, error));
+            cx.event(EspNowEvent::BindRefused(mac, error));
         } else if agreed && self.bindings.insert(wanted.binding) {
-            cx.event(Event::Bound(mac, attribute));
+            cx.event(EspNowEvent::Bound(mac, attribute));
             self.changed(cx);
         }
     }
 
     fn unbind_device(&mut self, cx: &mut Cx<'_>, binding: Binding) {
         if self.bindings.remove(binding) {
-            cx.event(Event::Unbound(binding.mac, binding.attribute));
+            cx.event(EspNowEvent::Unbound(binding.mac, binding.attribute));
             self.changed(cx);
         }
     }
@@ -212,7 +214,7 @@ impl ControlResponder {
 
     fn deliver(&mut self, cx: &mut Cx<'_>, wanted: BindRequest) {
         if self.bindings.contains(wanted.binding) {
-            cx.event(Event::Control {
+            cx.event(EspNowEvent::Control {
                 from: wanted.binding.mac,
                 initiator: wanted.binding.attribute,
                 responder: wanted.responder,
@@ -223,20 +225,20 @@ impl ControlResponder {
 }
 
 impl Task for ControlResponder {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         match self.phase {
-            ResponderPhase::Ack(..) => Step::Send,
-            ResponderPhase::Settle(until) if cx.now < until => Step::Until(until),
+            ResponderPhase::Ack(..) => TaskStep::Send,
+            ResponderPhase::Settle(until) if cx.now < until => TaskStep::Until(until),
             ResponderPhase::Settle(_) => {
                 self.bindings.save(cx);
                 self.phase = ResponderPhase::Idle;
-                Step::Idle
+                TaskStep::Idle
             }
-            ResponderPhase::Idle | ResponderPhase::Acking(_) => Step::Idle,
+            ResponderPhase::Idle | ResponderPhase::Acking(_) => TaskStep::Idle,
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let ResponderPhase::Ack(link, wanted) = self.phase else { return None };
         let Some(out) = payload.first_chunk_mut::<ACK_LEN>() else {
             self.act(cx, wanted);
@@ -244,7 +246,7 @@ impl Task for ControlResponder {
         };
         *out = link.emit();
         self.phase = ResponderPhase::Acking(wanted);
-        Some(Outgoing {
+        Some(SendRequest {
             data_type: DataType::Ack,
             dest: Mac::BROADCAST,
             // The acknowledgement goes out as the initiator sends, and so on the channel that it
@@ -256,7 +258,7 @@ impl Task for ControlResponder {
         })
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, _: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, _: TransmitOutcome) {
         if let ResponderPhase::Acking(wanted) = self.phase {
             self.act(cx, wanted);
         }

@@ -13,12 +13,12 @@
 
 use super::beacon::BeaconAnswer;
 use crate::component::group::{self, MEMBERS_MAX};
-use crate::component::{DataType, FrameConfig, Group, debug};
-use crate::console::Error;
+use crate::component::{DataType, FrameConfig, GroupPayload, debug};
+use crate::console::EspError;
 use crate::console::command::{BadMac, Macs, RemoteArgs, ScanArgs};
 use crate::node::air::Country;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Step, Task};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use heapless::Vec;
@@ -43,7 +43,7 @@ pub struct Commander<const ADDRS: usize = 32, const LINE: usize = 512> {
     addrs: Vec<Mac, ADDRS>,
     line: Vec<u8, LINE>,
     config: FrameConfig,
-    result: Option<Result<(), Error>>,
+    result: Option<Result<(), EspError>>,
     answer: Option<BeaconAnswer>,
     flight: InFlight,
 }
@@ -67,7 +67,7 @@ enum CommanderJob {
     /// Send the command to one destination after the other, or to everybody.
     Each { next: usize },
     /// Send chunks of the list that join or leave the group.
-    Members { id: Mac, join: bool, chunk: usize, magic: u16, failed: Option<Error> },
+    Members { id: Mac, join: bool, chunk: usize, magic: u16, failed: Option<EspError> },
     /// Send the command to the group.
     ToGroup { id: Mac },
     /// Scan for devices.
@@ -111,11 +111,11 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if there is no address,
+    /// [`EspError::InvalidState`] during another job; [`EspError::InvalidArg`] if there is no address,
     /// too many, or the command does not fit into a frame.
-    pub fn start(&mut self, cx: &mut Cx<'_>, remote: &RemoteArgs<'_>) -> Result<(), Error> {
+    pub fn start(&mut self, cx: &mut Cx<'_>, remote: &RemoteArgs<'_>) -> Result<(), EspError> {
         if self.busy() {
-            return Err(Error::InvalidState);
+            return Err(EspError::InvalidState);
         }
         let room = cx.shared.settings.compat.data_max();
         self.addressees(remote.to)?;
@@ -125,8 +125,8 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         let fits = line.len() < room && self.line.extend_from_slice(line).is_ok();
         if !fits {
             let text = "[command_func, 115] <ESP_ERR_INVALID_ARG> it does not fit into a frame";
-            cx.log(Level::Warn, TAG, format_args!("{text}"));
-            return Err(Error::InvalidArg);
+            cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
+            return Err(EspError::InvalidArg);
         }
         let everybody = self.addrs.as_slice() == [Mac::BROADCAST];
         let group = self.addrs.len() >= GROUP_FROM;
@@ -151,12 +151,12 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         Ok(())
     }
 
-    fn addressees(&mut self, list: Macs<'_>) -> Result<(), Error> {
+    fn addressees(&mut self, list: Macs<'_>) -> Result<(), EspError> {
         self.addrs.clear();
         for mac in list.iter() {
-            self.addrs.push(mac).map_err(|_| Error::InvalidArg)?;
+            self.addrs.push(mac).map_err(|_| EspError::InvalidArg)?;
         }
-        if self.addrs.is_empty() { Err(Error::InvalidArg) } else { Ok(()) }
+        if self.addrs.is_empty() { Err(EspError::InvalidArg) } else { Ok(()) }
     }
 
     /// Begins the command `scan`; [`take_result`](Self::take_result) returns its result at the end.
@@ -164,14 +164,14 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if the address cannot be
+    /// [`EspError::InvalidState`] during another job; [`EspError::InvalidArg`] if the address cannot be
     /// parsed.
-    pub fn scan(&mut self, cx: &mut Cx<'_>, scan: &ScanArgs) -> Result<(), Error> {
+    pub fn scan(&mut self, cx: &mut Cx<'_>, scan: &ScanArgs) -> Result<(), EspError> {
         if self.busy() {
-            return Err(Error::InvalidState);
+            return Err(EspError::InvalidState);
         }
         let to = scan.to.unwrap_or(Ok(Mac::BROADCAST));
-        let to = to.map_err(|BadMac| Error::InvalidArg)?;
+        let to = to.map_err(|BadMac| EspError::InvalidArg)?;
         self.config = FrameConfig {
             broadcast: true,
             copies: COPIES,
@@ -217,18 +217,18 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     }
 
     /// Returns the result of the last command or scan, once.
-    pub fn take_result(&mut self) -> Option<Result<(), Error>> {
+    pub fn take_result(&mut self) -> Option<Result<(), EspError>> {
         self.result.take()
     }
 
-    fn end(&mut self, result: Result<(), Error>) {
+    fn end(&mut self, result: Result<(), EspError>) {
         self.job = None;
         self.result = Some(result);
     }
 
     /// Composes the next transmission of the job.
-    fn compose_job(&self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
-        let mut out = Outgoing {
+    fn compose_job(&self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
+        let mut out = SendRequest {
             data_type: DataType::DebugCommand,
             dest: Mac::BROADCAST,
             config: self.config,
@@ -246,7 +246,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
                 // GROUP frames are never encrypted; yet a node that encrypts sets the bit here as
                 // in the command.
                 out.magic = group::magic(magic, chunk as u16);
-                out.len = Group::emit(join, id, members.iter().copied(), payload)?;
+                out.len = GroupPayload::emit(join, id, members.iter().copied(), payload)?;
                 return Some(out);
             }
             CommanderJob::Scan { to, magic, sweep } => {
@@ -262,13 +262,13 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     }
 
     /// Composes the next part of the answer to `beacon`.
-    fn compose_answer(&mut self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose_answer(&mut self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let answer = self.answer.as_mut()?;
         let room = cx.shared.settings.compat.data_max().min(payload.len());
         let (len, more) = answer.next(cx, payload.get_mut(..room)?);
         self.flight = InFlight::Answer { more };
         let security = cx.shared.settings.encrypt.debug;
-        (len > 0).then_some(Outgoing {
+        (len > 0).then_some(SendRequest {
             data_type: DataType::DebugLog,
             dest: answer.to,
             config: FrameConfig { security, ..FrameConfig::default() },
@@ -292,11 +292,11 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     }
 
     /// Continues the job after a transmission.
-    fn advance(&mut self, cx: &mut Cx<'_>, job: CommanderJob, outcome: Outcome) {
-        let result = Error::of(outcome);
+    fn advance(&mut self, cx: &mut Cx<'_>, job: CommanderJob, outcome: TransmitOutcome) {
+        let result = EspError::of(outcome);
         if let (Err(error), Some((function, line))) = (result, self.place(job)) {
             let text = format_args!("[{function}, {line}] <{error}> espnow_send");
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
             if !matches!(job, CommanderJob::ToGroup { .. }) {
                 return self.end(result);
             }
@@ -333,7 +333,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
 }
 
 /// Begins a new group, or ends this one.
-fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<Error>)>) -> CommanderJob {
+fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<EspError>)>) -> CommanderJob {
     let magic = cx.magic();
     match leave {
         Some((id, failed)) => CommanderJob::Members { id, join: false, chunk: 0, magic, failed },
@@ -346,7 +346,7 @@ fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<Error>)>) -> CommanderJob {
 }
 
 impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         if let Some(CommanderJob::Scan { sweep: Some(sweep), .. }) = self.job
             && cx.now >= sweep.until
             && !sweep.country.channels().contains(&sweep.channel)
@@ -358,16 +358,16 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
             self.end(Ok(()));
         }
         match self.job {
-            _ if self.answer.is_some() => Step::Send,
-            None => Step::Idle,
+            _ if self.answer.is_some() => TaskStep::Send,
+            None => TaskStep::Idle,
             Some(CommanderJob::Scan { sweep: Some(sweep), .. }) if cx.now < sweep.until => {
-                Step::Until(sweep.until)
+                TaskStep::Until(sweep.until)
             }
-            Some(_) => Step::Send,
+            Some(_) => TaskStep::Send,
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let out = if self.answer.is_some() {
             self.flight = InFlight::Answer { more: false };
             self.compose_answer(cx, payload)
@@ -378,14 +378,14 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
         if out.is_none() {
             // The buffer is too short: the job or answer is given up.
             match core::mem::replace(&mut self.flight, InFlight::Nothing) {
-                InFlight::Job if self.busy() => self.end(Err(Error::InvalidSize)),
+                InFlight::Job if self.busy() => self.end(Err(EspError::InvalidSize)),
                 _ => self.answer = None,
             }
         }
         out
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         match (core::mem::replace(&mut self.flight, InFlight::Nothing), self.job) {
             (InFlight::Job, Some(job)) => self.advance(cx, job, outcome),
             // The outcome is ignored.

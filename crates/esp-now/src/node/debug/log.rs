@@ -1,7 +1,7 @@
 //! The remote log (`espnow_log.c`, section 7.1 of the protocol reference).
 //!
 //! One line is one frame: broadcast in ten copies. A line waits in the
-//! [`Printer`](crate::node::print::Printer), whose bounded queue stands for the
+//! [`LogPrinter`](crate::node::print::LogPrinter), whose bounded queue stands for the
 //! component's; lines that the queue cannot hold are counted and lost.
 //!
 //! From ESP-IDF 5.5 on, lines of `ESP_LOGx` do not pass the function that the component wraps, and
@@ -9,7 +9,7 @@
 
 use crate::component::{DataType, FrameConfig, debug};
 use crate::console::args::Printable;
-use crate::node::task::{Cx, Outcome, Outgoing, Received, Step, Task};
+use crate::node::task::{Cx, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 
@@ -37,16 +37,16 @@ impl RemoteLog {
 }
 
 impl Task for RemoteLog {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
-        if cx.shared.print.has_line() { Step::Send } else { Step::Idle }
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
+        if cx.shared.print.has_line() { TaskStep::Send } else { TaskStep::Idle }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let room = cx.shared.settings.compat.data_max().min(payload.len());
         let place = payload.get_mut(..room)?;
         let text = place.get_mut(..room.checked_sub(1)?)?;
         let len = cx.shared.print.take_line(text)?;
-        Some(Outgoing {
+        Some(SendRequest {
             data_type: DataType::DebugLog,
             dest: Mac::BROADCAST,
             config: FrameConfig {
@@ -59,7 +59,7 @@ impl Task for RemoteLog {
         })
     }
 
-    fn sent(&mut self, _: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, _: &mut Cx<'_>, outcome: TransmitOutcome) {
         let count = if outcome.is_done() { &mut self.sent } else { &mut self.failed };
         *count = count.saturating_add(1);
     }

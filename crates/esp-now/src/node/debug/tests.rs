@@ -1,12 +1,14 @@
 //! Conversations of a sender, its targets and a monitor, by hand and on virtual time.
 
 use super::*;
-use crate::component::{DataType, FrameConfig, Group};
+use crate::component::{DataType, FrameConfig, GroupPayload};
 use crate::console::command::{Macs, RemoteArgs, ScanArgs};
-use crate::console::{Error, parse};
+use crate::console::{EspError, parse};
 use crate::node::board::BareBoard;
-use crate::node::print::Level;
-use crate::node::task::{BuildInfo, Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use crate::node::print::LogLevel;
+use crate::node::task::{
+    BuildInfo, Cx, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use proptest::prelude::*;
@@ -14,9 +16,9 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 /// Frames that a task sent, with their times.
-type Frames = Vec<(Instant, Outgoing, Vec<u8>)>;
+type Frames = Vec<(Instant, SendRequest, Vec<u8>)>;
 
-const DONE: Outcome = Outcome::Done { attempts: 1 };
+const DONE: TransmitOutcome = TransmitOutcome::Done { attempts: 1 };
 
 fn mac(n: u8) -> Mac {
     Mac([0x24, 0x0A, 0xC4, 0, 0, n])
@@ -35,7 +37,7 @@ struct Device {
 
 impl Device {
     fn new(n: u8) -> Self {
-        let shared = Shared::new(mac(n), Settings::default());
+        let shared = Shared::new(mac(n), NodeSettings::default());
         Self { now: Instant::ZERO + Duration::from_secs(1), board: BareBoard(7), shared }
     }
 
@@ -50,14 +52,18 @@ impl Device {
     }
 
     /// Runs a task until it waits for nothing more; `ends` gives the outcome of each transmission.
-    fn drain(&mut self, task: &mut dyn Task, mut ends: impl FnMut(&Outgoing) -> Outcome) -> Frames {
+    fn drain(
+        &mut self,
+        task: &mut dyn Task,
+        mut ends: impl FnMut(&SendRequest) -> TransmitOutcome,
+    ) -> Frames {
         let mut frames = Vec::new();
         loop {
             let mut cx = self.cx();
             match task.run(&mut cx) {
-                Step::Idle => return frames,
-                Step::Until(at) => self.now = at,
-                Step::Send => {
+                TaskStep::Idle => return frames,
+                TaskStep::Until(at) => self.now = at,
+                TaskStep::Send => {
                     let mut payload = [0xEE; 230];
                     let out = task.compose(&mut cx, &mut payload).expect("something to send");
                     let outcome = ends(&out);
@@ -70,15 +76,15 @@ impl Device {
 }
 
 /// Returns the frames of one command to `n` devices.
-fn command(n: u8, fails_at: Option<Mac>) -> (Frames, Result<(), Error>) {
+fn command(n: u8, fails_at: Option<Mac>) -> (Frames, Result<(), EspError>) {
     let mut device = Device::new(99);
     let mut commander = Commander::<40, 512>::new();
     let to = list(n);
     let remote = RemoteArgs { to: Macs(to.as_bytes()), line: b"restart", all_channels: false };
     commander.start(&mut device.cx(), &remote).unwrap();
-    assert_eq!(commander.start(&mut device.cx(), &remote), Err(Error::InvalidState));
+    assert_eq!(commander.start(&mut device.cx(), &remote), Err(EspError::InvalidState));
     let frames = device.drain(&mut commander, |out| {
-        if Some(out.dest) == fails_at { Outcome::Failed } else { DONE }
+        if Some(out.dest) == fails_at { TransmitOutcome::Failed } else { DONE }
     });
     assert!(!commander.busy());
     (frames, commander.take_result().unwrap())
@@ -96,7 +102,7 @@ fn few_get_a_unicast_frame_each() {
         }
     }
     let (frames, result) = command(7, Some(mac(3)));
-    assert_eq!((frames.len(), result), (3, Err(Error::Fail)), "it stops at the first failure");
+    assert_eq!((frames.len(), result), (3, Err(EspError::Fail)), "it stops at the first failure");
 }
 
 #[test]
@@ -123,7 +129,7 @@ fn many_are_a_group_for_one_command() {
         for (join, frames) in [(true, &frames[..chunks]), (false, &frames[chunks + 1..])] {
             let mut members = Vec::new();
             for (_, out, payload) in frames {
-                let group = Group::parse(payload).unwrap();
+                let group = GroupPayload::parse(payload).unwrap();
                 assert_eq!((out.data_type, out.dest), (DataType::Group, Mac::BROADCAST));
                 assert_eq!((group.join, group.id), (join, id));
                 members.extend(group.members());
@@ -145,12 +151,12 @@ fn the_group_is_left_though_the_command_failed() {
     let remote = RemoteArgs { to: Macs(to.as_bytes()), line: b"heap", all_channels: false };
     commander.start(&mut device.cx(), &remote).unwrap();
     let frames = device.drain(&mut commander, |out| match out.data_type {
-        DataType::DebugCommand => Outcome::Refused,
+        DataType::DebugCommand => TransmitOutcome::Refused,
         _ => DONE,
     });
     assert_eq!(frames.len(), 3);
     assert!(frames.iter().all(|it| it.1.config.security), "in GROUP frames, too");
-    assert_eq!(commander.take_result(), Some(Err(Error::InvalidArg)));
+    assert_eq!(commander.take_result(), Some(Err(EspError::InvalidArg)));
 }
 
 #[test]
@@ -174,8 +180,8 @@ fn what_could_not_be_sent_is_told_as_the_component_tells_it() {
             }
             _ => panic!("another command"),
         }
-        device.drain(&mut commander, |_| Outcome::Failed);
-        assert_eq!(commander.take_result(), Some(Err(Error::Fail)));
+        device.drain(&mut commander, |_| TransmitOutcome::Failed);
+        assert_eq!(commander.take_result(), Some(Err(EspError::Fail)));
         let mut out = [0; 128];
         let len = device.shared.print.take_output(&mut out);
         let out = std::string::String::from_utf8_lossy(&out[..len]);
@@ -216,9 +222,9 @@ fn what_cannot_be_sent_is_refused_at_once() {
         let remote = RemoteArgs { to: Macs(to.as_bytes()), line, all_channels: false };
         commander.start(&mut device.cx(), &remote)
     };
-    assert_eq!(start("nobody", b"heap"), Err(Error::InvalidArg));
-    assert_eq!(start(&to, b"heap"), Err(Error::InvalidArg), "eight places");
-    assert_eq!(start(&to[..18], &[b'x'; 218]), Err(Error::InvalidArg), "218 with its NUL");
+    assert_eq!(start("nobody", b"heap"), Err(EspError::InvalidArg));
+    assert_eq!(start(&to, b"heap"), Err(EspError::InvalidArg), "eight places");
+    assert_eq!(start(&to[..18], &[b'x'; 218]), Err(EspError::InvalidArg), "218 with its NUL");
     assert_eq!(start(&to[..18], &[b'x'; 217]), Ok(()));
 }
 
@@ -305,10 +311,10 @@ fn a_target_tells_a_monitor_who_it_is() {
 #[test]
 fn log_lines_go_out_one_by_one() {
     let mut device = Device::new(2);
-    device.shared.print.remote = Level::Info;
-    device.cx().log(Level::Info, "app", format_args!("n: {}", 7));
-    device.cx().log(Level::Warn, "app", format_args!("{:0300}", 1));
-    device.cx().log(Level::Info, "espnow", format_args!("not this"));
+    device.shared.print.remote = LogLevel::Info;
+    device.cx().log(LogLevel::Info, "app", format_args!("n: {}", 7));
+    device.cx().log(LogLevel::Warn, "app", format_args!("{:0300}", 1));
+    device.cx().log(LogLevel::Info, "espnow", format_args!("not this"));
     let mut log = RemoteLog::default();
     let frames = device.drain(&mut log, |_| DONE);
     assert_eq!(frames[0].2, b"I (1000) app: n: 7\n\0");
@@ -351,7 +357,7 @@ proptest! {
         commander.beacon(&mut device.cx(), mac(1));
         let mut text = Vec::new();
         let mut cx = device.cx();
-        while commander.run(&mut cx) == Step::Send {
+        while commander.run(&mut cx) == TaskStep::Send {
             let mut payload = std::vec![0; room];
             let out = commander.compose(&mut cx, &mut payload).unwrap();
             text.extend_from_slice(&payload[..out.len]);

@@ -2,10 +2,10 @@
 //! look at every part. They change nothing but the time that it takes; a test compares both ways.
 
 use super::Node;
-use crate::node::board::{Board, Work};
+use crate::node::board::{Board, CpuWork};
 use crate::node::engine::Delivery;
 use crate::node::task::Cx;
-use crate::node::{Output, Payload, Read, Then};
+use crate::node::{NodeOutput, ParsedFrame, Payload, Then};
 use espbench_model::time::Instant;
 
 impl<
@@ -26,7 +26,7 @@ impl<
         &mut self,
         now: Instant,
         board: &mut B,
-        frame: &Read<'_>,
+        frame: &ParsedFrame<'_>,
         rssi: i8,
         channel: u8,
     ) -> Then {
@@ -34,10 +34,10 @@ impl<
         if self.quiet
             && let Some(len) = self.engine.hear_plain(own, now, frame, rssi, channel)
         {
-            let receive = Work::Receive { bytes: frame.data.len() as u32 };
+            let receive = CpuWork::Receive { bytes: frame.data.len() as u32 };
             self.work_for(now, board.cost_ns(receive));
             // The main task takes it at once.
-            self.work_for(now, board.cost_ns(Work::Dispatch { bytes: len as u32 }));
+            self.work_for(now, board.cost_ns(CpuWork::Dispatch { bytes: len as u32 }));
             let works = now < self.busy_until;
             return if works { Then::WaitUntil(self.busy_until) } else { Then::Poll };
         }
@@ -50,7 +50,7 @@ impl<
         &mut self,
         now: Instant,
         board: &mut dyn Board,
-        frame: &Read<'_>,
+        frame: &ParsedFrame<'_>,
         rssi: i8,
         channel: u8,
     ) -> Then {
@@ -90,18 +90,18 @@ impl<
     /// main task has finished a payload for the application. [`Node::poll_any`] would answer the
     /// same.
     #[inline]
-    pub(super) fn poll_calm(&mut self, now: Instant, buf: &mut [u8]) -> Option<Output> {
+    pub(super) fn poll_calm(&mut self, now: Instant, buf: &mut [u8]) -> Option<NodeOutput> {
         if !self.is_calm(now) {
             return None;
         }
         if let Some(rest) = self.rest_calm(now) {
-            return Some(rest.map_or(Output::Idle, Output::WaitUntil));
+            return Some(rest.map_or(NodeOutput::Idle, NodeOutput::WaitUntil));
         }
         let Delivery { len, from, rssi, channel, .. } =
             self.engine.finish_data(&self.shared, buf)?;
         let then = self.rest_calm(now);
         let then = then.map_or(Then::Poll, |rest| rest.map_or(Then::Idle, Then::WaitUntil));
-        Some(Output::Data { len, from, rssi, channel, then })
+        Some(NodeOutput::Data { len, from, rssi, channel, then })
     }
 
     /// Returns whether nothing waits to be reported, nothing is being sent, no work is being done,

@@ -2,10 +2,10 @@
 
 use super::parts::Services;
 use crate::component::FrameConfig;
-use crate::console::{Command, Error, command};
+use crate::console::{Command, EspError, command};
 use crate::node::ota::initiator::OtaBusy;
-use crate::node::print::Level;
-use crate::node::schedule::Part;
+use crate::node::print::LogLevel;
+use crate::node::schedule::NodePart;
 use crate::node::task::Cx;
 use crate::node::{control, iperf, ota, prov, security};
 use espbench_ieee80211::mac::Mac;
@@ -17,9 +17,9 @@ const TAG: &str = "espnow_cmd";
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CommandStep {
     /// The command is over, or goes on in a task of its own.
-    Returned(Result<(), Error>),
+    Returned(Result<(), EspError>),
     /// The console waits until this part has a result; then this remains to be done.
-    Waits(Part, Todo),
+    Waits(NodePart, Todo),
     /// The command goes on at its console's next turn.
     Again(Todo),
 }
@@ -81,17 +81,17 @@ impl Todo {
 }
 
 /// Returns the part that a command reaches, unless that part never waits for a turn.
-pub(super) fn part_of(command: &Command<'_>) -> Option<Part> {
+pub(super) fn part_of(command: &Command<'_>) -> Option<NodePart> {
     Some(match command {
-        Command::Iperf(_) => Part::Iperf,
-        Command::Provisioning(_) => Part::Prov,
-        Command::Remote(_) | Command::Scan(_) | Command::Beacon => Part::Commander,
+        Command::Iperf(_) => NodePart::Iperf,
+        Command::Provisioning(_) => NodePart::Prov,
+        Command::Remote(_) | Command::Scan(_) | Command::Beacon => NodePart::Commander,
         _ => return None,
     })
 }
 
 /// Waits for a part that has begun, or returns the error if it has not.
-fn waits(part: Part, begun: Result<(), Error>) -> CommandStep {
+fn waits(part: NodePart, begun: Result<(), EspError>) -> CommandStep {
     match begun {
         Ok(()) => CommandStep::Waits(part, Todo::Nothing),
         Err(error) => CommandStep::Returned(Err(error)),
@@ -110,17 +110,17 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     ) -> CommandStep {
         if let Some(result) = self.local.execute(cx, command) {
             return match (command, result) {
-                (Command::Help(None), Ok(())) => CommandStep::Waits(Part::Local, Todo::Nothing),
+                (Command::Help(None), Ok(())) => CommandStep::Waits(NodePart::Local, Todo::Nothing),
                 _ => CommandStep::Returned(result),
             };
         }
         match command {
             Command::Rollback => {
-                CommandStep::Returned(if ota::rollback(cx) { Ok(()) } else { Err(Error::Fail) })
+                CommandStep::Returned(if ota::rollback(cx) { Ok(()) } else { Err(EspError::Fail) })
             }
             Command::Iperf(it) => CommandStep::Returned(self.iperf(cx, it)),
-            Command::Remote(it) => waits(Part::Commander, self.commander.start(cx, it)),
-            Command::Scan(it) => waits(Part::Commander, self.commander.scan(cx, it)),
+            Command::Remote(it) => waits(NodePart::Commander, self.commander.start(cx, it)),
+            Command::Scan(it) => waits(NodePart::Commander, self.commander.scan(cx, it)),
             Command::Beacon => {
                 self.commander.beacon(cx, from);
                 CommandStep::Returned(Ok(()))
@@ -130,8 +130,8 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
                 security::erase_and_restart(cx);
                 CommandStep::Returned(Ok(()))
             }
-            Command::SecTest(it) => waits(Part::SecurityTest, self.sec_test(cx, it)),
-            _ => CommandStep::Returned(Err(Error::NotSupported)),
+            Command::SecTest(it) => waits(NodePart::SecurityTest, self.sec_test(cx, it)),
+            _ => CommandStep::Returned(Err(EspError::NotSupported)),
         }
     }
 
@@ -148,22 +148,22 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     }
 
     /// Returns the result of the step that waited for this part; `None` while it runs.
-    pub(super) fn result(&mut self, part: Part) -> Option<Result<(), Error>> {
+    pub(super) fn result(&mut self, part: NodePart) -> Option<Result<(), EspError>> {
         let over = match part {
-            Part::Commander => return self.commander.take_result(),
-            Part::ControlInitiator => {
+            NodePart::Commander => return self.commander.take_result(),
+            NodePart::ControlInitiator => {
                 let sent = self.control_initiator.take_result()?;
-                return Some(if sent { Ok(()) } else { Err(Error::Fail) });
+                return Some(if sent { Ok(()) } else { Err(EspError::Fail) });
             }
-            Part::Local => !self.local.busy(),
-            Part::OtaInitiator | Part::SecurityInitiator => !self.job.holds_console(part),
-            Part::SecurityTest => self.security_test.is_idle(),
+            NodePart::Local => !self.local.busy(),
+            NodePart::OtaInitiator | NodePart::SecurityInitiator => !self.job.holds_console(part),
+            NodePart::SecurityTest => self.security_test.is_idle(),
             _ => true,
         };
         over.then_some(Ok(()))
     }
 
-    fn iperf(&mut self, cx: &mut Cx<'_>, it: &command::IperfArgs) -> Result<(), Error> {
+    fn iperf(&mut self, cx: &mut Cx<'_>, it: &command::IperfArgs) -> Result<(), EspError> {
         if it.abort {
             self.iperf.abort();
             return Ok(());
@@ -183,26 +183,26 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             gpio: it.gpio,
         };
         self.iperf.start(cx, &options).map_err(|error| match error {
-            iperf::StartError::Running => Error::NotSupported,
-            _ => Error::InvalidArg,
+            iperf::StartError::Running => EspError::NotSupported,
+            _ => EspError::InvalidArg,
         })
     }
 
-    fn sec_test(&mut self, cx: &mut Cx<'_>, it: &command::SecTestArgs) -> Result<(), Error> {
+    fn sec_test(&mut self, cx: &mut Cx<'_>, it: &command::SecTestArgs) -> Result<(), EspError> {
         if !self.security_test.is_idle() {
-            return Err(Error::InvalidState);
+            return Err(EspError::InvalidState);
         }
         // A node for a chip has no room for the longest payload of ESP-NOW v2.0.
         let most = cx.shared.settings.compat.data_max().min(FRAME.saturating_sub(4));
         let len = it.len.map_or(most, |len| len as usize);
-        self.security_test.start(cx, it.count, len).then_some(()).ok_or(Error::InvalidArg)
+        self.security_test.start(cx, it.count, len).then_some(()).ok_or(EspError::InvalidArg)
     }
 
     fn provisioning(
         &mut self,
         cx: &mut Cx<'_>,
         it: &command::ProvisioningArgs<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), EspError> {
         if it.erase {
             self.prov.erase(cx);
             return Ok(());
@@ -212,7 +212,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             // The component prints that something is missing, and returns success.
             held.or_else(|error| match error {
                 prov::HoldError::Missing => Ok(()),
-                prov::HoldError::TooLong => Err(Error::InvalidArg),
+                prov::HoldError::TooLong => Err(EspError::InvalidArg),
             })?;
         }
         if it.responder {
@@ -232,15 +232,19 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             let (Some(responder), Some(value)) = (it.responder_attribute, it.responder_value)
             else {
                 let text = "Please enter the parameters: responder_attribute & responder_value";
-                cx.log(Level::Warn, TAG, format_args!("{text}"));
-                return CommandStep::Returned(Err(Error::InvalidArg));
+                cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
+                return CommandStep::Returned(Err(EspError::InvalidArg));
             };
             self.control_send(cx, &it, attribute, responder, value)
         } else if let Some(attribute) = it.bind.take() {
-            cx.log(Level::Info, TAG, format_args!("The binding device, attribute: {attribute}"));
+            cx.log(LogLevel::Info, TAG, format_args!("The binding device, attribute: {attribute}"));
             self.control_initiator.bind(attribute, true)
         } else if let Some(attribute) = it.unbind.take() {
-            cx.log(Level::Info, TAG, format_args!("The unbinding device, attribute: {attribute}"));
+            cx.log(
+                LogLevel::Info,
+                TAG,
+                format_args!("The unbinding device, attribute: {attribute}"),
+            );
             self.control_initiator.bind(attribute, false)
         } else if it.list && self.control_responder.print_row(cx, row) {
             return CommandStep::Again(Todo::Control(it, row.saturating_add(1)));
@@ -248,9 +252,9 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             return CommandStep::Returned(Ok(()));
         };
         if begun {
-            CommandStep::Waits(Part::ControlInitiator, Todo::Control(it, row))
+            CommandStep::Waits(NodePart::ControlInitiator, Todo::Control(it, row))
         } else {
-            CommandStep::Returned(Err(Error::InvalidState))
+            CommandStep::Returned(Err(EspError::InvalidState))
         }
     }
 
@@ -266,7 +270,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             "command, initiator_attribute: {initiator}, responder_attribute: {responder}, \
              responder_value: {value}"
         );
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
         let own = control::ControlInitiator::CONFIG;
         let config = FrameConfig {
             ack: it.ack,
@@ -303,7 +307,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         } else {
             return Ok(CommandStep::Returned(Ok(())));
         };
-        Ok(CommandStep::Waits(Part::OtaInitiator, todo))
+        Ok(CommandStep::Waits(NodePart::OtaInitiator, todo))
     }
 
     /// Executes `-f` and `-s` of one line, in that order.
@@ -323,16 +327,16 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         if let Some(ms) = find_ms {
             initiator.find(cx, ms);
             return CommandStep::Waits(
-                Part::SecurityInitiator,
+                NodePart::SecurityInitiator,
                 Todo::Security { find_ms: None, send },
             );
         }
         let list = send.map(|list| list.in_line(line)).unwrap_or_default();
         let macs = command::Macs(list.as_bytes());
         if initiator.start(cx, macs.0, macs.iter(), &self.pop) {
-            CommandStep::Waits(Part::SecurityInitiator, Todo::Nothing)
+            CommandStep::Waits(NodePart::SecurityInitiator, Todo::Nothing)
         } else {
-            CommandStep::Returned(Err(Error::Fail))
+            CommandStep::Returned(Err(EspError::Fail))
         }
     }
 }
@@ -340,6 +344,6 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
 /// Fails because a job on many devices runs already.
 fn job_runs(cx: &mut Cx<'_>) -> CommandStep {
     let text = "an ota or security job is running: wait for its last line";
-    cx.log(Level::Error, TAG, format_args!("{text}"));
-    CommandStep::Returned(Err(Error::InvalidState))
+    cx.log(LogLevel::Error, TAG, format_args!("{text}"));
+    CommandStep::Returned(Err(EspError::InvalidState))
 }

@@ -1,6 +1,6 @@
 //! Counts of what a node has dropped.
 
-use super::{Job, Node};
+use super::{DeviceJob, Node};
 
 /// Counts of what the bounded queues of a node have dropped since its start. Frames that were
 /// refused for their content are not here; the engine's
@@ -105,8 +105,8 @@ impl<
             upgrade: it.ota_responder.counters().dropped,
             handshake: it.security_responder.ignored.busy,
             devices: match &it.job {
-                Job::Ota(job) => job.totals().dropped.into(),
-                Job::Security(job) => job.counts.no_room,
+                DeviceJob::Ota(job) => job.totals().dropped.into(),
+                DeviceJob::Security(job) => job.counts.no_room,
             },
         }
     }

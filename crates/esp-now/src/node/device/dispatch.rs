@@ -2,9 +2,9 @@
 
 use super::Node;
 use crate::component::DataType;
-use crate::console::Origin;
+use crate::console::CommandSource;
 use crate::node::board::Board;
-use crate::node::schedule::Part;
+use crate::node::schedule::NodePart;
 use crate::node::task::{Cx, Received};
 use espbench_model::time::Instant;
 
@@ -26,7 +26,7 @@ impl<
         if frame.data_type == cx.shared.settings.compat.iperf_type() {
             it.iperf.receive(&mut cx, frame);
             let inside = it.iperf.is_responder();
-            self.given(Part::Iperf, inside);
+            self.given(NodePart::Iperf, inside);
             return;
         }
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
@@ -34,15 +34,15 @@ impl<
         match frame.data_type {
             DataType::Prov => {
                 it.prov.receive(&mut cx, frame);
-                self.given(Part::Prov, false);
+                self.given(NodePart::Prov, false);
             }
             DataType::ControlBind | DataType::ControlData => {
                 it.control_responder.receive(&mut cx, frame);
-                self.given(Part::ControlResponder, true);
+                self.given(NodePart::ControlResponder, true);
             }
             DataType::Ack => {
                 it.control_initiator.receive(&mut cx, frame);
-                self.given(Part::ControlInitiator, false);
+                self.given(NodePart::ControlInitiator, false);
             }
             DataType::OtaStatus | DataType::SecurityStatus => {
                 it.job.receive(&mut cx, frame);
@@ -51,24 +51,24 @@ impl<
             }
             DataType::OtaData => {
                 it.ota_responder.receive(&mut cx, frame);
-                self.given(Part::OtaResponder, true);
+                self.given(NodePart::OtaResponder, true);
             }
             DataType::Security if it.job.takes_security() => {
                 it.job.receive(&mut cx, frame);
-                self.given(Part::SecurityInitiator, false);
+                self.given(NodePart::SecurityInitiator, false);
             }
             DataType::Security => {
                 it.security_responder.receive(&mut cx, frame);
-                self.given(Part::SecurityResponder, true);
+                self.given(NodePart::SecurityResponder, true);
             }
             DataType::TimeSync => {
                 it.time_sync.receive(&mut cx, frame);
-                self.given(Part::TimeSync, false);
+                self.given(NodePart::TimeSync, false);
             }
             DataType::DebugLog => it.log.receive(&mut cx, frame),
             DataType::DebugCommand => {
                 self.parts.inbox.receive(&mut cx, frame);
-                self.command(now, board, Origin::Remote);
+                self.command(now, board, CommandSource::Remote);
             }
             DataType::Forward
             | DataType::Group
@@ -80,7 +80,7 @@ impl<
 
     /// Wakes a part that got something. If the part works inside the main task, the main task waits
     /// for it.
-    fn given(&mut self, part: Part, inside: bool) {
+    fn given(&mut self, part: NodePart, inside: bool) {
         self.schedule.wake(part);
         if inside {
             self.handler = Some(part);

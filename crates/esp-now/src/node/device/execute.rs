@@ -3,17 +3,17 @@
 
 use super::Node;
 use super::commands::{CommandStep, Todo, part_of};
-use crate::console::{self, Error, Origin, Ready};
+use crate::console::{self, CommandSource, EspError, Ready};
 use crate::node::board::Board;
-use crate::node::schedule::Part;
-use crate::node::task::{Cx, Step};
+use crate::node::schedule::NodePart;
+use crate::node::task::{Cx, TaskStep};
 use espbench_model::time::Instant;
 
 /// A command that has not returned yet.
 #[derive(Clone, Copy, Debug)]
 struct PendingCommand {
     /// Part whose result the command waits for.
-    part: Part,
+    part: NodePart,
     /// Steps that follow then.
     todo: Todo,
 }
@@ -31,19 +31,19 @@ impl PendingCommands {
         self.remote.is_some()
     }
 
-    const fn of(&mut self, origin: Origin) -> &mut Option<PendingCommand> {
+    const fn of(&mut self, origin: CommandSource) -> &mut Option<PendingCommand> {
         match origin {
-            Origin::Uart => &mut self.terminal,
-            Origin::Remote => &mut self.remote,
+            CommandSource::Uart => &mut self.terminal,
+            CommandSource::Remote => &mut self.remote,
         }
     }
 }
 
 /// Returns the part that gives a command of that origin its turns.
-const fn own(origin: Origin) -> Part {
+const fn own(origin: CommandSource) -> NodePart {
     match origin {
-        Origin::Uart => Part::Console,
-        Origin::Remote => Part::Remote,
+        CommandSource::Uart => NodePart::Console,
+        CommandSource::Remote => NodePart::Remote,
     }
 }
 
@@ -56,28 +56,28 @@ impl<
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
     /// Runs the console's turn: executes the next line, if the last command has returned.
-    pub(super) fn console_turn(&mut self, now: Instant, board: &mut dyn Board) -> Step {
+    pub(super) fn console_turn(&mut self, now: Instant, board: &mut dyn Board) -> TaskStep {
         if self.running.terminal.is_some() {
-            return Step::Idle;
+            return TaskStep::Idle;
         }
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.parts.console.run(&mut cx) {
-            Ready::Idle => Step::Idle,
-            Ready::Busy => Step::Until(now),
+            Ready::Idle => TaskStep::Idle,
+            Ready::Busy => TaskStep::Until(now),
             Ready::Line => {
-                self.command(now, board, Origin::Uart);
-                if self.running.terminal.is_some() { Step::Idle } else { Step::Until(now) }
+                self.command(now, board, CommandSource::Uart);
+                if self.running.terminal.is_some() { TaskStep::Idle } else { TaskStep::Until(now) }
             }
         }
     }
 
     /// Runs the command that waits at the terminal or in the inbox.
-    pub(super) fn command(&mut self, now: Instant, board: &mut dyn Board, origin: Origin) {
+    pub(super) fn command(&mut self, now: Instant, board: &mut dyn Board, origin: CommandSource) {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let from = self.parts.inbox.from();
         let line = match origin {
-            Origin::Uart => self.parts.console.line(),
-            Origin::Remote => match self.parts.inbox.take() {
+            CommandSource::Uart => self.parts.console.line(),
+            CommandSource::Remote => match self.parts.inbox.take() {
                 Some(line) => line,
                 None => return,
             },
@@ -102,13 +102,19 @@ impl<
         };
         match (done, origin) {
             (Some(done), _) => self.settle(now, board, origin, done),
-            (None, Origin::Uart) => self.parts.console.rejected(),
-            (None, Origin::Remote) => {}
+            (None, CommandSource::Uart) => self.parts.console.rejected(),
+            (None, CommandSource::Remote) => {}
         }
     }
 
     /// Acts on the result of a command's step: waits, goes on, or reports the end.
-    fn settle(&mut self, now: Instant, board: &mut dyn Board, origin: Origin, done: CommandStep) {
+    fn settle(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        origin: CommandSource,
+        done: CommandStep,
+    ) {
         let held = match done {
             CommandStep::Waits(part, todo) => Some(PendingCommand { part, todo }),
             CommandStep::Again(todo) => Some(PendingCommand { part: own(origin), todo }),
@@ -119,14 +125,14 @@ impl<
         let CommandStep::Returned(result) = done else { return };
         let mut cx = Cx { now, board, shared: &mut self.shared };
         match origin {
-            Origin::Uart => self.parts.console.finished(&mut cx, result),
-            Origin::Remote => console::report(&mut cx, result),
+            CommandSource::Uart => self.parts.console.finished(&mut cx, result),
+            CommandSource::Remote => console::report(&mut cx, result),
         }
     }
 
     /// Continues, after a part's turn, a command that waited for it.
-    pub(super) fn after(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
-        for origin in [Origin::Uart, Origin::Remote] {
+    pub(super) fn after(&mut self, now: Instant, board: &mut dyn Board, part: NodePart) {
+        for origin in [CommandSource::Uart, CommandSource::Remote] {
             let Some(held) = *self.running.of(origin) else { continue };
             if held.part != part {
                 continue;
@@ -135,13 +141,13 @@ impl<
                 Some(result) => result,
                 // The part waits for nothing and has no result: it must not hold the console for
                 // ever.
-                None if self.schedule.is_idle(part) => Err(Error::Fail),
+                None if self.schedule.is_idle(part) => Err(EspError::Fail),
                 None => continue,
             };
             let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
             let line: &[u8] = match origin {
-                Origin::Uart => self.parts.console.line(),
-                Origin::Remote => self.parts.inbox.line(),
+                CommandSource::Uart => self.parts.console.line(),
+                CommandSource::Remote => self.parts.inbox.line(),
             };
             let done = match result {
                 Ok(()) => self.parts.services.go_on(&mut cx, held.todo, line),

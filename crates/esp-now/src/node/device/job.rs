@@ -1,7 +1,7 @@
 //! Work on many devices: sending an image, or handing out the key. Only one job runs at a time, so
 //! that both use the same memory; on the device nothing forbids both at once.
 
-use crate::node::schedule::Part;
+use crate::node::schedule::NodePart;
 use crate::node::task::{Cx, Received, Task};
 use crate::node::{ota, security};
 
@@ -9,20 +9,20 @@ use crate::node::{ota, security};
 #[derive(Debug)]
 // Only one job exists at a time, and there is no heap to put it on.
 #[allow(clippy::large_enum_variant)]
-pub enum Job<const DEVICES: usize, const SESSIONS: usize> {
+pub enum DeviceJob<const DEVICES: usize, const SESSIONS: usize> {
     /// Sending of an image (`ota`).
     Ota(ota::OtaInitiator<DEVICES>),
     /// Distribution of the key (`security`).
     Security(security::SecurityInitiator<DEVICES, SESSIONS>),
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Default for Job<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> Default for DeviceJob<DEVICES, SESSIONS> {
     fn default() -> Self {
         Self::new(ota::initiator::OtaSendConfig::default())
     }
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> DeviceJob<DEVICES, SESSIONS> {
     /// Creates a job without anything to do.
     #[must_use]
     pub fn new(options: ota::initiator::OtaSendConfig) -> Self {
@@ -63,28 +63,30 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
     /// Returns whether a console that began it as this part still waits for it. The console does
     /// not wait for `-s` of either command, which has a task of its own.
     #[must_use]
-    pub fn holds_console(&self, part: Part) -> bool {
+    pub fn holds_console(&self, part: NodePart) -> bool {
         match (self, part) {
-            (Self::Ota(it), Part::OtaInitiator) => it.holds_console(),
-            (Self::Security(it), Part::SecurityInitiator) => !it.is_idle() && !it.is_exchanging(),
+            (Self::Ota(it), NodePart::OtaInitiator) => it.holds_console(),
+            (Self::Security(it), NodePart::SecurityInitiator) => {
+                !it.is_idle() && !it.is_exchanging()
+            }
             _ => false,
         }
     }
 
     /// Returns the part that the job is.
     #[must_use]
-    pub const fn part(&self) -> Part {
+    pub const fn part(&self) -> NodePart {
         match self {
-            Self::Ota(_) => Part::OtaInitiator,
-            Self::Security(_) => Part::SecurityInitiator,
+            Self::Ota(_) => NodePart::OtaInitiator,
+            Self::Security(_) => NodePart::SecurityInitiator,
         }
     }
 
     /// Returns the job as a task, if it is that part.
-    pub(super) fn task(&mut self, part: Part) -> Option<&mut dyn Task> {
+    pub(super) fn task(&mut self, part: NodePart) -> Option<&mut dyn Task> {
         match (self, part) {
-            (Self::Ota(it), Part::OtaInitiator) => Some(it),
-            (Self::Security(it), Part::SecurityInitiator) => Some(it),
+            (Self::Ota(it), NodePart::OtaInitiator) => Some(it),
+            (Self::Security(it), NodePart::SecurityInitiator) => Some(it),
             _ => None,
         }
     }

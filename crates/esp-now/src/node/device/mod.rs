@@ -12,8 +12,8 @@
 //!
 //! # The rule for a driver
 //!
-//! After [`Node::handle`], call [`Node::poll`] until it answers [`Output::WaitUntil`] or
-//! [`Output::Idle`]; then nothing is wanted before that instant, unless something happens.
+//! After [`Node::handle`], call [`Node::poll`] until it answers [`NodeOutput::WaitUntil`] or
+//! [`NodeOutput::Idle`]; then nothing is wanted before that instant, unless something happens.
 //!
 //! # Time of the processor
 //!
@@ -39,15 +39,15 @@ mod parts;
 mod tests;
 
 pub use counts::Dropped;
-pub use job::Job;
+pub use job::DeviceJob;
 pub use parts::{Parts, Services, Setup, TimeRole};
 
 use super::board::Board;
 use super::engine::{Action, Delivery, Engine, EngineCounters, FRAME_MAX, Next, QUEUE};
-use super::schedule::{Part, Schedule};
+use super::schedule::{NodePart, Schedule};
 use super::security;
-use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
-use super::{Input, Output, Then};
+use super::task::{Cx, EspNowEvent, NodeSettings, SendRequest, Shared, TaskStep, TransmitOutcome};
+use super::{Input, NodeOutput, Then};
 use crate::component::DataType;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
@@ -78,7 +78,7 @@ pub struct Node<
     const EVENTS: usize = { QUEUE as usize + 1 },
 > {
     /// Service that the main task is in.
-    handler: Option<Part>,
+    handler: Option<NodePart>,
     /// Whether the last transmission was a relayed frame: then one of the node's own comes first.
     relayed: bool,
     /// Commands that have not returned yet.
@@ -98,7 +98,7 @@ pub struct Node<
 }
 
 /// A device whose main task may have as many frames waiting as a hundred others can send at once
-/// (`Settings::queue`).
+/// (`NodeSettings::queue`).
 pub type RoomyNode = Node<128, { security::initiator::ROUND_MAX }, 32_768, { FRAME_MAX }, 129>;
 
 /// A node for a chip with little memory, all services on: up to 100 devices, 48 of them in one
@@ -107,7 +107,7 @@ pub type SmallNode = Node<100, 48, 4096, 250, 33>;
 
 const _: () = assert!(size_of::<SmallNode>() <= 24 * 1024);
 
-/// Error: the send lock is taken; try again after the next [`Output::WaitUntil`].
+/// Error: the send lock is taken; try again after the next [`NodeOutput::WaitUntil`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
@@ -126,7 +126,7 @@ impl<
         now: Instant,
         board: &mut dyn Board,
         mac: Mac,
-        settings: Settings,
+        settings: NodeSettings,
         setup: &Setup,
     ) -> Self {
         let mut shared = Shared::new(mac, settings);
@@ -171,7 +171,7 @@ impl<
     }
 
     /// Gives a service its turn, after the application has asked something of it.
-    pub fn wake(&mut self, part: Part) {
+    pub fn wake(&mut self, part: NodePart) {
         self.quiet = false;
         self.schedule.wake(part);
     }
@@ -194,7 +194,7 @@ impl<
             Input::Refused => self.engine.refused(),
             Input::Console(bytes) => {
                 self.parts.console.receive(bytes);
-                self.schedule.wake(Part::Console);
+                self.schedule.wake(NodePart::Console);
             }
             Input::ChannelLocked(locked) => cx.shared.air.locked = locked,
             Input::Tick => {}
@@ -204,11 +204,11 @@ impl<
 
     /// Returns the next request of the device; see the rule for a driver.
     #[inline]
-    pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+    pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
         self.poll_calm(now, buf).unwrap_or_else(|| self.poll_any(now, board, buf))
     }
 
-    fn poll_any(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+    fn poll_any(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
         self.quiet = false;
         for _ in 0..TURNS {
             if self.has_news()
@@ -218,19 +218,19 @@ impl<
             }
             self.charge(now);
             if let Some(until) = self.at_work(now, board) {
-                return Output::WaitUntil(until);
+                return NodeOutput::WaitUntil(until);
             }
             if self.shared.print.has_line() {
-                self.schedule.wake(Part::Log);
+                self.schedule.wake(NodePart::Log);
             }
             match self.turn(now, board, buf) {
                 TurnResult::Took => {}
                 TurnResult::Gave(Gave::Transmit { len, to }) => {
-                    return Output::Transmit { len, to };
+                    return NodeOutput::Transmit { len, to };
                 }
-                TurnResult::Gave(Gave::Tune(channel)) => return Output::Tune(channel),
+                TurnResult::Gave(Gave::Tune(channel)) => return NodeOutput::Tune(channel),
                 TurnResult::Gave(Gave::Data { len, from, rssi, channel }) => {
-                    return Output::Data { len, from, rssi, channel, then: Then::Poll };
+                    return NodeOutput::Data { len, from, rssi, channel, then: Then::Poll };
                 }
                 // The engine may have produced output, though it found nothing to do.
                 TurnResult::Nothing if self.has_news() => {
@@ -239,11 +239,11 @@ impl<
                 TurnResult::Nothing => return self.rest(now),
             }
         }
-        self.tell(buf).unwrap_or(Output::WaitUntil(now))
+        self.tell(buf).unwrap_or(NodeOutput::WaitUntil(now))
     }
 
     /// Sends a payload of the application's own at once, if the send lock is free. The outcome
-    /// comes as [`Event::Sent`].
+    /// comes as [`EspNowEvent::Sent`].
     ///
     /// # Errors
     ///
@@ -252,19 +252,19 @@ impl<
         &mut self,
         now: Instant,
         board: &mut dyn Board,
-        out: &Outgoing,
+        out: &SendRequest,
         payload: &[u8],
     ) -> Result<(), Busy> {
         self.quiet = false;
-        if !self.engine.is_free() || !self.schedule.try_lock(Part::Application) {
+        if !self.engine.is_free() || !self.schedule.try_lock(NodePart::Application) {
             return Err(Busy);
         }
         let mut cx = Cx { now, board, shared: &mut self.shared };
         let place = self.engine.payload_mut(&cx);
         let whole = place.get_mut(..payload.len()).map(|place| place.copy_from_slice(payload));
-        let out = Outgoing { len: payload.len(), ..*out };
+        let out = SendRequest { len: payload.len(), ..*out };
         if whole.is_none() || !self.engine.start(&mut cx, &out) {
-            self.finish(now, board, Outcome::Refused);
+            self.finish(now, board, TransmitOutcome::Refused);
         }
         Ok(())
     }
@@ -278,7 +278,7 @@ impl<
         let it = &mut self.parts.services;
         let Some(initiator) = it.job.security() else { return false };
         let begun = initiator.hand_out(&mut cx, "app_main", &it.pop);
-        self.schedule.wake(Part::SecurityInitiator);
+        self.schedule.wake(NodePart::SecurityInitiator);
         begun
     }
 
@@ -317,19 +317,19 @@ impl<
         TurnResult::Took
     }
 
-    fn run(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
+    fn run(&mut self, now: Instant, board: &mut dyn Board, part: NodePart) {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let step = match part {
-            Part::Console => self.console_turn(now, board),
-            Part::Remote => Step::Idle,
-            Part::Local => self.parts.services.local.run(&mut cx),
-            _ => self.parts.task(part).map_or(Step::Idle, |task| task.run(&mut cx)),
+            NodePart::Console => self.console_turn(now, board),
+            NodePart::Remote => TaskStep::Idle,
+            NodePart::Local => self.parts.services.local.run(&mut cx),
+            _ => self.parts.task(part).map_or(TaskStep::Idle, |task| task.run(&mut cx)),
         };
         self.schedule.answered(part, step);
         self.after(now, board, part);
     }
 
-    fn compose(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
+    fn compose(&mut self, now: Instant, board: &mut dyn Board, part: NodePart) {
         self.relayed = false;
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let place = self.engine.payload_mut(&cx);
@@ -340,17 +340,17 @@ impl<
                 self.schedule.release();
             }
             Some(out) if self.engine.start(&mut cx, &out) => {}
-            Some(_) => self.finish(now, board, Outcome::Refused),
+            Some(_) => self.finish(now, board, TransmitOutcome::Refused),
         }
     }
 
     /// Ends a transmission and tells its outcome to the holder of the lock.
-    fn finish(&mut self, now: Instant, board: &mut dyn Board, outcome: Outcome) {
+    fn finish(&mut self, now: Instant, board: &mut dyn Board, outcome: TransmitOutcome) {
         let Some(part) = self.schedule.release() else { return };
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.parts.task(part) {
             Some(task) => task.sent(&mut cx, outcome),
-            None if part == Part::Application => cx.event(Event::Sent(outcome)),
+            None if part == NodePart::Application => cx.event(EspNowEvent::Sent(outcome)),
             // The holder's job was stopped, and another one has its place.
             None => {}
         }
@@ -412,21 +412,21 @@ impl<
     }
 
     /// Returns the next report for the driver apart from frames.
-    fn tell(&mut self, buf: &mut [u8]) -> Option<Output> {
+    fn tell(&mut self, buf: &mut [u8]) -> Option<NodeOutput> {
         let len = self.shared.print.take_output(buf);
         if len > 0 {
-            return Some(Output::Print { len });
+            return Some(NodeOutput::Print { len });
         }
         if let Some(sample) = self.shared.take_sample() {
-            return Some(Output::Sample(sample));
+            return Some(NodeOutput::Sample(sample));
         }
         if let Some(event) = self.shared.take_event() {
-            return Some(Output::Event(event));
+            return Some(NodeOutput::Event(event));
         }
         let channel = self.shared.air.channel;
         (channel != self.tuned).then(|| {
             self.tuned = channel;
-            Output::Tune(channel)
+            NodeOutput::Tune(channel)
         })
     }
 
@@ -445,9 +445,9 @@ impl<
         }
     }
 
-    fn rest(&self, now: Instant) -> Output {
+    fn rest(&self, now: Instant) -> NodeOutput {
         let wake = [self.engine.wake(), self.schedule.earliest()].into_iter().flatten().min();
-        wake.map_or(Output::Idle, |at| Output::WaitUntil(at.max(now)))
+        wake.map_or(NodeOutput::Idle, |at| NodeOutput::WaitUntil(at.max(now)))
     }
 }
 
@@ -462,7 +462,7 @@ enum TurnResult {
     Nothing,
 }
 
-/// Output of a turn. An [`Output`] is as large as a sample, and would be moved from hand to hand.
+/// Output of a turn. An [`NodeOutput`] is as large as a sample, and would be moved from hand to hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Gave {
     Transmit { len: usize, to: Mac },

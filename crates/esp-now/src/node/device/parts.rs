@@ -1,12 +1,12 @@
 //! The services of a node, and their setup.
 
-use super::job::Job;
+use super::job::DeviceJob;
 use crate::component::DataType;
 use crate::component::prov::ProvIdentity;
 use crate::console::{Console, Local};
 use crate::node::debug::{Commander, Inbox, RemoteLog};
-use crate::node::schedule::Part;
-use crate::node::security::{CryptoBench, Keys, Pop};
+use crate::node::schedule::NodePart;
+use crate::node::security::{CryptoBench, NodeKeys, Pop};
 use crate::node::task::{Cx, Task};
 use crate::node::time_sync::TimeSync;
 use crate::node::{control, iperf, ota, prov, security};
@@ -85,9 +85,9 @@ pub struct Parts<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize
 #[derive(Debug)]
 pub struct Services<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize> {
     /// Test of throughput and round-trip time, `espnow_iperf`.
-    pub iperf: iperf::Iperf,
+    pub iperf: iperf::IperfTask,
     /// Sending of an image, or distribution of the key.
-    pub job: Job<DEVICES, SESSIONS>,
+    pub job: DeviceJob<DEVICES, SESSIONS>,
     /// Receiver of images.
     pub ota_responder: ota::OtaResponder,
     /// Receiver of the key.
@@ -120,15 +120,15 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     /// Creates the services after a start.
     pub(super) fn new(cx: &mut Cx<'_>, setup: &Setup) -> Self {
         if cx.shared.settings.encrypt.enabled {
-            cx.shared.keys = Keys::load(cx.board);
+            cx.shared.keys = NodeKeys::load(cx.board);
         }
         let air = &mut cx.shared.air;
         air.listen(DataType::DebugCommand, setup.commands);
         air.listen(DataType::DebugLog, setup.monitor);
         air.listen(DataType::Data, setup.data);
         let mut services = Services {
-            iperf: iperf::Iperf::default(),
-            job: Job::new(setup.ota_send),
+            iperf: iperf::IperfTask::default(),
+            job: DeviceJob::new(setup.ota_send),
             ota_responder: ota::OtaResponder::new(setup.ota.unwrap_or_default()),
             security_responder: security::SecurityResponder::new(setup.pop.clone()),
             security_test: CryptoBench::new(),
@@ -148,21 +148,23 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     }
 
     /// Returns the part as a task; `None` for parts that are not one.
-    pub(super) fn task(&mut self, part: Part) -> Option<&mut dyn Task> {
+    pub(super) fn task(&mut self, part: NodePart) -> Option<&mut dyn Task> {
         let it = &mut self.services;
         Some(match part {
-            Part::Iperf => &mut it.iperf,
-            Part::OtaInitiator | Part::SecurityInitiator => return it.job.task(part),
-            Part::OtaResponder => &mut it.ota_responder,
-            Part::SecurityResponder => &mut it.security_responder,
-            Part::SecurityTest => &mut it.security_test,
-            Part::Prov => &mut it.prov,
-            Part::ControlInitiator => &mut it.control_initiator,
-            Part::ControlResponder => &mut it.control_responder,
-            Part::TimeSync => &mut it.time_sync,
-            Part::Log => &mut it.log,
-            Part::Commander => &mut it.commander,
-            Part::Console | Part::Remote | Part::Local | Part::Application => return None,
+            NodePart::Iperf => &mut it.iperf,
+            NodePart::OtaInitiator | NodePart::SecurityInitiator => return it.job.task(part),
+            NodePart::OtaResponder => &mut it.ota_responder,
+            NodePart::SecurityResponder => &mut it.security_responder,
+            NodePart::SecurityTest => &mut it.security_test,
+            NodePart::Prov => &mut it.prov,
+            NodePart::ControlInitiator => &mut it.control_initiator,
+            NodePart::ControlResponder => &mut it.control_responder,
+            NodePart::TimeSync => &mut it.time_sync,
+            NodePart::Log => &mut it.log,
+            NodePart::Commander => &mut it.commander,
+            NodePart::Console | NodePart::Remote | NodePart::Local | NodePart::Application => {
+                return None;
+            }
         })
     }
 }

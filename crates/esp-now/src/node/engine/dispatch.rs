@@ -6,8 +6,8 @@ use super::queue::{QueueEntry, QueueEvent, RxInfo};
 use super::{Delivery, Engine, Next, TAG, patience};
 use crate::component::sealed::{NONCE_LEN, TAG_LEN};
 use crate::component::{DataType, HEADER_LEN, Header};
-use crate::node::board::Work;
-use crate::node::print::Level;
+use crate::node::board::CpuWork;
+use crate::node::print::LogLevel;
 use crate::node::task::{Cx, Shared};
 use espbench_ieee80211::mac::Mac;
 
@@ -34,7 +34,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
                 }
             } else if self.lock_is_late(cx) {
                 bump(&mut self.counters.lock_timeout);
-                cx.log(Level::Warn, TAG, format_args!("Wait Sem fail"));
+                cx.log(LogLevel::Warn, TAG, format_args!("Wait Sem fail"));
                 self.lock_until = None;
                 self.overheard = false;
                 self.queue.pop();
@@ -193,7 +193,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
         let Some(secret) = &cx.shared.keys.decrypt else {
             bump(&mut self.counters.no_key);
-            cx.log(Level::Error, TAG, format_args!("Security key is not set"));
+            cx.log(LogLevel::Error, TAG, format_args!("Security key is not set"));
             return None;
         };
         let constant = (!trails).then(|| secret.constant_nonce());
@@ -201,11 +201,11 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         if len.is_none() {
             bump(&mut self.counters.decrypt_failed);
             let text = format_args!("Failed at mbedtls_ccm_auth_decrypt with error code : -15");
-            cx.log(Level::Error, "espnow_sec", text);
+            cx.log(LogLevel::Error, "espnow_sec", text);
             let text = format_args!(
                 "[espnow_recv_process, 899]espnow_sec_auth_decrypt, err_name: ESP_FAIL"
             );
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
         }
         if cx.shared.settings.policy.refuse_replays
             && trails
@@ -232,10 +232,10 @@ fn work(cx: &mut Cx<'_>, entry: QueueEntry) {
         if cx.shared.keys.decrypt.is_none() || len <= nonce {
             return;
         }
-        cx.spend(Work::Open { bytes: len as u32 });
+        cx.spend(CpuWork::Open { bytes: len as u32 });
         clear = len.saturating_sub(nonce.saturating_add(TAG_LEN));
     }
-    cx.spend(Work::Dispatch { bytes: clear as u32 });
+    cx.spend(CpuWork::Dispatch { bytes: clear as u32 });
 }
 
 impl Delivery {

@@ -60,9 +60,9 @@ pub use counters::EngineCounters;
 pub use queue::QUEUE;
 pub use recent::RECENT;
 
-use super::task::{Cx, Outcome, Outgoing, Received, Shared};
+use super::task::{Cx, Received, SendRequest, Shared, TransmitOutcome};
 use super::tick::Tick;
-use super::{Frame, Read};
+use super::{ParsedFrame, ReceivedFrame};
 use crate::component::DataType;
 use crate::frame;
 use espbench_ieee80211::mac::Mac;
@@ -129,7 +129,7 @@ pub enum Action {
         /// Receiver on the air: a peer, or broadcast.
         to: Mac,
     },
-    /// Tune to this channel, before anything that follows. [`Air`](super::air::Air) has it already.
+    /// Tune to this channel, before anything that follows. [`RadioSettings`](super::air::RadioSettings) has it already.
     Tune(u8),
 }
 
@@ -205,13 +205,19 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     /// Takes a frame off the air (`espnow_recv_cb`). Returns false if it changed nothing but
     /// counters and the time for which the processor is busy.
     #[inline]
-    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) -> bool {
-        self.hear(cx, &Read::new(frame.data), frame.rssi, frame.channel)
+    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: ReceivedFrame<'_>) -> bool {
+        self.hear(cx, &ParsedFrame::new(frame.data), frame.rssi, frame.channel)
     }
 
     /// Takes a frame as [`receive`](Self::receive) does, with its header parsed already.
     #[inline]
-    pub fn hear(&mut self, cx: &mut Cx<'_>, frame: &Read<'_>, rssi: i8, channel: u8) -> bool {
+    pub fn hear(
+        &mut self,
+        cx: &mut Cx<'_>,
+        frame: &ParsedFrame<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> bool {
         self.take_frame(cx, frame, rssi, channel)
     }
 
@@ -291,8 +297,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Takes the send lock and sends the payload (`espnow_send`, or `espnow_set_group` for a GROUP
     /// frame); returns false unless the engine [is free](Self::is_free). A payload that cannot be
-    /// sent has the outcome [`Outcome::Refused`].
-    pub fn start(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> bool {
+    /// sent has the outcome [`TransmitOutcome::Refused`].
+    pub fn start(&mut self, cx: &mut Cx<'_>, out: &SendRequest) -> bool {
         self.sender.start(cx, out)
     }
 
@@ -320,7 +326,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 
     /// Returns the outcome of the last transmission, once.
-    pub fn outcome(&mut self) -> Option<Outcome> {
+    pub fn outcome(&mut self) -> Option<TransmitOutcome> {
         self.sender.outcome()
     }
 

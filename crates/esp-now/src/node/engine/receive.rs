@@ -4,10 +4,10 @@ use super::counters::{EngineCounters, bump};
 use super::queue::{QueueEvent, RxInfo};
 use super::{Engine, TAG, patience};
 use crate::component::header::VERSION;
-use crate::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
-use crate::node::Read;
-use crate::node::board::Work;
-use crate::node::print::Level;
+use crate::component::{DataType, FrameConfig, GroupPayload, HEADER_LEN, Header};
+use crate::node::ParsedFrame;
+use crate::node::board::CpuWork;
+use crate::node::print::LogLevel;
 use crate::node::task::Cx;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
@@ -20,11 +20,11 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     pub(super) fn take_frame(
         &mut self,
         cx: &mut Cx<'_>,
-        frame: &Read<'_>,
+        frame: &ParsedFrame<'_>,
         rssi: i8,
         channel: u8,
     ) -> bool {
-        cx.spend(Work::Receive { bytes: frame.data.len() as u32 });
+        cx.spend(CpuWork::Receive { bytes: frame.data.len() as u32 });
         bump(&mut self.counters.received);
         self.queue.limit(cx.shared.settings.queue);
         let (fate, accepted): (FateCounter, bool) = match sift(cx, frame, rssi, channel) {
@@ -52,7 +52,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         &mut self,
         own: Mac,
         now: Instant,
-        frame: &Read<'_>,
+        frame: &ParsedFrame<'_>,
         rssi: i8,
         channel: u8,
     ) -> Option<usize> {
@@ -173,7 +173,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         let air = &mut cx.shared.air;
         if header.data_type == DataType::Group {
             let payload = data.get(HEADER_LEN..).unwrap_or_default();
-            let group = Group::parse(payload).ok_or((|c| &mut c.bad_group) as FateCounter)?;
+            let group =
+                GroupPayload::parse(payload).ok_or((|c| &mut c.bad_group) as FateCounter)?;
             if group.means(air.mac) && !change_groups(&mut air.groups, &group) {
                 bump(&mut self.counters.groups_lost);
             }
@@ -240,7 +241,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
         self.quiet_until = patience(cx.shared.settings.tick, cx.now);
         let text = format_args!("[espnow_recv_cb, {line}] Send event queue failed");
-        cx.log(Level::Warn, TAG, text);
+        cx.log(LogLevel::Warn, TAG, text);
     }
 }
 
@@ -254,7 +255,7 @@ fn key(header: &Header) -> u32 {
 #[inline]
 fn sift<'a>(
     cx: &Cx<'_>,
-    frame: &'a Read<'_>,
+    frame: &'a ParsedFrame<'_>,
     rssi: i8,
     channel: u8,
 ) -> Result<&'a Header, FateCounter> {
@@ -290,7 +291,10 @@ fn sift<'a>(
 }
 
 /// Joins or leaves a group; returns false if there is no place for one more.
-fn change_groups<const N: usize>(groups: &mut heapless::Vec<Mac, N>, group: &Group<'_>) -> bool {
+fn change_groups<const N: usize>(
+    groups: &mut heapless::Vec<Mac, N>,
+    group: &GroupPayload<'_>,
+) -> bool {
     if !group.join {
         groups.retain(|id| *id != group.id);
         return true;

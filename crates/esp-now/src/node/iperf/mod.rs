@@ -40,8 +40,8 @@ mod tests;
 
 pub use options::{IperfDropped, IperfOptions, StartError};
 
-use super::print::Level;
-use super::task::{Cx, Outcome, Outgoing, Received, Step, Task};
+use super::print::LogLevel;
+use super::task::{Cx, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use crate::component::FrameConfig;
 use crate::component::iperf::{IPERF_LEN, IperfHead};
 use crate::console::command::BadMac;
@@ -92,9 +92,9 @@ impl TestSetup {
         }
     }
 
-    fn outgoing(&self, cx: &Cx<'_>, config: FrameConfig, len: usize) -> Outgoing {
+    fn outgoing(&self, cx: &Cx<'_>, config: FrameConfig, len: usize) -> SendRequest {
         let security = cx.shared.settings.encrypt.debug;
-        Outgoing {
+        SendRequest {
             data_type: cx.shared.settings.compat.iperf_type(),
             dest: self.peer,
             config: FrameConfig { security, ..config },
@@ -132,7 +132,7 @@ enum Activity {
 
 /// Part of a node that implements `espnow_iperf`.
 #[derive(Debug)]
-pub struct Iperf {
+pub struct IperfTask {
     activity: Activity,
     setup: TestSetup,
     /// Whether `-a` was given: an initiator ends at the next message.
@@ -143,7 +143,7 @@ pub struct Iperf {
     pub dropped: IperfDropped,
 }
 
-impl Default for Iperf {
+impl Default for IperfTask {
     fn default() -> Self {
         Self {
             activity: Activity::Off,
@@ -156,22 +156,22 @@ impl Default for Iperf {
     }
 }
 
-impl Iperf {
+impl IperfTask {
     /// Executes the command. Run the part after it.
     pub fn start(&mut self, cx: &mut Cx<'_>, options: &IperfOptions) -> Result<(), StartError> {
         if self.is_running() {
-            cx.log(Level::Warn, TAG, format_args!("ESPNOW iperf is running"));
+            cx.log(LogLevel::Warn, TAG, format_args!("ESPNOW iperf is running"));
             return Err(StartError::Running);
         }
         if options.initiator.is_some() == options.responder {
-            cx.log(Level::Warn, TAG, format_args!("Should specific initiator/responder mode"));
+            cx.log(LogLevel::Warn, TAG, format_args!("Should specific initiator/responder mode"));
             return Err(StartError::Role);
         }
         let most = cx.shared.settings.compat.data_max();
         let len = options.len.map_or(most, usize::from);
         if options.initiator.is_some() && !(IPERF_LEN..=most).contains(&len) {
             let text = format_args!("len: {len} is not within {IPERF_LEN} and {most}");
-            cx.log(Level::Error, TAG, text);
+            cx.log(LogLevel::Error, TAG, text);
             return Err(StartError::Length);
         }
         self.configure(cx, options, len as u16);
@@ -209,14 +209,14 @@ impl Iperf {
 
     fn respond(&mut self, cx: &mut Cx<'_>) {
         let own = cx.shared.air.mac;
-        cx.log(Level::Info, TAG, format_args!("{RULE}"));
-        cx.log(Level::Info, TAG, format_args!("responder {own} listening"));
+        cx.log(LogLevel::Info, TAG, format_args!("{RULE}"));
+        cx.log(LogLevel::Info, TAG, format_args!("responder {own} listening"));
         // A fixed text of the component, whatever the limit is.
-        cx.log(Level::Info, TAG, format_args!("ESP-NOW window size: 230 bytes"));
-        cx.log(Level::Info, TAG, format_args!("{RULE}"));
+        cx.log(LogLevel::Info, TAG, format_args!("ESP-NOW window size: 230 bytes"));
+        cx.log(LogLevel::Info, TAG, format_args!("{RULE}"));
         listen(cx, true);
         let head = "[  Initiator MAC  ] Interval       Transfer     Bandwidth   RSSI";
-        cx.log(Level::Info, TAG, format_args!("{head}"));
+        cx.log(LogLevel::Info, TAG, format_args!("{head}"));
         self.activity = Activity::Responding;
         self.responder.open(self.setup.interval);
     }
@@ -229,19 +229,19 @@ impl Iperf {
     ) -> Result<(), StartError> {
         let Ok(peer) = to else {
             let text = "[espnow_iperf_func, 643] <ESP_ERR_INVALID_ARG> not an address";
-            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
             self.activity = Activity::Stuck;
             return Err(StartError::Address);
         };
         self.setup.peer = peer;
         let (own, channel) = (cx.shared.air.mac, cx.shared.air.channel);
         let TestSetup { time, interval, len, .. } = self.setup;
-        cx.log(Level::Info, TAG, format_args!("{RULE}"));
-        cx.log(Level::Info, TAG, format_args!("initiator {own} send to {peer}"));
-        cx.log(Level::Info, TAG, format_args!("espnow channel: {channel}"));
-        cx.log(Level::Info, TAG, format_args!("{RULE}"));
+        cx.log(LogLevel::Info, TAG, format_args!("{RULE}"));
+        cx.log(LogLevel::Info, TAG, format_args!("initiator {own} send to {peer}"));
+        cx.log(LogLevel::Info, TAG, format_args!("espnow channel: {channel}"));
+        cx.log(LogLevel::Info, TAG, format_args!("{RULE}"));
         let text = format_args!("time: {time}, interval: {interval}, len: {len}");
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
         listen(cx, true);
         self.activity = if ping {
             Activity::Ping(PingTask::new(cx.now))
@@ -297,22 +297,22 @@ impl Iperf {
             self.dropped.queue = self.dropped.queue.saturating_add(1);
             if !self.is_responder() {
                 let text = "[espnow_iperf_initiator_recv, 233] Send iperf recv queue failed";
-                cx.log(Level::Warn, TAG, format_args!("{text}"));
+                cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
             }
         }
     }
 
     /// Ends the initiator's task.
-    fn end(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn end(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         self.activity = Activity::Off;
         self.queue.clear();
         listen(cx, false);
-        Step::Idle
+        TaskStep::Idle
     }
 }
 
-impl Task for Iperf {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+impl Task for IperfTask {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         let Self { activity, setup, finish, queue, responder, dropped } = self;
         let step = match activity {
             Activity::Off | Activity::Stuck => return responder.close(cx),
@@ -321,14 +321,14 @@ impl Task for Iperf {
             // A flow that an earlier responder recorded is closed first: the samples of one node do
             // not overlap.
             Activity::Stream(stream) => match responder.close(cx) {
-                Step::Idle => stream.run(cx, setup, queue, *finish),
+                TaskStep::Idle => stream.run(cx, setup, queue, *finish),
                 other => Some(other),
             },
         };
         step.unwrap_or_else(|| self.end(cx))
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         match &mut self.activity {
             Activity::Off | Activity::Stuck => self.responder.compose(cx, &self.setup, payload),
             Activity::Responding => self.responder.compose(cx, &self.setup, payload),
@@ -337,7 +337,7 @@ impl Task for Iperf {
         }
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         match &mut self.activity {
             Activity::Ping(ping) => ping.sent(cx, outcome),
             Activity::Stream(stream) => stream.sent(cx, outcome),
@@ -363,11 +363,11 @@ fn millis_since(now: Instant, start: Instant) -> u32 {
 }
 
 /// Returns the name of a send's result, as `esp_err_to_name` does.
-fn error_name(outcome: Outcome) -> &'static str {
+fn error_name(outcome: TransmitOutcome) -> &'static str {
     match outcome {
-        Outcome::Done { .. } => "ESP_OK",
-        Outcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",
-        Outcome::Failed => "ESP_FAIL",
-        Outcome::Refused => "ESP_ERR_INVALID_ARG",
+        TransmitOutcome::Done { .. } => "ESP_OK",
+        TransmitOutcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",
+        TransmitOutcome::Failed => "ESP_FAIL",
+        TransmitOutcome::Refused => "ESP_ERR_INVALID_ARG",
     }
 }

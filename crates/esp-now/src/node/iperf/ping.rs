@@ -3,8 +3,8 @@
 use super::figure::{Fixed2, int};
 use super::{MessageQueue, QueuedMessage, TAG, TestSetup, error_name, micros, millis_since};
 use crate::component::iperf::{IperfHead, IperfKind};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest, TaskStep, TransmitOutcome};
 use espbench_model::sample::{Cause, Fate, Link, Probe, Sample};
 use espbench_model::time::Instant;
 
@@ -22,7 +22,7 @@ enum PingPhase {
     /// The ping is being sent.
     InFlight,
     /// The send has ended: its outcome, and when.
-    Sent(Outcome, Instant),
+    Sent(TransmitOutcome, Instant),
     /// Waits for the answer until this instant.
     Waiting(Instant),
     /// Pauses after a refusal.
@@ -92,7 +92,7 @@ impl PingTask {
         setup: &mut TestSetup,
         queue: &mut MessageQueue,
         finish: bool,
-    ) -> Option<Step> {
+    ) -> Option<TaskStep> {
         // Each turn leaves a phase for a later one; only a failed send comes back to the first.
         loop {
             match self.phase {
@@ -100,22 +100,22 @@ impl PingTask {
                     self.phase = PingPhase::Report
                 }
                 PingPhase::Next => return Some(self.begin(cx, setup)),
-                PingPhase::Wanted => return Some(Step::Send),
-                PingPhase::InFlight => return Some(Step::Idle),
+                PingPhase::Wanted => return Some(TaskStep::Send),
+                PingPhase::InFlight => return Some(TaskStep::Idle),
                 PingPhase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
                 PingPhase::Waiting(until) => {
                     if let Some(step) = self.wait(cx, setup, queue, until) {
                         return Some(step);
                     }
                 }
-                PingPhase::Pause(until) if cx.now < until => return Some(Step::Until(until)),
+                PingPhase::Pause(until) if cx.now < until => return Some(TaskStep::Until(until)),
                 PingPhase::Pause(_) => self.phase = PingPhase::Next,
                 PingPhase::Report => {
                     return if self.flush(cx, setup.len) {
                         self.report(cx, setup);
                         None
                     } else {
-                        Some(Step::Until(cx.now))
+                        Some(TaskStep::Until(cx.now))
                     };
                 }
             }
@@ -123,10 +123,10 @@ impl PingTask {
     }
 
     /// Begins a ping, once the record of the one that had its slot is taken.
-    fn begin(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) -> Step {
+    fn begin(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) -> TaskStep {
         if let Some(slot) = self.slots.get_mut(self.seq as usize % SLOTS) {
             if !evict(slot, cx, setup.len) {
-                return Step::Until(cx.now);
+                return TaskStep::Until(cx.now);
             }
             *slot = PingSlot { seq: self.seq, due: cx.now, ..EMPTY };
         }
@@ -135,7 +135,7 @@ impl PingTask {
         self.start = cx.now;
         self.buffer_seq = self.seq;
         self.phase = PingPhase::Wanted;
-        Step::Send
+        TaskStep::Send
     }
 
     pub(super) fn compose(
@@ -143,13 +143,13 @@ impl PingTask {
         cx: &mut Cx<'_>,
         setup: &TestSetup,
         payload: &mut [u8],
-    ) -> Option<Outgoing> {
+    ) -> Option<SendRequest> {
         if self.phase != PingPhase::Wanted {
             return None;
         }
         let head = IperfHead { kind: IperfKind::Ping, seq: self.seq };
         let Some(len) = head.emit(payload, usize::from(setup.len)) else {
-            self.phase = PingPhase::Sent(Outcome::Refused, cx.now);
+            self.phase = PingPhase::Sent(TransmitOutcome::Refused, cx.now);
             return None;
         };
         self.phase = PingPhase::InFlight;
@@ -160,21 +160,27 @@ impl PingTask {
         Some(setup.outgoing(cx, setup.config, len))
     }
 
-    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         if self.phase == PingPhase::InFlight {
             self.phase = PingPhase::Sent(outcome, cx.now);
         }
     }
 
     /// Acts on the outcome of `espnow_send`: waits for the answer, or goes on to the next ping.
-    fn settle(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: Outcome, at: Instant) {
+    fn settle(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &TestSetup,
+        outcome: TransmitOutcome,
+        at: Instant,
+    ) {
         let told = setup.told;
         if let Some(slot) = self.slot(self.seq) {
             match outcome {
-                Outcome::Done { .. } => slot.acked = Some(at).filter(|_| told),
-                Outcome::TimedOut => slot.state = PingState::Open(Cause::Unknown),
-                Outcome::Failed => slot.state = PingState::Open(Cause::RetryLimit),
-                Outcome::Refused => {
+                TransmitOutcome::Done { .. } => slot.acked = Some(at).filter(|_| told),
+                TransmitOutcome::TimedOut => slot.state = PingState::Open(Cause::Unknown),
+                TransmitOutcome::Failed => slot.state = PingState::Open(Cause::RetryLimit),
+                TransmitOutcome::Refused => {
                     slot.sent = None;
                     slot.state = PingState::Open(Cause::NoBuffers);
                 }
@@ -186,10 +192,10 @@ impl PingTask {
         }
         let name = error_name(outcome);
         let text = format_args!("[espnow_iperf_ping_task, 469]: <{name}> espnow_send");
-        cx.log(Level::Warn, TAG, text);
+        cx.log(LogLevel::Warn, TAG, text);
         self.seq = self.seq.saturating_add(1);
         // A driver without a buffer answers at once; on the device time passes all the same.
-        self.phase = if outcome == Outcome::Refused || at <= self.start {
+        self.phase = if outcome == TransmitOutcome::Refused || at <= self.start {
             PingPhase::Pause(cx.now + cx.shared.settings.tick.period())
         } else {
             PingPhase::Next
@@ -203,9 +209,9 @@ impl PingTask {
         setup: &mut TestSetup,
         queue: &mut MessageQueue,
         until: Instant,
-    ) -> Option<Step> {
+    ) -> Option<TaskStep> {
         if !queue.is_empty() && !cx.sample_room() {
-            return Some(Step::Until(cx.now));
+            return Some(TaskStep::Until(cx.now));
         }
         if let Some(heard) = queue.pop_front() {
             self.record(cx, setup, &heard);
@@ -216,21 +222,21 @@ impl PingTask {
             } else {
                 let (size, seq, got) = (heard.len, int(self.seq), int(heard.head.seq));
                 let text = format_args!("data_size: {size}, send_seq: {seq}, recv_seq: {got}");
-                cx.log(Level::Warn, TAG, text);
+                cx.log(LogLevel::Warn, TAG, text);
                 let wait = cx.shared.settings.tick.delay_ms(cx.now, TIMEOUT_MS);
                 self.phase = PingPhase::Waiting(wait);
             }
             // The line is printed before the clock is read for the next ping.
-            return Some(Step::Until(cx.now));
+            return Some(TaskStep::Until(cx.now));
         }
         if cx.now < until {
-            return Some(Step::Until(until));
+            return Some(TaskStep::Until(until));
         }
         let seq = int(self.buffer_seq);
-        cx.log(Level::Warn, TAG, format_args!("seq={seq} Destination Host Unreachable"));
+        cx.log(LogLevel::Warn, TAG, format_args!("seq={seq} Destination Host Unreachable"));
         self.seq = self.seq.saturating_add(1);
         self.phase = PingPhase::Next;
-        Some(Step::Until(cx.now))
+        Some(TaskStep::Until(cx.now))
     }
 
     fn answered(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, heard: &QueuedMessage) {
@@ -243,7 +249,7 @@ impl PingTask {
         let (len, from, seq) = (heard.len, heard.from, int(heard.head.seq));
         let (rssi, time) = (heard.rssi, int(ms));
         let text = format_args!("{len} bytes from {from}: seq={seq} rssi={rssi} time={time} ms");
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
         self.seq = self.seq.saturating_add(1);
         self.phase = PingPhase::Next;
     }
@@ -292,8 +298,8 @@ impl PingTask {
         let total = ((micros(cx.now).wrapping_sub(micros(self.begun))) / 1000) as i32;
         let (max, min) = (int(self.max_ms), int(self.min_ms));
         let average = Fixed2(f64::from(self.spent_ms) / f64::from(received));
-        cx.log(Level::Info, TAG, format_args!("initiator ping report:"));
-        cx.log(Level::Info, TAG, format_args!("ping statistics for {}", setup.peer));
+        cx.log(LogLevel::Info, TAG, format_args!("initiator ping report:"));
+        cx.log(LogLevel::Info, TAG, format_args!("ping statistics for {}", setup.peer));
         let text = format_args!(
             "{sent} packets transmitted, {received} received, {lost}% packet loss, \
              time: total {total} ms, max: {max}, min: {min}, average {average} ms"

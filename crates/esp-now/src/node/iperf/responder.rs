@@ -8,8 +8,8 @@ use super::{
 };
 use crate::component::FrameConfig;
 use crate::component::iperf::{IPERF_LEN, IperfHead, IperfKind};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::flow::{DatagramOrder, FlowCounts, FlowMeter, Tracker};
 use espbench_model::sample::{Link, Observer};
@@ -128,11 +128,11 @@ impl IperfResponder {
     }
 
     /// Records the rest of a flow after `-a`.
-    pub(super) fn close(&mut self, cx: &mut Cx<'_>) -> Step {
+    pub(super) fn close(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         if let Some(flow) = &mut self.flow {
             flow.over = true;
         }
-        if self.record_over(cx) { Step::Idle } else { Step::Until(cx.now) }
+        if self.record_over(cx) { TaskStep::Idle } else { TaskStep::Until(cx.now) }
     }
 
     pub(super) fn run(
@@ -141,19 +141,19 @@ impl IperfResponder {
         setup: &mut TestSetup,
         queue: &mut MessageQueue,
         dropped: &mut IperfDropped,
-    ) -> Step {
+    ) -> TaskStep {
         loop {
             match self.phase {
-                AnswerPhase::Wanted => return Step::Send,
-                AnswerPhase::InFlight => return Step::Idle,
+                AnswerPhase::Wanted => return TaskStep::Send,
+                AnswerPhase::InFlight => return TaskStep::Idle,
                 AnswerPhase::Free => {}
             }
             if !self.record_over(cx) {
-                return Step::Until(cx.now);
+                return TaskStep::Until(cx.now);
             }
-            let Some(heard) = queue.front().copied() else { return Step::Idle };
+            let Some(heard) = queue.front().copied() else { return TaskStep::Idle };
             if !self.record(cx, &heard, dropped) {
-                return Step::Until(cx.now);
+                return TaskStep::Until(cx.now);
             }
             let _ = queue.pop_front();
             self.take(cx, setup, &heard);
@@ -200,14 +200,14 @@ impl IperfResponder {
         cx: &mut Cx<'_>,
         setup: &TestSetup,
         payload: &mut [u8],
-    ) -> Option<Outgoing> {
+    ) -> Option<SendRequest> {
         if self.phase != AnswerPhase::Wanted {
             return None;
         }
         self.phase = AnswerPhase::InFlight;
         let emitted = self.answer.and_then(|(head, len)| head.emit(payload, usize::from(len)));
         let (Some((head, _)), Some(len)) = (self.answer, emitted) else {
-            self.sent(cx, setup, Outcome::Refused);
+            self.sent(cx, setup, TransmitOutcome::Refused);
             return None;
         };
         let config = if head.kind == IperfKind::StopAck {
@@ -218,7 +218,7 @@ impl IperfResponder {
         Some(setup.outgoing(cx, config, len))
     }
 
-    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: Outcome) {
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: TransmitOutcome) {
         if self.phase != AnswerPhase::InFlight {
             return;
         }
@@ -232,7 +232,7 @@ impl IperfResponder {
             let (name, line) = (error_name(outcome), if ping { 401 } else { 424 });
             let text =
                 format_args!("[espnow_iperf_responder, {line}] <{name}> <{name}> espnow_send");
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
         }
     }
 
@@ -246,7 +246,7 @@ impl IperfResponder {
         let (peer, rssi, size) = (setup.peer, heard.rssi, Fixed2(size));
         let text =
             format_args!("[{peer}]  {from:2}-{to:2} sec  {size} MBytes  {bits} Mbps  {rssi} dbm");
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
     }
 
     fn print_total(&self, cx: &mut Cx<'_>, heard: &QueuedMessage) {
@@ -260,13 +260,13 @@ impl IperfResponder {
         let (size, seconds, lost, total) = (Fixed2(size), ms / 1000, int(lost), int(total));
         let head = "[ ID] Interval      Transfer       Bandwidth      Jitter   \
                     Lost/Total Datagrams";
-        cx.log(Level::Info, TAG, format_args!("{head}"));
+        cx.log(LogLevel::Info, TAG, format_args!("{head}"));
         let text = format_args!(
             "[000] {:2}-{seconds:2} sec    {size} MBytes    {bits} Mbps    {spacing} ms    \
              {lost}/{total} ({percent}%)",
             0
         );
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
     }
 
     /// Records a message; returns false if there is no room for the samples that come first.

@@ -3,8 +3,8 @@
 use super::figure::{Fixed2, int};
 use super::{MessageQueue, TAG, TestSetup, error_name, micros, millis_since};
 use crate::component::iperf::{IperfHead, IperfKind};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest, TaskStep, TransmitOutcome};
 use espbench_model::flow::{FlowCounts, FlowMeter};
 use espbench_model::sample::{Cause, Fate, Link, Observer, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
@@ -25,9 +25,9 @@ enum StreamPhase {
     /// A message or a STOP is being sent.
     InFlight { stop: bool },
     /// The send of a message has ended: its outcome, and when.
-    Sent(Outcome, Instant),
+    Sent(TransmitOutcome, Instant),
     /// The send of a STOP has ended: its outcome, and when.
-    StopSent(Outcome, Instant),
+    StopSent(TransmitOutcome, Instant),
     /// Pauses after a refusal.
     Pause(Instant),
     /// Records the rest and the total.
@@ -84,16 +84,16 @@ impl StreamTask {
         setup: &mut TestSetup,
         queue: &mut MessageQueue,
         finish: bool,
-    ) -> Option<Step> {
+    ) -> Option<TaskStep> {
         loop {
             let step = match self.phase {
                 StreamPhase::Head => self.begin(cx, setup),
                 StreamPhase::Next => self.next(cx, setup, finish),
-                StreamPhase::Wanted { .. } => Some(Step::Send),
-                StreamPhase::InFlight { .. } => Some(Step::Idle),
+                StreamPhase::Wanted { .. } => Some(TaskStep::Send),
+                StreamPhase::InFlight { .. } => Some(TaskStep::Idle),
                 StreamPhase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
                 StreamPhase::StopSent(outcome, at) => self.stop_settle(cx, outcome, at),
-                StreamPhase::Pause(until) if cx.now < until => Some(Step::Until(until)),
+                StreamPhase::Pause(until) if cx.now < until => Some(TaskStep::Until(until)),
                 StreamPhase::Pause(_) => {
                     self.phase = StreamPhase::Next;
                     None
@@ -111,18 +111,18 @@ impl StreamTask {
         }
     }
 
-    fn begin(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) -> Option<Step> {
+    fn begin(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) -> Option<TaskStep> {
         let head = "[  Responder MAC  ]   Interval     Transfer     Frame_rate     Bandwidth";
         let interval = seconds(setup.interval);
         self.start = cx.now;
         self.report_at = cx.now + interval;
         self.meter = FlowMeter::new(Link(0), Observer::Sender, interval, cx.now);
-        cx.log(Level::Info, TAG, format_args!("{head}"));
+        cx.log(LogLevel::Info, TAG, format_args!("{head}"));
         self.phase = StreamPhase::Next;
         None
     }
 
-    fn next(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, finish: bool) -> Option<Step> {
+    fn next(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, finish: bool) -> Option<TaskStep> {
         if cx.now < self.start + seconds(setup.time) && !finish {
             self.due = cx.now;
             self.phase = StreamPhase::Wanted { stop: false };
@@ -139,18 +139,18 @@ impl StreamTask {
         cx: &mut Cx<'_>,
         setup: &TestSetup,
         payload: &mut [u8],
-    ) -> Option<Outgoing> {
+    ) -> Option<SendRequest> {
         let StreamPhase::Wanted { stop } = self.phase else { return None };
         self.handed = cx.now;
         self.phase = StreamPhase::InFlight { stop };
         let Some(len) = self.head.emit(payload, usize::from(setup.len)) else {
-            self.sent(cx, Outcome::Refused);
+            self.sent(cx, TransmitOutcome::Refused);
             return None;
         };
         Some(setup.outgoing(cx, setup.config, len))
     }
 
-    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         if let StreamPhase::InFlight { stop } = self.phase {
             let ended = if stop { StreamPhase::StopSent } else { StreamPhase::Sent };
             self.phase = ended(outcome, cx.now);
@@ -162,23 +162,23 @@ impl StreamTask {
         &mut self,
         cx: &mut Cx<'_>,
         setup: &TestSetup,
-        outcome: Outcome,
+        outcome: TransmitOutcome,
         at: Instant,
-    ) -> Option<Step> {
+    ) -> Option<TaskStep> {
         if !close_intervals(&mut self.meter, cx, at, &self.counts) {
-            return Some(Step::Until(cx.now));
+            return Some(TaskStep::Until(cx.now));
         }
         if setup.told {
             self.record(cx, setup, outcome, at);
         }
         self.attempts += 1;
         self.phase = StreamPhase::Next;
-        if !matches!(outcome, Outcome::Done { .. } | Outcome::TimedOut) {
+        if !matches!(outcome, TransmitOutcome::Done { .. } | TransmitOutcome::TimedOut) {
             let name = error_name(outcome);
             let text = format_args!("[espnow_iperf_initiator_task, 264]: <{name}> espnow_send");
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
             // A driver without a buffer answers at once; on the device time passes all the same.
-            if outcome == Outcome::Refused || cx.now <= self.handed {
+            if outcome == TransmitOutcome::Refused || cx.now <= self.handed {
                 self.phase = StreamPhase::Pause(cx.now + cx.shared.settings.tick.period());
             }
             return None;
@@ -193,19 +193,19 @@ impl StreamTask {
         None
     }
 
-    fn record(&self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: Outcome, at: Instant) {
+    fn record(&self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: TransmitOutcome, at: Instant) {
         let (acked, fate) = match outcome {
-            Outcome::Done { .. } => (Some(at), Fate::Delivered),
-            Outcome::TimedOut => (None, Fate::Lost(Cause::Unknown)),
-            Outcome::Failed => (None, Fate::Lost(Cause::RetryLimit)),
-            Outcome::Refused => (None, Fate::Lost(Cause::NoBuffers)),
+            TransmitOutcome::Done { .. } => (Some(at), Fate::Delivered),
+            TransmitOutcome::TimedOut => (None, Fate::Lost(Cause::Unknown)),
+            TransmitOutcome::Failed => (None, Fate::Lost(Cause::RetryLimit)),
+            TransmitOutcome::Refused => (None, Fate::Lost(Cause::NoBuffers)),
         };
         cx.sample(Sample::Probe(Probe {
             link: Link(0),
             seq: self.attempts,
             bytes: u32::from(setup.len),
             due: self.due,
-            sent: Some(self.handed).filter(|_| outcome != Outcome::Refused),
+            sent: Some(self.handed).filter(|_| outcome != TransmitOutcome::Refused),
             acked,
             fate,
             ..Probe::default()
@@ -223,15 +223,15 @@ impl StreamTask {
         let peer = setup.peer;
         let text =
             format_args!("[{peer}]  {from:2}-{to:2} sec  {size} MBytes   {rate} Hz  {bits} Mbps");
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
         self.report_at = cx.now + seconds(setup.interval);
         self.report_count = self.head.seq;
     }
 
     /// Records the rest of the stream, then wants to send STOP.
-    fn record_total(&mut self, cx: &mut Cx<'_>, at: Instant) -> Option<Step> {
+    fn record_total(&mut self, cx: &mut Cx<'_>, at: Instant) -> Option<TaskStep> {
         if !close_stream(&mut self.meter, cx, at, &self.counts) {
-            return Some(Step::Until(cx.now));
+            return Some(TaskStep::Until(cx.now));
         }
         self.phase = StreamPhase::Wanted { stop: true };
         None
@@ -240,14 +240,19 @@ impl StreamTask {
     /// Acts on the outcome of the `espnow_send` of a STOP. Only a STOP that went out is waited for;
     /// the buffer is then zeroed, so that the frame repeated after a silent second is no STOP but
     /// message 0.
-    fn stop_settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome, at: Instant) -> Option<Step> {
+    fn stop_settle(
+        &mut self,
+        cx: &mut Cx<'_>,
+        outcome: TransmitOutcome,
+        at: Instant,
+    ) -> Option<TaskStep> {
         if outcome.is_done() {
             self.head = IperfHead { kind: IperfKind::Bandwidth, seq: 0 };
             self.phase = StreamPhase::Waiting(cx.shared.settings.tick.delay_ms(at, STOP_WAIT_MS));
         } else {
             let name = error_name(outcome);
             let text = format_args!("[espnow_iperf_initiator_task, 289]: <{name}> espnow_send");
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
             self.retry(name);
         }
         None
@@ -259,14 +264,14 @@ impl StreamTask {
         setup: &mut TestSetup,
         queue: &mut MessageQueue,
         until: Instant,
-    ) -> Option<Step> {
+    ) -> Option<TaskStep> {
         // Any message counts as the answer.
         if let Some(heard) = queue.pop_front() {
             self.head = heard.head;
             setup.peer = heard.from;
             self.phase = StreamPhase::Report(Ok((heard.rssi, heard.channel)));
         } else if cx.now < until {
-            return Some(Step::Until(until));
+            return Some(TaskStep::Until(until));
         } else {
             self.retry("ESP_FAIL");
         }
@@ -288,7 +293,7 @@ impl StreamTask {
             Ok(signal) => signal,
             Err(name) => {
                 let text = format_args!("<{name}> Receive responder response failed");
-                return cx.log(Level::Warn, TAG, text);
+                return cx.log(LogLevel::Warn, TAG, text);
             }
         };
         let (total, ms) = (self.total, self.spent_ms);
@@ -304,16 +309,16 @@ impl StreamTask {
         let percent = Fixed2(f64::from(lost) * 100.0 / f64::from(total));
         let (size, seconds) = (Fixed2(size), ms / 1000);
         let (lost, total) = (int(lost), int(total));
-        cx.log(Level::Info, TAG, format_args!("initiator Report:"));
+        cx.log(LogLevel::Info, TAG, format_args!("initiator Report:"));
         let head = "[ ID] Interval      Transfer       Bandwidth      Jitter   \
                     Lost/Total Datagrams  RSSI  Channel";
-        cx.log(Level::Info, TAG, format_args!("{head}"));
+        cx.log(LogLevel::Info, TAG, format_args!("{head}"));
         let text = format_args!(
             "[000] {:2}-{seconds:2} sec    {size} MBytes    {bits} Mbps    {spacing} ms    \
              {lost}/{total} ({percent}%)    {rssi}    {channel}",
             0
         );
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
     }
 }
 

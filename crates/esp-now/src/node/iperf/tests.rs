@@ -6,28 +6,28 @@ mod throughput;
 
 use super::*;
 use crate::component::iperf::IperfKind;
-use crate::node::testing_parts::{Flight, Hop, World, mac};
+use crate::node::testing_parts::{CopyInFlight, Hop, TaskTestbed, mac};
 use espbench_model::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use std::boxed::Box;
 use std::string::ToString;
 use std::vec::Vec;
 
 /// Creates two nodes: node 0 initiates, node 1 responds.
-fn world() -> World<Iperf> {
-    World::new(2, Iperf::receive)
+fn world() -> TaskTestbed<IperfTask> {
+    TaskTestbed::new(2, IperfTask::receive)
 }
 
-fn respond(world: &mut World<Iperf>, options: IperfOptions) {
+fn respond(world: &mut TaskTestbed<IperfTask>, options: IperfOptions) {
     let options = IperfOptions { responder: true, ..options };
     world.with(1, |iperf, cx| iperf.start(cx, &options)).unwrap();
 }
 
-fn initiate(world: &mut World<Iperf>, options: IperfOptions) {
+fn initiate(world: &mut TaskTestbed<IperfTask>, options: IperfOptions) {
     let options = IperfOptions { initiator: Some(Ok(mac(1))), ..options };
     world.with(0, |iperf, cx| iperf.start(cx, &options)).unwrap();
 }
 
-fn probes(world: &World<Iperf>, n: usize) -> Vec<Probe> {
+fn probes(world: &TaskTestbed<IperfTask>, n: usize) -> Vec<Probe> {
     let probe = |sample: &Sample| match sample {
         Sample::Probe(probe) => Some(*probe),
         Sample::Interval(_) => None,
@@ -35,7 +35,7 @@ fn probes(world: &World<Iperf>, n: usize) -> Vec<Probe> {
     world.nodes[n].samples.iter().filter_map(probe).collect()
 }
 
-fn intervals(world: &World<Iperf>, n: usize) -> Vec<Interval> {
+fn intervals(world: &TaskTestbed<IperfTask>, n: usize) -> Vec<Interval> {
     let interval = |sample: &Sample| match sample {
         Sample::Interval(interval) => Some(*interval),
         Sample::Probe(_) => None,
@@ -50,14 +50,14 @@ fn head(payload: &[u8]) -> IperfHead {
 /// Returns a rule that decides by sender and header.
 fn rule(
     mut hop: impl FnMut(usize, IperfHead) -> Hop + 'static,
-) -> Box<dyn FnMut(&Flight<'_>) -> Hop> {
+) -> Box<dyn FnMut(&CopyInFlight<'_>) -> Hop> {
     Box::new(move |flight| hop(flight.from, head(flight.payload)))
 }
 
 #[test]
 fn the_command_refuses_what_it_cannot_do() {
     let mut world = world();
-    let start = |world: &mut World<Iperf>, options: IperfOptions| {
+    let start = |world: &mut TaskTestbed<IperfTask>, options: IperfOptions| {
         world.with(0, |iperf, cx| iperf.start(cx, &options))
     };
     let base = IperfOptions::default();
@@ -104,7 +104,7 @@ fn a_full_queue_says_so() {
 
 #[test]
 fn the_size_is_known() {
-    let size = size_of::<Iperf>();
+    let size = size_of::<IperfTask>();
     std::println!("Iperf: {size} bytes");
     assert!(size <= 1400, "{size}");
 }

@@ -17,7 +17,7 @@
 //! Bytes that follow (signatures) are not covered by any of these and not checked.
 
 use crate::component::ota::{AppDescription, DIGEST_LEN};
-use crate::node::board::{Board, Slot, Work};
+use crate::node::board::{Board, CpuWork, Slot};
 use crate::node::task::Cx;
 use sha2::{Digest, Sha256};
 
@@ -270,8 +270,8 @@ impl ImageCheck {
         let from = self.at;
         let verdict = self.slice(cx.board);
         let bytes = self.at.saturating_sub(from);
-        cx.spend(Work::Read { bytes });
-        cx.spend(Work::Hash { bytes });
+        cx.spend(CpuWork::Read { bytes });
+        cx.spend(CpuWork::Hash { bytes });
         verdict
     }
 

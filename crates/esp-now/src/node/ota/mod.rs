@@ -24,8 +24,8 @@ mod tests;
 pub use initiator::OtaInitiator;
 pub use responder::OtaResponder;
 
-use super::board::{Slot, Work};
-use super::print::Level;
+use super::board::{CpuWork, Slot};
+use super::print::LogLevel;
 use super::task::Cx;
 use espbench_model::time::Instant;
 
@@ -36,18 +36,18 @@ use espbench_model::time::Instant;
 /// function only checks whether an image begins there, and spends the time of a whole check.
 pub fn rollback(cx: &mut Cx<'_>) -> bool {
     let bytes = cx.board.image_len(Slot::Spare);
-    cx.spend(Work::Read { bytes });
-    cx.spend(Work::Hash { bytes });
+    cx.spend(CpuWork::Read { bytes });
+    cx.spend(CpuWork::Hash { bytes });
     if image::describe(cx.board, Slot::Spare).is_none() || !cx.board.boot(Slot::Spare) {
         let text = format_args!(
             "[rollback_func, 507] <ESP_ERR_OTA_VALIDATE_FAILED> \
                                  esp_ota_set_boot_partition failed!"
         );
-        cx.log(Level::Warn, "system_cmd", text);
+        cx.log(LogLevel::Warn, "system_cmd", text);
         return false;
     }
     let text = format_args!("The next reboot will fall back to the previous version");
-    cx.log(Level::Info, "rollback_func", text);
+    cx.log(LogLevel::Info, "rollback_func", text);
     true
 }
 

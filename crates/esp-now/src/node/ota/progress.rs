@@ -14,19 +14,19 @@ pub const STORE: usize = STATUS_LEN + bits::BITMAP;
 /// Progress of an image. `N` bytes hold the status and the bitmap, so that it can be stored in one
 /// piece.
 #[derive(Clone, Debug)]
-pub struct Progress<const N: usize = STORE> {
+pub struct ImageProgress<const N: usize = STORE> {
     store: [u8; N],
     status: OtaStatus,
     chunk: u16,
 }
 
-impl<const N: usize> Default for Progress<N> {
+impl<const N: usize> Default for ImageProgress<N> {
     fn default() -> Self {
         Self { store: [0; N], status: OtaStatus::default(), chunk: 0 }
     }
 }
 
-impl<const N: usize> Progress<N> {
+impl<const N: usize> ImageProgress<N> {
     /// Returns whether an image can be received at all: its length is not zero, matches the
     /// announced number of packets, and is not too great.
     #[must_use]
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let compat = Compat::default();
-        let takes = |s: &OtaStatus| Progress::<STORE>::takes(s, compat);
+        let takes = |s: &OtaStatus| ImageProgress::<STORE>::takes(s, compat);
         assert!(takes(&announced(1)) && takes(&announced(21048 * 208)));
         assert!(!takes(&announced(0)) && !takes(&announced(21048 * 208 + 1)));
         assert!(!takes(&OtaStatus { packets: 480, ..announced(100_000) }), "another chunk's size");
-        assert!(!Progress::<40>::takes(&announced(81 * 208), compat), "ten bytes of bitmap");
+        assert!(!ImageProgress::<40>::takes(&announced(81 * 208), compat), "ten bytes of bitmap");
     }
 
     proptest! {
@@ -195,14 +195,14 @@ mod tests {
             seqs in prop::collection::vec(any::<u16>(), 0..300),
         ) {
             let compat = Compat::default();
-            let mut progress = Progress::<STORE>::default();
+            let mut progress = ImageProgress::<STORE>::default();
             progress.begin(&announced(total), compat);
             let packets = progress.status().packets;
             for seq in seqs {
                 progress.note(seq % packets.saturating_add(3));
             }
             let stored: Vec<u8> = progress.stored().to_vec();
-            let mut again = Progress::<STORE>::default();
+            let mut again = ImageProgress::<STORE>::default();
             let load = |out: &mut [u8]| { out[..stored.len()].copy_from_slice(&stored); Some(stored.len()) };
             prop_assert!(again.restore(compat, load));
             prop_assert_eq!(again.status(), progress.status());
@@ -219,7 +219,7 @@ mod tests {
                 bytes[19..21].copy_from_slice(&packets.to_le_bytes());
                 bytes[21..25].copy_from_slice(&(u32::from(packets) * 208).to_le_bytes());
             }
-            let mut progress = Progress::<STORE>::default();
+            let mut progress = ImageProgress::<STORE>::default();
             let ok = progress.restore(Compat::default(), |out| {
                 out[..bytes.len()].copy_from_slice(&bytes);
                 Some(bytes.len())

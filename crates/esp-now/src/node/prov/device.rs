@@ -3,9 +3,9 @@
 use super::{COMMAND_TAG, STORED_LEN, TAG, error_name, outgoing};
 use crate::component::prov::{ProvDevice, ProvIdentity, ProvMessage, WifiCredentials};
 use crate::component::{DataType, FrameConfig};
-use crate::node::board::{Key, Work};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Outcome, Outgoing, Received, Step};
+use crate::node::board::{CpuWork, NvsKey};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent, Received, SendRequest, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use zeroize::Zeroize;
@@ -29,7 +29,7 @@ enum DevicePhase {
     /// Waits for the lock to send DEVICE.
     Wanted,
     InFlight,
-    Sent(Outcome),
+    Sent(TransmitOutcome),
     /// Looks for the answer at this instant.
     Waiting(Instant),
     Done,
@@ -99,30 +99,32 @@ impl DeviceRole {
             "MAC: {from}, Channel: {channel}, RSSI: {rssi}, wifi_mode: {mode}, ssid: {ssid}, \
              password: {password}, token: {token}"
         );
-        cx.log(Level::Info, COMMAND_TAG, text);
+        cx.log(LogLevel::Info, COMMAND_TAG, text);
         let mut stored = [0; STORED_LEN];
         let (ssid, password) = stored.split_at_mut(wifi.ssid.0.len());
         ssid.copy_from_slice(&wifi.ssid.0);
         password.copy_from_slice(&wifi.password.0);
-        cx.spend(Work::Write { bytes: STORED_LEN as u32 });
-        let saved = cx.board.save(Key::Wifi, &stored);
+        cx.spend(CpuWork::Write { bytes: STORED_LEN as u32 });
+        let saved = cx.board.save(NvsKey::Wifi, &stored);
         stored.zeroize();
         if !saved {
-            cx.log(Level::Error, COMMAND_TAG, format_args!("credentials were not stored"));
+            cx.log(LogLevel::Error, COMMAND_TAG, format_args!("credentials were not stored"));
         } else if !self.provisioned {
             self.provisioned = true;
-            cx.event(Event::Provisioned(from));
+            cx.event(EspNowEvent::Provisioned(from));
         }
     }
 
-    pub(super) fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    pub(super) fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         // At most: the end of a wait, a new scan, its first hop.
         loop {
             match self.phase {
-                DevicePhase::Off | DevicePhase::Done | DevicePhase::InFlight => return Step::Idle,
-                DevicePhase::Wanted => return Step::Send,
+                DevicePhase::Off | DevicePhase::Done | DevicePhase::InFlight => {
+                    return TaskStep::Idle;
+                }
+                DevicePhase::Wanted => return TaskStep::Send,
                 DevicePhase::Scanning { hop, .. } | DevicePhase::Waiting(hop) if cx.now < hop => {
-                    return Step::Until(hop);
+                    return TaskStep::Until(hop);
                 }
                 DevicePhase::Scanning { index, .. } => self.look_around(cx, index),
                 DevicePhase::Sent(outcome) => self.settle(cx, outcome),
@@ -141,7 +143,7 @@ impl DeviceRole {
                 "MAC: {from}, Channel: {channel}, RSSI: {rssi}, Product_id: {product_id}, \
                  Device Name: {device_name}"
             );
-            cx.log(Level::Info, COMMAND_TAG, text);
+            cx.log(LogLevel::Info, COMMAND_TAG, text);
             self.deadline = deadline(cx);
             self.phase = DevicePhase::Wanted;
             return;
@@ -162,14 +164,14 @@ impl DeviceRole {
         cx: &mut Cx<'_>,
         identity: ProvIdentity,
         payload: &mut [u8],
-    ) -> Option<Outgoing> {
+    ) -> Option<SendRequest> {
         if self.phase != DevicePhase::Wanted {
             return None;
         }
         let asking = ProvDevice { identity, ..ProvDevice::default() };
         let len = ProvMessage::Device(asking).emit(payload, cx.shared.settings.compat);
         let (Some(beacon), Some(len)) = (self.beacon, len) else {
-            self.phase = DevicePhase::Sent(Outcome::Refused);
+            self.phase = DevicePhase::Sent(TransmitOutcome::Refused);
             return None;
         };
         self.phase = DevicePhase::InFlight;
@@ -177,7 +179,7 @@ impl DeviceRole {
         Some(outgoing(cx, beacon.from, config, len))
     }
 
-    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         if self.phase != DevicePhase::InFlight {
             return;
         }
@@ -192,10 +194,10 @@ impl DeviceRole {
     }
 
     /// Prints that DEVICE was not delivered, and begins a new scan.
-    fn settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn settle(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         let name = error_name(outcome);
         let text = format_args!("[espnow_prov_initiator_send, 212] <{name}> espnow_write");
-        cx.log(Level::Warn, TAG, text);
+        cx.log(LogLevel::Warn, TAG, text);
         self.again(cx, name);
     }
 
@@ -206,7 +208,7 @@ impl DeviceRole {
         }
         cx.shared.air.listen(DataType::Prov, false);
         if self.provisioned {
-            cx.log(Level::Info, COMMAND_TAG, format_args!("provisioning initiator exit"));
+            cx.log(LogLevel::Info, COMMAND_TAG, format_args!("provisioning initiator exit"));
             self.phase = DevicePhase::Done;
         } else {
             self.again(cx, "ESP_FAIL");
@@ -217,7 +219,7 @@ impl DeviceRole {
         // The component prints this wrong function name.
         let text =
             format_args!("[provisioning_initiator, 318]: <{name}> espnow_prov_responder_add");
-        cx.log(Level::Warn, COMMAND_TAG, text);
+        cx.log(LogLevel::Warn, COMMAND_TAG, text);
         self.scan(cx);
     }
 }

@@ -3,8 +3,8 @@
 use super::{ASKED_MAX, COMMAND_TAG, TAG, error_name, outgoing};
 use crate::component::prov::{ProvDevice, ProvIdentity, ProvMessage, WifiCredentials};
 use crate::component::{DataType, FrameConfig};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Received, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, Received, SendRequest, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use heapless::Deque;
@@ -49,7 +49,7 @@ impl HolderRole {
         cx.shared.air.listen(DataType::Prov, true);
         let seconds = tick.ms(ticks.into()) / 1000;
         let text = format_args!("Responder beacon start, timer: {seconds}s");
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
     }
 
     pub(super) const fn is_on(&self) -> bool {
@@ -74,35 +74,35 @@ impl HolderRole {
             "NUM: {num}, MAC: {from}, Channel: {channel}, RSSI: {rssi}, Product_id: {product_id}, \
              Device Name: {device_name}, Auth Mode: {mode}, device_secret: {secret}"
         );
-        cx.log(Level::Info, COMMAND_TAG, text);
+        cx.log(LogLevel::Info, COMMAND_TAG, text);
         self.asked.push_back(from).is_ok()
     }
 
-    pub(super) fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    pub(super) fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         match self.phase {
-            HolderPhase::Beacon | HolderPhase::Answer => return Step::Send,
-            HolderPhase::BeaconSent | HolderPhase::AnswerSent => return Step::Idle,
+            HolderPhase::Beacon | HolderPhase::Answer => return TaskStep::Send,
+            HolderPhase::BeaconSent | HolderPhase::AnswerSent => return TaskStep::Idle,
             HolderPhase::Free => {}
         }
         if !self.is_on() {
-            return Step::Idle;
+            return TaskStep::Idle;
         }
         if !self.asked.is_empty() {
             self.phase = HolderPhase::Answer;
-            return Step::Send;
+            return TaskStep::Send;
         }
         if cx.now < self.next {
-            return Step::Until(self.next);
+            return TaskStep::Until(self.next);
         }
         // The component compares ticks: it ends after the tick, not at it.
         if cx.now >= self.until + cx.shared.settings.tick.period() {
             self.wifi = None;
             cx.shared.air.listen(DataType::Prov, false);
-            cx.log(Level::Info, TAG, format_args!("Responder beacon end"));
-            return Step::Idle;
+            cx.log(LogLevel::Info, TAG, format_args!("Responder beacon end"));
+            return TaskStep::Idle;
         }
         self.phase = HolderPhase::Beacon;
-        Step::Send
+        TaskStep::Send
     }
 
     pub(super) fn compose(
@@ -110,25 +110,25 @@ impl HolderRole {
         cx: &mut Cx<'_>,
         identity: ProvIdentity,
         payload: &mut [u8],
-    ) -> Option<Outgoing> {
+    ) -> Option<SendRequest> {
         let compat = cx.shared.settings.compat;
         match self.phase {
             HolderPhase::Beacon => {
                 self.phase = HolderPhase::BeaconSent;
                 let Some(len) = ProvMessage::Beacon(identity).emit(payload, compat) else {
-                    self.sent(cx, Outcome::Refused);
+                    self.sent(cx, TransmitOutcome::Refused);
                     return None;
                 };
                 let config = FrameConfig { filter_adjacent: true, ..FrameConfig::default() };
                 let magic = cx.magic();
-                Some(Outgoing { magic, ..outgoing(cx, Mac::BROADCAST, config, len) })
+                Some(SendRequest { magic, ..outgoing(cx, Mac::BROADCAST, config, len) })
             }
             HolderPhase::Answer => {
                 self.phase = HolderPhase::AnswerSent;
                 let wifi = self.wifi.clone().map(ProvMessage::Wifi);
                 let len = wifi.and_then(|wifi| wifi.emit(payload, compat));
                 let (Some(&to), Some(len)) = (self.asked.front(), len) else {
-                    self.sent(cx, Outcome::Refused);
+                    self.sent(cx, TransmitOutcome::Refused);
                     return None;
                 };
                 Some(outgoing(cx, to, FrameConfig::default(), len))
@@ -137,7 +137,7 @@ impl HolderRole {
         }
     }
 
-    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         match self.phase {
             HolderPhase::BeaconSent => {
                 let tick = cx.shared.settings.tick;
@@ -150,7 +150,7 @@ impl HolderRole {
                     let name = error_name(outcome);
                     let text =
                         format_args!("[espnow_prov_responder_send, 350] <{name}> espnow_send");
-                    cx.log(Level::Warn, TAG, text);
+                    cx.log(LogLevel::Warn, TAG, text);
                 }
             }
             _ => return,

@@ -13,7 +13,7 @@
 //!
 //! # What is stored
 //!
-//! [`Key::Wifi`], 96 bytes: the SSID in 32 and the password in 64, each zero padded, which is how
+//! [`NvsKey::Wifi`], 96 bytes: the SSID in 32 and the password in 64, each zero padded, which is how
 //! `wifi_sta_config_t` begins.
 //!
 //! # Where it differs from the component
@@ -31,9 +31,9 @@ mod holder;
 #[cfg(test)]
 mod tests;
 
-use super::board::Key;
-use super::print::Level;
-use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use super::board::NvsKey;
+use super::print::LogLevel;
+use super::task::{Cx, EspNowEvent, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use crate::component::prov::{
     ALL_CHANNEL_SCAN, FixedText, ProvIdentity, ProvMessage, WifiCredentials,
 };
@@ -47,7 +47,7 @@ use holder::HolderRole;
 const TAG: &str = "espnow_prov";
 /// Log tag of the console's command.
 const COMMAND_TAG: &str = "espnow_cmd";
-/// Length of [`Key::Wifi`], in bytes.
+/// Length of [`NvsKey::Wifi`], in bytes.
 pub const STORED_LEN: usize = 96;
 /// Greatest number of devices that wait for an answer of the holder.
 pub const ASKED_MAX: usize = 16;
@@ -109,19 +109,19 @@ impl Prov {
         password: &[u8],
     ) -> Result<(), HoldError> {
         let Some(ssid) = ssid else {
-            cx.log(Level::Warn, COMMAND_TAG, format_args!("Please set wifi ssid and password"));
+            cx.log(LogLevel::Warn, COMMAND_TAG, format_args!("Please set wifi ssid and password"));
             return Err(HoldError::Missing);
         };
-        cx.log(Level::Info, COMMAND_TAG, format_args!("Find provisioning devices"));
+        cx.log(LogLevel::Info, COMMAND_TAG, format_args!("Find provisioning devices"));
         let (Some(ssid), Some(password)) = (FixedText::new(ssid), FixedText::new(password)) else {
             let text = format_args!("ssid or password is too long: 32 and 64 bytes at most");
-            cx.log(Level::Error, COMMAND_TAG, text);
+            cx.log(LogLevel::Error, COMMAND_TAG, text);
             return Err(HoldError::TooLong);
         };
         let mut wifi = WifiCredentials::new(ssid, password);
         wifi.scan_method = ALL_CHANNEL_SCAN;
         self.hold_wifi(cx, ms, wifi);
-        cx.log(Level::Info, COMMAND_TAG, format_args!("Add device to the network: {ssid}"));
+        cx.log(LogLevel::Info, COMMAND_TAG, format_args!("Add device to the network: {ssid}"));
         Ok(())
     }
 
@@ -137,17 +137,17 @@ impl Prov {
     /// until it restarts.
     pub fn seek(&mut self, cx: &mut Cx<'_>) {
         if self.device.is_started() {
-            cx.log(Level::Info, COMMAND_TAG, format_args!("Already start provisioning"));
+            cx.log(LogLevel::Info, COMMAND_TAG, format_args!("Already start provisioning"));
             return;
         }
-        cx.log(Level::Info, COMMAND_TAG, format_args!("Start provisioning"));
+        cx.log(LogLevel::Info, COMMAND_TAG, format_args!("Start provisioning"));
         self.device.scan(cx);
     }
 
     /// Executes `provisioning -e`: forgets the credentials and restarts.
     pub fn erase(&mut self, cx: &mut Cx<'_>) {
-        cx.board.forget(Key::Wifi);
-        cx.event(Event::Restart);
+        cx.board.forget(NvsKey::Wifi);
+        cx.event(EspNowEvent::Restart);
     }
 
     /// Returns whether the node hands out credentials.
@@ -178,32 +178,32 @@ impl Prov {
 }
 
 impl Task for Prov {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         let holder = self.holder.run(cx);
-        if holder == Step::Send {
+        if holder == TaskStep::Send {
             self.turn = ProvRole::Holder;
-            return Step::Send;
+            return TaskStep::Send;
         }
         let device = self.device.run(cx);
-        if device == Step::Send {
+        if device == TaskStep::Send {
             self.turn = ProvRole::Device;
-            return Step::Send;
+            return TaskStep::Send;
         }
         match (holder, device) {
-            (Step::Until(a), Step::Until(b)) => Step::Until(a.min(b)),
-            (Step::Until(a), _) | (_, Step::Until(a)) => Step::Until(a),
-            _ => Step::Idle,
+            (TaskStep::Until(a), TaskStep::Until(b)) => TaskStep::Until(a.min(b)),
+            (TaskStep::Until(a), _) | (_, TaskStep::Until(a)) => TaskStep::Until(a),
+            _ => TaskStep::Idle,
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         match self.turn {
             ProvRole::Holder => self.holder.compose(cx, self.identity, payload),
             ProvRole::Device => self.device.compose(cx, self.identity, payload),
         }
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         match self.turn {
             ProvRole::Holder => self.holder.sent(cx, outcome),
             ProvRole::Device => self.device.sent(cx, outcome),
@@ -212,9 +212,9 @@ impl Task for Prov {
 }
 
 /// Returns the send options for a message.
-fn outgoing(cx: &Cx<'_>, dest: Mac, config: FrameConfig, len: usize) -> Outgoing {
+fn outgoing(cx: &Cx<'_>, dest: Mac, config: FrameConfig, len: usize) -> SendRequest {
     let security = cx.shared.settings.encrypt.prov;
-    Outgoing {
+    SendRequest {
         data_type: DataType::Prov,
         dest,
         config: FrameConfig { security, ..config },
@@ -225,10 +225,10 @@ fn outgoing(cx: &Cx<'_>, dest: Mac, config: FrameConfig, len: usize) -> Outgoing
 }
 
 /// Returns the name of a failed send's result, as `esp_err_to_name` does.
-fn error_name(outcome: Outcome) -> &'static str {
+fn error_name(outcome: TransmitOutcome) -> &'static str {
     match outcome {
-        Outcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",
-        Outcome::Refused => "ESP_ERR_INVALID_ARG",
+        TransmitOutcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",
+        TransmitOutcome::Refused => "ESP_ERR_INVALID_ARG",
         _ => "ESP_FAIL",
     }
 }

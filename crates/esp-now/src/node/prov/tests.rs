@@ -2,31 +2,31 @@
 
 use super::*;
 use crate::component::{Compat, Idf};
-use crate::node::testing_parts::{Hop, World, mac, random_loss};
+use crate::node::testing_parts::{Hop, TaskTestbed, mac, random_loss};
 use std::boxed::Box;
 use std::format;
 use std::vec::Vec;
 
-fn world(devices: usize, channel: u8) -> World<Prov> {
-    let mut world = World::new(devices + 1, Prov::receive);
+fn world(devices: usize, channel: u8) -> TaskTestbed<Prov> {
+    let mut world = TaskTestbed::new(devices + 1, Prov::receive);
     world.nodes[0].shared.air.channel = channel;
     world
 }
 
-fn hold(world: &mut World<Prov>, ms: u32) {
+fn hold(world: &mut TaskTestbed<Prov>, ms: u32) {
     world.with(0, |prov, cx| prov.hold(cx, ms, Some(b"home"), b"secret12")).unwrap();
 }
 
-fn seek(world: &mut World<Prov>, n: usize) {
+fn seek(world: &mut TaskTestbed<Prov>, n: usize) {
     world.with(n, |prov, cx| prov.seek(cx));
 }
 
-fn has_credentials(world: &World<Prov>, n: usize) -> bool {
+fn has_credentials(world: &TaskTestbed<Prov>, n: usize) -> bool {
     let mut wanted = [0; STORED_LEN];
     wanted[..4].copy_from_slice(b"home");
     wanted[32..40].copy_from_slice(b"secret12");
     let stored = &world.nodes[n].board.stored;
-    stored.iter().any(|(key, value)| *key == Key::Wifi && value == &wanted)
+    stored.iter().any(|(key, value)| *key == NvsKey::Wifi && value == &wanted)
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn one_device_on_another_channel() {
         ]
     );
     assert!(has_credentials(&world, 1));
-    assert_eq!(world.nodes[1].events, [Event::Provisioned(mac(0))]);
+    assert_eq!(world.nodes[1].events, [EspNowEvent::Provisioned(mac(0))]);
     assert!(!world.nodes[1].part.is_seeking() && world.nodes[0].part.is_holding());
     assert_eq!(world.nodes[1].shared.air.enabled & DataType::Prov.mask(), 0);
     seek(&mut world, 1);
@@ -198,10 +198,10 @@ fn the_command_says_what_is_missing() {
 #[test]
 fn erase_forgets_and_restarts() {
     let mut world = world(0, 1);
-    world.nodes[0].board.stored.push((Key::Wifi, std::vec![1; 96]));
+    world.nodes[0].board.stored.push((NvsKey::Wifi, std::vec![1; 96]));
     world.with(0, |prov, cx| prov.erase(cx));
     assert!(world.nodes[0].board.stored.is_empty());
-    assert_eq!(world.nodes[0].events, [Event::Restart]);
+    assert_eq!(world.nodes[0].events, [EspNowEvent::Restart]);
 }
 
 #[test]

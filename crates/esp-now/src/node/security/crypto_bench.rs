@@ -6,12 +6,12 @@
 //!
 //! A machine has no clock: each operation is one call of [`Task::run`], and it ends when the next
 //! call begins. On a device that is the time of the call; in a simulation, the cost of
-//! [`Work::Seal`] or [`Work::Open`].
+//! [`CpuWork::Seal`] or [`CpuWork::Open`].
 
 use crate::component::sealed::{NONCE_LEN, Sealer, TAG_LEN};
-use crate::node::board::Work;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Step, Task};
+use crate::node::board::CpuWork;
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest, Task, TaskStep, TransmitOutcome};
 use core::fmt;
 use espbench_model::sample::{Fate, Link, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
@@ -119,7 +119,7 @@ impl<const BYTES: usize> CryptoBench<BYTES> {
     fn do_seal(&mut self, cx: &mut Cx<'_>) -> Option<()> {
         let (sealer, len) = (self.sealer.as_ref()?, self.len);
         sealer.seal(&self.nonce, false, &mut self.buf, len)?;
-        cx.spend(Work::Seal { bytes: len as u32 });
+        cx.spend(CpuWork::Seal { bytes: len as u32 });
         Some(())
     }
 
@@ -129,7 +129,7 @@ impl<const BYTES: usize> CryptoBench<BYTES> {
             return false;
         };
         let opened = sealer.open(Some(&nonce), buf);
-        cx.spend(Work::Open { bytes: self.len as u32 });
+        cx.spend(CpuWork::Open { bytes: self.len as u32 });
         opened == Some(self.len)
     }
 
@@ -164,16 +164,16 @@ impl<const BYTES: usize> CryptoBench<BYTES> {
         for (what, time) in [("Encrypting", self.seal), ("Decrypting", self.open)] {
             let us = time.as_micros() / u128::from(self.count.max(1));
             let line = format_args!("{what} data of {len} bytes takes an average of {us} us");
-            cx.log(Level::Info, TAG, line);
+            cx.log(LogLevel::Info, TAG, line);
         }
         self.stop();
     }
 }
 
 impl<const BYTES: usize> Task for CryptoBench<BYTES> {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         match self.phase {
-            BenchPhase::Idle => return Step::Idle,
+            BenchPhase::Idle => return TaskStep::Idle,
             BenchPhase::Fill => {
                 let mut seed = [0; 8];
                 cx.board.random(&mut seed);
@@ -204,7 +204,7 @@ impl<const BYTES: usize> Task for CryptoBench<BYTES> {
                 self.open = self.open.saturating_add(cx.now.since(from));
                 let whole = opened && self.is_plain();
                 if !whole {
-                    cx.log(Level::Error, TAG, format_args!("Decrypt error"));
+                    cx.log(LogLevel::Error, TAG, format_args!("Decrypt error"));
                 }
                 self.phase = BenchPhase::Opened(from, cx.now, whole);
             }
@@ -215,14 +215,14 @@ impl<const BYTES: usize> Task for CryptoBench<BYTES> {
             // Waits until the samples are taken.
             BenchPhase::Sealed(..) | BenchPhase::Opened(..) => {}
         }
-        if self.is_idle() { Step::Idle } else { Step::Until(cx.now) }
+        if self.is_idle() { TaskStep::Idle } else { TaskStep::Until(cx.now) }
     }
 
-    fn compose(&mut self, _: &mut Cx<'_>, _: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, _: &mut Cx<'_>, _: &mut [u8]) -> Option<SendRequest> {
         None
     }
 
-    fn sent(&mut self, _: &mut Cx<'_>, _: Outcome) {}
+    fn sent(&mut self, _: &mut Cx<'_>, _: TransmitOutcome) {}
 }
 
 /// Generates bytes that look random and can be generated again: a linear congruential generator
@@ -238,33 +238,33 @@ fn plaintext(mut state: u64) -> impl Iterator<Item = u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::security::testing::Station;
+    use crate::node::security::testing::SecurityStation;
     use espbench_ieee80211::mac::Mac;
     use std::vec::Vec;
 
     /// Runs to the end on virtual time and returns the samples, taken after every `every` runs.
-    fn finish(station: &mut Station, test: &mut CryptoBench, every: u32) -> Vec<Probe> {
+    fn finish(station: &mut SecurityStation, test: &mut CryptoBench, every: u32) -> Vec<Probe> {
         let (mut now, mut samples) = (Instant::ZERO, Vec::new());
         for i in 0..10_000 {
             let step = test.run(&mut station.cx(now));
             now = now.after_nanos(core::mem::take(&mut station.shared.busy_ns));
-            if i % every == 0 || step == Step::Idle {
+            if i % every == 0 || step == TaskStep::Idle {
                 while let Some(Sample::Probe(probe)) = station.shared.take_sample() {
                     samples.push(probe);
                 }
             }
-            if step == Step::Idle {
+            if step == TaskStep::Idle {
                 return samples;
             }
         }
         panic!("it does not end");
     }
 
-    fn station() -> Station {
-        let mut station = Station::new(Mac([2; 6]), 1);
+    fn station() -> SecurityStation {
+        let mut station = SecurityStation::new(Mac([2; 6]), 1);
         station.board.cost = |work| match work {
-            Work::Seal { bytes } => Duration::from_micros(u64::from(bytes)),
-            Work::Open { bytes } => Duration::from_micros(u64::from(bytes) * 2),
+            CpuWork::Seal { bytes } => Duration::from_micros(u64::from(bytes)),
+            CpuWork::Open { bytes } => Duration::from_micros(u64::from(bytes) * 2),
             _ => Duration::ZERO,
         };
         station

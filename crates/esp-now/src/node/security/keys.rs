@@ -1,7 +1,7 @@
 //! The keys of the application layer: in use, stored, erased.
 
 use crate::component::sealed::{NONCE_LEN, Sealer};
-use crate::node::board::{Board, Key};
+use crate::node::board::{Board, NvsKey};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -11,7 +11,7 @@ pub const KEY_LEN: usize = 32;
 
 /// Keys of a node, each with its schedule. Wiped when dropped.
 #[derive(Debug, Default)]
-pub struct Keys {
+pub struct NodeKeys {
     /// Key for sending.
     pub encrypt: Option<Secret>,
     /// Key for receiving.
@@ -19,12 +19,12 @@ pub struct Keys {
     seen: Nonces,
 }
 
-impl Keys {
+impl NodeKeys {
     /// Loads the stored keys, as a node has them after its start.
     #[must_use]
     pub fn load(board: &mut dyn Board) -> Self {
-        let encrypt = stored(board, Key::EncryptKey);
-        let decrypt = stored(board, Key::DecryptKey);
+        let encrypt = stored(board, NvsKey::EncryptKey);
+        let decrypt = stored(board, NvsKey::DecryptKey);
         Self { encrypt, decrypt, seen: Nonces::default() }
     }
 
@@ -32,22 +32,22 @@ impl Keys {
     /// Flash is written only where the 16 bytes of the AES key have changed. Returns false if that
     /// failed; the key is used until the next start all the same.
     pub fn store(&mut self, board: &mut dyn Board, bytes: &[u8; KEY_LEN]) -> bool {
-        let sent = replace(board, Key::EncryptKey, &mut self.encrypt, bytes);
-        let received = replace(board, Key::DecryptKey, &mut self.decrypt, bytes);
+        let sent = replace(board, NvsKey::EncryptKey, &mut self.encrypt, bytes);
+        let received = replace(board, NvsKey::DecryptKey, &mut self.decrypt, bytes);
         sent && received
     }
 
     /// Removes the stored key for sending and nothing else (`espnow_erase_key`): the console's
     /// `security -e` does no more before it restarts. The node can still decrypt.
     pub fn erase_encrypt(&mut self, board: &mut dyn Board) {
-        board.forget(Key::EncryptKey);
+        board.forget(NvsKey::EncryptKey);
         self.encrypt = None;
     }
 
     /// Removes both keys, stored and in use. No command of the component does so.
     pub fn erase(&mut self, board: &mut dyn Board) {
         self.erase_encrypt(board);
-        board.forget(Key::DecryptKey);
+        board.forget(NvsKey::DecryptKey);
         self.decrypt = None;
         self.seen = Nonces::default();
     }
@@ -60,7 +60,7 @@ impl Keys {
     }
 }
 
-fn stored(board: &mut dyn Board, key: Key) -> Option<Secret> {
+fn stored(board: &mut dyn Board, key: NvsKey) -> Option<Secret> {
     let mut bytes = [0; KEY_LEN];
     let secret = match board.load(key, &mut bytes) {
         Some(KEY_LEN) => Some(Secret::new(bytes)),
@@ -72,7 +72,7 @@ fn stored(board: &mut dyn Board, key: Key) -> Option<Secret> {
 
 fn replace(
     board: &mut dyn Board,
-    key: Key,
+    key: NvsKey,
     place: &mut Option<Secret>,
     bytes: &[u8; KEY_LEN],
 ) -> bool {
@@ -171,34 +171,34 @@ mod tests {
     #[test]
     fn a_key_lasts_over_a_restart_until_it_is_erased() {
         let mut flash = Flash::default();
-        let mut keys = Keys::load(&mut flash);
+        let mut keys = NodeKeys::load(&mut flash);
         assert!(keys.encrypt.is_none() && keys.decrypt.is_none());
         assert!(keys.store(&mut flash, &[7; KEY_LEN]));
         assert_eq!(flash.writes, 2);
         assert!(keys.store(&mut flash, &[7; KEY_LEN]));
         assert_eq!(flash.writes, 2, "the same key is not written again");
-        let mut keys = Keys::load(&mut flash);
+        let mut keys = NodeKeys::load(&mut flash);
         assert_eq!(keys.encrypt.as_ref().map(|k| *k.bytes()), Some([7; KEY_LEN]));
         // The console's `security -e`.
         keys.erase_encrypt(&mut flash);
-        let mut keys = Keys::load(&mut flash);
+        let mut keys = NodeKeys::load(&mut flash);
         assert!(keys.encrypt.is_none() && keys.decrypt.is_some());
         keys.erase(&mut flash);
-        let keys = Keys::load(&mut flash);
+        let keys = NodeKeys::load(&mut flash);
         assert!(keys.encrypt.is_none() && keys.decrypt.is_none());
     }
 
     #[test]
     fn flash_that_fails_is_told() {
         let mut flash = Flash { broken: true, ..Flash::default() };
-        let mut keys = Keys::default();
+        let mut keys = NodeKeys::default();
         assert!(!keys.store(&mut flash, &[7; KEY_LEN]));
         assert!(keys.encrypt.is_some() && keys.decrypt.is_some());
     }
 
     #[test]
     fn a_nonce_is_new_once_while_it_is_remembered() {
-        let mut keys = Keys::default();
+        let mut keys = NodeKeys::default();
         let nonce = |i: u64| (i | 0xAA00_0000_0000).to_le_bytes();
         assert!(keys.first_sight(&nonce(0)), "zero is a nonce too");
         assert!(!keys.first_sight(&nonce(0)));

@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`Keys`] | keys in use and in storage |
+//! | [`NodeKeys`] | keys in use and in storage |
 //! | [`Policy`] | refusals beyond those of the component |
 //! | [`exchange`] | the key agreement |
 //! | [`responder`] | receives a key |
@@ -46,7 +46,7 @@
 //!   the key.
 //! * Anybody can begin a handshake and so keep a responder from others for a while, or close its
 //!   window with wrong proofs.
-//! * The console's `security -e` leaves the key for receiving, in both policies; [`Keys::erase`]
+//! * The console's `security -e` leaves the key for receiving, in both policies; [`NodeKeys::erase`]
 //!   removes it, too.
 
 pub mod crypto_bench;
@@ -65,6 +65,6 @@ pub use crypto_bench::CryptoBench;
 pub use erase::erase_and_restart;
 pub use exchange::Pop;
 pub use initiator::SecurityInitiator;
-pub use keys::{KEY_LEN, Keys, NONCES, Secret};
+pub use keys::{KEY_LEN, NONCES, NodeKeys, Secret};
 pub use policy::Policy;
 pub use responder::SecurityResponder;

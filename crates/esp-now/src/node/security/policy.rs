@@ -9,7 +9,7 @@ pub struct Policy {
     /// Types (a mask of [`DataType::mask`]) that the engine drops when they arrive unencrypted.
     pub encrypted_only: u16,
     /// Whether the engine drops a payload whose nonce is one of the last [`NONCES`](super::NONCES),
-    /// found with [`Keys::first_sight`](super::Keys::first_sight). Needs a release whose nonce
+    /// found with [`NodeKeys::first_sight`](super::NodeKeys::first_sight). Needs a release whose nonce
     /// trails the payload.
     pub refuse_replays: bool,
     /// Whether a responder ignores the reset message.

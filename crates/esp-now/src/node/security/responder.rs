@@ -13,9 +13,9 @@
 use super::exchange::{KeyPair, Pop, SecureChannel, StreamPart};
 use crate::component::handshake::{PUBLIC_LEN, SecurityInfo, SecurityMessage, SessionMessage};
 use crate::component::{DataType, FrameConfig};
-use crate::node::board::Work;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use crate::node::board::CpuWork;
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -198,8 +198,8 @@ impl SecurityResponder {
     }
 
     fn fail(&mut self, cx: &mut Cx<'_>, from: Mac) {
-        cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
-        cx.event(Event::SecurityFailed(from));
+        cx.log(LogLevel::Error, TAG, format_args!("espnow-session handler failed"));
+        cx.event(EspNowEvent::SecurityFailed(from));
         // A forged message must not undo the progress of the right initiator, where the policy says
         // so. A device that has its key but could not store it is free in any case.
         if !cx.shared.settings.policy.keep_binding || self.session.stage == AgreementStage::None {
@@ -223,8 +223,8 @@ impl SecurityResponder {
                 let pair = KeyPair::random(cx.board);
                 let mut random = [0; 16];
                 cx.board.random(&mut random);
-                cx.spend(Work::KeyPair);
-                cx.spend(Work::SharedSecret);
+                cx.spend(CpuWork::KeyPair);
+                cx.spend(CpuWork::SharedSecret);
                 let channel = pair.agree(client_key, &self.pop, &random).ok_or(HandshakeFailed)?;
                 let (own, peer) = (*pair.public(), *client_key);
                 self.session =
@@ -235,17 +235,17 @@ impl SecurityResponder {
                 if self.session.stage != AgreementStage::Offered {
                     return Err(HandshakeFailed);
                 }
-                cx.spend(Work::Open { bytes: proof.len() as u32 });
+                cx.spend(CpuWork::Open { bytes: proof.len() as u32 });
                 if !self.session.channel.proves(StreamPart::ClientProof, proof, &self.session.own) {
                     cx.log(
-                        Level::Error,
+                        LogLevel::Error,
                         "security1",
                         format_args!("Key mismatch. Close connection"),
                     );
                     self.wrong_proofs = self.wrong_proofs.saturating_add(1);
                     return Err(HandshakeFailed);
                 }
-                cx.spend(Work::Seal { bytes: proof.len() as u32 });
+                cx.spend(CpuWork::Seal { bytes: proof.len() as u32 });
                 self.session.stage = AgreementStage::Agreed;
                 Ok(ResponderAnswer::Proof)
             }
@@ -261,10 +261,10 @@ impl SecurityResponder {
         if self.session.stage != AgreementStage::Agreed {
             return Err(HandshakeFailed);
         }
-        cx.spend(Work::Open { bytes: data.len() as u32 });
+        cx.spend(CpuWork::Open { bytes: data.len() as u32 });
         let mut key = self.session.channel.crypt(StreamPart::Key, data);
         self.info.version = CONFIGURED;
-        cx.log(Level::Info, TAG, format_args!("Get APP key"));
+        cx.log(LogLevel::Info, TAG, format_args!("Get APP key"));
         let enabled = cx.shared.settings.encrypt.enabled;
         let stored = enabled && cx.shared.keys.store(cx.board, &key);
         key.zeroize();
@@ -274,8 +274,8 @@ impl SecurityResponder {
             self.session.zeroize();
             return Err(HandshakeFailed);
         }
-        cx.spend(Work::Write { bytes: 2 * data.len() as u32 });
-        cx.event(Event::Secured(self.info.client));
+        cx.spend(CpuWork::Write { bytes: 2 * data.len() as u32 });
+        cx.event(EspNowEvent::Secured(self.info.client));
         Ok(ResponderAnswer::Echo)
     }
 
@@ -301,11 +301,11 @@ impl SecurityResponder {
 }
 
 impl Task for SecurityResponder {
-    fn run(&mut self, _: &mut Cx<'_>) -> Step {
-        if self.answer.is_some() { Step::Send } else { Step::Idle }
+    fn run(&mut self, _: &mut Cx<'_>) -> TaskStep {
+        if self.answer.is_some() { TaskStep::Send } else { TaskStep::Idle }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let (answer, dest) = self.answer.take()?;
         let len = self.write(cx, answer, payload)?;
         if answer == ResponderAnswer::Echo {
@@ -313,7 +313,7 @@ impl Task for SecurityResponder {
         }
         let info = answer == ResponderAnswer::Info;
         self.sending_info = info;
-        Some(Outgoing {
+        Some(SendRequest {
             data_type: if info { DataType::SecurityStatus } else { DataType::Security },
             dest,
             config: FrameConfig { copies: 1, filter_adjacent: !info, ..FrameConfig::UNICAST },
@@ -323,9 +323,9 @@ impl Task for SecurityResponder {
         })
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         if !outcome.is_done() && !self.sending_info {
-            cx.log(Level::Warn, TAG, format_args!("espnow-session send failed"));
+            cx.log(LogLevel::Warn, TAG, format_args!("espnow-session send failed"));
         }
     }
 }

@@ -9,8 +9,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::print::Level;
-use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use super::print::LogLevel;
+use super::task::{Cx, EspNowEvent, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use crate::component::time_sync::{TIME_SYNC_VERSION, TimeSyncKind, TimeSyncMessage};
 use crate::component::{DataType, FrameConfig};
 use espbench_ieee80211::mac::Mac;
@@ -27,7 +27,7 @@ const WAITING_MAX: u8 = 8;
 
 /// Time synchronization of a device, which has one role at a time, as in the component.
 ///
-/// With a period it is never [`Step::Idle`]: on the device a timer's task sends, not the main task,
+/// With a period it is never [`TaskStep::Idle`]: on the device a timer's task sends, not the main task,
 /// which the node must not make wait for it. See [`busy`](Self::busy).
 #[derive(Clone, Debug, Default)]
 pub struct TimeSync {
@@ -75,7 +75,7 @@ impl TimeSync {
         let tick = cx.shared.settings.tick;
         let ticks = tick.ticks(period_ms);
         if period_ms > 0 && ticks == 0 {
-            cx.log(Level::Error, TAG, format_args!("Failed to create sync timer"));
+            cx.log(LogLevel::Error, TAG, format_args!("Failed to create sync timer"));
             return false;
         }
         let period = tick.period().saturating_mul(ticks);
@@ -98,7 +98,7 @@ impl TimeSync {
     fn free(&self, cx: &mut Cx<'_>) -> bool {
         let free = matches!(self.role, SyncRole::Off);
         if !free {
-            cx.log(Level::Warn, TAG, format_args!("Time sync already started"));
+            cx.log(LogLevel::Warn, TAG, format_args!("Time sync already started"));
         }
         free
     }
@@ -119,7 +119,7 @@ impl TimeSync {
             self.phase = SyncPhase::Idle;
         }
         cx.shared.air.listen(DataType::TimeSync, false);
-        cx.log(Level::Info, TAG, format_args!("{name} stopped"));
+        cx.log(LogLevel::Info, TAG, format_args!("{name} stopped"));
         true
     }
 
@@ -177,13 +177,13 @@ impl TimeSync {
         let Some(message) = TimeSyncMessage::parse(frame.data) else {
             self.refused = self.refused.saturating_add(1);
             let size = frame.data.len();
-            return cx.log(Level::Warn, TAG, format_args!("Invalid time packet size: {size}"));
+            return cx.log(LogLevel::Warn, TAG, format_args!("Invalid time packet size: {size}"));
         };
         if message.version != TIME_SYNC_VERSION {
             self.refused = self.refused.saturating_add(1);
             let version = message.version;
             let text = format_args!("Unsupported time packet version: {version}");
-            return cx.log(Level::Warn, TAG, text);
+            return cx.log(LogLevel::Warn, TAG, text);
         }
         match (self.role, message.kind) {
             (SyncRole::Initiator(_), TimeSyncKind::Request) => {
@@ -193,7 +193,7 @@ impl TimeSync {
                 self.correct(cx, frame.from, message.timestamp_us, max_drift_ms);
             }
             (SyncRole::Off, _) => {
-                cx.log(Level::Warn, TAG, format_args!("Time sync not started, ignoring packet"));
+                cx.log(LogLevel::Warn, TAG, format_args!("Time sync not started, ignoring packet"));
             }
             _ => {}
         }
@@ -206,9 +206,9 @@ impl TimeSync {
         let drift_ms = (ahead_us.wrapping_sub(self.offset_us) / 1000) as i32;
         if drift_ms.wrapping_abs() > max_drift_ms {
             self.offset_us = ahead_us;
-            cx.log(Level::Info, TAG, format_args!("Time adjusted by {drift_ms} ms"));
+            cx.log(LogLevel::Info, TAG, format_args!("Time adjusted by {drift_ms} ms"));
         }
-        cx.event(Event::TimeSynced { from, drift_ms });
+        cx.event(EspNowEvent::TimeSynced { from, drift_ms });
     }
 
     /// Returns the next message. The clock is read here and not in `compose`, as the component reads
@@ -245,31 +245,31 @@ impl TimeSync {
 }
 
 impl Task for TimeSync {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         self.tick(cx.now);
         match (self.phase, self.role) {
-            (SyncPhase::Ready(_), _) => Step::Send,
+            (SyncPhase::Ready(_), _) => TaskStep::Send,
             (SyncPhase::Idle, _) if self.waiting > 0 => {
                 self.waiting -= 1;
                 match self.message(cx.now) {
                     Some(message) => {
                         self.phase = SyncPhase::Ready(message);
-                        Step::Send
+                        TaskStep::Send
                     }
-                    None => Step::Idle,
+                    None => TaskStep::Idle,
                 }
             }
-            (SyncPhase::Idle, SyncRole::Initiator(Some((next, _)))) => Step::Until(next),
-            (SyncPhase::Idle | SyncPhase::Sending, _) => Step::Idle,
+            (SyncPhase::Idle, SyncRole::Initiator(Some((next, _)))) => TaskStep::Until(next),
+            (SyncPhase::Idle | SyncPhase::Sending, _) => TaskStep::Idle,
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let SyncPhase::Ready(message) = self.phase else { return None };
         self.phase = SyncPhase::Idle;
         let len = message.emit(payload)?;
         self.phase = SyncPhase::Sending;
-        Some(Outgoing {
+        Some(SendRequest {
             data_type: DataType::TimeSync,
             dest: Mac::BROADCAST,
             config: FrameConfig {
@@ -283,18 +283,18 @@ impl Task for TimeSync {
         })
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         if !matches!(self.phase, SyncPhase::Sending) {
             return;
         }
         self.phase = SyncPhase::Idle;
         let error = match outcome {
-            Outcome::Done { .. } => return,
-            Outcome::Failed => "ESP_FAIL",
-            Outcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",
-            Outcome::Refused => "ESP_ERR_INVALID_ARG",
+            TransmitOutcome::Done { .. } => return,
+            TransmitOutcome::Failed => "ESP_FAIL",
+            TransmitOutcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",
+            TransmitOutcome::Refused => "ESP_ERR_INVALID_ARG",
         };
-        cx.log(Level::Warn, TAG, format_args!("Failed to send time packet: {error}"));
+        cx.log(LogLevel::Warn, TAG, format_args!("Failed to send time packet: {error}"));
     }
 }
 

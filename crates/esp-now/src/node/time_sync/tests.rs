@@ -1,13 +1,13 @@
 use super::*;
 use crate::node::board::BareBoard;
-use crate::node::task::{Settings, Shared};
+use crate::node::task::{NodeSettings, Shared};
 use crate::node::tick::Tick;
 use std::string::String;
 use std::vec::Vec;
 
 const CLOCK: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 const WATCH: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
-const DONE: Outcome = Outcome::Done { attempts: 3 };
+const DONE: TransmitOutcome = TransmitOutcome::Done { attempts: 3 };
 
 struct Device {
     part: TimeSync,
@@ -19,7 +19,7 @@ struct Device {
 impl Device {
     /// Returns a device whose clock shows that many milliseconds.
     fn new(mac: Mac, clock_ms: u64) -> Self {
-        let settings = Settings { tick: Tick::from_hz(100), ..Settings::default() };
+        let settings = NodeSettings { tick: Tick::from_hz(100), ..NodeSettings::default() };
         let now = Instant::ZERO + Duration::from_millis(clock_ms);
         let (board, shared) = (BareBoard(1), Shared::new(mac, settings));
         Self { part: TimeSync::default(), board, shared, now }
@@ -30,18 +30,18 @@ impl Device {
         act(&mut self.part, cx)
     }
 
-    fn run(&mut self) -> Step {
+    fn run(&mut self) -> TaskStep {
         self.with(Task::run)
     }
 
-    fn compose(&mut self) -> Option<(Outgoing, Vec<u8>)> {
+    fn compose(&mut self) -> Option<(SendRequest, Vec<u8>)> {
         let mut payload = [0; 218];
         let out = self.with(|part, cx| part.compose(cx, &mut payload))?;
         Some((out, payload[..out.len].to_vec()))
     }
 
     fn send(&mut self) -> Vec<u8> {
-        assert_eq!(self.run(), Step::Send);
+        assert_eq!(self.run(), TaskStep::Send);
         let (_, payload) = self.compose().expect("a message");
         self.with(|part, cx| part.sent(cx, DONE));
         payload
@@ -55,7 +55,7 @@ impl Device {
 
     fn drift(&mut self) -> Option<i32> {
         match self.shared.take_event() {
-            Some(Event::TimeSynced { from: CLOCK, drift_ms }) => Some(drift_ms),
+            Some(EspNowEvent::TimeSynced { from: CLOCK, drift_ms }) => Some(drift_ms),
             other => {
                 assert_eq!(other, None);
                 None
@@ -80,7 +80,7 @@ fn a_responder_asks_and_follows() {
     assert!(clock.with(|part, cx| part.start_initiator(cx, 0)));
     assert!(watch.with(|part, cx| part.start_responder(cx, TimeSync::MAX_DRIFT_MS)));
     assert!(!watch.part.broadcast() && !clock.part.request(), "not their part");
-    assert_eq!((clock.run(), watch.run()), (Step::Idle, Step::Idle));
+    assert_eq!((clock.run(), watch.run()), (TaskStep::Idle, TaskStep::Idle));
 
     assert!(watch.part.request());
     let request = watch.send();
@@ -104,7 +104,7 @@ fn a_responder_asks_and_follows() {
     assert_eq!((watch.drift(), watch.part.offset_us()), (Some(-101), 48_899_000));
 
     clock.hear(CLOCK, &told);
-    assert_eq!((clock.part.offset_us(), clock.run()), (0, Step::Idle), "never adjusts itself");
+    assert_eq!((clock.part.offset_us(), clock.run()), (0, TaskStep::Idle), "never adjusts itself");
     assert!(watch.with(TimeSync::stop) && !watch.with(TimeSync::stop));
     assert_eq!(watch.part.offset_us(), 0);
     assert!(!watch.shared.air.listens(DataType::TimeSync));
@@ -117,24 +117,24 @@ fn the_time_is_read_before_the_lock() {
     clock.part.set_utc(clock.now, 1_700_000_000_000_000);
     assert!(clock.with(|part, cx| part.start_initiator(cx, 0)));
     assert!(clock.part.broadcast());
-    assert_eq!(clock.run(), Step::Send);
+    assert_eq!(clock.run(), TaskStep::Send);
     clock.pass(800);
-    assert_eq!(clock.run(), Step::Send, "it still waits for the lock");
+    assert_eq!(clock.run(), TaskStep::Send, "it still waits for the lock");
     let (out, payload) = clock.compose().expect("a message");
     // Vector 12 of the protocol reference.
     let vector = [1, 1, 0x4E, 0x61, 0xBC, 0, 0, 0, 0, 0, 0, 0x40, 0x1E, 0x18, 0x24, 0x0A, 0x06, 0];
     assert_eq!(payload, vector);
     assert_eq!(out.config, FrameConfig { copies: 3, ..FrameConfig::default() });
     assert_eq!((out.dest, out.wait), (Mac::BROADCAST, Duration::from_secs(1)));
-    clock.with(|part, cx| part.sent(cx, Outcome::TimedOut));
+    clock.with(|part, cx| part.sent(cx, TransmitOutcome::TimedOut));
     let text = "W (13145) espnow_time: Failed to send time packet: ESP_ERR_WIFI_TIMEOUT\n";
-    assert_eq!((clock.printed().as_str(), clock.run()), (text, Step::Idle));
+    assert_eq!((clock.printed().as_str(), clock.run()), (text, TaskStep::Idle));
 
     // A wall clock that was never set is not sent.
     clock.part.set_utc(clock.now, 5_000_000);
     clock.shared.settings.encrypt.time = true;
     assert!(clock.part.broadcast());
-    assert_eq!(clock.run(), Step::Send);
+    assert_eq!(clock.run(), TaskStep::Send);
     let (out, payload) = clock.compose().expect("a message");
     assert_eq!((out.config.security, &payload[10..]), (true, &[0; 8][..]));
 }
@@ -151,19 +151,19 @@ fn a_period_is_whole_ticks() {
          W (7) espnow_time: Time sync already started\n"
     );
     let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-    assert_eq!(clock.run(), Step::Until(at(1_000)));
+    assert_eq!(clock.run(), TaskStep::Until(at(1_000)));
     for second in 1..4 {
         clock.now = at(1_000 * second);
         let Some(message) = TimeSyncMessage::parse(&clock.send()) else { panic!("a message") };
         assert_eq!(message.timestamp_us, 1_000_000 * second as i64);
-        assert_eq!(clock.run(), Step::Until(at(1_000 * second + 1_000)));
+        assert_eq!(clock.run(), TaskStep::Until(at(1_000 * second + 1_000)));
     }
     // Sending took longer than two periods: one broadcast, and the phase is kept.
     clock.now = at(6_500);
     clock.send();
-    assert_eq!((clock.run(), clock.part.busy()), (Step::Until(at(7_000)), false));
+    assert_eq!((clock.run(), clock.part.busy()), (TaskStep::Until(at(7_000)), false));
     assert!(clock.with(TimeSync::stop));
-    assert_eq!(clock.run(), Step::Idle);
+    assert_eq!(clock.run(), TaskStep::Idle);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_is_refused() {
     }
     assert_eq!(watch.part.dropped, 12);
     assert!(watch.with(TimeSync::stop));
-    assert_eq!((watch.run(), watch.compose()), (Step::Idle, None));
+    assert_eq!((watch.run(), watch.compose()), (TaskStep::Idle, None));
     watch.with(|part, cx| part.sent(cx, DONE));
     assert!(size_of::<TimeSync>() <= 128, "{}", size_of::<TimeSync>());
 }

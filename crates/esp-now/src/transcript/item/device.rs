@@ -39,7 +39,7 @@ pub enum DeviceLine<'a> {
     /// `main task entry`
     MainTaskEntry,
     /// Answer to `scan`.
-    Beacon(Beacon<'a>),
+    Beacon(ScanAnswer<'a>),
     /// `Set Channel, channel: %d`
     SetChannel(i64),
     /// `rx: %d, tx_power: %d, country: %s, channel: %d, mode: %d`: `wifi_config -i`.
@@ -137,7 +137,7 @@ pub enum DeviceLine<'a> {
 
 /// Answer to `scan`, from `beacon_func`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beacon<'a> {
+pub struct ScanAnswer<'a> {
     /// Name of the project.
     pub project: &'a str,
     /// Version of the application.
@@ -216,7 +216,7 @@ fn start<'a>(line: &ConsoleLine<'a>) -> Option<DeviceLine<'a>> {
     Some(found)
 }
 
-fn beacon(text: &str) -> Option<Beacon<'_>> {
+fn beacon(text: &str) -> Option<ScanAnswer<'_>> {
     let mut s = LineCursor::new(text);
     s.lit("project_name:")?;
     let project = s.until(", app_version:")?.trim_start();
@@ -229,7 +229,7 @@ fn beacon(text: &str) -> Option<Beacon<'_>> {
     let rssi = s.int()?;
     s.lit(", compile_time:")?;
     let built = s.rest().trim_start();
-    Some(Beacon { project, version, idf, free_heap, total_heap, rssi, built })
+    Some(ScanAnswer { project, version, idf, free_heap, total_heap, rssi, built })
 }
 
 fn system(text: &str) -> Option<DeviceLine<'_>> {

@@ -43,9 +43,9 @@ pub enum IperfLine<'a> {
     /// Head of the table of periodic lines.
     Heading(IperfRole),
     /// `[<MAC>]  %2d-%2d sec  %2.2f MBytes   %0.2f Hz  %0.2f Mbps`
-    Sent(Span, MessageRate),
+    Sent(IntervalLine, MessageRate),
     /// `[<MAC>]  %2d-%2d sec  %2.2f MBytes  %0.2f Mbps  %d dbm`
-    Received(Span, i16),
+    Received(IntervalLine, i16),
     /// `initiator Report:`
     Report,
     /// `[ ID] Interval … Datagrams`: the head of a final report.
@@ -94,7 +94,7 @@ pub enum IperfLine<'a> {
 
 /// Begin and end of both kinds of periodic line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct IntervalLine {
     /// Address of the other end.
     pub peer: Mac,
     /// Begin, in seconds since the start of the test.
@@ -298,12 +298,12 @@ fn periodic(text: &str) -> Option<IperfLine<'static>> {
     let found = if s.maybe(" Hz ") {
         let bits_per_second = s.decimal(MEGA)?;
         s.lit(" Mbps")?;
-        IperfLine::Sent(Span { peer, from, to, bytes, bits_per_second }, figure / 1000)
+        IperfLine::Sent(IntervalLine { peer, from, to, bytes, bits_per_second }, figure / 1000)
     } else {
         s.lit(" Mbps ")?;
         let rssi = s.int()?;
         s.lit(" dbm")?;
-        IperfLine::Received(Span { peer, from, to, bytes, bits_per_second: figure }, rssi)
+        IperfLine::Received(IntervalLine { peer, from, to, bytes, bits_per_second: figure }, rssi)
     };
     s.end()?;
     Some(found)

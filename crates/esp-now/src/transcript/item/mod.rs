@@ -2,7 +2,7 @@
 //!
 //! Every report line of the reference's sections 7.3 to 7.7 has a type of its own, whose
 //! documentation quotes the line as the component's `printf` has it. A line that is none of them is
-//! [`Item::Other`]; its text stands in [`TranscriptEntry::line`], so nothing is lost. So is a line whose end
+//! [`TranscriptItem::Other`]; its text stands in [`TranscriptEntry::line`], so nothing is lost. So is a line whose end
 //! is missing, since a number at its end may be half a number.
 //!
 //! | module | lines of |
@@ -32,7 +32,7 @@ pub use provisioning::ProvisioningLine;
 pub use security::{CryptoLine, SecurityLine};
 
 use super::line::ConsoleLine;
-use super::lines::{Piece, Query};
+use super::lines::{Query, TranscriptPiece};
 use super::scan::LineCursor;
 use espbench_ieee80211::mac::Mac;
 
@@ -42,12 +42,12 @@ pub struct TranscriptEntry<'a> {
     /// Parts of the line; for a prompt, echo or query, only the text.
     pub line: ConsoleLine<'a>,
     /// Content of the line.
-    pub item: Item<'a>,
+    pub item: TranscriptItem<'a>,
 }
 
 /// Content of a piece of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Item<'a> {
+pub enum TranscriptItem<'a> {
     /// The device waits for a command.
     Prompt,
     /// Command as it was typed; in [`TranscriptEntry::line`].
@@ -127,21 +127,23 @@ pub enum Example<'a> {
 impl<'a> TranscriptEntry<'a> {
     /// Parses a piece of a transcript.
     #[must_use]
-    pub fn of(piece: Piece<'a>) -> Self {
+    pub fn of(piece: TranscriptPiece<'a>) -> Self {
         let plain = |text| ConsoleLine { remote: None, log: None, text, cut: false };
         match piece {
-            Piece::Line { text, cut } => {
+            TranscriptPiece::Line { text, cut } => {
                 let line = ConsoleLine::parse(text, cut);
-                Self { line, item: Item::of(&line) }
+                Self { line, item: TranscriptItem::of(&line) }
             }
-            Piece::Prompt => Self { line: plain(""), item: Item::Prompt },
-            Piece::Echo(text) => Self { line: plain(text), item: Item::Echo },
-            Piece::Query(query) => Self { line: plain(""), item: Item::Query(query) },
+            TranscriptPiece::Prompt => Self { line: plain(""), item: TranscriptItem::Prompt },
+            TranscriptPiece::Echo(text) => Self { line: plain(text), item: TranscriptItem::Echo },
+            TranscriptPiece::Query(query) => {
+                Self { line: plain(""), item: TranscriptItem::Query(query) }
+            }
         }
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> TranscriptItem<'a> {
     /// Parses a line.
     #[must_use]
     pub fn of(line: &ConsoleLine<'a>) -> Self {

@@ -28,7 +28,7 @@ pub enum OtaLine<'a> {
     /// `Find upgradeable devices`
     Finding,
     /// A row of the table of devices.
-    Row(Row<'a>),
+    Row(OtaDeviceRow<'a>),
     /// `Send firmware to selected device: %s`
     Sending(&'a str),
     /// `Firmware is sent to the device to complete, Spend time: %ds`
@@ -57,7 +57,7 @@ pub enum OtaLine<'a> {
     /// `LineCursor OTA list, num: %d`
     Scanned(u32),
     /// `count: %d, Upgrade_initiator_send, …`: the state after a round.
-    Progress(Progress),
+    Progress(OtaRoundProgress),
     /// W `… wait_ticks: %d`: a wait for the devices' states is over.
     Waited {
         /// Duration of the wait, in FreeRTOS ticks.
@@ -80,7 +80,7 @@ pub enum OtaLine<'a> {
 
 /// `| <MAC> | %d | %d | project | idf | version | secure version | date time |`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct OtaDeviceRow<'a> {
     /// Address of the device.
     pub mac: Mac,
     /// Channel.
@@ -101,7 +101,7 @@ pub struct Row<'a> {
 
 /// State of a job for several devices after one of its rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct OtaRoundProgress {
     /// Number of the round.
     pub round: u32,
     /// Number of devices that lacked packets in the round.
@@ -175,14 +175,14 @@ pub(super) fn first_columns(s: &mut LineCursor<'_>) -> Option<(Mac, u8, i8)> {
     Some((mac, channel, column(s)?.parse().ok()?))
 }
 
-fn row(text: &str) -> Option<Row<'_>> {
+fn row(text: &str) -> Option<OtaDeviceRow<'_>> {
     let mut s = LineCursor::new(text);
     let (mac, channel, rssi) = first_columns(&mut s)?;
     let (project, idf, version) = (column(&mut s)?, column(&mut s)?, column(&mut s)?);
     let secure_version = column(&mut s)?.parse().ok()?;
     let built = column(&mut s)?;
     s.end()?;
-    Some(Row { mac, channel, rssi, project, idf, version, secure_version, built })
+    Some(OtaDeviceRow { mac, channel, rssi, project, idf, version, secure_version, built })
 }
 
 fn initiator(text: &str) -> Option<OtaLine<'_>> {
@@ -200,7 +200,7 @@ fn initiator(text: &str) -> Option<OtaLine<'_>> {
         // round (reference, 7.6).
         let printed = progress(&mut s, "Upgrade_initiator_send")?;
         let (requested, unfinished) = (printed.unfinished, printed.requested);
-        OtaLine::Progress(Progress { requested, unfinished, ..printed })
+        OtaLine::Progress(OtaRoundProgress { requested, unfinished, ..printed })
     } else {
         s.until("<ESP_OK>")?;
         s.until("wait_ticks: ")?;
@@ -212,7 +212,7 @@ fn initiator(text: &str) -> Option<OtaLine<'_>> {
 
 /// Parses `count: %d, <name>, requested_num: %d, unfinished_num: %d, successed_num: %d`, as
 /// printed.
-pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<Progress> {
+pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<OtaRoundProgress> {
     s.lit("count: ")?;
     let round = s.int()?;
     s.lit(", ")?;
@@ -222,7 +222,7 @@ pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<Progress> {
     s.lit(", unfinished_num: ")?;
     let unfinished = s.int()?;
     s.lit(", successed_num: ")?;
-    Some(Progress { round, requested, unfinished, successed: s.int()? })
+    Some(OtaRoundProgress { round, requested, unfinished, successed: s.int()? })
 }
 
 fn responder(text: &str) -> Option<OtaLine<'_>> {

@@ -25,11 +25,11 @@ fn pieces<const N: usize>(bytes: &[u8], chunks: &[usize]) -> (Vec<String>, LineC
 }
 
 fn line(text: &str) -> String {
-    format!("{:?}", Piece::Line { text, cut: false })
+    format!("{:?}", TranscriptPiece::Line { text, cut: false })
 }
 
 fn cut(text: &str) -> String {
-    format!("{:?}", Piece::Line { text, cut: true })
+    format!("{:?}", TranscriptPiece::Line { text, cut: true })
 }
 
 fn all(bytes: &[u8]) -> Vec<String> {
@@ -47,8 +47,8 @@ fn the_editor_draws_its_line_again_and_again_but_one_command_comes_out() {
         );
     }
     bytes.extend(b"\r\nI (5) iperf_cmd: x\r\n");
-    let query = format!("{:?}", Piece::Query(Query::Position));
-    let echo = format!("{:?}", Piece::Echo(typed));
+    let query = format!("{:?}", TranscriptPiece::Query(Query::Position));
+    let echo = format!("{:?}", TranscriptPiece::Echo(typed));
     let wanted = [query.clone(), query, "Prompt".into(), echo, line("I (5) iperf_cmd: x")];
     assert_eq!(all(&bytes), wanted);
 }
@@ -56,7 +56,7 @@ fn the_editor_draws_its_line_again_and_again_but_one_command_comes_out() {
 #[test]
 fn keys_in_the_middle_overwrite_as_on_a_terminal() {
     // A typing error is deleted, and a letter is inserted in the middle.
-    let echo = |text| format!("{:?}", Piece::Echo(text));
+    let echo = |text| format!("{:?}", TranscriptPiece::Echo(text));
     assert_eq!(all(b"esp> hepl\x08\x08lp\n"), ["Prompt".into(), echo("help")]);
     assert_eq!(all(b"esp> hlp\r\x1b[6Celp\x1b[0K\n")[1], echo("help"));
     assert_eq!(all(b"esp> long\r\x1b[2Kesp> a\n")[1], echo("a"));
@@ -64,7 +64,7 @@ fn keys_in_the_middle_overwrite_as_on_a_terminal() {
 
 #[test]
 fn other_tasks_print_behind_the_prompt() {
-    let echo = format!("{:?}", Piece::Echo("espnow_i"));
+    let echo = format!("{:?}", TranscriptPiece::Echo("espnow_i"));
     let found = all(b"esp32> espnow_i\x1b[0;33mW (12) t: x\x1b[0m\r\nesp32> \r\n");
     assert_eq!(found, ["Prompt".into(), echo, line("W (12) t: x"), "Prompt".into()]);
     let monitor = "[24:0a:c4:00:00:01][1][-40]: I (5) t: x";
@@ -114,11 +114,11 @@ fn torn_sequences_end_at_the_line() {
     assert_eq!(all(b"a\x1b[1;3\nb\x1b\nc\x1b(Bd\x1b[?25hx\n"), [line("a"), line("b"), line("cdx")]);
     let endless = format!("\x1b[{}m\n", "1".repeat(100));
     assert_eq!(all(endless.as_bytes()).len(), 1);
-    assert_eq!(all(b"\x1b[5n"), [format!("{:?}", Piece::Query(Query::Status))]);
+    assert_eq!(all(b"\x1b[5n"), [format!("{:?}", TranscriptPiece::Query(Query::Status))]);
     // A longer number that happens to end in six is no question.
     assert_eq!(
         all(b"\x1b[1;6n\x1b[66n\x1b[6;1n"),
-        [format!("{:?}", Piece::Query(Query::Position))]
+        [format!("{:?}", TranscriptPiece::Query(Query::Position))]
     );
 }
 

@@ -1,9 +1,9 @@
 //! One device of a transcript, and the test that it runs.
 
 use super::super::item::iperf::{IperfLine, IperfRole};
-use super::super::item::{self, Item};
+use super::super::item::{self, TranscriptItem};
 use super::job::Jobs;
-use super::result::{Finding, IperfRun, Unfinished, UnfinishedReason};
+use super::result::{IperfRun, TestResult, Unfinished, UnfinishedReason};
 use super::{BACK, LineContext};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Link, Probe};
@@ -67,9 +67,9 @@ impl DeviceSession {
     }
 
     /// Returns whether this line shows that the device has started again.
-    pub(super) fn has_restarted(&mut self, ms: Option<u32>, item: &Item<'_>) -> bool {
+    pub(super) fn has_restarted(&mut self, ms: Option<u32>, item: &TranscriptItem<'_>) -> bool {
         use item::DeviceLine::{Panic, Reset};
-        let told = matches!(item, Item::Device(Reset { .. } | Panic(_)));
+        let told = matches!(item, TranscriptItem::Device(Reset { .. } | Panic(_)));
         let last = self.last_ms;
         self.last_ms = ms.or(last);
         let back = ms.zip(last).is_some_and(|(ms, last)| ms.saturating_add(BACK) < last);
@@ -184,7 +184,7 @@ impl DeviceSession {
         if !listening {
             let link = if test.peer.is_some() { self.link(cx) } else { None };
             let (device, lines) = (self.own, test.lines);
-            cx.made.finding(Finding::Unfinished(Unfinished {
+            cx.made.finding(TestResult::Unfinished(Unfinished {
                 device,
                 link,
                 run: test.run,

@@ -1,9 +1,9 @@
 //! Throughput: one interval for each line, and the final report.
 
-use super::super::item::iperf::{Final, IperfRole, Span};
+use super::super::item::iperf::{Final, IntervalLine, IperfRole};
 use super::device::{DeviceSession, FlowProgress, TestState};
 use super::links::Count;
-use super::result::{Finding, IperfRun, ThroughputResult, UnfinishedReason};
+use super::result::{IperfRun, TestResult, ThroughputResult, UnfinishedReason};
 use super::{LineContext, before};
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
@@ -14,7 +14,7 @@ impl DeviceSession {
         &mut self,
         cx: &mut LineContext<'_, N>,
         run: IperfRun,
-        span: &Span,
+        span: &IntervalLine,
     ) {
         let to = self.enter(cx, run).flow.to;
         if to.is_some_and(|to| span.from < to) {
@@ -46,7 +46,7 @@ impl DeviceSession {
         // A responder's times start at 0 with message 0.
         let continued = run == IperfRun::Receiving && test.flow.first.unwrap_or(printed.from) != 0;
         let right = put_right(printed).filter(|_| !continued);
-        cx.made.finding(Finding::Throughput(ThroughputResult {
+        cx.made.finding(TestResult::Throughput(ThroughputResult {
             device: self.own,
             link,
             printed: *printed,

@@ -1,7 +1,7 @@
 //! Upgrades and handshakes, whose result follows from several lines; and `sec_test`.
 
-use super::super::item::{CryptoLine, Item, OtaLine, SecurityLine};
-use super::result::{CryptoResult, Finding, HandshakeResult, UpdateResult};
+use super::super::item::{CryptoLine, OtaLine, SecurityLine, TranscriptItem};
+use super::result::{CryptoResult, HandshakeResult, TestResult, UpdateResult};
 use espbench_ieee80211::mac::Mac;
 
 /// State of the current jobs of a device.
@@ -18,18 +18,22 @@ pub(super) struct Jobs {
 
 impl Jobs {
     /// Takes a line; returns a result if the job is over.
-    pub(super) fn take(&mut self, device: Option<Mac>, item: &Item<'_>) -> Option<Finding> {
+    pub(super) fn take(
+        &mut self,
+        device: Option<Mac>,
+        item: &TranscriptItem<'_>,
+    ) -> Option<TestResult> {
         match item {
-            Item::Devices(list) => self.found = Some(list.num),
-            Item::Ota(ota) => return self.ota(device, ota),
-            Item::Security(security) => return self.security(device, security),
-            Item::Crypto(crypto) => return self::crypto(device, crypto),
+            TranscriptItem::Devices(list) => self.found = Some(list.num),
+            TranscriptItem::Ota(ota) => return self.ota(device, ota),
+            TranscriptItem::Security(security) => return self.security(device, security),
+            TranscriptItem::Crypto(crypto) => return self::crypto(device, crypto),
             _ => {}
         }
         None
     }
 
-    fn ota(&mut self, device: Option<Mac>, ota: &OtaLine<'_>) -> Option<Finding> {
+    fn ota(&mut self, device: Option<Mac>, ota: &OtaLine<'_>) -> Option<TestResult> {
         match *ota {
             OtaLine::Sending(_) => *self = Self { found: self.found, ..Self::default() },
             OtaLine::Scanned(num) => self.found = Some(num),
@@ -38,7 +42,7 @@ impl Jobs {
             OtaLine::Complete { seconds } => self.seconds = Some(seconds),
             OtaLine::Result { successed, unfinished } => {
                 let done = core::mem::take(self);
-                return Some(Finding::Update(UpdateResult {
+                return Some(TestResult::Update(UpdateResult {
                     device,
                     found: done.found,
                     bytes: done.image.map(|image| image.0),
@@ -54,7 +58,7 @@ impl Jobs {
         None
     }
 
-    fn security(&mut self, device: Option<Mac>, security: &SecurityLine<'_>) -> Option<Finding> {
+    fn security(&mut self, device: Option<Mac>, security: &SecurityLine<'_>) -> Option<TestResult> {
         match *security {
             SecurityLine::Start(_) => *self = Self { found: self.found, ..Self::default() },
             SecurityLine::Progress(progress) => self.key_round = Some(progress.round),
@@ -62,7 +66,7 @@ impl Jobs {
             SecurityLine::Complete { ms, scan_ms } => self.spent = Some((ms, scan_ms)),
             SecurityLine::Result { successed, unfinished } => {
                 let done = core::mem::take(self);
-                return Some(Finding::Handshake(HandshakeResult {
+                return Some(TestResult::Handshake(HandshakeResult {
                     device,
                     found: done.found,
                     rounds: done.key_round,
@@ -78,11 +82,11 @@ impl Jobs {
     }
 }
 
-fn crypto(device: Option<Mac>, crypto: &CryptoLine) -> Option<Finding> {
+fn crypto(device: Option<Mac>, crypto: &CryptoLine) -> Option<TestResult> {
     let (encrypting, bytes, us) = match *crypto {
         CryptoLine::Encrypting { bytes, us } => (true, bytes, us),
         CryptoLine::Decrypting { bytes, us } => (false, bytes, us),
         CryptoLine::Failed => return None,
     };
-    Some(Finding::Crypto(CryptoResult { device, encrypting, bytes, us }))
+    Some(TestResult::Crypto(CryptoResult { device, encrypting, bytes, us }))
 }

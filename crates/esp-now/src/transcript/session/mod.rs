@@ -39,11 +39,11 @@ mod result;
 
 pub use links::LinkEnds;
 pub use result::{
-    CryptoResult, Finding, HandshakeResult, IperfRun, PingResult, Resolution, Rounding,
+    CryptoResult, HandshakeResult, IperfRun, PingResult, Resolution, Rounding, TestResult,
     ThroughputResult, Unfinished, UnfinishedReason, UpdateResult,
 };
 
-use super::item::{self, Item, TranscriptEntry};
+use super::item::{self, TranscriptEntry, TranscriptItem};
 use device::DeviceSession;
 use espbench_model::sample::Sample;
 use espbench_model::time::{Duration, Instant};
@@ -63,7 +63,7 @@ pub struct SessionOutput {
     /// Samples, in order.
     pub samples: [Option<Sample>; 2],
     /// Results, in order.
-    pub findings: [Option<Finding>; 2],
+    pub findings: [Option<TestResult>; 2],
 }
 
 impl SessionOutput {
@@ -73,7 +73,7 @@ impl SessionOutput {
         }
     }
 
-    fn finding(&mut self, finding: Finding) {
+    fn finding(&mut self, finding: TestResult) {
         if let Some(free) = self.findings.iter_mut().find(|f| f.is_none()) {
             *free = Some(finding);
         }
@@ -159,7 +159,10 @@ impl<const N: usize> TranscriptSession<N> {
     pub fn take(&mut self, entry: &TranscriptEntry<'_>) -> SessionOutput {
         let mut made = SessionOutput::default();
         let line = &entry.line;
-        if matches!(entry.item, Item::Prompt | Item::Echo | Item::Query(_)) {
+        if matches!(
+            entry.item,
+            TranscriptItem::Prompt | TranscriptItem::Echo | TranscriptItem::Query(_)
+        ) {
             return made;
         }
         let remote = line.remote.map(|remote| remote.mac);
@@ -181,8 +184,8 @@ impl<const N: usize> TranscriptSession<N> {
             device.jobs = job::Jobs::default();
         }
         match &entry.item {
-            Item::Iperf(iperf) => device.iperf(&mut cx, iperf),
-            Item::Device(item::DeviceLine::Own(mac, _)) => device.own = Some(*mac),
+            TranscriptItem::Iperf(iperf) => device.iperf(&mut cx, iperf),
+            TranscriptItem::Device(item::DeviceLine::Own(mac, _)) => device.own = Some(*mac),
             item => {
                 if let Some(finding) = device.jobs.take(device.own, item) {
                     cx.made.finding(finding);

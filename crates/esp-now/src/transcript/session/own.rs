@@ -1,14 +1,14 @@
 //! The output of this crate's own node is read back, and agrees with the node's own record.
 
-use super::super::{Item, LineSplitter, TranscriptEntry};
+use super::super::{LineSplitter, TranscriptEntry, TranscriptItem};
 use super::*;
-use crate::node::iperf::{Iperf, IperfOptions};
-use crate::node::testing_parts::{Hop, World, mac, random_loss};
+use crate::node::iperf::{IperfOptions, IperfTask};
+use crate::node::testing_parts::{Hop, TaskTestbed, mac, random_loss};
 use espbench_model::sample::{Fate, Interval, Probe};
 
 /// Runs two nodes, node 0 the initiator; a message is lost with the probability `percent`.
-fn run(options: IperfOptions, percent: u8, time: Duration) -> World<Iperf> {
-    let mut world = World::<Iperf>::new(2, Iperf::receive);
+fn run(options: IperfOptions, percent: u8, time: Duration) -> TaskTestbed<IperfTask> {
+    let mut world = TaskTestbed::<IperfTask>::new(2, IperfTask::receive);
     let mut lose = random_loss(7, percent);
     world.rule = std::boxed::Box::new(move |flight| {
         // STOP and its answer get through, and message 0.
@@ -24,13 +24,13 @@ fn run(options: IperfOptions, percent: u8, time: Duration) -> World<Iperf> {
     world
 }
 
-fn read(text: &str) -> (std::vec::Vec<Sample>, std::vec::Vec<Finding>) {
+fn read(text: &str) -> (std::vec::Vec<Sample>, std::vec::Vec<TestResult>) {
     let (mut lines, mut session) = (LineSplitter::<512>::new(), TranscriptSession::<4>::new());
     let (mut samples, mut findings) = (std::vec::Vec::new(), std::vec::Vec::new());
     let mut rest = text.as_bytes();
     while let Some(piece) = lines.next(&mut rest) {
         let entry = TranscriptEntry::of(piece);
-        assert!(entry.item != Item::Other, "not known: {:?}", entry.line);
+        assert!(entry.item != TranscriptItem::Other, "not known: {:?}", entry.line);
         let made = session.take(&entry);
         samples.extend(made.samples.into_iter().flatten());
         findings.extend(made.findings.into_iter().flatten());
@@ -79,7 +79,7 @@ fn pings_have_the_fates_that_the_node_recorded() {
         }
     }
     assert!(lost > 0, "the test is to lose some");
-    let [Finding::Ping(result)] = findings[..] else { panic!("{findings:?}") };
+    let [TestResult::Ping(result)] = findings[..] else { panic!("{findings:?}") };
     assert_eq!((result.missing, result.unreachable, result.printed.received), (0, lost, 50 - lost));
 }
 

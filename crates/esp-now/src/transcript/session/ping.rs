@@ -3,7 +3,7 @@
 use super::super::item::iperf::Statistics;
 use super::device::{DeviceSession, TestState};
 use super::links::Count;
-use super::result::{Finding, IperfRun, PingResult, UnfinishedReason};
+use super::result::{IperfRun, PingResult, TestResult, UnfinishedReason};
 use super::{LineContext, before};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
@@ -112,7 +112,7 @@ impl DeviceSession {
         let test = self.test.take().unwrap_or_default();
         let ping = test.ping;
         let seen = ping.replies.saturating_add(ping.unreachable);
-        cx.made.finding(Finding::Ping(PingResult {
+        cx.made.finding(TestResult::Ping(PingResult {
             device: self.own,
             link,
             printed,

@@ -7,7 +7,7 @@ use espbench_model::sample::Link;
 /// A result. `device` is the device that printed it: `None` for the console's own device as long as
 /// no line has named its address.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Finding {
+pub enum TestResult {
     /// Statistics of a ping.
     Ping(PingResult),
     /// Final report of a throughput test, of one end.

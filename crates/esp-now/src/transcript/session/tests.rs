@@ -1,4 +1,4 @@
-use super::super::{LineSplitter, Piece};
+use super::super::{LineSplitter, TranscriptPiece};
 use super::*;
 use espbench_model::sample::{Cause, Fate, Link, Observer, Probe};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use std::format;
 use std::string::String;
 
 type Samples = std::vec::Vec<Sample>;
-type Findings = std::vec::Vec<Finding>;
+type Findings = std::vec::Vec<TestResult>;
 
 const A: &str = "24:0a:c4:00:00:01";
 const B: &str = "24:0a:c4:00:00:02";
@@ -18,7 +18,7 @@ fn read<const N: usize>(session: &mut TranscriptSession<N>, text: &str) -> (Samp
         findings.extend(made.findings.into_iter().flatten());
     };
     for line in text.lines() {
-        keep(session.take(&TranscriptEntry::of(Piece::Line { text: line, cut: false })));
+        keep(session.take(&TranscriptEntry::of(TranscriptPiece::Line { text: line, cut: false })));
     }
     while let Some(made) = session.finish() {
         keep(made);
@@ -85,7 +85,7 @@ fn every_ping_has_one_fate() {
     ];
     assert_eq!(fates, wanted);
     assert_eq!(session.counts().late_untold, 2);
-    assert!(matches!(findings[..], [Finding::Unfinished(Unfinished { lines: 4, .. })]));
+    assert!(matches!(findings[..], [TestResult::Unfinished(Unfinished { lines: 4, .. })]));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_loss_printed_with_the_number_of_a_late_answer_is_of_the_ping_that_waited() 
     let (late, came) = (Fate::Late, Fate::Delivered);
     assert_eq!(fates, [(12, came), (13, late), (14, lost), (15, came)]);
     // The log ends within this run.
-    assert!(matches!(findings[..], [Finding::Unfinished(Unfinished { lines: 3, .. })]));
+    assert!(matches!(findings[..], [TestResult::Unfinished(Unfinished { lines: 3, .. })]));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_clock_that_goes_back_is_a_restart_but_a_little_is_not() {
     let text = [reply(50_000, 0, 5), reply(49_500, 1, 5), reply(300, 2, 5)].concat();
     let (_, findings) = read(&mut session, &text);
     assert_eq!(session.counts().restarts, 1);
-    let Finding::Unfinished(broken) = findings[0] else { panic!("{findings:?}") };
+    let TestResult::Unfinished(broken) = findings[0] else { panic!("{findings:?}") };
     assert_eq!((broken.why, broken.lines), (UnfinishedReason::Restarted, 2));
 }
 
@@ -154,8 +154,8 @@ fn report(line: &str) -> (Samples, ThroughputResult) {
     let mut session = TranscriptSession::<4>::new();
     let text = format!("I (9) iperf_cmd: responder {B} listening\nI (9999) iperf_cmd: {line}");
     let (samples, findings) = read(&mut session, &text);
-    let Some(Finding::Throughput(result)) =
-        findings.iter().rev().find(|f| matches!(f, Finding::Throughput(_)))
+    let Some(TestResult::Throughput(result)) =
+        findings.iter().rev().find(|f| matches!(f, TestResult::Throughput(_)))
     else {
         panic!("{findings:?}")
     };

@@ -12,11 +12,11 @@ use std::process::ExitCode;
 #[derive(Debug, Flags)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: EspNowCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum EspNowCommand {
     /// Run console commands on a simulated fleet and print the conversation
     Talk(Box<talk::Args>),
     /// Measure round trips, with one device or with many at once: `espnow_iperf -p`
@@ -43,14 +43,14 @@ enum What {
 /// Whatever kept it from its end; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
-        What::Ping(args) => args.run(),
-        What::Throughput(args) => args.run(),
-        What::Latency(args) => args.run(),
-        What::Ota(args) => args.run(),
-        What::Handshake(args) => args.run(),
-        What::Provision(args) => args.run(),
-        What::Crypto(args) => args.run(),
-        What::Talk(args) => talk::run(args),
-        What::Read(args) => read::run(args),
+        EspNowCommand::Ping(args) => args.run(),
+        EspNowCommand::Throughput(args) => args.run(),
+        EspNowCommand::Latency(args) => args.run(),
+        EspNowCommand::Ota(args) => args.run(),
+        EspNowCommand::Handshake(args) => args.run(),
+        EspNowCommand::Provision(args) => args.run(),
+        EspNowCommand::Crypto(args) => args.run(),
+        EspNowCommand::Talk(args) => talk::run(args),
+        EspNowCommand::Read(args) => read::run(args),
     }
 }

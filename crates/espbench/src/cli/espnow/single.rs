@@ -2,7 +2,7 @@
 //! letters of the report's commands.
 
 use crate::cli::common::MeasureArgs;
-use crate::cli::flow::{self, Job};
+use crate::cli::flow::{self, Measurement};
 use crate::target::spec::{self, Access};
 use anyhow::bail;
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
@@ -270,7 +270,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
     let text = print(name, seed, &workloads);
     // The text is what is stored; reading it checks the flags' values as a plan's.
     let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
-    let job = Job {
+    let job = Measurement {
         set: flow::set_of(vec![plan])?,
         target_text: common.on.clone(),
         target,

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Flags of the echo probes around the test.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Latency under load")]
-pub(super) struct LatencyArgs {
+pub(super) struct EchoArgs {
     /// Send echoes first over the idle link and then beside the streams, and hold both latencies against
     /// each other; by ICMP [default], or as UDP datagrams to a port that echoes (10000 where not given).
     /// Where ICMP is not permitted, UDP is used and said
@@ -29,7 +29,7 @@ pub(super) struct LatencyArgs {
     latency_interval: Option<Duration>,
 }
 
-impl LatencyArgs {
+impl EchoArgs {
     /// Returns the echo probes that the flags ask for.
     pub(super) fn wanted(&self) -> Option<Latency> {
         let usual = Latency::DEFAULT;

@@ -8,12 +8,12 @@ mod rows;
 mod server;
 
 use super::common::{Format, MeasureArgs};
-use super::flow::{self, Job, Live, Prints};
+use super::flow::{self, Live, Measurement, Prints};
 use super::output;
 use crate::target::iperf::{IperfTarget, StreamAddresses, Way};
 use crate::target::spec;
 use anyhow::{Context as _, bail};
-use espbench_measure::kind::iperf::lines::{Lines, Style};
+use espbench_measure::kind::iperf::lines::{IperfLines, Style};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, print};
 use espbench_model::sample::{Interval, Observer, Sample};
 use espbench_model::workload::{Direction, Iperf, Transport, Workload};
@@ -86,9 +86,9 @@ pub struct Args {
     #[arg(short = 'N', long)]
     nodelay: bool,
     #[command(flatten)]
-    options: options::Options,
+    options: options::Iperf2Flags,
     #[command(flatten)]
-    latency: latency::LatencyArgs,
+    latency: latency::EchoArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -120,7 +120,7 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
         None => Prints::Nothing,
     };
     let style = style(args, work.bounceback.is_some());
-    let mut lines = Lines::new(work.parallel, work.interval, style);
+    let mut lines = IperfLines::new(work.parallel, work.interval, style);
     let live = (prints != Prints::Nothing).then(|| -> Live<'_> {
         Box::new(move |sample| {
             let Sample::Interval(interval) = sample else { return };
@@ -137,7 +137,7 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
         let transport = if args.udp { "UDP" } else { "TCP" };
         let _ = output::print(&format!("Client connecting to {peer}, {transport}\n"));
     }
-    flow::measure(Job {
+    flow::measure(Measurement {
         set: flow::set_of(vec![plan])?,
         target_text: format!("iperf:{peer}"),
         target: Box::new(target),
@@ -156,7 +156,7 @@ fn style(args: &Args, bounceback: bool) -> Style {
 /// Returns the row of an interval: of the client's own connection, or of the one that the server
 /// opened.
 fn row(
-    lines: &mut Lines,
+    lines: &mut IperfLines,
     style: Style,
     direction: Direction,
     ends: &StreamAddresses,
@@ -167,7 +167,7 @@ fn row(
     let way = if opened { Way::Back } else { Way::Out };
     let Some((local, peer)) = ends.of(interval.link, way) else { return String::new() };
     let id = u32::from(interval.link.0) + 1;
-    let stream = rows::Stream { local, peer, id, udp: style.udp, enhanced: style.enhanced };
+    let stream = rows::RowStream { local, peer, id, udp: style.udp, enhanced: style.enhanced };
     stream.row(&lines.counted_from_start(id, interval))
 }
 

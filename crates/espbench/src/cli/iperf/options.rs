@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Flags, under iperf 2's names.
 #[derive(Debug, clap::Args)]
-pub(super) struct Options {
+pub(super) struct Iperf2Flags {
     /// The columns that iperf 2 shows with -e: writes, reads by size, congestion window, round trip,
     /// one-way times, datagrams a second
     #[arg(short, long)]
@@ -119,7 +119,7 @@ impl Refused {
     }
 }
 
-impl Options {
+impl Iperf2Flags {
     /// Checks that everything that is asked for can be done, as client or as server.
     ///
     /// # Errors

@@ -1,17 +1,17 @@
 //! Printed lines of a server about the tests that it sees.
 
-use super::rows::Stream;
+use super::rows::RowStream;
 use crate::cli::common::Format;
 use crate::respond::iperf::{ClientRequest, ServerEvent};
-use espbench_measure::kind::iperf::lines::{Lines, Style};
+use espbench_measure::kind::iperf::lines::{IperfLines, Style};
 use espbench_measure::units::megabits;
 use espbench_model::sample::{Interval, Sample};
-use espbench_proto::wire::iperf2::Mode;
+use espbench_proto::wire::iperf2::TestMode;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// The head of [`Kind::Of`] CSV.
+/// The head of [`PrintForm::Of`] CSV.
 pub(super) const CSV_HEAD: &str = "test,peer,transport,observer,total,start_s,end_s,bytes,mbit_per_s,datagrams,\
                                    lost,out_of_order,duplicates,jitter_ms,retransmits\n";
 /// Tests whose addresses and sums are kept: older ones are over.
@@ -21,7 +21,7 @@ const MOST_STREAMS: u32 = 128;
 
 /// Form of what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PrintForm {
     /// Lines, or this tool's own rows or objects.
     Of(Format),
     /// `-y C`.
@@ -29,8 +29,8 @@ pub(super) enum Kind {
 }
 
 /// Prints tests as they go on; streams of one client are summed up.
-pub(super) struct Printer {
-    kind: Kind,
+pub(super) struct IperfPrinter {
+    kind: PrintForm,
     interval: Duration,
     style: Style,
     tests: HashMap<u32, Known>,
@@ -47,14 +47,14 @@ struct Known {
 
 /// Streams of one client (`-P`).
 struct Group {
-    who: (IpAddr, bool, Mode, u32),
+    who: (IpAddr, bool, TestMode, u32),
     /// Streams that have not come yet.
     awaited: u32,
-    lines: Lines,
+    lines: IperfLines,
 }
 
-impl Printer {
-    pub(super) fn new(kind: Kind, interval: Duration, style: Style) -> Self {
+impl IperfPrinter {
+    pub(super) fn new(kind: PrintForm, interval: Duration, style: Style) -> Self {
         Self { kind, interval, style, tests: HashMap::new(), groups: HashMap::new() }
     }
 
@@ -71,7 +71,7 @@ impl Printer {
                 let timed = if asked.trip_times { " (trip-times)" } else { "" };
                 let began =
                     format!("[{test:3}] local {local} connected with {peer}, {transport}{timed}\n");
-                if self.kind == Kind::Of(Format::Text) { began } else { String::new() }
+                if self.kind == PrintForm::Of(Format::Text) { began } else { String::new() }
             }
             ServerEvent::Note(_) => String::new(),
             ServerEvent::Sample(Sample::Interval(interval)) => self.interval(test, interval),
@@ -92,7 +92,7 @@ impl Printer {
         // One-way times are shown where the client asks for them, as iperf 2 does.
         let enhanced = self.style.enhanced || asked.trip_times;
         let style = Style { udp, enhanced, ..self.style };
-        let lines = Lines::new(streams as u16, self.interval, style);
+        let lines = IperfLines::new(streams as u16, self.interval, style);
         self.groups.insert(test, Group { who, awaited: streams - 1, lines });
         test
     }
@@ -101,9 +101,9 @@ impl Printer {
         let Some(known) = self.tests.get(&test) else { return String::new() };
         let Some(group) = self.groups.get_mut(&known.group) else { return String::new() };
         match self.kind {
-            Kind::Of(Format::Csv) => row(test, known, interval),
-            Kind::Of(Format::Json | Format::Jsonl) => object(test, known, interval),
-            Kind::Of(_) => {
+            PrintForm::Of(Format::Csv) => row(test, known, interval),
+            PrintForm::Of(Format::Json | Format::Jsonl) => object(test, known, interval),
+            PrintForm::Of(_) => {
                 // A stream that ends is the client's last word: a further one begins another group.
                 if interval.total {
                     group.awaited = 0;
@@ -111,10 +111,10 @@ impl Printer {
                 let lines = group.lines.add_as(test, interval);
                 lines.iter().map(|line| format!("{line}\n")).collect()
             }
-            Kind::Rows => {
+            PrintForm::Rows => {
                 let enhanced = self.style.enhanced;
                 let Known { local, peer, udp, .. } = *known;
-                let stream = Stream { local, peer, id: test, udp, enhanced };
+                let stream = RowStream { local, peer, id: test, udp, enhanced };
                 stream.row(&group.lines.counted_from_start(test, interval))
             }
         }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A stream whose intervals become rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
+pub(super) struct RowStream {
     /// Address of this side.
     pub(super) local: SocketAddr,
     /// The other side's.
@@ -21,7 +21,7 @@ pub(super) struct Stream {
     pub(super) enhanced: bool,
 }
 
-impl Stream {
+impl RowStream {
     /// Returns the row of an interval that ended just now, with its line feed; nothing for a peer's
     /// report.
     pub(super) fn row(&self, interval: &Interval) -> String {
@@ -38,7 +38,7 @@ impl Stream {
             Observer::Sender | Observer::Peer => (self.local, self.peer),
         };
         let (from_ip, to_ip) = (from.ip().to_string(), to.ip().to_string());
-        let row = csv::Row {
+        let row = csv::CsvStream {
             time: &time,
             ends: [(&from_ip, from.port()), (&to_ip, to.port())],
             id: self.id,

@@ -1,7 +1,7 @@
 //! `espbench iperf -s`: the server, and its lines as they come.
 
 use super::Args;
-use super::printer::{CSV_HEAD, Kind, Printer};
+use super::printer::{CSV_HEAD, IperfPrinter, PrintForm};
 use crate::cli::common::Format;
 use crate::cli::flow::on_interrupt;
 use crate::cli::output;
@@ -43,8 +43,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
     let log: ServiceLog = Arc::new(move |line| say!("{line}"));
     let kind = match args.options.reportstyle {
-        Some(_) => Kind::Rows,
-        None => Kind::Of(format),
+        Some(_) => PrintForm::Rows,
+        None => PrintForm::Of(format),
     };
     let style = Style {
         udp: args.udp,
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         unit: args.options.unit(),
         ..Style::default()
     };
-    let printer = Arc::new(Mutex::new(Printer::new(kind, interval, style)));
+    let printer = Arc::new(Mutex::new(IperfPrinter::new(kind, interval, style)));
     let observe: Observe = Arc::new(move |test, seen| {
         let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = output::print(&printer.lines(test, seen));
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })?;
     let transports = if args.udp { "UDP" } else { "TCP and UDP" };
     say!("Server listening on {} port {}", transports, service.address.port());
-    if kind == Kind::Of(Format::Csv) {
+    if kind == PrintForm::Of(Format::Csv) {
         let _ = output::print(CSV_HEAD);
     }
     let end = args.time.map(|time| Instant::now() + time);

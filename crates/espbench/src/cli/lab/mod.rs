@@ -13,11 +13,11 @@ use std::process::ExitCode;
 #[derive(Debug, Flags)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: LabCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum LabCommand {
     /// Compare the simulated medium with equations and ns-3; or check the files that are named
     Check(check::Args),
     /// List the built-in labs, profiles and environments
@@ -34,10 +34,10 @@ enum What {
 /// A file is wrong or cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
-        What::Check(args) => return check::run(args),
-        What::List => list::run()?,
-        What::Show(args) => show::run(args)?,
-        What::Profile(args) => profile::run(args)?,
+        LabCommand::Check(args) => return check::run(args),
+        LabCommand::List => list::run()?,
+        LabCommand::Show(args) => show::run(args)?,
+        LabCommand::Profile(args) => profile::run(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

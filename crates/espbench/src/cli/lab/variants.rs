@@ -3,7 +3,7 @@
 use crate::render::text;
 use espbench_dot11::wifi::{DataRates, PowerSave};
 use espbench_measure::table::Column;
-use espbench_model::sdkconfig::{ConfigOption, Kind, OptionValues};
+use espbench_model::sdkconfig::{ConfigOption, OptionValues, ValueType};
 use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::scene::{NetRole, PcLink, Scene};
 
@@ -116,8 +116,8 @@ fn firmware(scenes: &[Scene]) -> espbench_measure::table::Table {
     let rows = keys.iter().map(|key| {
         let value = |settings: &OptionValues| match (settings.get(*key), key.fact().kind) {
             (None, _) => String::new(),
-            (Some(value), Kind::Flag) => if value == 0 { "n" } else { "y" }.into(),
-            (Some(value), Kind::Number) => value.to_string(),
+            (Some(value), ValueType::Flag) => if value == 0 { "n" } else { "y" }.into(),
+            (Some(value), ValueType::Number) => value.to_string(),
         };
         std::iter::once(key.name().trim_start_matches("CONFIG_").to_owned())
             .chain(scenes.iter().map(|it| value(&it.devices[0].settings)))

@@ -5,7 +5,7 @@ mod request;
 
 use super::Now;
 use crate::render::openmetrics::{self, CONTENT_TYPE};
-use request::{Head, Request};
+use request::{Request, RequestHead};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn left(end: Instant) -> io::Result<Option<Duration>> {
 
 /// Reads up to the end of the request's head.
 fn read_request(stream: &mut TcpStream, end: Instant) -> io::Result<Request> {
-    let (mut head, mut some) = (Head::default(), [0; 1024]);
+    let (mut head, mut some) = (RequestHead::default(), [0; 1024]);
     loop {
         stream.set_read_timeout(left(end)?)?;
         let request = match stream.read(&mut some)? {

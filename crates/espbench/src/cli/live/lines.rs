@@ -3,7 +3,7 @@
 use super::Now;
 use crate::render::jsonl;
 use crate::say::{self, say};
-use espbench_measure::live::event::Event;
+use espbench_measure::live::event::LiveEvent;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -18,13 +18,13 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// The way to the printing thread.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineWriter {
     lines: Option<SyncSender<String>>,
     dropped: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Lines {
+impl LineWriter {
     pub(super) fn start(now: Arc<Now>) -> Self {
         let (lines, waiting) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
@@ -34,13 +34,13 @@ impl Lines {
     }
 
     /// Hands a line on; a reader that is too slow holds nothing up.
-    pub(super) fn tell(&self, event: &Event) {
+    pub(super) fn tell(&self, event: &LiveEvent) {
         let full = self.lines.as_ref().is_some_and(|it| it.try_send(jsonl::line(event)).is_err());
         self.dropped.fetch_add(u64::from(full), Ordering::Relaxed);
     }
 }
 
-impl Drop for Lines {
+impl Drop for LineWriter {
     fn drop(&mut self) {
         self.lines = None;
         if let Some(thread) = self.thread.take() {
@@ -69,15 +69,15 @@ fn print(waiting: &Receiver<String>, now: &Now, dropped: &AtomicU64) {
         }
         let lines = dropped.swap(0, Ordering::Relaxed);
         if lines > 0 {
-            out.line(&jsonl::line(&Event::Dropped { run: now.run.run.clone(), lines }));
+            out.line(&jsonl::line(&LiveEvent::Dropped { run: now.run.run.clone(), lines }));
         }
     }
 }
 
 /// Returns the counts that tell one line about probes from the next, beside the time.
-fn counts(event: &Event) -> Option<(usize, [u64; 5])> {
+fn counts(event: &LiveEvent) -> Option<(usize, [u64; 5])> {
     match event {
-        Event::Probes { at, delivered, lost, late, corrupt, duplicate, .. } => {
+        LiveEvent::Probes { at, delivered, lost, late, corrupt, duplicate, .. } => {
             Some((at.cell, [*delivered, *lost, *late, *corrupt, *duplicate]))
         }
         _ => None,

@@ -13,12 +13,12 @@ use super::common::{Format, MeasureArgs};
 use crate::render::openmetrics::{Figures, Snapshot};
 use espbench_measure::label;
 use espbench_measure::live::Meter;
-use espbench_measure::live::event::{At, Event, Seen};
-use espbench_measure::plan::Step;
+use espbench_measure::live::event::{At, IntervalFigures, LiveEvent};
+use espbench_measure::plan::PlannedCell;
 use espbench_measure::run::RunFacts;
 use espbench_measure::settings::Settings;
 use espbench_model::sample::Sample;
-use lines::Lines;
+use lines::LineWriter;
 use metrics::Metrics;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ const SHOWN: usize = 256;
 #[derive(Debug)]
 pub struct Feed {
     now: Arc<Now>,
-    lines: Option<Lines>,
+    lines: Option<LineWriter>,
     metrics: Option<Metrics>,
 }
 
@@ -72,10 +72,11 @@ impl Feed {
             ..Snapshot::default()
         };
         let now = Arc::new(Now { run, begun: Instant::now(), state: Mutex::default() });
-        let lines = (args.output.format == Format::Jsonl).then(|| Lines::start(Arc::clone(&now)));
+        let lines =
+            (args.output.format == Format::Jsonl).then(|| LineWriter::start(Arc::clone(&now)));
         let metrics = outlet.map(|outlet| Metrics::start(outlet, Arc::clone(&now)));
         let feed = Self { now, lines, metrics };
-        feed.tell(|| Event::run(facts, cells));
+        feed.tell(|| LiveEvent::run(facts, cells));
         feed
     }
 
@@ -83,20 +84,20 @@ impl Feed {
         self.lines.is_none() && self.metrics.is_none()
     }
 
-    fn tell(&self, event: impl FnOnce() -> Event) {
+    fn tell(&self, event: impl FnOnce() -> LiveEvent) {
         if let Some(lines) = &self.lines {
             lines.tell(&event());
         }
     }
 
     /// Begins a cell: its number among those to do, and its step.
-    pub fn begin(&self, number: usize, step: &Step) {
+    pub fn begin(&self, number: usize, step: &PlannedCell) {
         if self.is_idle() {
             return;
         }
         let run = &self.now.run;
         let at = At::new(&run.run, (number, run.planned), step).later(self.now.begun.elapsed());
-        self.tell(|| Event::CellBegin { at: at.clone() });
+        self.tell(|| LiveEvent::CellBegin { at: at.clone() });
         let settings = Settings::of(&step.workload);
         let place = label::place(step.workload.kind(), &settings, step.repetition);
         let mut state = self.now.lock();
@@ -115,7 +116,7 @@ impl Feed {
         {
             let at = at.later(self.now.begun.elapsed());
             drop(state);
-            self.tell(|| Event::Interval { at, interval: Seen::of(interval) });
+            self.tell(|| LiveEvent::Interval { at, interval: IntervalFigures::of(interval) });
         }
     }
 
@@ -136,9 +137,9 @@ impl Feed {
         drop(state);
         let at = at.later(self.now.begun.elapsed());
         if meter.tally.has_probes() {
-            self.tell(|| Event::probes(at.clone(), &meter.tally, meter.times()));
+            self.tell(|| LiveEvent::probes(at.clone(), &meter.tally, meter.times()));
         }
-        self.tell(|| Event::CellEnd { at, error: error.map(ToOwned::to_owned) });
+        self.tell(|| LiveEvent::CellEnd { at, error: error.map(ToOwned::to_owned) });
     }
 }
 
@@ -154,13 +155,13 @@ impl Now {
     }
 
     /// Returns the fates of the present cell's probes so far; `None` where there are none.
-    fn probes(&self) -> Option<Event> {
+    fn probes(&self) -> Option<LiveEvent> {
         let (at, meter) = {
             let state = self.lock();
             let (at, _) = state.present.as_ref()?;
             (at.later(self.begun.elapsed()), state.meter.clone())
         };
-        meter.tally.has_probes().then(|| Event::probes(at, &meter.tally, meter.times()))
+        meter.tally.has_probes().then(|| LiveEvent::probes(at, &meter.tally, meter.times()))
     }
 
     /// Returns the figures so far. The lock is held for copying only: the measuring thread waits

@@ -3,12 +3,12 @@
 use super::options::Common;
 use crate::cli::flow;
 use crate::cli::pool;
-use crate::cli::progress::Progress;
+use crate::cli::progress::ProgressLine;
 use anyhow::{Context as _, bail};
 use espbench_dot11::radio::{Airtime, WifiMode};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::predict::point::OperatingPoint;
-use espbench_measure::predict::{Air, Point, Trial};
+use espbench_measure::predict::{ChannelUse, PointEstimates, RoomTrial};
 use espbench_sim::lab::file::{FileKind, Library, Overrides};
 use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
@@ -18,16 +18,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Where rooms come from, and what they share.
-pub(super) struct Bench {
+pub(super) struct RoomFactory {
     common: Common,
     library: Library,
     cancel: Arc<AtomicBool>,
     /// Properties that all rooms of the lab have in common.
-    pub(super) sample: Sample,
+    pub(super) sample: LabFacts,
 }
 
 /// Properties of a lab, from one of its rooms.
-pub(super) struct Sample {
+pub(super) struct LabFacts {
     pub(super) chip: String,
     pub(super) profile: String,
     pub(super) environment: String,
@@ -36,13 +36,13 @@ pub(super) struct Sample {
 
 /// One setting: so many devices, sending so.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
+pub(super) struct RoomCase {
     pub(super) devices: u32,
     pub(super) mode: WifiMode,
     pub(super) load: Load,
 }
 
-impl Bench {
+impl RoomFactory {
     /// Loads the lab.
     pub(super) fn new(common: &Common) -> anyhow::Result<Self> {
         common.check()?;
@@ -58,7 +58,7 @@ impl Bench {
                 common.lab
             );
         }
-        let sample = Sample {
+        let sample = LabFacts {
             chip: first.profile.chip_name.clone(),
             profile: first.profile.name.clone(),
             environment: scene.environment.name.clone(),
@@ -69,8 +69,8 @@ impl Bench {
     }
 
     /// Returns a case with the common load.
-    pub(super) fn case(&self, devices: u32, mode: WifiMode) -> Case {
-        Case { devices, mode, load: self.common.load(devices) }
+    pub(super) fn case(&self, devices: u32, mode: WifiMode) -> RoomCase {
+        RoomCase { devices, mode, load: self.common.load(devices) }
     }
 
     /// Returns whether the user wants to stop.
@@ -115,21 +115,21 @@ impl Bench {
     }
 
     /// Progress over the rooms of so many cases.
-    pub(super) fn progress(&self, cases: &[Case]) -> Progress {
+    pub(super) fn progress(&self, cases: &[RoomCase]) -> ProgressLine {
         let times: Vec<Duration> =
             cases.iter().map(|case| weight(case) * self.common.rooms).collect();
-        Progress::guessed(&times, self.common.quiet)
+        ProgressLine::guessed(&times, self.common.quiet)
     }
 
     /// Simulates the trials of some cases, a list for each: shorter, or empty, where the user
     /// stopped it.
     pub(super) fn trials(
         &self,
-        cases: &[Case],
+        cases: &[RoomCase],
         rooms: std::ops::Range<u32>,
-        progress: &mut Progress,
-        label: impl Fn(&Case) -> String,
-    ) -> anyhow::Result<Vec<Vec<Trial>>> {
+        progress: &mut ProgressLine,
+        label: impl Fn(&RoomCase) -> String,
+    ) -> anyhow::Result<Vec<Vec<RoomTrial>>> {
         let each = rooms.len();
         let mut left: Vec<usize> = vec![each; cases.len()];
         let mut shown = None;
@@ -147,7 +147,7 @@ impl Bench {
         };
         let results =
             pool::each(cases.len() * each, self.common.threads(), &self.cancel, job, done);
-        let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); cases.len()];
+        let mut trials: Vec<Vec<RoomTrial>> = vec![Vec::new(); cases.len()];
         for (at, result) in results.into_iter().enumerate() {
             trials[at / each].extend(result.transpose()?);
         }
@@ -155,12 +155,12 @@ impl Bench {
     }
 
     /// Returns the point of a case.
-    pub(super) fn point(&self, case: &Case, trials: &[Trial]) -> Point {
-        Point::of(self.setting(case), trials)
+    pub(super) fn point(&self, case: &RoomCase, trials: &[RoomTrial]) -> PointEstimates {
+        PointEstimates::of(self.setting(case), trials)
     }
 
     /// Describes a case for the report.
-    pub(super) fn setting(&self, case: &Case) -> OperatingPoint {
+    pub(super) fn setting(&self, case: &RoomCase) -> OperatingPoint {
         let octets = case.load.octets(&self.sample.scene);
         OperatingPoint {
             devices: case.devices,
@@ -172,7 +172,7 @@ impl Bench {
         }
     }
 
-    fn trial(&self, case: &Case, room: u32) -> anyhow::Result<Trial> {
+    fn trial(&self, case: &RoomCase, room: u32) -> anyhow::Result<RoomTrial> {
         let seed = RngStream::stream(self.common.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let outcome = match self.common.bare {
@@ -186,7 +186,7 @@ impl Bench {
     }
 
     /// Returns the room of a case.
-    fn scene(&self, case: &Case, seed: u64) -> anyhow::Result<Scene> {
+    fn scene(&self, case: &RoomCase, seed: u64) -> anyhow::Result<Scene> {
         let change = change(&self.common, case.devices);
         let mut scene = self.library.scene(&self.common.lab, &change, seed)?;
         for device in &mut scene.nodes {
@@ -207,7 +207,7 @@ fn change(common: &Common, devices: u32) -> Overrides {
 
 /// Returns how long a room of a case takes, compared with others: frames times hearers. The unit is
 /// arbitrary, but large enough to be counted in whole milliseconds.
-pub(super) fn weight(case: &Case) -> Duration {
+pub(super) fn weight(case: &RoomCase) -> Duration {
     let load = &case.load;
     let watched = load.warm_up + load.time;
     // One that always sends has sent a frame in some 2 ms.
@@ -218,11 +218,11 @@ pub(super) fn weight(case: &Case) -> Duration {
 }
 
 /// Converts an outcome of the lab to a trial of `measure`.
-fn trial(outcome: &Outcome) -> Trial {
+fn trial(outcome: &Outcome) -> RoomTrial {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let (it, air) = (&outcome.stages, &outcome.air);
     let stages = [it.queue, it.sender, it.medium, it.retries, it.air, it.receiver].map(nanos);
-    let air = Air {
+    let air = ChannelUse {
         window_ns: nanos(air.window),
         busy_ns: nanos(air.busy),
         data_ns: nanos(air.data),
@@ -230,5 +230,5 @@ fn trial(outcome: &Outcome) -> Trial {
         acks_ns: nanos(air.acks),
         others_ns: nanos(air.others),
     };
-    Trial::of(&outcome.samples, stages, nanos(it.held), air)
+    RoomTrial::of(&outcome.samples, stages, nanos(it.held), air)
 }

@@ -1,14 +1,16 @@
 //! `espbench predict fleet`.
 
-use super::bench::{Bench, Case, weight};
+use super::bench::{RoomCase, RoomFactory, weight};
 use super::nodes::DEVICES_MAX;
 use super::options::{Common, limit, rate, share};
 use super::write;
 use crate::cli::output;
-use crate::cli::progress::Progress;
+use crate::cli::progress::ProgressLine;
 use anyhow::bail;
 use espbench_dot11::radio::WifiMode;
-use espbench_measure::predict::{Answer, Limits, Point, Question, Trial, devices as count};
+use espbench_measure::predict::{
+    FleetLimits, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
+};
 use espbench_measure::search::fleet::{FleetSearch, Standing};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -52,13 +54,15 @@ pub(super) struct Args {
 /// # Errors
 /// No limit, a flag or a file of the lab is wrong, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let limits =
-        Limits { loss: args.max_loss, p99_ms: args.max_p99.map(|time| time.as_secs_f64() * 1e3) };
-    if limits == Limits::default() {
+    let limits = FleetLimits {
+        loss: args.max_loss,
+        p99_ms: args.max_p99.map(|time| time.as_secs_f64() * 1e3),
+    };
+    if limits == FleetLimits::default() {
         bail!("no limit: say --max-loss 1%, --max-p99 50ms, or both");
     }
     output::check(&args.common.output)?;
-    let bench = Bench::new(&args.common)?;
+    let bench = RoomFactory::new(&args.common)?;
     let mut tries = Tries { args, bench: &bench, limits, trials: BTreeMap::new() };
     let mut search = FleetSearch::new(1, args.most);
     let mut progress = bench.progress(&[]);
@@ -71,8 +75,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     drop(progress);
     let largest = search.largest();
-    let answer = Answer {
-        question: Question::Fleet(limits, largest),
+    let answer = PredictAnswer {
+        question: PredictQuestion::Fleet(limits, largest),
         shared: format!("{}, at {}", args.common.shared(), args.rate),
         settings: args.common.settings(),
         payload_bytes: args.common.payload,
@@ -86,9 +90,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// The rooms of each number that was tried.
 struct Tries<'a> {
     args: &'a Args,
-    bench: &'a Bench,
-    limits: Limits,
-    trials: BTreeMap<u32, Vec<Trial>>,
+    bench: &'a RoomFactory,
+    limits: FleetLimits,
+    trials: BTreeMap<u32, Vec<RoomTrial>>,
 }
 
 impl Tries<'_> {
@@ -96,13 +100,13 @@ impl Tries<'_> {
     fn settle(
         &mut self,
         devices: u32,
-        progress: &mut Progress,
+        progress: &mut ProgressLine,
     ) -> anyhow::Result<Option<Standing>> {
         let case = self.bench.case(devices, self.args.rate);
         for _ in 0..=DOUBLINGS {
             let had = self.trials.get(&devices).map_or(0, Vec::len) as u32;
             let rooms = had..(2 * had).max(self.args.common.rooms);
-            let label = |case: &Case| format!("{}, {} rooms", count(case.devices), rooms.end);
+            let label = |case: &RoomCase| format!("{}, {} rooms", count(case.devices), rooms.end);
             let new = self.bench.trials(&[case], rooms.clone(), progress, label)?;
             let new = new.into_iter().flatten().collect::<Vec<_>>();
             if new.len() < rooms.len() {
@@ -119,8 +123,8 @@ impl Tries<'_> {
         Ok(Some(self.limits.standing(&self.bench.point(&case, trials))))
     }
 
-    fn points(&self) -> Vec<Point> {
-        let of = |(devices, trials): (&u32, &Vec<Trial>)| {
+    fn points(&self) -> Vec<PointEstimates> {
+        let of = |(devices, trials): (&u32, &Vec<RoomTrial>)| {
             self.bench.point(&self.bench.case(*devices, self.args.rate), trials)
         };
         self.trials.iter().map(of).collect()

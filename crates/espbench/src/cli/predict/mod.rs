@@ -8,11 +8,11 @@ mod phy;
 
 use super::common::TOOL;
 use super::output;
-use bench::Bench;
+use bench::RoomFactory;
 use clap::{Args as Flags, Subcommand};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
-use espbench_measure::predict::{Answer, report};
+use espbench_measure::predict::{PredictAnswer, report};
 use espbench_measure::run::{RunFacts, Site};
 use options::Common;
 use std::process::ExitCode;
@@ -47,7 +47,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Draws an answer.
-fn write(name: &str, common: &Common, bench: &Bench, answer: &Answer) -> anyhow::Result<ExitCode> {
+fn write(
+    name: &str,
+    common: &Common,
+    bench: &RoomFactory,
+    answer: &PredictAnswer,
+) -> anyhow::Result<ExitCode> {
     let facts = RunFacts {
         name: format!("predict {name}"),
         tool: TOOL.into(),

@@ -1,11 +1,11 @@
 //! `espbench predict nodes`.
 
-use super::bench::{Bench, Case};
+use super::bench::{RoomCase, RoomFactory};
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
 use espbench_dot11::radio::WifiMode;
-use espbench_measure::predict::{Answer, Question, devices};
+use espbench_measure::predict::{PredictAnswer, PredictQuestion, devices};
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -77,15 +77,15 @@ impl FromStr for Numbers {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &args.common;
     output::check(&common.output)?;
-    let bench = Bench::new(common)?;
-    let cases: Vec<Case> = args.nodes.0.iter().map(|n| bench.case(*n, args.rate)).collect();
+    let bench = RoomFactory::new(common)?;
+    let cases: Vec<RoomCase> = args.nodes.0.iter().map(|n| bench.case(*n, args.rate)).collect();
     let mut progress = bench.progress(&cases);
-    let label = |case: &Case| devices(case.devices);
+    let label = |case: &RoomCase| devices(case.devices);
     let trials = bench.trials(&cases, 0..common.rooms, &mut progress, label)?;
     drop(progress);
     let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());
-    let answer = Answer {
-        question: Question::Nodes,
+    let answer = PredictAnswer {
+        question: PredictQuestion::Nodes,
         shared: format!("{}, at {}", common.shared(), args.rate),
         settings: common.settings(),
         payload_bytes: common.payload,

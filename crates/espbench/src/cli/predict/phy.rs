@@ -1,6 +1,6 @@
 //! `espbench predict phy`.
 
-use super::bench::{Bench, Case};
+use super::bench::{RoomCase, RoomFactory};
 use super::nodes::DEVICES_MAX;
 use super::options::{Common, rate};
 use super::write;
@@ -9,7 +9,9 @@ use espbench_dot11::radio::WifiMode;
 use espbench_measure::cell::Estimate;
 use espbench_measure::interval::mean_t;
 use espbench_measure::predict::point::OperatingPoint;
-use espbench_measure::predict::{Answer, Point, Question, Trial, devices};
+use espbench_measure::predict::{
+    PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices,
+};
 use espbench_sim::lab::predict::range::range_m;
 use espbench_sim::lab::predict::{Arrival, Load};
 use std::process::ExitCode;
@@ -68,18 +70,18 @@ impl FromStr for Rates {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &args.common;
     output::check(&common.output)?;
-    let bench = Bench::new(common)?;
-    let cases: Vec<Case> = args
+    let bench = RoomFactory::new(common)?;
+    let cases: Vec<RoomCase> = args
         .rates
         .0
         .iter()
         .filter(|mode| has(&bench, **mode))
         .map(|mode| bench.case(args.devices, *mode))
         .collect();
-    let floods: Vec<Case> = cases.iter().map(flood).collect();
-    let all: Vec<Case> = cases.iter().chain(&floods).copied().collect();
+    let floods: Vec<RoomCase> = cases.iter().map(flood).collect();
+    let all: Vec<RoomCase> = cases.iter().chain(&floods).copied().collect();
     let mut progress = bench.progress(&all);
-    let label = |case: &Case| match case.load.arrival {
+    let label = |case: &RoomCase| match case.load.arrival {
         Arrival::Always => format!("{}, one that always sends", case.mode),
         _ => format!("{}, {}", case.mode, devices(case.devices)),
     };
@@ -87,8 +89,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let alone = bench.trials(&floods, 0..FLOODS, &mut progress, label)?;
     drop(progress);
     let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
-    let answer = Answer {
-        question: Question::Phy,
+    let answer = PredictAnswer {
+        question: PredictQuestion::Phy,
         shared: format!("{}, {}", devices(args.devices), common.shared()),
         settings: common.settings(),
         payload_bytes: common.payload,
@@ -100,12 +102,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns whether the chip reads that mode at any distance.
-fn has(bench: &Bench, mode: WifiMode) -> bool {
+fn has(bench: &RoomFactory, mode: WifiMode) -> bool {
     let range = range(bench, mode, 50);
     range.is_some_and(|metres| metres > 0.0)
 }
 
-fn range(bench: &Bench, mode: WifiMode, octets: u32) -> Option<f64> {
+fn range(bench: &RoomFactory, mode: WifiMode, octets: u32) -> Option<f64> {
     let scene = &bench.sample.scene;
     let profile = &scene.nodes.first()?.profile;
     let metres = range_m(profile, &scene.environment, mode, octets, EDGE);
@@ -113,17 +115,22 @@ fn range(bench: &Bench, mode: WifiMode, octets: u32) -> Option<f64> {
 }
 
 /// Returns the case of one device that always sends.
-fn flood(case: &Case) -> Case {
+fn flood(case: &RoomCase) -> RoomCase {
     let load = Load {
         arrival: Arrival::Always,
         warm_up: Duration::from_millis(500),
         time: FLOOD,
         ..case.load
     };
-    Case { devices: 1, load, ..*case }
+    RoomCase { devices: 1, load, ..*case }
 }
 
-fn point(bench: &Bench, case: &Case, trials: &[Trial], alone: &[Trial]) -> Point {
+fn point(
+    bench: &RoomFactory,
+    case: &RoomCase,
+    trials: &[RoomTrial],
+    alone: &[RoomTrial],
+) -> PointEstimates {
     let rates: Vec<f64> = alone
         .iter()
         .map(|it| {
@@ -137,5 +144,5 @@ fn point(bench: &Bench, case: &Case, trials: &[Trial], alone: &[Trial]) -> Point
         throughput: (!rates.is_empty()).then_some(throughput),
         ..bench.setting(case)
     };
-    Point::of(setting, trials)
+    PointEstimates::of(setting, trials)
 }

@@ -7,9 +7,9 @@ use crate::cli::file;
 use crate::render;
 use crate::say::say;
 use anyhow::{Context as _, anyhow, bail};
-use espbench_measure::tune::check::{Checked, Question, Severity, check};
+use espbench_measure::tune::check::{CheckInput, Checked, Severity, check};
 use espbench_model::sdkconfig::memory::Traffic;
-use espbench_model::sdkconfig::{Context, Reading, read};
+use espbench_model::sdkconfig::{ParsedSdkConfig, SdkContext, read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -55,20 +55,20 @@ fn text(path: &Path) -> anyhow::Result<String> {
         .with_context(|| format!("{} is no text", path.display()))
 }
 
-fn question(args: &Args, path: &Path, reading: Reading) -> anyhow::Result<Question> {
+fn question(args: &Args, path: &Path, reading: ParsedSdkConfig) -> anyhow::Result<CheckInput> {
     if let (Some(said), Some(own)) = (args.chip, reading.chip)
         && said != own
     {
         bail!("{} is for the {own}: leave out --chip {said}", path.display());
     }
-    let known = Context::default();
-    let context = Context {
+    let known = SdkContext::default();
+    let context = SdkContext {
         chip: args.chip.or(reading.chip).unwrap_or(known.chip),
         release: args.idf.or(reading.release).unwrap_or(known.release),
         psram: args.file.psram,
         ..known
     };
-    Ok(Question {
+    Ok(CheckInput {
         file: path.display().to_string(),
         reading,
         context,

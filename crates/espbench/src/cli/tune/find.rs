@@ -1,18 +1,20 @@
 //! `espbench tune --want`: a search in the virtual lab.
 
 use super::super::common::{Format, TOOL};
-use super::super::{flow, output, pool, progress::Progress};
+use super::super::{flow, output, pool, progress::ProgressLine};
 use super::Args;
-use super::lab::Lab;
+use super::lab::TuneLab;
 use crate::cli::file;
 use crate::say::say;
 use crate::sys;
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::RunFacts;
-use espbench_measure::tune::answer::{Answer, Without, fragment, report};
+use espbench_measure::tune::answer::{TuneAnswer, Without, fragment, report};
 use espbench_measure::tune::want::{objectives, said};
-use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Search, Space, Trial, Want};
+use espbench_measure::tune::{
+    Candidate, Evaluate, Evaluation, Metric, Search, SearchSpace, Trial, Want,
+};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,16 +25,16 @@ const EACH: Duration = Duration::from_secs(1);
 
 /// Trying candidates on all cores.
 struct Bench<'a> {
-    lab: &'a Lab,
+    lab: &'a TuneLab,
     threads: usize,
     cancel: &'a AtomicBool,
-    progress: Progress,
+    progress: ProgressLine,
     quiet: bool,
 }
 
 impl Bench<'_> {
     /// Evaluates candidates, each with a seed; `None` for those that were not begun any more.
-    fn all(&mut self, jobs: &[(Candidate, usize)]) -> anyhow::Result<Vec<Option<Outcome>>> {
+    fn all(&mut self, jobs: &[(Candidate, usize)]) -> anyhow::Result<Vec<Option<Evaluation>>> {
         let job = |at: usize| {
             let (candidate, seed) = &jobs[at];
             self.lab.evaluate(candidate, *seed as u64)
@@ -64,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     check(&args.want)?;
     let metrics = objectives(&args.want);
     let cancel = flow::on_interrupt()?;
-    let lab = Lab::new(args, &metrics, cancel.clone())?;
+    let lab = TuneLab::new(args, &metrics, cancel.clone())?;
     let context = lab.context(args)?;
     lab.can_have(&args.want)?;
     let wanted: Vec<Metric> = args.want.iter().map(|it| it.metric).collect();
@@ -73,11 +75,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         lab: &lab,
         threads: sys::threads(flags.threads).get(),
         cancel: &cancel,
-        progress: Progress::guessed(&vec![EACH; budget], flags.quiet),
+        progress: ProgressLine::guessed(&vec![EACH; budget], flags.quiet),
         quiet: flags.quiet,
     };
-    let mut search =
-        Search::new(Space::new(context, &wanted, args.streams), &args.want, flags.seed, budget);
+    let mut search = Search::new(
+        SearchSpace::new(context, &wanted, args.streams),
+        &args.want,
+        flags.seed,
+        budget,
+    );
     loop {
         let batch = search.batch();
         if batch.is_empty() || bench.cancelled() {
@@ -86,15 +92,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let jobs: Vec<(Candidate, usize)> =
             batch.iter().map(|it| (it.candidate, it.seed)).collect();
         let outcomes = bench.all(&jobs)?;
-        let results: Vec<(Trial, Option<Outcome>)> = batch.into_iter().zip(outcomes).collect();
+        let results: Vec<(Trial, Option<Evaluation>)> = batch.into_iter().zip(outcomes).collect();
         search.record(&results);
     }
-    let mut answer = Answer::of(&search, context, args.streams);
+    let mut answer = TuneAnswer::of(&search, context, args.streams);
     alone(&mut bench, &mut answer)?;
     if let Some(plain) = answer.plain().filter(|_| !bench.cancelled()) {
         let seeds = answer.best().map_or(1, |it| it.outcomes.len());
         let jobs: Vec<(Candidate, usize)> = (0..seeds).map(|seed| (plain, seed)).collect();
-        let outcomes: Vec<Outcome> = bench.all(&jobs)?.into_iter().flatten().collect();
+        let outcomes: Vec<Evaluation> = bench.all(&jobs)?.into_iter().flatten().collect();
         answer.spent += outcomes.len();
         if answer.prefer(plain, outcomes) {
             alone(&mut bench, &mut answer)?;
@@ -117,12 +123,12 @@ fn check(wants: &[Want]) -> anyhow::Result<()> {
 }
 
 /// Tries the recommended candidate without each of its settings: what each is good for.
-fn alone(bench: &mut Bench<'_>, answer: &mut Answer) -> anyhow::Result<()> {
+fn alone(bench: &mut Bench<'_>, answer: &mut TuneAnswer) -> anyhow::Result<()> {
     let Some(best) = answer.best() else { return Ok(()) };
     let changes = best.candidate.changes(&answer.context);
     let without = |it: &(_, u32)| (best.candidate.without(it.0, &answer.context), 0);
     let jobs: Vec<(Candidate, usize)> = changes.iter().map(without).collect();
-    bench.progress = Progress::guessed(&vec![EACH; jobs.len()], bench.quiet);
+    bench.progress = ProgressLine::guessed(&vec![EACH; jobs.len()], bench.quiet);
     let outcomes = bench.all(&jobs)?;
     answer.spent += jobs.len();
     let pairs = changes.into_iter().zip(outcomes);
@@ -130,7 +136,7 @@ fn alone(bench: &mut Bench<'_>, answer: &mut Answer) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write(args: &Args, lab: &Lab, answer: &Answer) -> anyhow::Result<ExitCode> {
+fn write(args: &Args, lab: &TuneLab, answer: &TuneAnswer) -> anyhow::Result<ExitCode> {
     let flags = &args.search;
     let host: BTreeMap<String, String> = [
         ("wanted", said(&args.want)),

@@ -6,10 +6,10 @@ use espbench_dot11::random::{Purpose, RngStream};
 use espbench_dot11::wifi::PowerSave;
 use espbench_measure::run::Site;
 use espbench_measure::tune::outcome::{round_trips, throughput};
-use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power, Want};
+use espbench_measure::tune::{Candidate, Evaluate, Evaluation, Metric, Power, Want};
 use espbench_model::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
 use espbench_model::sample::{Observer, Sample};
-use espbench_model::sdkconfig::{Chip, Context};
+use espbench_model::sdkconfig::{Chip, SdkContext};
 use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
@@ -45,7 +45,7 @@ const MESSAGES: u32 = 6;
 const MESSAGE: u32 = 100;
 
 /// A lab, and what is asked of it.
-pub(super) struct Lab {
+pub(super) struct TuneLab {
     scene: Scene,
     objectives: Vec<Metric>,
     seed: u64,
@@ -62,13 +62,13 @@ pub(super) struct Lab {
 
 /// Samples and counters of a test.
 #[derive(Default)]
-struct Kept {
+struct KeptSamples {
     samples: Vec<Sample>,
     counters: BTreeMap<String, u64>,
     cancel: Arc<AtomicBool>,
 }
 
-impl Record for Kept {
+impl Record for KeptSamples {
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
     }
@@ -84,7 +84,7 @@ impl Record for Kept {
     }
 }
 
-impl Kept {
+impl KeptSamples {
     fn counter(&self, name: &str) -> Option<u64> {
         self.counters.get(name).copied()
     }
@@ -97,7 +97,7 @@ fn heap(device: &NetDevice) -> i64 {
     i64::from(memory.heap_bytes) - i64::from(memory.fixed(&device.sdk))
 }
 
-impl Lab {
+impl TuneLab {
     /// Reads the lab that the flags name.
     ///
     /// # Errors
@@ -252,12 +252,12 @@ impl Lab {
     ///
     /// # Errors
     /// The chip has no sdkconfig.
-    pub(super) fn context(&self, args: &Args) -> anyhow::Result<Context> {
+    pub(super) fn context(&self, args: &Args) -> anyhow::Result<SdkContext> {
         let name = self.site().chip;
         let chip = name.parse().map_err(|e| {
             anyhow::anyhow!("the device of this lab is an {name}, which is {e}: say --chip")
         })?;
-        Ok(Context { chip, release: args.idf.unwrap_or_default(), ..Context::default() })
+        Ok(SdkContext { chip, release: args.idf.unwrap_or_default(), ..SdkContext::default() })
     }
 
     fn scene(&self, candidate: &Candidate) -> Scene {
@@ -300,10 +300,10 @@ impl Lab {
         scene: &Scene,
         test: IpTest,
         seed: u64,
-        outcome: &mut Outcome,
-    ) -> anyhow::Result<Kept> {
+        outcome: &mut Evaluation,
+    ) -> anyhow::Result<KeptSamples> {
         let variant = Name::new(&scene.variant).context("the variant's name is too long")?;
-        let mut kept = Kept { cancel: self.cancel.clone(), ..Kept::default() };
+        let mut kept = KeptSamples { cancel: self.cancel.clone(), ..KeptSamples::default() };
         let free = scene.devices.first().map_or(0, heap);
         let work = Workload::Wifi(Wifi { variant, test });
         match suite::run_in(&work, scene, seed, &mut (), &mut kept) {
@@ -332,14 +332,14 @@ const fn probes(count: u32, interval: Duration) -> IpTest {
     })
 }
 
-impl Evaluate for Lab {
+impl Evaluate for TuneLab {
     type Error = anyhow::Error;
 
-    fn evaluate(&self, candidate: &Candidate, seed: u64) -> anyhow::Result<Outcome> {
+    fn evaluate(&self, candidate: &Candidate, seed: u64) -> anyhow::Result<Evaluation> {
         let scene = self.scene(candidate);
         let seed = RngStream::stream(self.seed, seed as u32, Purpose::Start).bits();
         let wanted = |it: Metric| self.objectives.contains(&it);
-        let mut outcome = Outcome::default();
+        let mut outcome = Evaluation::default();
         let tests = [
             (Metric::TcpTx, Transport::Tcp, true),
             (Metric::TcpRx, Transport::Tcp, false),

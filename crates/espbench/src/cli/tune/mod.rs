@@ -9,7 +9,7 @@ use super::common::OutputArgs;
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::tune::Want;
-use espbench_model::sdkconfig::{Chip, Release};
+use espbench_model::sdkconfig::{Chip, IdfRelease};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub struct Args {
     chip: Option<Chip>,
     /// The release of ESP-IDF, whose names, ranges and defaults hold [default: the file's, or v5.2]
     #[arg(long, value_name = "RELEASE", value_parser = release)]
-    idf: Option<Release>,
+    idf: Option<IdfRelease>,
     /// TCP streams at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=253))]
     streams: u16,
@@ -121,7 +121,7 @@ fn chip(text: &str) -> Result<Chip, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
 }
 
-fn release(text: &str) -> Result<Release, String> {
+fn release(text: &str) -> Result<IdfRelease, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
 }
 

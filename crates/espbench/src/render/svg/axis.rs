@@ -10,13 +10,13 @@ const ROUNDED: f64 = 1e-4;
 
 /// The part of an axis that is shown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct AxisRange {
     scale: Scale,
     low: f64,
     high: f64,
 }
 
-impl Span {
+impl AxisRange {
     /// Returns a span that holds the values and ends on round numbers. Linear ones begin at zero
     /// unless the values are far from it.
     pub(super) fn of(values: impl Iterator<Item = f64> + Clone, scale: Scale) -> Self {
@@ -124,7 +124,7 @@ fn label(value: f64) -> String {
 }
 
 /// Draws grid lines and texts of the horizontal axis, with its label below.
-pub(super) fn horizontal(frame: Frame, span: &Span, axis: &Axis) -> String {
+pub(super) fn horizontal(frame: Frame, span: &AxisRange, axis: &Axis) -> String {
     let mut out = String::new();
     let ticks = span.ticks();
     let last = ticks.len().saturating_sub(1);
@@ -157,7 +157,7 @@ pub(super) fn horizontal(frame: Frame, span: &Span, axis: &Axis) -> String {
 
 /// Draws grid lines and texts of the vertical axis, with its label on top: upright text reads on a
 /// phone.
-pub(super) fn vertical(frame: Frame, span: &Span, axis: &Axis) -> String {
+pub(super) fn vertical(frame: Frame, span: &AxisRange, axis: &Axis) -> String {
     let mut out = String::new();
     for (value, text) in span.ticks() {
         let y = frame.bottom - span.at(value) * (frame.bottom - frame.top);
@@ -190,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn texts(values: &[f64], scale: Scale) -> Vec<String> {
-        Span::of(values.iter().copied(), scale).ticks().into_iter().map(|t| t.1).collect()
+        AxisRange::of(values.iter().copied(), scale).ticks().into_iter().map(|t| t.1).collect()
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
             log in any::<bool>(),
         ) {
             let scale = if log { Scale::Log } else { Scale::Linear };
-            let span = Span::of(values.iter().copied(), scale);
+            let span = AxisRange::of(values.iter().copied(), scale);
             let ticks = span.ticks();
             prop_assert!((2..=12).contains(&ticks.len()), "{:?}", ticks);
             prop_assert!(ticks.windows(2).all(|w| w[0].0 < w[1].0));
@@ -224,7 +224,7 @@ mod tests {
         #[test]
         fn no_number_makes_it_panic(values in proptest::collection::vec(any::<f64>(), 0..5)) {
             for scale in [Scale::Linear, Scale::Log] {
-                let span = Span::of(values.iter().copied(), scale);
+                let span = AxisRange::of(values.iter().copied(), scale);
                 let _ = (span.ticks().len(), span.at(f64::NAN));
             }
         }

@@ -1,7 +1,7 @@
 //! Bars over named positions. They lie, so that long names have a line of their own above them.
 
 use super::super::wrap_list;
-use super::axis::{Span, horizontal};
+use super::axis::{AxisRange, horizontal};
 use super::{Frame, WIDTH, class, escape};
 use espbench_measure::figure::{Axis, Figure, Mark, Point, Scale};
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
 
 struct Place {
     frame: Frame,
-    span: Span,
+    span: AxisRange,
     top: f64,
 }
 
@@ -63,17 +63,17 @@ impl Place {
     }
 }
 
-fn span(figure: &Figure, stacked: bool) -> Span {
+fn span(figure: &Figure, stacked: bool) -> AxisRange {
     let points = || figure.series.iter().flat_map(|s| &s.points);
     if !stacked {
         // With equal factors there is no zero to begin at: the smallest still needs some length.
         let log = figure.y.scale == Scale::Log;
         let ends = |p: &Point| [Some(p.y), p.high, Some(p.y / 3.0).filter(|_| log)];
-        return Span::of(points().flat_map(ends).flatten(), figure.y.scale);
+        return AxisRange::of(points().flat_map(ends).flatten(), figure.y.scale);
     }
     let sum = |row: usize| points().filter(|p| p.x as usize == row).map(|p| p.y).sum::<f64>();
     let sums: Vec<f64> = (0..figure.x.categories.len()).map(sum).chain([0.0]).collect();
-    Span::of(sums.into_iter(), figure.y.scale)
+    AxisRange::of(sums.into_iter(), figure.y.scale)
 }
 
 fn title(name: &str, value: f64, axis: &Axis) -> String {

@@ -1,6 +1,6 @@
 //! Curves and points over two axes.
 
-use super::axis::{Span, horizontal, vertical};
+use super::axis::{AxisRange, horizontal, vertical};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
 use espbench_measure::figure::{Figure, Mark, Point, Scale, Series};
@@ -16,8 +16,8 @@ const MOST_MARKERS: usize = 25;
 const STEP_MARKERS: usize = 7;
 
 struct Plot {
-    x: Span,
-    y: Span,
+    x: AxisRange,
+    y: AxisRange,
 }
 
 impl Plot {
@@ -35,9 +35,9 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let ends = |p: &Point| [Some(p.y), p.low, p.high];
     let zero = (figure.y.scale != Scale::Log).then_some(0.0);
     let plot = Plot {
-        x: Span::of(points().map(|p| p.x), figure.x.scale),
+        x: AxisRange::of(points().map(|p| p.x), figure.x.scale),
         // From zero: a small wobble must not look like a fall. Equal factors have no zero.
-        y: Span::of(points().flat_map(ends).flatten().chain(zero), figure.y.scale),
+        y: AxisRange::of(points().flat_map(ends).flatten().chain(zero), figure.y.scale),
     };
     let mut out = horizontal(FRAME, &plot.x, &figure.x);
     out.push_str(&vertical(FRAME, &plot.y, &figure.y));

@@ -1,6 +1,6 @@
 //! Histograms in rows over one horizontal axis.
 
-use super::axis::{Span, horizontal};
+use super::axis::{AxisRange, horizontal};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
 use espbench_measure::figure::{Figure, Mark, Point, Series};
@@ -15,7 +15,7 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let height = 10.0 + rows.len() as f64 * ROW + 46.0;
     let frame = Frame { left: 14.0, right: WIDTH - 14.0, top: 10.0, bottom: height - 46.0 };
     let xs = || figure.series.iter().flat_map(|s| &s.points).map(|p| p.x);
-    let span = Span::of(xs(), figure.x.scale);
+    let span = AxisRange::of(xs(), figure.x.scale);
     let mut out = horizontal(frame, &span, &figure.x);
     let base = |row: usize| frame.top + (row + 1) as f64 * ROW;
     for (row, series) in rows.iter().enumerate() {
@@ -32,11 +32,11 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     (height, out)
 }
 
-fn at_x(frame: Frame, span: &Span, x: f64) -> f64 {
+fn at_x(frame: Frame, span: &AxisRange, x: f64) -> f64 {
     frame.left + span.at(x) * (frame.right - frame.left)
 }
 
-fn histogram(frame: Frame, span: &Span, series: &Series, base: f64) -> String {
+fn histogram(frame: Frame, span: &AxisRange, series: &Series, base: f64) -> String {
     let tallest = series.points.iter().map(|p| p.y).fold(0.0, f64::max);
     let top = |p: &Point| base - if tallest > 0.0 { p.y / tallest * BAR } else { 0.0 };
     let mut d = String::new();

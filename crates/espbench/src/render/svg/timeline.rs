@@ -11,7 +11,7 @@
 mod levels;
 
 use super::escape;
-use espbench_measure::air::timeline::{Fate, Frame, Timeline, Window};
+use espbench_measure::air::timeline::{AirFrame, FrameFate, Timeline, TimelineWindow};
 use std::fmt::Write as _;
 
 /// Size in its own units; the page scales it.
@@ -26,7 +26,7 @@ const NAME: usize = 24;
 
 /// Rows and how times become places.
 struct Place<'a> {
-    window: &'a Window,
+    window: &'a TimelineWindow,
     /// The row of each station; `None` where it has no part in this window.
     rows: Vec<Option<usize>>,
     count: usize,
@@ -34,7 +34,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(timeline: &Timeline, window: &'a Window) -> Self {
+    fn of(timeline: &Timeline, window: &'a TimelineWindow) -> Self {
         let mut used = vec![false; timeline.stations.len()];
         let frames = window.frames.iter().flat_map(|it| [Some(it.from), it.to]).flatten();
         let probes = window.probes.iter().map(|it| it.station);
@@ -167,7 +167,7 @@ fn time(ns: u64, step: u64) -> String {
 
 /// Draws a frame in its sender's lane: the wait in the queue, the wait for the medium, and the
 /// frame.
-fn bar(out: &mut String, timeline: &Timeline, place: &Place<'_>, frame: &Frame) {
+fn bar(out: &mut String, timeline: &Timeline, place: &Place<'_>, frame: &AirFrame) {
     let Some(top) = place.top(frame.from) else { return };
     let (x, first) = (place.x(frame.begin_ns), frame.begin_ns.saturating_sub(frame.waited_ns));
     let (row, width) = (place.row, place.x(frame.begin_ns + frame.took_ns) - x);
@@ -195,19 +195,19 @@ fn bar(out: &mut String, timeline: &Timeline, place: &Place<'_>, frame: &Frame) 
     if frame.attempt > 1 {
         rect(out, "rt", x, width, y, row * 0.1);
     }
-    if matches!(frame.fate, Fate::Collided | Fate::Weak) {
+    if matches!(frame.fate, FrameFate::Collided | FrameFate::Weak) {
         rect(out, "rt", x, width, y + height, row * 0.08);
     }
     out.push_str("</g>");
 }
 
-const fn fate(fate: Fate) -> &'static str {
+const fn fate(fate: FrameFate) -> &'static str {
     match fate {
-        Fate::Read => "ok",
-        Fate::Partly => "pa",
-        Fate::Collided => "co",
-        Fate::Weak => "we",
-        Fate::Unheard => "un",
+        FrameFate::Read => "ok",
+        FrameFate::Partly => "pa",
+        FrameFate::Collided => "co",
+        FrameFate::Weak => "we",
+        FrameFate::Unheard => "un",
     }
 }
 

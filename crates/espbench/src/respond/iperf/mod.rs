@@ -19,7 +19,7 @@ use crate::sys::options::SocketOptions;
 use espbench_model::sample::Sample;
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::iperf::Limit;
-use espbench_proto::wire::iperf2::{ClientHeader, Mode, Stamp};
+use espbench_proto::wire::iperf2::{ClientHeader, Stamp, TestMode};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -86,7 +86,7 @@ pub enum ServerEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientRequest {
     /// Direction of the test.
-    pub mode: Mode,
+    pub mode: TestMode,
     /// `-P`: streams of the client, of which this is one; 1 where it does not say.
     pub threads: u32,
     /// `--trip-times`.
@@ -95,7 +95,7 @@ pub struct ClientRequest {
 
 impl ClientRequest {
     /// A client that sends plain payload.
-    const PLAIN: Self = Self { mode: Mode::Forward, threads: 1, trip_times: false };
+    const PLAIN: Self = Self { mode: TestMode::Forward, threads: 1, trip_times: false };
 
     fn of(header: &ClientHeader) -> Self {
         Self {
@@ -168,14 +168,14 @@ impl ServerTest {
     }
 }
 
-fn words(mode: Mode) -> &'static str {
+fn words(mode: TestMode) -> &'static str {
     match mode {
-        Mode::Forward => "client sends",
-        Mode::Reverse => "server sends (-R)",
-        Mode::FullDuplex => "both send (--full-duplex)",
-        Mode::Tradeoff => "client sends, then server sends (-r)",
-        Mode::Dual => "both send over two connections (-d)",
-        Mode::Bounceback => "bounce back",
+        TestMode::Forward => "client sends",
+        TestMode::Reverse => "server sends (-R)",
+        TestMode::FullDuplex => "both send (--full-duplex)",
+        TestMode::Tradeoff => "client sends, then server sends (-r)",
+        TestMode::Dual => "both send over two connections (-d)",
+        TestMode::Bounceback => "bounce back",
     }
 }
 

@@ -11,8 +11,8 @@ use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Iperf;
 use espbench_proto::node::iperf::{BurstWriter, Limit, server_header};
 use espbench_proto::wire::iperf2::{
-    Ack, AckTimes, BURST_HEADER, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader,
-    Mode, Stamp, client_greeting,
+    AckTimes, BURST_HEADER, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader,
+    HeaderAck, Stamp, TestMode, client_greeting,
 };
 use socket2::SockRef;
 use std::io::{self, Read, Write};
@@ -102,21 +102,21 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &ServerContext) -> i
         epoch_ns: times.map(|times| times.1),
     };
     match header.mode() {
-        Mode::Forward => receive(&test, stream, came),
-        Mode::Reverse => send(&test, stream, &header, start, false),
-        Mode::FullDuplex => std::thread::scope(|scope| {
+        TestMode::Forward => receive(&test, stream, came),
+        TestMode::Reverse => send(&test, stream, &header, start, false),
+        TestMode::FullDuplex => std::thread::scope(|scope| {
             scope.spawn(|| send(&test, stream, &header, start, true));
             receive(&test, stream, came);
         }),
-        Mode::Dual => std::thread::scope(|scope| {
+        TestMode::Dual => std::thread::scope(|scope| {
             scope.spawn(|| send_back(&test, &header));
             receive(&test, stream, came);
         }),
-        Mode::Tradeoff => {
+        TestMode::Tradeoff => {
             receive(&test, stream, came);
             send_back(&test, &header);
         }
-        Mode::Bounceback => bounce::serve(&test, stream, before),
+        TestMode::Bounceback => bounce::serve(&test, stream, before),
     }
     Ok(())
 }
@@ -203,8 +203,8 @@ fn acknowledge(
     let stamp = |at: Instant| Stamp::from_nanos(epoch_ns(clock).saturating_add(at.as_nanos()));
     let times =
         sent.map(|sent| AckTimes { sent, accepted: stamp(accepted), answered: stamp(clock.now()) });
-    let ack = Ack { version: VERSION, times };
-    let mut bytes = [0; Ack::LEN_TIMES];
+    let ack = HeaderAck { version: VERSION, times };
+    let mut bytes = [0; HeaderAck::LEN_TIMES];
     ack.emit(&mut bytes);
     stream.write_all(&bytes[..ack.buffer_len()])
 }

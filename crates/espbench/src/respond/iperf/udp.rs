@@ -11,8 +11,8 @@ use espbench_proto::node::iperf::{
     Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender, server_header,
 };
 use espbench_proto::wire::iperf2::{
-    Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, Mode, Stamp, TRIP_TIMES_LENGTH, UDP_LENGTH,
-    UDP_LENGTH_V6, UDP_RATE, Width,
+    Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, Stamp, TRIP_TIMES_LENGTH, TestMode,
+    UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE, Width,
 };
 use socket2::SockRef;
 use std::collections::{HashMap, HashSet};
@@ -66,8 +66,8 @@ impl flows::FlowHandler for UdpTests<'_> {
         let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
         // What is no header is payload: ESP-IDF's zeros, or a compatible client's pattern.
         let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
-        let mode = header.map_or(Mode::Forward, |h| h.mode());
-        if mode == Mode::Reverse && self.senders.contains_key(&from) {
+        let mode = header.map_or(TestMode::Forward, |h| h.mode());
+        if mode == TestMode::Reverse && self.senders.contains_key(&from) {
             // It asks until the first datagram reaches it.
             return None;
         }
@@ -85,12 +85,12 @@ impl flows::FlowHandler for UdpTests<'_> {
         };
         let test = self.shared.begin(from, self.shared.local, true, asked);
         match (mode, header) {
-            (Mode::Reverse, Some(header)) => {
+            (TestMode::Reverse, Some(header)) => {
                 self.send(from, &test, header, None);
                 return None;
             }
-            (Mode::FullDuplex, Some(header)) => self.send(from, &test, header, None),
-            (Mode::Dual, Some(header)) => self.send(from, &test, header, Some(header.port)),
+            (TestMode::FullDuplex, Some(header)) => self.send(from, &test, header, None),
+            (TestMode::Dual, Some(header)) => self.send(from, &test, header, Some(header.port)),
             _ => {}
         }
         let now = self.shared.clock.now();
@@ -117,7 +117,7 @@ impl flows::FlowHandler for UdpTests<'_> {
         let Some((test, header)) = self.tests.get(&from) else { return };
         test.sample(sample);
         let total = matches!(sample, Sample::Interval(i) if i.total);
-        let tradeoff = header.filter(|h| total && h.mode() == Mode::Tradeoff);
+        let tradeoff = header.filter(|h| total && h.mode() == TestMode::Tradeoff);
         if let Some(header) = tradeoff {
             let test = test.clone();
             self.send(from, &test, header, Some(header.port));

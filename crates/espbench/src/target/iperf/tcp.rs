@@ -10,7 +10,8 @@ use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Direction;
 use espbench_proto::node::iperf::{BurstWriter, Limit};
 use espbench_proto::wire::iperf2::{
-    Ack, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader, Iperf3, server_greeting,
+    CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader, HeaderAck, Iperf3,
+    server_greeting,
 };
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -87,7 +88,7 @@ impl ServerAnswer {
     }
 
     fn describe(&self) -> String {
-        match Ack::parse(&self.0) {
+        match HeaderAck::parse(&self.0) {
             Ok(ack) => {
                 let (major, minor, patch) = ack.release();
                 format!("iperf {major}.{minor}.{patch}")

@@ -1,7 +1,7 @@
 //! Clients and servers that lie: in headers, times, sizes and reports.
 
 use super::{Collect, Server, TCP, UDP, bytes, client};
-use crate::util::{Bench, PATIENCE};
+use crate::util::{PATIENCE, TestDir};
 use espbench_model::sample::{Fate, Observer};
 use espbench_model::time::Duration as ProtoDuration;
 use espbench_model::workload::{Bounceback, Direction, Iperf};
@@ -66,7 +66,7 @@ fn a_report_that_cannot_be_true_is_not_a_result() {
         ),
     ];
     for (why, lie) in lies {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let port = reporter(lie).port().to_string();
         let ran = bench.run(&["iperf", "-c", "127.0.0.1", "-p", &port, "-u", "-n", "14700"]);
         assert_eq!(ran.status, Some(2), "{why}: {ran:?}");
@@ -102,7 +102,7 @@ fn dying(count: i64) -> SocketAddr {
 
 #[test]
 fn a_udp_server_that_dies_in_reverse_is_a_failure_with_its_cause() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let port = dying(20).port().to_string();
     let args = ["iperf", "-c", "127.0.0.1", "-p", &port, "-u", "-R", "-t", "4", "-b", "1m"];
     let ran = bench.run(&args);
@@ -117,7 +117,7 @@ fn a_udp_server_that_dies_in_reverse_is_a_failure_with_its_cause() {
 
 #[test]
 fn a_refused_connection_says_why_on_stderr() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let port = super::free_port().to_string();
     let ran = bench.run(&["iperf", "-c", "127.0.0.1", "-p", &port, "-t", "1"]);
     assert_eq!(ran.status, Some(2), "{ran:?}");

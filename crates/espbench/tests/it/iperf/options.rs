@@ -2,7 +2,7 @@
 //! ours: the figures that both ends print.
 
 use super::{free_port, wait_for_port};
-use crate::util::{Background, Bench, Ran, peer};
+use crate::util::{ChildProcess, Ran, TestDir, peer};
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Stdio};
@@ -125,7 +125,7 @@ impl Drop for TheirServer {
 }
 
 /// Runs our client; returns its live lines, without the report behind.
-fn our_client(bench: &Bench, port: &str, args: &[&str]) -> String {
+fn our_client(bench: &TestDir, port: &str, args: &[&str]) -> String {
     let all = [&["iperf", "-c", "127.0.0.1", "-p", port], args].concat();
     let out = bench.run(&all).ok();
     out.split("espbench report:").next().unwrap_or_default().to_string()
@@ -137,11 +137,11 @@ fn our_server(args: &[&str], client: &[&str], until: &[&str]) -> Option<(Vec<Str
     if !peer("iperf") {
         return None;
     }
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let port = free_port();
     let port_text = port.to_string();
     let all = [&["iperf", "-s", "-B", "127.0.0.1", "-p", &port_text], args].concat();
-    let server = Background::start(&mut bench.command(&all), false);
+    let server = ChildProcess::start(&mut bench.command(&all), false);
     wait_for_port(port, args.contains(&"-u"));
     let all = [&["-c", "127.0.0.1", "-p", &port_text], client].concat();
     let theirs = Ran::of(Command::new("iperf").args(&all).stdin(Stdio::null()));
@@ -160,7 +160,7 @@ const PRINTED: f64 = 0.005;
 #[test]
 fn udp_latency_of_our_client_is_what_their_server_prints() {
     let Some(server) = TheirServer::start(&["-u", "-e"]) else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = ["-u", "-b", "4m", "-t", "1", "--trip-times"];
     let ours = server_report(&our_client(&bench, &server.port, &args));
     let theirs = totals(&server.text()).swap_remove(0);
@@ -219,7 +219,7 @@ fn our_client_times_one_way_with_their_server() {
     for way in cases {
         let server: &[&str] = if way.contains(&"-u") { &["-u", "-e"] } else { &["-e"] };
         let Some(server) = TheirServer::start(server) else { return };
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let args = [way, &["-t", "1", "--trip-times"]].concat();
         let (ours, theirs) = (our_client(&bench, &server.port, &args), server.text());
         let receiver = if way == ["-b", "8m"] { &theirs } else { &ours };
@@ -237,7 +237,7 @@ fn our_client_times_one_way_with_their_server() {
 #[test]
 fn each_unit_is_printed_as_they_print_it() {
     let Some(server) = TheirServer::start(&[]) else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for letter in ["b", "k", "m", "g", "a", "B", "K", "M", "G", "A"] {
         let args = ["-n", "3m", "-i", "10", "-f", letter];
         let ours = totals(&our_client(&bench, &server.port, &args)).swap_remove(0);
@@ -256,7 +256,7 @@ fn each_unit_is_printed_as_they_print_it() {
 fn enhanced_columns_of_both_ends() {
     // Client: writes, retransmits, window and round trip; its writes are what it wrote.
     let Some(server) = TheirServer::start(&["-e"]) else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = ["-e", "-n", "1310720", "-l", "131072", "-S", "ef", "-M", "1000", "-Z", "reno"];
     let text = our_client(&bench, &server.port, &args);
     assert!(text.contains("Write/Err  Rtry     Cwnd/RTT(var)        NetPwr"), "{text}");
@@ -288,7 +288,7 @@ fn enhanced_columns_of_both_ends() {
 
 #[test]
 fn an_unknown_congestion_control_is_answered_with_those_of_the_kernel() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for role in [&["-c", "127.0.0.1"][..], &["-s"]] {
         let ran = bench.run(&[&["iperf"], role, &["-Z", "vegan"]].concat());
         assert_eq!(ran.status, Some(2), "{ran:?}");
@@ -309,7 +309,7 @@ fn a_congestion_control_that_the_kernel_does_not_permit_is_refused() {
     };
     let (available, allowed) = (list("available"), list("allowed"));
     assert!(!available.is_empty() && !allowed.is_empty());
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let nobody = free_port().to_string();
     for name in &available {
         let args = ["iperf", "-c", "127.0.0.1", "-p", &nobody, "-t", "1", "-Z", name];
@@ -334,7 +334,7 @@ fn a_congestion_control_that_the_kernel_does_not_permit_is_refused() {
 #[test]
 fn rows_have_their_fields_and_their_bytes() {
     let Some(server) = TheirServer::start(&["-y", "C"]) else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = ["-b", "8m", "-t", "1", "-i", "0.5", "-P", "2", "-y", "C"];
     let ours = our_client(&bench, &server.port, &args);
     let theirs = server.text();
@@ -379,7 +379,7 @@ fn a_server_sums_up_the_streams_of_a_client() {
 #[test]
 fn bounceback_with_their_server() {
     let Some(server) = TheirServer::start(&[]) else { return };
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = [
         "--bounceback=5",
         "--bounceback-period",
@@ -435,7 +435,7 @@ fn bounceback_with_their_client() {
 
 #[test]
 fn what_is_not_carried_out_is_said() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for (args, why) in [
         (&["--isochronous=60:10m"][..], "--isochronous is not carried out"),
         (&["--permit-key=abcd"], "--permit-key is not carried out"),
@@ -460,7 +460,8 @@ fn what_is_not_carried_out_is_said() {
     ] {
         let all = [&["-c", "127.0.0.1", "-t", "1", "-p", &port], args].concat();
         // A client of 2.1.8 that sends frames does not always end when its connection is closed.
-        let client = Background::start(Command::new("iperf").args(all).stdin(Stdio::null()), true);
+        let client =
+            ChildProcess::start(Command::new("iperf").args(all).stdin(Stdio::null()), true);
         server.says(says);
         drop(client);
     }

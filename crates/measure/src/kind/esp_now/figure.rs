@@ -2,7 +2,7 @@
 //! published points and the floor, and the distributions of round trips.
 
 use super::KIND;
-use super::table::{Across, Group, groups, leading, published, quantity, section, work};
+use super::table::{Across, DocumentTable, groups, leading, published, quantity, section, work};
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::figure::{Axis, Figure, Mark, Point, Scale, Series, spread};
@@ -26,7 +26,7 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 }
 
 /// Draws the leading metric over the columns; `None` where there is only one column.
-fn curve(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
+fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     let metric = leading(group)?;
     let cells: Vec<(f64, &Cell)> =
         group.digests.iter().filter_map(|d| Some((abscissa(group, d)?, d.cell(metric)?))).collect();
@@ -80,7 +80,7 @@ fn curve(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
 /// Returns a column's result in words, with the published one beside it.
 fn told(
     material: &Material<'_>,
-    group: &Group<'_>,
+    group: &DocumentTable<'_>,
     digest: &Digest,
     metric: &str,
 ) -> Option<String> {
@@ -93,12 +93,12 @@ fn told(
     Some(format!("{column}: {}{theirs}", digits::value(cell)?))
 }
 
-fn abscissa(group: &Group<'_>, digest: &Digest) -> Option<f64> {
+fn abscissa(group: &DocumentTable<'_>, digest: &Digest) -> Option<f64> {
     let (number, _) = group.column(&work(digest)?);
     number.parse().ok()
 }
 
-fn axis(group: &Group<'_>) -> Axis {
+fn axis(group: &DocumentTable<'_>) -> Axis {
     let (label, unit) = match group.across {
         Across::Payload => ("payload", "B"),
         Across::Devices => ("devices", ""),
@@ -112,7 +112,7 @@ fn point(x: f64, cell: &Cell) -> Option<Point> {
 }
 
 /// Histograms of the round trips or delays, a row for each column of the table.
-fn rows(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
+fn rows(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     let row = |digest: &&Digest| {
         Some(Series {
             name: group.told(&work(digest)?),

@@ -1,7 +1,7 @@
 //! Commands that were typed at the consoles, and the lines that the consoles printed.
 
 use super::KIND;
-use super::table::{Group, groups};
+use super::table::{DocumentTable, groups};
 use crate::report::digest::{Digest, Material};
 use crate::table::{Column, Table};
 use alloc::format;
@@ -20,7 +20,7 @@ const COMMANDS: &str = "commands";
 /// commands of its other cells differ only by the payload and the devices' addresses.
 pub(super) fn commands(material: &Material<'_>) -> Option<Table> {
     let digests = material.of_kind(KIND);
-    let row = |group: &Group<'_>| {
+    let row = |group: &DocumentTable<'_>| {
         let first = group.digests.first()?;
         let typed = folded(first.facts.get(COMMANDS)?);
         Some(alloc::vec![Some(first.words()), Some(typed)])

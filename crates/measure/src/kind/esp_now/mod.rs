@@ -18,7 +18,7 @@ use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{Setting, Settings};
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
 use alloc::format;
@@ -166,7 +166,7 @@ impl TestKind for EspNow {
         (self.test != EspNowTest::Crypto).then(|| format!("{:?}", self.test))
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         summary::summarize(self, recorded, context)
     }
 

@@ -3,7 +3,7 @@
 use super::KIND;
 use crate::cell::{Cell, Estimate, Identity};
 use crate::kind::around;
-use crate::wifi::{Document, Mode, heap};
+use crate::wifi::{Document, ModeColumn, heap};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::workload::{Direction, Iperf, Transport};
@@ -19,7 +19,7 @@ const ESP32C3: Document = Document {
     payload: false,
     devices: true,
     open: "off",
-    mode: Mode::Same,
+    mode: ModeColumn::Same,
     firmware: false,
     ordered: false,
 };
@@ -32,12 +32,12 @@ pub(super) const DOCUMENTS: [Document; 3] = [
         payload: false,
         devices: true,
         open: "open",
-        mode: Mode::Same,
+        mode: ModeColumn::Same,
         firmware: true,
         ordered: false,
     },
     ESP32C3,
-    Document { table: RANK, mode: Mode::Variant, ..ESP32C3 },
+    Document { table: RANK, mode: ModeColumn::Variant, ..ESP32C3 },
 ];
 
 /// Returns the smallest and the largest value that a document prints as this one: throughput to

@@ -5,7 +5,7 @@ use crate::digits;
 use crate::figure::{Axis, Figure, Mark, Series};
 use crate::label;
 use crate::report::digest::{Digest, Material};
-use crate::settings::{Key, Setting, Settings};
+use crate::settings::{Setting, SettingKey, Settings};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,9 +28,9 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 /// Returns what makes a test case: transport and direction, or requests.
 fn case(digest: &Digest) -> Settings {
     if digest.settings.has(&Setting::Bounceback(true)) {
-        return digest.settings.only(&[Key::Bounceback]);
+        return digest.settings.only(&[SettingKey::Bounceback]);
     }
-    digest.settings.only(&[Key::Transport, Key::Direction])
+    digest.settings.only(&[SettingKey::Transport, SettingKey::Direction])
 }
 
 fn over_time(
@@ -69,7 +69,7 @@ fn over_time(
 
 /// Returns the settings in words, without the test case and with the repetition.
 fn settings(digest: &Digest) -> String {
-    let rest = digest.words_but(&[Key::Transport]);
+    let rest = digest.words_but(&[SettingKey::Transport]);
     match digest.repetition {
         0 => rest,
         more => format!("{rest}, {}", label::repetition(more)),

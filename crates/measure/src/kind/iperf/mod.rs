@@ -10,14 +10,14 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
-use crate::kind::{Pace, TestKind};
+use crate::kind::{SenderPace, TestKind};
 use crate::label;
 use crate::plan::{DAY, Scalar, UDP_MAX, quoted, word_of};
-use crate::report::digest::{Material, Timeline};
+use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{Setting, Settings};
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::{Dimension, print_duration};
 use crate::wifi::Document;
@@ -192,7 +192,7 @@ impl TestKind for Iperf {
         Some(test_case(self))
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         let mut cells = summary::summarize(self, recorded, context);
         let place = summary::place(self);
         cells.extend(latency::summary::summarize(&place, &recorded.samples, context));
@@ -203,7 +203,7 @@ impl TestKind for Iperf {
         document::raw(self, cells, megabits)
     }
 
-    fn rates(&self, recorded: &Recorded) -> Vec<Timeline> {
+    fn rates(&self, recorded: &Recorded) -> Vec<RateCurve> {
         series::megabits(recorded)
     }
 
@@ -215,9 +215,9 @@ impl TestKind for Iperf {
         series::seen(&series::megabits(recorded))
     }
 
-    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+    fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         let asked = self.bandwidth? as f64 / 1e6;
-        Some(Pace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
+        Some(SenderPace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

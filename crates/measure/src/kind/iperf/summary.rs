@@ -24,7 +24,7 @@ use crate::cell::{Cell, Estimate};
 use crate::interval::{mean, mean_t, wilson};
 use crate::kind::TestKind;
 use crate::run::Recorded;
-use crate::summary::{Context, IN_FLIGHT, IN_FLIGHT_END, Place};
+use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use crate::units::megabits;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -38,16 +38,20 @@ pub(super) const WHOLE: f64 = 0.95;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
-pub(super) fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+pub(super) fn summarize(
+    workload: &Iperf,
+    recorded: &Recorded,
+    context: &SummaryContext<'_>,
+) -> Vec<Cell> {
     let place = place(workload);
     if workload.bounceback.is_some() {
         return bounce::summarize(place, recorded, context);
     }
-    let mut out = Out { place, context, cells: Vec::new() };
+    let mut out = IperfCells { place, context, cells: Vec::new() };
     let (sent, received, reported) = (
-        Seen::of(Observer::Sender, workload, recorded),
-        Seen::of(Observer::Receiver, workload, recorded),
-        Seen::of(Observer::Peer, workload, recorded),
+        ObserverCounts::of(Observer::Sender, workload, recorded),
+        ObserverCounts::of(Observer::Receiver, workload, recorded),
+        ObserverCounts::of(Observer::Peer, workload, recorded),
     );
     if let (Some(_), Some(ours)) = (recorded.workload.variant(), one_way(workload.direction)) {
         out.device(workload, ours, [&sent, &received, &reported]);
@@ -79,8 +83,8 @@ pub(super) fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context
 }
 
 /// Returns the identity columns of a test.
-pub(super) fn place(workload: &Iperf) -> Place<'static> {
-    Place {
+pub(super) fn place(workload: &Iperf) -> CellColumns<'static> {
+    CellColumns {
         table: KIND,
         transport: match workload.transport {
             Transport::Udp => "udp",
@@ -103,7 +107,7 @@ const fn one_way(direction: Direction) -> Option<bool> {
 
 /// Counts of one observer, all streams together.
 #[derive(Debug, Default)]
-struct Seen {
+struct ObserverCounts {
     /// Mbit/s of the whole intervals, in order.
     rates: Vec<f64>,
     /// Mbit/s of the best second.
@@ -112,7 +116,7 @@ struct Seen {
     totals: Vec<Interval>,
 }
 
-impl Seen {
+impl ObserverCounts {
     fn of(observer: Observer, workload: &Iperf, recorded: &Recorded) -> Self {
         let mine = recorded.samples.iter().filter_map(|s| match s {
             Sample::Interval(i) if i.observer == observer => Some(*i),
@@ -167,18 +171,18 @@ pub(super) fn best_second(rates: &[f64], length: Duration) -> Option<f64> {
     rates.windows(count).filter_map(mean).max_by(f64::total_cmp)
 }
 
-struct Out<'a> {
-    place: Place<'a>,
-    context: &'a Context<'a>,
+struct IperfCells<'a> {
+    place: CellColumns<'a>,
+    context: &'a SummaryContext<'a>,
     cells: Vec<Cell>,
 }
 
-impl Out<'_> {
+impl IperfCells<'_> {
     fn push(&mut self, metric: &str, unit: &str, estimate: Estimate) {
         self.cells.push(self.context.cell(&self.place, metric, unit, estimate));
     }
 
-    fn throughput(&mut self, metric: &str, seen: &Seen) {
+    fn throughput(&mut self, metric: &str, seen: &ObserverCounts) {
         let estimate = if seen.rates.is_empty() {
             // A report has no intervals, a short test no whole one.
             match seen.total_rate() {
@@ -196,7 +200,7 @@ impl Out<'_> {
     }
 
     /// Adds the rate at which the device received over TCP, and the rate at which this host sent.
-    fn taken(&mut self, sent: &Seen, taken: &Seen, recorded: &Recorded) {
+    fn taken(&mut self, sent: &ObserverCounts, taken: &ObserverCounts, recorded: &Recorded) {
         if sent.is_empty() {
             return;
         }
@@ -223,7 +227,7 @@ impl Out<'_> {
     }
 
     /// Adds the results of a test in one direction whose device reports its own counts.
-    fn device(&mut self, workload: &Iperf, to_it: bool, seen: [&Seen; 3]) {
+    fn device(&mut self, workload: &Iperf, to_it: bool, seen: [&ObserverCounts; 3]) {
         let [sent, received, told] = seen;
         let udp = workload.transport == Transport::Udp;
         if !to_it {
@@ -246,7 +250,7 @@ impl Out<'_> {
 
     /// Adds one-way times in milliseconds, all streams together: over UDP of datagrams, over TCP of
     /// bursts from their write to their last byte.
-    fn latency(&mut self, seen: &Seen, direction: &str) {
+    fn latency(&mut self, seen: &ObserverCounts, direction: &str) {
         let spreads = seen.totals.iter().filter_map(|t| t.transit);
         let Some(spread) = spreads.reduce(|a, b| a.join(&b)) else { return };
         let n = spread.count;
@@ -260,7 +264,7 @@ impl Out<'_> {
         }
     }
 
-    fn datagrams(&mut self, seen: &Seen, direction: &str) {
+    fn datagrams(&mut self, seen: &ObserverCounts, direction: &str) {
         let (Some(received), Some(lost)) = (seen.sum(|t| t.datagrams), seen.sum(|t| t.lost)) else {
             return;
         };
@@ -286,7 +290,7 @@ impl Out<'_> {
         }
     }
 
-    fn retransmits(&mut self, seen: &Seen) {
+    fn retransmits(&mut self, seen: &ObserverCounts) {
         if let (Some(count), false) = (seen.sum(|t| t.retransmits), seen.totals.is_empty()) {
             self.push("retransmits", "segments", Estimate::exact(count as f64, 1));
         }
@@ -354,7 +358,7 @@ mod tests {
             error: None,
         };
         let site = Site::default();
-        let context = Context { site: &site, origin: Origin::Measured, seed: 1 };
+        let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
         let cells = summarize(&work, &recorded, &context);
         cells.into_iter().map(|c| (c.id.metric.clone(), c)).collect()
     }

@@ -5,9 +5,11 @@ use super::document::DOCUMENTS;
 use crate::cell::Cell;
 use crate::digits;
 use crate::report::digest::{Digest, Material};
-use crate::settings::Key;
+use crate::settings::SettingKey;
 use crate::table::Show::{Interval, Value};
-use crate::table::{Align, Column, Frame, Lead, Spec, Table, of_metrics, remaining, repetition};
+use crate::table::{
+    Align, Column, Lead, Spec, Table, TableFrame, of_metrics, remaining, repetition,
+};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -106,7 +108,7 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     tables
 }
 
-const CASE_FRAME: Frame<'_> = Frame {
+const CASE_FRAME: TableFrame<'_> = TableFrame {
     id: "iperf-cases",
     section: KIND,
     title: "iperf: throughput by test case",
@@ -118,7 +120,7 @@ const CASE_FRAME: Frame<'_> = Frame {
     ],
 };
 
-const TIMES_FRAME: Frame<'_> = Frame {
+const TIMES_FRAME: TableFrame<'_> = TableFrame {
     id: "iperf-times",
     section: KIND,
     title: "iperf: round trips and one-way times",
@@ -128,7 +130,7 @@ const TIMES_FRAME: Frame<'_> = Frame {
     ],
 };
 
-const DATAGRAM_FRAME: Frame<'_> = Frame {
+const DATAGRAM_FRAME: TableFrame<'_> = TableFrame {
     id: "iperf-datagrams",
     section: KIND,
     title: "iperf: datagrams",
@@ -144,7 +146,8 @@ fn leads(digests: &[&Digest]) -> Vec<Lead> {
         Some(IpTest::Iperf(w)) => Some(super::test_case(&w)),
         _ => None,
     });
-    let settings: Lead = (Column::words("settings"), |d| Some(d.words_but(&[Key::Transport])));
+    let settings: Lead =
+        (Column::words("settings"), |d| Some(d.words_but(&[SettingKey::Transport])));
     let mut leads = alloc::vec![case, settings];
     leads.extend(repetition(digests));
     leads

@@ -4,7 +4,7 @@ use super::KIND;
 use super::table::STAGES;
 use crate::figure::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::report::digest::{Digest, Material};
-use crate::settings::Key;
+use crate::settings::SettingKey;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 
 /// Returns the name of a cell's curve: cells that differ only by the offered rate share one.
 fn curve_name(digest: &Digest) -> String {
-    let words = digest.brief_but(&[Key::Offered]);
+    let words = digest.brief_but(&[SettingKey::Offered]);
     if words.is_empty() { "delivered".into() } else { words }
 }
 

@@ -6,16 +6,16 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
-use crate::kind::{Pace, TestKind, around};
+use crate::kind::{SenderPace, TestKind, around};
 use crate::plan::{DAY, Scalar, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
-use crate::settings::{Key, Setting, Settings};
-use crate::summary::Context;
+use crate::settings::{Setting, SettingKey, Settings};
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::{self, Dimension, print_duration};
-use crate::wifi::{Document, Mode};
+use crate::wifi::{Document, ModeColumn};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -50,7 +50,7 @@ const DOCUMENT: Document = Document {
     payload: false,
     devices: false,
     open: "off",
-    mode: Mode::Same,
+    mode: ModeColumn::Same,
     firmware: false,
     ordered: false,
 };
@@ -185,7 +185,7 @@ impl TestKind for MqttRate {
         settings
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         summary::summarize(self, recorded, context)
     }
 
@@ -206,9 +206,9 @@ impl TestKind for MqttRate {
         if searches(self.mode) { Vec::new() } else { series::to_subscriber_ms(recorded) }
     }
 
-    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+    fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         let MqttMode::Offered(asked) = self.mode else { return None };
-        Some(Pace { asked, kept: series::sent_rate(recorded)?, unit: "messages/s" })
+        Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "messages/s" })
     }
 
     fn is_periodic(&self) -> Option<bool> {
@@ -244,7 +244,7 @@ impl TestKind for MqttRate {
     }
 
     fn is_procedure(&self, ours: &Settings, published: &Settings) -> bool {
-        published.get(Key::Offered).is_none_or(|offered| ours.has(offered))
+        published.get(SettingKey::Offered).is_none_or(|offered| ours.has(offered))
     }
 
     /// Returns a range for the highest rate without loss, 12: it comes from 80 ms between messages, which

@@ -39,7 +39,7 @@ use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::search::{REPETITIONS, RateSearch};
 use crate::series::message_rate;
-use crate::summary::{Context, Place};
+use crate::summary::{CellColumns, SummaryContext};
 use crate::units::print_duration;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -72,16 +72,16 @@ const STAGES: [Stage; 5] = [
 pub(super) fn summarize(
     workload: &MqttRate,
     recorded: &Recorded,
-    context: &Context<'_>,
+    context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
-    let place = Place {
+    let place = CellColumns {
         table: KIND,
         transport: "mqtt",
         payload_bytes: (workload.mode != MqttMode::Listen).then_some(workload.size),
         devices: u32::from(workload.clients),
         settings: workload.settings().beyond_columns(),
     };
-    let mut out = Out { place, context, cells: Vec::new() };
+    let mut out = MqttCells { place, context, cells: Vec::new() };
     if let MqttMode::Search { low, high } = workload.mode {
         out.search(workload, RateSearch::new(low, high), recorded);
         return out.cells;
@@ -91,7 +91,7 @@ pub(super) fn summarize(
         out.listened(recorded);
         return out.cells;
     }
-    let tally = Tally::of(workload, recorded);
+    let tally = MessageCounts::of(workload, recorded);
     out.rates(&tally, recorded);
     out.fairness(workload, recorded);
     out.loss(&tally, recorded);
@@ -120,7 +120,7 @@ fn probes(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
 
 /// Counts of messages by their fate.
 #[derive(Debug, Default)]
-struct Tally {
+struct MessageCounts {
     /// Messages due, without those that the user's stop left open.
     due: u64,
     /// Messages that the system took.
@@ -135,7 +135,7 @@ struct Tally {
     delivering: f64,
 }
 
-impl Tally {
+impl MessageCounts {
     fn of(workload: &MqttRate, recorded: &Recorded) -> Self {
         let mut tally = Self::default();
         let mut last = None;
@@ -186,19 +186,19 @@ impl Tally {
 }
 
 /// The cells as they are made.
-struct Out<'a> {
-    place: Place<'a>,
-    context: &'a Context<'a>,
+struct MqttCells<'a> {
+    place: CellColumns<'a>,
+    context: &'a SummaryContext<'a>,
     cells: Vec<Cell>,
 }
 
-impl Out<'_> {
+impl MqttCells<'_> {
     fn push(&mut self, metric: &str, unit: &str, estimate: Estimate, note: Option<String>) {
         let cell = self.context.cell(&self.place, metric, unit, estimate);
         self.cells.push(Cell { note, ..cell });
     }
 
-    fn rates(&mut self, tally: &Tally, recorded: &Recorded) {
+    fn rates(&mut self, tally: &MessageCounts, recorded: &Recorded) {
         let over = |known: u64, count: u64, seconds: f64| Estimate {
             value: (seconds > 0.0 && known > 0).then(|| count as f64 / seconds),
             n: tally.due,
@@ -217,7 +217,7 @@ impl Out<'_> {
         self.push("queue_drop_rate", RATE, over(tally.due, dropped, tally.offering), None);
     }
 
-    fn loss(&mut self, tally: &Tally, recorded: &Recorded) {
+    fn loss(&mut self, tally: &MessageCounts, recorded: &Recorded) {
         let (lost, due) = (tally.lost(), tally.due);
         let mut note = tally.causes();
         if let Some(missing) = recorded.facts.get("missing_sequence_numbers") {
@@ -239,7 +239,7 @@ impl Out<'_> {
         }
     }
 
-    fn stage(&mut self, (name, from, to): Stage, recorded: &Recorded, tally: &Tally) {
+    fn stage(&mut self, (name, from, to): Stage, recorded: &Recorded, tally: &MessageCounts) {
         let delivered = probes(recorded).filter(|p| p.fate == Fate::Delivered);
         let times: Vec<f64> = delivered
             .filter_map(|p| Some(to(p)?.since(from(p)?).as_nanos() as f64 / 1e6))
@@ -323,7 +323,7 @@ fn seconds(recorded: &Recorded) -> Vec<f64> {
 
 /// Returns the note on a stage's times: steps that they cluster at, and messages that they leave
 /// out.
-fn note(times: &[f64], tally: &Tally) -> Option<String> {
+fn note(times: &[f64], tally: &MessageCounts) -> Option<String> {
     let mut words = Vec::new();
     if let Some((quantum, why)) = quantum(times) {
         words.push(format!("clustered at multiples of {quantum} ms: {why}"));

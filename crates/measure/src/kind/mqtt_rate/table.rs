@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::digits;
 use crate::report::digest::{Digest, Material};
 use crate::table::Show::{Interval, Published, Value};
-use crate::table::{Column, Frame, Lead, Spec, Table, of_metrics, remaining, repetition};
+use crate::table::{Column, Lead, Spec, Table, TableFrame, of_metrics, remaining, repetition};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -86,7 +86,7 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     tables
 }
 
-const RATE_FRAME: Frame<'_> = Frame {
+const RATE_FRAME: TableFrame<'_> = TableFrame {
     id: "mqtt-rate",
     section: KIND,
     title: "MQTT: offered, delivered and lost",
@@ -95,7 +95,7 @@ const RATE_FRAME: Frame<'_> = Frame {
     ],
 };
 
-const LATENCY_FRAME: Frame<'_> = Frame {
+const LATENCY_FRAME: TableFrame<'_> = TableFrame {
     id: "mqtt-latency",
     section: KIND,
     title: "MQTT: latency, from due to the subscriber",
@@ -104,14 +104,14 @@ const LATENCY_FRAME: Frame<'_> = Frame {
     ],
 };
 
-const ARRIVAL_FRAME: Frame<'_> = Frame {
+const ARRIVAL_FRAME: TableFrame<'_> = TableFrame {
     id: "mqtt-arrivals",
     section: KIND,
     title: "MQTT: time from one message to the next, listening to a device",
     notes: &[],
 };
 
-const STAGE_FRAME: Frame<'_> = Frame {
+const STAGE_FRAME: TableFrame<'_> = TableFrame {
     id: "mqtt-stages",
     section: KIND,
     title: "MQTT: the stages of a message",

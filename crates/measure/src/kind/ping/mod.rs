@@ -5,13 +5,13 @@ mod table;
 
 use crate::cell::Cell;
 use crate::figure::{Figure, round_trips};
-use crate::kind::{Pace, TestKind};
+use crate::kind::{SenderPace, TestKind};
 use crate::plan::{DAY, MILLISECOND, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{Setting, Settings};
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
 use alloc::format;
@@ -93,7 +93,7 @@ impl TestKind for Ping {
         settings
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         summary::summarize(self, recorded, context)
     }
 
@@ -109,9 +109,9 @@ impl TestKind for Ping {
         series::round_trips_ms(recorded)
     }
 
-    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+    fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         let kept = series::sent_rate(recorded)?;
-        Some(Pace { asked: 1.0 / self.interval.as_secs_f64(), kept, unit: "probes/s" })
+        Some(SenderPace { asked: 1.0 / self.interval.as_secs_f64(), kept, unit: "probes/s" })
     }
 
     fn is_periodic(&self) -> Option<bool> {

@@ -12,23 +12,27 @@ use crate::kind::TestKind;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use crate::summary::round_trips::{Out, Tally};
-use crate::summary::{Context, Place};
+use crate::summary::round_trips::{ProbeCounts, RoundTripCells};
+use crate::summary::{CellColumns, SummaryContext};
 use alloc::vec::Vec;
 use espbench_model::workload::Ping;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
-pub(super) fn summarize(workload: &Ping, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    let place = Place {
+pub(super) fn summarize(
+    workload: &Ping,
+    recorded: &Recorded,
+    context: &SummaryContext<'_>,
+) -> Vec<Cell> {
+    let place = CellColumns {
         table: KIND,
         transport: "icmp",
         payload_bytes: Some(workload.size),
         devices: 1,
         settings: workload.settings().beyond_columns(),
     };
-    let mut out = Out::new(place, recorded, context);
-    let tally = Tally::of_cell(recorded);
+    let mut out = RoundTripCells::new(place, recorded, context);
+    let tally = ProbeCounts::of_cell(recorded);
     let times = series::round_trips_ms(recorded);
     let left_out = tally.left_out(workload.timeout);
     out.latency("rtt", &times, left_out.as_deref());
@@ -83,7 +87,7 @@ mod tests {
             error: None,
         };
         let site = Site::default();
-        let context = Context { site: &site, origin: Origin::Measured, seed: 1 };
+        let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
         let cells = summarize(&work, &recorded, &context);
         let value = |metric: &str| {
             cells.iter().find(|c| c.id.metric == metric).and_then(|c| c.value).unwrap()

@@ -2,10 +2,10 @@
 
 use super::KIND;
 use crate::report::digest::{Digest, Material};
-use crate::settings::Key;
+use crate::settings::SettingKey;
 use crate::table::Show::{Interval, Value};
 use crate::table::round_trips::{LOSS, size};
-use crate::table::{Column, Frame, Lead, Spec, Table, of_frames, repetition};
+use crate::table::{Column, Lead, Spec, Table, TableFrame, of_frames, repetition};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -44,9 +44,9 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     of_frames(KIND, &FRAMES, material, &digests, &leads(&digests))
 }
 
-const FRAMES: [(Frame<'_>, &[Spec]); 3] = [
+const FRAMES: [(TableFrame<'_>, &[Spec]); 3] = [
     (
-        Frame {
+        TableFrame {
             id: "ping-rtt",
             section: KIND,
             title: "Ping: round-trip time by size",
@@ -58,7 +58,7 @@ const FRAMES: [(Frame<'_>, &[Spec]); 3] = [
         ROUND_TRIPS,
     ),
     (
-        Frame {
+        TableFrame {
             id: "ping-loss",
             section: KIND,
             title: "Ping: loss",
@@ -70,7 +70,7 @@ const FRAMES: [(Frame<'_>, &[Spec]); 3] = [
         LOSS,
     ),
     (
-        Frame {
+        TableFrame {
             id: "ping-response",
             section: KIND,
             title: "Ping: response time, from the due time",
@@ -94,5 +94,5 @@ fn leads(digests: &[&Digest]) -> Vec<Lead> {
 
 /// Says the interval, and fields of the IP header.
 fn requests(digest: &Digest) -> String {
-    digest.words_but(&[Key::Size, Key::LabVariant])
+    digest.words_but(&[SettingKey::Size, SettingKey::LabVariant])
 }

@@ -9,14 +9,14 @@ use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::plan::{DAY, Scalar, quoted};
-use crate::report::digest::{Material, Timeline};
+use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{Setting, Settings};
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
-use crate::wifi::{Document, Mode};
+use crate::wifi::{Document, ModeColumn};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ const DOCUMENT: Document = Document {
     payload: false,
     devices: false,
     open: "off",
-    mode: Mode::Same,
+    mode: ModeColumn::Same,
     firmware: false,
     ordered: true,
 };
@@ -95,7 +95,7 @@ impl TestKind for TcpRate {
         settings
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         summary::summarize(self, recorded, context)
     }
 
@@ -103,7 +103,7 @@ impl TestKind for TcpRate {
         rooms::over_rooms(ours)
     }
 
-    fn rates(&self, recorded: &Recorded) -> Vec<Timeline> {
+    fn rates(&self, recorded: &Recorded) -> Vec<RateCurve> {
         series::messages(recorded)
     }
 

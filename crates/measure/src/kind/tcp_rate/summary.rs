@@ -18,7 +18,7 @@ use crate::kind::TestKind;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series::message_rate;
-use crate::summary::{Context, IN_FLIGHT, IN_FLIGHT_END, Place};
+use crate::summary::{CellColumns, IN_FLIGHT, IN_FLIGHT_END, SummaryContext};
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::sample::{Observer, Sample};
@@ -31,9 +31,9 @@ const UNIT: &str = "messages/s";
 pub(super) fn summarize(
     workload: &TcpRate,
     recorded: &Recorded,
-    context: &Context<'_>,
+    context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
-    let place = Place {
+    let place = CellColumns {
         table: KIND,
         transport: "tcp",
         payload_bytes: Some(workload.size),
@@ -150,7 +150,7 @@ mod tests {
             facts: BTreeMap::new(),
             error: None,
         };
-        summarize(&WORK, &recorded, &Context { site: &Site::default(), origin, seed: 1 })
+        summarize(&WORK, &recorded, &SummaryContext { site: &Site::default(), origin, seed: 1 })
     }
 
     fn value(cells: &[Cell], metric: &str) -> Option<f64> {

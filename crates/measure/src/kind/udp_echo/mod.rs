@@ -5,16 +5,16 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::{Figure, round_trips};
-use crate::kind::{Pace, TestKind, Word, around};
+use crate::kind::{SenderPace, SettingWords, TestKind, around};
 use crate::plan::{DAY, MILLISECOND, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
-use crate::settings::{Key, Setting, Settings};
-use crate::summary::Context;
+use crate::settings::{Setting, SettingKey, Settings};
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
-use crate::wifi::{Document, Mode};
+use crate::wifi::{Document, ModeColumn};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -60,7 +60,7 @@ const DOCUMENT: Document = Document {
     payload: true,
     devices: true,
     open: "open",
-    mode: Mode::Station("station-echo"),
+    mode: ModeColumn::Station("station-echo"),
     firmware: false,
     ordered: false,
 };
@@ -155,18 +155,18 @@ impl TestKind for UdpEcho {
         settings
     }
 
-    fn word(&self, setting: &Setting) -> Option<Word> {
+    fn word(&self, setting: &Setting) -> Option<SettingWords> {
         match setting {
-            Setting::InFlight(..=1) => Some(Word::Unsaid),
+            Setting::InFlight(..=1) => Some(SettingWords::Unsaid),
             Setting::Interval(interval) => {
                 let ms = interval.as_micros() as f64 / 1000.0;
-                Some(Word::Said(format!("every {ms} ms")))
+                Some(SettingWords::Said(format!("every {ms} ms")))
             }
             _ => None,
         }
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         summary::summarize(self, recorded, context)
     }
 
@@ -182,9 +182,9 @@ impl TestKind for UdpEcho {
         series::round_trips_ms(recorded)
     }
 
-    fn pace(&self, recorded: &Recorded) -> Option<Pace> {
+    fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         let asked = 1.0 / self.interval?.as_secs_f64();
-        Some(Pace { asked, kept: series::sent_rate(recorded)?, unit: "probes/s" })
+        Some(SenderPace { asked, kept: series::sent_rate(recorded)?, unit: "probes/s" })
     }
 
     fn is_periodic(&self) -> Option<bool> {
@@ -206,7 +206,7 @@ impl TestKind for UdpEcho {
 
     /// Lets the first, the last and the well-known sizes of a sweep stand for all.
     fn leads(&self, settings: &Settings, is_end: bool) -> bool {
-        if !settings.without(&[Key::Size]).is_empty() {
+        if !settings.without(&[SettingKey::Size]).is_empty() {
             return self.size == SIZES[1];
         }
         is_end || SIZES.contains(&self.size)

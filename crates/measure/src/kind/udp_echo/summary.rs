@@ -11,8 +11,8 @@ use crate::kind::TestKind;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use crate::summary::round_trips::{Out, Tally};
-use crate::summary::{Context, Place};
+use crate::summary::round_trips::{ProbeCounts, RoundTripCells};
+use crate::summary::{CellColumns, SummaryContext};
 use alloc::vec::Vec;
 use espbench_model::workload::UdpEcho;
 
@@ -21,17 +21,17 @@ use espbench_model::workload::UdpEcho;
 pub(super) fn summarize(
     workload: &UdpEcho,
     recorded: &Recorded,
-    context: &Context<'_>,
+    context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
-    let place = Place {
+    let place = CellColumns {
         table: KIND,
         transport: "udp",
         payload_bytes: Some(workload.size),
         devices: 1,
         settings: workload.settings().beyond_columns(),
     };
-    let mut out = Out::new(place, recorded, context);
-    let tally = Tally::of_cell(recorded);
+    let mut out = RoundTripCells::new(place, recorded, context);
+    let tally = ProbeCounts::of_cell(recorded);
     let times = series::round_trips_ms(recorded);
     let left_out = tally.left_out(workload.timeout);
     let mean = out.latency("rtt", &times, left_out.as_deref());
@@ -46,7 +46,7 @@ pub(super) fn summarize(
 
 /// Adds the other columns of the document's table: three and six standard deviations of the sample
 /// (not the mean plus these), and the payload of both ways over the mean time.
-fn document_rows(out: &mut Out<'_>, workload: &UdpEcho, times: &[f64], mean: &Estimate) {
+fn document_rows(out: &mut RoundTripCells<'_>, workload: &UdpEcho, times: &[f64], mean: &Estimate) {
     let n = times.len() as u64;
     let sigma = Estimate { value: stddev(times), n, ..Estimate::default() };
     out.push("rtt_3sigma", "ms", sigma.scaled(3.0));

@@ -4,7 +4,7 @@ use super::KIND;
 use crate::report::digest::{Digest, Material};
 use crate::table::Show::{Interval, Published, Value};
 use crate::table::round_trips::{LOSS, form, form_of, size};
-use crate::table::{Column, Frame, Lead, Spec, Table, of_frames, repetition};
+use crate::table::{Column, Lead, Spec, Table, TableFrame, of_frames, repetition};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -54,9 +54,9 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     of_frames(KIND, &FRAMES, material, &digests, &leads(&digests))
 }
 
-const FRAMES: [(Frame<'_>, &[Spec]); 4] = [
+const FRAMES: [(TableFrame<'_>, &[Spec]); 4] = [
     (
-        Frame {
+        TableFrame {
             id: "udp-echo-rtt",
             section: KIND,
             title: "UDP echo: round-trip time by size",
@@ -68,7 +68,7 @@ const FRAMES: [(Frame<'_>, &[Spec]); 4] = [
         ROUND_TRIPS,
     ),
     (
-        Frame {
+        TableFrame {
             id: "udp-echo-quantiles",
             section: KIND,
             title: "UDP echo: quantiles of the round-trip time",
@@ -77,7 +77,7 @@ const FRAMES: [(Frame<'_>, &[Spec]); 4] = [
         QUANTILES,
     ),
     (
-        Frame {
+        TableFrame {
             id: "udp-echo-loss",
             section: KIND,
             title: "UDP echo: loss",
@@ -89,7 +89,7 @@ const FRAMES: [(Frame<'_>, &[Spec]); 4] = [
         LOSS,
     ),
     (
-        Frame {
+        TableFrame {
             id: "udp-echo-response",
             section: KIND,
             title: "UDP echo: response time, from the due time",

@@ -10,7 +10,7 @@ use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::{Setting, Settings};
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
 use alloc::string::{String, ToString};
@@ -76,7 +76,7 @@ impl TestKind for WifiJoin {
         [Setting::KeyKnown(!self.cold)].into_iter().collect()
     }
 
-    fn summarize(&self, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    fn summarize(&self, recorded: &Recorded, context: &SummaryContext<'_>) -> Vec<Cell> {
         results::summarize(self, recorded, context)
     }
 

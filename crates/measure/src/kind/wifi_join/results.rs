@@ -22,8 +22,8 @@ use crate::report::digest::{Digest, Material};
 use crate::run::Recorded;
 use crate::series;
 use crate::settings::Setting;
-use crate::summary::round_trips::Tally;
-use crate::summary::{Context, Place};
+use crate::summary::round_trips::ProbeCounts;
+use crate::summary::{CellColumns, SummaryContext};
 use crate::table::{Column, Show, Spec, Table, remaining};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -42,9 +42,9 @@ const STEPS: [(&str, &str); 4] = [
 pub(super) fn summarize(
     workload: &WifiJoin,
     recorded: &Recorded,
-    context: &Context<'_>,
+    context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
-    let place = Place {
+    let place = CellColumns {
         table: KIND,
         transport: "802.11",
         payload_bytes: None,
@@ -67,7 +67,7 @@ pub(super) fn summarize(
     for ((metric, _), times) in STEPS.iter().zip(series::join_steps_ms(recorded)) {
         push(metric, "ms", bootstrap::mean(&times, seed));
     }
-    let tally = Tally::of(&recorded.samples);
+    let tally = ProbeCounts::of(&recorded.samples);
     push(LOSS, "percent", wilson(tally.lost, tally.probes).scaled(100.0));
     cells
 }
@@ -228,7 +228,7 @@ mod tests {
             error: None,
         };
         let site = Site::default();
-        let context = Context { site: &site, origin: Origin::Simulated, seed: 1 };
+        let context = SummaryContext { site: &site, origin: Origin::Simulated, seed: 1 };
         let cells = summarize(&work, &recorded, &context);
         let value = |metric: &str| {
             cells.iter().find(|it| it.id.metric == metric).and_then(|it| it.value).unwrap()

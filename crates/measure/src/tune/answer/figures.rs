@@ -3,14 +3,14 @@
 use super::super::SECTION;
 use super::super::want::Metric;
 use super::super::words::number;
-use super::{Answer, Tested};
+use super::{Tested, TuneAnswer};
 use crate::cell::Origin;
 use crate::figure::{Axis, Figure, Mark, Point, Series};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(super) fn of(answer: &Answer) -> Vec<Figure> {
+pub(super) fn of(answer: &TuneAnswer) -> Vec<Figure> {
     let metrics = answer.objectives.iter().filter(|it| **it != Metric::Heap);
     let mut figures: Vec<Figure> =
         metrics.filter_map(|it| figure(answer, *it, Metric::Heap)).collect();
@@ -30,7 +30,7 @@ fn axis(metric: Metric) -> Axis {
 }
 
 /// Returns the figure of one metric over the other.
-fn figure(answer: &Answer, y: Metric, x: Metric) -> Option<Figure> {
+fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     let dot = |it: &&Tested| {
         let point = Point::new(it.mean.value(x)?, it.mean.value(y)?);
         (point.x.is_finite() && point.y.is_finite()).then(|| point.rounded())

@@ -1,14 +1,14 @@
 //! The lines for `sdkconfig.defaults`.
 
-use super::super::outcome::Outcome;
+use super::super::outcome::Evaluation;
 use super::super::want::{Metric, said};
 use super::super::words::{kb, number};
-use super::{Answer, power};
+use super::{TuneAnswer, power};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{
-    ConfigOption, Kind, Line, OptionValues, comment, fragment as write,
+    ConfigOption, Line, OptionValues, ValueType, comment, fragment as write,
 };
 
 /// A difference below this share of a value is none.
@@ -17,21 +17,21 @@ const SAME: f64 = 0.01;
 /// Returns a value as a file has it.
 pub(super) fn shown(key: ConfigOption, value: u32) -> String {
     match (key.fact().kind, value) {
-        (Kind::Flag, 0) => "n".into(),
-        (Kind::Flag, _) => "y".into(),
-        (Kind::Number, value) => value.to_string(),
+        (ValueType::Flag, 0) => "n".into(),
+        (ValueType::Flag, _) => "y".into(),
+        (ValueType::Number, value) => value.to_string(),
     }
 }
 
 /// Returns the recommended settings that are not the build's defaults, each with its reason.
-pub(super) fn lines(answer: &Answer) -> Vec<(ConfigOption, u32, String)> {
+pub(super) fn lines(answer: &TuneAnswer) -> Vec<(ConfigOption, u32, String)> {
     let Some(best) = answer.best() else { return Vec::new() };
     let changes = best.candidate.changes(&answer.context);
     changes.into_iter().map(|(key, value)| (key, value, why(answer, key))).collect()
 }
 
 /// Returns what a setting means, what it brings, and what it costs.
-fn why(answer: &Answer, key: ConfigOption) -> String {
+fn why(answer: &TuneAnswer, key: ConfigOption) -> String {
     let fact = key.fact();
     let default = shown(key, key.default_in(&answer.context));
     let unit = if fact.unit.is_empty() { String::new() } else { format!(" {}", fact.unit) };
@@ -40,7 +40,7 @@ fn why(answer: &Answer, key: ConfigOption) -> String {
         .best()
         .map_or(1, |it| OptionValues::from(&it.candidate.config).get(key).unwrap_or(1));
     let meaning = match (fact.kind, own) {
-        (Kind::Flag, 0) => format!("Not: {}", fact.meaning),
+        (ValueType::Flag, 0) => format!("Not: {}", fact.meaning),
         _ => capitalized(fact.meaning),
     };
     let mut text = format!("{meaning}; default {default}{unit}.");
@@ -56,7 +56,11 @@ fn why(answer: &Answer, key: ConfigOption) -> String {
 }
 
 /// Describes how a firmware differs from the same without a setting.
-pub(super) fn differences(objectives: &[Metric], with: &Outcome, alone: &Outcome) -> Vec<String> {
+pub(super) fn differences(
+    objectives: &[Metric],
+    with: &Evaluation,
+    alone: &Evaluation,
+) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for metric in objectives.iter().filter(|it| **it != Metric::Heap) {
         let (Some(now), Some(then)) = (with.value(*metric), alone.value(*metric)) else { continue };
@@ -92,7 +96,7 @@ fn capitalized(text: &str) -> String {
 
 /// Returns the lines for a file, each below its comment; empty where nothing was found.
 #[must_use]
-pub fn fragment(answer: &Answer) -> String {
+pub fn fragment(answer: &TuneAnswer) -> String {
     let mut out = String::new();
     let Some(best) = answer.best() else { return out };
     let head = format!(

@@ -8,7 +8,7 @@ mod tests;
 
 pub use fragment::fragment;
 
-use super::outcome::Outcome;
+use super::outcome::Evaluation;
 use super::pareto::dominates;
 use super::search::Search;
 use super::space::{Candidate, Power};
@@ -20,7 +20,7 @@ use crate::run::RunFacts;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{ConfigOption, Context};
+use espbench_model::sdkconfig::{ConfigOption, SdkContext};
 
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,9 +28,9 @@ pub struct Tested {
     /// The candidate.
     pub candidate: Candidate,
     /// The mean of what it did.
-    pub mean: Outcome,
+    pub mean: Evaluation,
     /// Outcomes of the candidate, by seed.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<Evaluation>,
     /// Part of the wish that it misses; 0: nothing.
     pub missing: f64,
     /// True where no other candidate is better in everything.
@@ -45,18 +45,18 @@ pub struct Without {
     /// Value that the recommended candidate has.
     pub value: u32,
     /// Outcome of the candidate without the setting, with the first seed.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<Evaluation>,
 }
 
 /// The answer of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct TuneAnswer {
     /// Goals of the user.
     pub wants: Vec<Want>,
     /// Metrics that candidates were compared by.
     pub objectives: Vec<Metric>,
     /// The chip and the release.
-    pub context: Context,
+    pub context: SdkContext,
     /// TCP streams.
     pub streams: u16,
     /// Candidates, in the order in which they were tried.
@@ -73,10 +73,10 @@ pub struct Answer {
     pub notes: Vec<String>,
 }
 
-impl Answer {
+impl TuneAnswer {
     /// Makes the answer of a search.
     #[must_use]
-    pub fn of(search: &Search, context: Context, streams: u16) -> Self {
+    pub fn of(search: &Search, context: SdkContext, streams: u16) -> Self {
         let best = search.best();
         let tested = |(index, it): (usize, &super::search::Tried)| Tested {
             candidate: it.candidate,
@@ -140,11 +140,11 @@ impl Answer {
 
     /// Recommends another candidate, if it misses no more and leaves as much heap, but for 1 KB;
     /// whether it does.
-    pub fn prefer(&mut self, candidate: Candidate, outcomes: Vec<Outcome>) -> bool {
-        let mean = Outcome::mean(&outcomes);
+    pub fn prefer(&mut self, candidate: Candidate, outcomes: Vec<Evaluation>) -> bool {
+        let mean = Evaluation::mean(&outcomes);
         let missing = self.wants.iter().map(|it| it.shortfall(&mean)).sum();
         let Some(best) = self.best() else { return false };
-        let heap = |it: &Outcome| it.free_heap.unwrap_or(i64::MIN / 2);
+        let heap = |it: &Evaluation| it.free_heap.unwrap_or(i64::MIN / 2);
         if outcomes.is_empty() || missing > best.missing || heap(&mean) + 1024 < heap(&best.mean) {
             return false;
         }
@@ -168,7 +168,7 @@ impl Answer {
     }
 
     /// Describes the outcome of a candidate: `TCP sending 27.1 Mbit/s, free heap 120 KB`.
-    fn does(&self, outcome: &Outcome) -> String {
+    fn does(&self, outcome: &Evaluation) -> String {
         let part = |metric: &Metric| {
             let value = outcome.value(*metric)?;
             Some(format!("{} {} {}", metric.words(), number(value), metric.unit()))
@@ -258,7 +258,7 @@ const fn cell_name(metric: Metric) -> (&'static str, &'static str) {
 }
 
 /// Returns the cells of the front.
-fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
+fn cells(facts: &RunFacts, answer: &TuneAnswer) -> Vec<Cell> {
     let mut cells = Vec::new();
     for tested in answer.front() {
         for metric in &answer.objectives {
@@ -292,7 +292,7 @@ fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
 
 /// Returns the report of an answer: a pure function of it and the facts.
 #[must_use]
-pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
+pub fn report(facts: &RunFacts, answer: &TuneAnswer) -> Report {
     Report {
         cells: cells(facts, answer),
         tables: tables::of(answer),

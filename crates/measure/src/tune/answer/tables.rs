@@ -3,7 +3,7 @@
 use super::super::SECTION;
 use super::super::words::{bytes, number};
 use super::fragment::{lines, shown};
-use super::{Answer, Tested};
+use super::{Tested, TuneAnswer};
 use crate::cell::Origin;
 use crate::table::{Column, Table};
 use alloc::format;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 type Row = Vec<Option<String>>;
 
-pub(super) fn of(answer: &Answer) -> Vec<Table> {
+pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
     let mut tables = alloc::vec![in_short(answer)];
     tables.push(front(answer));
     tables.extend(why(answer));
@@ -24,13 +24,13 @@ fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<R
     Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
 }
 
-fn in_short(answer: &Answer) -> Table {
+fn in_short(answer: &TuneAnswer) -> Table {
     let rows = answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
     table("tune-answer", "overview", "The answer", alloc::vec![Column::words("answer")], rows)
 }
 
 /// Returns the row of a candidate: its settings and its outcome.
-fn row(answer: &Answer, tested: &Tested) -> Row {
+fn row(answer: &TuneAnswer, tested: &Tested) -> Row {
     let it = &tested.candidate.config;
     let mut row =
         alloc::vec![Some((if tested.missing <= 0.0 { "all" } else { "not all" }).to_string()),];
@@ -57,7 +57,7 @@ fn row(answer: &Answer, tested: &Tested) -> Row {
     row
 }
 
-fn front(answer: &Answer) -> Table {
+fn front(answer: &TuneAnswer) -> Table {
     let mut columns = alloc::vec![Column::words("keeps")];
     for metric in &answer.objectives {
         columns.push(Column::result(metric.words(), metric.unit(), Origin::Simulated));
@@ -86,7 +86,7 @@ fn front(answer: &Answer) -> Table {
 }
 
 /// Returns the table of the lines for the file, each with its effect.
-fn why(answer: &Answer) -> Option<Table> {
+fn why(answer: &TuneAnswer) -> Option<Table> {
     let rows: Vec<Row> = lines(answer)
         .into_iter()
         .map(|(key, value, comment)| {

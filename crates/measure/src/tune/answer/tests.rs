@@ -1,4 +1,4 @@
-use super::super::space::Space;
+use super::super::space::SearchSpace;
 use super::super::want::objectives;
 use super::*;
 use espbench_model::sdkconfig::{SdkConfig, read};
@@ -9,13 +9,13 @@ fn wants() -> Vec<Want> {
 
 fn tested(config: SdkConfig, mbit_s: f64, heap: i64, front: bool) -> Tested {
     let outcome =
-        Outcome { tcp_tx: Some(mbit_s), free_heap: Some(heap * 1024), ..Outcome::default() };
+        Evaluation { tcp_tx: Some(mbit_s), free_heap: Some(heap * 1024), ..Evaluation::default() };
     let missing = wants().iter().map(|it| it.shortfall(&outcome)).sum();
     let candidate = Candidate { config, power: Power::Awake };
     Tested { candidate, mean: outcome, outcomes: alloc::vec![outcome; 3], missing, front }
 }
 
-fn answer() -> Answer {
+fn answer() -> TuneAnswer {
     let small = SdkConfig { dynamic_rx: 8, tx: 24, ..SdkConfig::default() };
     let best = SdkConfig { tcp_send_buffer: 24_576, lwip_iram: true, ..small };
     let tried = [
@@ -26,16 +26,16 @@ fn answer() -> Answer {
     let without = |key, value, mbit_s, heap: i64| Without {
         key,
         value,
-        outcome: Some(Outcome {
+        outcome: Some(Evaluation {
             tcp_tx: Some(mbit_s),
             free_heap: Some(heap * 1024),
-            ..Outcome::default()
+            ..Evaluation::default()
         }),
     };
-    Answer {
+    TuneAnswer {
         wants: wants(),
         objectives: objectives(&wants()),
-        context: Context::default(),
+        context: SdkContext::default(),
         streams: 1,
         tried: tried.into(),
         recommended: Some(1),
@@ -57,7 +57,7 @@ fn every_line_of_the_fragment_says_why() {
     insta::assert_snapshot!(text);
     let reading = read(&text).expect("a file");
     let best = answer().best().unwrap().candidate.config;
-    assert_eq!(reading.settings.config(&Context::default()), best);
+    assert_eq!(reading.settings.config(&SdkContext::default()), best);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_answer_is_told() {
         lines[1],
         "tcp-tx>=50Mbit/s is missed; the best of TCP sending by itself was 27.5 Mbit/s."
     );
-    let none = Answer { tried: Vec::new(), recommended: None, ..answer() };
+    let none = TuneAnswer { tried: Vec::new(), recommended: None, ..answer() };
     assert_eq!((none.sentences().len(), fragment(&none).as_str()), (1, ""));
 }
 
@@ -101,7 +101,7 @@ fn what_changes_nothing_need_not_be_written() {
     // The TX buffers change nothing by themselves.
     let plain = answer.plain().unwrap();
     assert_eq!(plain.config, SdkConfig { tx: 32, ..best.config });
-    let worse = Outcome { tcp_tx: Some(19.0), ..answer.best().unwrap().mean };
+    let worse = Evaluation { tcp_tx: Some(19.0), ..answer.best().unwrap().mean };
     assert!(!answer.prefer(plain, alloc::vec![worse]), "it misses what is wanted");
     assert!(!answer.prefer(plain, Vec::new()));
     let same = answer.best().unwrap().mean;
@@ -114,7 +114,7 @@ fn what_changes_nothing_need_not_be_written() {
 #[test]
 fn a_search_becomes_an_answer() {
     let wants = wants();
-    let space = Space::new(Context::default(), &objectives(&wants), 1);
+    let space = SearchSpace::new(SdkContext::default(), &objectives(&wants), 1);
     let mut search = Search::new(space, &wants, 1, 8);
     let batch = search.batch();
     let results: Vec<_> = batch
@@ -122,11 +122,18 @@ fn a_search_becomes_an_answer() {
         .enumerate()
         .map(|(at, it)| {
             let heap = Some(1024 * (200 - at as i64));
-            (*it, Some(Outcome { tcp_tx: Some(at as f64), free_heap: heap, ..Outcome::default() }))
+            (
+                *it,
+                Some(Evaluation {
+                    tcp_tx: Some(at as f64),
+                    free_heap: heap,
+                    ..Evaluation::default()
+                }),
+            )
         })
         .collect();
     search.record(&results);
-    let answer = Answer::of(&search, Context::default(), 2);
+    let answer = TuneAnswer::of(&search, SdkContext::default(), 2);
     assert_eq!(answer.tried.len(), batch.len());
     assert!(answer.tried.iter().all(|it| it.front), "more throughput for less heap");
     assert_eq!(answer.recommended, Some(batch.len() - 1), "it misses the least");

@@ -3,7 +3,7 @@
 use super::super::words::{kb, mbit};
 use super::*;
 use Severity::{Limits, Note, Wrong};
-use espbench_model::sdkconfig::{Price, Warning};
+use espbench_model::sdkconfig::{Price, SdkConfigWarning};
 
 /// Finds mistakes of the file itself.
 pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
@@ -11,23 +11,24 @@ pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
     let mut old = 0;
     for warning in &reading.warnings {
         match warning {
-            Warning::OldName { .. } => old += 1,
-            Warning::Twice { .. } => {
+            SdkConfigWarning::OldName { .. } => old += 1,
+            SdkConfigWarning::Twice { .. } => {
                 let why = "The build takes the last one.";
                 out.push(finding("twice", Wrong, warning.to_string(), why, Vec::new()));
             }
-            Warning::Near { .. } => {
+            SdkConfigWarning::Near { .. } => {
                 let why = "The build does not use a name that it does not know.";
                 out.push(finding("name", Wrong, warning.to_string(), why, Vec::new()));
             }
-            Warning::Empty { .. } => {
+            SdkConfigWarning::Empty { .. } => {
                 let why = "Write n, or # CONFIG_NAME is not set.";
                 out.push(finding("empty", Note, warning.to_string(), why, Vec::new()));
             }
         }
     }
     if old > 0 && m.context.release.from(5, 1) {
-        let first = reading.warnings.iter().find(|it| matches!(it, Warning::OldName { .. }));
+        let first =
+            reading.warnings.iter().find(|it| matches!(it, SdkConfigWarning::OldName { .. }));
         let first = first.map(ToString::to_string).unwrap_or_default();
         out.push(finding(
             "old-names",

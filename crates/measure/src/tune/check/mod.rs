@@ -17,9 +17,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sdkconfig::memory::{Memory, Traffic, heap};
+use espbench_model::sdkconfig::memory::{HeapDemand, Traffic, heap};
 use espbench_model::sdkconfig::{
-    ConfigOption, Context, Kind, OptionValues, Rank, Reading, SdkConfig,
+    ConfigOption, OptionValues, ParsedSdkConfig, Rank, SdkConfig, SdkContext, ValueType,
 };
 use serde::Serialize;
 
@@ -28,13 +28,13 @@ pub const SCHEMA: &str = "espbench-check/1";
 
 /// Input of a check: the settings, and the traffic that they have to carry.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct CheckInput {
     /// Name of the file, for people.
     pub file: String,
     /// The file as it was read.
-    pub reading: Reading,
+    pub reading: ParsedSdkConfig,
     /// The chip, the release, and whether there is PSRAM.
-    pub context: Context,
+    pub context: SdkContext,
     /// Connections and sockets that are open at a time.
     pub traffic: Traffic,
     /// Round trip to the other side.
@@ -73,7 +73,7 @@ impl Severity {
 
 /// A setting that would help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct SettingChange {
     /// Name of the option in the file's release.
     pub name: String,
     /// Value in the file, or the default.
@@ -96,7 +96,7 @@ pub struct Finding {
     /// Reason, and its source.
     pub why: String,
     /// Settings to change; empty where nothing in the file helps.
-    pub set: Vec<Change>,
+    pub set: Vec<SettingChange>,
 }
 
 /// A setting as the build takes it.
@@ -201,15 +201,15 @@ impl Checked {
 
 /// Values that the rules look at.
 struct Material<'q> {
-    question: &'q Question,
+    question: &'q CheckInput,
     settings: &'q OptionValues,
-    context: Context,
+    context: SdkContext,
     config: SdkConfig,
-    memory: Memory,
+    memory: HeapDemand,
 }
 
 impl<'q> Material<'q> {
-    fn of(question: &'q Question) -> Self {
+    fn of(question: &'q CheckInput) -> Self {
         let settings = &question.reading.settings;
         let context = settings.context(question.context);
         Self {
@@ -217,7 +217,7 @@ impl<'q> Material<'q> {
             settings,
             context,
             config: settings.config(&context),
-            memory: Memory::of(settings, &context, question.traffic),
+            memory: HeapDemand::of(settings, &context, question.traffic),
         }
     }
 
@@ -243,7 +243,7 @@ impl<'q> Material<'q> {
     }
 
     /// Returns a change that would help, within the option's range; `None` where it is so already.
-    fn change(&self, key: ConfigOption, to: u32) -> Option<Change> {
+    fn change(&self, key: ConfigOption, to: u32) -> Option<SettingChange> {
         let range = key.range(&self.context);
         let to = to.clamp(*range.start(), *range.end());
         let from = self.value(key);
@@ -252,8 +252,8 @@ impl<'q> Material<'q> {
         }
         let mut changed = *self.settings;
         changed.set(key, to);
-        let memory = Memory::of(&changed, &self.context, self.question.traffic);
-        Some(Change {
+        let memory = HeapDemand::of(&changed, &self.context, self.question.traffic);
+        Some(SettingChange {
             name: self.name(key).into(),
             from: shown(key, self.settings.get(key).unwrap_or(from)),
             to: shown(key, to),
@@ -261,7 +261,7 @@ impl<'q> Material<'q> {
         })
     }
 
-    fn changes(&self, all: &[(ConfigOption, u32)]) -> Vec<Change> {
+    fn changes(&self, all: &[(ConfigOption, u32)]) -> Vec<SettingChange> {
         all.iter().filter_map(|(key, to)| self.change(*key, *to)).collect()
     }
 
@@ -287,9 +287,9 @@ impl<'q> Material<'q> {
 /// Returns a value as a file has it.
 fn shown(key: ConfigOption, value: u32) -> String {
     match (key.fact().kind, value) {
-        (Kind::Flag, 0) => "n".into(),
-        (Kind::Flag, _) => "y".into(),
-        (Kind::Number, value) => value.to_string(),
+        (ValueType::Flag, 0) => "n".into(),
+        (ValueType::Flag, _) => "y".into(),
+        (ValueType::Number, value) => value.to_string(),
     }
 }
 
@@ -298,7 +298,7 @@ fn finding(
     severity: Severity,
     what: String,
     why: impl Into<String>,
-    set: Vec<Change>,
+    set: Vec<SettingChange>,
 ) -> Finding {
     Finding { rule, severity, what, why: why.into(), set }
 }
@@ -321,7 +321,7 @@ fn once(findings: &mut [Finding]) {
 
 /// Holds a file against what is known.
 #[must_use]
-pub fn check(question: &Question) -> Checked {
+pub fn check(question: &CheckInput) -> Checked {
     let material = Material::of(question);
     let mut findings: Vec<Finding> = Vec::new();
     known::file(&material, &mut findings);

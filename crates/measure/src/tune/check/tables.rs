@@ -67,7 +67,7 @@ fn ranks(m: &Material<'_>) -> Option<Table> {
     if ranks.is_empty() {
         return None;
     }
-    let context = Context { psram: false, window_scale: false, ..m.context };
+    let context = SdkContext { psram: false, window_scale: false, ..m.context };
     let configs: Vec<SdkConfig> = ranks.iter().map(|it| it.settings().config(&context)).collect();
     let mut columns = alloc::vec![Column::words("setting"), Column::setting("this file", "")];
     columns.extend(ranks.iter().map(|it| Column::setting(it.name, "")));

@@ -1,14 +1,14 @@
 use super::*;
-use espbench_model::sdkconfig::{Chip, Release, read};
+use espbench_model::sdkconfig::{Chip, IdfRelease, read};
 
-fn ask(text: &str) -> Question {
+fn ask(text: &str) -> CheckInput {
     let reading = read(text).expect("a file");
-    Question {
+    CheckInput {
         file: "sdkconfig".into(),
-        context: Context {
+        context: SdkContext {
             chip: reading.chip.unwrap_or_default(),
             release: reading.release.unwrap_or_default(),
-            ..Context::default()
+            ..SdkContext::default()
         },
         reading,
         traffic: Traffic::default(),
@@ -146,7 +146,7 @@ fn what_is_out_of_range_is_not_used() {
 #[test]
 fn names_are_those_of_the_files_release() {
     let mut question = ask("");
-    question.context.release = Release::new(4, 4);
+    question.context.release = IdfRelease::new(4, 4);
     let checked = check(&question);
     let set = &of(&checked, "window").set[0];
     assert_eq!(set.name, "CONFIG_LWIP_TCP_WND_DEFAULT");
@@ -222,7 +222,7 @@ fn the_guides_ranks_are_their_own_nearest_and_leave_what_the_model_has() {
     // Published: 59, 160 and 180 KB.
     for (name, busy_kb) in [("iperf", 57..=87), ("default", 142..=162), ("minimum", 180..=195)] {
         let mut question = ask(&rank_file(name));
-        question.context.release = Release::new(4, 4);
+        question.context.release = IdfRelease::new(4, 4);
         let checked = check(&question);
         let nearest = checked.nearest.clone().unwrap();
         assert_eq!((&*nearest.name, nearest.doublings), (name, 0.0));
@@ -240,8 +240,8 @@ fn the_guides_ranks_are_their_own_nearest_and_leave_what_the_model_has() {
 }
 
 /// Returns the bytes that a file takes without traffic.
-fn taken(question: &Question) -> u64 {
-    Memory::of(&question.reading.settings, &question.context, question.traffic).idle()
+fn taken(question: &CheckInput) -> u64 {
+    HeapDemand::of(&question.reading.settings, &question.context, question.traffic).idle()
 }
 
 /// `udp-echo`'s device: the core of Arduino-ESP32 has the build's mailboxes. Eight in flight are two
@@ -253,7 +253,7 @@ fn the_echo_sketch_loses_what_its_mailbox_does_not_hold() {
          CONFIG_ESP32_WIFI_DYNAMIC_RX_BUFFER_NUM=32\nCONFIG_ESP32_WIFI_DYNAMIC_TX_BUFFER_NUM=32\n\
          CONFIG_ESP32_WIFI_RX_BA_WIN=16\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n\
          CONFIG_LWIP_TCP_SND_BUF_DEFAULT=5744\nCONFIG_FREERTOS_HZ=1000\n");
-    question.context.release = Release::new(4, 4);
+    question.context.release = IdfRelease::new(4, 4);
     let limits = check(&question);
     assert_eq!(of(&limits, "udp-burst").severity, Severity::Limits);
     question.burst = Some(8);

@@ -14,9 +14,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::outcome::Outcome;
+use super::outcome::Evaluation;
 use super::pareto;
-use super::space::{Candidate, Place, Space};
+use super::space::{Candidate, KnobLevels, SearchSpace};
 use super::want::{Metric, Want, objectives};
 use crate::random::Random;
 use alloc::collections::BTreeSet;
@@ -57,33 +57,33 @@ pub struct Tried {
     /// The candidate that was tried.
     pub candidate: Candidate,
     /// Outcomes by seed; empty where nothing could be measured.
-    pub outcomes: Vec<Outcome>,
-    place: Place,
+    pub outcomes: Vec<Evaluation>,
+    place: KnobLevels,
     /// The place that it is one step from.
-    from: Option<Place>,
+    from: Option<KnobLevels>,
 }
 
 impl Tried {
     /// Returns the mean of the outcomes.
     #[must_use]
-    pub fn mean(&self) -> Outcome {
-        Outcome::mean(&self.outcomes)
+    pub fn mean(&self) -> Evaluation {
+        Evaluation::mean(&self.outcomes)
     }
 }
 
 /// The search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    space: Space,
+    space: SearchSpace,
     wants: Vec<Want>,
     objectives: Vec<Metric>,
     random: Random,
     budget: usize,
     spent: usize,
     tried: Vec<Tried>,
-    seen: BTreeSet<Place>,
+    seen: BTreeSet<KnobLevels>,
     /// Places that are still to be tried in the first stage.
-    starts: Vec<Place>,
+    starts: Vec<KnobLevels>,
     /// Candidates that are being tried again, and with which seed.
     finals: Option<(Vec<usize>, usize)>,
     over: bool,
@@ -92,7 +92,7 @@ pub struct Search {
 impl Search {
     /// Creates a search in a space for goals, with so many evaluations.
     #[must_use]
-    pub fn new(space: Space, wants: &[Want], seed: u64, budget: usize) -> Self {
+    pub fn new(space: SearchSpace, wants: &[Want], seed: u64, budget: usize) -> Self {
         let mut random = Random::new(seed);
         let mut starts = space.starts();
         let first = (budget * FIRST / 100).max(1);
@@ -165,7 +165,7 @@ impl Search {
     }
 
     /// Takes the outcomes of a batch; `None` for one that could not be found out.
-    pub fn record(&mut self, results: &[(Trial, Option<Outcome>)]) {
+    pub fn record(&mut self, results: &[(Trial, Option<Evaluation>)]) {
         for (trial, outcome) in results {
             if let (Some(tried), Some(outcome)) = (self.tried.get_mut(trial.index), outcome) {
                 tried.outcomes.push(*outcome);
@@ -175,7 +175,7 @@ impl Search {
 
     /// Candidates that were not tried yet.
     fn fresh(&mut self, most: usize) -> Vec<Trial> {
-        let mut places: Vec<(Place, Option<Place>)> = Vec::new();
+        let mut places: Vec<(KnobLevels, Option<KnobLevels>)> = Vec::new();
         while places.len() < most {
             let Some(place) = self.starts.pop() else { break };
             if self.seen.insert(place) {
@@ -188,7 +188,7 @@ impl Search {
         places.into_iter().map(|place| self.begin(place)).collect()
     }
 
-    fn begin(&mut self, (place, from): (Place, Option<Place>)) -> Trial {
+    fn begin(&mut self, (place, from): (KnobLevels, Option<KnobLevels>)) -> Trial {
         let candidate = self.space.candidate(&place);
         self.tried.push(Tried { candidate, outcomes: Vec::new(), place, from });
         Trial { index: self.tried.len() - 1, candidate, seed: 0 }
@@ -196,9 +196,9 @@ impl Search {
 
     /// Returns places one step from the best, in any order; places by chance where all around them
     /// was tried.
-    fn steps(&mut self, most: usize) -> Vec<(Place, Option<Place>)> {
+    fn steps(&mut self, most: usize) -> Vec<(KnobLevels, Option<KnobLevels>)> {
         let best = self.best();
-        let mut around: Vec<(Place, Vec<Place>)> = Vec::new();
+        let mut around: Vec<(KnobLevels, Vec<KnobLevels>)> = Vec::new();
         for index in best {
             let place = self.tried[index].place;
             let mut next = self.space.neighbours(&place);
@@ -244,7 +244,7 @@ impl Search {
 
     /// Shuffles places by Fisher and Yates, as Durstenfeld 1964 has it (Communications of the ACM
     /// 7(7), algorithm 235).
-    fn shuffle(&mut self, places: &mut [Place]) {
+    fn shuffle(&mut self, places: &mut [KnobLevels]) {
         for at in (1..places.len()).rev() {
             let below = u32::try_from(at + 1).unwrap_or(u32::MAX);
             places.swap(at, self.random.two_below(below)[0]);

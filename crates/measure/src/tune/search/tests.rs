@@ -4,7 +4,7 @@ use super::super::outcome::Evaluate;
 use super::super::space::Power;
 use super::*;
 use core::convert::Infallible;
-use espbench_model::sdkconfig::Context;
+use espbench_model::sdkconfig::SdkContext;
 use std::vec;
 
 /// A link that is as fast as the smaller of window and buffers, and a heap that pays for them.
@@ -13,7 +13,7 @@ struct Synthetic;
 impl Evaluate for Synthetic {
     type Error = Infallible;
 
-    fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Outcome, Infallible> {
+    fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Evaluation, Infallible> {
         let it = &candidate.config;
         let segments = f64::from(it.tcp_send_buffer) / 1440.0;
         let carried = segments.min(it.tx.into()).min(24.0);
@@ -27,7 +27,7 @@ impl Evaluate for Synthetic {
             Power::MinModem => 20.0,
             Power::MaxModem(n) => 20.0 - f64::from(n),
         };
-        Ok(Outcome {
+        Ok(Evaluation {
             tcp_tx: Some(carried * fast + seed as f64 * 0.01),
             free_heap: Some(heap),
             latency_ms: Some(match candidate.power {
@@ -36,7 +36,7 @@ impl Evaluate for Synthetic {
             }),
             current_ma: Some(current),
             battery_days: Some(2000.0 / current / 24.0),
-            ..Outcome::default()
+            ..Evaluation::default()
         })
     }
 }
@@ -46,7 +46,7 @@ fn wants(texts: &[&str]) -> Vec<Want> {
 }
 
 fn run(wants: &[Want], seed: u64, budget: usize) -> Search {
-    let space = Space::new(Context::default(), &objectives(wants), 1);
+    let space = SearchSpace::new(SdkContext::default(), &objectives(wants), 1);
     let mut search = Search::new(space, wants, seed, budget);
     loop {
         let batch = search.batch();
@@ -111,7 +111,7 @@ fn a_battery_is_traded_for_latency() {
 #[test]
 fn it_ends_where_nothing_can_be_found_out() {
     let wants = wants(&["tcp-tx>=1Mbit/s"]);
-    let mut search = Search::new(Space::new(Context::default(), &[], 1), &wants, 1, 40);
+    let mut search = Search::new(SearchSpace::new(SdkContext::default(), &[], 1), &wants, 1, 40);
     let mut spent = 0;
     while let batch @ [_, ..] = search.batch().as_slice() {
         let results: Vec<_> = batch.iter().map(|it| (*it, None)).collect();

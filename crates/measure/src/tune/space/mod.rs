@@ -10,7 +10,7 @@ use crate::settings::{self, Setting};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_model::sdkconfig::{ConfigOption, Context, OptionValues, Rank, SdkConfig};
+use espbench_model::sdkconfig::{ConfigOption, OptionValues, Rank, SdkConfig, SdkContext};
 
 /// Power save mode of an associated station's radio: `esp_wifi_set_ps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,12 +91,12 @@ impl Knob {
 }
 
 /// A place of the space: which level each knob is at.
-pub type Place = [u8; KNOBS];
+pub type KnobLevels = [u8; KNOBS];
 
 /// The candidates of a chip.
 #[derive(Clone, Debug)]
-pub struct Space {
-    context: Context,
+pub struct SearchSpace {
+    context: SdkContext,
     streams: u32,
     levels: [Vec<u32>; KNOBS],
     powers: Vec<Power>,
@@ -109,11 +109,11 @@ const WINDOWS: &[u32] = &[6, 8, 12, 16, 24, 32];
 const BYTES: &[u32] = &[5760, 8192, 12_288, 16_384, 24_576, 32_768, 40_960, 65_535];
 const MAILBOXES: &[u32] = &[6, 12, 24, 32, 64];
 
-impl Space {
+impl SearchSpace {
     /// Returns the candidates of a chip for these metrics and so many TCP streams. Knobs that do
     /// not bear on the metrics are not turned.
     #[must_use]
-    pub fn new(context: Context, metrics: &[Metric], streams: u16) -> Self {
+    pub fn new(context: SdkContext, metrics: &[Metric], streams: u16) -> Self {
         let asks = |any: &[Metric]| metrics.iter().any(|it| any.contains(it));
         let tcp_tx = asks(&[Metric::TcpTx]);
         let tcp = tcp_tx || asks(&[Metric::TcpRx]);
@@ -153,7 +153,7 @@ impl Space {
     }
 
     /// Returns the value of a knob.
-    fn value(&self, place: &Place, knob: Knob) -> u32 {
+    fn value(&self, place: &KnobLevels, knob: Knob) -> u32 {
         let levels = &self.levels[knob as usize];
         let at = usize::from(place[knob as usize]).min(levels.len().saturating_sub(1));
         levels.get(at).copied().unwrap_or(0)
@@ -161,7 +161,7 @@ impl Space {
 
     /// Returns the candidate at a place.
     #[must_use]
-    pub fn candidate(&self, place: &Place) -> Candidate {
+    pub fn candidate(&self, place: &KnobLevels) -> Candidate {
         let value = |knob| self.value(place, knob);
         let short = |knob| u16::try_from(value(knob)).unwrap_or(u16::MAX);
         let window = |knob| u8::try_from(value(knob)).unwrap_or(u8::MAX);
@@ -204,7 +204,7 @@ impl Space {
 
     /// Returns the place nearest to a firmware.
     #[must_use]
-    pub fn nearest(&self, config: &SdkConfig, power: Power) -> Place {
+    pub fn nearest(&self, config: &SdkConfig, power: Power) -> KnobLevels {
         Knob::ALL.map(|knob| {
             let wanted = match knob {
                 Knob::StaticRx => config.static_rx.into(),
@@ -228,11 +228,11 @@ impl Space {
     /// Returns where a search begins: the build's defaults and the ranks of the chip's document,
     /// with each way to sleep.
     #[must_use]
-    pub fn starts(&self) -> Vec<Place> {
+    pub fn starts(&self) -> Vec<KnobLevels> {
         let defaults = OptionValues::default().config(&self.context);
         let ranks = Rank::of(self.context.chip).map(|it| it.settings().config(&self.context));
         let configs: Vec<SdkConfig> = core::iter::once(defaults).chain(ranks).collect();
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<KnobLevels> = Vec::new();
         for power in &self.powers {
             for place in configs.iter().map(|it| self.nearest(it, *power)) {
                 if !places.contains(&place) {
@@ -244,7 +244,7 @@ impl Space {
     }
 
     /// Returns a place by chance.
-    pub fn any(&self, random: &mut Random) -> Place {
+    pub fn any(&self, random: &mut Random) -> KnobLevels {
         Knob::ALL.map(|knob| {
             let levels = u32::try_from(self.levels(knob)).unwrap_or(1).max(1);
             random.two_below(levels)[0] as u8
@@ -253,7 +253,7 @@ impl Space {
 
     /// Returns the places one step away, each knob up and down.
     #[must_use]
-    pub fn neighbours(&self, place: &Place) -> Vec<Place> {
+    pub fn neighbours(&self, place: &KnobLevels) -> Vec<KnobLevels> {
         let mut all = Vec::new();
         for knob in Knob::ALL {
             let at = place[knob as usize];
@@ -270,7 +270,7 @@ impl Space {
 
     /// Returns the place that lies from the second as the second does from the first, if it is one.
     #[must_use]
-    pub fn onwards(&self, from: &Place, to: &Place) -> Option<Place> {
+    pub fn onwards(&self, from: &KnobLevels, to: &KnobLevels) -> Option<KnobLevels> {
         let mut next = *to;
         for knob in Knob::ALL {
             let at = knob as usize;
@@ -283,7 +283,7 @@ impl Space {
 
     /// Returns the chip and the release.
     #[must_use]
-    pub const fn context(&self) -> &Context {
+    pub const fn context(&self) -> &SdkContext {
         &self.context
     }
 }
@@ -300,14 +300,14 @@ impl Candidate {
 
     /// Returns the settings that are not the build's defaults, with their values.
     #[must_use]
-    pub fn changes(&self, context: &Context) -> Vec<(ConfigOption, u32)> {
+    pub fn changes(&self, context: &SdkContext) -> Vec<(ConfigOption, u32)> {
         let own = OptionValues::from(&self.config);
         own.given().filter(|(key, value)| *value != key.default_in(context)).collect()
     }
 
     /// Returns the candidate with one setting as the build has it.
     #[must_use]
-    pub fn without(&self, key: ConfigOption, context: &Context) -> Self {
+    pub fn without(&self, key: ConfigOption, context: &SdkContext) -> Self {
         let mut settings = OptionValues::from(&self.config);
         settings.set(key, key.default_in(context));
         Self { config: settings.config(context), ..*self }

@@ -2,8 +2,8 @@ use super::*;
 
 #[test]
 fn the_ranks_and_the_defaults_are_in_it() {
-    let context = Context::default();
-    let space = Space::new(context, &Metric::ALL, 1);
+    let context = SdkContext::default();
+    let space = SearchSpace::new(context, &Metric::ALL, 1);
     for rank in Rank::of(context.chip) {
         let config = rank.settings().config(&context);
         let found = space.candidate(&space.nearest(&config, Power::Awake)).config;
@@ -19,17 +19,17 @@ fn the_ranks_and_the_defaults_are_in_it() {
 
 #[test]
 fn what_is_not_asked_is_not_turned() {
-    let context = Context::default();
-    let space = Space::new(context, &[Metric::TcpTx, Metric::Heap], 1);
+    let context = SdkContext::default();
+    let space = SearchSpace::new(context, &[Metric::TcpTx, Metric::Heap], 1);
     assert_eq!((space.levels(Knob::Power), space.levels(Knob::UdpMailbox)), (1, 1));
     assert!(space.levels(Knob::SendBuffer) > 1);
-    let udp = Space::new(context, &[Metric::UdpRx], 1);
+    let udp = SearchSpace::new(context, &[Metric::UdpRx], 1);
     assert_eq!((udp.levels(Knob::Window), udp.levels(Knob::UdpMailbox)), (1, 5));
 }
 
 #[test]
 fn a_neighbour_differs_in_one_knob_and_is_within() {
-    let space = Space::new(Context::default(), &Metric::ALL, 1);
+    let space = SearchSpace::new(SdkContext::default(), &Metric::ALL, 1);
     let mut random = Random::new(1);
     for _ in 0..100 {
         let place = space.any(&mut random);
@@ -44,7 +44,7 @@ fn a_neighbour_differs_in_one_knob_and_is_within() {
 
 #[test]
 fn a_step_can_be_taken_again_within_the_space() {
-    let space = Space::new(Context::default(), &Metric::ALL, 1);
+    let space = SearchSpace::new(SdkContext::default(), &Metric::ALL, 1);
     let from = space.nearest(&SdkConfig::default(), Power::Awake);
     let mut to = from;
     to[Knob::DynamicRx as usize] += 1;
@@ -58,21 +58,21 @@ fn a_step_can_be_taken_again_within_the_space() {
 /// Candidates keep the rules of a check that call something wrong.
 #[test]
 fn values_of_a_candidate_fit_each_other() {
-    use crate::tune::check::{Question, Severity, check};
+    use crate::tune::check::{CheckInput, Severity, check};
     use espbench_model::sdkconfig::memory::Traffic;
-    use espbench_model::sdkconfig::{Chip, Reading};
+    use espbench_model::sdkconfig::{Chip, ParsedSdkConfig};
     let mut random = Random::new(1);
     for (chip, streams) in
         Chip::ALL.into_iter().flat_map(|chip| [1, 2, 4, 12].map(|streams| (chip, streams)))
     {
-        let context = Context { chip, ..Context::default() };
-        let space = Space::new(context, &Metric::ALL, streams);
+        let context = SdkContext { chip, ..SdkContext::default() };
+        let space = SearchSpace::new(context, &Metric::ALL, streams);
         for _ in 0..50 {
             let candidate = space.candidate(&space.any(&mut random));
             let settings = OptionValues::from(&candidate.config);
-            let checked = check(&Question {
+            let checked = check(&CheckInput {
                 file: "candidate".into(),
-                reading: Reading { settings, ..Reading::default() },
+                reading: ParsedSdkConfig { settings, ..ParsedSdkConfig::default() },
                 context,
                 traffic: Traffic { streams, udp_sockets: 1 },
                 rtt: core::time::Duration::from_millis(5),
@@ -88,7 +88,7 @@ fn values_of_a_candidate_fit_each_other() {
 
 #[test]
 fn a_setting_can_be_taken_back() {
-    let context = Context::default();
+    let context = SdkContext::default();
     let config = SdkConfig { tx: 16, lwip_iram: true, ..SdkConfig::default() };
     let candidate = Candidate { config, power: Power::Awake };
     assert_eq!(

@@ -1,7 +1,7 @@
 //! The format of probes on the wire, and the probe that a datagram answers.
 
-use crate::wire::echo::{self, Header};
-use crate::wire::icmp::{self, Echo, Kind, Version};
+use crate::wire::echo::{self, ProbeHeader};
+use crate::wire::icmp::{self, Echo, EchoType, IcmpVersion};
 
 /// The form of a prober's probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum ProbeFormat {
     /// ICMP echo requests.
     Icmp {
         /// Of ICMP.
-        version: Version,
+        version: IcmpVersion,
         /// Marks this program's requests.
         identifier: u16,
     },
@@ -57,9 +57,9 @@ impl ProbeFormat {
     pub(super) fn emit(self, index: u64, size: usize, buf: &mut [u8]) -> Option<usize> {
         match self {
             Self::Ascii => echo::emit_ascii(size, buf),
-            Self::Binary { session } => Header { session, seq: index }.emit(size, buf),
+            Self::Binary { session } => ProbeHeader { session, seq: index }.emit(size, buf),
             Self::Icmp { version, identifier } => {
-                Echo { kind: Kind::Request, identifier, sequence: index as u16 }
+                Echo { kind: EchoType::Request, identifier, sequence: index as u16 }
                     .emit(version, size, buf)
             }
         }
@@ -72,21 +72,21 @@ impl ProbeFormat {
                 Some(index) => ProbeMatch::Reply { index, whole: echo::is_ascii(size, datagram) },
                 None => ProbeMatch::Stray,
             },
-            Self::Binary { session } => match Header::parse(datagram) {
+            Self::Binary { session } => match ProbeHeader::parse(datagram) {
                 Some(h) if h.session == session => {
                     ProbeMatch::Reply { index: h.seq, whole: h.matches(size, datagram) }
                 }
                 _ => ProbeMatch::Stray,
             },
             Self::Icmp { version, identifier } => match Echo::parse(version, datagram) {
-                Ok((echo, _)) if echo.kind == Kind::Request => ProbeMatch::Others,
+                Ok((echo, _)) if echo.kind == EchoType::Request => ProbeMatch::Others,
                 Ok((echo, _)) if echo.identifier != identifier => ProbeMatch::Others,
                 Ok((echo, data)) => match nearest(echo.sequence, next) {
                     Some(index) => ProbeMatch::Reply { index, whole: echo.matches(size, data) },
                     None => ProbeMatch::Stray,
                 },
-                Err(icmp::Error::Type { .. }) => ProbeMatch::Others,
-                Err(icmp::Error::Short | icmp::Error::Checksum) => ProbeMatch::Stray,
+                Err(icmp::IcmpError::Type { .. }) => ProbeMatch::Others,
+                Err(icmp::IcmpError::Short | icmp::IcmpError::Checksum) => ProbeMatch::Stray,
             },
         }
     }
@@ -95,7 +95,7 @@ impl ProbeFormat {
     pub(super) fn quoted(self, quoted: &[u8], next: u64) -> Option<u64> {
         let Self::Icmp { version, identifier } = self else { return None };
         let echo = Echo::parse_quoted(version, quoted).ok()?;
-        let ours = echo.kind == Kind::Request && echo.identifier == identifier;
+        let ours = echo.kind == EchoType::Request && echo.identifier == identifier;
         nearest(echo.sequence, next).filter(|_| ours)
     }
 }

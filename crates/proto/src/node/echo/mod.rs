@@ -20,7 +20,7 @@
 mod form;
 
 use super::Output;
-use crate::wire::icmp::{Failure, Version};
+use crate::wire::icmp::{IcmpFailure, IcmpVersion};
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{EchoFormat, Ping, UdpEcho};
@@ -105,7 +105,7 @@ impl Prober {
     /// request is sent when it is due, whatever became of those before, unless [`SLOTS`] are
     /// outstanding.
     #[must_use]
-    pub fn ping(work: Ping, version: Version, identifier: u16, start: Instant) -> Self {
+    pub fn ping(work: Ping, version: IcmpVersion, identifier: u16, start: Instant) -> Self {
         let Ping { size, count, discard, interval, timeout, .. } = work;
         let in_flight = SLOTS as u16;
         let interval = Some(interval);
@@ -223,7 +223,7 @@ impl Prober {
     }
 
     /// Handles an ICMP error, which quotes the beginning of the request that it answers.
-    pub fn failed(&mut self, quoted: &[u8], failure: Failure) {
+    pub fn failed(&mut self, quoted: &[u8], failure: IcmpFailure) {
         let Some(index) = self.form.quoted(quoted, self.next) else { return };
         let slot = self.slots[slot_of(index)];
         let open = matches!(slot.state, ProbeState::Outstanding | ProbeState::TimedOut);
@@ -387,12 +387,12 @@ fn slot_of(index: u64) -> usize {
     (index % SLOTS as u64) as usize
 }
 
-const fn cause(failure: Failure) -> Cause {
+const fn cause(failure: IcmpFailure) -> Cause {
     match failure {
-        Failure::NetworkUnreachable => Cause::NetworkUnreachable,
-        Failure::HostUnreachable => Cause::HostUnreachable,
-        Failure::Prohibited => Cause::Prohibited,
-        Failure::TooBig => Cause::TooBig,
-        Failure::HopLimit => Cause::HopLimit,
+        IcmpFailure::NetworkUnreachable => Cause::NetworkUnreachable,
+        IcmpFailure::HostUnreachable => Cause::HostUnreachable,
+        IcmpFailure::Prohibited => Cause::Prohibited,
+        IcmpFailure::TooBig => Cause::TooBig,
+        IcmpFailure::HopLimit => Cause::HopLimit,
     }
 }

@@ -3,7 +3,8 @@
 use super::payload::{self, PayloadHeader};
 use super::{Foreign, MqttFault, MqttSettings, Side};
 use crate::wire::mqtt::{
-    Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind, topic,
+    ConnAck, Connect, ControlPacket, Disconnect, MalformedPacket, PublishAck, Splitter, Version,
+    kind, topic,
 };
 use espbench_model::time::{Duration, Instant};
 
@@ -47,7 +48,7 @@ pub enum BrokerPacket {
         /// Packet type, as [`kind`].
         kind: u8,
         /// Packet identifier and reason code.
-        ack: Ack,
+        ack: PublishAck,
     },
 }
 
@@ -256,7 +257,7 @@ impl<'a> ClientConnection<'a> {
         while self.state != ConnectionState::Closed {
             let packet = match self.splitter.next(chunk) {
                 Ok(None) => return None,
-                Ok(Some(frame)) => Packet::parse(self.settings.version, &frame)
+                Ok(Some(frame)) => ControlPacket::parse(self.settings.version, &frame)
                     .and_then(|packet| strip(&packet, self.settings.topic, self.numbers)),
                 Err(malformed) => Err(malformed),
             };
@@ -305,7 +306,7 @@ impl<'a> ClientConnection<'a> {
 
     fn reject(&mut self, what: &'static str) -> Option<BrokerPacket> {
         // The owner of the chunk stops at `None`, so what is left of it is never read.
-        self.fail(MqttFault::Malformed(Malformed(what)));
+        self.fail(MqttFault::Malformed(MalformedPacket(what)));
         None
     }
 
@@ -396,7 +397,7 @@ impl<'a> ClientConnection<'a> {
             ConnectionState::Connected if now >= self.ping_at() => {
                 self.unanswered_ping.get_or_insert(now);
                 self.last_ping = now;
-                Packet::PingReq.emit(version, buf)
+                ControlPacket::PingReq.emit(version, buf)
             }
             _ => return None,
         };
@@ -431,11 +432,16 @@ enum OwnedPacket {
     ForSide(BrokerPacket),
 }
 
-fn strip(packet: &Packet<'_>, filter: &str, numbers: bool) -> Result<OwnedPacket, Malformed> {
-    let answer = |kind, ack: &Ack| OwnedPacket::ForSide(BrokerPacket::Ack { kind, ack: *ack });
+fn strip(
+    packet: &ControlPacket<'_>,
+    filter: &str,
+    numbers: bool,
+) -> Result<OwnedPacket, MalformedPacket> {
+    let answer =
+        |kind, ack: &PublishAck| OwnedPacket::ForSide(BrokerPacket::Ack { kind, ack: *ack });
     Ok(match packet {
-        Packet::ConnAck(ack) => OwnedPacket::ConnAck(*ack),
-        Packet::Publish(p) => OwnedPacket::ForSide(BrokerPacket::Publish {
+        ControlPacket::ConnAck(ack) => OwnedPacket::ConnAck(*ack),
+        ControlPacket::Publish(p) => OwnedPacket::ForSide(BrokerPacket::Publish {
             qos: p.qos,
             id: p.id,
             head: payload::read(p.payload).filter(|_| topic::matches(filter, p.topic)),
@@ -443,17 +449,20 @@ fn strip(packet: &Packet<'_>, filter: &str, numbers: bool) -> Result<OwnedPacket
             retained: p.retain,
             len: p.payload.len() as u32,
         }),
-        Packet::PubAck(ack) => answer(kind::PUBACK, ack),
-        Packet::PubRec(ack) => answer(kind::PUBREC, ack),
-        Packet::PubRel(ack) => answer(kind::PUBREL, ack),
-        Packet::PubComp(ack) => answer(kind::PUBCOMP, ack),
-        Packet::SubAck(ack) => {
+        ControlPacket::PubAck(ack) => answer(kind::PUBACK, ack),
+        ControlPacket::PubRec(ack) => answer(kind::PUBREC, ack),
+        ControlPacket::PubRel(ack) => answer(kind::PUBREL, ack),
+        ControlPacket::PubComp(ack) => answer(kind::PUBCOMP, ack),
+        ControlPacket::SubAck(ack) => {
             OwnedPacket::ForSide(BrokerPacket::SubAck { id: ack.id, code: ack.codes[0] })
         }
-        Packet::PingResp => OwnedPacket::PingResp,
-        Packet::Disconnect(d) => OwnedPacket::Disconnect(d.reason),
-        Packet::Connect(_) | Packet::Subscribe(_) | Packet::PingReq | Packet::Other(_) => {
-            return Err(Malformed("a packet that a broker does not send"));
+        ControlPacket::PingResp => OwnedPacket::PingResp,
+        ControlPacket::Disconnect(d) => OwnedPacket::Disconnect(d.reason),
+        ControlPacket::Connect(_)
+        | ControlPacket::Subscribe(_)
+        | ControlPacket::PingReq
+        | ControlPacket::Other(_) => {
+            return Err(MalformedPacket("a packet that a broker does not send"));
         }
     })
 }

@@ -40,7 +40,7 @@ pub use gaps::Gaps;
 pub use gatherer::Gatherer;
 pub use listener::Listener;
 
-use crate::wire::mqtt::{Malformed, Version, reason};
+use crate::wire::mqtt::{MalformedPacket, Version, reason};
 use espbench_model::sample::Link;
 use espbench_model::time::{Duration, Instant};
 
@@ -165,7 +165,7 @@ pub enum MqttFault {
         limit: u32,
     },
     /// The broker sent what the standard does not allow.
-    Malformed(Malformed),
+    Malformed(MalformedPacket),
     /// The broker sent a DISCONNECT (version 5).
     ServerDisconnect {
         /// Reason code.
@@ -225,7 +225,7 @@ impl core::fmt::Display for MqttFault {
             Self::TooLarge { packet, limit } => {
                 write!(f, "takes packets of up to {limit} bytes, and these have {packet}")
             }
-            Self::Malformed(Malformed(what)) => {
+            Self::Malformed(MalformedPacket(what)) => {
                 write!(f, "sent what MQTT does not allow: {what}")
             }
             Self::ServerDisconnect { code } => {

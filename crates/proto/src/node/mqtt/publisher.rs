@@ -3,7 +3,7 @@
 use super::connection::{BrokerPacket, ClientConnection};
 use super::tracker::MessageTracker;
 use super::{MqttFault, MqttSettings, payload};
-use crate::wire::mqtt::{Ack, Malformed, Packet, Publish, kind, reason};
+use crate::wire::mqtt::{ControlPacket, MalformedPacket, Publish, PublishAck, kind, reason};
 use espbench_model::time::Instant;
 
 /// A packet identifier in use: the one at index i of the window is i + 1.
@@ -163,7 +163,8 @@ impl<'a> Publisher<'a> {
                     self.answer(now, kind, ack, tracker);
                 }
                 BrokerPacket::SubAck { .. } | BrokerPacket::Publish { .. } => {
-                    let odd = Malformed("a message or SUBACK to a client that did not subscribe");
+                    let odd =
+                        MalformedPacket("a message or SUBACK to a client that did not subscribe");
                     self.connection.fail(MqttFault::Malformed(odd));
                 }
             }
@@ -208,7 +209,13 @@ impl<'a> Publisher<'a> {
         }
     }
 
-    fn answer(&mut self, now: Instant, what: u8, ack: Ack, tracker: &mut MessageTracker<'_>) {
+    fn answer(
+        &mut self,
+        now: Instant,
+        what: u8,
+        ack: PublishAck,
+        tracker: &mut MessageTracker<'_>,
+    ) {
         let qos = self.settings.qos;
         let Some(flight) = self.in_use(ack.id) else {
             // 4.3: an acknowledgement of something long done may come after a reconnection.
@@ -229,7 +236,7 @@ impl<'a> Publisher<'a> {
             }
             (kind::PUBREC, 2, InFlightState::Releasing) => {}
             _ => {
-                let odd = Malformed("an acknowledgement that does not fit the message");
+                let odd = MalformedPacket("an acknowledgement that does not fit the message");
                 self.connection.fail(MqttFault::Malformed(odd));
             }
         }
@@ -268,7 +275,7 @@ impl<'a> Publisher<'a> {
     fn poll_releases(&mut self, buf: &mut [u8], mut at: usize) -> usize {
         while self.releases.head != 0 {
             let id = self.releases.head;
-            let packet = Packet::PubRel(Ack { id, reason: 0 });
+            let packet = ControlPacket::PubRel(PublishAck { id, reason: 0 });
             let Ok(len) = packet.emit(self.settings.version, &mut buf[at..]) else { break };
             at += len;
             pop(self.flights, &mut self.releases);
@@ -336,7 +343,7 @@ impl<'a> Publisher<'a> {
             let flight = self.flights[usize::from(id) - 1];
             at += match flight.state {
                 InFlightState::Published => self.message(now, flight.seq, id, true, &mut buf[at..]),
-                InFlightState::Released => Packet::PubRel(Ack { id, reason: 0 })
+                InFlightState::Released => ControlPacket::PubRel(PublishAck { id, reason: 0 })
                     .emit(self.settings.version, &mut buf[at..])
                     .unwrap_or(0),
                 InFlightState::Releasing | InFlightState::Free => 0,

@@ -5,7 +5,7 @@ use super::gaps::{Gaps, SequenceOrder};
 use super::payload::PayloadHeader;
 use super::tracker::MessageTracker;
 use super::{MqttFault, MqttSettings};
-use crate::wire::mqtt::{Ack, Malformed, Subscribe, kind, reason};
+use crate::wire::mqtt::{MalformedPacket, PublishAck, Subscribe, kind, reason};
 use espbench_model::time::Instant;
 
 /// An acknowledgement to be sent.
@@ -143,7 +143,7 @@ impl<'a> Subscriber<'a> {
                 BrokerPacket::SubAck { id: SUBSCRIPTION, code } => self.subscribed(code),
                 // 3.8.4: it has the packet identifier of the SUBSCRIBE.
                 BrokerPacket::SubAck { .. } => {
-                    let odd = Malformed("a SUBACK to a SUBSCRIBE that was not sent");
+                    let odd = MalformedPacket("a SUBACK to a SUBSCRIBE that was not sent");
                     self.connection.fail(MqttFault::Malformed(odd));
                 }
                 BrokerPacket::Publish { qos: 2, id, .. } if self.is_seen(id) => {
@@ -166,7 +166,8 @@ impl<'a> Subscriber<'a> {
                     self.owe(ack.id, kind::PUBCOMP);
                 }
                 BrokerPacket::Ack { .. } => {
-                    let odd = Malformed("an acknowledgement to a client that did not publish");
+                    let odd =
+                        MalformedPacket("an acknowledgement to a client that did not publish");
                     self.connection.fail(MqttFault::Malformed(odd));
                 }
             }
@@ -214,7 +215,7 @@ impl<'a> Subscriber<'a> {
         }
         while self.waiting > 0 {
             let PendingAck { id, kind } = self.answers[self.first];
-            let Ok(len) = (Ack { id, reason: 0 }).emit(version, kind, &mut buf[at..]) else {
+            let Ok(len) = (PublishAck { id, reason: 0 }).emit(version, kind, &mut buf[at..]) else {
                 break;
             };
             at += len;
@@ -229,7 +230,7 @@ impl<'a> Subscriber<'a> {
 
     fn owe(&mut self, id: u16, kind: u8) {
         if self.waiting == self.answers.len() {
-            let odd = Malformed("more unacknowledged messages than this client has room for");
+            let odd = MalformedPacket("more unacknowledged messages than this client has room for");
             self.connection.fail(MqttFault::Malformed(odd));
             return;
         }

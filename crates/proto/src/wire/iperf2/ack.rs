@@ -1,6 +1,6 @@
 //! The TCP server's answer to an extended client header.
 
-use super::{Malformed, Stamp, put_words, word};
+use super::{MalformedHeader, Stamp, put_words, word};
 
 /// The type word of a client header's acknowledgement.
 const CLIENT_HEADER_ACK: u32 = 2;
@@ -18,14 +18,14 @@ pub struct AckTimes {
 
 /// The acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ack {
+pub struct HeaderAck {
     /// Major and minor version of the server, as in [`Extension`](super::Extension).
     pub version: (u32, u32),
     /// Where the client's header has a start time.
     pub times: Option<AckTimes>,
 }
 
-impl Ack {
+impl HeaderAck {
     /// Bytes on the wire without times.
     pub const LEN: usize = 28;
     /// Bytes with times.
@@ -40,11 +40,11 @@ impl Ack {
     /// Reads one, of either length.
     ///
     /// # Errors
-    /// [`Malformed`] where it is something else.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    /// [`MalformedHeader`] where it is something else.
+    pub fn parse(bytes: &[u8]) -> Result<Self, MalformedHeader> {
         let at = |offset| word(bytes, offset).unwrap_or_default();
         if bytes.len() < Self::LEN || at(0) != CLIENT_HEADER_ACK {
-            return Err(Malformed);
+            return Err(MalformedHeader);
         }
         let stamp = |offset| Stamp { seconds: at(offset), micros: at(offset + 4) };
         let timed = bytes.len() >= Self::LEN_TIMES && at(4) as usize == Self::LEN_TIMES;
@@ -77,31 +77,31 @@ mod tests {
 
     #[test]
     fn bytes_of_an_ack() {
-        let ack = Ack { version: (0x0002_0001, 0x0008_0003), times: None };
-        let mut out = [0xFF; Ack::LEN_TIMES];
+        let ack = HeaderAck { version: (0x0002_0001, 0x0008_0003), times: None };
+        let mut out = [0xFF; HeaderAck::LEN_TIMES];
         ack.emit(&mut out);
         let out = &out[..ack.buffer_len()];
         assert_eq!(
             out,
             [0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 0, 0, 2, 0, 1, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0]
         );
-        assert_eq!(Ack::parse(out), Ok(ack));
+        assert_eq!(HeaderAck::parse(out), Ok(ack));
         assert_eq!(ack.release(), (2, 1, 8));
-        assert_eq!(Ack::parse(&out[..27]), Err(Malformed));
-        assert_eq!(Ack::parse(&[9; 28]), Err(Malformed));
+        assert_eq!(HeaderAck::parse(&out[..27]), Err(MalformedHeader));
+        assert_eq!(HeaderAck::parse(&[9; 28]), Err(MalformedHeader));
     }
 
     #[test]
     fn bytes_of_an_ack_with_times() {
         let stamp = |seconds| Stamp { seconds, micros: seconds + 1 };
         let times = AckTimes { sent: stamp(1), accepted: stamp(3), answered: stamp(5) };
-        let ack = Ack { version: (0x0002_0001, 0x0008_0003), times: Some(times) };
-        let mut out = [0xFF; Ack::LEN_TIMES];
+        let ack = HeaderAck { version: (0x0002_0001, 0x0008_0003), times: Some(times) };
+        let mut out = [0xFF; HeaderAck::LEN_TIMES];
         ack.emit(&mut out);
         assert_eq!(out[..8], [0, 0, 0, 2, 0, 0, 0, 52]);
         assert_eq!(out[28..40], [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3]);
         assert_eq!(out[40..], [0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6]);
-        assert_eq!(Ack::parse(&out), Ok(ack));
-        assert_eq!(Ack::parse(&out[..51]).map(|ack| ack.times), Ok(None));
+        assert_eq!(HeaderAck::parse(&out), Ok(ack));
+        assert_eq!(HeaderAck::parse(&out[..51]).map(|ack| ack.times), Ok(None));
     }
 }

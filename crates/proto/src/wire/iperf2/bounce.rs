@@ -1,7 +1,7 @@
 //! Requests and replies of `--bounceback` (`bounceback_hdr` of `payloads.h`): the reply is the
 //! request with the server's times in it.
 
-use super::{Malformed, Stamp, flags, half, put_words, word};
+use super::{MalformedHeader, Stamp, flags, half, put_words, word};
 
 mod field {
     pub(super) const SIZE: usize = 4;
@@ -59,11 +59,11 @@ impl Bounce {
     /// Reads a header.
     ///
     /// # Errors
-    /// [`Malformed`] where it is cut short, is none, or names a size that iperf 2.1.8 refuses.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    /// [`MalformedHeader`] where it is cut short, is none, or names a size that iperf 2.1.8 refuses.
+    pub fn parse(bytes: &[u8]) -> Result<Self, MalformedHeader> {
         let bits = word(bytes, 0).unwrap_or_default();
         if bytes.len() < field::END || bits & flags::BOUNCEBACK == 0 {
-            return Err(Malformed);
+            return Err(MalformedHeader);
         }
         let at = |offset| word(bytes, offset).unwrap_or_default();
         let stamp = |offset| Stamp { seconds: at(offset), micros: at(offset + 4) };
@@ -77,7 +77,7 @@ impl Bounce {
             replied: stamp(field::REPLIED),
             hold: at(field::HOLD),
         };
-        if bounce.size < BOUNCE_SMALLEST { Err(Malformed) } else { Ok(bounce) }
+        if bounce.size < BOUNCE_SMALLEST { Err(MalformedHeader) } else { Ok(bounce) }
     }
 
     /// Writes a header into the first [`BOUNCE_HEADER`] bytes, or as much of it as fits.
@@ -152,10 +152,10 @@ mod tests {
     fn what_is_none_or_too_small_is_refused() {
         let mut out = [0; 60];
         REQUEST.emit(&mut out);
-        assert_eq!(Bounce::parse(&out[..59]), Err(Malformed));
+        assert_eq!(Bounce::parse(&out[..59]), Err(MalformedHeader));
         Bounce { size: 63, ..REQUEST }.emit(&mut out);
-        assert_eq!(Bounce::parse(&out), Err(Malformed));
-        assert_eq!(Bounce::parse(&[b'0'; 100]), Err(Malformed), "iperf's pattern");
+        assert_eq!(Bounce::parse(&out), Err(MalformedHeader));
+        assert_eq!(Bounce::parse(&[b'0'; 100]), Err(MalformedHeader), "iperf's pattern");
     }
 
     proptest::proptest! {

@@ -1,7 +1,7 @@
 //! The head of each write of a TCP stream with `--trip-times`: how long the burst is, and when it
 //! was written (`TCP_burst_payload` of `payloads.h`).
 
-use super::{Malformed, Stamp, put_words, word};
+use super::{MalformedHeader, Stamp, put_words, word};
 
 mod field {
     pub(super) const SECONDS: usize = 20;
@@ -33,10 +33,10 @@ impl Burst {
     /// Reads a head.
     ///
     /// # Errors
-    /// [`Malformed`] where it is cut short, or its size is less than the head's own.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    /// [`MalformedHeader`] where it is cut short, or its size is less than the head's own.
+    pub fn parse(bytes: &[u8]) -> Result<Self, MalformedHeader> {
         if bytes.len() < field::END {
-            return Err(Malformed);
+            return Err(MalformedHeader);
         }
         let at = |offset| word(bytes, offset).unwrap_or_default();
         let burst = Self {
@@ -46,7 +46,7 @@ impl Burst {
             start: Stamp { seconds: at(12), micros: at(16) },
             written: Stamp { seconds: at(field::SECONDS), micros: at(field::MICROS) },
         };
-        if (burst.size as usize) < field::END { Err(Malformed) } else { Ok(burst) }
+        if (burst.size as usize) < field::END { Err(MalformedHeader) } else { Ok(burst) }
     }
 
     /// Writes a head into the first [`BURST_HEADER`] bytes, or as much of it as fits.
@@ -113,9 +113,9 @@ mod tests {
     fn a_size_below_the_head_is_none() {
         let mut out = [0; BURST_HEADER];
         Burst { size: 91, ..FIRST }.emit(&mut out);
-        assert_eq!(Burst::parse(&out), Err(Malformed));
+        assert_eq!(Burst::parse(&out), Err(MalformedHeader));
         FIRST.emit(&mut out);
-        assert_eq!(Burst::parse(&out[..91]), Err(Malformed));
+        assert_eq!(Burst::parse(&out[..91]), Err(MalformedHeader));
     }
 
     proptest::proptest! {

@@ -2,8 +2,8 @@
 //! datagram.
 
 use super::{
-    CLIENT_HEADER_MAX, CLIENT_HEADER_START, CLIENT_HEADER_V1, DATAGRAM_HEADER, Malformed, Stamp,
-    flags, half, put_words, upper, word,
+    CLIENT_HEADER_MAX, CLIENT_HEADER_START, CLIENT_HEADER_V1, DATAGRAM_HEADER, MalformedHeader,
+    Stamp, flags, half, put_words, upper, word,
 };
 
 mod field {
@@ -91,7 +91,7 @@ pub struct Extension {
 
 /// The kind of test that the header asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum TestMode {
     /// The client sends.
     Forward,
     /// `-R`.
@@ -132,8 +132,8 @@ impl ClientHeader {
     /// plain payload follows.
     ///
     /// # Errors
-    /// [`Malformed`] where the length makes no sense.
-    pub fn length_of(bits: u32) -> Result<usize, Malformed> {
+    /// [`MalformedHeader`] where the length makes no sense.
+    pub fn length_of(bits: u32) -> Result<usize, MalformedHeader> {
         if bits & flags::BOUNCEBACK != 0 {
             return Ok(4);
         }
@@ -148,21 +148,21 @@ impl ClientHeader {
             CLIENT_HEADER_V1
         };
         let allowed = CLIENT_HEADER_V1..=CLIENT_HEADER_MAX;
-        if allowed.contains(&length) { Ok(length) } else { Err(Malformed) }
+        if allowed.contains(&length) { Ok(length) } else { Err(MalformedHeader) }
     }
 
     /// Reads a header; `None` where the flags say that there is none (plain payload, ESP-IDF).
     ///
     /// # Errors
-    /// [`Malformed`] where it ends early.
-    pub fn parse(bytes: &[u8], carrier: Carrier) -> Result<Option<Self>, Malformed> {
+    /// [`MalformedHeader`] where it ends early.
+    pub fn parse(bytes: &[u8], carrier: Carrier) -> Result<Option<Self>, MalformedHeader> {
         let Some(bits) = word(bytes, field::FLAGS) else { return Ok(None) };
         if Self::length_of(bits)? == 0 {
             return Ok(None);
         }
         let at = |offset| word(bytes, offset).unwrap_or_default();
         if bits & flags::BOUNCEBACK == 0 && bytes.len() < CLIENT_HEADER_V1 {
-            return Err(Malformed);
+            return Err(MalformedHeader);
         }
         let amount = at(field::AMOUNT).cast_signed();
         let extended = bits & flags::EXTEND != 0 && bits & flags::BOUNCEBACK == 0;
@@ -209,18 +209,18 @@ impl ClientHeader {
 
     /// Returns the kind of test that the header asks for.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> TestMode {
         let upper = self.extension.map_or(0, |e| e.upper);
         if self.flags & flags::BOUNCEBACK != 0 {
-            Mode::Bounceback
+            TestMode::Bounceback
         } else if self.flags & flags::VERSION2 != 0 && upper & upper::FULL_DUPLEX != 0 {
-            Mode::FullDuplex
+            TestMode::FullDuplex
         } else if self.flags & flags::VERSION2 != 0 && upper & upper::REVERSE != 0 {
-            Mode::Reverse
+            TestMode::Reverse
         } else if self.flags & flags::VERSION1 != 0 && self.flags & flags::VERSION2 == 0 {
-            if self.flags & flags::RUN_NOW != 0 { Mode::Dual } else { Mode::Tradeoff }
+            if self.flags & flags::RUN_NOW != 0 { TestMode::Dual } else { TestMode::Tradeoff }
         } else {
-            Mode::Forward
+            TestMode::Forward
         }
     }
 
@@ -238,7 +238,7 @@ impl ClientHeader {
             return None;
         }
         let asked = self.extension.map_or(0, |e| e.upper);
-        let sends_back = self.mode() != Mode::Forward;
+        let sends_back = self.mode() != TestMode::Forward;
         let has = |bit: u16| asked & bit != 0;
         if self.flags & flags::KEY_CHECK != 0 {
             Some("--permit-key")
@@ -257,7 +257,7 @@ impl ClientHeader {
         }
     }
 
-    /// Tells whether a TCP server answers with an [`Ack`](super::Ack): extended and not version 2,
+    /// Tells whether a TCP server answers with a [`HeaderAck`](super::HeaderAck): extended and not version 2,
     /// or asked for (`Listener::apply_client_settings_tcp`).
     #[must_use]
     pub const fn wants_ack(&self) -> bool {
@@ -368,7 +368,7 @@ mod tests {
         PLAIN.emit(&mut out, STREAM);
         assert_eq!(out, CAPTURED);
         let read = ClientHeader::parse(&CAPTURED, STREAM).unwrap().unwrap();
-        assert_eq!(read.mode(), Mode::Forward);
+        assert_eq!(read.mode(), TestMode::Forward);
         assert!(read.wants_ack());
         assert_eq!(read.extension, PLAIN.extension);
         assert_eq!(read.amount, PLAIN.amount);
@@ -381,11 +381,11 @@ mod tests {
             extension: Some(Extension { upper, ..PLAIN.extension.unwrap() }),
             ..PLAIN
         };
-        assert_eq!(with(flags::VERSION2, upper::REVERSE).mode(), Mode::Reverse);
+        assert_eq!(with(flags::VERSION2, upper::REVERSE).mode(), TestMode::Reverse);
         assert!(!with(flags::VERSION2 | flags::EXTEND, upper::REVERSE).wants_ack());
-        assert_eq!(with(flags::VERSION2, upper::FULL_DUPLEX).mode(), Mode::FullDuplex);
-        assert_eq!(with(flags::VERSION1, 0).mode(), Mode::Tradeoff);
-        assert_eq!(with(flags::VERSION1 | flags::RUN_NOW, 0).mode(), Mode::Dual);
+        assert_eq!(with(flags::VERSION2, upper::FULL_DUPLEX).mode(), TestMode::FullDuplex);
+        assert_eq!(with(flags::VERSION1, 0).mode(), TestMode::Tradeoff);
+        assert_eq!(with(flags::VERSION1 | flags::RUN_NOW, 0).mode(), TestMode::Dual);
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(ClientHeader::parse(b"0123456789", STREAM), Ok(None));
         assert_eq!(ClientHeader::parse(&[0; 100], STREAM), Ok(None), "ESP-IDF");
         assert_eq!(ClientHeader::parse(&[], STREAM), Ok(None));
-        assert_eq!(ClientHeader::parse(&CAPTURED[..20], STREAM), Err(Malformed));
+        assert_eq!(ClientHeader::parse(&CAPTURED[..20], STREAM), Err(MalformedHeader));
     }
 
     #[test]

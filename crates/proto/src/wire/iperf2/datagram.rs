@@ -1,6 +1,6 @@
 //! The header of every UDP datagram: its number and when it was sent.
 
-use super::{DATAGRAM_HEADER, Malformed, TRIP_TIMES_LENGTH, flags, word};
+use super::{DATAGRAM_HEADER, MalformedHeader, TRIP_TIMES_LENGTH, flags, word};
 
 mod field {
     pub(super) const ID: usize = 0;
@@ -61,9 +61,9 @@ impl<'a> Datagram<'a> {
     /// Checks the length.
     ///
     /// # Errors
-    /// [`Malformed`] under four bytes.
-    pub const fn new(bytes: &'a [u8]) -> Result<Self, Malformed> {
-        if bytes.len() < 4 { Err(Malformed) } else { Ok(Self(bytes)) }
+    /// [`MalformedHeader`] under four bytes.
+    pub const fn new(bytes: &'a [u8]) -> Result<Self, MalformedHeader> {
+        if bytes.len() < 4 { Err(MalformedHeader) } else { Ok(Self(bytes)) }
     }
 
     /// Returns the number. It is negative in the last datagram of a flow.
@@ -146,6 +146,6 @@ mod tests {
         let view = Datagram::new(&[0, 0, 0, 7]).unwrap();
         assert_eq!((view.id(Width::Told), view.id(Width::Wide)), (7, 7));
         assert!(view.stamp().is_zero() && view.body().is_empty());
-        assert_eq!(Datagram::new(&[1, 2, 3]).unwrap_err(), Malformed);
+        assert_eq!(Datagram::new(&[1, 2, 3]).unwrap_err(), MalformedHeader);
     }
 }

@@ -29,7 +29,7 @@ pub fn client_greeting(bytes: &[u8]) -> Option<Iperf3> {
 }
 
 /// Tells whether the first bytes that a TCP server sends are an iperf3 server's. (iperf 2 begins
-/// with a zero byte, see [`Ack`](super::Ack).)
+/// with a zero byte, see [`HeaderAck`](super::HeaderAck).)
 #[must_use]
 pub fn server_greeting(bytes: &[u8]) -> Option<Iperf3> {
     match bytes {

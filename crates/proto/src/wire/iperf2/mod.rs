@@ -28,10 +28,10 @@ mod iperf3;
 mod report;
 pub mod tos;
 
-pub use ack::{Ack, AckTimes};
+pub use ack::{AckTimes, HeaderAck};
 pub use bounce::{BOUNCE_HEADER, BOUNCE_LENGTH, BOUNCE_SMALLEST, Bounce, bounce_flags};
 pub use burst::{BURST_HEADER, Burst};
-pub use client::{Amount, Carrier, ClientHeader, Extension, Mode, Start};
+pub use client::{Amount, Carrier, ClientHeader, Extension, Start, TestMode};
 pub use datagram::{Datagram, Stamp, Width};
 pub use iperf3::{Iperf3, client_greeting, server_greeting};
 pub use report::ServerReport;
@@ -75,7 +75,7 @@ pub mod flags {
     pub const SEQNO_64: u32 = 0x0800_0000;
     /// The extension asks for a reverse or full duplex test.
     pub const VERSION2: u32 = 0x0400_0000;
-    /// The client waits for an [`Ack`](super::Ack).
+    /// The client waits for a [`HeaderAck`](super::HeaderAck).
     pub const PEER_DETECT: u32 = 0x0200_0000;
     /// A request and response test, which is another protocol.
     pub const BOUNCEBACK: u32 = 0x0080_0000;
@@ -113,7 +113,7 @@ pub mod upper {
 
 /// The bytes are not what they were taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed;
+pub struct MalformedHeader;
 
 /// Returns the big-endian word at `at`; `None` where the bytes end before.
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! The UDP server's closing report.
 
-use super::{DATAGRAM_HEADER, Datagram, Malformed, REPORT, Stamp, flags, put_words, word};
+use super::{DATAGRAM_HEADER, Datagram, MalformedHeader, REPORT, Stamp, flags, put_words, word};
 use espbench_model::sample::Spread;
 use espbench_model::time::Duration;
 
@@ -45,13 +45,13 @@ impl ServerReport {
     /// Reads a whole datagram.
     ///
     /// # Errors
-    /// [`Malformed`] where it is too short or not marked as a report.
-    pub fn parse(datagram: &[u8]) -> Result<Self, Malformed> {
-        let body = datagram.get(DATAGRAM_HEADER..).ok_or(Malformed)?;
+    /// [`MalformedHeader`] where it is too short or not marked as a report.
+    pub fn parse(datagram: &[u8]) -> Result<Self, MalformedHeader> {
+        let body = datagram.get(DATAGRAM_HEADER..).ok_or(MalformedHeader)?;
         let at = |offset| word(body, offset).unwrap_or_default();
         let bits = at(field::FLAGS);
         if body.len() < field::V1_END || bits & flags::VERSION1 == 0 {
-            return Err(Malformed);
+            return Err(MalformedHeader);
         }
         let full = body.len() >= field::END;
         let wide = |low: usize, nth: usize| {
@@ -218,14 +218,14 @@ mod tests {
         REPORTED.emit(&mut out);
         let read = ServerReport::parse(&out[..56]).unwrap();
         assert_eq!((read.datagrams, read.lost), (0x10, 3));
-        assert_eq!(ServerReport::parse(&out[..55]), Err(Malformed));
+        assert_eq!(ServerReport::parse(&out[..55]), Err(MalformedHeader));
     }
 
     #[test]
     fn payload_is_not_a_report() {
         let pattern: [u8; 128] = core::array::from_fn(|i| b'0' + (i % 10) as u8);
-        assert_eq!(ServerReport::parse(&pattern), Err(Malformed));
-        assert_eq!(ServerReport::parse(&[]), Err(Malformed));
+        assert_eq!(ServerReport::parse(&pattern), Err(MalformedHeader));
+        assert_eq!(ServerReport::parse(&[]), Err(MalformedHeader));
     }
 
     proptest::proptest! {

@@ -1,6 +1,6 @@
 //! The data types of section 1.5: integers, strings, binary data, variable byte integers.
 
-use super::{Malformed, NoRoom};
+use super::{MalformedPacket, NoRoom};
 
 /// The largest remaining length: four bytes of seven bits (2.2.3, 5: 1.5.5).
 pub const MAX_REMAINING: usize = 268_435_455;
@@ -10,7 +10,7 @@ pub const MAX_REMAINING: usize = 268_435_455;
 ///
 /// # Errors
 /// Longer than four bytes.
-pub fn varint(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
+pub fn varint(bytes: &[u8]) -> Result<Option<(usize, usize)>, MalformedPacket> {
     let mut value = 0;
     for (at, byte) in bytes.iter().take(4).enumerate() {
         value |= usize::from(byte & 0x7f) << (7 * at);
@@ -18,7 +18,11 @@ pub fn varint(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
             return Ok(Some((value, at + 1)));
         }
     }
-    if bytes.len() < 4 { Ok(None) } else { Err(Malformed("a length of more than four bytes")) }
+    if bytes.len() < 4 {
+        Ok(None)
+    } else {
+        Err(MalformedPacket("a length of more than four bytes"))
+    }
 }
 
 /// Takes fields from the front of a packet's body.
@@ -30,9 +34,11 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Fewer are left; so for every method here.
-    pub fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
-        let (head, rest) =
-            self.0.split_at_checked(len).ok_or(Malformed("it ends in the middle of a field"))?;
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8], MalformedPacket> {
+        let (head, rest) = self
+            .0
+            .split_at_checked(len)
+            .ok_or(MalformedPacket("it ends in the middle of a field"))?;
         self.0 = rest;
         Ok(head)
     }
@@ -41,7 +47,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub fn u8(&mut self) -> Result<u8, Malformed> {
+    pub fn u8(&mut self) -> Result<u8, MalformedPacket> {
         Ok(self.take(1)?[0])
     }
 
@@ -49,7 +55,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub fn u16(&mut self) -> Result<u16, Malformed> {
+    pub fn u16(&mut self) -> Result<u16, MalformedPacket> {
         let b = self.take(2)?;
         Ok(u16::from_be_bytes([b[0], b[1]]))
     }
@@ -58,7 +64,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub fn u32(&mut self) -> Result<u32, Malformed> {
+    pub fn u32(&mut self) -> Result<u32, MalformedPacket> {
         let b = self.take(4)?;
         Ok(u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
     }
@@ -67,7 +73,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub fn binary(&mut self) -> Result<&'a [u8], Malformed> {
+    pub fn binary(&mut self) -> Result<&'a [u8], MalformedPacket> {
         let len = self.u16()?;
         self.take(len.into())
     }
@@ -76,19 +82,20 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`take`](Self::take), and bytes that are not such a string.
-    pub fn string(&mut self) -> Result<&'a str, Malformed> {
+    pub fn string(&mut self) -> Result<&'a str, MalformedPacket> {
         let bytes = self.binary()?;
-        let text = core::str::from_utf8(bytes).map_err(|_| Malformed("a string is not UTF-8"))?;
-        if bytes.contains(&0) { Err(Malformed("a string holds U+0000")) } else { Ok(text) }
+        let text =
+            core::str::from_utf8(bytes).map_err(|_| MalformedPacket("a string is not UTF-8"))?;
+        if bytes.contains(&0) { Err(MalformedPacket("a string holds U+0000")) } else { Ok(text) }
     }
 
     /// Reads a packet identifier, which is never 0 (2.3.1, 5: 2.2.1).
     ///
     /// # Errors
     /// As [`take`](Self::take), and 0.
-    pub fn packet_id(&mut self) -> Result<u16, Malformed> {
+    pub fn packet_id(&mut self) -> Result<u16, MalformedPacket> {
         match self.u16()? {
-            0 => Err(Malformed("packet identifier 0")),
+            0 => Err(MalformedPacket("packet identifier 0")),
             id => Ok(id),
         }
     }
@@ -97,8 +104,9 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`take`](Self::take), and one of more than four bytes.
-    pub fn varint(&mut self) -> Result<usize, Malformed> {
-        let (value, len) = varint(self.0)?.ok_or(Malformed("it ends in the middle of a length"))?;
+    pub fn varint(&mut self) -> Result<usize, MalformedPacket> {
+        let (value, len) =
+            varint(self.0)?.ok_or(MalformedPacket("it ends in the middle of a length"))?;
         self.take(len)?;
         Ok(value)
     }
@@ -107,8 +115,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Bytes are left.
-    pub const fn end(self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed("bytes after its end")) }
+    pub const fn end(self) -> Result<(), MalformedPacket> {
+        if self.0.is_empty() { Ok(()) } else { Err(MalformedPacket("bytes after its end")) }
     }
 }
 

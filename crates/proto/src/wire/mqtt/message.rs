@@ -2,7 +2,7 @@
 //! SUBACK.
 
 use super::bytes::{Reader, Writer};
-use super::{Frame, Malformed, NoRoom, Version, kind, property};
+use super::{MalformedPacket, NoRoom, RawPacket, Version, kind, property};
 
 /// PUBLISH (3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +26,16 @@ impl<'a> Publish<'a> {
     ///
     /// # Errors
     /// QoS 3, a topic with wildcards, or a field that is cut off.
-    pub fn parse(version: Version, frame: &Frame<'a>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'a>) -> Result<Self, MalformedPacket> {
         let flags = frame.flags();
         let qos = flags >> 1 & 3;
         let mut body = Reader(frame.body);
         let topic = body.string()?;
         if qos == 3 {
-            return Err(Malformed("QoS 3"));
+            return Err(MalformedPacket("QoS 3"));
         }
         if topic.contains(['#', '+']) {
-            return Err(Malformed("a topic name with a wildcard"));
+            return Err(MalformedPacket("a topic name with a wildcard"));
         }
         let id = if qos > 0 { body.packet_id()? } else { 0 };
         if version == Version::V5 {
@@ -81,19 +81,19 @@ impl<'a> Publish<'a> {
 
 /// PUBACK, PUBREC, PUBREL and PUBCOMP (3.4 to 3.7), which have the same body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
+pub struct PublishAck {
     /// Packet identifier.
     pub id: u16,
     /// Reason code; 0 (success) in version 3.1.1, which has none.
     pub reason: u8,
 }
 
-impl Ack {
+impl PublishAck {
     /// Parses the packet of `frame`.
     ///
     /// # Errors
     /// A body that is cut off or too long.
-    pub fn parse(version: Version, frame: &Frame<'_>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'_>) -> Result<Self, MalformedPacket> {
         let mut body = Reader(frame.body);
         let id = body.packet_id()?;
         // Reason code and properties may be left out (5: 3.4.2.1).
@@ -153,20 +153,20 @@ impl<'a> Subscribe<'a> {
     ///
     /// # Errors
     /// No filter, QoS 3, or a field that is cut off.
-    pub fn parse(version: Version, frame: &Frame<'a>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'a>) -> Result<Self, MalformedPacket> {
         let mut body = Reader(frame.body);
         let id = body.packet_id()?;
         if version == Version::V5 {
             property::skip(&mut body)?;
         }
         if body.0.is_empty() {
-            return Err(Malformed("a subscription without a topic filter"));
+            return Err(MalformedPacket("a subscription without a topic filter"));
         }
         let filters = Filters(body.0);
         while !body.0.is_empty() {
             body.string()?;
             if body.u8()? & 3 == 3 {
-                return Err(Malformed("QoS 3"));
+                return Err(MalformedPacket("QoS 3"));
             }
         }
         Ok(Self { id, filters })
@@ -209,14 +209,14 @@ impl<'a> SubAck<'a> {
     ///
     /// # Errors
     /// No code, or a field that is cut off.
-    pub fn parse(version: Version, frame: &Frame<'a>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'a>) -> Result<Self, MalformedPacket> {
         let mut body = Reader(frame.body);
         let id = body.packet_id()?;
         if version == Version::V5 {
             property::skip(&mut body)?;
         }
         if body.0.is_empty() {
-            return Err(Malformed("a SUBACK without a code"));
+            return Err(MalformedPacket("a SUBACK without a code"));
         }
         Ok(Self { id, codes: body.0 })
     }

@@ -5,8 +5,8 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`stream`] | cuts a byte stream, fed in any chunks, into [`Frame`]s |
-//! | [`packet`] | [`Packet`]: one frame parsed, and emitted again |
+//! | [`stream`] | cuts a byte stream, fed in any chunks, into [`RawPacket`]s |
+//! | [`packet`] | [`ControlPacket`]: one frame parsed, and emitted again |
 //! | [`session`] | the packets that open and close a connection |
 //! | [`message`] | the packets that carry and acknowledge messages |
 //! | [`property`] | the property list of version 5 |
@@ -17,7 +17,7 @@
 //!
 //! # Panics
 //!
-//! Nothing here panics, whatever the bytes: parsing answers [`Malformed`], emitting [`NoRoom`].
+//! Nothing here panics, whatever the bytes: parsing answers [`MalformedPacket`], emitting [`NoRoom`].
 
 pub mod bytes;
 pub mod message;
@@ -32,14 +32,14 @@ mod tests;
 pub mod topic;
 
 pub use espbench_model::workload::MqttVersion as Version;
-pub use message::{Ack, Filters, Publish, SubAck, Subscribe};
-pub use packet::Packet;
+pub use message::{Filters, Publish, PublishAck, SubAck, Subscribe};
+pub use packet::ControlPacket;
 pub use session::{ConnAck, Connect, Disconnect};
-pub use stream::{Frame, Splitter};
+pub use stream::{RawPacket, Splitter};
 
 /// The bytes are not what the standard allows. The text says what is wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed(pub &'static str);
+pub struct MalformedPacket(pub &'static str);
 
 /// The buffer is too small for the packet, or the packet too large for the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

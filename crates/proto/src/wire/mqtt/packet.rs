@@ -1,13 +1,13 @@
 //! One packet, of whichever type.
 
 use super::bytes::Writer;
-use super::message::{Ack, Publish, SubAck, Subscribe};
+use super::message::{Publish, PublishAck, SubAck, Subscribe};
 use super::session::{ConnAck, Connect, Disconnect};
-use super::{Frame, Malformed, NoRoom, Version, kind};
+use super::{MalformedPacket, NoRoom, RawPacket, Version, kind};
 
 /// A control packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packet<'a> {
+pub enum ControlPacket<'a> {
     /// Client asks to connect.
     Connect(Connect<'a>),
     /// Broker answers.
@@ -15,13 +15,13 @@ pub enum Packet<'a> {
     /// A message.
     Publish(Publish<'a>),
     /// Acknowledgement of a QoS 1 message.
-    PubAck(Ack),
+    PubAck(PublishAck),
     /// QoS 2, first answer.
-    PubRec(Ack),
+    PubRec(PublishAck),
     /// QoS 2, release.
-    PubRel(Ack),
+    PubRel(PublishAck),
     /// QoS 2, complete.
-    PubComp(Ack),
+    PubComp(PublishAck),
     /// Client subscribes.
     Subscribe(Subscribe<'a>),
     /// Broker answers.
@@ -36,12 +36,12 @@ pub enum Packet<'a> {
     Other(u8),
 }
 
-impl<'a> Packet<'a> {
+impl<'a> ControlPacket<'a> {
     /// Parses the packet of `frame`. A CONNECT carries its own version.
     ///
     /// # Errors
     /// Flags or a body that the standard does not allow for its type.
-    pub fn parse(version: Version, frame: &Frame<'a>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'a>) -> Result<Self, MalformedPacket> {
         let reserved = match frame.kind() {
             kind::PUBLISH => frame.flags(),
             // 2.2.2, 5: 2.1.3; UNSUBSCRIBE (10) has them too.
@@ -49,23 +49,23 @@ impl<'a> Packet<'a> {
             _ => 0,
         };
         if frame.flags() != reserved {
-            return Err(Malformed("reserved flags are set"));
+            return Err(MalformedPacket("reserved flags are set"));
         }
         Ok(match frame.kind() {
             kind::CONNECT => Self::Connect(Connect::parse(frame)?),
             kind::CONNACK => Self::ConnAck(ConnAck::parse(version, frame)?),
             kind::PUBLISH => Self::Publish(Publish::parse(version, frame)?),
-            kind::PUBACK => Self::PubAck(Ack::parse(version, frame)?),
-            kind::PUBREC => Self::PubRec(Ack::parse(version, frame)?),
-            kind::PUBREL => Self::PubRel(Ack::parse(version, frame)?),
-            kind::PUBCOMP => Self::PubComp(Ack::parse(version, frame)?),
+            kind::PUBACK => Self::PubAck(PublishAck::parse(version, frame)?),
+            kind::PUBREC => Self::PubRec(PublishAck::parse(version, frame)?),
+            kind::PUBREL => Self::PubRel(PublishAck::parse(version, frame)?),
+            kind::PUBCOMP => Self::PubComp(PublishAck::parse(version, frame)?),
             kind::SUBSCRIBE => Self::Subscribe(Subscribe::parse(version, frame)?),
             kind::SUBACK => Self::SubAck(SubAck::parse(version, frame)?),
             kind::PINGREQ => empty(frame, Self::PingReq)?,
             kind::PINGRESP => empty(frame, Self::PingResp)?,
             kind::DISCONNECT => Self::Disconnect(Disconnect::parse(version, frame)?),
-            0 => return Err(Malformed("packet type 0")),
-            15 if version == Version::V311 => return Err(Malformed("packet type 15")),
+            0 => return Err(MalformedPacket("packet type 0")),
+            15 if version == Version::V311 => return Err(MalformedPacket("packet type 15")),
             other => Self::Other(other),
         })
     }
@@ -97,6 +97,9 @@ impl<'a> Packet<'a> {
     }
 }
 
-fn empty<'a>(frame: &Frame<'_>, packet: Packet<'a>) -> Result<Packet<'a>, Malformed> {
-    if frame.body.is_empty() { Ok(packet) } else { Err(Malformed("a ping with a body")) }
+fn empty<'a>(
+    frame: &RawPacket<'_>,
+    packet: ControlPacket<'a>,
+) -> Result<ControlPacket<'a>, MalformedPacket> {
+    if frame.body.is_empty() { Ok(packet) } else { Err(MalformedPacket("a ping with a body")) }
 }

@@ -1,6 +1,6 @@
 //! Properties: what version 5 adds to most packets (5: 2.2.2).
 
-use super::Malformed;
+use super::MalformedPacket;
 use super::bytes::Reader;
 
 /// Identifiers of the properties that espbench reads or writes (5: table 2-4).
@@ -21,7 +21,7 @@ pub mod id {
 
 /// One property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum PropertyValue<'a> {
     /// A number: byte, two or four bytes, or variable byte integer.
     Number(u32),
     /// A string or binary data.
@@ -36,8 +36,8 @@ pub enum Value<'a> {
 /// An unknown identifier, or a list that is cut off.
 pub fn read<'a>(
     reader: &mut Reader<'a>,
-    mut each: impl FnMut(u8, Value<'a>) -> Result<(), Malformed>,
-) -> Result<(), Malformed> {
+    mut each: impl FnMut(u8, PropertyValue<'a>) -> Result<(), MalformedPacket>,
+) -> Result<(), MalformedPacket> {
     let len = reader.varint()?;
     let mut list = Reader(reader.take(len)?);
     while !list.0.is_empty() {
@@ -51,7 +51,7 @@ pub fn read<'a>(
 ///
 /// # Errors
 /// An unknown identifier, or a property that is cut off.
-pub fn next<'a>(list: &mut Reader<'a>) -> Result<(u8, Value<'a>), Malformed> {
+pub fn next<'a>(list: &mut Reader<'a>) -> Result<(u8, PropertyValue<'a>), MalformedPacket> {
     // Identifiers are variable byte integers, of which only one-byte ones are assigned.
     let id = list.u8()?;
     Ok((id, value(id, list)?))
@@ -61,20 +61,24 @@ pub fn next<'a>(list: &mut Reader<'a>) -> Result<(u8, Value<'a>), Malformed> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn skip(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+pub fn skip(reader: &mut Reader<'_>) -> Result<(), MalformedPacket> {
     read(reader, |_, _| Ok(()))
 }
 
 /// Reads a value by the types of table 2-4.
-fn value<'a>(id: u8, list: &mut Reader<'a>) -> Result<Value<'a>, Malformed> {
+fn value<'a>(id: u8, list: &mut Reader<'a>) -> Result<PropertyValue<'a>, MalformedPacket> {
     Ok(match id {
-        0x01 | 0x17 | 0x19 | 0x24 | 0x25 | 0x28 | 0x29 | 0x2a => Value::Number(list.u8()?.into()),
-        0x13 | 0x21 | 0x22 | 0x23 => Value::Number(list.u16()?.into()),
-        0x02 | 0x11 | 0x18 | 0x27 => Value::Number(list.u32()?),
-        0x0b => Value::Number(list.varint()? as u32),
-        0x03 | 0x08 | 0x12 | 0x15 | 0x1a | 0x1c | 0x1f => Value::Data(list.string()?.as_bytes()),
-        0x09 | 0x16 => Value::Data(list.binary()?),
-        0x26 => Value::Pair(list.string()?, list.string()?),
-        _ => return Err(Malformed("an unknown property")),
+        0x01 | 0x17 | 0x19 | 0x24 | 0x25 | 0x28 | 0x29 | 0x2a => {
+            PropertyValue::Number(list.u8()?.into())
+        }
+        0x13 | 0x21 | 0x22 | 0x23 => PropertyValue::Number(list.u16()?.into()),
+        0x02 | 0x11 | 0x18 | 0x27 => PropertyValue::Number(list.u32()?),
+        0x0b => PropertyValue::Number(list.varint()? as u32),
+        0x03 | 0x08 | 0x12 | 0x15 | 0x1a | 0x1c | 0x1f => {
+            PropertyValue::Data(list.string()?.as_bytes())
+        }
+        0x09 | 0x16 => PropertyValue::Data(list.binary()?),
+        0x26 => PropertyValue::Pair(list.string()?, list.string()?),
+        _ => return Err(MalformedPacket("an unknown property")),
     })
 }

@@ -1,8 +1,8 @@
 //! The packets that open and close a connection: CONNECT, CONNACK, DISCONNECT.
 
 use super::bytes::{Reader, Writer};
-use super::property::{self, Value, id};
-use super::{Frame, Malformed, NoRoom, Version, kind};
+use super::property::{self, PropertyValue, id};
+use super::{MalformedPacket, NoRoom, RawPacket, Version, kind};
 
 /// CONNECT (3.1). Wills are checked and not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,26 +38,26 @@ impl<'a> Connect<'a> {
     ///
     /// # Errors
     /// Another protocol or version, reserved flags, or a field that is cut off.
-    pub fn parse(frame: &Frame<'a>) -> Result<Self, Malformed> {
+    pub fn parse(frame: &RawPacket<'a>) -> Result<Self, MalformedPacket> {
         let mut body = Reader(frame.body);
         if body.string()? != "MQTT" {
-            return Err(Malformed("a protocol name other than MQTT"));
+            return Err(MalformedPacket("a protocol name other than MQTT"));
         }
         let version = match body.u8()? {
             4 => Version::V311,
             5 => Version::V5,
-            _ => return Err(Malformed("a protocol level other than 4 and 5")),
+            _ => return Err(MalformedPacket("a protocol level other than 4 and 5")),
         };
         let flags = body.u8()?;
         if flags & 1 != 0 {
-            return Err(Malformed("a reserved flag is set"));
+            return Err(MalformedPacket("a reserved flag is set"));
         }
         let keep_alive = body.u16()?;
         let (mut receive_maximum, mut maximum_packet_size) = (None, None);
         let mut session_expiry = None;
         if version == Version::V5 {
             property::read(&mut body, |id, value| {
-                if let (id::SESSION_EXPIRY, Value::Number(seconds)) = (id, value) {
+                if let (id::SESSION_EXPIRY, PropertyValue::Number(seconds)) = (id, value) {
                     session_expiry = Some(seconds);
                 }
                 limit(id, value, &mut receive_maximum, &mut maximum_packet_size)
@@ -131,7 +131,7 @@ impl<'a> Connect<'a> {
     }
 }
 
-fn skip_will(version: Version, body: &mut Reader<'_>) -> Result<(), Malformed> {
+fn skip_will(version: Version, body: &mut Reader<'_>) -> Result<(), MalformedPacket> {
     if version == Version::V5 {
         property::skip(body)?;
     }
@@ -143,16 +143,16 @@ fn skip_will(version: Version, body: &mut Reader<'_>) -> Result<(), Malformed> {
 /// .4).
 fn limit(
     which: u8,
-    value: Value<'_>,
+    value: PropertyValue<'_>,
     receive_maximum: &mut Option<u16>,
     maximum_packet_size: &mut Option<u32>,
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedPacket> {
     match (which, value) {
-        (id::RECEIVE_MAXIMUM | id::MAXIMUM_PACKET_SIZE, Value::Number(0)) => {
-            return Err(Malformed("a limit of 0"));
+        (id::RECEIVE_MAXIMUM | id::MAXIMUM_PACKET_SIZE, PropertyValue::Number(0)) => {
+            return Err(MalformedPacket("a limit of 0"));
         }
-        (id::RECEIVE_MAXIMUM, Value::Number(n)) => *receive_maximum = Some(n as u16),
-        (id::MAXIMUM_PACKET_SIZE, Value::Number(n)) => *maximum_packet_size = Some(n),
+        (id::RECEIVE_MAXIMUM, PropertyValue::Number(n)) => *receive_maximum = Some(n as u16),
+        (id::MAXIMUM_PACKET_SIZE, PropertyValue::Number(n)) => *maximum_packet_size = Some(n),
         _ => {}
     }
     Ok(())
@@ -190,11 +190,11 @@ impl ConnAck {
     ///
     /// # Errors
     /// Reserved flags, or a field that is cut off.
-    pub fn parse(version: Version, frame: &Frame<'_>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'_>) -> Result<Self, MalformedPacket> {
         let mut body = Reader(frame.body);
         let flags = body.u8()?;
         if flags > 1 {
-            return Err(Malformed("a reserved flag is set"));
+            return Err(MalformedPacket("a reserved flag is set"));
         }
         let mut ack = Self { session_present: flags == 1, code: body.u8()?, ..Self::ACCEPTED };
         // A broker that knows 3.1.1 only refuses version 5 with a CONNACK of its own version, two
@@ -205,11 +205,15 @@ impl ConnAck {
         body.end().map(|()| ack)
     }
 
-    fn property(&mut self, which: u8, value: Value<'_>) -> Result<(), Malformed> {
+    fn property(&mut self, which: u8, value: PropertyValue<'_>) -> Result<(), MalformedPacket> {
         match (which, value) {
-            (id::MAXIMUM_QOS, Value::Number(qos @ 0..=1)) => self.maximum_qos = qos as u8,
-            (id::MAXIMUM_QOS, _) => return Err(Malformed("a maximum QoS other than 0 and 1")),
-            (id::SERVER_KEEP_ALIVE, Value::Number(n)) => self.server_keep_alive = Some(n as u16),
+            (id::MAXIMUM_QOS, PropertyValue::Number(qos @ 0..=1)) => self.maximum_qos = qos as u8,
+            (id::MAXIMUM_QOS, _) => {
+                return Err(MalformedPacket("a maximum QoS other than 0 and 1"));
+            }
+            (id::SERVER_KEEP_ALIVE, PropertyValue::Number(n)) => {
+                self.server_keep_alive = Some(n as u16)
+            }
             _ => {}
         }
         limit(which, value, &mut self.receive_maximum, &mut self.maximum_packet_size)
@@ -267,7 +271,7 @@ impl Disconnect {
     ///
     /// # Errors
     /// A body that is cut off or too long.
-    pub fn parse(version: Version, frame: &Frame<'_>) -> Result<Self, Malformed> {
+    pub fn parse(version: Version, frame: &RawPacket<'_>) -> Result<Self, MalformedPacket> {
         let mut body = Reader(frame.body);
         if version == Version::V311 || body.0.is_empty() {
             return body.end().map(|()| Self { reason: 0 });

@@ -1,18 +1,18 @@
 //! Cuts a byte stream into packets. It is fed, not read: any chunks give the same packets.
 
-use super::Malformed;
+use super::MalformedPacket;
 use super::bytes::varint;
 
 /// One packet, not yet parsed: its first byte and what follows the remaining length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct RawPacket<'a> {
     /// Packet type in the high four bits, flags in the low four.
     pub first: u8,
     /// Variable header and payload.
     pub body: &'a [u8],
 }
 
-impl<'a> Frame<'a> {
+impl<'a> RawPacket<'a> {
     /// Returns the packet type, one of [`kind`](super::kind).
     #[must_use]
     pub const fn kind(&self) -> u8 {
@@ -30,7 +30,7 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// A length of more than four bytes.
-    pub fn cut(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
+    pub fn cut(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, MalformedPacket> {
         let Some(len) = length(bytes)? else { return Ok(None) };
         Ok(bytes.get(len.header..len.whole).map(|body| (Self { first: bytes[0], body }, len.whole)))
     }
@@ -41,7 +41,7 @@ struct Length {
     whole: usize,
 }
 
-fn length(bytes: &[u8]) -> Result<Option<Length>, Malformed> {
+fn length(bytes: &[u8]) -> Result<Option<Length>, MalformedPacket> {
     let Some((_, rest)) = bytes.split_first() else { return Ok(None) };
     Ok(varint(rest)?.map(|(body, digits)| Length { header: 1 + digits, whole: 1 + digits + body }))
 }
@@ -82,7 +82,7 @@ impl<'b> Splitter<'b> {
     pub fn next<'x, 'c: 'x>(
         &'x mut self,
         chunk: &mut &'c [u8],
-    ) -> Result<Option<Frame<'x>>, Malformed> {
+    ) -> Result<Option<RawPacket<'x>>, MalformedPacket> {
         if self.taken {
             self.reset();
         }
@@ -90,7 +90,7 @@ impl<'b> Splitter<'b> {
             return self.complete(chunk);
         }
         let bytes: &'c [u8] = chunk;
-        if let Some((frame, len)) = Frame::cut(bytes)?
+        if let Some((frame, len)) = RawPacket::cut(bytes)?
             && len <= self.buf.len()
         {
             *chunk = &bytes[len..];
@@ -109,14 +109,14 @@ impl<'b> Splitter<'b> {
     fn complete<'x, 'c: 'x>(
         &'x mut self,
         chunk: &mut &'c [u8],
-    ) -> Result<Option<Frame<'x>>, Malformed> {
+    ) -> Result<Option<RawPacket<'x>>, MalformedPacket> {
         loop {
             let want = match length(&self.buf[..self.held])? {
                 Some(len) if len.whole > self.buf.len() => return Err(TOO_LARGE),
                 Some(len) if len.whole <= self.held => {
                     self.taken = true;
                     let frame =
-                        Frame { first: self.buf[0], body: &self.buf[len.header..len.whole] };
+                        RawPacket { first: self.buf[0], body: &self.buf[len.header..len.whole] };
                     return Ok(Some(frame));
                 }
                 Some(len) => len.whole - self.held,
@@ -135,4 +135,4 @@ impl<'b> Splitter<'b> {
     }
 }
 
-const TOO_LARGE: Malformed = Malformed("a packet larger than the receive buffer");
+const TOO_LARGE: MalformedPacket = MalformedPacket("a packet larger than the receive buffer");

@@ -1,21 +1,21 @@
 //! The standards' own examples, and properties over all packets.
 
-use super::packet::Packet;
+use super::packet::ControlPacket;
 use super::*;
 use proptest::prelude::*;
 use std::vec::Vec;
 
-fn parse(version: Version, bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
-    let (frame, len) = Frame::cut(bytes)?.expect("whole");
+fn parse(version: Version, bytes: &[u8]) -> Result<ControlPacket<'_>, MalformedPacket> {
+    let (frame, len) = RawPacket::cut(bytes)?.expect("whole");
     assert_eq!(len, bytes.len());
-    Packet::parse(version, &frame)
+    ControlPacket::parse(version, &frame)
 }
 
 /// 3.1.1: figure 3.6 (variable header), with the payload that its flags ask for.
 #[test]
 fn connect_of_the_standard_3_1_1() {
     let bytes = b"\x10\x20\0\x04MQTT\x04\xce\0\x0a\0\x02id\0\x01w\0\x03bye\0\x04user\0\x02pw";
-    let Ok(Packet::Connect(connect)) = parse(Version::V5, bytes) else { panic!() };
+    let Ok(ControlPacket::Connect(connect)) = parse(Version::V5, bytes) else { panic!() };
     assert_eq!(connect.version, Version::V311);
     assert_eq!((connect.client_id, connect.keep_alive, connect.clean), ("id", 10, true));
     assert_eq!((connect.username, connect.password), (Some("user"), Some(&b"pw"[..])));
@@ -25,7 +25,7 @@ fn connect_of_the_standard_3_1_1() {
 #[test]
 fn connect_of_the_standard_5() {
     let bytes = b"\x10\x14\0\x04MQTT\x05\x02\0\x0a\x05\x11\0\0\0\x0a\0\x02id";
-    let Ok(Packet::Connect(connect)) = parse(Version::V311, bytes) else { panic!() };
+    let Ok(ControlPacket::Connect(connect)) = parse(Version::V311, bytes) else { panic!() };
     assert_eq!((connect.version, connect.client_id), (Version::V5, "id"));
 }
 
@@ -37,17 +37,17 @@ fn publish_of_the_standard() {
     let mut buf = [0; 32];
     let len = publish.emit(Version::V311, &mut buf).unwrap();
     assert_eq!(&buf[..len], b"\x32\x08\0\x03a/b\0\x0aQ");
-    assert_eq!(parse(Version::V311, &buf[..len]), Ok(Packet::Publish(publish)));
+    assert_eq!(parse(Version::V311, &buf[..len]), Ok(ControlPacket::Publish(publish)));
     let len = publish.emit(Version::V5, &mut buf).unwrap();
     assert_eq!(&buf[..len], b"\x32\x09\0\x03a/b\0\x0a\0Q");
-    assert_eq!(parse(Version::V5, &buf[..len]), Ok(Packet::Publish(publish)));
+    assert_eq!(parse(Version::V5, &buf[..len]), Ok(ControlPacket::Publish(publish)));
 }
 
 /// Figure 3.23 (5: 3-21): a/b at QoS 1, c/d at QoS 2.
 #[test]
 fn subscribe_of_the_standard() {
     let bytes = b"\x82\x0e\0\x0a\0\x03a/b\x01\0\x03c/d\x02";
-    let Ok(Packet::Subscribe(subscribe)) = parse(Version::V311, bytes) else { panic!() };
+    let Ok(ControlPacket::Subscribe(subscribe)) = parse(Version::V311, bytes) else { panic!() };
     assert_eq!(subscribe.id, 10);
     assert_eq!(subscribe.filters.collect::<Vec<_>>(), [("a/b", 1), ("c/d", 2)]);
 }
@@ -56,10 +56,13 @@ fn subscribe_of_the_standard() {
 #[test]
 fn acknowledgements_short_and_long() {
     let full = b"\x40\x0a\0\x07\x10\x06\x1f\0\x03why";
-    assert_eq!(parse(Version::V5, full), Ok(Packet::PubAck(Ack { id: 7, reason: 0x10 })));
+    assert_eq!(
+        parse(Version::V5, full),
+        Ok(ControlPacket::PubAck(PublishAck { id: 7, reason: 0x10 }))
+    );
     assert!(parse(Version::V311, full).is_err());
     for version in [Version::V311, Version::V5] {
-        let short = Packet::PubRel(Ack { id: 0x1234, reason: 0 });
+        let short = ControlPacket::PubRel(PublishAck { id: 0x1234, reason: 0 });
         assert_eq!(parse(version, b"\x62\x02\x12\x34"), Ok(short));
         assert!(parse(version, b"\x60\x02\x12\x34").is_err(), "PUBREL needs flags 0010");
     }
@@ -69,11 +72,11 @@ fn acknowledgements_short_and_long() {
 #[test]
 fn limits_of_a_version_5_broker() {
     let bytes = b"\x20\x09\0\0\x06\x22\0\x0a\x21\0\x14";
-    let Ok(Packet::ConnAck(ack)) = parse(Version::V5, bytes) else { panic!() };
+    let Ok(ControlPacket::ConnAck(ack)) = parse(Version::V5, bytes) else { panic!() };
     assert_eq!((ack.code, ack.receive_maximum, ack.maximum_qos), (0, Some(20), 2));
     assert!(parse(Version::V5, b"\x20\x06\0\0\x03\x21\0\0").is_err(), "receive maximum 0");
     // A 3.1.1 broker refuses version 5 in its own words.
-    let Ok(Packet::ConnAck(ack)) = parse(Version::V5, b"\x20\x02\0\x01") else { panic!() };
+    let Ok(ControlPacket::ConnAck(ack)) = parse(Version::V5, b"\x20\x02\0\x01") else { panic!() };
     assert_eq!(reason::connect(Version::V311, ack.code), "unacceptable protocol version");
 }
 
@@ -108,11 +111,11 @@ fn publish() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|(topic, qos, id, (dup, retain), payload)| {
             let id = if qos > 0 { id } else { 0 };
             let p = Publish { dup, qos, retain, topic: &topic, id, payload: &payload };
-            written(Packet::Publish(p))
+            written(ControlPacket::Publish(p))
         })
 }
 
-fn written(packet: Packet<'_>) -> Vec<u8> {
+fn written(packet: ControlPacket<'_>) -> Vec<u8> {
     let mut buf = std::vec![0; 700];
     let len = packet.emit(Version::V5, &mut buf).expect("room");
     buf.truncate(len);
@@ -125,7 +128,7 @@ fn written(packet: Packet<'_>) -> Vec<u8> {
 }
 
 fn any_packet() -> impl Strategy<Value = Vec<u8>> {
-    let ack = (1..=u16::MAX, any::<u8>()).prop_map(|(id, reason)| Ack { id, reason });
+    let ack = (1..=u16::MAX, any::<u8>()).prop_map(|(id, reason)| PublishAck { id, reason });
     let connack = (
         any::<(bool, u8)>(),
         prop::option::of(1..=u16::MAX),
@@ -135,7 +138,7 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(
             |((session_present, code), receive_maximum, maximum_qos, maximum_packet_size)| {
                 let server_keep_alive = receive_maximum;
-                written(Packet::ConnAck(ConnAck {
+                written(ControlPacket::ConnAck(ConnAck {
                     session_present,
                     code,
                     receive_maximum,
@@ -148,7 +151,7 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
     let connect =
         (text(), prop::option::of(text()), any::<(bool, u16)>(), prop::option::of(1..=u16::MAX))
             .prop_map(|(id, name, (clean, keep_alive), receive_maximum)| {
-                written(Packet::Connect(Connect {
+                written(ControlPacket::Connect(Connect {
                     version: Version::V5,
                     client_id: &id,
                     clean,
@@ -165,17 +168,17 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
         1 => connack,
         1 => connect,
         1 => (ack, 0..4).prop_map(|(ack, which)| written(match which {
-            0 => Packet::PubAck(ack),
-            1 => Packet::PubRec(ack),
-            2 => Packet::PubRel(ack),
-            _ => Packet::PubComp(ack),
+            0 => ControlPacket::PubAck(ack),
+            1 => ControlPacket::PubRec(ack),
+            2 => ControlPacket::PubRel(ack),
+            _ => ControlPacket::PubComp(ack),
         })),
         1 => (1..=u16::MAX, prop::collection::vec(any::<u8>(), 1..5))
-            .prop_map(|(id, codes)| written(Packet::SubAck(SubAck { id, codes: &codes }))),
+            .prop_map(|(id, codes)| written(ControlPacket::SubAck(SubAck { id, codes: &codes }))),
         1 => (0..3).prop_map(|which| written(match which {
-            0 => Packet::PingReq,
-            1 => Packet::PingResp,
-            _ => Packet::Disconnect(Disconnect { reason: 0x8b }),
+            0 => ControlPacket::PingReq,
+            1 => ControlPacket::PingResp,
+            _ => ControlPacket::Disconnect(Disconnect { reason: 0x8b }),
         })),
     ]
 }
@@ -200,7 +203,7 @@ proptest! {
             rest = after;
         }
         let whole: Vec<_> = packets.iter().map(|p| {
-            let frame = Frame::cut(p).unwrap().unwrap().0;
+            let frame = RawPacket::cut(p).unwrap().unwrap().0;
             (frame.first, frame.body.to_vec())
         }).collect();
         prop_assert_eq!(seen, whole);
@@ -217,7 +220,7 @@ proptest! {
                     match splitter.next(&mut chunk) {
                         Ok(Some(frame)) => {
                             prop_assert!(frame.body.len() <= 64);
-                            if let Ok(Packet::Subscribe(s)) = Packet::parse(version, &frame) {
+                            if let Ok(ControlPacket::Subscribe(s)) = ControlPacket::parse(version, &frame) {
                                 prop_assert!(s.filters.count() > 0);
                             }
                         }
@@ -236,9 +239,9 @@ proptest! {
         let at = at % packet.len();
         packet[at] = to;
         for version in [Version::V311, Version::V5] {
-            if let Ok(Some((frame, _))) = Frame::cut(&packet) {
-                let _ = Packet::parse(version, &frame);
-                let _ = Packet::parse(version, &Frame { first, body: frame.body });
+            if let Ok(Some((frame, _))) = RawPacket::cut(&packet) {
+                let _ = ControlPacket::parse(version, &frame);
+                let _ = ControlPacket::parse(version, &RawPacket { first, body: frame.body });
             }
         }
     }
@@ -246,7 +249,7 @@ proptest! {
 
 #[test]
 fn a_packet_beyond_the_buffer_is_refused_whatever_the_chunks() {
-    let bytes = written(Packet::SubAck(SubAck { id: 1, codes: &[0; 100] }));
+    let bytes = written(ControlPacket::SubAck(SubAck { id: 1, codes: &[0; 100] }));
     for step in [1, 7, 200] {
         let mut buf = [0; 64];
         let mut splitter = Splitter::new(&mut buf);

@@ -1,11 +1,11 @@
 //! A byte stream, fed in any chunks, to the data that its frames carry.
 
-use super::frame::{Header, LONGEST_HEADER, MOST_CONTROL, Opcode, mask};
-use super::{Malformed, Role};
+use super::frame::{FrameHeader, LONGEST_HEADER, MOST_CONTROL, Opcode, mask};
+use super::{MalformedFrame, Role};
 
 /// A part of what came.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece<'c> {
+pub enum DeframedPiece<'c> {
     /// Bytes of a message, unmasked.
     Data(&'c [u8]),
     /// A ping; what it carries is the deframer's [`control`](Deframer::control), and is to be sent
@@ -21,7 +21,7 @@ pub struct Deframer {
     role: Role,
     head: [u8; LONGEST_HEADER],
     held: usize,
-    frame: Option<Header>,
+    frame: Option<FrameHeader>,
     /// Payload bytes of the frame that were taken.
     at: u64,
     control: [u8; MOST_CONTROL],
@@ -56,7 +56,10 @@ impl Deframer {
     /// # Errors
     /// What the header's parser refuses, text, a mask on the wrong side, or parts out of order. The
     /// stream cannot be read any further.
-    pub fn next<'c>(&mut self, chunk: &mut &'c mut [u8]) -> Result<Option<Piece<'c>>, Malformed> {
+    pub fn next<'c>(
+        &mut self,
+        chunk: &mut &'c mut [u8],
+    ) -> Result<Option<DeframedPiece<'c>>, MalformedFrame> {
         loop {
             let Some(header) = self.frame else {
                 if !self.header(chunk)? {
@@ -87,13 +90,13 @@ impl Deframer {
             }
             self.at += len as u64;
             if !header.opcode.is_control() {
-                return Ok(Some(Piece::Data(bytes)));
+                return Ok(Some(DeframedPiece::Data(bytes)));
             }
         }
     }
 
     /// Reads a header, byte by byte; whether it is there.
-    fn header(&mut self, chunk: &mut &mut [u8]) -> Result<bool, Malformed> {
+    fn header(&mut self, chunk: &mut &mut [u8]) -> Result<bool, MalformedFrame> {
         while let Some((first, rest)) = core::mem::take(chunk).split_first_mut() {
             *chunk = rest;
             // A header of that length has been parsed, or refused.
@@ -101,7 +104,7 @@ impl Deframer {
                 *place = *first;
                 self.held += 1;
             }
-            if let Some((header, _)) = Header::parse(&self.head[..self.held])? {
+            if let Some((header, _)) = FrameHeader::parse(&self.head[..self.held])? {
                 self.held = 0;
                 self.begin(header)?;
                 return Ok(true);
@@ -110,20 +113,20 @@ impl Deframer {
         Ok(false)
     }
 
-    fn begin(&mut self, header: Header) -> Result<(), Malformed> {
+    fn begin(&mut self, header: FrameHeader) -> Result<(), MalformedFrame> {
         if header.mask.is_some() != (self.role == Role::Server) {
-            return Err(Malformed(match self.role {
+            return Err(MalformedFrame(match self.role {
                 Role::Server => "a client's frame without a mask",
                 Role::Client => "a server's frame with a mask",
             }));
         }
         match header.opcode {
-            Opcode::Text => return Err(Malformed("text, where MQTT sends binary frames")),
+            Opcode::Text => return Err(MalformedFrame("text, where MQTT sends binary frames")),
             Opcode::Binary if self.partial => {
-                return Err(Malformed("a new message before the last one's end"));
+                return Err(MalformedFrame("a new message before the last one's end"));
             }
             Opcode::Continuation if !self.partial => {
-                return Err(Malformed("a continuation of no message"));
+                return Err(MalformedFrame("a continuation of no message"));
             }
             Opcode::Binary | Opcode::Continuation => self.partial = !header.fin,
             Opcode::Close | Opcode::Ping | Opcode::Pong => {}
@@ -133,12 +136,12 @@ impl Deframer {
         Ok(())
     }
 
-    fn ended(&self, header: &Header) -> Option<Piece<'static>> {
+    fn ended(&self, header: &FrameHeader) -> Option<DeframedPiece<'static>> {
         match header.opcode {
-            Opcode::Ping => Some(Piece::Ping),
+            Opcode::Ping => Some(DeframedPiece::Ping),
             Opcode::Close => {
                 let code = self.control().first_chunk().map(|code| u16::from_be_bytes(*code));
-                Some(Piece::Close(code))
+                Some(DeframedPiece::Close(code))
             }
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! The header of a frame (RFC 6455, section 5.2), and masking (section 5.3).
 
-use super::Malformed;
+use super::MalformedFrame;
 
 /// Bytes of the longest header: two, eight of the length, four of the mask.
 pub const LONGEST_HEADER: usize = 14;
@@ -52,7 +52,7 @@ impl Opcode {
 
 /// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct FrameHeader {
     /// The last part of a message.
     pub fin: bool,
     /// Opcode of the frame.
@@ -63,7 +63,7 @@ pub struct Header {
     pub len: u64,
 }
 
-impl Header {
+impl FrameHeader {
     /// Makes the header of a whole message of `len` bytes.
     #[must_use]
     pub const fn binary(len: u64, mask: Option<[u8; 4]>) -> Self {
@@ -76,12 +76,13 @@ impl Header {
     /// # Errors
     /// Reserved bits or an opcode of an extension, a length that is not in its shortest form or has
     /// its highest bit set, or a control frame that is long or in parts.
-    pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, MalformedFrame> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
         if first & 0x70 != 0 {
-            return Err(Malformed("a reserved bit is set, and no extension was agreed on"));
+            return Err(MalformedFrame("a reserved bit is set, and no extension was agreed on"));
         }
-        let opcode = Opcode::of(first & 0x0f).ok_or(Malformed("an opcode that is not assigned"))?;
+        let opcode =
+            Opcode::of(first & 0x0f).ok_or(MalformedFrame("an opcode that is not assigned"))?;
         let (digits, least) = match second & 0x7f {
             126 => (2, 126),
             127 => (8, 1 << 16),
@@ -91,11 +92,11 @@ impl Header {
         let number = number.iter().fold(0, |n: u64, byte| n << 8 | u64::from(*byte));
         let len = if digits == 0 { u64::from(second & 0x7f) } else { number };
         if len < least || len >> 63 == 1 {
-            return Err(Malformed("a length that is not in its shortest form"));
+            return Err(MalformedFrame("a length that is not in its shortest form"));
         }
         let fin = first & 0x80 != 0;
         if opcode.is_control() && (!fin || len > MOST_CONTROL as u64) {
-            return Err(Malformed("a control frame that is long or in parts"));
+            return Err(MalformedFrame("a control frame that is long or in parts"));
         }
         let masked = second & 0x80 != 0;
         if !masked {

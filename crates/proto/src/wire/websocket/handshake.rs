@@ -3,7 +3,7 @@
 //! Both are read as HTTP/1.1 heads (RFC 9112): a first line, then fields until an empty line. What
 //! follows the empty line is no longer HTTP.
 
-use super::{Malformed, SUBPROTOCOL};
+use super::{MalformedFrame, SUBPROTOCOL};
 use core::fmt::{self, Write};
 use sha1::{Digest as _, Sha1};
 
@@ -88,17 +88,19 @@ pub fn response(to: &mut impl Write, key: &[u8], protocol: bool) -> fmt::Result 
 ///
 /// # Errors
 /// The head is longer than [`LONGEST_HEAD`].
-pub fn head(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+pub fn head(bytes: &[u8]) -> Result<Option<usize>, MalformedFrame> {
     match bytes.windows(4).take(LONGEST_HEAD).position(|four| four == b"\r\n\r\n") {
         Some(at) => Ok(Some(at + 4)),
-        None if bytes.len() >= LONGEST_HEAD => Err(Malformed("an HTTP head of more than 8 KiB")),
+        None if bytes.len() >= LONGEST_HEAD => {
+            Err(MalformedFrame("an HTTP head of more than 8 KiB"))
+        }
         None => Ok(None),
     }
 }
 
 /// Answer of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer<'a> {
+pub enum ServerResponse<'a> {
     /// The connection is a WebSocket now. `protocol`: the server chose [`SUBPROTOCOL`].
     Switched {
         /// Whether it did.
@@ -117,29 +119,29 @@ pub enum Answer<'a> {
 ///
 /// # Errors
 /// The answer is not HTTP, or says that it switched without the fields that prove it.
-pub fn answer<'a>(head: &'a [u8], key: &[u8; KEY]) -> Result<Answer<'a>, Malformed> {
-    let text = core::str::from_utf8(head).map_err(|_| Malformed("a head that is no text"))?;
-    let (first, fields) = text.split_once("\r\n").ok_or(Malformed("no HTTP status line"))?;
-    let rest = first.strip_prefix("HTTP/1.").ok_or(Malformed("no HTTP/1.1 status line"))?;
+pub fn answer<'a>(head: &'a [u8], key: &[u8; KEY]) -> Result<ServerResponse<'a>, MalformedFrame> {
+    let text = core::str::from_utf8(head).map_err(|_| MalformedFrame("a head that is no text"))?;
+    let (first, fields) = text.split_once("\r\n").ok_or(MalformedFrame("no HTTP status line"))?;
+    let rest = first.strip_prefix("HTTP/1.").ok_or(MalformedFrame("no HTTP/1.1 status line"))?;
     let status = rest.get(2..5).and_then(|digits| digits.parse().ok());
-    let status = status.ok_or(Malformed("an HTTP status line without a status"))?;
+    let status = status.ok_or(MalformedFrame("an HTTP status line without a status"))?;
     if status != 101 {
-        return Ok(Answer::Refused { status, location: field(fields, "location") });
+        return Ok(ServerResponse::Refused { status, location: field(fields, "location") });
     }
     let is = |name, word| field(fields, name).is_some_and(|value| lists(value, word));
     if !is("upgrade", "websocket") || !is("connection", "upgrade") {
-        return Err(Malformed("a switch to something other than WebSocket"));
+        return Err(MalformedFrame("a switch to something other than WebSocket"));
     }
     if field(fields, "sec-websocket-accept").map(str::as_bytes) != Some(&accept(key)) {
-        return Err(Malformed("a Sec-WebSocket-Accept that does not answer the key"));
+        return Err(MalformedFrame("a Sec-WebSocket-Accept that does not answer the key"));
     }
     if field(fields, "sec-websocket-extensions").is_some_and(|value| !value.is_empty()) {
-        return Err(Malformed("an extension that was not offered"));
+        return Err(MalformedFrame("an extension that was not offered"));
     }
     match field(fields, "sec-websocket-protocol") {
-        None => Ok(Answer::Switched { protocol: false }),
-        Some(SUBPROTOCOL) => Ok(Answer::Switched { protocol: true }),
-        Some(_) => Err(Malformed("a subprotocol that was not offered")),
+        None => Ok(ServerResponse::Switched { protocol: false }),
+        Some(SUBPROTOCOL) => Ok(ServerResponse::Switched { protocol: true }),
+        Some(_) => Err(MalformedFrame("a subprotocol that was not offered")),
     }
 }
 
@@ -158,25 +160,25 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// It is no request for a WebSocket of version 13.
-pub fn asked(head: &[u8]) -> Result<Asked<'_>, Malformed> {
-    let text = core::str::from_utf8(head).map_err(|_| Malformed("a head that is no text"))?;
-    let (first, fields) = text.split_once("\r\n").ok_or(Malformed("no HTTP request line"))?;
+pub fn asked(head: &[u8]) -> Result<Asked<'_>, MalformedFrame> {
+    let text = core::str::from_utf8(head).map_err(|_| MalformedFrame("a head that is no text"))?;
+    let (first, fields) = text.split_once("\r\n").ok_or(MalformedFrame("no HTTP request line"))?;
     let mut words = first.split(' ');
     let (method, path, version) = (words.next(), words.next(), words.next());
     if method != Some("GET") || version != Some("HTTP/1.1") || words.next().is_some() {
-        return Err(Malformed("no GET request of HTTP/1.1"));
+        return Err(MalformedFrame("no GET request of HTTP/1.1"));
     }
     let is = |name, word| field(fields, name).is_some_and(|value| lists(value, word));
     if !is("upgrade", "websocket") || !is("connection", "upgrade") {
-        return Err(Malformed("no request for a WebSocket"));
+        return Err(MalformedFrame("no request for a WebSocket"));
     }
     if field(fields, "sec-websocket-version") != Some("13") {
-        return Err(Malformed("a version of WebSocket other than 13"));
+        return Err(MalformedFrame("a version of WebSocket other than 13"));
     }
     let key = field(fields, "sec-websocket-key").filter(|key| key.len() == KEY);
     Ok(Asked {
         path: path.unwrap_or_default(),
-        key: key.ok_or(Malformed("no Sec-WebSocket-Key of 16 bytes"))?,
+        key: key.ok_or(MalformedFrame("no Sec-WebSocket-Key of 16 bytes"))?,
         protocol: is("sec-websocket-protocol", SUBPROTOCOL),
     })
 }

@@ -20,8 +20,8 @@ pub mod handshake;
 #[cfg(test)]
 mod tests;
 
-pub use deframer::{Deframer, Piece};
-pub use frame::{Header, Opcode};
+pub use deframer::{DeframedPiece, Deframer};
+pub use frame::{FrameHeader, Opcode};
 
 /// The subprotocol of MQTT over WebSocket (MQTT 5, section 6).
 pub const SUBPROTOCOL: &str = "mqtt";
@@ -37,4 +37,4 @@ pub enum Role {
 
 /// The bytes are not what the standard allows. The text says what is wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed(pub &'static str);
+pub struct MalformedFrame(pub &'static str);

@@ -1,5 +1,5 @@
 use super::frame::mask;
-use super::handshake::{self, Answer, Asked};
+use super::handshake::{self, Asked, ServerResponse};
 use super::*;
 use proptest::prelude::*;
 use std::string::String;
@@ -21,18 +21,21 @@ fn the_handshake_of_the_standard() {
     let mut response = String::new();
     handshake::response(&mut response, asked.key.as_bytes(), asked.protocol).unwrap();
     let answer = handshake::answer(response.as_bytes(), KEY);
-    assert_eq!(answer, Ok(Answer::Switched { protocol: true }));
+    assert_eq!(answer, Ok(ServerResponse::Switched { protocol: true }));
 }
 
 #[test]
 fn answers_that_do_not_switch() {
     let moved = b"HTTP/1.1 301 Moved\r\nLocation: https://elsewhere/\r\n\r\n";
     let location = Some("https://elsewhere/");
-    assert_eq!(handshake::answer(moved, KEY), Ok(Answer::Refused { status: 301, location }));
+    assert_eq!(
+        handshake::answer(moved, KEY),
+        Ok(ServerResponse::Refused { status: 301, location })
+    );
     let missing = b"HTTP/1.1 404 Not Found\r\n\r\n";
     assert_eq!(
         handshake::answer(missing, KEY),
-        Ok(Answer::Refused { status: 404, location: None })
+        Ok(ServerResponse::Refused { status: 404, location: None })
     );
     for wrong in [
         "",
@@ -57,9 +60,9 @@ fn frames_of_the_standard() {
     assert_eq!(data(Role::Server, &masked, 3), Ok(b"Hello".to_vec()));
     let parts = [0x02, 3, 0x48, 0x65, 0x6c, 0x80, 2, 0x6c, 0x6f];
     assert_eq!(data(Role::Client, &parts, 1), Ok(b"Hello".to_vec()));
-    let long = Header::binary(65_536, None);
+    let long = FrameHeader::binary(65_536, None);
     assert_eq!(long.emit().0[..10], [0x82, 0x7f, 0, 0, 0, 0, 0, 1, 0, 0]);
-    let middle = Header::binary(256, None);
+    let middle = FrameHeader::binary(256, None);
     assert_eq!(middle.emit().0[..4], [0x82, 0x7e, 1, 0]);
 }
 
@@ -68,11 +71,11 @@ fn pings_come_between_parts_and_a_close_says_why() {
     let mut bytes = [0x02, 1, b'a', 0x89, 2, b'h', b'i', 0x80, 1, b'b', 0x88, 2, 0x03, 0xe9];
     let mut deframer = Deframer::new(Role::Client);
     let mut chunk = &mut bytes[..];
-    assert_eq!(deframer.next(&mut chunk), Ok(Some(Piece::Data(b"a"))));
-    assert_eq!(deframer.next(&mut chunk), Ok(Some(Piece::Ping)));
+    assert_eq!(deframer.next(&mut chunk), Ok(Some(DeframedPiece::Data(b"a"))));
+    assert_eq!(deframer.next(&mut chunk), Ok(Some(DeframedPiece::Ping)));
     assert_eq!(deframer.control(), b"hi");
-    assert_eq!(deframer.next(&mut chunk), Ok(Some(Piece::Data(b"b"))));
-    assert_eq!(deframer.next(&mut chunk), Ok(Some(Piece::Close(Some(1001)))));
+    assert_eq!(deframer.next(&mut chunk), Ok(Some(DeframedPiece::Data(b"b"))));
+    assert_eq!(deframer.next(&mut chunk), Ok(Some(DeframedPiece::Close(Some(1001)))));
     assert_eq!(deframer.next(&mut chunk), Ok(None));
 }
 
@@ -96,12 +99,12 @@ fn what_the_standard_forbids_is_malformed() {
 }
 
 /// Returns the data of a stream that is fed in chunks of `step` bytes.
-fn data(role: Role, bytes: &[u8], step: usize) -> Result<Vec<u8>, Malformed> {
+fn data(role: Role, bytes: &[u8], step: usize) -> Result<Vec<u8>, MalformedFrame> {
     let mut deframer = Deframer::new(role);
     let (mut bytes, mut all) = (bytes.to_vec(), Vec::new());
     for mut chunk in bytes.chunks_mut(step.max(1)) {
         while let Some(piece) = deframer.next(&mut chunk)? {
-            if let Piece::Data(bytes) = piece {
+            if let DeframedPiece::Data(bytes) = piece {
                 all.extend_from_slice(bytes);
             }
         }
@@ -117,7 +120,7 @@ proptest! {
     ) {
         let mut stream = Vec::new();
         for message in &messages {
-            let (head, len) = Header::binary(message.len() as u64, key).emit();
+            let (head, len) = FrameHeader::binary(message.len() as u64, key).emit();
             stream.extend_from_slice(&head[..len]);
             let mut payload = message.clone();
             if let Some(key) = key {
@@ -140,11 +143,11 @@ proptest! {
 
     #[test]
     fn headers_are_read_as_they_were_written(len in 0u64..1 << 62, mask: Option<[u8; 4]>) {
-        let header = Header::binary(len, mask);
+        let header = FrameHeader::binary(len, mask);
         let (bytes, size) = header.emit();
-        prop_assert_eq!(Header::parse(&bytes[..size]), Ok(Some((header, size))));
+        prop_assert_eq!(FrameHeader::parse(&bytes[..size]), Ok(Some((header, size))));
         for cut in 0..size {
-            prop_assert_eq!(Header::parse(&bytes[..cut]), Ok(None));
+            prop_assert_eq!(FrameHeader::parse(&bytes[..cut]), Ok(None));
         }
     }
 }

@@ -165,8 +165,8 @@ pub fn document(kind: FileKind) -> String {
             for fact in sdkconfig::FACTS {
                 let name = fact.name.trim_start_matches("CONFIG_");
                 let is = match fact.kind {
-                    sdkconfig::Kind::Flag => "true or false",
-                    sdkconfig::Kind::Number => fact.unit,
+                    sdkconfig::ValueType::Flag => "true or false",
+                    sdkconfig::ValueType::Number => fact.unit,
                 };
                 text += &format!("| `{name}` | {is} | {} |\n", fact.meaning);
             }

@@ -4,22 +4,22 @@ use super::block::Block;
 use super::key::{KeySpec, ValueType, key};
 use super::wrong::FileError;
 use alloc::string::String;
-use esp_now::component::{Compat, Idf, Release};
+use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::node::air::Country;
 use esp_now::node::device::Setup;
 use esp_now::node::ota::initiator::OtaSendConfig;
-use esp_now::node::print::Level;
+use esp_now::node::print::LogLevel;
 use esp_now::node::security::{Policy, Pop};
-use esp_now::node::task::{Encrypt, Settings};
+use esp_now::node::task::{Encrypt, NodeSettings};
 use esp_now::node::tick::Tick;
 
-const LEVELS: [(&str, Level); 6] = [
-    ("none", Level::None),
-    ("error", Level::Error),
-    ("warn", Level::Warn),
-    ("info", Level::Info),
-    ("debug", Level::Debug),
-    ("verbose", Level::Verbose),
+const LEVELS: [(&str, LogLevel); 6] = [
+    ("none", LogLevel::None),
+    ("error", LogLevel::Error),
+    ("warn", LogLevel::Warn),
+    ("info", LogLevel::Info),
+    ("debug", LogLevel::Debug),
+    ("verbose", LogLevel::Verbose),
 ];
 
 /// The first of each pair.
@@ -34,7 +34,7 @@ const fn words<const N: usize, T: Copy>(pairs: &[(&'static str, T); N]) -> [&'st
 }
 
 const LEVEL_WORDS: [&str; 6] = words(&LEVELS);
-const RELEASE_WORDS: [&str; 8] = words(&Release::NAMED);
+const RELEASE_WORDS: [&str; 8] = words(&ComponentRelease::NAMED);
 const IDF_WORDS: [&str; 6] = words(&Idf::NAMED);
 const SERVICES: [&str; 6] = ["security", "ota", "commands", "monitor", "control", "data"];
 const POLICIES: [&str; 2] = ["compatible", "strict"];
@@ -109,8 +109,8 @@ pub(super) struct Firmware {
     app_security: Option<bool>,
     policy: Policy,
     pop: Option<String>,
-    pub(super) log: Level,
-    pub(super) remote_log: Level,
+    pub(super) log: LogLevel,
+    pub(super) remote_log: LogLevel,
     services: Option<[bool; SERVICES.len()]>,
     forward: bool,
     restore_channel: bool,
@@ -129,7 +129,9 @@ pub(super) fn read(group: &Block<'_>) -> Result<Firmware, FileError> {
     };
     Ok(Firmware {
         compat: Compat {
-            release: it.word("release")?.map_or(usual.compat.release, |at| Release::NAMED[at].1),
+            release: it
+                .word("release")?
+                .map_or(usual.compat.release, |at| ComponentRelease::NAMED[at].1),
             idf: it.word("idf")?.map_or(usual.compat.idf, |at| Idf::NAMED[at].1),
             ..usual.compat
         },
@@ -159,8 +161,8 @@ impl Default for Firmware {
             app_security: None,
             policy: Policy::COMPATIBLE,
             pop: None,
-            log: Level::Info,
-            remote_log: Level::None,
+            log: LogLevel::Info,
+            remote_log: LogLevel::None,
             services: None,
             forward: true,
             restore_channel: false,
@@ -176,13 +178,13 @@ impl Firmware {
         tick_hz: u32,
         tx_buffers: u16,
         encrypted: Option<bool>,
-    ) -> Settings {
+    ) -> NodeSettings {
         let on = encrypted.unwrap_or(self.encrypted);
         let app_security = self.app_security.unwrap_or(on);
         let services =
             Encrypt { enabled: on, control: on, debug: on, ota: on, prov: on, time: false };
         let country = self.country.unwrap_or_else(|| Country::default_of(self.compat.idf));
-        Settings {
+        NodeSettings {
             country: Country { manual: self.manual, ..country },
             compat: Compat { app_security: app_security || on, ..self.compat },
             tick: Tick::from_hz(self.tick_hz.unwrap_or(tick_hz)),
@@ -192,7 +194,7 @@ impl Firmware {
             forward: self.forward,
             tx_buffers: u8::try_from(tx_buffers).unwrap_or(u8::MAX),
             restore_channel: self.restore_channel,
-            ..Settings::default()
+            ..NodeSettings::default()
         }
     }
 

@@ -28,7 +28,7 @@ use super::run::Stuck;
 use super::scene::Scene;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use esp_now::node::print::Level;
+use esp_now::node::print::LogLevel;
 
 /// The longest payload that the firmware of all devices can send.
 #[must_use]
@@ -57,7 +57,7 @@ pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck>
     }
     for device in &mut scene.nodes {
         device.profile = Arc::new(device.profile.at_once());
-        device.remote_log = Level::None;
+        device.remote_log = LogLevel::None;
     }
     whole::run(&scene, load, seed)
 }

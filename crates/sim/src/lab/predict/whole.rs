@@ -15,7 +15,7 @@ use core::time::Duration;
 use esp_now::component::sealed::NONCE_LEN;
 use esp_now::component::{DataType, Header};
 use esp_now::node::security::{KEY_LEN, Secret};
-use esp_now::node::task::{Event, Outcome as Sent, Outgoing};
+use esp_now::node::task::{EspNowEvent, SendRequest, TransmitOutcome as Sent};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
@@ -172,10 +172,10 @@ impl Applications {
 
 impl Load {
     /// What is acknowledged is for one, even where all hear it.
-    fn outgoing(&self, listener: Mac) -> Outgoing {
+    fn outgoing(&self, listener: Mac) -> SendRequest {
         let config = config(self.cast, self.encrypted);
         let all = config.broadcast && !config.ack;
-        Outgoing {
+        SendRequest {
             data_type: DataType::Data,
             dest: if all { Mac::BROADCAST } else { listener },
             config,
@@ -289,7 +289,9 @@ impl Watch for Book {
     fn note(&mut self, at: Instant, note: &Note<'_>) {
         match note {
             Note::Air(frame) => self.air(frame),
-            Note::Event { node, event: Event::Sent(outcome) } => self.sent(at, *node, *outcome),
+            Note::Event { node, event: EspNowEvent::Sent(outcome) } => {
+                self.sent(at, *node, *outcome)
+            }
             Note::Data { node: LISTENER, data, .. } => {
                 if let Some(number) = data.first_chunk::<4>() {
                     self.ledger.received(at, u32::from_le_bytes(*number));

@@ -37,17 +37,17 @@ mod tests {
     use crate::lab::profile::Cost;
     use crate::talk::NodeId;
     use alloc::vec::Vec;
-    use esp_now::node::board::{Board, Work};
+    use esp_now::node::board::{Board, CpuWork};
     use espbench_dot11::radio::RadioChip;
     use espbench_model::time::Instant;
 
     const MS: u64 = 1_000_000;
     const COLD: u64 = 110_000;
-    const SEAL: Work = Work::Seal { bytes: 10 };
-    const OPEN: Work = Work::Open { bytes: 10 };
-    const RECEIVE: Work = Work::Receive { bytes: 10 };
-    const DISPATCH: Work = Work::Dispatch { bytes: 10 };
-    const TRANSMIT: Work = Work::Transmit { bytes: 10 };
+    const SEAL: CpuWork = CpuWork::Seal { bytes: 10 };
+    const OPEN: CpuWork = CpuWork::Open { bytes: 10 };
+    const RECEIVE: CpuWork = CpuWork::Receive { bytes: 10 };
+    const DISPATCH: CpuWork = CpuWork::Dispatch { bytes: 10 };
+    const TRANSMIT: CpuWork = CpuWork::Transmit { bytes: 10 };
 
     /// A board whose work takes a microsecond, and `cold_ns` more where its code is fetched.
     fn board(cold_ns: u64) -> MemoryBoard {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     /// Which of this work, done one after the other after `at`, finds its code gone.
-    fn cold(board: &mut MemoryBoard, at_ms: u64, work: &[Work]) -> Vec<bool> {
+    fn cold(board: &mut MemoryBoard, at_ms: u64, work: &[CpuWork]) -> Vec<bool> {
         board.now = Instant::from_nanos(at_ms * MS);
         let cold = work.iter().map(|work| match board.cost_ns(*work) {
             1000 => false,
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn other_work_neither_is_cold_nor_drives_the_cipher_out() {
         let mut board = board(COLD);
-        let work = [SEAL, Work::Hash { bytes: 64 }, Work::KeyPair, SEAL];
+        let work = [SEAL, CpuWork::Hash { bytes: 64 }, CpuWork::KeyPair, SEAL];
         assert_eq!(cold(&mut board, 1000, &work), [true, false, false, false]);
     }
 

@@ -17,13 +17,13 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::Input;
-use esp_now::node::board::{Board as _, Key};
+use esp_now::node::board::{Board as _, NvsKey};
 use esp_now::node::prov::STORED_LEN;
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_dot11::mac::{Reception, WirelessMedium};
 use espbench_model::time::Instant;
 
-/// Bytes of an SSID in [`Key::Wifi`].
+/// Bytes of an SSID in [`NvsKey::Wifi`].
 const SSID_LEN: usize = 32;
 
 /// `EXAMPLE_ESP_MAXIMUM_RETRY` in examples/solution/components/espnow_device/responder.c of
@@ -71,11 +71,16 @@ fn text(bytes: &[u8]) -> Vec<u8> {
 
 impl Joining {
     /// A device told its application something. Whether it now has something to do at once.
-    pub(super) fn told(&mut self, node: NodeId, event: Event, board: &mut MemoryBoard) -> bool {
+    pub(super) fn told(
+        &mut self,
+        node: NodeId,
+        event: EspNowEvent,
+        board: &mut MemoryBoard,
+    ) -> bool {
         match event {
-            Event::Provisioned(_) | Event::Connect => {
+            EspNowEvent::Provisioned(_) | EspNowEvent::Connect => {
                 let mut stored = [0; STORED_LEN];
-                let Some(len) = board.load(Key::Wifi, &mut stored) else { return false };
+                let Some(len) = board.load(NvsKey::Wifi, &mut stored) else { return false };
                 let (ssid, password) = stored[..len].split_at(SSID_LEN.min(len));
                 self.stop(node);
                 self.scanning += 1;
@@ -84,7 +89,7 @@ impl Joining {
                 self.devices.insert(node, joiner);
                 true
             }
-            Event::Disconnect => {
+            EspNowEvent::Disconnect => {
                 let was = self.devices.contains_key(&node);
                 self.stop(node);
                 if was {

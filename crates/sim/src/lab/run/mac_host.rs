@@ -18,8 +18,8 @@ use crate::talk::{MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use esp_now::frame::mpdu_len;
-use esp_now::node::task::Event;
-use esp_now::node::{Frame, Input, Read};
+use esp_now::node::task::EspNowEvent;
+use esp_now::node::{Input, ParsedFrame, ReceivedFrame};
 use espbench_dot11::mac::{
     FrameKind, GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxFrame, TxStatus,
     WirelessMedium,
@@ -121,10 +121,10 @@ impl<W: Tap> DeviceHost for Link<'_, W> {
         &mut self,
         node: NodeId,
         life: u32,
-        event: Event,
+        event: EspNowEvent,
         board: &mut MemoryBoard,
     ) {
-        if let Event::Sent(outcome) = event {
+        if let EspNowEvent::Sent(outcome) = event {
             self.ether.reports.sent(self.room.now(), node, outcome);
         }
         if self.ether.joining.told(node, event, board) {
@@ -208,9 +208,10 @@ impl<W: Tap> MacHost<'_, '_, W> {
         let now = room.now();
         // Whatever a frame causes may put more into the pool, so its bytes are lent.
         let (data, from, to) = self.ether.pool.lend(handle);
-        let read = Read::new(&data);
+        let read = ParsedFrame::new(&data);
         let whom = meant_for(&data);
-        let mut input = Frame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
+        let mut input =
+            ReceivedFrame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
         self.act(room, |device_set, link| {
             let mut result = Ok(());
             for &Reception { station, rssi } in heard {

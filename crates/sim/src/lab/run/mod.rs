@@ -42,7 +42,7 @@ use driver::Driver;
 use esp_now::node::board::Board;
 use esp_now::node::device::{Busy, Dropped};
 use esp_now::node::engine::EngineCounters;
-use esp_now::node::task::Outgoing;
+use esp_now::node::task::SendRequest;
 use espbench_dot11::mac::{self, WirelessMedium};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
@@ -222,12 +222,12 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Lets a node's application send a payload now, if the node is on and its send lock is free.
     /// How it ended is told as
-    /// [`Event::Sent`](esp_now::node::task::Event::Sent).
+    /// [`EspNowEvent::Sent`](esp_now::node::task::EspNowEvent::Sent).
     ///
     /// # Errors
     /// [`Busy`] if something else is being sent, or the node is off; [`Stuck`] ends the run and comes
     /// from the next verb that lets time go on.
-    pub fn send(&mut self, node: NodeId, out: &Outgoing, payload: &[u8]) -> Result<(), Busy> {
+    pub fn send(&mut self, node: NodeId, out: &SendRequest, payload: &[u8]) -> Result<(), Busy> {
         match self.apply(node, |it, now, board| it.send(now, board, out, payload)) {
             Ok(sent) => sent.unwrap_or(Err(Busy)),
             Err(stuck) => {

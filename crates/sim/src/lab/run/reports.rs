@@ -10,7 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use core::time::Duration;
 use esp_now::component::{DataType, FrameConfig};
-use esp_now::node::task::{Outcome, Outgoing};
+use esp_now::node::task::{SendRequest, TransmitOutcome};
 use espbench_dot11::mac::WirelessMedium;
 use espbench_model::time::Instant;
 
@@ -45,7 +45,7 @@ impl Reports {
 
     /// Takes note of how sending ended: a report is delivered when the MAC of node 0 has acknowledged
     /// it.
-    pub(super) fn sent(&mut self, now: Instant, node: NodeId, outcome: Outcome) {
+    pub(super) fn sent(&mut self, now: Instant, node: NodeId, outcome: TransmitOutcome) {
         let Some(reporter) = self.0.get_mut(&node) else { return };
         let Some(since) = reporter.sending.take() else { return };
         if outcome.is_done() {
@@ -68,7 +68,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
         // How it ends may be told before the call returns.
         reporter.sending = Some(now);
         let payload = vec![0; reporter.bytes as usize];
-        let out = Outgoing {
+        let out = SendRequest {
             data_type: DataType::Data,
             dest: GATEWAY.mac(),
             config: FrameConfig::UNICAST,

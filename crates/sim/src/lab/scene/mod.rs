@@ -25,8 +25,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::device::Setup;
-use esp_now::node::print::Level;
-use esp_now::node::task::Settings;
+use esp_now::node::print::LogLevel;
+use esp_now::node::task::NodeSettings;
 use espbench_dot11::radio::WifiMode;
 use espbench_dot11::wifi::WifiSecurity;
 
@@ -60,7 +60,7 @@ pub struct Device {
     /// Constants of its chip and firmware.
     pub profile: Arc<Profile>,
     /// Settings of its firmware.
-    pub settings: Settings,
+    pub settings: NodeSettings,
     /// Services of its firmware.
     pub services: Setup,
     /// Mode in which it sends ESP-NOW frames.
@@ -73,9 +73,9 @@ pub struct Device {
     /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
     pub power_dbm: Option<f64>,
     /// Down to which severity its lines go to the UART.
-    pub log: Level,
+    pub log: LogLevel,
     /// Down to which severity they go to the remote log, on the air.
-    pub remote_log: Level,
+    pub remote_log: LogLevel,
     /// Work of its application while others are measured: none, or reports to node 0.
     pub application: Application,
 }
@@ -88,14 +88,14 @@ impl Device {
             group: group.into(),
             at,
             profile,
-            settings: Settings::default(),
+            settings: NodeSettings::default(),
             services: Setup::default(),
             mode: WifiMode::ESP_NOW,
             fallback: Vec::new(),
             channel: 1,
             power_dbm: None,
-            log: Level::Info,
-            remote_log: Level::None,
+            log: LogLevel::Info,
+            remote_log: LogLevel::None,
             application: Application::None,
         }
     }

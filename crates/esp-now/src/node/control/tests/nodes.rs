@@ -2,11 +2,11 @@
 
 use super::{BUTTON, LAMP, Shelf};
 use crate::component::{Compat, DataType, Header};
-use crate::node::board::Key;
+use crate::node::board::NvsKey;
 use crate::node::device::{Node, Setup};
-use crate::node::task::{Event, Settings};
+use crate::node::task::{EspNowEvent, NodeSettings};
 use crate::node::tick::Tick;
-use crate::node::{Frame, Input, Output};
+use crate::node::{Input, NodeOutput, ReceivedFrame};
 use espbench_model::time::{Duration, Instant};
 use std::boxed::Box;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ struct Place {
     driver: VecDeque<(Instant, u8, Vec<u8>)>,
     wake: Option<Instant>,
     printed: String,
-    events: Vec<Event>,
+    events: Vec<EspNowEvent>,
 }
 
 struct World {
@@ -35,10 +35,10 @@ struct World {
 
 impl World {
     fn new(auto_channel: bool) -> Self {
-        let settings = Settings {
+        let settings = NodeSettings {
             compat: Compat { auto_channel, ..Compat::default() },
             tick: Tick::from_hz(1000),
-            ..Settings::default()
+            ..NodeSettings::default()
         };
         let places = [BUTTON, LAMP].map(|mac| {
             let (mut board, setup) = (Shelf::default(), Setup::default());
@@ -103,20 +103,20 @@ impl World {
         let mut buf = [0; 1490];
         for _ in 0..10_000 {
             match place.node.poll(now, &mut place.board, &mut buf) {
-                Output::Transmit { len, .. } => {
+                NodeOutput::Transmit { len, .. } => {
                     let begin = place.driver.back().map_or(now, |(end, ..)| *end);
                     let frame = buf[..len].to_vec();
                     let (header, _) = Header::parse(&frame).expect("a header");
                     self.aired.push((header.data_type, place.channel));
                     place.driver.push_back((begin + AIR_TIME, place.channel, frame));
                 }
-                Output::Tune(channel) => place.channel = channel,
-                Output::Print { len } => {
+                NodeOutput::Tune(channel) => place.channel = channel,
+                NodeOutput::Print { len } => {
                     place.printed.push_str(&String::from_utf8_lossy(&buf[..len]));
                 }
-                Output::Event(event) => place.events.push(event),
-                Output::WaitUntil(at) => return place.wake = Some(at),
-                Output::Idle => return place.wake = None,
+                NodeOutput::Event(event) => place.events.push(event),
+                NodeOutput::WaitUntil(at) => return place.wake = Some(at),
+                NodeOutput::Idle => return place.wake = None,
                 _ => {}
             }
         }
@@ -133,7 +133,8 @@ impl World {
                 let input = if to == n {
                     Input::Sent { delivered: true }
                 } else if place.channel == channel {
-                    let frame = Frame { data: &data, transmitter, receiver, rssi: -20, channel };
+                    let frame =
+                        ReceivedFrame { data: &data, transmitter, receiver, rssi: -20, channel };
                     Input::Frame(frame)
                 } else {
                     continue;
@@ -144,7 +145,7 @@ impl World {
         }
     }
 
-    fn lamp_events(&mut self) -> Vec<Event> {
+    fn lamp_events(&mut self) -> Vec<EspNowEvent> {
         core::mem::take(&mut self.places[1].events)
     }
 }
@@ -155,17 +156,17 @@ fn the_consoles_of_two_nodes() {
     world.put_on(1, 6);
     let bound = world.types(0, "control -b 513", 500);
     assert!(bound.contains("espnow_cmd: The binding device, attribute: 513"), "{bound}");
-    assert_eq!(world.lamp_events(), [Event::Bound(BUTTON, 513)]);
+    assert_eq!(world.lamp_events(), [EspNowEvent::Bound(BUTTON, 513)]);
     // Ten copies on each of eleven channels.
     assert_eq!(world.aired.len(), 110);
     let list = world.types(1, "control -l", 10);
     let row = "control_func: mac: 24:0a:c4:00:00:01, initiator_type: 2, initiator_value: 1";
     assert!(list.contains(row), "{list}");
     world.types(0, "control -c 513 -t 1 -v 7", 500);
-    let control = Event::Control { from: BUTTON, initiator: 513, responder: 1, value: 7 };
+    let control = EspNowEvent::Control { from: BUTTON, initiator: 513, responder: 1, value: 7 };
     assert_eq!(world.lamp_events(), [control]);
     world.types(0, "control -u 513", 500);
-    assert_eq!(world.lamp_events(), [Event::Unbound(BUTTON, 513)]);
+    assert_eq!(world.lamp_events(), [EspNowEvent::Unbound(BUTTON, 513)]);
     world.types(0, "control -c 513 -t 1 -v 8", 500);
     assert_eq!(world.lamp_events(), []);
 }
@@ -178,11 +179,11 @@ fn a_node_finds_the_channel() {
     world.put_on(1, 3);
     let printed = world.types(0, "control -b 513", 2000);
     assert!(printed.contains("espnow_ctrl_initiator_ack, channel: 3"), "{printed}");
-    assert_eq!(world.lamp_events(), [Event::Bound(BUTTON, 513)]);
+    assert_eq!(world.lamp_events(), [EspNowEvent::Bound(BUTTON, 513)]);
     let binds: Vec<u8> =
         world.aired.iter().filter(|a| a.0 == DataType::ControlBind).map(|a| a.1).collect();
     // The last one is the lamp's, which forwards it.
     assert_eq!(binds, [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3]);
-    assert_eq!(world.places[0].board.0[&Key::ControlChannel], [3]);
-    assert_eq!(world.places[1].board.0[&Key::Bindings].len(), 392);
+    assert_eq!(world.places[0].board.0[&NvsKey::ControlChannel], [3]);
+    assert_eq!(world.places[1].board.0[&NvsKey::Bindings].len(), 392);
 }

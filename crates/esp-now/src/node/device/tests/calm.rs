@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::component::header::VERSION;
-use crate::component::{Compat, Release};
-use crate::node::schedule::Part;
+use crate::component::{Compat, ComponentRelease};
+use crate::node::schedule::NodePart;
 use crate::node::testing::outgoing;
-use crate::node::{Payload, Read, Then};
+use crate::node::{ParsedFrame, Payload, Then};
 
 /// A node that is driven with all short cuts, or with none of them.
 struct Alone {
@@ -13,7 +13,7 @@ struct Alone {
     board: Shelf,
     due: Option<Instant>,
     short: bool,
-    told: Vec<(Instant, Output, Vec<u8>)>,
+    told: Vec<(Instant, NodeOutput, Vec<u8>)>,
     /// Number of answers that were known without asking.
     known: u32,
     /// Number of payloads that were returned in place.
@@ -21,11 +21,11 @@ struct Alone {
 }
 
 impl Alone {
-    fn new(cost: fn(Work) -> Duration, release: Release, short: bool) -> Self {
+    fn new(cost: fn(CpuWork) -> Duration, release: ComponentRelease, short: bool) -> Self {
         let mut board = Shelf::new(1);
         board.cost = cost;
         let compat = Compat { release, ..Compat::default() };
-        let settings = Settings { compat, ..settings(1000) };
+        let settings = NodeSettings { compat, ..settings(1000) };
         let node = SmallNode::new(Instant::ZERO, &mut board, mac(0), settings, &Setup::default());
         let (due, told) = (Some(Instant::ZERO), Vec::new());
         Self { node: Box::new(node), board, due, short, told, known: 0, shown: 0 }
@@ -39,7 +39,8 @@ impl Alone {
             if self.short
                 && let Some(Payload { data, from, rssi, channel, then }) = node.take_data(now)
             {
-                let plain = Output::Data { len: data.len(), from, rssi, channel, then: Then::Poll };
+                let plain =
+                    NodeOutput::Data { len: data.len(), from, rssi, channel, then: Then::Poll };
                 self.told.push((now, plain, data.to_vec()));
                 self.shown += 1;
                 if self.follows(then) {
@@ -52,20 +53,20 @@ impl Alone {
                 false => node.poll_any(now, &mut self.board, &mut buf),
             };
             let (len, then) = match output {
-                Output::WaitUntil(at) => return self.due = Some(at),
-                Output::Idle => return self.due = None,
-                Output::Data { len, then, .. } => (len, then),
-                Output::Transmit { len, .. } => {
+                NodeOutput::WaitUntil(at) => return self.due = Some(at),
+                NodeOutput::Idle => return self.due = None,
+                NodeOutput::Data { len, then, .. } => (len, then),
+                NodeOutput::Transmit { len, .. } => {
                     node.handle(now, &mut self.board, Input::Sent { delivered: true });
                     (len, Then::Poll)
                 }
-                Output::Print { len } => (len, Then::Poll),
+                NodeOutput::Print { len } => (len, Then::Poll),
                 _ => (0, Then::Poll),
             };
             // The hint is no part of the report.
             let plain = match output {
-                Output::Data { len, from, rssi, channel, .. } => {
-                    Output::Data { len, from, rssi, channel, then: Then::Poll }
+                NodeOutput::Data { len, from, rssi, channel, .. } => {
+                    NodeOutput::Data { len, from, rssi, channel, then: Then::Poll }
                 }
                 other => other,
             };
@@ -97,12 +98,13 @@ impl Alone {
 
     fn hear(&mut self, now: Instant, data: &[u8], rssi: i8, channel: u8) {
         if self.short {
-            let then = self.node.hear(now, &mut self.board, &Read::new(data), rssi, channel);
+            let then = self.node.hear(now, &mut self.board, &ParsedFrame::new(data), rssi, channel);
             if !self.follows(then) {
                 self.settle(now);
             }
         } else {
-            let frame = Frame { data, transmitter: mac(1), receiver: mac(0), rssi, channel };
+            let frame =
+                ReceivedFrame { data, transmitter: mac(1), receiver: mac(0), rssi, channel };
             self.node.handle(now, &mut self.board, Input::Frame(frame));
             self.settle(now);
         }
@@ -129,7 +131,7 @@ impl Alone {
             }
             10 => node.shared_mut().settings.queue = most,
             11 => node.shared_mut().air.tune(1 + u8::from(on)),
-            12 => node.wake(Part::Log),
+            12 => node.wake(NodePart::Log),
             _ => return,
         }
         self.settle(now);
@@ -159,20 +161,20 @@ fn frame(random: u32) -> Vec<u8> {
 
 #[test]
 fn whoever_takes_the_short_cuts_sees_the_same() {
-    let costs: [fn(Work) -> Duration; 3] = [
+    let costs: [fn(CpuWork) -> Duration; 3] = [
         |_| Duration::ZERO,
         |work| match work {
-            Work::Receive { .. } => Duration::from_micros(40),
-            Work::Dispatch { .. } => Duration::from_micros(60),
+            CpuWork::Receive { .. } => Duration::from_micros(40),
+            CpuWork::Dispatch { .. } => Duration::from_micros(60),
             _ => Duration::ZERO,
         },
         |work| match work {
-            Work::Dispatch { bytes } => Duration::from_micros(u64::from(bytes) * 20),
-            Work::Print { bytes } => Duration::from_micros(87) * bytes,
+            CpuWork::Dispatch { bytes } => Duration::from_micros(u64::from(bytes) * 20),
+            CpuWork::Print { bytes } => Duration::from_micros(87) * bytes,
             _ => Duration::from_micros(30),
         },
     ];
-    let releases = [Release::V2_5_3, Release::Mid2022];
+    let releases = [ComponentRelease::V2_5_3, ComponentRelease::Mid2022];
     for (cost, release) in costs.into_iter().flat_map(|cost| releases.map(|it| (cost, it))) {
         let [mut short, mut long] = [true, false].map(|short| Alone::new(cost, release, short));
         let (mut now, mut random) = (Instant::ZERO, 1_u32);
@@ -195,7 +197,7 @@ fn whoever_takes_the_short_cuts_sees_the_same() {
         assert!(counters.delivered > 1000 && counters.acks_due > 20, "{counters:?}");
         assert!(short.known > 5000 && long.known == 0, "{}", short.known);
         // A late acknowledgement may be due in that release.
-        let shown = if release == Release::Mid2022 { 0..=0 } else { 200..=25_000 };
+        let shown = if release == ComponentRelease::Mid2022 { 0..=0 } else { 200..=25_000 };
         assert!(shown.contains(&short.shown) && long.shown == 0, "{}", short.shown);
         assert!(counters.transmitted > 100 && counters.policy > 100, "{counters:?}");
     }

@@ -73,7 +73,7 @@ fn every_command_says_what_it_does() {
     ] {
         world.places[0].events.clear();
         assert!(world.types(0, line, 10).contains(expected));
-        assert!(world.places[0].events.contains(&Event::Restart), "{line}");
+        assert!(world.places[0].events.contains(&EspNowEvent::Restart), "{line}");
         world.restart(0);
     }
     assert_eq!(world.places[0].node.dropped().total(), 0);
@@ -104,7 +104,10 @@ fn options_of_one_line_are_done_in_order() {
         at("initiator_type: 0, initiator_value: 9"),
     ];
     assert!(order.is_sorted(), "{printed}");
-    assert_eq!(world.places[1].events, [Event::Bound(mac(0), 7), Event::Unbound(mac(0), 7)]);
+    assert_eq!(
+        world.places[1].events,
+        [EspNowEvent::Bound(mac(0), 7), EspNowEvent::Unbound(mac(0), 7)]
+    );
     let printed = world.types(0, "control -c 7 -t 1", 100);
     assert!(
         printed.contains("Please enter the parameters: responder_attribute & responder_value")
@@ -124,7 +127,8 @@ fn a_long_list_is_printed_whole() {
     for attribute in 0..20 {
         world.types(1, &std::format!("control -b {attribute}"), 300);
     }
-    let bound = world.places[0].events.iter().filter(|e| matches!(e, Event::Bound(..))).count();
+    let bound =
+        world.places[0].events.iter().filter(|e| matches!(e, EspNowEvent::Bound(..))).count();
     assert!(bound > 10);
     let printed = world.types(0, "control -l", 100);
     assert_eq!(printed.matches("initiator_value: ").count(), bound, "{printed}");

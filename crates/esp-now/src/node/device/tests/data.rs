@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::node::security::Policy;
-use crate::node::task::Outcome;
+use crate::node::task::TransmitOutcome;
 
 const UNICAST: FrameConfig = FrameConfig { copies: 3, ..FrameConfig::UNICAST };
 
@@ -23,11 +23,11 @@ fn data_in_clear_and_its_outcome() {
     let heard: Vec<&[u8]> = world.places[1].data.iter().map(|(_, data)| &data[..]).collect();
     assert_eq!(heard, [&b"unicast"[..], b"to all", b"acknowledged"]);
     let outcomes = [
-        Event::Sent(Outcome::Done { attempts: 1 }),
-        Event::Sent(Outcome::Done { attempts: 10 }),
-        Event::Sent(Outcome::Done { attempts: 1 }),
-        Event::Sent(Outcome::Refused),
-        Event::Sent(Outcome::Failed),
+        EspNowEvent::Sent(TransmitOutcome::Done { attempts: 1 }),
+        EspNowEvent::Sent(TransmitOutcome::Done { attempts: 10 }),
+        EspNowEvent::Sent(TransmitOutcome::Done { attempts: 1 }),
+        EspNowEvent::Sent(TransmitOutcome::Refused),
+        EspNowEvent::Sent(TransmitOutcome::Failed),
     ];
     assert_eq!(world.places[0].events, outcomes);
     assert_eq!(world.places[0].node.dropped().total(), 0);
@@ -96,6 +96,7 @@ fn the_lock_goes_round() {
     assert!(world.count(0, DataType::DebugLog) >= 10, "the line of the remote log");
     assert!(world.places[2].printed.contains("esp_mem: Free heap"), "{}", world.places[2].printed);
     let events = &world.places[2].events;
-    let done = |event: &Event| matches!(event, Event::Sent(Outcome::Done { .. }));
+    let done =
+        |event: &EspNowEvent| matches!(event, EspNowEvent::Sent(TransmitOutcome::Done { .. }));
     assert!(events.len() == 20 && events.iter().all(done), "{events:?}");
 }

@@ -8,11 +8,11 @@ mod time;
 use super::{Setup, SmallNode};
 use crate::component::ota::AppDescription;
 use crate::component::{DataType, FrameConfig, Header};
-use crate::node::board::{BareBoard, Board, Key, Slot, Work};
+use crate::node::board::{BareBoard, Board, CpuWork, NvsKey, Slot};
 use crate::node::ota::build::ImageBuilder;
-use crate::node::task::{Event, Outgoing, Settings};
+use crate::node::task::{EspNowEvent, NodeSettings, SendRequest};
 use crate::node::testing::{mac, settings};
-use crate::node::{Frame, Input, Output};
+use crate::node::{Input, NodeOutput, ReceivedFrame};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::boxed::Box;
@@ -26,11 +26,11 @@ const AIR_TIME: Duration = Duration::from_micros(800);
 
 /// A board in memory.
 struct Shelf {
-    stored: HashMap<Key, Vec<u8>>,
+    stored: HashMap<NvsKey, Vec<u8>>,
     slots: [Vec<u8>; 2],
     next: Slot,
     chance: BareBoard,
-    cost: fn(Work) -> Duration,
+    cost: fn(CpuWork) -> Duration,
 }
 
 impl Shelf {
@@ -49,7 +49,7 @@ impl Board for Shelf {
     fn random(&mut self, out: &mut [u8]) {
         self.chance.random(out);
     }
-    fn cost_ns(&mut self, work: Work) -> u64 {
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
         (self.cost)(work).as_nanos() as u64
     }
     fn slot_size(&self, _: Slot) -> u32 {
@@ -76,17 +76,17 @@ impl Board for Shelf {
         self.next = slot;
         true
     }
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let value = self.stored.get(&key)?;
         let len = value.len().min(out.len());
         out[..len].copy_from_slice(&value[..len]);
         Some(len)
     }
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         self.stored.insert(key, value.to_vec());
         true
     }
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: NvsKey) {
         self.stored.remove(&key);
     }
 }
@@ -98,7 +98,7 @@ struct Place {
     driver: VecDeque<(Instant, u8, Mac, Vec<u8>)>,
     wake: Option<Instant>,
     printed: String,
-    events: Vec<Event>,
+    events: Vec<EspNowEvent>,
     data: Vec<(Mac, Vec<u8>)>,
     samples: usize,
 }
@@ -107,20 +107,20 @@ struct Place {
 struct World {
     now: Instant,
     places: Vec<Place>,
-    settings: Vec<Settings>,
+    settings: Vec<NodeSettings>,
     setup: Setup,
     aired: Vec<(Instant, usize, Header)>,
 }
 
 impl World {
     /// Creates as many nodes as settings.
-    fn new(settings: Vec<Settings>) -> Self {
+    fn new(settings: Vec<NodeSettings>) -> Self {
         Self::with(settings, Setup::default(), |_, _| {})
     }
 
     /// Creates as many nodes as settings, with `board` to prepare their boards before the start.
     fn with(
-        settings: Vec<Settings>,
+        settings: Vec<NodeSettings>,
         setup: Setup,
         mut board: impl FnMut(usize, &mut Shelf),
     ) -> Self {
@@ -151,7 +151,7 @@ impl World {
     /// Sends from the application of a node; returns whether the lock was free.
     fn send(&mut self, n: usize, dest: Mac, config: FrameConfig, payload: &[u8]) -> bool {
         let (data_type, wait) = (DataType::Data, Duration::MAX);
-        let out = Outgoing { data_type, dest, config, magic: 0, len: 0, wait };
+        let out = SendRequest { data_type, dest, config, magic: 0, len: 0, wait };
         let place = &mut self.places[n];
         let taken = place.node.send(self.now, &mut place.board, &out, payload).is_ok();
         place.wake = Some(self.now);
@@ -193,27 +193,27 @@ impl World {
         let (mut buf, mut yields) = ([0; 1490], 0);
         for _ in 0..20_000 {
             match place.node.poll(now, &mut place.board, &mut buf) {
-                Output::Transmit { len, to } => {
+                NodeOutput::Transmit { len, to } => {
                     let begin = place.driver.back().map_or(now, |(end, ..)| *end);
                     let (header, _) = Header::parse(&buf[..len]).expect("a header");
                     self.aired.push((now, n, header));
                     let frame = buf[..len].to_vec();
                     place.driver.push_back((begin + AIR_TIME, place.channel, to, frame));
                 }
-                Output::Tune(channel) => place.channel = channel,
-                Output::Print { len } => {
+                NodeOutput::Tune(channel) => place.channel = channel,
+                NodeOutput::Print { len } => {
                     place.printed.push_str(&String::from_utf8_lossy(&buf[..len]));
                 }
-                Output::Data { len, from, .. } => place.data.push((from, buf[..len].to_vec())),
-                Output::Event(event) => place.events.push(event),
-                Output::Sample(_) => place.samples += 1,
-                Output::WaitUntil(at) if at <= now => {
+                NodeOutput::Data { len, from, .. } => place.data.push((from, buf[..len].to_vec())),
+                NodeOutput::Event(event) => place.events.push(event),
+                NodeOutput::Sample(_) => place.samples += 1,
+                NodeOutput::WaitUntil(at) if at <= now => {
                     assert!(at == now, "no time travel");
                     yields += 1;
                     assert!(yields < 1000, "it never waits");
                 }
-                Output::WaitUntil(at) => return place.wake = Some(at),
-                Output::Idle => return place.wake = None,
+                NodeOutput::WaitUntil(at) => return place.wake = Some(at),
+                NodeOutput::Idle => return place.wake = None,
             }
         }
         panic!("it wants too much");
@@ -231,7 +231,8 @@ impl World {
             let delivered = to.is_broadcast() || !heard.is_empty();
             for m in heard {
                 let transmitter = mac(n);
-                let frame = Frame { data: &data, transmitter, receiver: to, rssi: -20, channel };
+                let frame =
+                    ReceivedFrame { data: &data, transmitter, receiver: to, rssi: -20, channel };
                 self.handle(m, Input::Frame(frame));
             }
             self.handle(n, Input::Sent { delivered });
@@ -247,7 +248,13 @@ impl World {
     }
 }
 
-fn start(n: usize, mut board: Shelf, settings: &Settings, setup: &Setup, now: Instant) -> Place {
+fn start(
+    n: usize,
+    mut board: Shelf,
+    settings: &NodeSettings,
+    setup: &Setup,
+    now: Instant,
+) -> Place {
     let node = Box::new(SmallNode::new(now, &mut board, mac(n), settings.clone(), setup));
     Place {
         node,
@@ -263,7 +270,7 @@ fn start(n: usize, mut board: Shelf, settings: &Settings, setup: &Setup, now: In
 }
 
 /// Returns the settings of a node that encrypts.
-fn sealed(hz: u32) -> Settings {
+fn sealed(hz: u32) -> NodeSettings {
     let mut settings = settings(hz);
     settings.encrypt.enabled = true;
     settings
@@ -271,8 +278,8 @@ fn sealed(hz: u32) -> Settings {
 
 /// Stores one key on every board.
 fn with_key(_: usize, board: &mut Shelf) {
-    board.save(Key::EncryptKey, &[7; 32]);
-    board.save(Key::DecryptKey, &[7; 32]);
+    board.save(NvsKey::EncryptKey, &[7; 32]);
+    board.save(NvsKey::DecryptKey, &[7; 32]);
 }
 
 fn image(len: u32) -> Vec<u8> {

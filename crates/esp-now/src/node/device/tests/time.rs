@@ -7,7 +7,7 @@ use crate::node::task::Encrypt;
 fn a_slow_processor_makes_the_node_wait_and_its_queue_overflows() {
     let mut world = World::new(vec![settings(1000), settings(1000)]);
     world.places[1].board.cost = |work| match work {
-        Work::Dispatch { .. } => Duration::from_millis(100),
+        CpuWork::Dispatch { .. } => Duration::from_millis(100),
         _ => Duration::ZERO,
     };
     let once = FrameConfig { copies: 1, ..FrameConfig::default() };
@@ -51,19 +51,19 @@ fn keys_and_bindings_outlive_a_reset() {
     assert!(place.node.hand_out_keys(world.now, &mut place.board));
     place.wake = Some(world.now);
     world.run(20_000);
-    assert!(world.places[1].events.contains(&Event::Secured(mac(0))));
+    assert!(world.places[1].events.contains(&EspNowEvent::Secured(mac(0))));
     world.types(0, "control -b 513", 500);
-    assert!(world.places[1].events.contains(&Event::Bound(mac(0), 513)));
+    assert!(world.places[1].events.contains(&EspNowEvent::Bound(mac(0), 513)));
     world.restart(1);
     world.restart(0);
     world.types(0, "control -c 513 -t 1 -v 7", 500);
-    let control = Event::Control { from: mac(0), initiator: 513, responder: 1, value: 7 };
+    let control = EspNowEvent::Control { from: mac(0), initiator: 513, responder: 1, value: 7 };
     assert_eq!(world.places[1].events, [control], "encrypted, and bound still");
     let sent = world.aired.iter().rev().find(|(_, n, h)| *n == 0 && h.data_type.mask() != 0);
     assert!(sent.is_some_and(|(_, _, head)| head.config.security));
     // Without the key for sending, its commands reach no other node.
     world.types(0, "security -e", 10);
-    assert_eq!(world.places[0].events, [Event::Restart]);
+    assert_eq!(world.places[0].events, [EspNowEvent::Restart]);
     world.restart(0);
     world.places[1].events.clear();
     world.types(0, "control -c 513 -t 1 -v 8", 500);
@@ -80,7 +80,7 @@ fn an_upgrade_goes_on_after_a_reset() {
         }
     });
     world.types(0, &std::format!("ota -s {}", mac(1)), 0);
-    let half = |world: &World| world.places[1].events.contains(&Event::UpgradeProgress(50));
+    let half = |world: &World| world.places[1].events.contains(&EspNowEvent::UpgradeProgress(50));
     for _ in 0..1000 {
         world.run(10);
         if half(&world) {
@@ -98,6 +98,6 @@ fn an_upgrade_goes_on_after_a_reset() {
     let rest = world.count(0, DataType::OtaData) - whole;
     assert!(rest < whole * 2 / 3, "{rest} after {whole}");
     let place = &world.places[1];
-    assert!(place.events.contains(&Event::UpgradeFinished), "{:?}", place.events);
+    assert!(place.events.contains(&EspNowEvent::UpgradeFinished), "{:?}", place.events);
     assert!(place.board.slots[1] == new && place.board.next == Slot::Spare);
 }

@@ -10,7 +10,7 @@ mod steps;
 use super::counters::{EngineCounters, bump};
 use super::{ACKS_MAX, Action};
 use crate::component::{Compat, HEADER_LEN, Header};
-use crate::node::task::{Cx, Outcome, Outgoing};
+use crate::node::task::{Cx, SendRequest, TransmitOutcome};
 use espbench_model::time::{Duration, Instant};
 use heapless::Deque;
 use job::{SendFunction, SendStatus, SendStep, Transmission};
@@ -43,7 +43,7 @@ struct DriverState {
 pub(super) struct Sender<const FRAME: usize> {
     job: Option<Transmission>,
     tail: Option<Tail>,
-    outcome: Option<Outcome>,
+    outcome: Option<TransmitOutcome>,
     driver: DriverState,
     frame: [u8; FRAME],
 }
@@ -75,7 +75,7 @@ impl<const FRAME: usize> Sender<FRAME> {
     }
 
     #[inline]
-    pub(super) fn outcome(&mut self) -> Option<Outcome> {
+    pub(super) fn outcome(&mut self) -> Option<TransmitOutcome> {
         self.outcome.take()
     }
 
@@ -87,13 +87,13 @@ impl<const FRAME: usize> Sender<FRAME> {
         self.frame.get_mut(HEADER_LEN..end).unwrap_or_default()
     }
 
-    pub(super) fn start(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> bool {
+    pub(super) fn start(&mut self, cx: &mut Cx<'_>, out: &SendRequest) -> bool {
         if !self.is_free() {
             return false;
         }
         self.job = self.prepare(cx, out);
         if self.job.is_none() {
-            self.outcome = Some(Outcome::Refused);
+            self.outcome = Some(TransmitOutcome::Refused);
         }
         true
     }

@@ -5,16 +5,16 @@ use super::job::{SendFunction, Transmission};
 use crate::component::header::VERSION;
 use crate::component::sealed::NONCE_LEN;
 use crate::component::{DataType, FrameConfig, HEADER_LEN, Header};
-use crate::node::board::Work;
+use crate::node::board::CpuWork;
 use crate::node::engine::TAG;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outgoing};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest};
 use espbench_ieee80211::mac::Mac;
 
 impl<const FRAME: usize> Sender<FRAME> {
     /// Prepares a transmission by steps 1 to 3 of section 2.4: seals the payload and writes the
     /// header.
-    pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> Option<Transmission> {
+    pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &SendRequest) -> Option<Transmission> {
         let settings = &cx.shared.settings;
         if out.len > settings.compat.data_max() {
             return None;
@@ -70,7 +70,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         let trails = cx.shared.settings.compat.nonce_trails();
         let Some(secret) = &cx.shared.keys.encrypt else {
             let text = format_args!("[espnow_send, 583] <ESP_FAIL> Security key is not set");
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
             return None;
         };
         let mut nonce = secret.constant_nonce();
@@ -81,9 +81,9 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
         let buf = self.frame.get_mut(HEADER_LEN..)?;
         let sealed = secret.sealer().seal(&nonce, trails, buf, len);
-        cx.spend(Work::Seal { bytes: len as u32 });
+        cx.spend(CpuWork::Seal { bytes: len as u32 });
         if sealed.is_none() {
-            cx.log(Level::Error, TAG, format_args!("Security encrypt return error"));
+            cx.log(LogLevel::Error, TAG, format_args!("Security encrypt return error"));
         }
         sealed
     }

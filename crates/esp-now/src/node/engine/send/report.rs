@@ -2,8 +2,8 @@
 
 use super::job::{SendFunction, SendStatus, Transmission};
 use crate::node::engine::TAG;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, TransmitOutcome};
 
 impl SendFunction {
     /// Returns the component's function, and the line of the warning in it.
@@ -38,14 +38,14 @@ impl Transmission {
         let text = format_args!(
             "[{function}, {line}]: [{function}, {line}] <{name}> esp_now_send, channel: {channel}"
         );
-        cx.log(Level::Warn, TAG, text);
+        cx.log(LogLevel::Warn, TAG, text);
     }
 
     /// Warns that the channel cannot be set because the radio is bound to another one.
     pub(super) fn warn_locked(&self, cx: &mut Cx<'_>) {
         let (wanted, current) = (self.config.channel, cx.shared.air.channel);
         let text = format_args!("Can't set channel {wanted}, current is {current}");
-        cx.log(Level::Error, TAG, text);
+        cx.log(LogLevel::Error, TAG, text);
     }
 
     /// Warns that the channel cannot be set because the country does not have it. `espnow_send`
@@ -58,7 +58,7 @@ impl Transmission {
             let text = format_args!(
                 "[espnow_send, 671]Can't set channel {wanted}, not allowed in country {a}{b}."
             );
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
         } else {
             let (function, line) = match self.kind {
                 SendFunction::Send => ("espnow_send", 675),
@@ -67,7 +67,7 @@ impl Transmission {
             let text = format_args!(
                 "[{function}, {line}]esp_wifi_set_channel, err_name: ESP_ERR_INVALID_ARG"
             );
-            cx.log(Level::Warn, TAG, text);
+            cx.log(LogLevel::Warn, TAG, text);
         }
     }
 
@@ -79,15 +79,15 @@ impl Transmission {
     }
 
     /// Returns the outcome, where no acknowledgement is awaited any more.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> TransmitOutcome {
         match (self.kind, self.status) {
             // `espnow_set_group` always returns ESP_OK.
             (SendFunction::Group, _) | (_, SendStatus::Ok) => {
-                Outcome::Done { attempts: self.attempts }
+                TransmitOutcome::Done { attempts: self.attempts }
             }
-            (_, SendStatus::NoChannel) => Outcome::Refused,
-            (_, SendStatus::Timeout) => Outcome::TimedOut,
-            (_, SendStatus::Fail | SendStatus::NoMemory) => Outcome::Failed,
+            (_, SendStatus::NoChannel) => TransmitOutcome::Refused,
+            (_, SendStatus::Timeout) => TransmitOutcome::TimedOut,
+            (_, SendStatus::Fail | SendStatus::NoMemory) => TransmitOutcome::Failed,
         }
     }
 }

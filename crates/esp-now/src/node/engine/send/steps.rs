@@ -2,9 +2,9 @@
 
 use super::job::{SendFunction, SendStatus, SendStep, Transmission};
 use super::{Action, DriverState, EngineCounters, PendingAcks, Sender, Tail, bump};
-use crate::node::board::Work;
+use crate::node::board::CpuWork;
 use crate::node::engine::SEND_MAX_MS;
-use crate::node::task::{Cx, Outcome};
+use crate::node::task::{Cx, TransmitOutcome};
 use espbench_model::time::Instant;
 
 /// Returns the number of slices of the back-off after which attempt 0, 1, … is given up: 2 ms each,
@@ -130,7 +130,7 @@ impl<const FRAME: usize> Sender<FRAME> {
     /// Spends the work of handing the frame over, after which the driver gets it.
     fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Transmission) -> StepResult {
         job.attempts = job.attempts.saturating_add(1);
-        cx.spend(Work::Transmit { bytes: u32::from(job.len) });
+        cx.spend(CpuWork::Transmit { bytes: u32::from(job.len) });
         if cx.shared.busy_ns > 0 {
             job.step = SendStep::Ready;
             return StepResult::Wait;
@@ -182,9 +182,9 @@ impl<const FRAME: usize> Sender<FRAME> {
     fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut EngineCounters, acks: &mut PendingAcks) {
         let Some(Tail { magic, until, attempts }) = self.tail else { return };
         if take(acks, counters, magic) {
-            self.outcome = Some(Outcome::Done { attempts });
+            self.outcome = Some(TransmitOutcome::Done { attempts });
         } else if cx.now >= until {
-            self.outcome = Some(Outcome::TimedOut);
+            self.outcome = Some(TransmitOutcome::TimedOut);
         } else {
             return;
         }

@@ -3,9 +3,9 @@
 use super::instants;
 use crate::component::header::VERSION;
 use crate::component::{DataType, FrameConfig, Header};
-use crate::node::Frame;
-use crate::node::task::{Outcome, Outgoing};
-use crate::node::testing::{Hears, Medium, mac, ms, outgoing, settings};
+use crate::node::ReceivedFrame;
+use crate::node::task::{SendRequest, TransmitOutcome};
+use crate::node::testing::{Hears, TestMedium, mac, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 use std::boxed::Box;
@@ -14,8 +14,8 @@ fn acked(copies: u8) -> FrameConfig {
     FrameConfig { ack: true, copies, ..FrameConfig::UNICAST }
 }
 
-fn done(attempts: u8) -> Outcome {
-    Outcome::Done { attempts }
+fn done(attempts: u8) -> TransmitOutcome {
+    TransmitOutcome::Done { attempts }
 }
 
 /// Lets station 1 hear everything, and loses its acknowledgements before number `from`.
@@ -28,31 +28,35 @@ fn deaf_to_acks_before(from: u64) -> Hears {
 
 #[test]
 fn the_back_off_doubles_to_100_ms_at_1000_hz() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     medium.hears = deaf_to_acks_before(u64::MAX / 2_000_000);
     medium.send(0, &outgoing(mac(1), acked(9), 1), b"x");
     medium.run_until(ms(10_000));
     // Each attempt is 1 ms on the air before its back-off begins.
     let want = [0, 3, 8, 17, 34, 67, 132, 233, 334];
     assert_eq!(instants(&medium, 0), want);
-    assert_eq!(medium.stations[0].outcomes, [(ms(334 + 101 + 3000), Outcome::TimedOut)]);
+    assert_eq!(medium.stations[0].outcomes, [(ms(334 + 101 + 3000), TransmitOutcome::TimedOut)]);
     assert_eq!(medium.stations[1].inbox.len(), 1, "the copies are duplicates");
     assert_eq!(medium.sent(1, DataType::Ack).len(), 9, "and each is acknowledged again");
 }
 
 #[test]
 fn the_back_off_collapses_at_100_hz() {
-    let mut medium = Medium::new(2, &settings(100));
+    let mut medium = TestMedium::new(2, &settings(100));
     medium.hears = deaf_to_acks_before(u64::MAX / 2_000_000);
     medium.send(0, &outgoing(mac(1), acked(5), 1), b"x");
     medium.run_until(ms(10_000));
     assert_eq!(instants(&medium, 0), [0, 1, 2, 3, 4], "no wait but for the driver");
-    assert_eq!(medium.stations[0].outcomes, [(ms(3000), Outcome::TimedOut)], "on the 300th tick");
+    assert_eq!(
+        medium.stations[0].outcomes,
+        [(ms(3000), TransmitOutcome::TimedOut)],
+        "on the 300th tick"
+    );
 }
 
 #[test]
 fn at_100_hz_the_last_wait_catches_the_acknowledgement() {
-    let mut medium = Medium::new(2, &settings(100));
+    let mut medium = TestMedium::new(2, &settings(100));
     medium.send(0, &outgoing(mac(1), acked(1), 1), b"x");
     medium.run_until(ms(100));
     // 1 ms for the frame, 1 ms for the acknowledgement, and no slice to wait for.
@@ -61,7 +65,7 @@ fn at_100_hz_the_last_wait_catches_the_acknowledgement() {
 
 #[test]
 fn an_acknowledgement_is_seen_at_the_end_of_a_slice() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     medium.hears = deaf_to_acks_before(9);
     medium.send(0, &outgoing(mac(1), acked(9), 1), b"x");
     medium.run_until(ms(100));
@@ -73,7 +77,7 @@ fn an_acknowledgement_is_seen_at_the_end_of_a_slice() {
 
 #[test]
 fn a_lost_frame_is_sent_again_at_once() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     medium.hears = Box::new(|aired, _| (aired.at >= ms(3)).then_some(-40));
     medium.send(0, &outgoing(mac(1), acked(9), 1), b"x");
     medium.run_until(ms(100));
@@ -83,7 +87,7 @@ fn a_lost_frame_is_sent_again_at_once() {
 
 #[test]
 fn a_broadcast_with_one_destination_is_acknowledged_by_it_alone() {
-    let mut medium = Medium::new(3, &settings(1000));
+    let mut medium = TestMedium::new(3, &settings(1000));
     let config = FrameConfig { broadcast: true, ..acked(3) };
     medium.send(0, &outgoing(mac(1), config, 1), b"x");
     medium.run_until(ms(100));
@@ -94,7 +98,7 @@ fn a_broadcast_with_one_destination_is_acknowledged_by_it_alone() {
 
 #[test]
 fn a_broadcast_to_everybody_waits_for_the_driver_alone() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     let config = FrameConfig { ack: true, copies: 4, ..FrameConfig::default() };
     medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
     medium.run_until(ms(100));
@@ -105,19 +109,19 @@ fn a_broadcast_to_everybody_waits_for_the_driver_alone() {
 
 #[test]
 fn a_caller_that_waits_less_is_told_sooner() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     medium.hears = deaf_to_acks_before(u64::MAX / 2_000_000);
     let wait = Duration::from_millis(500);
-    medium.send(0, &Outgoing { wait, ..outgoing(mac(1), acked(2), 1) }, b"x");
+    medium.send(0, &SendRequest { wait, ..outgoing(mac(1), acked(2), 1) }, b"x");
     medium.run_until(ms(10_000));
-    assert_eq!(medium.stations[0].outcomes, [(ms(500), Outcome::TimedOut)]);
+    assert_eq!(medium.stations[0].outcomes, [(ms(500), TransmitOutcome::TimedOut)]);
 }
 
 #[test]
 fn two_that_send_to_each_other_hold_back_their_acknowledgements() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     for n in [0, 1] {
-        let out = Outgoing { magic: 7 + n as u16, ..outgoing(mac(1 - n), acked(3), 1) };
+        let out = SendRequest { magic: 7 + n as u16, ..outgoing(mac(1 - n), acked(3), 1) };
         medium.send(n, &out, b"x");
     }
     medium.run_until(ms(1000));
@@ -131,7 +135,7 @@ fn two_that_send_to_each_other_hold_back_their_acknowledgements() {
 
 #[test]
 fn acknowledgements_that_nobody_awaits_fill_their_queue() {
-    let mut medium = Medium::new(1, &settings(1000));
+    let mut medium = TestMedium::new(1, &settings(1000));
     let header = |magic| Header {
         data_type: DataType::Ack,
         version: VERSION,
@@ -144,8 +148,13 @@ fn acknowledgements_that_nobody_awaits_fill_their_queue() {
     let (engine, mut cx) = medium.stations[0].parts(ms(0));
     for magic in [1, 2, 3, 4, 5, 5] {
         let data = &header(magic).emit();
-        let frame =
-            Frame { data, transmitter: mac(1), receiver: Mac::BROADCAST, rssi: -40, channel: 1 };
+        let frame = ReceivedFrame {
+            data,
+            transmitter: mac(1),
+            receiver: Mac::BROADCAST,
+            rssi: -40,
+            channel: 1,
+        };
         engine.receive(&mut cx, frame);
     }
     let counters = engine.counters();
@@ -153,7 +162,7 @@ fn acknowledgements_that_nobody_awaits_fill_their_queue() {
     let line = "W (0) espnow: [espnow_recv_cb, 320] Send event queue failed\r\n";
     assert_eq!(medium.stations[0].printed(), line, "once in 3 s");
     // The next sender drains them; the first of them even fits, since only the magic counts.
-    medium.send(0, &Outgoing { magic: 2, ..outgoing(mac(1), acked(1), 1) }, b"x");
+    medium.send(0, &SendRequest { magic: 2, ..outgoing(mac(1), acked(1), 1) }, b"x");
     medium.stations[0].mute = true;
     let (engine, mut cx) = medium.stations[0].parts(ms(0));
     let _ = engine.poll(&mut cx, &mut [0; 250]);
@@ -165,11 +174,11 @@ fn acknowledgements_that_nobody_awaits_fill_their_queue() {
 
 #[test]
 fn an_acknowledgement_waits_for_the_lock_for_three_seconds() {
-    let mut medium = Medium::new(2, &settings(1000));
+    let mut medium = TestMedium::new(2, &settings(1000));
     // Station 1 holds its lock with a driver that does not answer.
     medium.stations[1].mute = true;
     let config = FrameConfig { copies: 2, ..FrameConfig::UNICAST };
-    medium.send(1, &Outgoing { magic: 9, ..outgoing(mac(5), config, 1) }, b"y");
+    medium.send(1, &SendRequest { magic: 9, ..outgoing(mac(5), config, 1) }, b"y");
     medium.run_until(ms(1));
     medium.send(0, &outgoing(mac(1), acked(1), 1), b"x");
     medium.run_until(ms(10_000));

@@ -2,30 +2,30 @@
 //! main task handles acknowledgements.
 
 use super::instants;
-use crate::component::{Compat, DataType, FrameConfig, Release};
+use crate::component::{Compat, ComponentRelease, DataType, FrameConfig};
 use crate::node::air::Country;
 use crate::node::engine::{Engine, FRAME_MAX, Next};
-use crate::node::task::{Outcome, Outgoing, Settings};
-use crate::node::testing::{Hears, Medium, mac, ms, outgoing, settings};
+use crate::node::task::{NodeSettings, SendRequest, TransmitOutcome};
+use crate::node::testing::{Hears, TestMedium, mac, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 use std::boxed::Box;
 use std::vec::Vec;
 
-fn with(release: Release, hz: u32) -> Settings {
-    Settings { compat: Compat { release, ..Compat::default() }, ..settings(hz) }
+fn with(release: ComponentRelease, hz: u32) -> NodeSettings {
+    NodeSettings { compat: Compat { release, ..Compat::default() }, ..settings(hz) }
 }
 
-fn july(hz: u32) -> Settings {
-    with(Release::Mid2022, hz)
+fn july(hz: u32) -> NodeSettings {
+    with(ComponentRelease::Mid2022, hz)
 }
 
 fn acked(copies: u8) -> FrameConfig {
     FrameConfig { ack: true, copies, ..FrameConfig::UNICAST }
 }
 
-fn done(attempts: u8) -> Outcome {
-    Outcome::Done { attempts }
+fn done(attempts: u8) -> TransmitOutcome {
+    TransmitOutcome::Done { attempts }
 }
 
 /// Loses acknowledgements, and nothing else.
@@ -33,15 +33,15 @@ fn deaf_to_acks() -> Hears {
     Box::new(|aired, _| (aired.header().data_type != DataType::Ack).then_some(-40))
 }
 
-fn refused(medium: &Medium) -> u32 {
+fn refused(medium: &TestMedium) -> u32 {
     medium.stations[0].engine.counters().driver_refused
 }
 
 #[test]
 fn copies_of_a_broadcast_do_not_wait_at_the_watermark() {
     let config = FrameConfig { copies: 20, ..FrameConfig::default() };
-    for (release, last) in [(Release::Mid2022, 0), (Release::V1_0, 4)] {
-        let mut medium = Medium::new(2, &with(release, 1000));
+    for (release, last) in [(ComponentRelease::Mid2022, 0), (ComponentRelease::V1_0, 4)] {
+        let mut medium = TestMedium::new(2, &with(release, 1000));
         medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
         medium.run_until(ms(50));
         assert_eq!(instants(&medium, 0).len(), 20);
@@ -51,20 +51,20 @@ fn copies_of_a_broadcast_do_not_wait_at_the_watermark() {
 
 #[test]
 fn copies_to_be_acknowledged_are_all_sent_before_the_wait() {
-    let mut medium = Medium::new(2, &july(1000));
+    let mut medium = TestMedium::new(2, &july(1000));
     medium.hears = deaf_to_acks();
     medium.send(0, &outgoing(mac(1), acked(9), 1), b"x");
     medium.run_until(ms(10_000));
     assert_eq!(instants(&medium, 0), [0; 9], "no back-off");
     // The driver has answered for one copy after 1 ms; the caller then waits 3 s for the other end.
-    assert_eq!(medium.stations[0].outcomes, [(ms(3001), Outcome::TimedOut)]);
+    assert_eq!(medium.stations[0].outcomes, [(ms(3001), TransmitOutcome::TimedOut)]);
     assert_eq!(medium.stations[1].inbox.len(), 1, "the copies are duplicates");
 }
 
 #[test]
 fn the_wait_ends_with_the_acknowledgement() {
     for (config, copies) in [(acked(9), 9), (FrameConfig { broadcast: true, ..acked(4) }, 4)] {
-        let mut medium = Medium::new(2, &july(1000));
+        let mut medium = TestMedium::new(2, &july(1000));
         medium.send(0, &outgoing(mac(1), config, 1), b"x");
         medium.run_until(ms(100));
         assert_eq!(instants(&medium, 0), std::vec![0; usize::from(copies)]);
@@ -74,17 +74,17 @@ fn the_wait_ends_with_the_acknowledgement() {
 
 #[test]
 fn a_caller_that_waits_less_is_told_sooner() {
-    let mut medium = Medium::new(2, &july(1000));
+    let mut medium = TestMedium::new(2, &july(1000));
     medium.hears = deaf_to_acks();
     let wait = Duration::from_millis(500);
-    medium.send(0, &Outgoing { wait, ..outgoing(mac(1), acked(2), 1) }, b"x");
+    medium.send(0, &SendRequest { wait, ..outgoing(mac(1), acked(2), 1) }, b"x");
     medium.run_until(ms(10_000));
-    assert_eq!(medium.stations[0].outcomes, [(ms(500), Outcome::TimedOut)]);
+    assert_eq!(medium.stations[0].outcomes, [(ms(500), TransmitOutcome::TimedOut)]);
 }
 
 #[test]
 fn no_more_copies_once_the_acknowledgement_is_there() {
-    let mut medium = Medium::new(2, &july(1000));
+    let mut medium = TestMedium::new(2, &july(1000));
     medium.stations[0].room = 1;
     medium.send(0, &outgoing(mac(1), acked(9), 1), b"x");
     medium.run_until(ms(100));
@@ -96,7 +96,7 @@ fn no_more_copies_once_the_acknowledgement_is_there() {
 
 #[test]
 fn a_full_driver_is_asked_again_every_10_ms() {
-    let mut medium = Medium::new(2, &july(1000));
+    let mut medium = TestMedium::new(2, &july(1000));
     medium.stations[0].room = 4;
     medium.send(0, &outgoing(Mac::BROADCAST, FrameConfig::default(), 1), b"x");
     medium.run_until(ms(50));
@@ -108,7 +108,7 @@ fn a_full_driver_is_asked_again_every_10_ms() {
 
 #[test]
 fn a_driver_that_stays_full_is_asked_ten_times_for_each_copy() {
-    let mut medium = Medium::new(1, &july(1000));
+    let mut medium = TestMedium::new(1, &july(1000));
     medium.stations[0].room = 0;
     let config = FrameConfig { copies: 2, ..FrameConfig::default() };
     medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
@@ -116,25 +116,33 @@ fn a_driver_that_stays_full_is_asked_ten_times_for_each_copy() {
         medium.run_until(ms(until));
         assert_eq!(refused(&medium), asked, "{until} ms");
     }
-    assert_eq!(medium.stations[0].outcomes, [(ms(200), Outcome::Failed)], "after the last pause");
+    assert_eq!(
+        medium.stations[0].outcomes,
+        [(ms(200), TransmitOutcome::Failed)],
+        "after the last pause"
+    );
     let printed = medium.stations[0].printed();
     assert_eq!(printed.matches("<ESP_ERR_ESPNOW_NO_MEM>").count(), 2, "once a copy: {printed}");
 }
 
 #[test]
 fn below_100_hz_a_full_driver_is_asked_again_after_a_tick() {
-    let mut medium = Medium::new(1, &july(50));
+    let mut medium = TestMedium::new(1, &july(50));
     medium.stations[0].room = 0;
     let config = FrameConfig { copies: 2, ..FrameConfig::default() };
     medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
     medium.run_until(ms(1000));
     assert_eq!(refused(&medium), 20);
-    assert_eq!(medium.stations[0].outcomes, [(ms(400), Outcome::Failed)], "20 ticks of 20 ms");
+    assert_eq!(
+        medium.stations[0].outcomes,
+        [(ms(400), TransmitOutcome::Failed)],
+        "20 ticks of 20 ms"
+    );
 }
 
 #[test]
 fn copies_to_be_acknowledged_count_as_attempts_at_a_full_driver() {
-    let mut medium = Medium::new(1, &july(1000));
+    let mut medium = TestMedium::new(1, &july(1000));
     medium.stations[0].room = 0;
     medium.send(0, &outgoing(mac(1), acked(3), 1), b"x");
     // Copies 0, 1 and 2 are asked for at 0, 10 and 20; the last of them nine times more.
@@ -142,7 +150,7 @@ fn copies_to_be_acknowledged_count_as_attempts_at_a_full_driver() {
         medium.run_until(ms(until));
         assert_eq!(refused(&medium), asked, "{until} ms");
     }
-    assert_eq!(medium.stations[0].outcomes, [(ms(3120), Outcome::TimedOut)]);
+    assert_eq!(medium.stations[0].outcomes, [(ms(3120), TransmitOutcome::TimedOut)]);
     let printed = medium.stations[0].printed();
     assert_eq!(printed.matches("<ESP_ERR_ESPNOW_NO_MEM>").count(), 1, "{printed}");
 }
@@ -153,9 +161,9 @@ fn unicast_waits_for_the_driver_s_answer() {
     for (heard_from, sent, outcome) in [
         (0, &[0][..], (ms(1), done(1))),
         (2, &[0, 1, 2], (ms(3), done(3))),
-        (9, &[0, 1, 2, 3], (ms(4), Outcome::Failed)),
+        (9, &[0, 1, 2, 3], (ms(4), TransmitOutcome::Failed)),
     ] {
-        let mut medium = Medium::new(2, &july(1000));
+        let mut medium = TestMedium::new(2, &july(1000));
         medium.hears = Box::new(move |aired, _| (aired.at >= ms(heard_from)).then_some(-40));
         medium.send(0, &outgoing(mac(1), config, 1), b"x");
         medium.run_until(ms(50));
@@ -168,11 +176,11 @@ fn unicast_waits_for_the_driver_s_answer() {
 #[test]
 fn only_unicast_is_held_by_a_driver_that_never_answers() {
     for (config, millis, outcome) in [
-        (FrameConfig { copies: 2, ..FrameConfig::UNICAST }, 6000, Outcome::Failed),
+        (FrameConfig { copies: 2, ..FrameConfig::UNICAST }, 6000, TransmitOutcome::Failed),
         (FrameConfig { copies: 17, ..FrameConfig::default() }, 0, done(17)),
-        (acked(3), 6000, Outcome::TimedOut),
+        (acked(3), 6000, TransmitOutcome::TimedOut),
     ] {
-        let mut medium = Medium::new(1, &july(1000));
+        let mut medium = TestMedium::new(1, &july(1000));
         medium.stations[0].mute = true;
         medium.send(0, &outgoing(mac(1), config, 1), b"x");
         medium.run_until(ms(100_000));
@@ -182,7 +190,7 @@ fn only_unicast_is_held_by_a_driver_that_never_answers() {
 
 #[test]
 fn all_copies_on_a_channel_before_the_next_one() {
-    let mut medium = Medium::new(1, &july(1000));
+    let mut medium = TestMedium::new(1, &july(1000));
     medium.stations[0].shared.air.country = Country { count: 3, ..Country::CN };
     let config = FrameConfig { channel: 15, broadcast: true, ..acked(2) };
     medium.send(0, &outgoing(mac(1), config, 1), b"x");
@@ -190,14 +198,14 @@ fn all_copies_on_a_channel_before_the_next_one() {
     let channels: Vec<u8> = medium.log.iter().map(|aired| aired.channel).collect();
     assert_eq!(channels, [1, 1, 2, 2, 3, 3]);
     assert_eq!(instants(&medium, 0), [0; 6]);
-    assert_eq!(medium.stations[0].outcomes, [(ms(3000), Outcome::TimedOut)]);
+    assert_eq!(medium.stations[0].outcomes, [(ms(3000), TransmitOutcome::TimedOut)]);
 }
 
 #[test]
 fn an_acknowledgement_has_the_frame_s_configuration_and_copies() {
     let broadcast = FrameConfig { broadcast: true, ..acked(3) };
     for (config, to) in [(acked(5), mac(0)), (broadcast, Mac::BROADCAST)] {
-        let mut medium = Medium::new(2, &july(1000));
+        let mut medium = TestMedium::new(2, &july(1000));
         medium.send(0, &outgoing(mac(1), config, 1), b"x");
         medium.run_until(ms(100));
         let acks = medium.sent(1, DataType::Ack);
@@ -216,7 +224,7 @@ fn an_acknowledgement_has_the_frame_s_configuration_and_copies() {
 
 #[test]
 fn nobody_acknowledges_what_goes_to_everybody() {
-    let mut medium = Medium::new(2, &july(1000));
+    let mut medium = TestMedium::new(2, &july(1000));
     let config = FrameConfig { ack: true, copies: 4, ..FrameConfig::default() };
     medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
     medium.run_until(ms(100));
@@ -226,7 +234,7 @@ fn nobody_acknowledges_what_goes_to_everybody() {
 }
 
 /// Returns the steps of station 1's main task in order: payloads, and `#` for a transmission.
-fn turns(medium: &mut Medium) -> Vec<u8> {
+fn turns(medium: &mut TestMedium) -> Vec<u8> {
     let mut turns = Vec::new();
     let mut buf = [0; FRAME_MAX];
     let (engine, mut cx) = medium.stations[1].parts(ms(50));
@@ -248,13 +256,15 @@ fn turns(medium: &mut Medium) -> Vec<u8> {
 
 #[test]
 fn acknowledgements_are_queued_by_the_main_task_behind_what_waits() {
-    for (release, due, expected) in [(Release::Mid2022, 0, "ab##"), (Release::V1_0, 2, "#a#b")] {
-        let mut medium = Medium::new(2, &with(release, 1000));
+    for (release, due, expected) in
+        [(ComponentRelease::Mid2022, 0, "ab##"), (ComponentRelease::V1_0, 2, "#a#b")]
+    {
+        let mut medium = TestMedium::new(2, &with(release, 1000));
         medium.stations[1].stuck = true;
         for (magic, payload) in [(1, b"a"), (2, b"b")] {
             let out = outgoing(mac(1), FrameConfig { broadcast: true, ..acked(1) }, 1);
             let wait = Duration::from_millis(20);
-            medium.send(0, &Outgoing { magic, wait, ..out }, payload);
+            medium.send(0, &SendRequest { magic, wait, ..out }, payload);
             let end = medium.now + Duration::from_millis(25);
             medium.run_until(end);
         }

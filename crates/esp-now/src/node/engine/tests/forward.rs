@@ -1,12 +1,12 @@
 //! Forwarding, section 2.8.
 
 use super::instants;
-use crate::component::{Compat, DataType, FrameConfig, HEADER_LEN, Header, Idf, Release};
-use crate::node::Frame;
+use crate::component::{Compat, ComponentRelease, DataType, FrameConfig, HEADER_LEN, Header, Idf};
+use crate::node::ReceivedFrame;
 use crate::node::air::Country;
 use crate::node::engine::{Action, Engine, Next};
-use crate::node::task::Outgoing;
-use crate::node::testing::{Medium, mac, ms, outgoing, settings};
+use crate::node::task::SendRequest;
+use crate::node::testing::{TestMedium, mac, ms, outgoing, settings};
 use crate::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use std::boxed::Box;
@@ -17,13 +17,13 @@ fn config(ttl: u8) -> FrameConfig {
 }
 
 /// Places stations in a row: each hears its neighbours alone.
-fn row(count: usize, rssi: i8) -> Medium {
-    let mut medium = Medium::new(count, &settings(1000));
+fn row(count: usize, rssi: i8) -> TestMedium {
+    let mut medium = TestMedium::new(count, &settings(1000));
     medium.hears = Box::new(move |aired, n| (aired.from.abs_diff(n) == 1).then_some(rssi));
     medium
 }
 
-fn inboxes(medium: &Medium) -> Vec<usize> {
+fn inboxes(medium: &TestMedium) -> Vec<usize> {
     medium.stations.iter().map(|station| station.inbox.len()).collect()
 }
 
@@ -161,7 +161,7 @@ fn with_automatic_channels_a_forwarded_acknowledgement_is_overheard_once() {
         let mut medium = row(3, rssi);
         medium.stations[1].shared.settings.compat.auto_channel = auto_channel;
         let config = FrameConfig { channel: 1, ttl: 10, rssi: -55, ..config(10) };
-        let ack = Outgoing { data_type: DataType::Ack, ..outgoing(Mac::BROADCAST, config, 6) };
+        let ack = SendRequest { data_type: DataType::Ack, ..outgoing(Mac::BROADCAST, config, 6) };
         medium.send(0, &ack, &[1, 2, 3, 4, 5, 6]);
         medium.run_until(ms(100));
         let inbox = &medium.stations[1].inbox;
@@ -179,7 +179,7 @@ fn with_automatic_channels_a_forwarded_acknowledgement_is_overheard_once() {
 fn what_is_longer_than_an_engine_can_send_is_taken_and_not_cut() {
     let mut medium = row(1, -50);
     let station = &mut medium.stations[0];
-    let compat = Compat { release: Release::Head, idf: Idf::V5_4_2, ..Compat::default() };
+    let compat = Compat { release: ComponentRelease::Head, idf: Idf::V5_4_2, ..Compat::default() };
     station.shared.settings.compat = compat;
     let (_, mut cx) = station.parts(ms(0));
     cx.shared.air.listen(DataType::Data, true);
@@ -192,7 +192,7 @@ fn what_is_longer_than_an_engine_can_send_is_taken_and_not_cut() {
         let mut data = header.emit().to_vec();
         data.resize(HEADER_LEN + len, 7);
         let (transmitter, receiver) = (src, dest);
-        let frame = Frame { data: &data, transmitter, receiver, rssi: -50, channel: 1 };
+        let frame = ReceivedFrame { data: &data, transmitter, receiver, rssi: -50, channel: 1 };
         engine.receive(&mut cx, frame);
         let mut buf = [0; 1490];
         let next = engine.next(&mut cx, &mut buf);

@@ -8,11 +8,11 @@ mod seal;
 mod send;
 
 use super::Engine;
-use crate::node::testing::Medium;
+use crate::node::testing::TestMedium;
 use espbench_model::time::Instant;
 
 /// Returns the milliseconds after the start at which station `n` sent something.
-fn instants(medium: &Medium, n: usize) -> std::vec::Vec<u64> {
+fn instants(medium: &TestMedium, n: usize) -> std::vec::Vec<u64> {
     let mine = medium.log.iter().filter(|aired| aired.from == n);
     mine.map(|aired| aired.at.since(Instant::ZERO).as_millis() as u64).collect()
 }

@@ -1,12 +1,14 @@
 //! The receive path: filters, duplicates, groups, and the cost of a full queue.
 
 use crate::component::header::VERSION;
-use crate::component::{Compat, DataType, FrameConfig, Group, Header, Idf, Release, group};
-use crate::node::Frame;
+use crate::component::{
+    Compat, ComponentRelease, DataType, FrameConfig, GroupPayload, Header, Idf, group,
+};
+use crate::node::ReceivedFrame;
 use crate::node::engine::EngineCounters;
 use crate::node::security::Policy;
-use crate::node::task::Settings;
-use crate::node::testing::{Station, mac, ms, settings};
+use crate::node::task::NodeSettings;
+use crate::node::testing::{TestStation, mac, ms, settings};
 use espbench_ieee80211::mac::Mac;
 use std::vec;
 use std::vec::Vec;
@@ -28,21 +30,22 @@ fn broadcast() -> Header {
 }
 
 /// Lets station 0 hear a frame at -50 dBm on channel 1.
-fn hear(station: &mut Station, header: Header, payload: &[u8]) {
+fn hear(station: &mut TestStation, header: Header, payload: &[u8]) {
     let mut data = Header { size: payload.len() as u8, ..header }.emit().to_vec();
     data.extend(payload);
     hear_bytes(station, &data);
 }
 
-fn hear_bytes(station: &mut Station, data: &[u8]) {
-    let frame = Frame { data, transmitter: mac(1), receiver: mac(0), rssi: -50, channel: 1 };
+fn hear_bytes(station: &mut TestStation, data: &[u8]) {
+    let frame =
+        ReceivedFrame { data, transmitter: mac(1), receiver: mac(0), rssi: -50, channel: 1 };
     let (engine, mut cx) = station.parts(ms(7));
     engine.receive(&mut cx, frame);
 }
 
 /// Returns the counters of a new station after one frame.
 fn counted(header: Header, payload: &[u8]) -> EngineCounters {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     hear(&mut station, header, payload);
     let counters = station.engine.counters();
     assert_eq!((counters.received, counters.fates()), (1, 1));
@@ -50,7 +53,7 @@ fn counted(header: Header, payload: &[u8]) -> EngineCounters {
 }
 
 /// Returns the payloads that the services of a station get.
-fn inbox(station: &mut Station) -> Vec<Vec<u8>> {
+fn inbox(station: &mut TestStation) -> Vec<Vec<u8>> {
     let mut buf = [0; 1470];
     let (engine, mut cx) = station.parts(ms(8));
     let mut all = Vec::new();
@@ -86,9 +89,9 @@ fn each_check_has_its_counter() {
 fn what_is_cut_off_or_padded_is_dropped_by_the_releases_alone() {
     let mut padded = Header { size: 1, ..broadcast() }.emit().to_vec();
     padded.extend(b"xy");
-    let head = Compat { release: Release::Head, idf: Idf::V5_4, ..Compat::default() };
+    let head = Compat { release: ComponentRelease::Head, idf: Idf::V5_4, ..Compat::default() };
     for (compat, dropped) in [(Compat::default(), 1), (head, 0)] {
-        let mut station = Station::new(0, settings(100));
+        let mut station = TestStation::new(0, settings(100));
         station.shared.settings.compat = compat;
         hear_bytes(&mut station, &padded);
         hear_bytes(&mut station, &padded[..19]);
@@ -100,7 +103,7 @@ fn what_is_cut_off_or_padded_is_dropped_by_the_releases_alone() {
 
 #[test]
 fn the_policy_refuses_plain_frames_before_they_are_acknowledged() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     station.shared.settings.policy =
         Policy { encrypted_only: DataType::Data.mask(), ..Policy::COMPATIBLE };
     let asks = FrameConfig { ack: true, ..FrameConfig::UNICAST };
@@ -111,7 +114,7 @@ fn the_policy_refuses_plain_frames_before_they_are_acknowledged() {
 
 #[test]
 fn a_payload_of_nothing_reaches_no_service() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     hear(&mut station, broadcast(), b"");
     assert!(inbox(&mut station).is_empty());
     assert_eq!(station.engine.counters().empty, 1);
@@ -120,7 +123,7 @@ fn a_payload_of_nothing_reaches_no_service() {
 #[test]
 fn the_channel_of_the_header_counts_unless_it_tells_none() {
     for (told, given) in [(0, 1), (6, 6), (14, 14), (15, 1)] {
-        let mut station = Station::new(0, settings(100));
+        let mut station = TestStation::new(0, settings(100));
         hear(&mut station, header(FrameConfig { channel: told, ..FrameConfig::default() }), b"x");
         let (engine, mut cx) = station.parts(ms(8));
         let Some(super::super::Next::Deliver(delivery)) = engine.next(&mut cx, &mut [0; 9]) else {
@@ -132,7 +135,7 @@ fn the_channel_of_the_header_counts_unless_it_tells_none() {
 
 #[test]
 fn duplicates_are_told_by_type_and_magic_not_by_source() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     station.shared.air.listen(DataType::DebugLog, true);
     hear(&mut station, broadcast(), b"a");
     hear(&mut station, broadcast(), b"a");
@@ -144,7 +147,7 @@ fn duplicates_are_told_by_type_and_magic_not_by_source() {
 
 #[test]
 fn thirty_two_frames_are_remembered() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     let mut hear_magic = |magic| {
         hear(&mut station, Header { magic, ..broadcast() }, b"x");
         inbox(&mut station).len()
@@ -159,8 +162,8 @@ fn thirty_two_frames_are_remembered() {
 
 #[test]
 fn plain_and_encrypted_frames_are_remembered_apart_since_2_5_2() {
-    for (release, known) in [(Release::V2_5_3, 0), (Release::V2_4, 1)] {
-        let mut station = Station::new(0, settings(100));
+    for (release, known) in [(ComponentRelease::V2_5_3, 0), (ComponentRelease::V2_4, 1)] {
+        let mut station = TestStation::new(0, settings(100));
         station.shared.settings.compat.release = release;
         station.shared.settings.encrypt.enabled = true;
         hear(&mut station, broadcast(), b"x");
@@ -173,19 +176,19 @@ fn plain_and_encrypted_frames_are_remembered_apart_since_2_5_2() {
             let _ = inbox(&mut station);
         }
         hear(&mut station, header(sealed), &[0; 20]);
-        let again = u32::from(release == Release::V2_5_3);
+        let again = u32::from(release == ComponentRelease::V2_5_3);
         assert_eq!(station.engine.counters().duplicate, known + again, "{release:?}");
     }
 }
 
 #[test]
 fn groups_are_joined_and_left_and_say_who_is_meant() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     let mut magic = 100;
-    let mut group = |station: &mut Station, join, members: &[Mac]| {
+    let mut group = |station: &mut TestStation, join, members: &[Mac]| {
         let mut payload = [0; 64];
-        let len =
-            Group::emit(join, group::OTA, members.iter().copied(), &mut payload).expect("room");
+        let len = GroupPayload::emit(join, group::OTA, members.iter().copied(), &mut payload)
+            .expect("room");
         magic += 1;
         let header = Header { data_type: DataType::Group, magic, ..broadcast() };
         hear(station, header, &payload[..len]);
@@ -213,7 +216,7 @@ fn groups_are_joined_and_left_and_say_who_is_meant() {
 
 #[test]
 fn a_full_queue_drops_counts_and_forgets() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     for magic in 1..=40 {
         hear(&mut station, Header { magic, ..broadcast() }, &[magic as u8; 230]);
     }
@@ -229,7 +232,7 @@ fn a_full_queue_drops_counts_and_forgets() {
 
 #[test]
 fn as_many_frames_wait_as_the_settings_say() {
-    let mut station = Station::new(0, Settings { queue: 5, ..settings(100) });
+    let mut station = TestStation::new(0, NodeSettings { queue: 5, ..settings(100) });
     for magic in 1..=40 {
         hear(&mut station, Header { magic, ..broadcast() }, b"x");
     }
@@ -238,7 +241,7 @@ fn as_many_frames_wait_as_the_settings_say() {
 
 #[test]
 fn a_service_that_went_away_is_not_handed_what_waited() {
-    let mut station = Station::new(0, settings(100));
+    let mut station = TestStation::new(0, settings(100));
     hear(&mut station, broadcast(), b"x");
     station.shared.air.listen(DataType::Data, false);
     assert!(inbox(&mut station).is_empty());

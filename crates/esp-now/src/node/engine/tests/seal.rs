@@ -1,9 +1,9 @@
 //! Encrypted payloads between engines: section 3.1.
 
-use crate::component::{DataType, FrameConfig, Release};
+use crate::component::{ComponentRelease, DataType, FrameConfig};
 use crate::node::security::{Policy, Secret};
-use crate::node::task::{Outcome, Outgoing};
-use crate::node::testing::{Medium, ms, outgoing, settings};
+use crate::node::task::{SendRequest, TransmitOutcome};
+use crate::node::testing::{TestMedium, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use std::vec::Vec;
 
@@ -14,8 +14,8 @@ fn key(first: u8) -> Option<Secret> {
     Some(Secret::new(core::array::from_fn(|i| first.wrapping_add(i as u8))))
 }
 
-fn secured(count: usize) -> Medium {
-    let mut medium = Medium::new(count, &settings(1000));
+fn secured(count: usize) -> TestMedium {
+    let mut medium = TestMedium::new(count, &settings(1000));
     for station in &mut medium.stations {
         station.shared.settings.encrypt.enabled = true;
         (station.shared.keys.encrypt, station.shared.keys.decrypt) = (key(0), key(0));
@@ -23,7 +23,7 @@ fn secured(count: usize) -> Medium {
     medium
 }
 
-fn payloads(medium: &Medium, n: usize) -> Vec<&[u8]> {
+fn payloads(medium: &TestMedium, n: usize) -> Vec<&[u8]> {
     medium.stations[n].inbox.iter().map(|(_, data)| &data[..]).collect()
 }
 
@@ -31,7 +31,7 @@ fn payloads(medium: &Medium, n: usize) -> Vec<&[u8]> {
 fn a_payload_is_sealed_once_for_all_copies_and_opened() {
     let mut medium = secured(2);
     for magic in [1, 2] {
-        medium.send(0, &Outgoing { magic, ..outgoing(Mac::BROADCAST, SEALED, 5) }, b"hello");
+        medium.send(0, &SendRequest { magic, ..outgoing(Mac::BROADCAST, SEALED, 5) }, b"hello");
         medium.run_until(ms(10 * u64::from(magic)));
     }
     let data: Vec<&[u8]> = medium.log.iter().map(|aired| &aired.data[..]).collect();
@@ -45,7 +45,10 @@ fn a_payload_is_sealed_once_for_all_copies_and_opened() {
 #[test]
 fn up_to_2_2_the_nonce_is_the_key_s() {
     let mut medium = secured(2);
-    medium.stations.iter_mut().for_each(|s| s.shared.settings.compat.release = Release::V2_0);
+    medium
+        .stations
+        .iter_mut()
+        .for_each(|s| s.shared.settings.compat.release = ComponentRelease::V2_0);
     medium.send(0, &outgoing(Mac::BROADCAST, SEALED, 5), b"hello");
     medium.run_until(ms(10));
     assert_eq!(medium.log[0].data.len(), 20 + 5 + 4);
@@ -88,7 +91,7 @@ fn the_handshake_s_own_types_are_never_sealed() {
     for data_type in [DataType::Ack, DataType::Group, DataType::Security, DataType::SecurityStatus]
     {
         let mut medium = secured(1);
-        medium.send(0, &Outgoing { data_type, ..outgoing(Mac::BROADCAST, SEALED, 3) }, b"abc");
+        medium.send(0, &SendRequest { data_type, ..outgoing(Mac::BROADCAST, SEALED, 3) }, b"abc");
         medium.run_until(ms(10));
         assert_eq!(&medium.log[0].data[20..], b"abc", "{data_type:?}");
     }
@@ -102,8 +105,8 @@ fn without_a_key_or_a_payload_nothing_is_sent() {
     medium.stations[0].shared.keys.encrypt = None;
     medium.send(0, &outgoing(Mac::BROADCAST, SEALED, 1), b"x");
     medium.run_until(ms(2));
-    let outcomes: Vec<Outcome> = medium.stations[0].outcomes.iter().map(|o| o.1).collect();
-    assert_eq!((outcomes, medium.log.len()), (Vec::from([Outcome::Refused; 2]), 0));
+    let outcomes: Vec<TransmitOutcome> = medium.stations[0].outcomes.iter().map(|o| o.1).collect();
+    assert_eq!((outcomes, medium.log.len()), (Vec::from([TransmitOutcome::Refused; 2]), 0));
     let want = "E (0) espnow: Security encrypt return error\r\n\
                 W (1) espnow: [espnow_send, 583] <ESP_FAIL> Security key is not set\r\n";
     assert_eq!(medium.stations[0].printed(), want);
@@ -114,7 +117,7 @@ fn what_is_too_short_to_be_sealed_is_dropped_in_silence() {
     let mut medium = secured(2);
     medium.stations[0].shared.settings.encrypt.enabled = false;
     for len in [8, 12] {
-        let out = Outgoing { magic: len as u16, ..outgoing(Mac::BROADCAST, SEALED, len) };
+        let out = SendRequest { magic: len as u16, ..outgoing(Mac::BROADCAST, SEALED, len) };
         medium.send(0, &out, &[0; 12][..len]);
         medium.run_until(ms(10 * len as u64));
     }
@@ -132,7 +135,7 @@ fn a_recorded_payload_under_a_new_header_is_refused_where_the_policy_says_so() {
         let recorded = medium.log[0].data[20..].to_vec();
         // A station without a key sends the bytes in clear, with the bit set.
         medium.stations[0].shared.settings.encrypt.enabled = false;
-        let out = Outgoing { magic: 9, ..outgoing(Mac::BROADCAST, SEALED, recorded.len()) };
+        let out = SendRequest { magic: 9, ..outgoing(Mac::BROADCAST, SEALED, recorded.len()) };
         medium.send(0, &out, &recorded);
         medium.run_until(ms(20));
         assert_eq!(payloads(&medium, 1).len(), taken);

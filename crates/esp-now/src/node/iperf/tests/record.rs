@@ -3,7 +3,7 @@
 use super::*;
 use espbench_model::time::Duration;
 
-fn hear(world: &mut World<Iperf>, from: usize, kind: IperfKind, seq: u32) {
+fn hear(world: &mut TaskTestbed<IperfTask>, from: usize, kind: IperfKind, seq: u32) {
     world.run_for(Duration::from_millis(10));
     let mut data = [0; 50];
     IperfHead { kind, seq }.emit(&mut data, 50).unwrap();
@@ -15,7 +15,7 @@ fn hear(world: &mut World<Iperf>, from: usize, kind: IperfKind, seq: u32) {
     });
 }
 
-fn totals(world: &World<Iperf>) -> Vec<Interval> {
+fn totals(world: &TaskTestbed<IperfTask>) -> Vec<Interval> {
     intervals(world, 1).into_iter().filter(|i| i.total).collect()
 }
 

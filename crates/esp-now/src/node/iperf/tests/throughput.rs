@@ -10,7 +10,7 @@ fn one_second_reports() -> IperfOptions {
 }
 
 /// Figures that a receiver's total must have.
-fn total(world: &World<Iperf>, n: usize) -> (u64, Option<u64>, Option<u64>) {
+fn total(world: &TaskTestbed<IperfTask>, n: usize) -> (u64, Option<u64>, Option<u64>) {
     let totals: Vec<_> = intervals(world, n).into_iter().filter(|i| i.total).collect();
     let [total] = totals[..] else { panic!("{totals:?}") };
     (total.bytes, total.datagrams, total.lost)

@@ -3,8 +3,8 @@
 use super::{ATTEMPTS, JobStage, OtaInitiator, SHORT_WAIT_MS, Send, TAG};
 use crate::component::ota::{OtaCode, OtaStatus};
 use crate::node::ota::devices::{DeviceNote, OtaDevice, UpgradeFate};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, TaskStep};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 
@@ -43,7 +43,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
                 });
                 // The component prints this text for both codes.
                 let text = "<ESP_ERR_ESPNOW_OTA_FIRMWARE_PARTITION> response_data->error_code: ";
-                cx.log(Level::Warn, TAG, format_args!("{text}"));
+                cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
             }
             _ if !ours => return,
             OtaCode::NotInit => {
@@ -115,12 +115,12 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     }
 
     /// Sends the devices that are to leave the group out of it, one after the other.
-    pub(super) fn leaver(&mut self) -> Option<Step> {
+    pub(super) fn leaver(&mut self) -> Option<TaskStep> {
         let at = self.devices.iter().position(|d| d.leaves)?;
         Some(self.send_now(Send::LeaveOne(at as u16)))
     }
 
-    pub(super) fn wait(&mut self, cx: &mut Cx<'_>, until: Option<Instant>) -> Step {
+    pub(super) fn wait(&mut self, cx: &mut Cx<'_>, until: Option<Instant>) -> TaskStep {
         if let Some(step) = self.leaver() {
             return step;
         }
@@ -131,21 +131,21 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
         let Some(until) = until else {
             let until = tick.delay_ms(cx.now, self.wait_ms);
             self.stage = JobStage::Wait(Some(until));
-            return Step::Until(until);
+            return TaskStep::Until(until);
         };
         if cx.now < until {
-            return Step::Until(until);
+            return TaskStep::Until(until);
         }
         let ticks = tick.ticks(self.wait_ms);
         let text = format_args!("[espnow_ota_request_status, 289]: <ESP_OK> wait_ticks: {ticks}");
-        cx.log(Level::Warn, TAG, text);
+        cx.log(LogLevel::Warn, TAG, text);
         self.attempt = self.attempt.saturating_add(1);
         if self.attempt >= ATTEMPTS {
             return self.verdict(cx);
         }
         (self.wait_ms, self.erasing) = (self.options.waits_ms[1], None);
         self.stage = JobStage::Ask;
-        Step::Until(cx.now)
+        TaskStep::Until(cx.now)
     }
 
     /// Counts the devices from which an answer is missing.
@@ -154,18 +154,18 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     }
 
     /// Evaluates a round whose answers are in, or will not come.
-    fn verdict(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn verdict(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         let (silent, open) = (self.silent(), self.devices.count(UpgradeFate::Open));
         self.stage = JobStage::Leave(0);
         if silent > 0 && silent == open {
-            cx.log(Level::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_DEVICE_NO_EXIST"));
-            return Step::Until(cx.now);
+            cx.log(LogLevel::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_DEVICE_NO_EXIST"));
+            return TaskStep::Until(cx.now);
         }
         if silent > 0 {
-            cx.log(Level::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_SEND_PACKET_LOSS"));
+            cx.log(LogLevel::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_SEND_PACKET_LOSS"));
         }
         if open == 0 || self.stop {
-            return Step::Until(cx.now);
+            return TaskStep::Until(cx.now);
         }
         let left = open.saturating_add(self.devices.count(UpgradeFate::Refused));
         let (round, requested, done) =
@@ -175,9 +175,9 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
             "count: {round}, Upgrade_initiator_send, requested_num: {left}, \
              unfinished_num: {requested}, successed_num: {done}"
         );
-        cx.log(Level::Info, TAG, text);
+        cx.log(LogLevel::Info, TAG, text);
         self.stage = JobStage::Data(if requested > 0 { 0 } else { u16::MAX });
-        Step::Until(cx.now)
+        TaskStep::Until(cx.now)
     }
 
     /// Returns the devices that are in the group when the job ends.

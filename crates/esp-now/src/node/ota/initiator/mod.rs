@@ -15,7 +15,7 @@
 //! * A device that answers `Partition`, or `Invalid` or `Download` twice, gets no more; it counts
 //!   as unfinished. The component sends it the whole image 50 times.
 //! * Devices that stop or have the image are left out of both printed counts, as in the component
-//!   (trap 16); [`Event::UpgradeSent`](crate::node::task::Event::UpgradeSent) counts them.
+//!   (trap 16); [`EspNowEvent::UpgradeSent`](crate::node::task::EspNowEvent::UpgradeSent) counts them.
 
 mod answers;
 mod job;
@@ -26,10 +26,10 @@ use super::bits::BITMAP;
 use super::devices::OtaDevices;
 use super::image::ImageCheck;
 use crate::component::ota::{AsciiText, OtaInfo, OtaStatus, OtaType};
-use crate::component::{DataType, Release};
+use crate::component::{ComponentRelease, DataType};
 use crate::node::board::Slot;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing, Received, Step, Task};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use send::Send;
@@ -86,12 +86,18 @@ impl OtaSendConfig {
     /// the waits are the shorter ones (`components/ota/espnow_ota_initiator.c` at c325892,
     /// September 2022). Then one option set both to ten (8247ae5), since 2.5.1 to two (0c5d280).
     #[must_use]
-    pub fn of(release: Release) -> Self {
+    pub fn of(release: ComponentRelease) -> Self {
         match release {
-            Release::Mid2022 | Release::V1_0 | Release::V2_0 | Release::V2_3 | Release::V2_4 => {
+            ComponentRelease::Mid2022
+            | ComponentRelease::V1_0
+            | ComponentRelease::V2_0
+            | ComponentRelease::V2_3
+            | ComponentRelease::V2_4 => {
                 Self { copies: 1, request_copies: 10, waits_ms: [500, 100], ..Self::default() }
             }
-            Release::V2_5_2 | Release::V2_5_3 | Release::Head => Self::default(),
+            ComponentRelease::V2_5_2 | ComponentRelease::V2_5_3 | ComponentRelease::Head => {
+                Self::default()
+            }
         }
     }
 }
@@ -244,12 +250,12 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     pub fn download(&mut self, cx: &mut Cx<'_>, url: &str) -> Result<(), OtaBusy> {
         self.begin(cx)?;
         let shown = AsciiText(url.as_bytes());
-        cx.log(Level::Info, COMMAND, format_args!("Firmware Download, url: {shown}"));
-        cx.log(Level::Info, COMMAND, format_args!("Open HTTP connection: {shown}"));
+        cx.log(LogLevel::Info, COMMAND, format_args!("Firmware Download, url: {shown}"));
+        cx.log(LogLevel::Info, COMMAND, format_args!("Open HTTP connection: {shown}"));
         if cx.board.fetch(url) {
             self.stage = JobStage::Fetch { next: 0 };
         } else {
-            cx.log(Level::Warn, COMMAND, format_args!("Please check the address of the server"));
+            cx.log(LogLevel::Warn, COMMAND, format_args!("Please check the address of the server"));
         }
         Ok(())
     }
@@ -261,7 +267,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     /// [`OtaBusy`] if the initiator is at work.
     pub fn find(&mut self, cx: &mut Cx<'_>, ms: u32) -> Result<(), OtaBusy> {
         self.begin(cx)?;
-        cx.log(Level::Info, COMMAND, format_args!("Find upgradeable devices"));
+        cx.log(LogLevel::Info, COMMAND, format_args!("Find upgradeable devices"));
         self.scan(cx, cx.shared.settings.tick.ticks(ms));
         Ok(())
     }
@@ -276,7 +282,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     pub fn send_list(&mut self, cx: &mut Cx<'_>, list: &str) -> Result<(), OtaBusy> {
         self.begin(cx)?;
         let shown = AsciiText(list.as_bytes());
-        cx.log(Level::Info, COMMAND, format_args!("Send firmware to selected device: {shown}"));
+        cx.log(LogLevel::Info, COMMAND, format_args!("Send firmware to selected device: {shown}"));
         self.send_to(cx, addresses(list));
         Ok(())
     }
@@ -327,7 +333,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     fn send_to(&mut self, cx: &mut Cx<'_>, list: impl Iterator<Item = Mac> + Clone) {
         let bytes = cx.board.image_len(Slot::Spare);
         if bytes == 0 {
-            return cx.log(Level::Error, COMMAND, format_args!("Firmware not downloaded"));
+            return cx.log(LogLevel::Error, COMMAND, format_args!("Firmware not downloaded"));
         }
         self.job = true;
         self.everyone = list.clone().eq([Mac::BROADCAST]);
@@ -354,9 +360,9 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
         self.job = false;
     }
 
-    fn send_now(&mut self, what: Send) -> Step {
+    fn send_now(&mut self, what: Send) -> TaskStep {
         self.sending = Some(what);
-        Step::Send
+        TaskStep::Send
     }
 }
 
@@ -367,12 +373,12 @@ fn addresses(list: &str) -> impl Iterator<Item = Mac> + Clone {
 }
 
 impl<const D: usize, const A: usize, const B: usize> Task for OtaInitiator<D, A, B> {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         if self.sending.is_some() {
-            return Step::Send;
+            return TaskStep::Send;
         }
         match self.stage {
-            JobStage::Idle => Step::Idle,
+            JobStage::Idle => TaskStep::Idle,
             JobStage::Fetch { next } => self.fetching(cx, next),
             JobStage::Scan { request, at } => self.scanning(cx, request, at),
             JobStage::Rows(row) => self.row(cx, row),
@@ -387,7 +393,7 @@ impl<const D: usize, const A: usize, const B: usize> Task for OtaInitiator<D, A,
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let what = self.sending?;
         let outgoing = self.write(cx, what, payload);
         if outgoing.is_none() {
@@ -396,7 +402,7 @@ impl<const D: usize, const A: usize, const B: usize> Task for OtaInitiator<D, A,
         outgoing
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         if let Some(what) = self.sending.take() {
             self.after(cx, what, outcome);
         }

@@ -3,28 +3,28 @@
 use super::send::Send;
 use super::{COMMAND, JobStage, OtaInitiator, REQUESTS, TAG};
 use crate::component::ota::AsciiText;
-use crate::node::board::{Download, Slot, Work};
+use crate::node::board::{CpuWork, Download, Slot};
 use crate::node::ota::devices::{OtaDevice, OtaDevices};
 use crate::node::ota::seconds;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, TaskStep};
 use core::fmt;
 use espbench_model::time::{Duration, Instant};
 
 impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
-    pub(super) fn fetching(&mut self, cx: &mut Cx<'_>, next: u32) -> Step {
+    pub(super) fn fetching(&mut self, cx: &mut Cx<'_>, next: u32) -> TaskStep {
         match cx.board.download() {
             Download::Running { received, total } if !self.stop => {
                 if received >= next && total > 0 {
                     let rate = u64::from(received) * 100 / u64::from(total);
                     let text =
                         format_args!("Firmware download size: {received}, progress rate: {rate}%");
-                    cx.log(Level::Info, COMMAND, text);
+                    cx.log(LogLevel::Info, COMMAND, text);
                     // The next line comes after another hundred reads of 1460 bytes.
                     let next = (received / 146_000).saturating_add(1).saturating_mul(146_000);
                     self.stage = JobStage::Fetch { next };
                 }
-                return Step::Until(cx.now + Duration::from_millis(100));
+                return TaskStep::Until(cx.now + Duration::from_millis(100));
             }
             Download::Complete => {
                 let total = cx.board.image_len(Slot::Spare);
@@ -33,19 +33,19 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
                     "The service download firmware is complete, total_size: {total} \
                      Spend time: {seconds}s"
                 );
-                cx.log(Level::Info, COMMAND, text);
+                cx.log(LogLevel::Info, COMMAND, text);
             }
             Download::Running { .. } | Download::Failed => {
-                cx.log(Level::Warn, COMMAND, format_args!("<ESP_FAIL> esp_http_client_read"));
+                cx.log(LogLevel::Warn, COMMAND, format_args!("<ESP_FAIL> esp_http_client_read"));
             }
         }
         self.stage = JobStage::Idle;
-        Step::Idle
+        TaskStep::Idle
     }
 
-    pub(super) fn scanning(&mut self, cx: &mut Cx<'_>, request: u8, at: Instant) -> Step {
+    pub(super) fn scanning(&mut self, cx: &mut Cx<'_>, request: u8, at: Instant) -> TaskStep {
         if cx.now < at && !self.stop {
-            return Step::Until(at);
+            return TaskStep::Until(at);
         }
         let elapsed = cx.shared.settings.tick.between(self.scan_started, cx.now);
         // The remainder is unsigned: only exactly zero ends the scan before its time.
@@ -53,7 +53,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
             return self.send_now(Send::Request);
         }
         self.scanned(cx);
-        Step::Until(cx.now)
+        TaskStep::Until(cx.now)
     }
 
     pub(super) fn scanned(&mut self, cx: &mut Cx<'_>) {
@@ -66,17 +66,17 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
             }
             return;
         }
-        cx.log(Level::Info, TAG, format_args!("Scan OTA list, num: {num}"));
+        cx.log(LogLevel::Info, TAG, format_args!("Scan OTA list, num: {num}"));
         self.stage = JobStage::Join(0);
         if num == 0 {
             // Trap 14 of the protocol reference.
-            cx.log(Level::Error, TAG, format_args!("No device to be upgraded was found"));
+            cx.log(LogLevel::Error, TAG, format_args!("No device to be upgraded was found"));
             self.stage = JobStage::Report;
         }
     }
 
     /// Prints the result of a scan: one line or [`PIECE`] addresses in each call.
-    pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> Step {
+    pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> TaskStep {
         let pieces = self.devices.len().div_ceil(PIECE);
         let before = cx.shared.print.waiting();
         if row < pieces {
@@ -84,7 +84,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
         } else if row == pieces {
             let text = "|         mac       | Channel | Rssi | Project name | ESP-IDF version | \
                         App version | Secure version | Compile time |";
-            cx.shared.print.log(cx.now, Level::Info, COMMAND, format_args!("{text}"));
+            cx.shared.print.log(cx.now, LogLevel::Info, COMMAND, format_args!("{text}"));
         } else if let Some(device) = self.devices.get(row.saturating_sub(pieces + 1)) {
             let app = self.devices.runs(device).unwrap_or_default();
             let OtaDevice { mac, channel, rssi, .. } = device;
@@ -97,15 +97,15 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
                 AsciiText(app.date()),
                 AsciiText(app.time()),
             );
-            cx.shared.print.log(cx.now, Level::Info, COMMAND, text);
+            cx.shared.print.log(cx.now, LogLevel::Info, COMMAND, text);
         } else {
             self.stage = JobStage::Idle;
-            return Step::Idle;
+            return TaskStep::Idle;
         }
         let bytes = cx.shared.print.waiting().saturating_sub(before) as u32;
-        cx.spend(Work::Print { bytes });
+        cx.spend(CpuWork::Print { bytes });
         self.stage = JobStage::Rows(row.saturating_add(1));
-        Step::Until(cx.now)
+        TaskStep::Until(cx.now)
     }
 
     /// Prints a piece of the one line with all addresses.
@@ -114,12 +114,12 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
         let list = AddressList { devices: &self.devices, from: row.saturating_mul(PIECE) };
         if row == 0 {
             let text = format_args!("info, num: {num}, list: {list}");
-            print.open(cx.now, Level::Info, COMMAND, text);
+            print.open(cx.now, LogLevel::Info, COMMAND, text);
         } else {
-            print.part(Level::Info, COMMAND, format_args!("{list}"));
+            print.part(LogLevel::Info, COMMAND, format_args!("{list}"));
         }
         if row + 1 == pieces {
-            print.close(Level::Info, COMMAND);
+            print.close(LogLevel::Info, COMMAND);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Messages of an initiator, and its progress after each.
 
 use super::{JobStage, OtaInitiator, OtaSendConfig, REQUEST_TICKS, REQUESTS, TAG};
-use crate::component::group::{self, Group, MEMBERS_MAX, OTA as GROUP};
+use crate::component::group::{self, GroupPayload, MEMBERS_MAX, OTA as GROUP};
 use crate::component::ota::{Chunk, OtaType};
 use crate::component::{DataType, FrameConfig};
-use crate::node::board::{Slot, Work};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Outcome, Outgoing};
+use crate::node::board::{CpuWork, Slot};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, SendRequest, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) enum Send {
 fn group(join: bool, members: impl Iterator<Item = Mac>, payload: &mut [u8]) -> Option<usize> {
     let mut members = members.take(MEMBERS_MAX).peekable();
     members.peek()?;
-    Group::emit(join, GROUP, members, payload)
+    GroupPayload::emit(join, GROUP, members, payload)
 }
 
 impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
@@ -40,7 +40,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
         cx: &mut Cx<'_>,
         what: Send,
         payload: &mut [u8],
-    ) -> Option<Outgoing> {
+    ) -> Option<SendRequest> {
         let OtaSendConfig { copies, request_copies, .. } = self.options;
         let config = FrameConfig {
             broadcast: true,
@@ -87,7 +87,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
             Send::Status | Send::Data(_) => (DataType::OtaData, GROUP),
             Send::Join(_) | Send::LeaveOne(_) | Send::Leave(_) => (DataType::Group, Mac::BROADCAST),
         };
-        Some(Outgoing { data_type, dest, config, magic, len, wait: Duration::MAX })
+        Some(SendRequest { data_type, dest, config, magic, len, wait: Duration::MAX })
     }
 
     fn chunk(&mut self, cx: &mut Cx<'_>, seq: u16, payload: &mut [u8]) -> Option<usize> {
@@ -95,13 +95,13 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
         let offset = u32::from(seq).checked_mul(chunk as u32)?;
         let left = self.status.total.checked_sub(offset)?;
         let size = left.min(chunk as u32);
-        cx.spend(Work::Read { bytes: size });
+        cx.spend(CpuWork::Read { bytes: size });
         let board = &mut *cx.board;
         Chunk::emit(seq, size as u8, chunk, payload, |to| board.read(Slot::Spare, offset, to))
     }
 
     /// Continues after the send of a message, whether or not it went out.
-    pub(super) fn after(&mut self, cx: &mut Cx<'_>, what: Send, outcome: Outcome) {
+    pub(super) fn after(&mut self, cx: &mut Cx<'_>, what: Send, outcome: TransmitOutcome) {
         match (what, self.stage) {
             (Send::Request, JobStage::Scan { request, .. }) => {
                 let at = cx.shared.settings.tick.delay(cx.now, REQUEST_TICKS);
@@ -124,7 +124,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
             }
             (Send::Status, JobStage::Ask) => {
                 if !outcome.is_done() {
-                    cx.log(Level::Warn, TAG, format_args!("Request devices upgrade status"));
+                    cx.log(LogLevel::Warn, TAG, format_args!("Request devices upgrade status"));
                 }
                 self.stage = JobStage::Wait(None);
             }
@@ -132,7 +132,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
                 if !outcome.is_done() {
                     let text =
                         format_args!("[espnow_ota_initiator_send, 463]: <ESP_FAIL> espnow write");
-                    cx.log(Level::Warn, TAG, text);
+                    cx.log(LogLevel::Warn, TAG, text);
                 }
                 self.totals.chunks = self.totals.chunks.saturating_add(1);
                 self.stage = JobStage::Data(seq.saturating_add(1));
@@ -148,7 +148,7 @@ impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
             Send::Data(_) => {
                 let text =
                     format_args!("[espnow_ota_initiator_send, 459]<ESP_FAIL> Read data from Flash");
-                cx.log(Level::Warn, TAG, text);
+                cx.log(LogLevel::Warn, TAG, text);
                 self.stage = JobStage::Leave(0);
             }
             // Only with a buffer that is too small for any frame.

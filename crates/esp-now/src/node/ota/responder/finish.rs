@@ -2,12 +2,12 @@
 
 use super::{OtaResponder, RefusedImage, Reply, ResponderStage, RunningImage, SessionState, TAG};
 use crate::component::ota::{AsciiText, OtaCode, OtaStatus};
-use crate::node::board::Key;
+use crate::node::board::NvsKey;
 use crate::node::board::Slot;
 use crate::node::ota::image::{self, Flaw, Image, ImageCheck};
 use crate::node::ota::seconds;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent};
 
 impl<const N: usize> OtaResponder<N> {
     /// Makes the cheap check first, now that all packets are there: is the image of another
@@ -16,7 +16,7 @@ impl<const N: usize> OtaResponder<N> {
         let total = self.progress.status().total;
         let seconds = seconds(cx, self.started);
         cx.log(
-            Level::Info,
+            LogLevel::Info,
             TAG,
             format_args!(
                 "Write total_size: {total}, written_size: {total}, spend time: {seconds}s"
@@ -26,7 +26,7 @@ impl<const N: usize> OtaResponder<N> {
         let new = image::describe(cx.board, Slot::Spare);
         for app in [&running, &new].into_iter().flatten() {
             let version = AsciiText(app.version());
-            cx.log(Level::Info, TAG, format_args!("Running firmware version: {version}"));
+            cx.log(LogLevel::Info, TAG, format_args!("Running firmware version: {version}"));
         }
         let equal = running
             .zip(new)
@@ -34,7 +34,7 @@ impl<const N: usize> OtaResponder<N> {
         if equal && !self.options.skip_version_check {
             let text = "Current running version is the same as a new. We will not continue the \
                         update.";
-            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
             return self.refuse(cx, true);
         }
         self.check = Some(ImageCheck::new(Slot::Spare, total));
@@ -56,7 +56,7 @@ impl<const N: usize> OtaResponder<N> {
         }
         self.session = SessionState::Finished;
         self.armed = false;
-        cx.board.forget(Key::Upgrade);
+        cx.board.forget(NvsKey::Upgrade);
         Some(ResponderStage::Reply(Reply::Finished))
     }
 
@@ -67,7 +67,7 @@ impl<const N: usize> OtaResponder<N> {
         self.refused = Some(RefusedImage { digest, total, for_good });
         self.asked = self.progress.status();
         self.forget(cx);
-        cx.event(Event::UpgradeRefused);
+        cx.event(EspNowEvent::UpgradeRefused);
         ResponderStage::Reply(Reply::Code(if for_good { OtaCode::Stop } else { OtaCode::Invalid }))
     }
 
@@ -84,7 +84,7 @@ impl<const N: usize> OtaResponder<N> {
         self.asked = self.progress.status();
         self.forget(cx);
         self.session = SessionState::Stopped;
-        cx.event(Event::UpgradeStopped);
+        cx.event(EspNowEvent::UpgradeStopped);
         ResponderStage::Reply(Reply::Stopped)
     }
 }

@@ -26,12 +26,12 @@ mod finish;
 mod status;
 
 use super::image::{self, Image, ImageCheck};
-use super::progress::{Progress, STORE};
+use super::progress::{ImageProgress, STORE};
 use crate::component::ota::{Chunk, DIGEST_LEN, OtaCode, OtaInfo, OtaStatus, OtaType, STATUS_LEN};
 use crate::component::{DataType, FrameConfig};
-use crate::node::board::{Slot, Work};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use crate::node::board::{CpuWork, Slot};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent, Received, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
@@ -126,7 +126,7 @@ struct RefusedImage {
 #[derive(Debug)]
 pub struct OtaResponder<const N: usize = STORE> {
     options: OtaConfig,
-    progress: Progress<N>,
+    progress: ImageProgress<N>,
     session: SessionState,
     stage: ResponderStage,
     /// Whether data are for the session: it was the last that was announced.
@@ -156,7 +156,7 @@ impl<const N: usize> OtaResponder<N> {
     pub fn new(options: OtaConfig) -> Self {
         Self {
             options,
-            progress: Progress::default(),
+            progress: ImageProgress::default(),
             session: SessionState::None,
             stage: ResponderStage::Idle,
             armed: false,
@@ -233,7 +233,7 @@ impl<const N: usize> OtaResponder<N> {
                 "[espnow_ota_status_handle, 136] <ESP_ERR_INVALID_ARG> \
                  OTA STATUS frame too short: {len} < {STATUS_LEN}"
             );
-            return cx.log(Level::Warn, TAG, text);
+            return cx.log(LogLevel::Warn, TAG, text);
         };
         let most = cx.shared.settings.compat.ota_packets();
         if status.packets > most {
@@ -243,7 +243,7 @@ impl<const N: usize> OtaResponder<N> {
                 "[espnow_ota_status_handle, 142] <ESP_ERR_INVALID_ARG> \
                  OTA packet_num {packets} exceeds bitmap capacity (max {most})"
             );
-            return cx.log(Level::Warn, TAG, text);
+            return cx.log(LogLevel::Warn, TAG, text);
         }
         self.from = frame.from;
         self.asked = status;
@@ -270,7 +270,7 @@ impl<const N: usize> OtaResponder<N> {
                  OTA packet seq {} exceeds bitmap capacity (max {most})",
                 chunk.seq
             );
-            return cx.log(Level::Warn, TAG, text);
+            return cx.log(LogLevel::Warn, TAG, text);
         }
         let Some((offset, len)) = self.progress.place(chunk.seq) else {
             self.refuse_message();
@@ -278,7 +278,7 @@ impl<const N: usize> OtaResponder<N> {
                 "[espnow_ota_write, 306] <ESP_ERR_INVALID_ARG> packet->seq: {}",
                 chunk.seq
             );
-            return cx.log(Level::Warn, TAG, text);
+            return cx.log(LogLevel::Warn, TAG, text);
         };
         if chunk.data.len() != len as usize {
             return self.refuse_message();
@@ -287,14 +287,14 @@ impl<const N: usize> OtaResponder<N> {
             self.counters.duplicates = self.counters.duplicates.saturating_add(1);
             return;
         }
-        cx.spend(Work::Write { bytes: len });
+        cx.spend(CpuWork::Write { bytes: len });
         if !cx.board.write(offset, chunk.data) {
             self.refuse_message();
             let text = format_args!(
                 "[espnow_ota_write, 318] <ESP_ERR_ESPNOW_OTA_FIRMWARE_DOWNLOAD> \
                  esp_partition_write ESP_FAIL"
             );
-            return cx.log(Level::Warn, TAG, text);
+            return cx.log(LogLevel::Warn, TAG, text);
         }
         self.counters.written = self.counters.written.saturating_add(1);
         self.progress.note(chunk.seq);
@@ -311,7 +311,7 @@ impl<const N: usize> OtaResponder<N> {
             if !complete {
                 self.save(cx);
             }
-            cx.event(Event::UpgradeProgress(percent));
+            cx.event(EspNowEvent::UpgradeProgress(percent));
         }
         if complete {
             self.asked = self.progress.status();
@@ -321,23 +321,23 @@ impl<const N: usize> OtaResponder<N> {
 }
 
 impl<const N: usize> Task for OtaResponder<N> {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         if self.stage == ResponderStage::Idle && self.stop {
             self.stage = self.halt(cx);
         }
         let next = match self.stage {
-            ResponderStage::Idle => return Step::Idle,
-            ResponderStage::Reply(_) => return Step::Send,
+            ResponderStage::Idle => return TaskStep::Idle,
+            ResponderStage::Reply(_) => return TaskStep::Send,
             ResponderStage::Weigh => self.weigh(cx),
             ResponderStage::Erase => Some(self.erase(cx)),
             ResponderStage::Judge => Some(self.judge(cx)),
             ResponderStage::Check => self.check(cx),
         };
         self.stage = next.unwrap_or(self.stage);
-        Step::Until(cx.now)
+        TaskStep::Until(cx.now)
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let ResponderStage::Reply(reply) = self.stage else { return None };
         let outgoing = self.answer(cx, reply, payload);
         if outgoing.is_none() {
@@ -346,12 +346,12 @@ impl<const N: usize> Task for OtaResponder<N> {
         outgoing
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         let ResponderStage::Reply(reply) = self.stage else { return };
         self.stage = match reply {
             Reply::Code(OtaCode::NotInit) if outcome.is_done() => ResponderStage::Erase,
             Reply::Finished => {
-                cx.event(Event::UpgradeFinished);
+                cx.event(EspNowEvent::UpgradeFinished);
                 ResponderStage::Idle
             }
             _ => ResponderStage::Idle,
@@ -360,7 +360,7 @@ impl<const N: usize> Task for OtaResponder<N> {
 }
 
 impl<const N: usize> OtaResponder<N> {
-    fn answer(&self, cx: &mut Cx<'_>, reply: Reply, payload: &mut [u8]) -> Option<Outgoing> {
+    fn answer(&self, cx: &mut Cx<'_>, reply: Reply, payload: &mut [u8]) -> Option<SendRequest> {
         let mut config = FrameConfig { copies: ATTEMPTS, ..FrameConfig::UNICAST };
         let mut dest = self.from;
         let asked = OtaStatus { written: 0, index: 0, ..self.asked };
@@ -390,7 +390,7 @@ impl<const N: usize> OtaResponder<N> {
             }
         };
         config.security = cx.shared.settings.encrypt.ota;
-        Some(Outgoing {
+        Some(SendRequest {
             data_type: DataType::OtaStatus,
             dest,
             config,

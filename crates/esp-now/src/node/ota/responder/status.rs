@@ -3,11 +3,11 @@
 
 use super::{OtaResponder, Reply, ResponderStage, RunningImage, SessionState, TAG};
 use crate::component::ota::{OtaCode, OtaStatus};
-use crate::node::board::{Key, Slot, Work};
+use crate::node::board::{CpuWork, NvsKey, Slot};
 use crate::node::ota::image::ImageCheck;
-use crate::node::ota::progress::Progress;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event};
+use crate::node::ota::progress::ImageProgress;
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent};
 
 impl<const N: usize> OtaResponder<N> {
     /// Computes the SHA-256 of the running image, which the component does for every status. Here
@@ -20,8 +20,8 @@ impl<const N: usize> OtaResponder<N> {
             self.check = None;
             self.running = verdict.map_or(RunningImage::None, RunningImage::Known);
         } else {
-            cx.spend(Work::Read { bytes });
-            cx.spend(Work::Hash { bytes });
+            cx.spend(CpuWork::Read { bytes });
+            cx.spend(CpuWork::Hash { bytes });
         }
         Some(self.decide(cx))
     }
@@ -32,7 +32,7 @@ impl<const N: usize> OtaResponder<N> {
         {
             let text = "The firmware to be upgraded is the same as the currently running firmware, \
                         so no upgrade";
-            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            cx.log(LogLevel::Warn, TAG, format_args!("{text}"));
             return ResponderStage::Reply(Reply::Code(OtaCode::Finish));
         }
         self.load(cx);
@@ -50,7 +50,7 @@ impl<const N: usize> OtaResponder<N> {
                 ResponderStage::Reply(Reply::Progress)
             }
             SessionState::Finished if same => ResponderStage::Reply(Reply::Progress),
-            _ if !Progress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
+            _ if !ImageProgress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
                 ResponderStage::Reply(Reply::Code(OtaCode::Invalid))
             }
             _ => ResponderStage::Reply(Reply::Code(OtaCode::NotInit)),
@@ -65,7 +65,7 @@ impl<const N: usize> OtaResponder<N> {
         self.loaded = true;
         let board = &mut *cx.board;
         let compat = cx.shared.settings.compat;
-        if !self.progress.restore(compat, |out| board.load(Key::Upgrade, out)) {
+        if !self.progress.restore(compat, |out| board.load(NvsKey::Upgrade, out)) {
             return;
         }
         if self.progress.status().total > cx.board.slot_size(Slot::Spare) {
@@ -83,13 +83,13 @@ impl<const N: usize> OtaResponder<N> {
 
     /// Erases the flash for the image, as `esp_ota_begin` does.
     pub(super) fn erase(&mut self, cx: &mut Cx<'_>) -> ResponderStage {
-        cx.log(Level::Info, TAG, format_args!("The device starts to upgrade"));
+        cx.log(LogLevel::Info, TAG, format_args!("The device starts to upgrade"));
         let total = self.asked.total;
         if total > cx.board.slot_size(Slot::Spare) {
             self.forget(cx);
             return ResponderStage::Reply(Reply::Code(OtaCode::Partition));
         }
-        cx.spend(Work::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
+        cx.spend(CpuWork::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
         if !cx.board.erase(total) {
             self.forget(cx);
             return ResponderStage::Reply(Reply::Code(OtaCode::Download));
@@ -101,22 +101,22 @@ impl<const N: usize> OtaResponder<N> {
         self.started = cx.now;
         self.next_percent = self.options.interval;
         self.save(cx);
-        cx.event(Event::UpgradeStarted);
+        cx.event(EspNowEvent::UpgradeStarted);
         ResponderStage::Reply(Reply::Progress)
     }
 
     pub(super) fn save(&mut self, cx: &mut Cx<'_>) {
         let stored = self.progress.stored();
         // Without the stored state a reset begins anew; the upgrade itself goes on.
-        let _ = cx.board.save(Key::Upgrade, stored);
+        let _ = cx.board.save(NvsKey::Upgrade, stored);
         let bytes = stored.len() as u32;
-        cx.spend(Work::Write { bytes });
+        cx.spend(CpuWork::Write { bytes });
     }
 
     pub(super) fn forget(&mut self, cx: &mut Cx<'_>) {
         self.progress.clear();
         self.session = SessionState::None;
         self.armed = false;
-        cx.board.forget(Key::Upgrade);
+        cx.board.forget(NvsKey::Upgrade);
     }
 }

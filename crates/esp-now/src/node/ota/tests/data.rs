@@ -20,7 +20,7 @@ fn announce(new: &[u8]) -> OtaStatus {
 }
 
 /// Hands a message over and returns the answers.
-fn tell(node: &mut Node<OtaResponder>, payload: &[u8]) -> Vec<(Outgoing, Vec<u8>)> {
+fn tell(node: &mut Node<OtaResponder>, payload: &[u8]) -> Vec<(SendRequest, Vec<u8>)> {
     let now = Instant::ZERO + Duration::from_secs(1);
     let frame = Received {
         from: mac(0),
@@ -34,19 +34,19 @@ fn tell(node: &mut Node<OtaResponder>, payload: &[u8]) -> Vec<(Outgoing, Vec<u8>
     let mut answers = Vec::new();
     loop {
         match node.with(now, |part, cx| part.run(cx)) {
-            Step::Idle => return answers,
-            Step::Until(_) => {}
-            Step::Send => {
+            TaskStep::Idle => return answers,
+            TaskStep::Until(_) => {}
+            TaskStep::Send => {
                 let mut buf = [0xEE; 230];
                 let out = node.with(now, |part, cx| part.compose(cx, &mut buf)).expect("a message");
                 answers.push((out, buf[..out.len].to_vec()));
-                node.with(now, |part, cx| part.sent(cx, Outcome::Done { attempts: 1 }));
+                node.with(now, |part, cx| part.sent(cx, TransmitOutcome::Done { attempts: 1 }));
             }
         }
     }
 }
 
-fn status(answer: &(Outgoing, Vec<u8>)) -> OtaStatus {
+fn status(answer: &(SendRequest, Vec<u8>)) -> OtaStatus {
     OtaStatus::parse(&answer.1).expect("a status").0
 }
 
@@ -80,7 +80,7 @@ fn a_status_begins_a_session_and_goes_on_with_it() {
     let answers = tell(&mut node, &asked.bytes());
     let codes: Vec<_> = answers.iter().map(|a| (status(a).code, a.1.len())).collect();
     assert_eq!(codes, [(OtaCode::NotInit, 30), (OtaCode::Ok, 30)]);
-    assert_eq!(node.events, [Event::UpgradeStarted]);
+    assert_eq!(node.events, [EspNowEvent::UpgradeStarted]);
     // No packets: thirty bytes to the initiator that asks.
     let answers = tell(&mut node, &asked.bytes());
     assert_eq!(answers[0].1, asked.bytes());
@@ -140,10 +140,10 @@ fn an_answer_that_does_not_get_through_gives_the_session_up() {
         at: now,
     };
     node.with(now, |part, cx| part.receive(cx, &frame));
-    while node.with(now, |part, cx| part.run(cx)) != Step::Send {}
+    while node.with(now, |part, cx| part.run(cx)) != TaskStep::Send {}
     node.with(now, |part, cx| part.compose(cx, &mut [0; 230]));
-    node.with(now, |part, cx| part.sent(cx, Outcome::Failed));
-    assert_eq!(node.with(now, |part, cx| part.run(cx)), Step::Idle);
+    node.with(now, |part, cx| part.sent(cx, TransmitOutcome::Failed));
+    assert_eq!(node.with(now, |part, cx| part.run(cx)), TaskStep::Idle);
     assert_eq!(node.board.erased, 0);
     assert_eq!(tell(&mut node, &bytes).len(), 2, "it begins when asked again");
 }
@@ -157,7 +157,10 @@ fn another_digest_than_the_announced_one_is_refused() {
         assert_eq!(tell(&mut node, &asked.bytes()).len(), 2);
         let answers: Vec<_> = (0..5).flat_map(|seq| tell(&mut node, &chunk(&new, seq))).collect();
         assert_eq!((answers.len(), status(&answers[0]).code), (1, code));
-        assert_eq!(node.events.iter().filter(|e| **e == Event::UpgradeRefused).count(), round);
+        assert_eq!(
+            node.events.iter().filter(|e| **e == EspNowEvent::UpgradeRefused).count(),
+            round
+        );
         assert_eq!((node.board.boot, &node.board.upgrade), (Slot::Running, &None));
     }
     assert_eq!(status(&tell(&mut node, &asked.bytes())[0]).code, OtaCode::Stop);
@@ -224,7 +227,7 @@ fn frame_of(node: &mut Node<OtaInitiator>, magic: u16) -> Vec<u8> {
         let now = node.wake;
         let mut buf = [0xEE; 230];
         let Some(out) = node.with(now, |part, cx| part.compose(cx, &mut buf)) else { continue };
-        node.with(now, |part, cx| part.sent(cx, Outcome::Done { attempts: 1 }));
+        node.with(now, |part, cx| part.sent(cx, TransmitOutcome::Done { attempts: 1 }));
         let header = Header {
             data_type: out.data_type,
             version: 2,
@@ -317,6 +320,6 @@ proptest! {
         prop_assert!(node.board.slots[1][..5152] == new[..]);
         prop_assert_eq!(node.board.boot, Slot::Spare);
         prop_assert_eq!(node.board.erased, 1);
-        prop_assert_eq!(node.events.last(), Some(&Event::UpgradeFinished));
+        prop_assert_eq!(node.events.last(), Some(&EspNowEvent::UpgradeFinished));
     }
 }

@@ -17,9 +17,9 @@ fn every_device_gets_the_image_at_any_loss() {
             lab.sender.text
         );
         assert!(lab.devices.iter().all(|d| has(d, &new)));
-        assert!(lab.devices.iter().all(|d| d.events.contains(&Event::UpgradeFinished)));
+        assert!(lab.devices.iter().all(|d| d.events.contains(&EspNowEvent::UpgradeFinished)));
         assert!(lab.devices.iter().all(|d| d.board.upgrade.is_none()));
-        let event = Event::UpgradeSent { done: devices as u16, unfinished: 0 };
+        let event = EspNowEvent::UpgradeSent { done: devices as u16, unfinished: 0 };
         assert_eq!(lab.sender.events, [event]);
         assert!(lab.groups.iter().all(|g| !g) || loss > 0, "all have left");
         let packets = 60_000usize.div_ceil(208);
@@ -124,7 +124,7 @@ fn a_device_that_runs_the_image_is_left_alone() {
     assert_eq!((totals.done, totals.had, totals.unfinished), (1, 1, 0));
     // Trap 16: in neither of the printed counts, but in the event.
     assert!(lab.sender.text.contains("successed_num: 1, unfinished_num: 0\r\n"));
-    assert_eq!(lab.sender.events, [Event::UpgradeSent { done: 2, unfinished: 0 }]);
+    assert_eq!(lab.sender.events, [EspNowEvent::UpgradeSent { done: 2, unfinished: 0 }]);
     assert_eq!(lab.devices[0].board.erased, 0);
     assert!(lab.devices[0].text.contains("so no upgrade"));
 }
@@ -155,11 +155,11 @@ fn a_corrupted_image_is_refused() {
     lab.finish();
     let device = &lab.devices[0];
     assert_eq!(device.board.boot, Slot::Running, "the boot slot is as it was");
-    assert_eq!(device.events.iter().filter(|e| **e == Event::UpgradeRefused).count(), 2);
+    assert_eq!(device.events.iter().filter(|e| **e == EspNowEvent::UpgradeRefused).count(), 2);
     assert!(device.board.upgrade.is_none(), "the session is cleared");
     assert_eq!(lab.totals().done, 0);
     assert_eq!(device.board.erased, 2, "once more is tried");
-    assert_eq!(lab.sender.events, [Event::UpgradeSent { done: 0, unfinished: 1 }]);
+    assert_eq!(lab.sender.events, [EspNowEvent::UpgradeSent { done: 0, unfinished: 1 }]);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn an_equal_version_is_refused_if_asked_to() {
     lab.send_list(&lab.list());
     lab.finish();
     assert_eq!(lab.devices[0].board.boot, Slot::Running);
-    assert!(lab.devices[0].events.contains(&Event::UpgradeRefused));
+    assert!(lab.devices[0].events.contains(&EspNowEvent::UpgradeRefused));
     assert!(lab.devices[0].text.contains("W (") && has(&lab.devices[1], &new));
     let totals = lab.totals();
     assert_eq!((totals.done, totals.stopped), (1, 1));
@@ -193,7 +193,7 @@ fn a_device_can_stop() {
     lab.devices[0].part.stop();
     lab.devices[0].wake = lab.now;
     lab.finish();
-    assert!(lab.devices[0].events.contains(&Event::UpgradeStopped));
+    assert!(lab.devices[0].events.contains(&EspNowEvent::UpgradeStopped));
     assert!(lab.devices[0].board.upgrade.is_none());
     assert_eq!((lab.totals().done, lab.totals().stopped), (1, 1));
     // A finished one can be stopped, too.
@@ -278,7 +278,7 @@ fn ram_is_bounded() {
     let (responder, initiator) = (size_of::<OtaResponder>(), size_of::<OtaInitiator>());
     std::println!("OTA responder {responder} bytes, initiator {initiator} bytes");
     assert!(responder <= 3300 && initiator <= 6500, "{responder} {initiator}");
-    let _ = (Level::Info, OtaCode::Ok, OtaInfo(AppDescription::default()), OtaStatus::default());
+    let _ = (LogLevel::Info, OtaCode::Ok, OtaInfo(AppDescription::default()), OtaStatus::default());
 }
 
 #[test]

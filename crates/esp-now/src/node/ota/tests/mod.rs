@@ -10,9 +10,11 @@ use super::{OtaInitiator, OtaResponder, rollback};
 use crate::component::DataType;
 use crate::component::group::OTA as GROUP;
 use crate::component::ota::{AppDescription, OtaCode, OtaInfo, OtaStatus};
-use crate::node::board::{BareBoard, Board, Download, Key, Slot, Work};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use crate::node::board::{BareBoard, Board, CpuWork, Download, NvsKey, Slot};
+use crate::node::print::LogLevel;
+use crate::node::task::{
+    Cx, EspNowEvent, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::string::String;
@@ -51,13 +53,13 @@ impl Board for Flash {
         self.chance.random(out);
     }
 
-    fn cost_ns(&mut self, work: Work) -> u64 {
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
         let cost = match work {
-            Work::Hash { bytes } | Work::Read { bytes } => {
+            CpuWork::Hash { bytes } | CpuWork::Read { bytes } => {
                 Duration::from_nanos(u64::from(bytes) * 100)
             }
-            Work::Write { bytes } => Duration::from_micros(u64::from(bytes) * 2),
-            Work::Erase { bytes } => Duration::from_micros(u64::from(bytes / 4096) * 30_000),
+            CpuWork::Write { bytes } => Duration::from_micros(u64::from(bytes) * 2),
+            CpuWork::Erase { bytes } => Duration::from_micros(u64::from(bytes / 4096) * 30_000),
             _ => Duration::ZERO,
         };
         self.work += cost;
@@ -98,19 +100,19 @@ impl Board for Flash {
         true
     }
 
-    fn load(&mut self, _: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, _: NvsKey, out: &mut [u8]) -> Option<usize> {
         let stored = self.upgrade.as_ref()?;
         out[..stored.len()].copy_from_slice(stored);
         Some(stored.len())
     }
 
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
-        assert_eq!(key, Key::Upgrade);
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
+        assert_eq!(key, NvsKey::Upgrade);
         self.upgrade = Some(value.to_vec());
         true
     }
 
-    fn forget(&mut self, _: Key) {
+    fn forget(&mut self, _: NvsKey) {
         self.upgrade = None;
     }
 
@@ -146,13 +148,15 @@ struct Node<T> {
     wake: Instant,
     sends: bool,
     text: String,
-    events: Vec<Event>,
+    events: Vec<EspNowEvent>,
 }
 
 impl<T: Task> Node<T> {
     fn new(n: usize, board: Flash, part: T) -> Self {
-        let settings =
-            Settings { tick: crate::node::tick::Tick::from_hz(1000), ..Settings::default() };
+        let settings = NodeSettings {
+            tick: crate::node::tick::Tick::from_hz(1000),
+            ..NodeSettings::default()
+        };
         Self {
             shared: Shared::new(mac(n), settings),
             board,
@@ -180,16 +184,16 @@ impl<T: Task> Node<T> {
             let step = self.with(now, |part, cx| part.run(cx));
             let busy = Duration::from_nanos(core::mem::take(&mut self.shared.busy_ns));
             match step {
-                Step::Send => {
+                TaskStep::Send => {
                     (self.sends, self.wake) = (true, now + busy);
                     return;
                 }
-                Step::Until(at) if at <= now && busy.is_zero() => {}
-                Step::Until(at) => {
+                TaskStep::Until(at) if at <= now && busy.is_zero() => {}
+                TaskStep::Until(at) => {
                     self.wake = at.max(now + busy);
                     return;
                 }
-                Step::Idle => {
+                TaskStep::Idle => {
                     self.wake = if busy.is_zero() { Instant::NEVER } else { now + busy };
                     return;
                 }
@@ -256,7 +260,7 @@ impl Lab {
     }
 
     /// Delivers the initiator's frame to its addressees.
-    fn broadcast(&mut self, out: Outgoing, payload: &[u8]) {
+    fn broadcast(&mut self, out: SendRequest, payload: &[u8]) {
         self.sent += 1;
         for n in 0..self.devices.len() {
             if !self.arrives(out.config.copies) {
@@ -291,7 +295,7 @@ impl Lab {
             self.data += usize::from(payload[0] == 2 && out.data_type == DataType::OtaData);
             self.now = self.now + TX * u32::from(out.config.copies);
             self.broadcast(out, &payload[..out.len]);
-            let outcome = Outcome::Done { attempts: out.config.copies };
+            let outcome = TransmitOutcome::Done { attempts: out.config.copies };
             self.sender.with(self.now, |part, cx| part.sent(cx, outcome));
         }
         self.sender.wake = self.now;
@@ -306,9 +310,9 @@ impl Lab {
         // A unicast frame is repeated by the MAC, too.
         let arrives = self.arrives(out.config.copies.saturating_mul(3));
         let outcome = if arrives || out.config.broadcast {
-            Outcome::Done { attempts: 1 }
+            TransmitOutcome::Done { attempts: 1 }
         } else {
-            Outcome::Failed
+            TransmitOutcome::Failed
         };
         if arrives && self.sender.shared.air.listens(DataType::OtaStatus) {
             let frame = Received {

@@ -22,14 +22,14 @@ impl fmt::Debug for AppKey {
 
 #[cfg(test)]
 mod tests {
-    use crate::node::security::testing::{Station, address};
+    use crate::node::security::testing::{SecurityStation, address};
     use crate::node::security::{KEY_LEN, Policy, Pop, SecurityInitiator};
     use espbench_model::time::Instant;
     use std::format;
 
     #[test]
     fn the_key_is_not_shown_and_not_kept_where_nothing_is_sent() {
-        let mut station = Station::new(address(0), 1);
+        let mut station = SecurityStation::new(address(0), 1);
         assert!(station.shared.keys.store(&mut station.board, &[0xA7; KEY_LEN]));
         station.shared.settings.policy = Policy::STRICT;
         let mut initiator = SecurityInitiator::<4, 2>::new();

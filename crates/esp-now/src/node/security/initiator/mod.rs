@@ -34,7 +34,7 @@ mod task;
 use super::exchange::{KeyPair, Pop, SecureChannel};
 use crate::component::handshake::SecurityMessage;
 use crate::component::{DataType, FrameConfig};
-use crate::node::print::Level;
+use crate::node::print::LogLevel;
 use crate::node::task::{Cx, Received};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
@@ -264,7 +264,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
         if !self.is_idle() {
             return false;
         }
-        cx.log(Level::Info, "espnow_cmd", format_args!("Find devices waiting to get key"));
+        cx.log(LogLevel::Info, "espnow_cmd", format_args!("Find devices waiting to get key"));
         self.report = ReportForm::Command;
         self.ask(cx, wait_ms);
         true
@@ -286,9 +286,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             return false;
         }
         let typed = core::str::from_utf8(typed).unwrap_or("");
-        cx.log(Level::Info, TAG, format_args!("Security initiator start: {typed}"));
+        cx.log(LogLevel::Info, TAG, format_args!("Security initiator start: {typed}"));
         if cx.shared.keys.encrypt.is_none() {
-            cx.log(Level::Error, TAG, format_args!("Secure key is not set"));
+            cx.log(LogLevel::Error, TAG, format_args!("Secure key is not set"));
             return false;
         }
         if !self.may_use(cx, pop) {
@@ -355,7 +355,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
     fn may_use(&self, cx: &mut Cx<'_>, pop: &Pop) -> bool {
         let refused = cx.shared.settings.policy.require_pop && pop.is_empty();
         if refused {
-            cx.log(Level::Error, TAG, format_args!("No proof of possession is set"));
+            cx.log(LogLevel::Error, TAG, format_args!("No proof of possession is set"));
         }
         !refused
     }

@@ -6,11 +6,11 @@ use super::{
 };
 use crate::component::group::{self, MEMBERS_MAX};
 use crate::component::handshake::{SecurityMessage, SessionMessage};
-use crate::component::{DataType, Group};
-use crate::node::board::Work;
-use crate::node::print::Level;
+use crate::component::{DataType, GroupPayload};
+use crate::node::board::CpuWork;
+use crate::node::print::LogLevel;
 use crate::node::security::exchange::StreamPart;
-use crate::node::task::{Cx, Step};
+use crate::node::task::{Cx, TaskStep};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use subtle::ConstantTimeEq;
@@ -34,7 +34,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
         devices / each + more
     }
 
-    pub(super) fn begin_round(&mut self, cx: &mut Cx<'_>) -> Option<Step> {
+    pub(super) fn begin_round(&mut self, cx: &mut Cx<'_>) -> Option<TaskStep> {
         let (done, unfinished) = self.result();
         let rounds = self.rounds(usize::from(done) + usize::from(unfinished));
         if unfinished == 0 || usize::from(self.round) >= rounds {
@@ -61,12 +61,12 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             "count: {round}, Secure_initiator_send, requested_num: {requested}, \
              unfinished_num: {unfinished}, successed_num: {done}"
         );
-        cx.log(Level::Info, TAG, line);
+        cx.log(LogLevel::Info, TAG, line);
         let wait_ms = 1200 + 300 * requested as u32;
         self.wait_ticks = cx.shared.settings.tick.ticks(wait_ms);
         self.magic = cx.magic();
         self.phase = ExchangePhase::Join(0);
-        Some(Step::Send)
+        Some(TaskStep::Send)
     }
 
     /// Writes a GROUP frame for 32 devices of the round.
@@ -74,7 +74,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
         let join = matches!(self.phase, ExchangePhase::Join(_));
         let slots = self.sessions.get(usize::from(from)..)?;
         let members = slots.iter().take(MEMBERS_MAX).filter_map(|slot| self.mac(slot));
-        Group::emit(join, group::SEC, members, payload)
+        GroupPayload::emit(join, group::SEC, members, payload)
     }
 
     /// Continues after a GROUP frame, whether or not it went out: the component does not check.
@@ -84,7 +84,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             (true, true) => ExchangePhase::Join(next),
             (true, false) => ExchangePhase::Leave(next),
             (false, true) => {
-                cx.spend(Work::KeyPair);
+                cx.spend(CpuWork::KeyPair);
                 self.pair = Some(KeyPair::random(cx.board));
                 ExchangePhase::Offer
             }
@@ -104,7 +104,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
 
     /// Handles answers until there is none, then waits; ends the round when its time is over or no
     /// session is left.
-    pub(super) fn collect(&mut self, cx: &mut Cx<'_>, until: Instant) -> Option<Step> {
+    pub(super) fn collect(&mut self, cx: &mut Cx<'_>, until: Instant) -> Option<TaskStep> {
         if self.sessions.iter().all(|slot| slot.stage == SessionStage::Done) {
             self.end_round();
             return None;
@@ -113,7 +113,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             self.heard = true;
             if self.prepare(cx, slot) {
                 self.phase = ExchangePhase::Answer(slot);
-                return Some(Step::Send);
+                return Some(TaskStep::Send);
             }
         }
         if self.heard {
@@ -121,7 +121,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             return None;
         }
         if cx.now < until {
-            return Some(Step::Until(until));
+            return Some(TaskStep::Until(until));
         }
         let elapsed = cx.shared.settings.tick.between(self.round_began, cx.now);
         if elapsed >= u64::from(self.wait_ticks) {
@@ -130,7 +130,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
         }
         let until = slice(cx);
         self.phase = ExchangePhase::Collect(until);
-        Some(Step::Until(until))
+        Some(TaskStep::Until(until))
     }
 
     /// Waits for a further answer.
@@ -152,7 +152,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
         let Some(slot) = self.sessions.get_mut(usize::from(index)) else { return false };
         match (slot.stage, &slot.secret) {
             (SessionStage::Offered, SlotSecret::Offer { public, random }) => {
-                cx.spend(Work::SharedSecret);
+                cx.spend(CpuWork::SharedSecret);
                 let agreed = self.pair.as_ref().and_then(|p| p.agree(public, &self.pop, random));
                 let Some(channel) = agreed else {
                     slot.stage = SessionStage::Invited;
@@ -161,14 +161,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
                     failed(cx);
                     return false;
                 };
-                cx.spend(Work::Seal { bytes: 32 });
+                cx.spend(CpuWork::Seal { bytes: 32 });
                 self.block = channel.crypt(StreamPart::ClientProof, public);
                 slot.secret = SlotSecret::Channel(channel);
                 slot.stage = SessionStage::Asked;
                 true
             }
             (SessionStage::Proved, SlotSecret::Channel(channel)) => {
-                cx.spend(Work::Seal { bytes: 32 });
+                cx.spend(CpuWork::Seal { bytes: 32 });
                 self.block = channel.crypt(StreamPart::Key, &self.key.0);
                 slot.stage = SessionStage::Given;
                 true
@@ -225,10 +225,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
                 SessionStage::Asked,
                 SlotSecret::Channel(channel),
             ) => {
-                cx.spend(Work::Open { bytes: 32 });
+                cx.spend(CpuWork::Open { bytes: 32 });
                 if !channel.proves(StreamPart::DeviceProof, proof, self.pair.as_ref()?.public()) {
                     cx.log(
-                        Level::Error,
+                        LogLevel::Error,
                         "client_security1",
                         format_args!("Key mismatch. Close connection"),
                     );
@@ -273,7 +273,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
 }
 
 fn failed(cx: &mut Cx<'_>) {
-    cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
+    cx.log(LogLevel::Error, TAG, format_args!("espnow-session handler failed"));
 }
 
 /// Returns when the queue of answers has been empty for long enough.

@@ -3,8 +3,8 @@
 use super::{ExchangePhase, FoundDevice, KeyMark, ReportForm, SecurityInitiator, count};
 use crate::component::DataType;
 use crate::component::handshake::SecurityInfo;
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Received, Step};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent, Received, TaskStep};
 use core::fmt;
 use espbench_ieee80211::mac::Mac;
 
@@ -29,10 +29,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
     /// Returns the next step: one more request, or the end of the search. The component compares
     /// unsigned numbers, so that its time is over only if it is exactly over at this point (section
     /// 3.4).
-    pub(super) fn check_ask(&mut self, cx: &mut Cx<'_>, round: u8) -> Option<Step> {
+    pub(super) fn check_ask(&mut self, cx: &mut Cx<'_>, round: u8) -> Option<TaskStep> {
         let elapsed = cx.shared.settings.tick.between(self.began, cx.now) as u32;
         if round < ASKS && self.wait_ticks != elapsed {
-            return Some(Step::Send);
+            return Some(TaskStep::Send);
         }
         self.scanned = cx.now;
         match self.report {
@@ -42,10 +42,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             ReportForm::Command => self.end_scan(cx, ExchangePhase::List(0)),
             ReportForm::Application(tag) => {
                 let num = self.devices.len();
-                cx.log(Level::Warn, tag, format_args!("espnow wait security num: {num}"));
+                cx.log(LogLevel::Warn, tag, format_args!("espnow wait security num: {num}"));
                 self.end_scan(cx, ExchangePhase::Idle);
                 if num == 0 {
-                    cx.event(Event::KeysSent { done: 0, unfinished: 0 });
+                    cx.event(EspNowEvent::KeysSent { done: 0, unfinished: 0 });
                     self.wipe();
                 } else {
                     self.want(Mac::BROADCAST);
@@ -90,7 +90,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
     }
 
     /// Prints the next part of the list: addresses on one line, a head, one line for each.
-    pub(super) fn print_list(&mut self, cx: &mut Cx<'_>, line: u16) -> Step {
+    pub(super) fn print_list(&mut self, cx: &mut Cx<'_>, line: u16) -> TaskStep {
         const TAG: &str = "espnow_cmd";
         let parts = self.devices.len().div_ceil(LIST_PART);
         let line = usize::from(line);
@@ -98,17 +98,17 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             self.print_addresses(cx, line, parts);
         } else if line == parts {
             let head = "|         mac       | Channel | Rssi | Security version |";
-            cx.log(Level::Info, TAG, format_args!("{head}"));
+            cx.log(LogLevel::Info, TAG, format_args!("{head}"));
         } else if let Some(device) = self.devices.get(line - parts - 1) {
             let FoundDevice { mac, channel, rssi, version, .. } = *device;
             let row = format_args!("| {mac} |   {channel}   |  {rssi}  | {version} |");
-            cx.log(Level::Info, TAG, row);
+            cx.log(LogLevel::Info, TAG, row);
         } else {
             self.phase = ExchangePhase::Idle;
-            return Step::Idle;
+            return TaskStep::Idle;
         }
         self.phase = ExchangePhase::List((line as u16).saturating_add(1));
-        Step::Until(cx.now)
+        TaskStep::Until(cx.now)
     }
 
     /// Prints a part of the addresses, which are one line however long it is, as on the device. A
@@ -119,9 +119,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
         let list = DeviceAddresses(self.devices.chunks(LIST_PART).nth(part).unwrap_or(&[]));
         if parts == 1 {
             let line = format_args!("info, num: {num}, list: {list}");
-            return cx.log(Level::Info, "espnow_cmd", line);
+            return cx.log(LogLevel::Info, "espnow_cmd", line);
         }
-        if cx.shared.print.uart < Level::Info {
+        if cx.shared.print.uart < LogLevel::Info {
             return;
         }
         let ms = cx.now.as_nanos() / 1_000_000;

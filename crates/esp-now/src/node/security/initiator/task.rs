@@ -3,19 +3,19 @@
 use super::{CONFIG, ExchangePhase, ReportForm, SecurityInitiator, TAG};
 use crate::component::handshake::SecurityMessage;
 use crate::component::{DataType, FrameConfig, group};
-use crate::node::print::Level;
-use crate::node::task::{Cx, Event, Outcome, Outgoing, Step, Task};
+use crate::node::print::LogLevel;
+use crate::node::task::{Cx, EspNowEvent, SendRequest, Task, TaskStep, TransmitOutcome};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 
 impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEVICES, SESSIONS> {
-    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+    fn run(&mut self, cx: &mut Cx<'_>) -> TaskStep {
         // Every phase is left after a bounded number of turns, or waits.
         loop {
             let wait = match self.phase {
-                ExchangePhase::Idle => Some(Step::Idle),
+                ExchangePhase::Idle => Some(TaskStep::Idle),
                 ExchangePhase::Ask(round) => self.check_ask(cx, round),
-                ExchangePhase::Listen(_, until) if cx.now < until => Some(Step::Until(until)),
+                ExchangePhase::Listen(_, until) if cx.now < until => Some(TaskStep::Until(until)),
                 ExchangePhase::Listen(round, _) => {
                     self.phase = ExchangePhase::Ask(round.saturating_add(1));
                     None
@@ -25,7 +25,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEV
                 ExchangePhase::Join(_)
                 | ExchangePhase::Offer
                 | ExchangePhase::Leave(_)
-                | ExchangePhase::Answer(_) => Some(Step::Send),
+                | ExchangePhase::Answer(_) => Some(TaskStep::Send),
                 ExchangePhase::Collect(until) => self.collect(cx, until),
                 ExchangePhase::Finish => {
                     self.finish(cx);
@@ -38,17 +38,17 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEV
         }
     }
 
-    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<SendRequest> {
         let outgoing = self.write(payload);
         self.offered |= self.phase == ExchangePhase::Offer;
         if outgoing.is_none() {
             // The session was finished while its answer waited for the lock.
-            self.sent(cx, Outcome::Done { attempts: 0 });
+            self.sent(cx, TransmitOutcome::Done { attempts: 0 });
         }
         outgoing
     }
 
-    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: TransmitOutcome) {
         match self.phase {
             ExchangePhase::Ask(round) if outcome.is_done() => self.asked(cx, round),
             ExchangePhase::Ask(_) => {
@@ -62,12 +62,12 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEV
                 self.phase = ExchangePhase::Leave(0);
             }
             ExchangePhase::Offer => {
-                cx.log(Level::Warn, TAG, format_args!("espnow-session cm0 send failed"));
+                cx.log(LogLevel::Warn, TAG, format_args!("espnow-session cm0 send failed"));
                 self.end_round();
             }
             ExchangePhase::Answer(_) => {
                 if !outcome.is_done() {
-                    cx.log(Level::Warn, TAG, format_args!("espnow-session send failed"));
+                    cx.log(LogLevel::Warn, TAG, format_args!("espnow-session send failed"));
                 }
                 self.collect_on(cx);
             }
@@ -78,7 +78,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEV
 
 impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SESSIONS> {
     /// Writes the message of the phase.
-    fn write(&self, payload: &mut [u8]) -> Option<Outgoing> {
+    fn write(&self, payload: &mut [u8]) -> Option<SendRequest> {
         let (data_type, dest, config, magic, len) = match self.phase {
             ExchangePhase::Ask(_) => {
                 let config = FrameConfig { broadcast: true, copies: 10, ..CONFIG };
@@ -100,7 +100,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
             }
             _ => return None,
         };
-        Some(Outgoing { data_type, dest, config, magic, len, wait: Duration::MAX })
+        Some(SendRequest { data_type, dest, config, magic, len, wait: Duration::MAX })
     }
 
     /// Prints the last lines, and ends.
@@ -113,22 +113,22 @@ impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SES
                 let line = format_args!(
                     "App key is sent to the device to complete, Spend time: {spent}ms"
                 );
-                cx.log(Level::Info, "espnow_cmd", line);
+                cx.log(LogLevel::Info, "espnow_cmd", line);
             }
             ReportForm::Application(tag) => {
                 let scan = tick.ms(tick.between(self.began, self.scanned));
                 let line = format_args!(
                     "App key is sent to the device to complete, Spend time: {spent}ms, Scan time: {scan}ms"
                 );
-                cx.log(Level::Info, tag, line);
+                cx.log(LogLevel::Info, tag, line);
             }
         }
         let tag = self.tag();
         let line = format_args!(
             "Devices security completed, successed_num: {done}, unfinished_num: {unfinished}"
         );
-        cx.log(Level::Info, tag, line);
-        cx.event(Event::KeysSent { done, unfinished });
+        cx.log(LogLevel::Info, tag, line);
+        cx.event(EspNowEvent::KeysSent { done, unfinished });
         cx.shared.air.listen(DataType::Security, self.listened);
         self.wipe();
         self.phase = ExchangePhase::Idle;

@@ -4,8 +4,10 @@
 
 use super::Flash;
 use crate::component::DataType;
-use crate::node::security::{Keys, Pop, SecurityInitiator, SecurityResponder};
-use crate::node::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
+use crate::node::security::{NodeKeys, Pop, SecurityInitiator, SecurityResponder};
+use crate::node::task::{
+    Cx, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::string::String;
@@ -19,16 +21,16 @@ pub(crate) fn address(number: usize) -> Mac {
 }
 
 /// A node: shared state, board, and a responder.
-pub(crate) struct Station {
+pub(crate) struct SecurityStation {
     pub(crate) shared: Shared,
     pub(crate) board: Flash,
     pub(crate) responder: SecurityResponder,
     seen: Vec<(DataType, u16)>,
 }
 
-impl Station {
+impl SecurityStation {
     pub(crate) fn new(mac: Mac, seed: u64) -> Self {
-        let mut settings = Settings::default();
+        let mut settings = NodeSettings::default();
         settings.encrypt.enabled = true;
         let mut board = Flash::default();
         board.bare.0 = seed.wrapping_mul(0x1234_5678_9ABC_DEF1);
@@ -40,7 +42,7 @@ impl Station {
     pub(crate) fn restart(&mut self) {
         let (mac, settings) = (self.shared.air.mac, self.shared.settings.clone());
         self.shared = Shared::new(mac, settings);
-        self.shared.keys = Keys::load(&mut self.board);
+        self.shared.keys = NodeKeys::load(&mut self.board);
         self.responder = SecurityResponder::new(Pop::new(Pop::DEFAULT));
         self.seen.clear();
     }
@@ -61,24 +63,24 @@ impl Station {
         now: Instant,
         from: Mac,
         data: &[u8],
-    ) -> Option<(Outgoing, Vec<u8>)> {
+    ) -> Option<(SendRequest, Vec<u8>)> {
         let Self { shared, board, responder, .. } = self;
         let cx = &mut Cx { now, board, shared };
         let (data_type, rssi, channel) = (DataType::Security, -40, 1);
         responder.receive(cx, &Received { from, data_type, data, rssi, channel, at: now });
-        if responder.run(cx) == Step::Idle {
+        if responder.run(cx) == TaskStep::Idle {
             return None;
         }
         let mut payload = [0; 250];
         let outgoing = responder.compose(cx, &mut payload)?;
-        responder.sent(cx, Outcome::Done { attempts: 1 });
-        assert_eq!(responder.run(cx), Step::Idle);
+        responder.sent(cx, TransmitOutcome::Done { attempts: 1 });
+        assert_eq!(responder.run(cx), TaskStep::Idle);
         Some((outgoing, payload[..outgoing.len].to_vec()))
     }
 
     /// Returns whether the node's engine would accept a frame: it checks membership, and
     /// duplicates.
-    fn hears(&mut self, outgoing: &Outgoing, payload: &[u8]) -> bool {
+    fn hears(&mut self, outgoing: &SendRequest, payload: &[u8]) -> bool {
         let id = (outgoing.data_type, outgoing.magic);
         if outgoing.magic != 0 {
             if self.seen.contains(&id) {
@@ -104,11 +106,11 @@ impl Station {
 }
 
 /// A medium with an initiator.
-pub(crate) struct World {
+pub(crate) struct SecurityTestbed {
     pub(crate) now: Instant,
-    pub(crate) node: Station,
+    pub(crate) node: SecurityStation,
     pub(crate) initiator: SecurityInitiator<512>,
-    pub(crate) responders: Vec<Station>,
+    pub(crate) responders: Vec<SecurityStation>,
     /// Number of frames lost in a thousand.
     pub(crate) loss: u64,
     /// Number of tries of the MAC for a unicast frame.
@@ -116,17 +118,17 @@ pub(crate) struct World {
     /// All payloads of type SECURITY, sender first.
     pub(crate) heard: Vec<(Mac, Vec<u8>)>,
     /// All frames that the initiator sent.
-    pub(crate) sent: Vec<Outgoing>,
+    pub(crate) sent: Vec<SendRequest>,
     printed: String,
     seed: u64,
 }
 
-impl World {
+impl SecurityTestbed {
     pub(crate) fn new(responders: usize, loss: u64, seed: u64) -> Self {
         let responders = (0..responders)
-            .map(|i| Station::new(address(i), seed.wrapping_add(i as u64 + 2)))
+            .map(|i| SecurityStation::new(address(i), seed.wrapping_add(i as u64 + 2)))
             .collect();
-        let mut node = Station::new(INITIATOR, seed);
+        let mut node = SecurityStation::new(INITIATOR, seed);
         assert!(node.shared.keys.store(&mut node.board, &core::array::from_fn(|i| i as u8)));
         Self {
             now: Instant::ZERO,
@@ -171,9 +173,9 @@ impl World {
     pub(crate) fn step(&mut self) {
         self.now = self.now.after_nanos(core::mem::take(&mut self.node.shared.busy_ns));
         match self.initiator.run(&mut self.node.cx(self.now)) {
-            Step::Idle => {}
-            Step::Until(until) => self.now = self.now.max(until),
-            Step::Send => self.transmit(),
+            TaskStep::Idle => {}
+            TaskStep::Until(until) => self.now = self.now.max(until),
+            TaskStep::Send => self.transmit(),
         }
         self.printed.push_str(&self.node.output());
     }
@@ -208,11 +210,12 @@ impl World {
                 self.answered(self.responders[i].shared.air.mac, answer);
             }
         }
-        let outcome = if delivered { Outcome::Done { attempts: 1 } } else { Outcome::Failed };
+        let outcome =
+            if delivered { TransmitOutcome::Done { attempts: 1 } } else { TransmitOutcome::Failed };
         self.initiator.sent(&mut self.node.cx(self.now), outcome);
     }
 
-    fn answered(&mut self, from: Mac, answer: Option<(Outgoing, Vec<u8>)>) {
+    fn answered(&mut self, from: Mac, answer: Option<(SendRequest, Vec<u8>)>) {
         let Some((outgoing, data)) = answer else { return };
         self.heard.push((from, data.clone()));
         let listens = self.node.shared.air.listens(outgoing.data_type);
@@ -239,7 +242,8 @@ impl World {
 
     /// Counts the responders whose key is the initiator's.
     pub(crate) fn keyed(&self) -> usize {
-        let key = |station: &Station| station.shared.keys.encrypt.as_ref().map(|k| *k.bytes());
+        let key =
+            |station: &SecurityStation| station.shared.keys.encrypt.as_ref().map(|k| *k.bytes());
         let ours = key(&self.node);
         self.responders.iter().filter(|r| key(r) == ours).count()
     }

@@ -2,20 +2,20 @@
 
 mod medium;
 
-pub(super) use medium::{Station, World, address};
+pub(super) use medium::{SecurityStation, SecurityTestbed, address};
 
-use crate::node::board::{BareBoard, Board, Key, Work};
+use crate::node::board::{BareBoard, Board, CpuWork, NvsKey};
 use espbench_model::time::Duration;
 use std::vec::Vec;
 
 /// A board that stores values in memory; its random bytes are fixed.
 pub(super) struct Flash {
-    pub(super) values: Vec<(Key, Vec<u8>)>,
+    pub(super) values: Vec<(NvsKey, Vec<u8>)>,
     pub(super) writes: u32,
     pub(super) broken: bool,
     /// Bytes to return in place of random ones, first to last.
     pub(super) dice: Vec<u8>,
-    pub(super) cost: fn(Work) -> Duration,
+    pub(super) cost: fn(CpuWork) -> Duration,
     pub(super) bare: BareBoard,
 }
 
@@ -43,18 +43,18 @@ impl Board for Flash {
         }
     }
 
-    fn cost_ns(&mut self, work: Work) -> u64 {
+    fn cost_ns(&mut self, work: CpuWork) -> u64 {
         (self.cost)(work).as_nanos() as u64
     }
 
-    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+    fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
         let (_, value) = self.values.iter().find(|(k, _)| *k == key)?;
         let len = value.len().min(out.len());
         out[..len].copy_from_slice(&value[..len]);
         Some(len)
     }
 
-    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+    fn save(&mut self, key: NvsKey, value: &[u8]) -> bool {
         if self.broken {
             return false;
         }
@@ -64,7 +64,7 @@ impl Board for Flash {
         true
     }
 
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: NvsKey) {
         self.values.retain(|(k, _)| *k != key);
     }
 }

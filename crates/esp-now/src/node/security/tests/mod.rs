@@ -2,10 +2,10 @@
 
 mod refusals;
 
-use super::testing::{World, address};
+use super::testing::{SecurityTestbed, address};
 use super::{Pop, SecurityInitiator, SecurityResponder};
 use crate::component::{DataType, FrameConfig};
-use crate::node::task::{Event, Outcome, Step, Task};
+use crate::node::task::{EspNowEvent, Task, TaskStep, TransmitOutcome};
 use crate::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn hex(bytes: &[u8]) -> String {
 
 #[test]
 fn vector_18_from_end_to_end() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     world.node.board.dice = [&[1, 1][..], &counting::<32>(0), &[2, 2]].concat();
     world.responders[0].board.dice =
         [&counting::<32>(0x40)[..], &core::array::from_fn::<u8, 16, _>(|i| 0xF0 + i as u8)]
@@ -59,7 +59,7 @@ fn vector_18_from_end_to_end() {
 
 #[test]
 fn one_device_is_found_and_gets_the_key() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     world.node.shared.settings.tick = Tick::from_hz(1000);
     world.find();
     let found = world.output();
@@ -78,10 +78,16 @@ I (2510) espnow_cmd: App key is sent to the device to complete, Spend time: 5ms
 I (2510) espnow_cmd: Devices security completed, successed_num: 1, unfinished_num: 0
 ";
     assert_eq!(world.output(), expected);
-    assert_eq!(world.node.shared.take_event(), Some(Event::KeysSent { done: 1, unfinished: 0 }));
+    assert_eq!(
+        world.node.shared.take_event(),
+        Some(EspNowEvent::KeysSent { done: 1, unfinished: 0 })
+    );
     let responder = &mut world.responders[0];
     assert_eq!(responder.output(), "I (2510) espnow_sec_resp: Get APP key\n");
-    assert_eq!(responder.shared.take_event(), Some(Event::Secured(world.node.shared.air.mac)));
+    assert_eq!(
+        responder.shared.take_event(),
+        Some(EspNowEvent::Secured(world.node.shared.air.mac))
+    );
     // A device with our key is not listed again, until it restarts: then it has forgotten.
     world.find();
     assert!(world.initiator.devices().is_empty());
@@ -94,7 +100,7 @@ I (2510) espnow_cmd: Devices security completed, successed_num: 1, unfinished_nu
 #[test]
 fn scanning_lasts_as_long_as_ticks_and_milliseconds_make_it() {
     for (hz, ms) in [(1000, 2505), (100, 7000)] {
-        let mut world = World::new(2, 0, 1);
+        let mut world = SecurityTestbed::new(2, 0, 1);
         world.node.shared.settings.tick = Tick::from_hz(hz);
         world.find();
         assert_eq!(world.now.as_nanos() / 1_000_000, ms, "{hz} Hz");
@@ -103,8 +109,8 @@ fn scanning_lasts_as_long_as_ticks_and_milliseconds_make_it() {
         assert!(world.sent.iter().all(|o| o.magic == world.sent[0].magic), "one magic");
         assert_eq!(world.initiator.devices().len(), 2);
     }
-    let mut world = World::new(2, 0, 1);
-    let World { now, node, initiator, .. } = &mut world;
+    let mut world = SecurityTestbed::new(2, 0, 1);
+    let SecurityTestbed { now, node, initiator, .. } = &mut world;
     assert!(initiator.find(&mut node.cx(*now), 0));
     world.run();
     assert_eq!(world.sent.len(), 0, "the one time that stops it");
@@ -113,7 +119,7 @@ fn scanning_lasts_as_long_as_ticks_and_milliseconds_make_it() {
 #[test]
 fn ten_and_a_hundred_get_the_key_at_once() {
     for count in [10, 100] {
-        let mut world = World::new(count, 0, 7);
+        let mut world = SecurityTestbed::new(count, 0, 7);
         world.find();
         assert!(world.start(&[Mac::BROADCAST], Pop::DEFAULT));
         assert_eq!((world.initiator.result(), world.keyed()), ((count as u16, 0), count));
@@ -125,7 +131,7 @@ fn ten_and_a_hundred_get_the_key_at_once() {
 
 #[test]
 fn magics_of_group_frames_grow_by_one_more_each_time() {
-    let mut world = World::new(100, 0, 3);
+    let mut world = SecurityTestbed::new(100, 0, 3);
     world.find();
     world.sent.clear();
     assert!(world.start(&[Mac::BROADCAST], Pop::DEFAULT));
@@ -138,7 +144,7 @@ fn magics_of_group_frames_grow_by_one_more_each_time() {
 
 #[test]
 fn more_than_a_round_holds_take_further_rounds() {
-    let mut world = World::new(230, 0, 5);
+    let mut world = SecurityTestbed::new(230, 0, 5);
     world.find();
     assert!(world.start(&[Mac::BROADCAST], Pop::DEFAULT));
     assert_eq!((world.initiator.result(), world.keyed()), ((230, 0), 230));
@@ -151,13 +157,13 @@ fn more_than_a_round_holds_take_further_rounds() {
 
 #[test]
 fn a_list_of_hundreds_is_printed_on_one_line() {
-    let mut world = World::new(100, 0, 5);
-    let World { now, node, initiator, .. } = &mut world;
+    let mut world = SecurityTestbed::new(100, 0, 5);
+    let SecurityTestbed { now, node, initiator, .. } = &mut world;
     assert!(initiator.find(&mut node.cx(*now), 3000));
     let mut text = String::new();
     while !world.initiator.is_idle() {
         match world.initiator.run(&mut world.node.cx(world.now)) {
-            Step::Until(until) if until > world.now => world.now = until,
+            TaskStep::Until(until) if until > world.now => world.now = until,
             _ => {}
         }
         if world.initiator.devices().is_empty() {
@@ -165,7 +171,7 @@ fn a_list_of_hundreds_is_printed_on_one_line() {
                 world.tell(address(i), DataType::SecurityStatus, &[1, 0, 0, 0, 0, 0, 0, 0]);
             }
         }
-        world.initiator.sent(&mut world.node.cx(world.now), Outcome::Done { attempts: 1 });
+        world.initiator.sent(&mut world.node.cx(world.now), TransmitOutcome::Done { attempts: 1 });
         let part = world.output();
         assert!(part.len() <= 1024, "{}", part.len());
         text.push_str(&part);
@@ -177,7 +183,7 @@ fn a_list_of_hundreds_is_printed_on_one_line() {
 }
 
 /// Checks that no device is counted twice, and that each device counted as done has the key.
-fn check(world: &World, count: usize) -> usize {
+fn check(world: &SecurityTestbed, count: usize) -> usize {
     let (done, unfinished) = world.initiator.result();
     assert_eq!(usize::from(done + unfinished), count);
     assert!(world.keyed() >= usize::from(done), "{} of {done}", world.keyed());
@@ -189,7 +195,7 @@ fn loss_costs_rounds_and_repetition_finishes() {
     for (loss, count, least) in
         [(50, 1, 1), (50, 10, 10), (50, 100, 95), (300, 10, 7), (300, 100, 80)]
     {
-        let mut world = World::new(count, loss, 11);
+        let mut world = SecurityTestbed::new(count, loss, 11);
         world.find();
         let found = world.initiator.devices().len();
         assert!(found * 100 >= count * 95, "loss {loss}: found {found} of {count}");
@@ -209,7 +215,7 @@ fn loss_costs_rounds_and_repetition_finishes() {
 
 #[test]
 fn without_retries_of_the_mac_the_counts_still_add_up() {
-    let mut world = World::new(60, 300, 5);
+    let mut world = SecurityTestbed::new(60, 300, 5);
     world.tries = 1;
     world.find();
     let found = world.initiator.devices().len();
@@ -229,7 +235,7 @@ fn what_the_parts_take_in_ram() {
     std::println!(
         "Responder {}, Keys {}",
         size_of::<SecurityResponder>(),
-        size_of::<super::Keys>()
+        size_of::<super::NodeKeys>()
     );
     std::println!("SecTest {}", size_of::<super::CryptoBench>());
     assert!(node <= 7168, "{node}");
@@ -240,5 +246,5 @@ fn what_the_parts_take_in_ram() {
     );
     assert!(size_of::<SecurityResponder>() <= 320, "{}", size_of::<SecurityResponder>());
     assert!(size_of::<super::CryptoBench>() <= 1024, "{}", size_of::<super::CryptoBench>());
-    assert!(size_of::<super::Keys>() <= 2048, "{}", size_of::<super::Keys>());
+    assert!(size_of::<super::NodeKeys>() <= 2048, "{}", size_of::<super::NodeKeys>());
 }

@@ -3,24 +3,24 @@
 use super::counting;
 use crate::component::DataType;
 use crate::component::handshake::{SecurityInfo, SecurityMessage, SessionMessage};
-use crate::node::board::Work;
-use crate::node::security::testing::{Station, World, address};
+use crate::node::board::CpuWork;
+use crate::node::security::testing::{SecurityStation, SecurityTestbed, address};
 use crate::node::security::{Policy, Pop, SecurityInitiator, erase_and_restart};
-use crate::node::task::{Event, Step, Task};
+use crate::node::task::{EspNowEvent, Task, TaskStep};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::vec::Vec;
 
 const SOMEBODY: Mac = Mac([2, 0, 0, 0, 0, 9]);
 
-fn strict(station: &mut Station) {
+fn strict(station: &mut SecurityStation) {
     station.shared.settings.policy = Policy::STRICT;
     station.responder.open_window(Instant::NEVER);
 }
 
 #[test]
 fn a_wrong_pop_gets_nothing() {
-    let mut world = World::new(3, 0, 1);
+    let mut world = SecurityTestbed::new(3, 0, 1);
     world.find();
     assert!(world.start(&[Mac::BROADCAST], b"guess"));
     assert_eq!((world.initiator.result(), world.keyed()), ((0, 3), 0));
@@ -30,7 +30,7 @@ fn a_wrong_pop_gets_nothing() {
     assert!(printed.contains(" espnow_sec_resp: espnow-session handler failed\n"), "{printed}");
     assert_eq!(
         responder.shared.take_event(),
-        Some(Event::SecurityFailed(world.node.shared.air.mac))
+        Some(EspNowEvent::SecurityFailed(world.node.shared.air.mac))
     );
     assert_eq!(responder.responder.info(), SecurityInfo::default(), "free again");
     assert!(!world.heard.iter().any(|(_, data)| data[0] == 3), "the key was never sent");
@@ -40,7 +40,7 @@ fn a_wrong_pop_gets_nothing() {
 
 #[test]
 fn without_a_key_there_is_nothing_to_hand_out() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     world.node.shared.keys.erase(&mut world.node.board);
     assert!(!world.start(&[address(0)], Pop::DEFAULT));
     let expected = "\
@@ -49,7 +49,7 @@ E (0) espnow_cmd: Secure key is not set
 ";
     assert_eq!(world.output(), expected);
     // The examples draw one.
-    let World { now, node, initiator, .. } = &mut world;
+    let SecurityTestbed { now, node, initiator, .. } = &mut world;
     assert!(initiator.hand_out(&mut node.cx(*now), "app_main", &Pop::new(Pop::DEFAULT)));
     world.run();
     assert_eq!((world.initiator.result(), world.keyed()), ((1, 0), 1));
@@ -67,7 +67,7 @@ I (7005) app_main: Devices security completed, successed_num: 1, unfinished_num:
 
 #[test]
 fn a_responder_is_bound_to_the_first_of_two_initiators() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     let station = &mut world.responders[0];
     let key = counting(9);
     let mut hello = [0; 80];
@@ -91,7 +91,7 @@ fn a_responder_is_bound_to_the_first_of_two_initiators() {
 
 #[test]
 fn the_strict_policy_works_where_both_ends_are_right() {
-    let mut world = World::new(5, 0, 1);
+    let mut world = SecurityTestbed::new(5, 0, 1);
     strict(&mut world.node);
     world.responders.iter_mut().for_each(strict);
     world.find();
@@ -104,7 +104,7 @@ fn the_strict_policy_works_where_both_ends_are_right() {
 
 #[test]
 fn the_strict_policy_needs_a_window() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     world.responders[0].shared.settings.policy = Policy::STRICT;
     world.find();
     assert!(world.initiator.devices().is_empty());
@@ -118,7 +118,7 @@ fn the_strict_policy_needs_a_window() {
 
 #[test]
 fn wrong_proofs_close_the_window_of_a_strict_responder() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     strict(&mut world.responders[0]);
     for _ in 0..5 {
         assert!(world.start(&[address(0)], b"guess"));
@@ -133,11 +133,11 @@ fn wrong_proofs_close_the_window_of_a_strict_responder() {
 #[test]
 fn a_forged_key_response_counts_only_in_the_compatible_policy() {
     for (policy, done) in [(Policy::COMPATIBLE, 1), (Policy::STRICT, 0)] {
-        let mut world = World::new(0, 0, 1);
+        let mut world = SecurityTestbed::new(0, 0, 1);
         world.node.shared.settings.policy = policy;
-        let World { now, node, initiator, .. } = &mut world;
+        let SecurityTestbed { now, node, initiator, .. } = &mut world;
         assert!(initiator.start(&mut node.cx(*now), b"", [address(7)], &Pop::new(b"x")));
-        assert_eq!(initiator.run(&mut node.cx(*now)), Step::Send);
+        assert_eq!(initiator.run(&mut node.cx(*now)), TaskStep::Send);
         let mut forged = [0; 34];
         assert_eq!(SecurityMessage::KeyResponse(&[0; 32]).emit(&mut forged), Some(34));
         world.tell(address(7), DataType::Security, &forged);
@@ -147,8 +147,8 @@ fn a_forged_key_response_counts_only_in_the_compatible_policy() {
 }
 
 /// Runs a handshake; after each of its steps, `attack` may send messages.
-fn attacked(world: &mut World, attack: impl Fn(&mut World)) {
-    let World { now, node, initiator, .. } = world;
+fn attacked(world: &mut SecurityTestbed, attack: impl Fn(&mut SecurityTestbed)) {
+    let SecurityTestbed { now, node, initiator, .. } = world;
     assert!(initiator.start(&mut node.cx(*now), b"", [address(0)], &Pop::new(Pop::DEFAULT)));
     for _ in 0..100 {
         if world.initiator.is_idle() {
@@ -162,7 +162,7 @@ fn attacked(world: &mut World, attack: impl Fn(&mut World)) {
 
 /// Returns every message of a conversation that is over.
 fn recorded() -> Vec<(Mac, Vec<u8>)> {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     assert!(world.start(&[address(0)], Pop::DEFAULT));
     world.heard
 }
@@ -170,7 +170,7 @@ fn recorded() -> Vec<(Mac, Vec<u8>)> {
 #[test]
 fn recorded_answers_and_resets_change_nothing_for_a_strict_pair() {
     let record = recorded();
-    let mut world = World::new(1, 0, 2);
+    let mut world = SecurityTestbed::new(1, 0, 2);
     strict(&mut world.node);
     strict(&mut world.responders[0]);
     attacked(&mut world, |world| {
@@ -189,7 +189,7 @@ fn recorded_answers_and_resets_change_nothing_for_a_strict_pair() {
 fn a_forged_key_is_taken_but_a_strict_initiator_notices() {
     let record = recorded();
     for (policy, done) in [(Policy::COMPATIBLE, 1), (Policy::STRICT, 0)] {
-        let mut world = World::new(1, 0, 2);
+        let mut world = SecurityTestbed::new(1, 0, 2);
         world.node.shared.settings.policy = policy;
         attacked(&mut world, |world| {
             let (from, agreed) = (world.node.shared.air.mac, world.heard.len() == 4);
@@ -205,7 +205,7 @@ fn a_forged_key_is_taken_but_a_strict_initiator_notices() {
 
 #[test]
 fn a_recorded_key_is_useless_to_a_device_that_has_restarted() {
-    let mut world = World::new(1, 0, 1);
+    let mut world = SecurityTestbed::new(1, 0, 1);
     assert!(world.start(&[address(0)], Pop::DEFAULT));
     let (from, record) = (world.node.shared.air.mac, core::mem::take(&mut world.heard));
     let station = &mut world.responders[0];
@@ -222,7 +222,7 @@ fn a_recorded_key_is_useless_to_a_device_that_has_restarted() {
 
 #[test]
 fn truncated_messages_fail_and_free_the_responder() {
-    let mut station = Station::new(address(0), 3);
+    let mut station = SecurityStation::new(address(0), 3);
     let mut hello = [0; 80];
     let len =
         SessionMessage::Command0 { client_key: &counting(9) }.emit_message(&mut hello).unwrap();
@@ -242,7 +242,7 @@ fn truncated_messages_fail_and_free_the_responder() {
 #[test]
 fn a_key_that_cannot_be_stored_is_not_confirmed() {
     for enabled in [false, true] {
-        let mut world = World::new(1, 0, 1);
+        let mut world = SecurityTestbed::new(1, 0, 1);
         world.responders[0].shared.settings.encrypt.enabled = enabled;
         world.responders[0].board.broken = true;
         assert!(world.start(&[address(0)], Pop::DEFAULT));
@@ -250,13 +250,13 @@ fn a_key_that_cannot_be_stored_is_not_confirmed() {
         let station = &mut world.responders[0];
         assert_eq!(station.responder.info(), SecurityInfo { version: 1, client: Mac::ZERO });
         let from = world.node.shared.air.mac;
-        assert_eq!(station.shared.take_event(), Some(Event::SecurityFailed(from)));
+        assert_eq!(station.shared.take_event(), Some(EspNowEvent::SecurityFailed(from)));
     }
 }
 
 #[test]
 fn a_key_of_small_order_is_refused_by_both() {
-    let mut station = Station::new(address(0), 3);
+    let mut station = SecurityStation::new(address(0), 3);
     let mut hello = [0; 80];
     let len = SessionMessage::Command0 { client_key: &[0; 32] }.emit_message(&mut hello).unwrap();
     assert!(station.ask(Instant::ZERO, SOMEBODY, &hello[..len]).is_none());
@@ -265,10 +265,10 @@ fn a_key_of_small_order_is_refused_by_both() {
 
 #[test]
 fn the_commands_erase_leaves_the_key_for_receiving() {
-    let mut world = World::new(0, 0, 1);
+    let mut world = SecurityTestbed::new(0, 0, 1);
     erase_and_restart(&mut world.node.cx(Instant::ZERO));
     assert_eq!(world.output(), "I (0) espnow_cmd: Erase key info and restart\n");
-    assert_eq!(world.node.shared.take_event(), Some(Event::Restart));
+    assert_eq!(world.node.shared.take_event(), Some(EspNowEvent::Restart));
     world.node.restart();
     let keys = &world.node.shared.keys;
     assert!(keys.encrypt.is_none() && keys.decrypt.is_some());
@@ -276,9 +276,9 @@ fn the_commands_erase_leaves_the_key_for_receiving() {
 
 #[test]
 fn the_time_of_a_slow_processor_is_spent() {
-    let mut world = World::new(10, 0, 1);
+    let mut world = SecurityTestbed::new(10, 0, 1);
     world.node.board.cost = |work| match work {
-        Work::SharedSecret | Work::KeyPair => Duration::from_millis(100),
+        CpuWork::SharedSecret | CpuWork::KeyPair => Duration::from_millis(100),
         _ => Duration::ZERO,
     };
     world.find();
@@ -292,25 +292,25 @@ fn the_time_of_a_slow_processor_is_spent() {
 
 #[test]
 fn stopping_ends_it_with_what_was_reached() {
-    let mut world = World::new(3, 0, 1);
-    let World { now, node, initiator, .. } = &mut world;
+    let mut world = SecurityTestbed::new(3, 0, 1);
+    let SecurityTestbed { now, node, initiator, .. } = &mut world;
     let list = (0..3).map(address);
     assert!(initiator.start(&mut node.cx(*now), b"", list, &Pop::new(Pop::DEFAULT)));
     while world.initiator.result().0 == 0 {
         world.step();
     }
-    let World { now, node, initiator, .. } = &mut world;
+    let SecurityTestbed { now, node, initiator, .. } = &mut world;
     assert!(initiator.is_exchanging() && !initiator.find(&mut node.cx(*now), 1), "busy");
     initiator.stop(&mut node.cx(*now));
     world.run();
     let event = core::iter::from_fn(|| world.node.shared.take_event()).last();
-    assert_eq!(event, Some(Event::KeysSent { done: 1, unfinished: 2 }));
+    assert_eq!(event, Some(EspNowEvent::KeysSent { done: 1, unfinished: 2 }));
     assert!(!world.node.shared.air.listens(DataType::Security));
 }
 
 #[test]
 fn a_list_that_is_full_is_counted() {
-    let mut station = Station::new(address(0), 1);
+    let mut station = SecurityStation::new(address(0), 1);
     assert!(station.shared.keys.store(&mut station.board, &[1; 32]));
     let mut small = SecurityInitiator::<4, 2>::new();
     let cx = &mut station.cx(Instant::ZERO);

@@ -5,10 +5,10 @@ use anyhow::bail;
 use esp_now::transcript::item::iperf::IperfRole;
 use esp_now::transcript::session::{IperfRun, LinkEnds, SessionCounts};
 use esp_now::transcript::{
-    Finding, Item, LineCounts, LineSplitter, Piece, SessionOutput, TranscriptEntry,
-    TranscriptSession,
+    LineCounts, LineSplitter, SessionOutput, TestResult, TranscriptEntry, TranscriptItem,
+    TranscriptPiece, TranscriptSession,
 };
-use espbench_measure::console::{Read, Remark, Test};
+use espbench_measure::console::{LogContents, Remark, Test};
 use espbench_model::sample::{Link, Observer, Sample};
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ impl Log {
     ///
     /// # Errors
     /// It is none.
-    pub(super) fn finish(mut self, read: &mut Read) -> anyhow::Result<()> {
+    pub(super) fn finish(mut self, read: &mut LogContents) -> anyhow::Result<()> {
         self.lines.finish();
         self.take(&[]);
         while let Some(made) = self.gathered.session.finish() {
@@ -128,12 +128,12 @@ impl Log {
 }
 
 impl Gathered {
-    fn piece(&mut self, piece: Piece<'_>) {
+    fn piece(&mut self, piece: TranscriptPiece<'_>) {
         let entry = TranscriptEntry::of(piece);
         match &entry.item {
-            Item::Echo => self.mode = command::mode(entry.line.text).or(self.mode.take()),
-            Item::Prompt | Item::Query(_) | Item::Heading => {}
-            Item::Other => {
+            TranscriptItem::Echo => self.mode = command::mode(entry.line.text).or(self.mode.take()),
+            TranscriptItem::Prompt | TranscriptItem::Query(_) | TranscriptItem::Heading => {}
+            TranscriptItem::Other => {
                 self.known += u64::from(entry.line.log.is_some());
                 self.other += 1;
             }
@@ -169,17 +169,17 @@ impl Gathered {
         }
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &TestResult) {
         let (link, stream) = match finding {
-            Finding::Ping(result) => (result.link, Some(Stream::Ping)),
-            Finding::Throughput(result) => {
+            TestResult::Ping(result) => (result.link, Some(Stream::Ping)),
+            TestResult::Throughput(result) => {
                 let observer = match result.printed.role {
                     IperfRole::Initiator => Observer::Sender,
                     IperfRole::Responder => Observer::Receiver,
                 };
                 (result.link, Some(Stream::Interval(observer)))
             }
-            Finding::Unfinished(test) => {
+            TestResult::Unfinished(test) => {
                 let stream = test.run.map(|run| match run {
                     IperfRun::Ping => Stream::Ping,
                     IperfRun::Sending => Stream::Interval(Observer::Sender),
@@ -187,7 +187,9 @@ impl Gathered {
                 });
                 (test.link, stream)
             }
-            Finding::Crypto(_) | Finding::Update(_) | Finding::Handshake(_) => (None, None),
+            TestResult::Crypto(_) | TestResult::Update(_) | TestResult::Handshake(_) => {
+                (None, None)
+            }
         };
         if let Some((text, times)) = words::wrong(finding) {
             self.problems.add(text, times);
@@ -217,7 +219,7 @@ impl Gathered {
         bail!("none of its {} lines is of a console of ESP-IDF; {WANTED}", counts.lines)
     }
 
-    fn into_read(self, console: &str, counts: &LineCounts, read: &mut Read) {
+    fn into_read(self, console: &str, counts: &LineCounts, read: &mut LogContents) {
         let links: Vec<LinkEnds> = self.session.links().collect();
         let mut problems = self.problems;
         for (times, text) in unread(counts, self.session.counts(), self.other, self.dropped) {

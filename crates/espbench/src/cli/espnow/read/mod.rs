@@ -9,7 +9,7 @@ use crate::cli::output;
 use crate::published;
 use anyhow::Context as _;
 use espbench_measure::cell::Origin;
-use espbench_measure::console::{self, Read};
+use espbench_measure::console::{self, LogContents};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::run::RunFacts;
 use log::Log;
@@ -54,7 +54,7 @@ Exit status: 0 read, 2 a file is no such log, or it cannot be read.";
 /// A file cannot be read, or is no log of a console.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
-    let mut read = Read::default();
+    let mut read = LogContents::default();
     for path in &args.files {
         let name = name(path);
         let console = if args.files.len() > 1 { name.clone() } else { String::new() };

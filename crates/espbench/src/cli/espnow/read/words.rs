@@ -5,21 +5,23 @@ use esp_now::transcript::item::{
     CryptoLine, DeviceLine, OtaLine, Problem, ProvisioningLine, SecurityLine, UsageError,
 };
 use esp_now::transcript::session::{IperfRun, UnfinishedReason};
-use esp_now::transcript::{ConsoleLine, Finding, Item};
+use esp_now::transcript::{ConsoleLine, TestResult, TranscriptItem};
 
 /// Text in place of a secret.
 const MASK: &str = "(not shown)";
 
 /// Describes an event that no table of results has.
-pub(super) fn story(line: &ConsoleLine<'_>, item: &Item<'_>) -> Option<String> {
+pub(super) fn story(line: &ConsoleLine<'_>, item: &TranscriptItem<'_>) -> Option<String> {
     let text = match item {
-        Item::Provisioning(item) => provisioning(item)?,
-        Item::Device(item) => device(item)?,
-        Item::Ota(OtaLine::Version(version)) => format!("Application version: {version}"),
-        Item::Ota(OtaLine::Downloaded { bytes, seconds }) => {
+        TranscriptItem::Provisioning(item) => provisioning(item)?,
+        TranscriptItem::Device(item) => device(item)?,
+        TranscriptItem::Ota(OtaLine::Version(version)) => format!("Application version: {version}"),
+        TranscriptItem::Ota(OtaLine::Downloaded { bytes, seconds }) => {
             format!("Downloaded an image of {bytes} bytes in {seconds} s")
         }
-        Item::Security(SecurityLine::GotKey) => "Got the application key by a handshake".into(),
+        TranscriptItem::Security(SecurityLine::GotKey) => {
+            "Got the application key by a handshake".into()
+        }
         _ => return None,
     };
     Some(match line.remote {
@@ -66,26 +68,30 @@ fn device(item: &DeviceLine<'_>) -> Option<String> {
 }
 
 /// Describes the fault that a line reports.
-pub(super) fn problem(item: &Item<'_>) -> Option<String> {
+pub(super) fn problem(item: &TranscriptItem<'_>) -> Option<String> {
     Some(match item {
-        Item::Iperf(IperfLine::QueueFull) => {
+        TranscriptItem::Iperf(IperfLine::QueueFull) => {
             "The test's queue of ten was full: messages were lost in the device, not on the air"
                 .into()
         }
-        Item::Iperf(IperfLine::Running) => {
+        TranscriptItem::Iperf(IperfLine::Running) => {
             "A test was refused, since one is running: `espnow_iperf -a` ends it".into()
         }
-        Item::Iperf(IperfLine::NoRole) => "A test was refused: it needs -c or -s".into(),
-        Item::Crypto(CryptoLine::Failed) => "sec_test failed: no key".into(),
-        Item::Security(SecurityLine::NoKey) => "security: there is no key to hand out".into(),
-        Item::Ota(OtaLine::NotDownloaded) => "ota: no image has been downloaded".into(),
-        Item::Provisioning(ProvisioningLine::NoCredentials) => {
+        TranscriptItem::Iperf(IperfLine::NoRole) => "A test was refused: it needs -c or -s".into(),
+        TranscriptItem::Crypto(CryptoLine::Failed) => "sec_test failed: no key".into(),
+        TranscriptItem::Security(SecurityLine::NoKey) => {
+            "security: there is no key to hand out".into()
+        }
+        TranscriptItem::Ota(OtaLine::NotDownloaded) => "ota: no image has been downloaded".into(),
+        TranscriptItem::Provisioning(ProvisioningLine::NoCredentials) => {
             "Provisioning: no credentials came in time".into()
         }
-        Item::Device(DeviceLine::Panic(_)) => "The device crashed".into(),
-        Item::Device(DeviceLine::Reset { name, .. }) => format!("The device was reset: {name}"),
-        Item::Device(DeviceLine::Rollback) => "The firmware was rolled back".into(),
-        Item::Problem(problem) => refused(problem),
+        TranscriptItem::Device(DeviceLine::Panic(_)) => "The device crashed".into(),
+        TranscriptItem::Device(DeviceLine::Reset { name, .. }) => {
+            format!("The device was reset: {name}")
+        }
+        TranscriptItem::Device(DeviceLine::Rollback) => "The firmware was rolled back".into(),
+        TranscriptItem::Problem(problem) => refused(problem),
         _ => return None,
     })
 }
@@ -115,17 +121,17 @@ fn refused(problem: &Problem<'_>) -> String {
 }
 
 /// Describes the fault of a result, with how often it was seen.
-pub(super) fn wrong(finding: &Finding) -> Option<(String, u64)> {
-    if let Finding::Ping(result) = finding {
+pub(super) fn wrong(finding: &TestResult) -> Option<(String, u64)> {
+    if let TestResult::Ping(result) = finding {
         let text = "A ping of which the log has no line: it was lost between device and log";
         return (result.missing > 0).then(|| (text.into(), result.missing.into()));
     }
     unreported(finding).map(|text| (text, 1))
 }
 
-fn unreported(finding: &Finding) -> Option<String> {
+fn unreported(finding: &TestResult) -> Option<String> {
     Some(match finding {
-        Finding::Unfinished(test) => {
+        TestResult::Unfinished(test) => {
             let what = match test.run {
                 Some(IperfRun::Ping) => "A ping",
                 Some(IperfRun::Sending) => "A throughput test at the sender",
@@ -140,12 +146,12 @@ fn unreported(finding: &Finding) -> Option<String> {
             };
             format!("{what} has no final report: {why}")
         }
-        Finding::Throughput(result) if result.continued => {
+        TestResult::Throughput(result) if result.continued => {
             "Message 0 of a throughput test was lost, so its counters go on from the run before: \
              its loss cannot be known"
                 .into()
         }
-        Finding::Throughput(result) if result.total.is_none() => {
+        TestResult::Throughput(result) if result.total.is_none() => {
             "A final report whose counts are impossible".into()
         }
         _ => return None,

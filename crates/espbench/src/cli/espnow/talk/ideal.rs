@@ -1,9 +1,9 @@
 //! A conversation on an ideal medium, with faults on request.
 
 use super::Args;
-use esp_now::component::{Compat, Idf, Release};
+use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::node::security::Policy;
-use esp_now::node::task::{Encrypt, Settings};
+use esp_now::node::task::{Encrypt, NodeSettings};
 use esp_now::node::tick::Tick;
 use espbench_dot11::random::Chance;
 use espbench_measure::units::{self, Dimension};
@@ -47,7 +47,7 @@ pub(super) struct BuildArgs {
     tick: u32,
     /// Release of the esp-now component: 2022-07, 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head
     #[arg(long, conflicts_with = "lab", default_value = "2.5.3", value_parser = release)]
-    release: Release,
+    release: ComponentRelease,
     /// Release of ESP-IDF under it: 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2
     #[arg(long, conflicts_with = "lab", default_value = "5.1", value_parser = idf)]
     idf: Idf,
@@ -69,15 +69,17 @@ fn chance(text: &str) -> Result<Chance, String> {
     }
 }
 
-fn release(text: &str) -> Result<Release, String> {
+fn release(text: &str) -> Result<ComponentRelease, String> {
     // Releases that speak as one before them.
     let text = match text {
         "2.1" | "2.2" => "2.0",
         "2.5.0" | "2.5.1" => "2.4",
         other => other,
     };
-    let found = Release::NAMED.into_iter().find(|(name, _)| *name == text);
-    found.map(|(_, release)| release).ok_or_else(|| format!("use {}", listed(&Release::NAMED)))
+    let found = ComponentRelease::NAMED.into_iter().find(|(name, _)| *name == text);
+    found
+        .map(|(_, release)| release)
+        .ok_or_else(|| format!("use {}", listed(&ComponentRelease::NAMED)))
 }
 
 fn idf(text: &str) -> Result<Idf, String> {
@@ -103,12 +105,12 @@ fn listed<T>(named: &[(&str, T)]) -> String {
 /// Creates the devices on an ideal medium.
 pub(super) fn fleet<W: Watch>(args: &Args, nodes: u16, watch: W) -> Fleet<Box<Node>, W> {
     let build = &args.build;
-    let settings = Settings {
+    let settings = NodeSettings {
         compat: Compat { release: build.release, idf: build.idf, ..Compat::default() },
         tick: Tick::from_hz(build.tick),
         encrypt: encrypt(build.encrypt),
         policy: if build.strict { Policy::STRICT } else { Policy::COMPATIBLE },
-        ..Settings::default()
+        ..NodeSettings::default()
     };
     let mut fleet = node::fleet(setup(args), watch, settings);
     fleet.add_many(usize::from(nodes));

@@ -19,7 +19,7 @@ use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
 use espbench_sim::talk::script::{self, PlayError};
 use espbench_sim::talk::{Conversation, Script};
-use shown::Shown;
+use shown::TalkOutput;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _};
@@ -128,7 +128,7 @@ fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result
     let nodes = args.nodes.unwrap_or(NODES);
     let script = parse(text, usize::from(nodes)).with_context(|| name.to_owned())?;
     let capture = create(args, Capture::new)?;
-    let shown = Shown::new(args, usize::from(nodes))?;
+    let shown = TalkOutput::new(args, usize::from(nodes))?;
     let mut fleet = ideal::fleet(args, nodes, (shown, capture));
     let result = carry_out(&script, &mut fleet, args);
     tell(args, || ideal::summary(&fleet));
@@ -144,7 +144,7 @@ fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Resu
     let nodes = scene.nodes.len();
     let script = parse(text, nodes).with_context(|| name.to_owned())?;
     let air = create(args, |out| room::capture(&scene, args, out))?;
-    let mut lab = room::lab(&scene, args, (Shown::new(args, nodes)?, air));
+    let mut lab = room::lab(&scene, args, (TalkOutput::new(args, nodes)?, air));
     let result = carry_out(&script, &mut lab, args);
     tell(args, || room::summary(&scene, &lab));
     let (shown, air) = lab.watch;

@@ -11,12 +11,12 @@ use espbench_sim::talk::transcript::{TalkEntry, TalkFilter};
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// Printed output of a conversation, and the files of its consoles.
-pub(super) struct Shown {
+pub(super) struct TalkOutput {
     printer: Printer<StdoutLock<'static>>,
     consoles: Consoles,
 }
 
-impl Shown {
+impl TalkOutput {
     /// Creates the output of a conversation of `nodes` devices.
     pub(super) fn new(args: &Args, nodes: usize) -> anyhow::Result<Self> {
         let consoles = Consoles::create(&args.console, nodes)?;
@@ -30,14 +30,14 @@ impl Shown {
     }
 }
 
-impl Watch for Shown {
+impl Watch for TalkOutput {
     fn note(&mut self, at: Instant, note: &Note<'_>) {
         self.printer.note(at, note);
         self.consoles.note(at, note);
     }
 }
 
-impl Tap for Shown {
+impl Tap for TalkOutput {
     fn wants_frames(&self) -> bool {
         self.printer.show.frames
     }

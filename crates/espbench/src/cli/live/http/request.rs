@@ -18,11 +18,11 @@ pub(super) enum Request {
 
 /// The head of a request, as far as it has come.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     octets: Vec<u8>,
 }
 
-impl Head {
+impl RequestHead {
     /// Adds octets; returns the request once its head is whole, or too long to be one.
     pub(super) fn add(&mut self, octets: &[u8]) -> Option<Request> {
         // An end may lie across two pieces.
@@ -69,7 +69,7 @@ mod tests {
 
     /// Reads the request from octets that come in pieces of that length.
     fn in_pieces(octets: &[u8], len: usize) -> Option<Request> {
-        let mut head = Head::default();
+        let mut head = RequestHead::default();
         octets.chunks(len).find_map(|piece| head.add(piece))
     }
 

@@ -5,7 +5,7 @@
 //! lane names its own.
 
 use super::escape;
-use espbench_measure::air::timeline::{Level, Timeline, Window};
+use espbench_measure::air::timeline::{Timeline, TimelineLevel, TimelineWindow};
 use std::fmt::Write as _;
 
 /// Height of a lane, and the part of it that is free above the highest value.
@@ -22,12 +22,12 @@ const MOST: usize = 12;
 pub(super) struct Lane<'a> {
     station: &'a str,
     unit: &'a str,
-    levels: Vec<&'a Level>,
+    levels: Vec<&'a TimelineLevel>,
     most: u64,
 }
 
 /// Returns the lanes of a window, in the order of its levels.
-pub(super) fn lanes<'a>(timeline: &'a Timeline, window: &'a Window) -> Vec<Lane<'a>> {
+pub(super) fn lanes<'a>(timeline: &'a Timeline, window: &'a TimelineWindow) -> Vec<Lane<'a>> {
     let mut lanes: Vec<(usize, Lane<'a>)> = Vec::new();
     for level in window.levels.iter().filter(|it| !it.points.is_empty()) {
         let Some(station) = timeline.stations.get(level.station) else { continue };
@@ -52,7 +52,7 @@ pub(super) fn lanes<'a>(timeline: &'a Timeline, window: &'a Window) -> Vec<Lane<
 
 /// Returns whether a level fits a lane: all of memory would press a window of a hundredth of it
 /// flat.
-fn joins(lane: &Lane<'_>, level: &Level) -> bool {
+fn joins(lane: &Lane<'_>, level: &TimelineLevel) -> bool {
     let alone = |name: &str| name == "heap";
     lane.levels.len() < STYLES
         && !alone(&level.name)

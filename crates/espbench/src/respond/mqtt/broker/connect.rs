@@ -7,8 +7,8 @@ use super::message::{Draft, StoredMessage};
 use super::session::{PendingWill, Session};
 use super::{Broker, BrokerNotice, flight, keep_alive};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mqtt::Frame;
-use espbench_proto::wire::mqtt::server::connect::{ConnAck, Connect, Refusal};
+use espbench_proto::wire::mqtt::RawPacket;
+use espbench_proto::wire::mqtt::server::connect::{ConnectReply, ConnectRequest, Refusal};
 use espbench_proto::wire::mqtt::server::{Protocol, code};
 use std::rc::Rc;
 
@@ -38,8 +38,8 @@ impl Broker {
         false
     }
 
-    pub(super) fn connect(&mut self, now: Instant, id: u32, frame: &Frame<'_>) {
-        match Connect::parse(frame) {
+    pub(super) fn connect(&mut self, now: Instant, id: u32, frame: &RawPacket<'_>) {
+        match ConnectRequest::parse(frame) {
             Ok(connect) => self.accept(now, id, &connect),
             Err(refusal) => self.turn_away(now, id, refusal),
         }
@@ -74,18 +74,18 @@ impl Broker {
 
     /// Answers a CONNECT that is not accepted, and closes.
     fn refuse(&mut self, now: Instant, id: u32, protocol: Protocol, reason: u8) {
-        self.send_connack(id, protocol, &ConnAck { reason, ..ConnAck::default() });
+        self.send_connack(id, protocol, &ConnectReply { reason, ..ConnectReply::default() });
         self.leave(now, id);
     }
 
-    fn send_connack(&mut self, id: u32, protocol: Protocol, ack: &ConnAck<'_>) {
-        let mut buf = [0; ConnAck::MOST + 64];
+    fn send_connack(&mut self, id: u32, protocol: Protocol, ack: &ConnectReply<'_>) {
+        let mut buf = [0; ConnectReply::MOST + 64];
         if let Ok(len) = ack.emit(protocol, &mut buf) {
             self.answer(id, &buf[..len]);
         }
     }
 
-    fn accept(&mut self, now: Instant, id: u32, connect: &Connect<'_>) {
+    fn accept(&mut self, now: Instant, id: u32, connect: &ConnectRequest<'_>) {
         let protocol = connect.protocol;
         if connect.authentication {
             return self.refuse(now, id, protocol, code::AUTHENTICATION);
@@ -112,7 +112,7 @@ impl Broker {
             return self.refuse(now, id, protocol, code::QUOTA);
         };
         self.resume(now, id, session, connect, will);
-        let ack = ConnAck {
+        let ack = ConnectReply {
             session_present: known.is_some(),
             reason: code::SUCCESS,
             assigned: is_unnamed.then_some(&*name),
@@ -153,7 +153,7 @@ impl Broker {
         }
     }
 
-    fn will_of(&self, connect: &Connect<'_>) -> Result<Option<PendingWill>, ()> {
+    fn will_of(&self, connect: &ConnectRequest<'_>) -> Result<Option<PendingWill>, ()> {
         let Some(will) = connect.will else { return Ok(None) };
         let properties: Vec<u8> = will.properties.forwarded().flatten().copied().collect();
         let draft = Draft {
@@ -191,7 +191,7 @@ impl Broker {
         now: Instant,
         id: u32,
         number: u32,
-        connect: &Connect<'_>,
+        connect: &ConnectRequest<'_>,
         will: Option<PendingWill>,
     ) {
         let Some(session) = self.sessions.get_mut(number) else { return };

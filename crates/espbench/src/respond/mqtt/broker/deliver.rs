@@ -11,7 +11,7 @@ use super::tree::{Grant, TopicMatches};
 use super::{Broker, Timer};
 use espbench_model::time::Instant;
 use espbench_proto::wire::mqtt::kind;
-use espbench_proto::wire::mqtt::server::publish::Outgoing;
+use espbench_proto::wire::mqtt::server::publish::OutgoingPublish;
 use std::rc::Rc;
 
 /// The terms on which a message is delivered to one session.
@@ -387,7 +387,7 @@ fn emit(
         counts.add(BrokerCounter::DroppedExpired, 1);
         return SendOutcome::Never;
     };
-    let out = Outgoing {
+    let out = OutgoingPublish {
         dup,
         qos: terms.qos,
         retain: terms.retain,

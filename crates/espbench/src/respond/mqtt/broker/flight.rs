@@ -23,7 +23,7 @@ pub(super) enum PacketIdState {
 
 /// Packet identifiers in the order in which they were given, which is that of resending.
 #[derive(Debug)]
-pub(super) struct Flights {
+pub(super) struct InFlightIds {
     places: VecDeque<PacketIdState>,
     /// Identifier of the first place.
     first: u16,
@@ -33,7 +33,7 @@ pub(super) struct Flights {
     open: usize,
 }
 
-impl Flights {
+impl InFlightIds {
     pub(super) const fn new() -> Self {
         Self { places: VecDeque::new(), first: 1, sent: 0, open: 0 }
     }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn identifiers_go_round_and_leave_out_0() {
-        let mut flights = Flights::new();
+        let mut flights = InFlightIds::new();
         for at in 0..70_000_u32 {
             let id = flights.next();
             assert_eq!(u32::from(id), at % 65_535 + 1);
@@ -147,7 +147,7 @@ mod tests {
         /// Compares open flights, and the order of resending, with a plain map.
         #[test]
         fn flights_are_those_not_acknowledged(steps in proptest::collection::vec(0u16..40, 1..300)) {
-            let mut flights = Flights::new();
+            let mut flights = InFlightIds::new();
             let mut open = BTreeMap::new();
             let mut given = 0u32;
             for step in steps {

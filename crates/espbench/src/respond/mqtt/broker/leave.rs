@@ -4,9 +4,9 @@ use super::connection::ConnectionPhase;
 use super::limits::BrokerCounter;
 use super::{Broker, BrokerNotice, Timer};
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::wire::mqtt::server::subscribe::Disconnect;
+use espbench_proto::wire::mqtt::server::subscribe::DisconnectRequest;
 use espbench_proto::wire::mqtt::server::{Fault, code};
-use espbench_proto::wire::mqtt::{self, Frame, Version, topic};
+use espbench_proto::wire::mqtt::{self, RawPacket, Version, topic};
 
 /// The way in which a connection leaves its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl Broker {
         now: Instant,
         id: u32,
         number: u32,
-        frame: &Frame<'_>,
+        frame: &RawPacket<'_>,
     ) -> Result<(), Fault> {
         let Some(protocol) = self.connections.get(id).map(|connection| connection.protocol) else {
             return Ok(());
         };
-        let disconnect = Disconnect::parse(protocol, frame)?;
+        let disconnect = DisconnectRequest::parse(protocol, frame)?;
         if let (Some(expiry), Some(session)) =
             (disconnect.session_expiry, self.sessions.get_mut(number))
         {

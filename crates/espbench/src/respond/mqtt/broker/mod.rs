@@ -39,7 +39,7 @@ use account::{Account, Accounts};
 use connection::{BrokerConnection, ConnectionPhase};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
-use espbench_proto::wire::mqtt::{Frame, kind};
+use espbench_proto::wire::mqtt::{RawPacket, kind};
 use limits::{BrokerCounter, BrokerCounts, BrokerLimits};
 use retained::Retained;
 use session::Session;
@@ -361,7 +361,7 @@ impl Broker {
             if connection.phase == ConnectionPhase::New && !self.looks_like_connect(now, id, rest) {
                 break;
             }
-            match Frame::cut(rest) {
+            match RawPacket::cut(rest) {
                 Ok(_) if length(rest).is_some_and(|whole| whole > self.limits.packet) => {
                     self.fault(now, id, TOO_LARGE);
                     break;
@@ -380,7 +380,7 @@ impl Broker {
         at
     }
 
-    fn packet(&mut self, now: Instant, id: u32, frame: &Frame<'_>) {
+    fn packet(&mut self, now: Instant, id: u32, frame: &RawPacket<'_>) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.heard = now;
         let protocol = connection.protocol;

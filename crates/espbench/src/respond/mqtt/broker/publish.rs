@@ -10,7 +10,7 @@ use espbench_model::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::publish::Incoming;
 use espbench_proto::wire::mqtt::server::subscribe::acknowledgement;
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
-use espbench_proto::wire::mqtt::{Ack, Frame, kind};
+use espbench_proto::wire::mqtt::{PublishAck, RawPacket, kind};
 use std::rc::Rc;
 
 impl Broker {
@@ -19,7 +19,7 @@ impl Broker {
         now: Instant,
         id: u32,
         session: u32,
-        frame: &Frame<'_>,
+        frame: &RawPacket<'_>,
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;
@@ -122,7 +122,9 @@ impl Broker {
         reason: u8,
     ) {
         let mut buf = [0; 8];
-        if let Ok(len) = (Ack { id: packet, reason }).emit(protocol.version(), kind, &mut buf) {
+        if let Ok(len) =
+            (PublishAck { id: packet, reason }).emit(protocol.version(), kind, &mut buf)
+        {
             self.answer(id, &buf[..len]);
         }
     }
@@ -133,11 +135,11 @@ impl Broker {
         now: Instant,
         id: u32,
         number: u32,
-        frame: &Frame<'_>,
+        frame: &RawPacket<'_>,
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;
-        let Ack { id: packet, reason } = acknowledgement(protocol, frame)?;
+        let PublishAck { id: packet, reason } = acknowledgement(protocol, frame)?;
         let Some(session) = self.sessions.get_mut(number) else { return Ok(()) };
         let flight = session.flights.get(packet);
         // A code that only version 5 has: the other side knows nothing of the identifier.

@@ -1,7 +1,7 @@
 //! The state that the broker keeps of a client, connected or away (3.1.2.4, 5: 4.1).
 
 use super::account::{Account, Charge};
-use super::flight::Flights;
+use super::flight::InFlightIds;
 use super::limits::{BrokerCounter, BrokerCounts};
 use super::message::{PendingDelivery, StoredMessage};
 use super::retained::Cursor;
@@ -36,7 +36,7 @@ pub(super) struct Session {
     pub(super) plain: VecDeque<PendingDelivery>,
     /// QoS 1 and 2 messages that wait to be sent.
     pub(super) held: VecDeque<PendingDelivery>,
-    pub(super) flights: Flights,
+    pub(super) flights: InFlightIds,
     /// Bytes of all these.
     pub(super) queued: usize,
     /// How many these are.
@@ -72,7 +72,7 @@ impl Session {
             subscriptions: BTreeMap::new(),
             plain: VecDeque::new(),
             held: VecDeque::new(),
-            flights: Flights::new(),
+            flights: InFlightIds::new(),
             queued: 0,
             count: 0,
             entries: Charge::empty(queues),

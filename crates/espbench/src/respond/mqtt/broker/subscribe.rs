@@ -5,9 +5,11 @@ use super::limits::BrokerCounter;
 use super::retained::Cursor;
 use super::tree::{Grant, LEVELS};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mqtt::server::subscribe::{Codes, Options, Subscribe, Unsubscribe};
+use espbench_proto::wire::mqtt::server::subscribe::{
+    Codes, SubscribeRequest, SubscriptionOptions, Unsubscribe,
+};
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
-use espbench_proto::wire::mqtt::{Frame, kind, topic};
+use espbench_proto::wire::mqtt::{RawPacket, kind, topic};
 use std::rc::Rc;
 
 impl Broker {
@@ -16,11 +18,11 @@ impl Broker {
         now: Instant,
         id: u32,
         number: u32,
-        frame: &Frame<'_>,
+        frame: &RawPacket<'_>,
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;
-        let subscribe = Subscribe::parse(protocol, frame)?;
+        let subscribe = SubscribeRequest::parse(protocol, frame)?;
         let mut codes = Vec::new();
         for (filter, options) in subscribe.filters {
             let grant = Grant { options, subscription: subscribe.subscription };
@@ -64,7 +66,7 @@ impl Broker {
         if wants_retained && share.is_none() {
             session.cursors.insert(Rc::clone(&key), Cursor::new(key));
         }
-        let Options { qos, .. } = grant.options;
+        let SubscriptionOptions { qos, .. } = grant.options;
         qos
     }
 
@@ -72,7 +74,7 @@ impl Broker {
         &mut self,
         id: u32,
         number: u32,
-        frame: &Frame<'_>,
+        frame: &RawPacket<'_>,
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;

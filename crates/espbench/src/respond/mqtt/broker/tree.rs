@@ -2,7 +2,7 @@
 
 use super::account::{Account, Charge};
 use super::slab::Slab;
-use espbench_proto::wire::mqtt::server::subscribe::Options;
+use espbench_proto::wire::mqtt::server::subscribe::SubscriptionOptions;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ const ENTRY: usize = 64;
 /// The options and the identifier of a session's subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    pub(super) options: Options,
+    pub(super) options: SubscriptionOptions,
     /// Number that its messages carry.
     pub(super) subscription: Option<u32>,
 }
@@ -308,7 +308,7 @@ mod tests {
     use proptest::prelude::*;
 
     const GRANT: Grant = Grant {
-        options: Options {
+        options: SubscriptionOptions {
             qos: 0,
             no_local: false,
             retain_as_published: false,

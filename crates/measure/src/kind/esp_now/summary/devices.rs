@@ -4,13 +4,13 @@
 //! the loss the mean of their losses. Intervals are Student's over the devices; these share one
 //! medium, so another run may lie farther off than they say.
 
-use super::out::{CUT, Out};
+use super::out::{CUT, EspNowCells};
 use super::times;
 use crate::cell::Estimate;
 use crate::interval::{mean, mean_t, stddev};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
-use crate::summary::round_trips::Tally;
+use crate::summary::round_trips::ProbeCounts;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Link, Probe, Sample};
@@ -19,7 +19,7 @@ use espbench_model::sample::{Fate, Link, Probe, Sample};
 struct Device {
     printed: Vec<f64>,
     exact: Vec<f64>,
-    tally: Tally,
+    tally: ProbeCounts,
     /// Answers a second, from its first ping to its last answer.
     rate: f64,
 }
@@ -37,7 +37,7 @@ impl Device {
         Self {
             printed: times::printed(&whole),
             exact: times::exact(&whole),
-            tally: Tally::of(samples),
+            tally: ProbeCounts::of(samples),
             rate: if seconds > 0.0 { whole.len() as f64 / seconds } else { 0.0 },
         }
     }
@@ -59,7 +59,7 @@ fn devices(recorded: &Recorded) -> Vec<Device> {
     by_link.values().map(|samples| Device::of(samples)).collect()
 }
 
-pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
+pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     let devices = devices(recorded);
     let means = |times: fn(&Device) -> &Vec<f64>| -> Vec<f64> {
         devices.iter().filter_map(|d| mean(times(d))).collect()
@@ -86,7 +86,7 @@ pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
 }
 
 /// Adds how far the devices' results differ from one another.
-fn spread(out: &mut Out<'_>, devices: &[Device], means: &[f64]) {
+fn spread(out: &mut EspNowCells<'_>, devices: &[Device], means: &[f64]) {
     let n = means.len() as u64;
     let sorted = Sorted::new(means.to_vec());
     out.push("device_rtt_min", "ms", sorted.min(), Some("the device of the smallest mean"));

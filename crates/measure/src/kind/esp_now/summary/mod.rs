@@ -29,22 +29,22 @@ use super::KIND;
 use crate::cell::{Cell, Identity};
 use crate::kind::TestKind;
 use crate::run::Recorded;
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
-use out::Out;
+use out::EspNowCells;
 
 /// Returns the result cells of one recorded cell.
 #[must_use]
 pub(super) fn summarize(
     workload: &EspNow,
     recorded: &Recorded,
-    context: &Context<'_>,
+    context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
     let seed = context.seed_of_cell(recorded);
-    let mut out = Out::new(context, identity(workload, context));
+    let mut out = EspNowCells::new(context, identity(workload, context));
     out.settings = workload.settings().beyond_columns();
     out.place_note = range(workload);
     match workload.test {
@@ -62,7 +62,7 @@ pub(super) fn summarize(
 
 /// Returns the identity columns, all but the metric.
 #[must_use]
-pub(crate) fn identity(workload: &EspNow, context: &Context<'_>) -> Identity {
+pub(crate) fn identity(workload: &EspNow, context: &SummaryContext<'_>) -> Identity {
     let served =
         matches!(workload.test, EspNowTest::Ota | EspNowTest::Handshake | EspNowTest::Provisioning);
     let (nearest, farthest) = workload.distance_m;

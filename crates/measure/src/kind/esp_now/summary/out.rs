@@ -5,7 +5,7 @@ use crate::cell::{Cell, Estimate, Identity};
 use crate::interval::wilson;
 use crate::quantile::Sorted;
 use crate::settings::Settings;
-use crate::summary::Context;
+use crate::summary::SummaryContext;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,8 +15,8 @@ pub(crate) const CUT: &str =
     "printed in whole milliseconds, cut: the true value is up to 1 ms more";
 
 /// The cells of one test.
-pub(crate) struct Out<'a> {
-    context: &'a Context<'a>,
+pub(crate) struct EspNowCells<'a> {
+    context: &'a SummaryContext<'a>,
     /// Identity columns, all but the metric.
     pub(crate) id: Identity,
     pub(crate) settings: Settings,
@@ -25,8 +25,8 @@ pub(crate) struct Out<'a> {
     pub(crate) cells: Vec<Cell>,
 }
 
-impl<'a> Out<'a> {
-    pub(crate) fn new(context: &'a Context<'a>, id: Identity) -> Self {
+impl<'a> EspNowCells<'a> {
+    pub(crate) fn new(context: &'a SummaryContext<'a>, id: Identity) -> Self {
         Self { context, id, settings: Settings::default(), place_note: None, cells: Vec::new() }
     }
 

@@ -1,6 +1,6 @@
 //! Services that one device gives to many: firmware, the key, a network's credentials.
 
-use super::out::Out;
+use super::out::EspNowCells;
 use crate::cell::Estimate;
 use crate::interval::mean;
 use crate::quantile::Sorted;
@@ -13,7 +13,7 @@ use espbench_model::sample::{Interval, Sample};
 use espbench_model::workload::EspNowTest;
 
 /// Adds the time that the document gives, how many devices were served, and when each one was.
-pub(super) fn served(out: &mut Out<'_>, test: EspNowTest, recorded: &Recorded) {
+pub(super) fn served(out: &mut EspNowCells<'_>, test: EspNowTest, recorded: &Recorded) {
     let total = recorded.samples.iter().find_map(|sample| match sample {
         Sample::Interval(interval) if interval.total => Some(interval),
         _ => None,

@@ -1,6 +1,6 @@
 //! Throughput as the receiver has it, and the time of encryption.
 
-use super::out::Out;
+use super::out::EspNowCells;
 use crate::cell::Estimate;
 use crate::interval::mean_t;
 use crate::run::Recorded;
@@ -21,7 +21,7 @@ fn intervals(recorded: &Recorded) -> impl Iterator<Item = &Interval> {
 ///
 /// The report counts STOP as a message, and one loss too many; its bandwidth is that of all
 /// messages sent (docs/esp-now.md). The published figures were printed in this way.
-pub(super) fn throughput(out: &mut Out<'_>, workload: &EspNow, recorded: &Recorded) {
+pub(super) fn throughput(out: &mut EspNowCells<'_>, workload: &EspNow, recorded: &Recorded) {
     let at_receiver = || intervals(recorded).filter(|i| i.observer == Observer::Receiver);
     let Some(total) = at_receiver().find(|i| i.total) else { return };
     let time = series::span(total);
@@ -64,7 +64,7 @@ fn with_interval(value: Option<f64>, rates: &[f64], factor: f64) -> Estimate {
 
 /// Adds the mean time of one encryption (link 0) and of one decryption (link 1). `sec_test` prints
 /// whole microseconds and cuts the rest.
-pub(super) fn crypto(out: &mut Out<'_>, recorded: &Recorded) {
+pub(super) fn crypto(out: &mut EspNowCells<'_>, recorded: &Recorded) {
     for (link, metric, exact) in
         [(0, "encrypt_time", "encrypt_time_exact"), (1, "decrypt_time", "decrypt_time_exact")]
     {

@@ -86,7 +86,7 @@ fn site() -> Site {
 
 fn cells(ordinal: u32, w: &EspNow, samples: Vec<Sample>) -> Vec<Cell> {
     let site = site();
-    let context = Context { site: &site, origin: Origin::Simulated, seed: 1 };
+    let context = SummaryContext { site: &site, origin: Origin::Simulated, seed: 1 };
     summarize(w, &recorded(ordinal, *w, samples), &context)
 }
 

@@ -1,19 +1,19 @@
 //! Delays from pin to pin, and round trips with one device.
 
-use super::out::{CUT, Out};
+use super::out::{CUT, EspNowCells};
 use crate::cell::Estimate;
 use crate::interval::{mean, stddev};
 use crate::run::Recorded;
 use crate::series;
-use crate::summary::round_trips::Tally;
+use crate::summary::round_trips::ProbeCounts;
 use alloc::vec::Vec;
 use espbench_model::sample::Probe;
 use espbench_model::time::Instant;
 
 /// Adds the times from the falling edge at the sender to the falling edge at the receiver.
-pub(super) fn one_way(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
+pub(super) fn one_way(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
     let times = series::responses_ms(recorded);
-    let tally = Tally::of(&recorded.samples);
+    let tally = ProbeCounts::of(&recorded.samples);
     out.extremes("latency", &times, seed, None);
     let n = times.len() as u64;
     let spread = Estimate { value: stddev(&times), n, ..Estimate::default() };
@@ -22,8 +22,8 @@ pub(super) fn one_way(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
 }
 
 /// Adds the round trips with one device, as its console prints them and as they were.
-pub(super) fn ping(out: &mut Out<'_>, recorded: &Recorded, seed: u64) {
-    let tally = Tally::of(&recorded.samples);
+pub(super) fn ping(out: &mut EspNowCells<'_>, recorded: &Recorded, seed: u64) {
+    let tally = ProbeCounts::of(&recorded.samples);
     let probes: Vec<&Probe> = series::delivered(recorded).collect();
     out.extremes("rtt", &printed(&probes), seed, Some(CUT));
     out.loss(tally.lost + tally.late, tally.probes, lateness(tally.late));

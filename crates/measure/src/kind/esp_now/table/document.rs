@@ -1,7 +1,7 @@
 //! A table of the document: statistics down, payloads or devices across; of each statistic what was
 //! found, what was published, how they compare, and how many times the floor both are.
 
-use super::group::Group;
+use super::group::DocumentTable;
 use super::{published, work};
 use crate::cell::{Cell, Origin};
 use crate::digits;
@@ -39,7 +39,7 @@ pub(super) const INFINITE: &str = "∞";
 /// Marks a published value that a constant was fitted to.
 const FITTED: &str = " †";
 
-pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
+pub(super) fn table(material: &Material<'_>, group: &DocumentTable<'_>) -> Table {
     let mut columns = alloc::vec![Column::words("figure")];
     columns.extend(group.digests.iter().filter_map(|d| {
         let (name, unit) = group.column(&work(d)?);
@@ -68,7 +68,7 @@ pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
     }
 }
 
-fn notes(material: &Material<'_>, group: &Group<'_>) -> Vec<String> {
+fn notes(material: &Material<'_>, group: &DocumentTable<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut constants: Vec<&str> = Vec::new();
     let cells = group.digests.iter().flat_map(|d| &d.cells);

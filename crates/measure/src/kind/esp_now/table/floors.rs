@@ -2,7 +2,7 @@
 //! and how many times the floor both are, so what of it is physics.
 
 use super::document::{INFINITE, factor, quotient};
-use super::group::{Group, groups};
+use super::group::{DocumentTable, groups};
 use super::published;
 use crate::cell::{Cell, Origin};
 use crate::digits;
@@ -50,7 +50,7 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
     })
 }
 
-fn notes(groups: &[Group<'_>]) -> Vec<String> {
+fn notes(groups: &[DocumentTable<'_>]) -> Vec<String> {
     let mut notes = alloc::vec![
         "Ranges are over payloads, devices or distances. The floor is the air time, at the same PHY \
          rate, of the frames that must be sent, without copies, retries, back-off or processor \
@@ -75,11 +75,11 @@ fn notes(groups: &[Group<'_>]) -> Vec<String> {
 }
 
 /// Returns the metric that stands for a test's cells.
-pub(crate) fn leading(group: &Group<'_>) -> Option<&'static str> {
+pub(crate) fn leading(group: &DocumentTable<'_>) -> Option<&'static str> {
     LEADING.into_iter().find(|m| group.digests.iter().any(|d| d.cell(m).is_some()))
 }
 
-fn row(material: &Material<'_>, group: &Group<'_>) -> Option<Vec<Option<String>>> {
+fn row(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Vec<Option<String>>> {
     let metric = leading(group)?;
     let cells: Vec<&Cell> = group.digests.iter().filter_map(|d| d.cell(metric)).collect();
     let floors: Vec<f64> = cells.iter().filter_map(|c| c.floor).collect();

@@ -20,21 +20,21 @@ pub(crate) enum Across {
 }
 
 /// The cells of one table of the document.
-pub(crate) struct Group<'a> {
+pub(crate) struct DocumentTable<'a> {
     pub(crate) work: EspNow,
     pub(crate) across: Across,
     pub(crate) digests: Vec<&'a Digest>,
 }
 
 /// Returns the groups in the order of the plan.
-pub(crate) fn groups<'a>(digests: &[&'a Digest]) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+pub(crate) fn groups<'a>(digests: &[&'a Digest]) -> Vec<DocumentTable<'a>> {
+    let mut groups: Vec<DocumentTable<'a>> = Vec::new();
     for digest in digests {
         let Some(work) = work(digest) else { continue };
         let across = across(&work);
         match groups.iter_mut().find(|g| g.across == across && same(&g.work, &work)) {
             Some(group) => group.digests.push(digest),
-            None => groups.push(Group { work, across, digests: alloc::vec![digest] }),
+            None => groups.push(DocumentTable { work, across, digests: alloc::vec![digest] }),
         }
     }
     groups
@@ -66,7 +66,7 @@ fn same(a: &EspNow, b: &EspNow) -> bool {
     plain(a) == plain(b)
 }
 
-impl Group<'_> {
+impl DocumentTable<'_> {
     /// Returns the title: which test, and in which mode.
     pub(crate) fn title(&self) -> String {
         let w = &self.work;

@@ -10,11 +10,11 @@ use super::summary;
 use crate::cell::Cell;
 use crate::report::digest::{Digest, Material};
 use crate::table::Show::{Interval, Value};
-use crate::table::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
+use crate::table::{Column, Lead, Spec, Table, TableFrame, of_metrics, remaining};
 use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowTest, Workload};
 pub(crate) use floors::{floors, leading, quantity};
-pub(crate) use group::{Across, Group, groups};
+pub(crate) use group::{Across, DocumentTable, groups};
 
 /// Columns of round trips beyond the document's figures.
 const ROUND_TRIPS: &[Spec] = &[
@@ -61,9 +61,9 @@ const SERVED: &[Spec] = &[
     ("device_time_max", "last device", Value),
 ];
 
-const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
+const FRAMES: [(TableFrame<'_>, &[Spec], &[EspNowTest]); 6] = [
     (
-        Frame {
+        TableFrame {
             id: "esp-now-round-trips",
             section: KIND,
             title: "Round trips without the console's rounding",
@@ -76,7 +76,7 @@ const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
         &[EspNowTest::Ping, EspNowTest::MultiPing],
     ),
     (
-        Frame {
+        TableFrame {
             id: "esp-now-devices",
             section: KIND,
             title: "Devices that ask at once: how alike they fare",
@@ -89,7 +89,7 @@ const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
         &[EspNowTest::MultiPing],
     ),
     (
-        Frame {
+        TableFrame {
             id: "esp-now-one-way",
             section: KIND,
             title: "Delay: scatter and loss",
@@ -99,7 +99,7 @@ const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
         &[EspNowTest::OneWay],
     ),
     (
-        Frame {
+        TableFrame {
             id: "esp-now-streams",
             section: KIND,
             title: "Throughput without the console's rounding",
@@ -112,7 +112,7 @@ const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
         &[EspNowTest::Throughput],
     ),
     (
-        Frame {
+        TableFrame {
             id: "esp-now-crypto-exact",
             section: KIND,
             title: "Encryption without the console's rounding",
@@ -122,7 +122,7 @@ const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
         &[EspNowTest::Crypto],
     ),
     (
-        Frame {
+        TableFrame {
             id: "esp-now-served",
             section: KIND,
             title: "Many devices served: when each was",

@@ -12,8 +12,8 @@ use crate::cell::{Cell, Estimate};
 use crate::interval::{self, wilson};
 use crate::quantile::Sorted;
 use crate::series;
-use crate::summary::round_trips::Tally;
-use crate::summary::{Context, Place};
+use crate::summary::round_trips::ProbeCounts;
+use crate::summary::{CellColumns, SummaryContext};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -25,9 +25,9 @@ pub(crate) const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p
 /// Returns the cells of the probes among those samples; none where there are no probes.
 #[must_use]
 pub(in crate::kind::iperf) fn summarize(
-    place: &Place<'_>,
+    place: &CellColumns<'_>,
     samples: &[Sample],
-    context: &Context<'_>,
+    context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
     let phases = [("idle", Link::IDLE), ("loaded", Link::LOADED)]
         .map(|(name, link)| (name, Phase::of(link, samples)));
@@ -43,7 +43,7 @@ pub(in crate::kind::iperf) fn summarize(
         for (ending, q) in QUANTILES {
             push(&format!("rtt_{name}_{ending}"), "ms", phase.times.quantile(q), None);
         }
-        let Tally { probes, lost, corrupt, .. } = phase.tally;
+        let ProbeCounts { probes, lost, corrupt, .. } = phase.tally;
         push(
             &format!("loss_{name}"),
             "percent",
@@ -74,14 +74,14 @@ fn verdict(added: &Estimate) -> &'static str {
 /// The probes of one link.
 struct Phase {
     times: Sorted,
-    tally: Tally,
+    tally: ProbeCounts,
 }
 
 impl Phase {
     fn of(link: Link, samples: &[Sample]) -> Self {
         let of_link = |s: &&Sample| matches!(s, Sample::Probe(p) if p.link == link);
         let probes: Vec<Sample> = samples.iter().filter(of_link).copied().collect();
-        Self { times: Sorted::new(series::round_trips(&probes)), tally: Tally::of(&probes) }
+        Self { times: Sorted::new(series::round_trips(&probes)), tally: ProbeCounts::of(&probes) }
     }
 }
 
@@ -105,8 +105,8 @@ mod tests {
 
     fn cells(samples: &[Sample]) -> Vec<Cell> {
         let site = Site::default();
-        let context = Context { site: &site, origin: Origin::Measured, seed: 1 };
-        let place = Place {
+        let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
+        let place = CellColumns {
             table: crate::kind::iperf::KIND,
             transport: "tcp",
             payload_bytes: None,

@@ -4,7 +4,7 @@ use crate::digits;
 use crate::kind::iperf::KIND;
 use crate::report::digest::{Digest, Material};
 use crate::table::Show::{Interval, Value};
-use crate::table::{Frame, Lead, Spec, Table, of_metrics};
+use crate::table::{Lead, Spec, Table, TableFrame, of_metrics};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ pub(crate) const LATENCY: &[Spec] = &[
     ("loss_loaded", "loaded loss 95 % interval", Interval),
 ];
 
-const FRAME: Frame<'_> = Frame {
+const FRAME: TableFrame<'_> = TableFrame {
     id: "iperf-latency",
     section: KIND,
     title: "iperf: latency of the idle link and under load",

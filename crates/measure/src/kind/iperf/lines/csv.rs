@@ -6,7 +6,7 @@ use espbench_model::sample::{Interval, Observer};
 
 /// Facts about a stream that its rows repeat.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct CsvStream<'a> {
     /// Time of day of the interval's end: `20261122190625`, and with `-e` milliseconds behind it.
     pub time: &'a str,
     /// Address and port of the end that sends, then of the end that receives.
@@ -24,7 +24,7 @@ pub struct Row<'a> {
 /// seconds, bytes, bits a second; of datagrams also jitter in ms, lost, all, percent lost, out of
 /// order.
 #[must_use]
-pub fn row(row: &Row<'_>, interval: &Interval) -> Option<String> {
+pub fn row(row: &CsvStream<'_>, interval: &Interval) -> Option<String> {
     if interval.observer == Observer::Peer {
         return None;
     }
@@ -65,7 +65,7 @@ mod tests {
             bytes: 1_048_636,
             ..Interval::default()
         };
-        let head = Row {
+        let head = CsvStream {
             time: "20261122190625",
             ends: [("127.0.0.1", 59462), ("127.0.0.1", 7906)],
             id: 1,
@@ -82,7 +82,7 @@ mod tests {
             jitter_ns: Some(4_000),
             ..interval
         };
-        let udp = row(&Row { udp: true, ..head }, &udp).unwrap();
+        let udp = row(&CsvStream { udp: true, ..head }, &udp).unwrap();
         assert!(udp.ends_with(",16778176,0.004,3,360,0.833,1"), "{udp}");
         let peer = Interval { observer: Observer::Peer, ..interval };
         assert_eq!(row(&head, &peer), None);

@@ -18,7 +18,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Link, Observer};
 use espbench_model::time::{Duration, Instant};
-use text::{Columns, text};
+use text::{LineColumns, text};
 use unit::Unit;
 
 /// Form of the lines.
@@ -42,10 +42,10 @@ impl Default for Style {
 
 /// Makes lines of intervals, sums over parallel streams, and keeps the best second.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct IperfLines {
     streams: usize,
     style: Style,
-    headed: BTreeSet<Columns>,
+    headed: BTreeSet<LineColumns>,
     length: Duration,
     sums: BTreeMap<(Observer, bool, u64), Sum>,
     rates: BTreeMap<Observer, Vec<f64>>,
@@ -69,7 +69,7 @@ struct Sum {
     rate: Option<f64>,
 }
 
-impl Lines {
+impl IperfLines {
     /// Creates the printer for `streams` streams in each direction, with intervals of `length`.
     #[must_use]
     pub fn new(streams: u16, length: Duration, style: Style) -> Self {
@@ -163,7 +163,7 @@ impl Lines {
 
     /// Returns the heading of the interval's columns, unless it was printed before.
     fn heading(&mut self, interval: &Interval) -> Option<String> {
-        let columns = Columns::of(interval, &self.style);
+        let columns = LineColumns::of(interval, &self.style);
         self.headed.insert(columns).then_some(())?;
         columns.heading().map(Into::into)
     }
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn a_line_as_iperf_2_prints_it() {
         // iperf 2.1.8: "[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec".
-        let mut lines = Lines::new(1, Duration::from_secs(1), Style::default());
+        let mut lines = IperfLines::new(1, Duration::from_secs(1), Style::default());
         assert_eq!(
             lines.add(&seconds(0, 1, 5_242_880)),
             ["[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec"]
@@ -295,7 +295,7 @@ mod tests {
             ..seconds(0, 10, 1_455_300)
         };
         assert_eq!(
-            Lines::new(1, Duration::from_secs(1), Style::default()).add(&report),
+            IperfLines::new(1, Duration::from_secs(1), Style::default()).add(&report),
             [
                 "[  1] Server Report:",
                 "[  1] 0.0000-10.0000 sec  1.39 MBytes  1.16 Mbits/sec   0.012 ms  10/1000 (1.00%)",
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn sums_come_with_the_last_stream() {
-        let mut lines = Lines::new(2, Duration::from_secs(1), Style::default());
+        let mut lines = IperfLines::new(2, Duration::from_secs(1), Style::default());
         let first = seconds(0, 1, 1024);
         assert_eq!(lines.add(&first).len(), 1);
         let second = Interval { link: Link(1), ..first };
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_sum_is_the_sum_of_the_streams_rates_as_in_the_report() {
-        let mut lines = Lines::new(2, Duration::from_secs(1), Style::default());
+        let mut lines = IperfLines::new(2, Duration::from_secs(1), Style::default());
         lines.add(&Interval { total: true, ..seconds(0, 10, 25_000_000) });
         // It ended later: of all bytes over all the time that would be 37.5.
         let late = Interval { link: Link(1), total: true, ..seconds(0, 11, 27_500_000) };
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn lines_say_what_the_peer_took_and_the_end_what_is_in_flight() {
-        let mut lines = Lines::new(1, Duration::from_secs(1), Style::default());
+        let mut lines = IperfLines::new(1, Duration::from_secs(1), Style::default());
         let told =
             |i: Interval| [Observer::Peer, Observer::Sender].map(|o| Interval { observer: o, ..i });
         let [taken, _] = told(seconds(0, 1, 250_000));

@@ -7,7 +7,7 @@ use espbench_model::sample::{Interval, Observer, Spread};
 
 /// Columns that a line shows behind amount and rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Columns {
+pub(super) enum LineColumns {
     /// Nothing, or what the plain form has.
     Plain,
     /// Columns of a sender of TCP.
@@ -24,7 +24,7 @@ pub(super) enum Columns {
     RoundTrips,
 }
 
-impl Columns {
+impl LineColumns {
     /// Returns the columns that an interval has in this style.
     pub(super) fn of(interval: &Interval, style: &Style) -> Self {
         let timed = interval.transit.is_some();
@@ -87,14 +87,14 @@ pub(super) fn text(interval: &Interval, style: &Style, rate: Option<f64>, sum: b
         style.unit.amount(interval.bytes as f64),
         style.unit.rate(rate),
     );
-    let more = match Columns::of(interval, style) {
-        Columns::Plain => plain(interval),
-        Columns::Writes => writes(interval, rate, sum),
-        Columns::Reads => format!("  {}", reads(interval)),
-        Columns::TimedReads => timed_reads(interval, style, rate),
-        Columns::Sent => sent(interval, seconds),
-        Columns::Received => received(interval, seconds, rate),
-        Columns::RoundTrips => round_trips(interval),
+    let more = match LineColumns::of(interval, style) {
+        LineColumns::Plain => plain(interval),
+        LineColumns::Writes => writes(interval, rate, sum),
+        LineColumns::Reads => format!("  {}", reads(interval)),
+        LineColumns::TimedReads => timed_reads(interval, style, rate),
+        LineColumns::Sent => sent(interval, seconds),
+        LineColumns::Received => received(interval, seconds, rate),
+        LineColumns::RoundTrips => round_trips(interval),
     };
     line + &more
 }

@@ -12,13 +12,17 @@ use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
 use crate::summary::round_trips::QUANTILES;
-use crate::summary::{Context, Place};
+use crate::summary::{CellColumns, SummaryContext};
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::sample::{Cause, Fate, Sample};
 
 /// Returns the result cells of one recorded cell.
-pub(super) fn summarize(place: Place<'_>, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+pub(super) fn summarize(
+    place: CellColumns<'_>,
+    recorded: &Recorded,
+    context: &SummaryContext<'_>,
+) -> Vec<Cell> {
     let seed = context.seed_of_cell(recorded);
     let times = series::round_trips_ms(recorded);
     let sorted = Sorted::new(times.clone());
@@ -77,7 +81,7 @@ mod tests {
             error: None,
         };
         let site = Site::default();
-        let context = Context { site: &site, origin: Origin::Measured, seed: 1 };
+        let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
         let cells = super::super::summarize(&work, &recorded, &context);
         let value = |metric: &str| {
             cells.iter().find(|c| c.id.metric == metric).and_then(|c| c.value).unwrap()

@@ -8,7 +8,7 @@
 //! - `client_fairness`: Jain's index of the messages delivered for each client (RFC 5166, section 2.3.1;
 //!   Jain, Chiu and Hawe 1984): 1 where all have the same, 1/N where one has all.
 
-use super::{Out, QUANTILES, probes};
+use super::{MqttCells, QUANTILES, probes};
 use crate::cell::Estimate;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
@@ -32,7 +32,7 @@ const PARTS: [Part; 5] = [
 /// Connections of one client and its subscriber.
 const ONE_CLIENT: usize = 2;
 
-impl Out<'_> {
+impl MqttCells<'_> {
     pub(super) fn connections(&mut self, recorded: &Recorded) {
         let opened: Vec<&Probe> = recorded
             .samples

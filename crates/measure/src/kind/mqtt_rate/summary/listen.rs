@@ -10,7 +10,7 @@
 //!
 //! What was offered, and when, only the device knows: there is no offered rate and no latency.
 
-use super::{FEWEST_SECONDS, Out, RATE, probes, seconds, total};
+use super::{FEWEST_SECONDS, MqttCells, RATE, probes, seconds, total};
 use crate::cell::Estimate;
 use crate::interval::{mean_t, wilson};
 use crate::quantile::Sorted;
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use espbench_model::sample::{Fate, Interval, Observer};
 use espbench_model::time::Instant;
 
-impl Out<'_> {
+impl MqttCells<'_> {
     pub(super) fn listened(&mut self, recorded: &Recorded) {
         let mut arrivals: Vec<Instant> = probes(recorded)
             .filter(|probe| probe.fate == Fate::Delivered)

@@ -40,7 +40,7 @@ fn recorded(mode: MqttMode, samples: Vec<Sample>) -> Recorded {
 
 fn summarized(recorded: &Recorded) -> Vec<Cell> {
     let Workload::MqttRate(workload) = recorded.workload else { unreachable!() };
-    let context = Context { site: &Site::default(), origin: Origin::Measured, seed: 1 };
+    let context = SummaryContext { site: &Site::default(), origin: Origin::Measured, seed: 1 };
     summarize(&workload, recorded, &context)
 }
 

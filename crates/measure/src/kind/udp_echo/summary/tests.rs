@@ -46,7 +46,7 @@ fn recorded(workload: UdpEcho, probes: Vec<Probe>) -> Recorded {
 
 fn cells(workload: UdpEcho, probes: Vec<Probe>) -> Vec<Cell> {
     let site = Site { chip: "esp32".into(), mode: "station-echo".into(), ..Site::default() };
-    let context = Context { site: &site, origin: Origin::Measured, seed: 1 };
+    let context = SummaryContext { site: &site, origin: Origin::Measured, seed: 1 };
     summarize(&workload, &recorded(workload, probes), &context)
 }
 

@@ -1,14 +1,14 @@
 //! CONNECT with all that a client may say (3.1), and CONNACK (3.2).
 
 use super::super::bytes::{Reader, Writer};
-use super::super::property::Value;
-use super::super::{Frame, NoRoom, kind, topic};
+use super::super::property::PropertyValue;
+use super::super::{NoRoom, RawPacket, kind, topic};
 use super::property::{self, Properties, id};
 use super::{Fault, Protocol, code};
 
 /// CONNECT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connect<'a> {
+pub struct ConnectRequest<'a> {
     /// Protocol that the client speaks.
     pub protocol: Protocol,
     /// Client identifier; empty where the client leaves it to the server.
@@ -74,12 +74,12 @@ const WILL: u8 = 0x04;
 const CLEAN: u8 = 0x02;
 const RESERVED: u8 = 0x01;
 
-impl<'a> Connect<'a> {
+impl<'a> ConnectRequest<'a> {
     /// Parses the first packet of a connection.
     ///
     /// # Errors
     /// The [`Refusal`] that the standards ask for.
-    pub fn parse(frame: &Frame<'a>) -> Result<Self, Refusal> {
+    pub fn parse(frame: &RawPacket<'a>) -> Result<Self, Refusal> {
         if frame.kind() != kind::CONNECT {
             return Err(Refusal::NotMqtt("the first packet is not a CONNECT"));
         }
@@ -100,7 +100,11 @@ impl<'a> Connect<'a> {
         Self::body(protocol, frame, body).map_err(|fault| Refusal::Fault(protocol, fault))
     }
 
-    fn body(protocol: Protocol, frame: &Frame<'_>, mut body: Reader<'a>) -> Result<Self, Fault> {
+    fn body(
+        protocol: Protocol,
+        frame: &RawPacket<'_>,
+        mut body: Reader<'a>,
+    ) -> Result<Self, Fault> {
         let flags = body.u8()?;
         check(protocol, frame.flags(), flags)?;
         let keep_alive = body.u16()?;
@@ -143,9 +147,11 @@ impl<'a> Connect<'a> {
         let (mut method, mut data) = (false, false);
         for property in list {
             match (property.id, property.value) {
-                (id::SESSION_EXPIRY, Value::Number(n)) => self.session_expiry = n,
-                (id::RECEIVE_MAXIMUM, Value::Number(n)) => self.receive_maximum = n as u16,
-                (id::MAXIMUM_PACKET_SIZE, Value::Number(n)) => self.maximum_packet_size = Some(n),
+                (id::SESSION_EXPIRY, PropertyValue::Number(n)) => self.session_expiry = n,
+                (id::RECEIVE_MAXIMUM, PropertyValue::Number(n)) => self.receive_maximum = n as u16,
+                (id::MAXIMUM_PACKET_SIZE, PropertyValue::Number(n)) => {
+                    self.maximum_packet_size = Some(n)
+                }
                 (id::AUTHENTICATION_METHOD, _) => method = true,
                 (0x16, _) => data = true,
                 _ => {}
@@ -181,8 +187,8 @@ impl<'a> Will<'a> {
             properties = Properties::take(body, property::WILL)?;
             for property in properties {
                 match (property.id, property.value) {
-                    (id::WILL_DELAY, Value::Number(n)) => delay = n,
-                    (id::MESSAGE_EXPIRY, Value::Number(n)) => expiry = Some(n),
+                    (id::WILL_DELAY, PropertyValue::Number(n)) => delay = n,
+                    (id::MESSAGE_EXPIRY, PropertyValue::Number(n)) => expiry = Some(n),
                     _ => {}
                 }
             }
@@ -214,7 +220,7 @@ pub const fn return_code(reason: u8) -> u8 {
 
 /// CONNACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConnAck<'a> {
+pub struct ConnectReply<'a> {
     /// The server kept the state of an earlier connection.
     pub session_present: bool,
     /// Reason code of version 5, which other versions are told as a return code.
@@ -227,7 +233,7 @@ pub struct ConnAck<'a> {
     pub topic_alias_maximum: u16,
 }
 
-impl ConnAck<'_> {
+impl ConnectReply<'_> {
     /// Bytes that it has at most, without the assigned client identifier.
     pub const MOST: usize = 24;
 

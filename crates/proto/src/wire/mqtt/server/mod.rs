@@ -18,7 +18,7 @@ pub mod subscribe;
 #[cfg(test)]
 mod tests;
 
-use super::{Malformed, Version};
+use super::{MalformedPacket, Version};
 
 /// Reason codes of version 5 that a server decides on (5: table 2-6).
 pub mod code {
@@ -111,8 +111,8 @@ impl Fault {
     }
 }
 
-impl From<Malformed> for Fault {
-    fn from(Malformed(what): Malformed) -> Self {
+impl From<MalformedPacket> for Fault {
+    fn from(MalformedPacket(what): MalformedPacket) -> Self {
         Self::malformed(what)
     }
 }

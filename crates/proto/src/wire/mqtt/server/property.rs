@@ -1,7 +1,7 @@
 //! Property lists, with which of them a packet may have (5: table 2-4).
 
 use super::super::bytes::Reader;
-use super::super::property::{self, Value};
+use super::super::property::{self, PropertyValue};
 use super::{Fault, code};
 
 /// Identifiers of the properties that a server reads or writes (5: table 2-4).
@@ -28,9 +28,9 @@ pub mod id {
 }
 
 /// Set of property identifiers, a bit for each.
-pub type Set = u64;
+pub type PropertySet = u64;
 
-const fn set(ids: &[u8]) -> Set {
+const fn set(ids: &[u8]) -> PropertySet {
     let (mut set, mut at) = (0, 0);
     while at < ids.len() {
         set |= 1 << ids[at];
@@ -40,23 +40,23 @@ const fn set(ids: &[u8]) -> Set {
 }
 
 /// Properties of a CONNECT.
-pub const CONNECT: Set = set(&[0x11, 0x15, 0x16, 0x17, 0x19, 0x21, 0x22, 0x26, 0x27]);
+pub const CONNECT: PropertySet = set(&[0x11, 0x15, 0x16, 0x17, 0x19, 0x21, 0x22, 0x26, 0x27]);
 /// Properties of a will.
-pub const WILL: Set = set(&[0x01, 0x02, 0x03, 0x08, 0x09, 0x18, 0x26]);
+pub const WILL: PropertySet = set(&[0x01, 0x02, 0x03, 0x08, 0x09, 0x18, 0x26]);
 /// Properties of a PUBLISH from a client, which may not send a subscription identifier (3.3.4).
-pub const PUBLISH: Set = set(&[0x01, 0x02, 0x03, 0x08, 0x09, 0x23, 0x26]);
+pub const PUBLISH: PropertySet = set(&[0x01, 0x02, 0x03, 0x08, 0x09, 0x23, 0x26]);
 /// Properties of a PUBACK, PUBREC, PUBREL or PUBCOMP.
-pub const ACK: Set = set(&[0x1f, 0x26]);
+pub const ACK: PropertySet = set(&[0x1f, 0x26]);
 /// Properties of a SUBSCRIBE.
-pub const SUBSCRIBE: Set = set(&[0x0b, 0x26]);
+pub const SUBSCRIBE: PropertySet = set(&[0x0b, 0x26]);
 /// Properties of an UNSUBSCRIBE.
-pub const UNSUBSCRIBE: Set = set(&[0x26]);
+pub const UNSUBSCRIBE: PropertySet = set(&[0x26]);
 /// Properties of a DISCONNECT from a client.
-pub const DISCONNECT: Set = set(&[0x11, 0x1f, 0x26]);
+pub const DISCONNECT: PropertySet = set(&[0x11, 0x1f, 0x26]);
 
 /// Properties that a server passes on as they came (5: 3.3.2.3): of a message, all but its expiry
 /// and its topic alias; of a will, not its delay.
-const FORWARDED: Set = set(&[0x01, 0x03, 0x08, 0x09, 0x26]);
+const FORWARDED: PropertySet = set(&[0x01, 0x03, 0x08, 0x09, 0x26]);
 
 /// Property list, checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Property<'a> {
     /// Identifier, of [`id`].
     pub id: u8,
     /// Value.
-    pub value: Value<'a>,
+    pub value: PropertyValue<'a>,
     /// Identifier and value as they came.
     pub raw: &'a [u8],
 }
@@ -79,7 +79,7 @@ impl<'a> Properties<'a> {
     /// # Errors
     /// A list that is cut off or holds what no list may; a property that is not in `allowed`, or
     /// comes twice.
-    pub fn take(reader: &mut Reader<'a>, allowed: Set) -> Result<Self, Fault> {
+    pub fn take(reader: &mut Reader<'a>, allowed: PropertySet) -> Result<Self, Fault> {
         let len = reader.varint()?;
         let list = reader.take(len)?;
         let (mut rest, mut seen) = (Reader(list), 0);
@@ -124,18 +124,21 @@ fn next<'a>(reader: &mut Reader<'a>) -> Result<Property<'a>, Fault> {
 /// Refuses values that are an error whatever the packet.
 fn check(property: Property<'_>) -> Result<(), Fault> {
     match (property.id, property.value) {
-        (id::RECEIVE_MAXIMUM | id::MAXIMUM_PACKET_SIZE | id::SUBSCRIPTION_ID, Value::Number(0)) => {
-            Err(Fault::protocol("a property that may not be 0 is 0"))
-        }
+        (
+            id::RECEIVE_MAXIMUM | id::MAXIMUM_PACKET_SIZE | id::SUBSCRIPTION_ID,
+            PropertyValue::Number(0),
+        ) => Err(Fault::protocol("a property that may not be 0 is 0")),
         // Payload format, request for problem and for response information.
-        (0x01 | 0x17 | 0x19, Value::Number(2..)) => {
+        (0x01 | 0x17 | 0x19, PropertyValue::Number(2..)) => {
             Err(Fault::protocol("a property that is 0 or 1 is more"))
         }
-        (id::TOPIC_ALIAS, Value::Number(0)) => {
+        (id::TOPIC_ALIAS, PropertyValue::Number(0)) => {
             Err(Fault { reason: code::TOPIC_ALIAS, what: "topic alias 0" })
         }
         // Response topic (3.3.2.3.5).
-        (0x08, Value::Data(topic)) if topic.iter().any(|byte| matches!(byte, b'#' | b'+')) => {
+        (0x08, PropertyValue::Data(topic))
+            if topic.iter().any(|byte| matches!(byte, b'#' | b'+')) =>
+        {
             Err(Fault::protocol("a response topic with a wildcard"))
         }
         _ => Ok(()),

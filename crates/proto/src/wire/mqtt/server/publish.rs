@@ -1,8 +1,8 @@
 //! PUBLISH as it comes from a client, and as it is passed on to another (3.3).
 
 use super::super::bytes::{MAX_REMAINING, Reader, digits};
-use super::super::property::Value;
-use super::super::{Frame, NoRoom, kind, topic};
+use super::super::property::PropertyValue;
+use super::super::{NoRoom, RawPacket, kind, topic};
 use super::property::{self, Properties, id};
 use super::{Fault, Protocol, code};
 
@@ -34,7 +34,7 @@ impl<'a> Incoming<'a> {
     ///
     /// # Errors
     /// QoS 3, a topic that is no topic name, a field that is cut off, a property that may not be.
-    pub fn parse(protocol: Protocol, frame: &Frame<'a>) -> Result<Self, Fault> {
+    pub fn parse(protocol: Protocol, frame: &RawPacket<'a>) -> Result<Self, Fault> {
         let flags = frame.flags();
         let (dup, qos, retain) = (flags & 8 != 0, flags >> 1 & 3, flags & 1 != 0);
         if qos == 3 {
@@ -52,8 +52,8 @@ impl<'a> Incoming<'a> {
             properties = Properties::take(&mut body, property::PUBLISH)?;
             for property in properties {
                 match (property.id, property.value) {
-                    (id::TOPIC_ALIAS, Value::Number(n)) => alias = Some(n as u16),
-                    (id::MESSAGE_EXPIRY, Value::Number(n)) => expiry = Some(n),
+                    (id::TOPIC_ALIAS, PropertyValue::Number(n)) => alias = Some(n as u16),
+                    (id::MESSAGE_EXPIRY, PropertyValue::Number(n)) => expiry = Some(n),
                     _ => {}
                 }
             }
@@ -72,7 +72,7 @@ impl<'a> Incoming<'a> {
 
 /// Message to a client: all of its packet before the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outgoing<'a> {
+pub struct OutgoingPublish<'a> {
     /// Sent before, on an earlier connection of the session.
     pub dup: bool,
     /// Quality of service, 0 to 2.
@@ -93,7 +93,7 @@ pub struct Outgoing<'a> {
     pub payload: usize,
 }
 
-impl Outgoing<'_> {
+impl OutgoingPublish<'_> {
     /// Returns the length of the list of properties, without that length itself.
     fn list(&self) -> usize {
         let ids: usize = self.subscriptions.iter().map(|&id| 1 + digits(id as usize).1).sum();

@@ -1,14 +1,14 @@
 //! SUBSCRIBE (3.8), UNSUBSCRIBE (3.10), their answers, acknowledgements and DISCONNECT (3.14).
 
 use super::super::bytes::{Reader, Writer};
-use super::super::property::Value;
-use super::super::{Ack, Frame, NoRoom, kind};
+use super::super::property::PropertyValue;
+use super::super::{NoRoom, PublishAck, RawPacket, kind};
 use super::property::{self, Properties, id};
 use super::{Fault, Protocol, code};
 
 /// Options of a subscription (5: 3.8.3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct SubscriptionOptions {
     /// Highest QoS at which messages are delivered.
     pub qos: u8,
     /// Messages of the client itself are not delivered.
@@ -19,7 +19,7 @@ pub struct Options {
     pub retain_handling: u8,
 }
 
-impl Options {
+impl SubscriptionOptions {
     fn parse(protocol: Protocol, byte: u8) -> Result<Self, Fault> {
         let options = Self {
             qos: byte & 3,
@@ -44,58 +44,60 @@ impl Options {
 
 /// SUBSCRIBE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subscribe<'a> {
+pub struct SubscribeRequest<'a> {
     /// Packet identifier.
     pub id: u16,
     /// Number that its messages carry.
     pub subscription: Option<u32>,
     /// Topic filters with their options, checked.
-    pub filters: Filters<'a>,
+    pub filters: RequestedFilters<'a>,
 }
 
 /// Topic filters with their options. They are strings; whether they are filters is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filters<'a> {
+pub struct RequestedFilters<'a> {
     bytes: &'a [u8],
     protocol: Protocol,
 }
 
-impl<'a> Iterator for Filters<'a> {
-    type Item = (&'a str, Options);
+impl<'a> Iterator for RequestedFilters<'a> {
+    type Item = (&'a str, SubscriptionOptions);
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut reader = Reader(self.bytes);
         let filter = reader.string().ok()?;
-        let options = Options::parse(self.protocol, reader.u8().ok()?).ok()?;
+        let options = SubscriptionOptions::parse(self.protocol, reader.u8().ok()?).ok()?;
         self.bytes = reader.0;
         Some((filter, options))
     }
 }
 
-impl<'a> Subscribe<'a> {
+impl<'a> SubscribeRequest<'a> {
     /// Parses a SUBSCRIBE.
     ///
     /// # Errors
     /// Flags, no filter, an option that may not be, or a field that is cut off.
-    pub fn parse(protocol: Protocol, frame: &Frame<'a>) -> Result<Self, Fault> {
+    pub fn parse(protocol: Protocol, frame: &RawPacket<'a>) -> Result<Self, Fault> {
         flags_of_2(protocol, frame)?;
         let mut body = Reader(frame.body);
         let id = body.packet_id()?;
         let mut subscription = None;
         if protocol.is_5() {
             for property in Properties::take(&mut body, property::SUBSCRIBE)? {
-                if let (id::SUBSCRIPTION_ID, Value::Number(n)) = (property.id, property.value) {
+                if let (id::SUBSCRIPTION_ID, PropertyValue::Number(n)) =
+                    (property.id, property.value)
+                {
                     subscription = Some(n);
                 }
             }
         }
-        let filters = Filters { bytes: body.0, protocol };
+        let filters = RequestedFilters { bytes: body.0, protocol };
         if body.0.is_empty() {
             return Err(Fault::protocol("a SUBSCRIBE without a topic filter"));
         }
         while !body.0.is_empty() {
             let filter = body.string()?;
-            let options = Options::parse(protocol, body.u8()?)?;
+            let options = SubscriptionOptions::parse(protocol, body.u8()?)?;
             if options.no_local && filter.starts_with("$share/") {
                 return Err(Fault::protocol("no local on a shared subscription"));
             }
@@ -118,7 +120,7 @@ impl<'a> Unsubscribe<'a> {
     ///
     /// # Errors
     /// Flags, no filter, or a field that is cut off.
-    pub fn parse(protocol: Protocol, frame: &Frame<'a>) -> Result<Self, Fault> {
+    pub fn parse(protocol: Protocol, frame: &RawPacket<'a>) -> Result<Self, Fault> {
         flags_of_2(protocol, frame)?;
         let mut body = Reader(frame.body);
         let id = body.packet_id()?;
@@ -143,7 +145,7 @@ impl<'a> Unsubscribe<'a> {
 }
 
 /// Checks the flags 0010 of PUBREL, SUBSCRIBE and UNSUBSCRIBE. In 3.1 the bit DUP may be set, too.
-fn flags_of_2(protocol: Protocol, frame: &Frame<'_>) -> Result<(), Fault> {
+fn flags_of_2(protocol: Protocol, frame: &RawPacket<'_>) -> Result<(), Fault> {
     match frame.flags() {
         2 => Ok(()),
         10 if protocol == Protocol::V31 => Ok(()),
@@ -155,14 +157,14 @@ fn flags_of_2(protocol: Protocol, frame: &Frame<'_>) -> Result<(), Fault> {
 ///
 /// # Errors
 /// Flags, properties that may not be, or a body that is cut off or too long.
-pub fn acknowledgement(protocol: Protocol, frame: &Frame<'_>) -> Result<Ack, Fault> {
+pub fn acknowledgement(protocol: Protocol, frame: &RawPacket<'_>) -> Result<PublishAck, Fault> {
     if frame.kind() == kind::PUBREL {
         flags_of_2(protocol, frame)?;
     } else if frame.flags() != 0 && protocol != Protocol::V31 {
         return Err(Fault::malformed("reserved flags are set"));
     }
     let mut body = Reader(frame.body);
-    let mut ack = Ack { id: body.packet_id()?, reason: 0 };
+    let mut ack = PublishAck { id: body.packet_id()?, reason: 0 };
     if protocol.is_5() && !body.0.is_empty() {
         ack.reason = body.u8()?;
         if !body.0.is_empty() {
@@ -175,19 +177,19 @@ pub fn acknowledgement(protocol: Protocol, frame: &Frame<'_>) -> Result<Ack, Fau
 
 /// DISCONNECT from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Disconnect {
+pub struct DisconnectRequest {
     /// Reason code; 0 in 3.1 and 3.1.1, which have none.
     pub reason: u8,
     /// Seconds for which the session outlives the connection, where that changes.
     pub session_expiry: Option<u32>,
 }
 
-impl Disconnect {
+impl DisconnectRequest {
     /// Parses a DISCONNECT.
     ///
     /// # Errors
     /// Flags, properties that may not be, or a body that is cut off or too long.
-    pub fn parse(protocol: Protocol, frame: &Frame<'_>) -> Result<Self, Fault> {
+    pub fn parse(protocol: Protocol, frame: &RawPacket<'_>) -> Result<Self, Fault> {
         if frame.flags() != 0 && protocol != Protocol::V31 {
             return Err(Fault::malformed("reserved flags are set"));
         }
@@ -197,7 +199,9 @@ impl Disconnect {
             disconnect.reason = body.u8()?;
             if !body.0.is_empty() {
                 for property in Properties::take(&mut body, property::DISCONNECT)? {
-                    if let (id::SESSION_EXPIRY, Value::Number(n)) = (property.id, property.value) {
+                    if let (id::SESSION_EXPIRY, PropertyValue::Number(n)) =
+                        (property.id, property.value)
+                    {
                         disconnect.session_expiry = Some(n);
                     }
                 }

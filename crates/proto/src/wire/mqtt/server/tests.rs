@@ -1,16 +1,18 @@
 //! Packets of the standards, and what the standards forbid.
 
-use super::connect::{ConnAck, Connect, Refusal};
-use super::publish::{Incoming, Outgoing};
-use super::subscribe::{Codes, Disconnect, Options, Subscribe, Unsubscribe, acknowledgement};
+use super::connect::{ConnectReply, ConnectRequest, Refusal};
+use super::publish::{Incoming, OutgoingPublish};
+use super::subscribe::{
+    Codes, DisconnectRequest, SubscribeRequest, SubscriptionOptions, Unsubscribe, acknowledgement,
+};
 use super::*;
-use crate::wire::mqtt::{Frame, kind};
+use crate::wire::mqtt::{RawPacket, kind};
 use proptest::prelude::*;
 use std::vec;
 use std::vec::Vec;
 
-fn frame(bytes: &[u8]) -> Frame<'_> {
-    let (frame, len) = Frame::cut(bytes).expect("a length").expect("whole");
+fn frame(bytes: &[u8]) -> RawPacket<'_> {
+    let (frame, len) = RawPacket::cut(bytes).expect("a length").expect("whole");
     assert_eq!(len, bytes.len());
     frame
 }
@@ -18,22 +20,23 @@ fn frame(bytes: &[u8]) -> Frame<'_> {
 #[test]
 fn connect_in_three_protocols() {
     let old = b"\x10\x10\0\x06MQIsdp\x03\x02\0\x0a\0\x02id";
-    let old = Connect::parse(&frame(old)).unwrap();
+    let old = ConnectRequest::parse(&frame(old)).unwrap();
     assert_eq!((old.protocol, old.client_id, old.session_expiry), (Protocol::V31, "id", 0));
     let kept = b"\x10\x20\0\x04MQTT\x04\xec\0\x0a\0\x02id\0\x01w\0\x03bye\0\x04user\0\x02pw";
-    let kept = Connect::parse(&frame(kept)).unwrap();
+    let kept = ConnectRequest::parse(&frame(kept)).unwrap();
     assert_eq!((kept.clean, kept.session_expiry), (false, u32::MAX));
     let will = kept.will.unwrap();
     assert_eq!((will.qos, will.retain, will.topic, will.payload), (1, true, "w", &b"bye"[..]));
     assert_eq!((kept.username, kept.password), (Some("user"), Some(&b"pw"[..])));
     let new = b"\x10\x14\0\x04MQTT\x05\x02\0\x0a\x05\x11\0\0\0\x0a\0\x02id";
-    let new = Connect::parse(&frame(new)).unwrap();
+    let new = ConnectRequest::parse(&frame(new)).unwrap();
     assert_eq!((new.protocol, new.session_expiry), (Protocol::V5, 10));
 }
 
 #[test]
 fn connects_that_are_refused() {
-    let level = |level: &[u8]| Connect::parse(&Frame { first: 0x10, body: level }).unwrap_err();
+    let level =
+        |level: &[u8]| ConnectRequest::parse(&RawPacket { first: 0x10, body: level }).unwrap_err();
     assert_eq!(level(b"\0\x04MQTT\x03\x02\0\0\0\0"), Refusal::Level(false));
     assert_eq!(level(b"\0\x04MQTT\x06\x02\0\0\0\0"), Refusal::Level(true));
     assert_eq!(level(b"\0\x06MQIsdp\x04\x02\0\0\0\0"), Refusal::Level(false));
@@ -50,7 +53,7 @@ fn connects_that_are_refused() {
         b"\0\x04MQTT\x05\x02\0\0\x0a\x11\0\0\0\x01\x11\0\0\0\x01\0\0", // twice
         b"\0\x04MQTT\x05\x06\0\0\0\0\0\0\0\x01#\0\0", // a will to a filter
     ] {
-        let refusal = Connect::parse(&Frame { first: 0x10, body });
+        let refusal = ConnectRequest::parse(&RawPacket { first: 0x10, body });
         assert!(matches!(refusal, Err(Refusal::Fault(..))), "{body:x?}: {refusal:?}");
     }
 }
@@ -58,12 +61,12 @@ fn connects_that_are_refused() {
 #[test]
 fn connack_in_both_forms() {
     let mut buf = [0; 64];
-    let ack = ConnAck { reason: code::UNSUPPORTED_VERSION, ..ConnAck::default() };
+    let ack = ConnectReply { reason: code::UNSUPPORTED_VERSION, ..ConnectReply::default() };
     let len = ack.emit(Protocol::V311, &mut buf).unwrap();
     assert_eq!(&buf[..len], b"\x20\x02\0\x01");
     let len = ack.emit(Protocol::V5, &mut buf).unwrap();
     assert_eq!(&buf[..len], b"\x20\x03\0\x84\0");
-    let full = ConnAck {
+    let full = ConnectReply {
         session_present: true,
         reason: 0,
         assigned: Some("me"),
@@ -79,11 +82,11 @@ fn publish_with_its_properties() {
     // The payload format, 0x01, comes twice.
     let body = b"\0\x01t\0\x07\x04\x01\x01\x01\x01!";
     assert_eq!(
-        Incoming::parse(Protocol::V5, &Frame { first: 0x33, body }),
+        Incoming::parse(Protocol::V5, &RawPacket { first: 0x33, body }),
         Err(Fault::protocol("a property that comes twice"))
     );
     let body = b"\0\x01t\0\x07\x11\x02\0\0\0\x09\x23\0\x02\x26\0\x01k\0\x01v\x01\x01!!";
-    let message = Incoming::parse(Protocol::V5, &Frame { first: 0x33, body }).unwrap();
+    let message = Incoming::parse(Protocol::V5, &RawPacket { first: 0x33, body }).unwrap();
     assert_eq!((message.topic, message.id, message.qos, message.retain), ("t", 7, 1, true));
     assert_eq!((message.alias, message.expiry, message.payload), (Some(2), Some(9), &b"!!"[..]));
     let forwarded: Vec<u8> = message.properties.forwarded().flatten().copied().collect();
@@ -93,7 +96,7 @@ fn publish_with_its_properties() {
 #[test]
 fn publishes_that_are_refused() {
     let parse = |protocol, first, body| {
-        Incoming::parse(protocol, &Frame { first, body }).map_err(|fault| fault.reason)
+        Incoming::parse(protocol, &RawPacket { first, body }).map_err(|fault| fault.reason)
     };
     assert_eq!(parse(Protocol::V5, 0x36, b"\0\x01t\0\x01\0"), Err(code::MALFORMED));
     assert_eq!(parse(Protocol::V5, 0x38, b"\0\x01t\0"), Err(code::MALFORMED));
@@ -109,12 +112,18 @@ fn publishes_that_are_refused() {
 #[test]
 fn subscribe_with_options() {
     let body = b"\0\x0a\x02\x0b\x05\0\x01a\x2d";
-    let subscribe = Subscribe::parse(Protocol::V5, &Frame { first: 0x82, body }).unwrap();
+    let subscribe =
+        SubscribeRequest::parse(Protocol::V5, &RawPacket { first: 0x82, body }).unwrap();
     assert_eq!((subscribe.id, subscribe.subscription), (10, Some(5)));
-    let options = Options { qos: 1, no_local: true, retain_as_published: true, retain_handling: 2 };
+    let options = SubscriptionOptions {
+        qos: 1,
+        no_local: true,
+        retain_as_published: true,
+        retain_handling: 2,
+    };
     assert_eq!(subscribe.filters.collect::<Vec<_>>(), [("a", options)]);
     let reason = |protocol, first, body| {
-        Subscribe::parse(protocol, &Frame { first, body }).map_err(|fault| fault.reason)
+        SubscribeRequest::parse(protocol, &RawPacket { first, body }).map_err(|fault| fault.reason)
     };
     assert_eq!(reason(Protocol::V311, 0x82, b"\0\x0a\0\x01a\x04"), Err(code::MALFORMED));
     assert_eq!(reason(Protocol::V311, 0x80, b"\0\x0a\0\x01a\x00"), Err(code::MALFORMED));
@@ -130,15 +139,15 @@ fn subscribe_with_options() {
 
 #[test]
 fn unsubscribe_acknowledgement_and_disconnect() {
-    let unsubscribe = Frame { first: 0xa2, body: b"\0\x01\0\0\x01a\0\x03b/c" };
+    let unsubscribe = RawPacket { first: 0xa2, body: b"\0\x01\0\0\x01a\0\x03b/c" };
     let unsubscribe = Unsubscribe::parse(Protocol::V5, &unsubscribe).unwrap();
     assert_eq!(unsubscribe.filters().collect::<Vec<_>>(), ["a", "b/c"]);
-    let ack = acknowledgement(Protocol::V5, &Frame { first: 0x40, body: b"\0\x07\x10\0" });
+    let ack = acknowledgement(Protocol::V5, &RawPacket { first: 0x40, body: b"\0\x07\x10\0" });
     assert_eq!(ack.map(|ack| (ack.id, ack.reason)), Ok((7, 0x10)));
-    assert!(acknowledgement(Protocol::V311, &Frame { first: 0x60, body: b"\0\x07" }).is_err());
-    let gone = Frame { first: 0xe0, body: b"\x04\x05\x11\0\0\0\x01" };
-    let gone = Disconnect::parse(Protocol::V5, &gone).unwrap();
-    assert_eq!(gone, Disconnect { reason: 4, session_expiry: Some(1) });
+    assert!(acknowledgement(Protocol::V311, &RawPacket { first: 0x60, body: b"\0\x07" }).is_err());
+    let gone = RawPacket { first: 0xe0, body: b"\x04\x05\x11\0\0\0\x01" };
+    let gone = DisconnectRequest::parse(Protocol::V5, &gone).unwrap();
+    assert_eq!(gone, DisconnectRequest { reason: 4, session_expiry: Some(1) });
     let mut buf = [0; 16];
     let codes = Codes { id: 3, codes: &[1, code::QUOTA] };
     let len = codes.emit(Protocol::V311, kind::SUBACK, &mut buf).unwrap();
@@ -155,7 +164,7 @@ proptest! {
         payload in proptest::collection::vec(any::<u8>(), 0..300),
     ) {
         for protocol in [Protocol::V311, Protocol::V5] {
-            let out = Outgoing {
+            let out = OutgoingPublish {
                 dup: qos > 0, qos, retain, topic: &topic, id, expiry, subscriptions: &[],
                 properties: b"\x26\0\x01k\0\x01v", payload: payload.len(),
             };

@@ -17,7 +17,7 @@ use core::time::Duration;
 use espbench_dot11::radio::{ChannelWidth, Ofdm, WifiMode};
 use espbench_dot11::random::RngStream;
 use espbench_dot11::wifi::{DataRates, PowerSave};
-use espbench_model::sdkconfig::{self, Context, OptionValues, Release};
+use espbench_model::sdkconfig::{self, IdfRelease, OptionValues, SdkContext};
 
 /// Ticks without work that FreeRTOS must expect to sleep: the default of
 /// `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` (ESP-IDF v5.1, components/freertos/Kconfig).
@@ -193,15 +193,15 @@ impl DeviceTable<'_> {
     }
 
     /// What the file says of the firmware, each value in its range.
-    fn settings(&self, profile: &Profile) -> Result<(OptionValues, Context), FileError> {
-        let release: Release = match self.layers.text(self.table, "idf") {
-            None => Release::default(),
+    fn settings(&self, profile: &Profile) -> Result<(OptionValues, SdkContext), FileError> {
+        let release: IdfRelease = match self.layers.text(self.table, "idf") {
+            None => IdfRelease::default(),
             Some(text) => text.parse().map_err(|it| self.wrong("idf", format!("`idf`: {it}")))?,
         };
         let mut settings = OptionValues::default();
         // What no SDK of its own has settings for is taken for an ESP32.
         let chip = profile.chip.name().parse().unwrap_or(sdkconfig::Chip::Esp32);
-        let context = Context { chip, release, ..Context::default() };
+        let context = SdkContext { chip, release, ..SdkContext::default() };
         if self.table == "other" {
             return Ok((settings, context));
         }

@@ -216,10 +216,10 @@ impl Layer {
                 return Err(block.source.wrong(setting.at, message));
             };
             let wants = match key.fact().kind {
-                sdkconfig::Kind::Flag => "true or false",
-                sdkconfig::Kind::Number => "a whole number",
+                sdkconfig::ValueType::Flag => "true or false",
+                sdkconfig::ValueType::Number => "a whole number",
             };
-            let flag = key.fact().kind == sdkconfig::Kind::Flag;
+            let flag = key.fact().kind == sdkconfig::ValueType::Flag;
             let Some(value) = setting.value.filter(|it| it.is_flag == flag) else {
                 let message = format!("`{}`: use {wants}", setting.name);
                 return Err(block.source.wrong(setting.value_at, message));

@@ -3,10 +3,10 @@
 use super::*;
 use crate::lab::profile::Cost;
 use core::fmt::Write as _;
-use esp_now::component::Release;
+use esp_now::component::ComponentRelease;
 use esp_now::node::air::Country;
-use espbench_model::sdkconfig::memory::{Memory as Takes, Traffic, heap};
-use espbench_model::sdkconfig::{Chip, Context, RANKS, Rank, SdkConfig};
+use espbench_model::sdkconfig::memory::{HeapDemand as Takes, Traffic, heap};
+use espbench_model::sdkconfig::{Chip, RANKS, Rank, SdkConfig, SdkContext};
 
 /// Labs whose devices speak ESP-NOW.
 fn esp_now(library: &Library) -> impl Iterator<Item = &str> {
@@ -91,7 +91,8 @@ fn a_profiles_heap_is_that_of_a_check() {
     for chip in chips {
         let memory = library.profile(chip.name()).unwrap().memory;
         for rank in Rank::of(chip) {
-            let (settings, context) = (rank.settings(), Context { chip, ..Context::default() });
+            let (settings, context) =
+                (rank.settings(), SdkContext { chip, ..SdkContext::default() });
             let taken = Takes::of(&settings, &context, Traffic::default());
             let sdk = settings.config(&context);
             let left = heap(chip).map(|it| it - taken.buffers - taken.code);
@@ -172,7 +173,8 @@ fn labs_are_the_scenes_of_the_report() {
     for lab in esp_now(&library) {
         let scene = library.scene(lab, &Overrides::default(), 1).unwrap();
         // Its figures tell which component two boards had, and which more of them (docs/fit.md).
-        let release = if lab == "two-boards" { Release::Mid2022 } else { Release::V2_0 };
+        let release =
+            if lab == "two-boards" { ComponentRelease::Mid2022 } else { ComponentRelease::V2_0 };
         assert!(scene.nodes.iter().all(|it| it.settings.compat.release == release));
         // ESP-IDF v4.4.1 starts in China: 13 channels, and the report has a router on the last one.
         assert!(scene.nodes.iter().all(|it| it.settings.country == Country::CN));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lab::scene::Point;
 use esp_now::node::air::Country;
-use esp_now::node::print::Level;
+use esp_now::node::print::LogLevel;
 
 fn places(group: &str) -> Vec<Point> {
     let text = format!(
@@ -64,7 +64,7 @@ fn firmware_is_set_up_as_the_file_says() {
     let library = with(FileKind::Lab, "mine", text).unwrap();
     let device = library.scene("mine", &Overrides::default(), 1).unwrap().nodes.remove(0);
     assert_eq!(device.settings.tick.period().as_millis(), 10);
-    assert_eq!((device.settings.target, device.log), ("esp32c6", Level::Error));
+    assert_eq!((device.settings.target, device.log), ("esp32c6", LogLevel::Error));
     let settings = &device.settings;
     assert!(settings.encrypt.debug && settings.compat.app_security && !settings.forward);
     assert!(device.services.ota.is_some() && !device.services.commands);

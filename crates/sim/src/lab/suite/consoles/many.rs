@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
@@ -113,7 +113,7 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
     let last = served.iter().filter_map(|(_, at)| *at).max();
     let end = last.filter(|_| all).unwrap_or_else(|| desk.now());
     let given = |node: &NodeId| {
-        desk.lab.events(*node).iter().any(|(_, event)| matches!(event, Event::Provisioned(_)))
+        desk.lab.events(*node).iter().any(|(_, event)| matches!(event, EspNowEvent::Provisioned(_)))
     };
     let without = devices.iter().filter(|node| !given(node)).count();
     desk.count("without-credentials", without);

@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::board::Slot;
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
@@ -93,6 +93,8 @@ fn number(line: &str) -> Option<usize> {
 
 /// When the device had the image.
 fn finished<W: Tap>(lab: &Lab<W>, node: NodeId) -> Option<Instant> {
-    let done = |(at, event): &(Instant, Event)| (*event == Event::UpgradeFinished).then_some(*at);
+    let done = |(at, event): &(Instant, EspNowEvent)| {
+        (*event == EspNowEvent::UpgradeFinished).then_some(*at)
+    };
     lab.events(node).iter().find_map(done)
 }

@@ -5,7 +5,7 @@ use crate::lab::scene::{Device, Scene};
 use crate::lab::suite::Failed;
 use crate::talk::image;
 use alloc::format;
-use esp_now::node::print::Level;
+use esp_now::node::print::LogLevel;
 use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Devices that one job of a node can serve: the bound of its tables.
@@ -54,11 +54,11 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
     // A responder of the `solution` example sends its log, an initiator does not. For throughput
     // the report has both ends built as initiators for that reason.
     let sends_log = !initiator && work.test != EspNowTest::Throughput;
-    device.remote_log = if sends_log { Level::Info } else { Level::None };
+    device.remote_log = if sends_log { LogLevel::Info } else { LogLevel::None };
     // "change the printing of `ping report` from ESP_LOGI to ESP_LOGE": the initiator's console
     // shows the results of all devices then, and nothing else.
     let reports = !initiator && work.test == EspNowTest::MultiPing;
-    settings.ping_report = if reports { Level::Error } else { Level::Info };
+    settings.ping_report = if reports { LogLevel::Error } else { LogLevel::Info };
     // The example's own advice (CONFIG_ESPNOW_QUEUE_SIZE in its Kconfig.projbuild): as many entries
     // as there are responders. With the usual 32 most of 100 unicast pings would be dropped.
     if initiator {

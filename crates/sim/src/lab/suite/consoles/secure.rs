@@ -8,7 +8,7 @@ use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
-use esp_now::node::task::Event;
+use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
@@ -38,8 +38,8 @@ fn hand_out<W: Tap>(desk: &mut Desk<'_, W>) -> Result<Instant, Failed> {
 
 /// When the device got the key, since then.
 fn secured<W: Tap>(lab: &Lab<W>, node: crate::talk::NodeId, start: Instant) -> Option<Instant> {
-    let got = |(at, event): &(Instant, Event)| {
-        (matches!(event, Event::Secured(_)) && *at >= start).then_some(*at)
+    let got = |(at, event): &(Instant, EspNowEvent)| {
+        (matches!(event, EspNowEvent::Secured(_)) && *at >= start).then_some(*at)
     };
     lab.events(node).iter().find_map(got)
 }

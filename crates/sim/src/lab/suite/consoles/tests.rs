@@ -11,8 +11,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use esp_now::component::{Compat, Idf, Release};
-use esp_now::node::task::Settings;
+use esp_now::component::{Compat, ComponentRelease, Idf};
+use esp_now::node::task::NodeSettings;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNowCast, Workload};
 use std::fmt::Write as _;
@@ -75,9 +75,9 @@ fn profile() -> Arc<Profile> {
 fn room(work: &EspNow) -> Scene {
     let profile = profile();
     let device = |x: f64| Device {
-        settings: Settings {
-            compat: Compat { release: Release::V2_0, idf: Idf::V4_4, ..Compat::default() },
-            ..Settings::default()
+        settings: NodeSettings {
+            compat: Compat { release: ComponentRelease::V2_0, idf: Idf::V4_4, ..Compat::default() },
+            ..NodeSettings::default()
         },
         ..Device::new("devices", Arc::clone(&profile), Point { x, y: 0.0, z: 1.2 })
     };

@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_dot11::wifi::WifiCounters;
 use espbench_model::fact;
-use espbench_model::sdkconfig::memory::{Memory, Traffic};
-use espbench_model::sdkconfig::{Context, OptionValues};
+use espbench_model::sdkconfig::memory::{HeapDemand, Traffic};
+use espbench_model::sdkconfig::{OptionValues, SdkContext};
 
 /// How things were as a test began.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Cell<'_, '_> {
     fn heap(&mut self) {
         let Some(heap) = self.lab.heap(self.device) else { return };
         let settings = OptionValues::from(&self.scene.devices[0].sdk);
-        let memory = Memory::of(&settings, &Context::default(), Traffic::default());
+        let memory = HeapDemand::of(&settings, &SdkContext::default(), Traffic::default());
         for (name, bytes) in [
             (fact::HEAP_STARTED, heap.started.into()),
             (fact::HEAP_PEAK, heap.peak.into()),

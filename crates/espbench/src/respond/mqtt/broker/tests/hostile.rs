@@ -16,7 +16,7 @@ fn what_is_not_mqtt_is_said_and_closed() {
     ];
     for (bytes, is) in rows {
         for step in [1, 2, bytes.len()] {
-            let mut world = World::with_default_limits();
+            let mut world = BrokerTestbed::with_default_limits();
             let id = world.open();
             for piece in bytes.chunks(step) {
                 world.send(id, piece);
@@ -61,7 +61,7 @@ fn breaches_of_the_standard_and_their_reasons() {
         (b"\xe1\0", 0x81),                      // DISCONNECT with flags
     ];
     for (bytes, reason) in rows {
-        let mut world = World::with_default_limits();
+        let mut world = BrokerTestbed::with_default_limits();
         let id = world.connect(&connect_5("me", true, 0, b""));
         assert_eq!(world.ask(id, bytes), [0xe0, 1, reason], "{bytes:02x?}");
         assert!(world.broker.is_done(id));
@@ -78,7 +78,7 @@ fn breaches_of_the_standard_and_their_reasons() {
 
 #[test]
 fn acknowledgements_of_nothing_and_of_the_wrong_kind() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let publisher = world.connect(&connect("p", true));
     let id = world.connect(&connect_5("s", true, 0, b""));
     world.ask(id, &subscribe("t", 2, Some(b"")));
@@ -93,7 +93,7 @@ fn acknowledgements_of_nothing_and_of_the_wrong_kind() {
 /// Found by fuzzing: what was asked for before an error was answered or not, by how bytes came.
 #[test]
 fn what_came_before_an_error_is_answered() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let id = world.open();
     world.send(id, &[&connect("me", true)[..], b"\xc0\0\0\0"].concat());
     assert_eq!(world.read(id), b"\x20\x02\0\0\xd0\0");
@@ -102,7 +102,7 @@ fn what_came_before_an_error_is_answered() {
 
 #[test]
 fn topics_and_filters_without_end() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let deep = "a/".repeat(199) + "a";
     let deeper = "a/".repeat(200) + "a";
     let id = world.connect(&connect_5("me", true, 0, b""));
@@ -114,7 +114,7 @@ fn topics_and_filters_without_end() {
 
 #[test]
 fn a_connect_that_never_ends_is_given_up() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let silent = world.open();
     let slow = world.open();
     for byte in connect("a client whose CONNECT takes its time", true) {

@@ -18,14 +18,14 @@ fn small() -> BrokerLimits {
 }
 
 #[track_caller]
-fn within(world: &World) {
+fn within(world: &BrokerTestbed) {
     let memory = world.broker.memory();
     assert!(memory.most() <= small().memory, "{} bytes", memory.most());
 }
 
 #[test]
 fn retained_messages_without_end() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let id = world.connect(&connect("p", true));
     for nth in 0..3000 {
         world.send(id, &publish(1, &format!("t/{nth}"), 0, None, &[0; 10_000]));
@@ -44,7 +44,7 @@ fn retained_messages_without_end() {
 #[test]
 fn a_subscriber_that_does_not_read() {
     for qos in [0, 1] {
-        let mut world = World::new(small());
+        let mut world = BrokerTestbed::new(small());
         let publisher = world.connect(&connect("p", true));
         let deaf = world.connect(&connect("deaf", true));
         let ears = world.connect(&connect("ears", true));
@@ -78,7 +78,7 @@ fn a_subscriber_that_does_not_read() {
 
 #[test]
 fn a_publisher_waits_for_a_subscriber_that_reads_at_last() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let publisher = world.connect(&connect("p", true));
     let slow = world.connect(&connect("s", true));
     world.ask(slow, &subscribe("t", 1, None));
@@ -113,7 +113,7 @@ fn a_publisher_waits_for_a_subscriber_that_reads_at_last() {
 
 #[test]
 fn sessions_with_messages_for_clients_that_never_come_back() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let publisher = world.connect(&connect("p", true));
     for nth in 0..300 {
         let id = world.connect(&connect(&format!("away {nth}"), false));
@@ -137,7 +137,7 @@ fn sessions_with_messages_for_clients_that_never_come_back() {
 
 #[test]
 fn one_message_for_many_counts_once() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let publisher = world.connect(&connect("p", true));
     for nth in 0..90 {
         let id = world.connect(&connect(&format!("away {nth}"), false));
@@ -156,7 +156,7 @@ fn one_message_for_many_counts_once() {
 
 #[test]
 fn subscriptions_without_end() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let id = world.connect(&connect_5("me", true, 0, b""));
     let mut granted = 0;
     for nth in 0..200 {
@@ -169,7 +169,7 @@ fn subscriptions_without_end() {
     assert_eq!((granted, world.count(BrokerCounter::SubscriptionsRefused)), (300, 1700));
     within(&world);
     // Long ones stop at the memory.
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let id = world.connect(&connect_5("me", true, 0, b""));
     for nth in 0..900 {
         let filter = format!("{nth}/{}", "x".repeat(15_000));
@@ -185,7 +185,7 @@ fn subscriptions_without_end() {
 
 #[test]
 fn connections_and_packets_that_never_end() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let mut open = Vec::new();
     let peer = SocketAddr::from(([127, 0, 0, 1], 1));
     for nth in 0..300 {
@@ -205,7 +205,7 @@ fn connections_and_packets_that_never_end() {
 
 #[test]
 fn who_does_not_read_his_answers_is_not_read_from() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let id = world.connect(&connect("p", true));
     let mut sent = 0;
     while world.broker.wants_read(id) && sent < 100_000 {
@@ -220,7 +220,7 @@ fn who_does_not_read_his_answers_is_not_read_from() {
 
 #[test]
 fn many_slow_clients_leave_room_for_others() {
-    let mut world = World::new(small());
+    let mut world = BrokerTestbed::new(small());
     let publisher = world.connect(&connect("p", true));
     let slow: Vec<u32> = (0..90)
         .map(|nth| {
@@ -249,7 +249,7 @@ fn nothing_is_done_for_a_client_whose_memory_ran_out() {
     let refused = publish(4, "t", 1, None, b"");
     let bytes = [subscribe("a", 1, None), refused, subscribe("b", 1, None)].concat();
     for piece in 1..=bytes.len() {
-        let mut world = World::new(BrokerLimits::of(24_000));
+        let mut world = BrokerTestbed::new(BrokerLimits::of(24_000));
         let id = world.connect(&connect("p", true));
         bytes.chunks(piece).for_each(|piece| world.send(id, piece));
         assert_eq!(world.read(id), b"\x90\x03\0\x01\x01", "in pieces of {piece}");

@@ -3,8 +3,8 @@
 use super::*;
 
 /// Makes a world with a publisher and a subscriber of version 5.
-fn pair() -> (World, u32, u32) {
-    let mut world = World::with_default_limits();
+fn pair() -> (BrokerTestbed, u32, u32) {
+    let mut world = BrokerTestbed::with_default_limits();
     let publisher = world.connect(&connect_5("p", true, 0, b""));
     let subscriber = world.connect(&connect_5("s", true, 0, b""));
     (world, publisher, subscriber)
@@ -95,7 +95,7 @@ fn retained_messages() {
 
 #[test]
 fn shared_subscriptions_take_turns() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let publisher = world.connect(&connect("p", true));
     let members: Vec<u32> =
         ["a", "b", "c"].iter().map(|name| world.connect(&connect_5(name, true, 0, b""))).collect();
@@ -119,7 +119,7 @@ fn shared_subscriptions_take_turns() {
 
 #[test]
 fn messages_expire_where_they_wait() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let publisher = world.connect(&connect_5("p", true, 0, b""));
     let away = world.connect(&connect_5("s", true, 1000, b""));
     world.ask(away, &subscribe("t", 1, Some(b"")));
@@ -141,7 +141,7 @@ fn messages_expire_where_they_wait() {
 
 #[test]
 fn a_client_says_how_much_it_takes() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let publisher = world.connect(&connect("p", true));
     // Receive maximum 2, maximum packet size 20.
     let id = world.connect(&connect_5("s", true, 0, b"\x21\0\x02\x27\0\0\0\x14"));

@@ -13,12 +13,12 @@ use std::io::IoSlice;
 use std::net::SocketAddr;
 
 /// A broker, and a clock.
-pub(super) struct World {
+pub(super) struct BrokerTestbed {
     pub(super) broker: Broker,
     pub(super) now: Instant,
 }
 
-impl World {
+impl BrokerTestbed {
     pub(super) fn new(limits: BrokerLimits) -> Self {
         Self { broker: Broker::new(limits), now: Instant::ZERO }
     }

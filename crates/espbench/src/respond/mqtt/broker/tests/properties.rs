@@ -14,14 +14,14 @@ struct Subscriber {
 }
 
 impl Subscriber {
-    fn connect(&mut self, world: &mut World) {
+    fn connect(&mut self, world: &mut BrokerTestbed) {
         let id = world.open();
         world.send(id, &connect("s", false));
         self.id = Some(id);
     }
 
     /// Reads all that is there, and answers as far as `answers` allows.
-    fn read(&mut self, world: &mut World, answers: &mut usize) {
+    fn read(&mut self, world: &mut BrokerTestbed, answers: &mut usize) {
         let Some(id) = self.id else { return };
         let bytes = world.read(id);
         let mut rest = &bytes[..];
@@ -29,7 +29,7 @@ impl Subscriber {
             let len = 2 + usize::from(rest[1]);
             let (packet, after) = rest.split_at(len);
             rest = after;
-            let mut answer = |world: &mut World, kind: u8, packet: u16| {
+            let mut answer = |world: &mut BrokerTestbed, kind: u8, packet: u16| {
                 if *answers > 0 {
                     *answers -= 1;
                     let [high, low] = packet.to_be_bytes();
@@ -71,7 +71,7 @@ proptest! {
         qos in 1u8..3,
         steps in proptest::collection::vec((0u8..6, 0usize..12), 1..120),
     ) {
-        let mut world = World::with_default_limits();
+        let mut world = BrokerTestbed::with_default_limits();
         let publisher = world.connect(&connect("p", true));
         let mut subscriber = Subscriber { id: None, qos, seen: Vec::new(), open: Vec::new() };
         let id = world.connect(&connect("s", false));
@@ -119,10 +119,10 @@ proptest! {
         for nth in 0..20u16 {
             bytes.extend(publish(2, "a/b", nth + 1, Some(b""), &vec![7; usize::from(nth) * 20]));
         }
-        let mut whole = World::with_default_limits();
+        let mut whole = BrokerTestbed::with_default_limits();
         let id = whole.open();
         let expected = whole.ask(id, &bytes);
-        let mut world = World::with_default_limits();
+        let mut world = BrokerTestbed::with_default_limits();
         let id = world.open();
         for piece in bytes.chunks(step) {
             world.send(id, piece);

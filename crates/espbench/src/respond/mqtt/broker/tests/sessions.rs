@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn three_protocols_on_one_port() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let id = world.open();
     let old = packet(0x10, &[&b"\0\x06MQIsdp\x03\x02\0\0"[..], &string("old")].concat());
     assert_eq!(world.ask(id, &old), b"\x20\x02\0\0");
@@ -40,7 +40,7 @@ fn what_a_connect_is_refused_with() {
         (b"\x10\x11\0\x04MQTT\x05\x02\0\0\x04\x15\0\x01a\0\0", b"\x20\x03\0\x8c\0"),
     ];
     for (bytes, answer) in rows {
-        let mut world = World::with_default_limits();
+        let mut world = BrokerTestbed::with_default_limits();
         let id = world.open();
         assert_eq!(world.ask(id, bytes), answer, "{bytes:02x?}");
         assert!(world.broker.is_done(id), "{bytes:02x?}");
@@ -49,7 +49,7 @@ fn what_a_connect_is_refused_with() {
 
 #[test]
 fn a_client_without_a_name_gets_one() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let id = world.open();
     assert_eq!(world.ask(id, &connect("", true)), b"\x20\x02\0\0");
     let id = world.open();
@@ -61,7 +61,7 @@ fn a_client_without_a_name_gets_one() {
 /// D6 of the review: version 3.1.1 has no DISCONNECT from a server.
 #[test]
 fn taking_over_closes_3_1_1_and_tells_5_why() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let old = world.connect(&connect("me", true));
     world.connect(&connect("me", true));
     assert_eq!(world.read(old), b"");
@@ -77,7 +77,7 @@ fn taking_over_closes_3_1_1_and_tells_5_why() {
 /// D9 of the review: messages for a client that is away are kept, and the session is present.
 #[test]
 fn a_session_keeps_messages_and_qos() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let publisher = world.connect(&connect("p", true));
     let away = world.connect(&connect("s", false));
     assert_eq!(world.ask(away, &subscribe("t/#", 2, None)), b"\x90\x03\0\x01\x02");
@@ -116,7 +116,7 @@ fn a_session_keeps_messages_and_qos() {
 
 #[test]
 fn a_session_of_5_ends_with_its_time() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     for (wait, present) in [(9, 1), (11, 0)] {
         let id = world.connect(&connect_5("s", false, 10, b""));
         world.cut(id);
@@ -144,7 +144,7 @@ fn with_will(expiry: u32, delay: u32, clean: bool) -> Vec<u8> {
 fn wills_and_when_they_are_published() {
     const GONE: &[u8] = b"\x30\x07\0\x01wgone";
     let fresh = || {
-        let mut world = World::with_default_limits();
+        let mut world = BrokerTestbed::with_default_limits();
         let watcher = world.connect(&connect("watcher", true));
         world.ask(watcher, &subscribe("w", 0, None));
         (world, watcher)
@@ -192,7 +192,7 @@ fn wills_and_when_they_are_published() {
 
 #[test]
 fn a_silent_client_is_dismissed_after_one_and_a_half_keep_alives() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let old = world.connect(b"\x10\x0e\0\x04MQTT\x04\x02\0\x0a\0\x02me");
     let new = world.connect(b"\x10\x0e\0\x04MQTT\x05\x02\0\x0a\0\0\x01y");
     world.pass(Duration::from_secs(14));
@@ -210,7 +210,7 @@ fn a_silent_client_is_dismissed_after_one_and_a_half_keep_alives() {
 
 #[test]
 fn a_second_connect_is_an_error() {
-    let mut world = World::with_default_limits();
+    let mut world = BrokerTestbed::with_default_limits();
     let id = world.connect(&connect_5("me", true, 0, b""));
     assert_eq!(world.ask(id, &connect_5("me", true, 0, b"")), b"\xe0\x01\x82");
     assert!(world.broker.is_done(id));

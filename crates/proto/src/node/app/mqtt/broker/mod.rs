@@ -4,7 +4,8 @@ mod session;
 
 use crate::node::app::{App, SocketId, Sockets, StreamState, Wait, opened};
 use crate::wire::mqtt::{
-    Ack, ConnAck, Connect, Frame, Malformed, Packet, Publish, SubAck, Version, kind,
+    ConnAck, Connect, ControlPacket, MalformedPacket, Publish, PublishAck, RawPacket, SubAck,
+    Version, kind,
 };
 use espbench_model::time::Instant;
 use session::ClientSession;
@@ -127,13 +128,13 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
         let packets = core::mem::replace(&mut self.packets[nth], [0; PACKET]);
         let (held, mut at) = (self.held[nth], 0);
         let ended = loop {
-            match Frame::cut(&packets[at..held]) {
+            match RawPacket::cut(&packets[at..held]) {
                 Ok(Some((frame, len))) => {
                     at += len;
                     match self.packet(nth, &frame, sockets) {
                         Ok(AfterPacket::Stay) => {}
                         Ok(AfterPacket::Leave) => break true,
-                        Err(Malformed(_)) => {
+                        Err(MalformedPacket(_)) => {
                             sockets.count("broker-malformed", 1);
                             break true;
                         }
@@ -145,7 +146,7 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
                     break true;
                 }
                 Ok(None) => break false,
-                Err(Malformed(_)) => {
+                Err(MalformedPacket(_)) => {
                     sockets.count("broker-malformed", 1);
                     break true;
                 }
@@ -162,40 +163,44 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
     fn packet(
         &mut self,
         nth: usize,
-        frame: &Frame<'_>,
+        frame: &RawPacket<'_>,
         sockets: &mut dyn Sockets,
-    ) -> Result<AfterPacket, Malformed> {
+    ) -> Result<AfterPacket, MalformedPacket> {
         let Some(session) = &mut self.sessions[nth] else { return Ok(AfterPacket::Leave) };
         let Some(version) = session.version else {
             return match frame.kind() {
                 kind::CONNECT => self.connect(nth, &Connect::parse(frame)?, sockets),
-                _ => Err(Malformed("a packet before CONNECT")),
+                _ => Err(MalformedPacket("a packet before CONNECT")),
             };
         };
-        let fits = match Packet::parse(version, frame)? {
-            Packet::Publish(message) => return self.publish(nth, &message, sockets),
-            Packet::PubRel(ack) => {
+        let fits = match ControlPacket::parse(version, frame)? {
+            ControlPacket::Publish(message) => return self.publish(nth, &message, sockets),
+            ControlPacket::PubRel(ack) => {
                 session.unreleased.set(ack.id, false);
-                session.answer(&Packet::PubComp(Ack { id: ack.id, reason: 0 }))
+                session.answer(&ControlPacket::PubComp(PublishAck { id: ack.id, reason: 0 }))
             }
-            Packet::PubAck(ack) => session.acknowledged(kind::PUBACK, ack),
-            Packet::PubRec(ack) => session.acknowledged(kind::PUBREC, ack),
-            Packet::PubComp(ack) => session.acknowledged(kind::PUBCOMP, ack),
-            Packet::Subscribe(subscribe) => {
+            ControlPacket::PubAck(ack) => session.acknowledged(kind::PUBACK, ack),
+            ControlPacket::PubRec(ack) => session.acknowledged(kind::PUBREC, ack),
+            ControlPacket::PubComp(ack) => session.acknowledged(kind::PUBCOMP, ack),
+            ControlPacket::Subscribe(subscribe) => {
                 let mut codes = heapless::Vec::<u8, 32>::new();
                 for (filter, qos) in subscribe.filters {
                     let code = session.subscribe(filter, qos);
                     codes
                         .push(code)
-                        .map_err(|_| Malformed("more filters than there is room for"))?;
+                        .map_err(|_| MalformedPacket("more filters than there is room for"))?;
                 }
-                session.answer(&Packet::SubAck(SubAck { id: subscribe.id, codes: &codes }))
+                session.answer(&ControlPacket::SubAck(SubAck { id: subscribe.id, codes: &codes }))
             }
-            Packet::PingReq => session.answer(&Packet::PingResp),
-            Packet::Disconnect(_) => return Ok(AfterPacket::Leave),
-            _ => return Err(Malformed("a packet that a client does not send, or UNSUBSCRIBE")),
+            ControlPacket::PingReq => session.answer(&ControlPacket::PingResp),
+            ControlPacket::Disconnect(_) => return Ok(AfterPacket::Leave),
+            _ => {
+                return Err(MalformedPacket(
+                    "a packet that a client does not send, or UNSUBSCRIBE",
+                ));
+            }
         };
-        if fits { Ok(AfterPacket::Stay) } else { Err(Malformed("no room for its answer")) }
+        if fits { Ok(AfterPacket::Stay) } else { Err(MalformedPacket("no room for its answer")) }
     }
 
     fn connect(
@@ -203,7 +208,7 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
         nth: usize,
         connect: &Connect<'_>,
         sockets: &mut dyn Sockets,
-    ) -> Result<AfterPacket, Malformed> {
+    ) -> Result<AfterPacket, MalformedPacket> {
         // 3.1.4: an older connection of the same client ends.
         for other in (0..CLIENTS).filter(|&other| other != nth) {
             let same = |s: &ClientSession<OUT>| s.version.is_some() && s.name == connect.client_id;
@@ -216,7 +221,7 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
         let named = session.open(version, client_id, keep_alive, receive_maximum);
         // Identifier rejected: 2, and in version 5 0x85.
         let code = if named { 0 } else { [2, 0x85][usize::from(version == Version::V5)] };
-        session.answer(&Packet::ConnAck(ConnAck { code, ..ConnAck::ACCEPTED }));
+        session.answer(&ControlPacket::ConnAck(ConnAck { code, ..ConnAck::ACCEPTED }));
         Ok(if named { AfterPacket::Stay } else { AfterPacket::Leave })
     }
 
@@ -225,16 +230,19 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
         nth: usize,
         message: &Publish<'_>,
         sockets: &mut dyn Sockets,
-    ) -> Result<AfterPacket, Malformed> {
+    ) -> Result<AfterPacket, MalformedPacket> {
         let Some(session) = &mut self.sessions[nth] else { return Ok(AfterPacket::Leave) };
-        let ack = Ack { id: message.id, reason: 0 };
+        let ack = PublishAck { id: message.id, reason: 0 };
         let (new, fits) = match message.qos {
             0 => (true, true),
-            1 => (true, session.answer(&Packet::PubAck(ack))),
-            _ => (session.unreleased.set(message.id, true), session.answer(&Packet::PubRec(ack))),
+            1 => (true, session.answer(&ControlPacket::PubAck(ack))),
+            _ => (
+                session.unreleased.set(message.id, true),
+                session.answer(&ControlPacket::PubRec(ack)),
+            ),
         };
         if !fits {
-            return Err(Malformed("no room for its answer"));
+            return Err(MalformedPacket("no room for its answer"));
         }
         for session in self.sessions.iter_mut().flatten().filter(|_| new) {
             let Some(qos) = session.wants(message.topic) else { continue };

@@ -1,7 +1,7 @@
 //! A client's session, as the broker knows it.
 
 use crate::node::app::SocketId;
-use crate::wire::mqtt::{Ack, Packet, Publish, Version, kind, topic};
+use crate::wire::mqtt::{ControlPacket, Publish, PublishAck, Version, kind, topic};
 use espbench_model::time::{Duration, Instant};
 use heapless::{String, Vec};
 
@@ -142,7 +142,7 @@ impl<const OUT: usize> ClientSession<OUT> {
     }
 
     /// Answers it; there is room, since no answer is longer than what it answers.
-    pub(super) fn answer(&mut self, packet: &Packet<'_>) -> bool {
+    pub(super) fn answer(&mut self, packet: &ControlPacket<'_>) -> bool {
         let version = self.version.unwrap_or_default();
         let len = packet.emit(version, self.free());
         self.waiting.1 += len.unwrap_or(0);
@@ -179,13 +179,14 @@ impl<const OUT: usize> ClientSession<OUT> {
     }
 
     /// Handles the client's PUBACK, PUBREC or PUBCOMP. False where no message fits it.
-    pub(super) fn acknowledged(&mut self, what: u8, ack: Ack) -> bool {
+    pub(super) fn acknowledged(&mut self, what: u8, ack: PublishAck) -> bool {
         if !self.in_flight.has(ack.id) {
             // 4.3: of something long done.
-            return what != kind::PUBREC || self.answer(&Packet::PubRel(Ack { reason: 0, ..ack }));
+            return what != kind::PUBREC
+                || self.answer(&ControlPacket::PubRel(PublishAck { reason: 0, ..ack }));
         }
         if what == kind::PUBREC && ack.reason < crate::wire::mqtt::reason::FAILURE {
-            return self.answer(&Packet::PubRel(Ack { id: ack.id, reason: 0 }));
+            return self.answer(&ControlPacket::PubRel(PublishAck { id: ack.id, reason: 0 }));
         }
         self.in_flight.set(ack.id, false);
         self.flights = self.flights.saturating_sub(1);

@@ -4,7 +4,8 @@ use super::client::{ClientTask, KEEP_ALIVE, PATIENCE};
 use super::{DispatcherEvent, QueuedPacket, SmoothMqtt, SmoothSetup, ticks_after};
 use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
 use crate::wire::mqtt::{
-    Ack, Connect, Disconnect, Frame, NoRoom, Packet, Publish, Subscribe, Version, bytes,
+    Connect, ControlPacket, Disconnect, NoRoom, Publish, PublishAck, RawPacket, Subscribe, Version,
+    bytes,
 };
 use espbench_model::sample::{Cause, Fate};
 use espbench_model::time::Instant;
@@ -208,8 +209,8 @@ impl Dispatcher {
             Ok(0) | Err(_) => return None,
             Ok(len) => self.held += len,
         }
-        if let Some((frame, _)) = Frame::cut(&self.packet[..self.held]).ok()? {
-            let event = event(&Packet::parse(Version::V311, &frame).ok()?);
+        if let Some((frame, _)) = RawPacket::cut(&self.packet[..self.held]).ok()? {
+            let event = event(&ControlPacket::parse(Version::V311, &frame).ok()?);
             client.tell(event);
             self.tries = 0;
             self.held = 0;
@@ -266,16 +267,16 @@ impl Dispatcher {
     }
 }
 
-fn event(packet: &Packet<'_>) -> DispatcherEvent {
+fn event(packet: &ControlPacket<'_>) -> DispatcherEvent {
     use crate::wire::mqtt::kind;
     match *packet {
-        Packet::ConnAck(ack) => DispatcherEvent::Accepted(ack.code),
-        Packet::SubAck(_) => DispatcherEvent::Subscribed,
-        Packet::Publish(Publish { qos, id, .. }) => DispatcherEvent::Message { qos, id },
-        Packet::PubAck(ack) => DispatcherEvent::Answer { kind: kind::PUBACK, id: ack.id },
-        Packet::PubRec(ack) => DispatcherEvent::Answer { kind: kind::PUBREC, id: ack.id },
-        Packet::PubRel(ack) => DispatcherEvent::Answer { kind: kind::PUBREL, id: ack.id },
-        Packet::PubComp(ack) => DispatcherEvent::Answer { kind: kind::PUBCOMP, id: ack.id },
+        ControlPacket::ConnAck(ack) => DispatcherEvent::Accepted(ack.code),
+        ControlPacket::SubAck(_) => DispatcherEvent::Subscribed,
+        ControlPacket::Publish(Publish { qos, id, .. }) => DispatcherEvent::Message { qos, id },
+        ControlPacket::PubAck(ack) => DispatcherEvent::Answer { kind: kind::PUBACK, id: ack.id },
+        ControlPacket::PubRec(ack) => DispatcherEvent::Answer { kind: kind::PUBREC, id: ack.id },
+        ControlPacket::PubRel(ack) => DispatcherEvent::Answer { kind: kind::PUBREL, id: ack.id },
+        ControlPacket::PubComp(ack) => DispatcherEvent::Answer { kind: kind::PUBCOMP, id: ack.id },
         _ => DispatcherEvent::Other,
     }
 }
@@ -302,8 +303,8 @@ fn emit(packet: &QueuedPacket, setup: &SmoothSetup, out: &mut [u8]) -> Result<us
             let size = setup.work.size as usize;
             publish.emit_with(version, out, size, |to| setup.fill(to, &message))
         }
-        QueuedPacket::Answer { kind, id } => Ack { id, reason: 0 }.emit(version, kind, out),
-        QueuedPacket::Ping => Packet::PingReq.emit(version, out),
+        QueuedPacket::Answer { kind, id } => PublishAck { id, reason: 0 }.emit(version, kind, out),
+        QueuedPacket::Ping => ControlPacket::PingReq.emit(version, out),
         QueuedPacket::Disconnect => Disconnect { reason: 0 }.emit(version, out),
     }
 }
