@@ -3,7 +3,7 @@
 #[path = "../../crates/espbench/src/cli/live/http/request.rs"]
 mod request;
 
-use request::{Head, LONGEST_HEAD, Request};
+use request::{RequestHead, LONGEST_HEAD, Request};
 
 /// Asserts that a request, and the octet that ends it, are the same whatever the pieces.
 pub fn http_request(data: &[u8]) {
@@ -27,7 +27,7 @@ pub fn http_request(data: &[u8]) {
 
 /// Octets taken when the request was there, and the request.
 fn read(octets: &[u8], step: usize) -> Option<(usize, Request)> {
-    let (mut head, mut taken) = (Head::default(), 0);
+    let (mut head, mut taken) = (RequestHead::default(), 0);
     octets.chunks(step).find_map(|piece| {
         taken += piece.len();
         head.add(piece).map(|request| (taken, request))

@@ -3,7 +3,7 @@
 use super::{Digest, Remark, SECTION, cells};
 use crate::cell::Origin;
 use crate::digits;
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,9 +13,13 @@ use esp_now::transcript::session::{
 };
 use espbench_model::sample::Observer;
 
-type Row = Vec<Option<String>>;
-
-fn table(id: &str, title: &str, origin: Origin, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+fn table(
+    id: &str,
+    title: &str,
+    origin: Origin,
+    columns: Vec<Column>,
+    rows: Vec<TableRow>,
+) -> Table {
     let title = origin.titled(title);
     let (id, section) = (id.into(), SECTION.into());
     Table { id, section, title, columns, rows, ..Table::default() }
@@ -54,7 +58,7 @@ fn unfinished(unfinished: &Unfinished) -> String {
 }
 
 pub(super) fn pings(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
-    let rows: Vec<Row> = digests.iter().filter_map(ping).collect();
+    let rows: Vec<TableRow> = digests.iter().filter_map(ping).collect();
     (!rows.is_empty()).then(|| {
         let result = |name: &str, unit: &str| Column::result(name, unit, origin);
         let mut columns = alloc::vec![
@@ -86,7 +90,7 @@ pub(super) fn pings(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
     })
 }
 
-fn ping(digest: &Digest<'_>) -> Option<Row> {
+fn ping(digest: &Digest<'_>) -> Option<TableRow> {
     let printed = match &digest.test.finding {
         TestResult::Ping(result) => {
             let (sent, received) = (result.printed.transmitted, result.printed.received);
@@ -120,7 +124,7 @@ fn ping(digest: &Digest<'_>) -> Option<Row> {
 }
 
 pub(super) fn throughput(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
-    let rows: Vec<Row> = digests.iter().filter_map(stream).collect();
+    let rows: Vec<TableRow> = digests.iter().filter_map(stream).collect();
     (!rows.is_empty()).then(|| {
         let result = |name: &str, unit: &str| Column::result(name, unit, origin);
         let columns = alloc::vec![
@@ -151,7 +155,7 @@ pub(super) fn throughput(digests: &[Digest<'_>], origin: Origin) -> Option<Table
     })
 }
 
-fn stream(digest: &Digest<'_>) -> Option<Row> {
+fn stream(digest: &Digest<'_>) -> Option<TableRow> {
     let (printed, why) = match &digest.test.finding {
         TestResult::Throughput(result) => {
             let printed = format!("{}/{}", result.printed.lost, result.printed.total);
@@ -214,7 +218,7 @@ pub(super) fn crypto(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
         let console = console.or_else(|| who(digest));
         Some(alloc::vec![console, Some(what.into()), bytes(digest), own(digest, metric)])
     };
-    let rows: Vec<Row> = digests.iter().filter_map(row).collect();
+    let rows: Vec<TableRow> = digests.iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| {
         let columns = alloc::vec![
             Column::words("device"),
@@ -238,7 +242,7 @@ pub(super) fn groups(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
         TestResult::Handshake(result) => Some(handshake(digest, result)),
         _ => None,
     };
-    let rows: Vec<Row> = digests.iter().filter_map(row).collect();
+    let rows: Vec<TableRow> = digests.iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| {
         let mut columns: Vec<Column> = ["device", "what"].map(Column::words).into();
         for name in ["found", "done", "not done", "rounds"] {
@@ -260,7 +264,7 @@ fn number(n: Option<u32>) -> Option<String> {
     n.map(|n| digits::count(n.into()))
 }
 
-fn update(digest: &Digest<'_>, result: &UpdateResult) -> Row {
+fn update(digest: &Digest<'_>, result: &UpdateResult) -> TableRow {
     let image = result.bytes.map(|bytes| format!("image {bytes} bytes"));
     let packets = result.packets.map(|packets| format!("{packets} packets"));
     let besides: Vec<String> = image.into_iter().chain(packets).collect();
@@ -277,7 +281,7 @@ fn update(digest: &Digest<'_>, result: &UpdateResult) -> Row {
     ]
 }
 
-fn handshake(digest: &Digest<'_>, result: &HandshakeResult) -> Row {
+fn handshake(digest: &Digest<'_>, result: &HandshakeResult) -> TableRow {
     alloc::vec![
         result.device.map(|mac| format!("{mac}")).or_else(|| who(digest)),
         Some("handshake".into()),
@@ -301,7 +305,7 @@ pub(super) fn problems(remarks: &[Remark]) -> Option<Table> {
 
 fn remarked(id: &str, title: &str, remarks: &[Remark]) -> Option<Table> {
     let named = remarks.iter().any(|remark| !remark.console.is_empty());
-    let row = |remark: &Remark| -> Row {
+    let row = |remark: &Remark| -> TableRow {
         let console = named.then(|| Some(remark.console.clone()));
         let told = [Some(digits::count(remark.count)), Some(remark.text.clone())];
         console.into_iter().chain(told).collect()

@@ -1,6 +1,6 @@
 //! The comparisons in few lines: one for each metric, verdict and set of reasons.
 
-use super::{Column, Table};
+use super::{Column, Table, TableRow};
 use crate::cell::{Cell, Origin};
 use crate::compare::{self, Comparison, ReasonKind, Verdict};
 use crate::digits;
@@ -43,7 +43,7 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
 #[must_use]
 pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
     let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
-    let mut rows: Vec<Vec<Option<String>>> = comparisons.iter().filter(judged).map(pair).collect();
+    let mut rows: Vec<TableRow> = comparisons.iter().filter(judged).map(pair).collect();
     let others: Vec<Comparison> = comparisons.iter().filter(|c| !judged(c)).cloned().collect();
     rows.extend(groups(&others).iter().map(|group| {
         let [what, against, cells, ratio, verdict] = row(group);

@@ -86,6 +86,9 @@ pub fn unit_sign(unit: &str) -> &str {
     if unit == "percent" { "%" } else { unit }
 }
 
+/// Cells of one row; `None` is unknown.
+pub type TableRow = Vec<Option<String>>;
+
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
@@ -97,8 +100,8 @@ pub struct Table {
     pub title: String,
     /// Column heads.
     pub columns: Vec<Column>,
-    /// Rows; each as long as `columns`. `None` is unknown.
-    pub rows: Vec<Vec<Option<String>>>,
+    /// Rows; each as long as `columns`.
+    pub rows: Vec<TableRow>,
     /// Where the values of each row come from, in a table of several rows for each figure; `None`
     /// for what is computed of these. Empty where the columns say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -174,7 +177,7 @@ pub(crate) fn of_metrics(
     specs: &[Spec],
 ) -> Option<Table> {
     let mut columns: Vec<Column> = Vec::new();
-    let mut rows: Vec<Vec<Option<String>>> = digests.iter().map(|_| Vec::new()).collect();
+    let mut rows: Vec<TableRow> = digests.iter().map(|_| Vec::new()).collect();
     for (column, setting) in leads {
         push(&mut columns, &mut rows, column.clone(), digests.iter().map(|d| setting(d)));
     }

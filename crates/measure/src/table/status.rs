@@ -1,7 +1,7 @@
 //! The parts of a report that are not results, as tables: facts of the run, advice, failures,
 //! thresholds, losses, the tool's own cost.
 
-use super::{Column, Table, unit_sign};
+use super::{Column, Table, TableRow, unit_sign};
 use crate::digits;
 use crate::interval::wilson;
 use crate::report::{CellFailure, Check, Losses, Overhead, Report};
@@ -13,9 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::discriminant;
 
-type Row = Vec<Option<String>>;
-
-fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
     Table {
         id: id.into(),
         section: section.into(),
@@ -26,7 +24,7 @@ fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<R
     }
 }
 
-fn pair(name: &str, value: &str) -> Row {
+fn pair(name: &str, value: &str) -> TableRow {
     alloc::vec![Some(name.to_string()), (!value.is_empty()).then(|| value.to_string())]
 }
 
@@ -83,7 +81,7 @@ pub fn warnings(report: &Report) -> Option<Table> {
     })
 }
 
-fn advice(group: &[&Warning]) -> Row {
+fn advice(group: &[&Warning]) -> TableRow {
     let samples = |w: &&&Warning| match &w.advice {
         Advice::FewSamples { n, .. } => *n,
         _ => 0,
@@ -149,7 +147,7 @@ pub fn losses(report: &Report) -> Option<Table> {
             listed(&l.others),
         ]
     };
-    let rows: Vec<Row> = report.losses.iter().filter(told).map(row).collect();
+    let rows: Vec<TableRow> = report.losses.iter().filter(told).map(row).collect();
     let origin = report.run.origin;
     (!rows.is_empty()).then(|| {
         let columns = alloc::vec![
@@ -183,7 +181,7 @@ const COUNTED: &str = "Counters of the lab are of frames, summed over devices an
 #[must_use]
 pub fn counters(report: &Report) -> Option<Table> {
     let row = |l: &Losses| Some(alloc::vec![Some(l.place.clone()), Some(listed(&l.counters)?)]);
-    let rows: Vec<Row> = report.losses.iter().filter_map(row).collect();
+    let rows: Vec<TableRow> = report.losses.iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| {
         let columns = ["cell", "counted"].map(Column::words).into();
         let mut table = table("counters", "losses", "Counters of the target", columns, rows);

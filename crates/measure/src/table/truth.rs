@@ -1,6 +1,6 @@
 //! Tables of simulated figures' errors against the published ones.
 
-use super::{Column, Table, unit_sign};
+use super::{Column, Table, TableRow, unit_sign};
 use crate::cell::{Identity, Origin};
 use crate::digits;
 use crate::kind;
@@ -23,8 +23,7 @@ pub const FEW: usize = 12;
 /// Makes the table of groups, each with its target and its outcome.
 #[must_use]
 pub fn groups(truth: &Truth) -> Table {
-    let mut rows: Vec<Vec<Option<String>>> =
-        truth.groups.iter().map(|g| row(g.kind.name(), g)).collect();
+    let mut rows: Vec<TableRow> = truth.groups.iter().map(|g| row(g.kind.name(), g)).collect();
     if truth.fitted.cells > 0 {
         let fitted = GroupErrors { target: None, held: None, ..truth.fitted.clone() };
         rows.push(row("cells that constants were fitted on", &fitted));

@@ -2,9 +2,7 @@
 
 use super::super::words::{bytes, kb};
 use super::*;
-use crate::table::{Align, Column};
-
-type Row = Vec<Option<String>>;
+use crate::table::{Align, Column, TableRow};
 
 /// Round trips that are worth knowing, in milliseconds: a quiet link, a busy one, modem sleep, the
 /// other end of the country, the other end of the world.
@@ -17,7 +15,13 @@ pub(super) fn all(m: &Material<'_>) -> Vec<Table> {
     all
 }
 
-fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>, notes: &[&str]) -> Table {
+fn table(
+    id: &str,
+    title: &str,
+    columns: Vec<Column>,
+    rows: Vec<TableRow>,
+    notes: &[&str],
+) -> Table {
     Table {
         id: id.into(),
         section: "tune".into(),
@@ -85,13 +89,13 @@ fn ranks(m: &Material<'_>) -> Option<Table> {
         ("Wi-Fi receive path in RAM", |it| onoff(it.wifi_rx_iram)),
         ("lwIP in RAM", |it| onoff(it.lwip_iram)),
     ];
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<TableRow> = Vec::new();
     for (name, show) in show {
         let all = core::iter::once(&m.config).chain(&configs).map(|it| Some(show(it)));
         rows.push(core::iter::once(Some(name.to_string())).chain(all).collect());
     }
     let distance = |it: &&Rank| Some(number(it.distance(&m.config)));
-    let mut last: Row = alloc::vec![Some("distance in doublings".into()), None];
+    let mut last: TableRow = alloc::vec![Some("distance in doublings".into()), None];
     last.extend(ranks.iter().map(distance));
     rows.push(last);
     let published = [
@@ -101,11 +105,11 @@ fn ranks(m: &Material<'_>) -> Option<Table> {
         ("published UDP receive, Mbit/s", 3),
     ];
     for (name, at) in published {
-        let mut row: Row = alloc::vec![Some(name.into()), None];
+        let mut row: TableRow = alloc::vec![Some(name.into()), None];
         row.extend(ranks.iter().map(|it| Some(number(it.mbit_s[at]))));
         rows.push(row);
     }
-    let mut row: Row = alloc::vec![
+    let mut row: TableRow = alloc::vec![
         Some("free heap, published; of the file by the model".into()),
         m.left().map(|it| kb(it.busy as f64)),
     ];
