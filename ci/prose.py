@@ -3,7 +3,8 @@
 
 A doc comment must not open with one of OPENERS, which refer to something that the reader has not seen
 yet. The comment of a function opens with a verb in the third person ("Returns", "Sends"). Tests are
-named by what they show, so their comments only have to keep off OPENERS.
+named by what they show, so their comments only have to keep off OPENERS. The table's last column is the
+share of functions whose comment opens with a verb.
 """
 
 import re
@@ -46,7 +47,7 @@ def item_after(lines, at):
 
 
 def comments(path):
-    """Yields line number, first line, and whether it is a function's, of each doc comment of a file."""
+    """Yields line number, first line, and whether it is of a function, for each doc comment of a file."""
     lines = path.read_text(encoding="utf-8").split("\n")
     at = 0
     while at < len(lines):
@@ -62,23 +63,35 @@ def comments(path):
         yield first + 1, found.group(2), bool(is_function)
 
 
+def opens_with_verb(text):
+    """Returns whether a comment opens with a verb in the third person."""
+    return bool(VERB.match(text)) and text.split(" ")[0].rstrip(",.:;") not in NOUNS
+
+
 def offends(text, is_function):
     """Returns whether a comment opens as it should not."""
-    word = text.split(" ")[0].rstrip(",.:;")
-    return bool(OPENER.match(text)) or (is_function and (not VERB.match(text) or word in NOUNS))
+    return bool(OPENER.match(text)) or (is_function and not opens_with_verb(text))
+
+
+def percent(part, whole):
+    """Returns `part` of `whole` in percent; 0 of nothing."""
+    return 100.0 * part / max(whole, 1)
 
 
 def main():
     """Prints the table, or the offenders below a path; exits with 1 where a crate has too many."""
     only = sys.argv[1] if len(sys.argv) > 1 else None
-    count, bad = Counter(), Counter()
-    for path in sorted((ROOT / "crates").rglob("*.rs")):
+    count, bad, functions, verbs = Counter(), Counter(), Counter(), Counter()
+    for path in sorted([*(ROOT / "crates").rglob("*.rs"), *(ROOT / "fuzz").rglob("*.rs")]):
         name = str(path.relative_to(ROOT))
-        if "/target/" in name or (only and not name.startswith(only)):
+        parts = name.split("/")
+        crate = "/".join(parts[: 1 if parts[0] == "fuzz" else 2])
+        if name.startswith(f"{crate}/target/") or (only and not name.startswith(only)):
             continue
-        crate = "/".join(name.split("/")[:2])
         for line, text, is_function in comments(path):
             count[crate] += 1
+            functions[crate] += is_function
+            verbs[crate] += is_function and opens_with_verb(text)
             if offends(text, is_function):
                 bad[crate] += 1
                 if only:
@@ -87,11 +100,19 @@ def main():
         return 0
     failed = False
     for crate in sorted(count):
-        share, limit = 100.0 * bad[crate] / count[crate], LATER.get(crate, LIMIT)
+        share, limit = percent(bad[crate], count[crate]), LATER.get(crate, LIMIT)
         failed |= share > limit
-        print(f"{crate:18} {bad[crate]:4} of {count[crate]:5}  {share:5.1f} %, at most {limit} %")
-    share = 100.0 * sum(bad.values()) / max(sum(count.values()), 1)
-    print(f"{'all':18} {sum(bad.values()):4} of {sum(count.values()):5}  {share:5.1f} %")
+        verb = percent(verbs[crate], functions[crate])
+        print(
+            f"{crate:18} {bad[crate]:4} of {count[crate]:5}  {share:5.1f} %, at most {limit} %;"
+            f" functions with a verb {verb:5.1f} %"
+        )
+    share = percent(sum(bad.values()), sum(count.values()))
+    verb = percent(sum(verbs.values()), sum(functions.values()))
+    print(
+        f"{'all':18} {sum(bad.values()):4} of {sum(count.values()):5}  {share:5.1f} %;"
+        f" functions with a verb {verb:5.1f} %"
+    )
     return int(failed)
 
 
