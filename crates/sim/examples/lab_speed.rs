@@ -78,7 +78,7 @@ fn lab(nodes: usize, profile: Profile) -> Lab<'static, Applications> {
     lab
 }
 
-/// All applications always have a frame.
+/// Runs applications that always have a frame.
 fn saturated(lab: &mut Lab<Applications>, seconds: u64) {
     let until = lab.now() + Duration::from_secs(seconds);
     let nodes: Vec<NodeId> = lab.nodes().collect();
@@ -94,7 +94,7 @@ fn saturated(lab: &mut Lab<Applications>, seconds: u64) {
     }
 }
 
-/// So many frames a second in all.
+/// Runs applications that send so many frames a second in all.
 fn poisson(lab: &mut Lab<Applications>, rate: f64, seconds: u64) {
     let until = lab.now() + Duration::from_secs(seconds);
     let mut random = RngStream::stream(1, 0, Purpose::Arrival);
@@ -133,8 +133,8 @@ fn line(name: &str, nodes: usize, profile: Profile, seconds: u64, rate: Option<f
     );
 }
 
-/// Ten thousand in one room, on channels 1, 6 and 11. How much memory that takes:
-/// `/usr/bin/time -v`.
+/// Runs ten thousand devices in one room, on channels 1, 6 and 11. `/usr/bin/time -v` shows the
+/// memory that they take.
 fn crowd(profile: Profile, seconds: u64) {
     let name = "10000 nodes, three channels";
     if !name.contains(&std::env::args().nth(1).unwrap_or_default()) {

@@ -31,7 +31,7 @@ const ESP: MachineId = MachineId(0);
 const PC: MachineId = MachineId(1);
 const PORT: u16 = 5001;
 
-/// What is measured.
+/// Case that is measured.
 struct Case {
     name: &'static str,
     /// From the ESP to the PC.
@@ -158,7 +158,7 @@ fn lab(case: &Case, seed: u64) -> Lab<'static> {
     Lab::of(LabSetup { network, ..LabSetup::new(room) }, seed, ())
 }
 
-/// A stream for so long, after a second: how many bits a second, and frames.
+/// Runs a stream for so long, after a second; prints bits and frames per second.
 fn run(case: &Case, seconds: u64) {
     let mut lab = lab(case, 1);
     let work = Iperf {

@@ -144,7 +144,7 @@ fn lab(stations: u16) -> Lab<'static> {
     Lab::of(LabSetup { network, background: others, ..LabSetup::new(room) }, 1, ())
 }
 
-/// So many stations for so long, after a second.
+/// Runs so many stations for so long, after a second.
 fn run(tcp: bool, up: bool, stations: u16, seconds: u64) {
     let mut lab = lab(stations);
     let pc = MachineId(stations);

@@ -10,11 +10,11 @@ use espbench_dot11::radio::{
     receiver,
 };
 
-/// What is weaker than this is no link: 12 dB below thermal noise, a thousand of them would be
-/// noticed.
+/// Power below which there is no link: 12 dB below thermal noise, where only a thousand senders at
+/// once would be noticed.
 pub(super) const FLOOR_DBM: f64 = -113.0;
 
-/// What [`mac::WirelessMedium`](espbench_dot11::mac::WirelessMedium) is made of, by the numbers of its
+/// Parts of [`mac::WirelessMedium`](espbench_dot11::mac::WirelessMedium), by the numbers of its
 /// stations ([`StationNumbers`](super::scene::StationNumbers)).
 pub struct Radio {
     /// Who hears whom.

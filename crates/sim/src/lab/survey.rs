@@ -15,7 +15,7 @@ pub const MOST_STATIONS: usize = 1000;
 /// Pairs that are named.
 const MOST_NAMED: usize = 12;
 
-/// What a station is.
+/// Kind of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A device.
@@ -29,9 +29,9 @@ pub enum Kind {
 /// Stations alike: a group of devices, or one other station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Party {
-    /// Its name in the lab.
+    /// Name in the lab.
     pub name: String,
-    /// What they are.
+    /// Kind of the stations.
     pub kind: Kind,
     /// Their numbers.
     pub stations: Range<u32>,
@@ -43,7 +43,7 @@ pub struct Party {
     pub away_m: (f64, f64),
 }
 
-/// What of one party reaches another.
+/// Signals of one party at another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Between {
     /// The senders: an index of [`Survey::parties`].
@@ -65,7 +65,7 @@ pub struct Between {
 pub struct Survey {
     /// Everybody.
     pub parties: Vec<Party>,
-    /// What reaches devices, and what of devices reaches routers.
+    /// Signals at devices, and signals of devices at routers.
     pub between: Vec<Between>,
     /// Pairs of devices that cannot read each other, in one direction at least.
     pub deaf: u32,
@@ -114,7 +114,7 @@ impl<'s> Ways<'s> {
         arriving(&self.room, (from, sender), (to, hearer)) - sender.output.below_db(mode)
     }
 
-    /// Whether the hearer can read frames of that power.
+    /// Returns whether the hearer can read frames of that power.
     fn reads(&self, from: u32, to: u32, mode: WifiMode, dbm: f64) -> bool {
         let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
         let channels = Channel::of(sender.channel).zip(Channel::of(hearer.channel));
@@ -130,7 +130,7 @@ impl<'s> Ways<'s> {
 }
 
 impl Scene {
-    /// Who hears whom, with the shadowing of this seed.
+    /// Surveys who hears whom, with the shadowing of this seed.
     #[must_use]
     pub fn survey(&self, seed: u64) -> Survey {
         let ways = Ways::new(self, seed);
@@ -169,7 +169,7 @@ impl Scene {
         pairs
     }
 
-    /// Devices by group, then the others, one by one, up to a number of stations.
+    /// Returns the devices by group, then the others one by one, up to a number of stations.
     fn parties(&self, stations: u32) -> Vec<Party> {
         let origin = self.nodes.first().map(|it| it.at).unwrap_or_default();
         let mut parties: Vec<Party> = Vec::new();
@@ -205,7 +205,7 @@ impl Scene {
     }
 }
 
-/// All links from one party to another.
+/// Returns all links from one party to another.
 fn link(ways: &Ways<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<Between> {
     let mut it = Between {
         from: from.0,
@@ -229,7 +229,7 @@ fn link(ways: &Ways<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<B
 }
 
 impl Survey {
-    /// Devices two by two.
+    /// Adds the pairs of devices.
     fn pairs(&mut self, ways: &Ways<'_>) {
         let devices = ways.scene.nodes.len().min(ways.stands.len()) as u32;
         let energy = ways.scene.environment.energy_dbm;
@@ -274,7 +274,7 @@ mod tests {
         library.scene("mine", &Overrides::default(), 1).unwrap().survey(1)
     }
 
-    /// A group at a distance to the right.
+    /// Returns the text of a group at a distance to the right.
     fn group(name: &str, metres: f64, more: &str) -> String {
         alloc::format!(
             "[[group]]\nname = \"{name}\"\nprofile = \"esp32\"\npower_dbm = 0\n\

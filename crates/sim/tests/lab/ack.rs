@@ -14,7 +14,7 @@ const RECEIVER: NodeId = NodeId(1);
 /// Attempts of the rig's profile.
 const ATTEMPTS: usize = 7;
 
-/// A sender that its peer hears well, and a peer that sends with so much power, a metre away.
+/// Makes a sender that its peer hears well, and a peer a metre away that sends with this power.
 fn room(peer_dbm: f64) -> Lab<'static, Flights> {
     let mut scene = row(2, 1.0, instant());
     scene.nodes[RECEIVER.index()].power_dbm = Some(peer_dbm);
@@ -24,15 +24,15 @@ fn room(peer_dbm: f64) -> Lab<'static, Flights> {
     lab
 }
 
-/// What became of a frame: whether each attempt's acknowledgement was heard, and what the sender's
-/// application was told.
+/// Fate of a frame: whether each attempt's acknowledgement was heard, and the result that the
+/// sender's application got.
 #[derive(Debug)]
 struct Fate {
     acknowledged: Vec<bool>,
     outcome: TransmitOutcome,
 }
 
-/// One attempt of the component: those of the MAC are what is looked at.
+/// Makes a request with one attempt of the component: the MAC's attempts are under test.
 fn to_peer() -> SendRequest {
     SendRequest {
         data_type: DataType::Data,
@@ -91,8 +91,8 @@ fn send(lab: &mut Lab<Flights>, payload: &[u8]) -> Fate {
     Fate { acknowledged, outcome }
 }
 
-/// The peer's power goes down until nothing of it can be read, so that acknowledgements are lost
-/// more and more often, whatever a receiver of these chips can just read.
+/// Lowers the peer's power until nothing of it can be read, so that acknowledgements are lost more
+/// and more often, whatever a receiver of these chips can just read.
 fn sweep() -> Vec<Fate> {
     let mut fates = Vec::new();
     for step in 0..80 {

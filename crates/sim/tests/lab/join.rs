@@ -23,8 +23,8 @@ fn router(name: &str, ssid: &str, x: f64, channel: u8) -> Router {
     }
 }
 
-/// Node 0 hands these credentials to node 1, in a room with these routers. Runs until node 1 has
-/// joined or given up.
+/// Hands these credentials from node 0 to node 1, in a room with these routers. Runs until node 1
+/// has joined or given up.
 fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) -> Lab<'static> {
     let mut scene = row(2, 1.0, instant());
     scene.routers = routers;
@@ -45,7 +45,7 @@ fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) ->
     lab
 }
 
-/// With three routers; the loudest is another network's.
+/// Hands the password in a room with three routers; the loudest belongs to another network.
 fn given(password: &str) -> Lab<'static> {
     let routers = vec![
         router("far", "home", 30.0, 3),
@@ -55,7 +55,8 @@ fn given(password: &str) -> Lab<'static> {
     handed(password, routers, None)
 }
 
-/// Where node 1 ends up with a far router on channel 1 and a near one on that channel.
+/// Returns the channel of node 1 after joining, with a far router on channel 1 and a near one on
+/// that channel.
 fn chosen(channel: u8, idf: Idf, country: Country) -> u8 {
     let routers = vec![router("far", "home", 30.0, 1), router("near", "home", 8.0, channel)];
     handed("a-password", routers, Some((idf, country))).channel(NodeId(1))

@@ -37,14 +37,14 @@ fn round_trips(lab: &mut Lab<Flights>) -> Vec<Duration> {
     probes.into_iter().map(trip).collect()
 }
 
-/// A ping of 230 bytes of payload is 281 octets on the air, and so is its answer; each is
-/// acknowledged by the MAC.
+/// Returns the time on the air of a ping of 230 bytes of payload: it is 281 octets, as is its
+/// answer, and the MAC acknowledges each.
 fn air() -> Duration {
     let ack = Timing::HR.sifs_ns + airtime(WifiMode::ESP_NOW, 14);
     Duration::from_nanos(2 * (airtime(WifiMode::ESP_NOW, 281) + ack + Timing::HR.difs_ns()))
 }
 
-/// Each trip is the air's time, what `work` says, and slots of 20 us.
+/// Checks that each trip is the air's time, the time of the work, and slots of 20 us.
 #[track_caller]
 fn check(mut lab: Lab<Flights>, work: Duration) {
     let floor = air() + work;
@@ -114,7 +114,7 @@ fn the_same_seed_gives_the_same_bytes() {
     assert_ne!(first, run(2));
 }
 
-/// A PC that sends to all.
+/// Makes a PC that sends to all.
 fn other_traffic() -> Background {
     Background {
         name: "pc".into(),

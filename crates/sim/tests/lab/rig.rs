@@ -12,7 +12,7 @@ use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
-/// A chip that works in no time, with a console that prints in none.
+/// Makes a chip that works in no time, with a console that prints in none.
 pub fn instant() -> Profile {
     Profile {
         chip_name: "ESP32-C3".into(),
@@ -26,7 +26,7 @@ pub fn instant() -> Profile {
     }
 }
 
-/// A cost whatever the length.
+/// Makes a cost that does not depend on the length.
 pub fn micros(us: u64) -> Cost {
     Cost { fixed_ns: us * 1000, ..Cost::default() }
 }
@@ -38,7 +38,7 @@ pub fn device(profile: &Arc<Profile>, x: f64) -> Device {
     }
 }
 
-/// Devices with that profile, in a row, that many metres apart.
+/// Makes devices with that profile in a row, that many metres apart.
 pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
     let profile = Arc::new(profile);
     let environment = Environment {

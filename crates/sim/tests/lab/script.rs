@@ -9,7 +9,7 @@ use espbench_sim::talk::script::PlayError;
 use espbench_sim::talk::transcript::TalkFilter;
 use espbench_sim::talk::{Conversation, Fleet, FleetSetup, Medium, NodeId, Transcript, play};
 
-/// Three devices in a row, each a metre from the next.
+/// Makes three devices in a row, each a metre from the next.
 fn lab() -> Lab<'static, Transcript> {
     let show = TalkFilter { frames: true, channels: true, events: true, ..TalkFilter::TALK };
     Lab::new(&row(3, 1.0, instant()), 1, Transcript::new(show))

@@ -13,7 +13,7 @@ use espbench_sim::lab::trace::AirtimeKind;
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
-/// A room whose devices listen to data, all switched on.
+/// Makes a room whose devices listen to data, all switched on.
 fn listening(mut scene: Scene) -> Lab<'static> {
     for device in &mut scene.nodes {
         device.services.data = true;
@@ -23,7 +23,7 @@ fn listening(mut scene: Scene) -> Lab<'static> {
     lab
 }
 
-/// These nodes broadcast as fast as they can, for so long.
+/// Lets these nodes broadcast as fast as they can, for so long.
 fn busy(lab: &mut Lab, senders: &[u16], time: Duration) {
     let out = SendRequest {
         data_type: DataType::Data,

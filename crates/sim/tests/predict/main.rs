@@ -1,4 +1,4 @@
-//! What a sweep's single runs must obey.
+//! Laws of a sweep's single runs.
 
 mod modes;
 mod nodes;

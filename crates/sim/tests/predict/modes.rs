@@ -27,12 +27,12 @@ const fn acked(copies: u8) -> EspNowCast {
     EspNowCast::Broadcast { copies, ack: true }
 }
 
-/// Messages that come by chance, one in 50 ms from each sender.
+/// Makes a load of messages that come by chance, one in 50 ms from each sender.
 fn poisson(cast: EspNowCast, seconds: u64) -> Load {
     load(cast, Arrival::Poisson, Duration::from_millis(50), Duration::from_secs(seconds))
 }
 
-/// The same room, built to encrypt, where that takes time.
+/// Makes the room with devices that encrypt, which takes them time.
 fn encrypting(senders: u16) -> Scene {
     let mut scene = scene(senders, WifiMode::ESP_NOW);
     for device in &mut scene.nodes {

@@ -10,13 +10,13 @@ use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A chip whose processor takes no time.
+/// Makes a chip whose processor takes no time.
 fn profile() -> Profile {
     Profile { tick_hz: 1000, rx_buffers: 32, ..Profile::free("free", RadioChip::Esp32C3) }
 }
 
-/// A listener, and so many senders on a circle around it. Power does not fall with distance beyond
-/// 1 m, so all are heard alike well by all, as in the models.
+/// Makes a listener and so many senders on a circle around it. Power does not fall with distance
+/// beyond 1 m, so that all hear each other equally well, as in the models.
 pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
     let profile = Arc::new(profile());
     let device = |number: u16| {

@@ -57,7 +57,7 @@ fn fleet(secure: bool) -> Talk {
     fleet
 }
 
-/// From each fall of the initiator's pin to the next of the responder's.
+/// Returns the times from each fall of the initiator's pin to the next of the responder's.
 fn delays(fleet: &Talk) -> Vec<Duration> {
     let falls = |node| -> Vec<Instant> {
         let edges = fleet.board(NodeId(node)).edges.iter();

@@ -44,8 +44,9 @@ fn table(devices: u16) -> String {
     LOSSES.map(|loss| row(devices, loss, reset)).concat()
 }
 
-/// An upgrade, and, where a device was reset, another for those that have not got it all: its
-/// group was in RAM, and the component joins groups only at the start of a job.
+/// Runs an upgrade and, where a device was reset, another one for those that have not got the whole
+/// image: the reset device's group was in RAM, and the component joins groups only at the start of
+/// a job.
 fn row(devices: u16, loss: u32, reset: Option<NodeId>) -> String {
     let image = FirmwareImage::synthetic(LEN, "2.0.0", 1);
     let mut fleet = talk(usize::from(devices) + 1, loss);
@@ -67,7 +68,7 @@ fn row(devices: u16, loss: u32, reset: Option<NodeId>) -> String {
     row
 }
 
-/// One job of the initiator, from the command to its last line.
+/// Runs one job of the initiator, from the command to its last line.
 fn job(fleet: &mut Talk, reset: Option<NodeId>, row: &mut String) {
     let before = (now(fleet), frames(fleet));
     plays(fleet, "node0> ota -s ff:ff:ff:ff:ff:ff");
@@ -86,7 +87,7 @@ fn job(fleet: &mut Talk, reset: Option<NodeId>, row: &mut String) {
     );
 }
 
-/// How many devices run the image after a reset.
+/// Counts the devices that run the image after a reset.
 fn count_upgraded(fleet: &mut Talk, image: &FirmwareImage) -> usize {
     fleet.run_for(Duration::from_secs(1)).unwrap();
     for node in fleet.nodes().skip(1) {

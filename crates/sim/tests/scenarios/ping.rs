@@ -33,7 +33,7 @@ fn ping_in_all_modes() {
     insta::assert_snapshot!(table);
 }
 
-/// Every probe is a sample, and the samples agree with what the console says.
+/// Checks that every probe is a sample, and that the samples agree with the console's report.
 fn check_samples(fleet: &crate::rig::Talk, line: &str, loss: u32) {
     let samples = fleet.samples(NodeId(0));
     let fates = samples.iter().filter_map(|sample| match sample {

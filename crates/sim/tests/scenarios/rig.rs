@@ -18,12 +18,12 @@ pub const KEY: [u8; 32] = *b"a key of thirty-two bytes, so so";
 
 pub const LOSSES: [u32; 3] = [0, 5, 30];
 
-/// As in the `solution` example: a tick of 1 kHz.
+/// Returns the settings of the `solution` example: a tick of 1 kHz.
 pub fn settings() -> NodeSettings {
     NodeSettings { tick: Tick::from_hz(1000), ..NodeSettings::default() }
 }
 
-/// So many nodes on a medium that loses so much.
+/// Makes so many nodes on a medium that loses so much.
 pub fn talk(nodes: usize, loss: u32) -> Talk {
     talk_with(nodes, Medium::lossy(Chance::percent(loss)), |_| settings())
 }
@@ -65,7 +65,8 @@ pub fn tries(fleet: &mut Talk, script: &str) -> Result<(), PlayError> {
     play(fleet, script)
 }
 
-/// Log lines carry the time at which they come out of the device: it holds nothing back.
+/// Checks that log lines carry the time at which they come out of the device: it holds nothing
+/// back.
 pub fn check_clocks(fleet: &Talk) {
     let mut zero = vec![Instant::ZERO; fleet.count()];
     for entry in &fleet.watch.entries {
@@ -83,14 +84,14 @@ pub fn check_clocks(fleet: &Talk) {
     }
 }
 
-/// The last line of a node with that text, from the text on.
+/// Returns the last line of a node with that text, from the text on.
 pub fn last(fleet: &Talk, node: u16, text: &str) -> String {
     let lines = fleet.lines(NodeId(node)).iter().rev();
     let found = lines.filter_map(|line| line.text.find(text).map(|at| &line.text[at..])).next();
     found.unwrap_or("-").to_owned()
 }
 
-/// Seconds of virtual time, with milliseconds.
+/// Prints virtual time in seconds, with milliseconds.
 pub fn seconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64())
 }
@@ -99,7 +100,7 @@ pub fn now(fleet: &Talk) -> Duration {
     fleet.now().since(Instant::ZERO)
 }
 
-/// Frames that all nodes handed to their drivers.
+/// Counts the frames that all nodes handed to their drivers.
 pub fn frames(fleet: &Talk) -> u64 {
     fleet.nodes().map(|node| fleet.counters(node).sent).sum()
 }

@@ -1,4 +1,4 @@
-//! What happens to frames on their way.
+//! Events of frames on their way.
 
 use crate::toys::{Talker, one_talks};
 use espbench_dot11::random::Chance;

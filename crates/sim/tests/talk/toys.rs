@@ -54,13 +54,13 @@ impl Talker {
         Self { to_send: (0..count).map(|n| (to, vec![n; 100])).collect(), ..Self::default() }
     }
 
-    /// First bytes of what it heard.
+    /// Returns the first byte of each frame that it heard.
     pub fn firsts(&self) -> Vec<u8> {
         self.heard.iter().map(|(_, data, _)| data[0]).collect()
     }
 }
 
-/// Node 0 sends; the others listen.
+/// Runs a fleet in which node 0 sends and the others listen.
 pub fn one_talks(setup: FleetSetup, nodes: usize, to: Mac, count: u8) -> Fleet<Talker> {
     let mut fleet = Fleet::new(setup, Transcript::new(TalkFilter::ALL), move |birth, _| {
         if birth.node == NodeId(0) { Talker::sending(to, count) } else { Talker::default() }

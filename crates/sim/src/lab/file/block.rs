@@ -23,7 +23,7 @@ impl<'t> TomlText<'t> {
         FileError::at(self.file, self.text, offset, message)
     }
 
-    /// The whole file.
+    /// Parses the whole file as one block.
     pub(super) fn block(self, keys: Keys) -> Result<Block<'t>, FileError> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or_default();
@@ -106,12 +106,12 @@ impl<'t> Block<'t> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// An error about the block.
+    /// Makes an error about the block.
     pub(super) fn wrong(&self, message: impl Into<String>) -> FileError {
         self.source.wrong(self.start, message)
     }
 
-    /// An error about the value of a key.
+    /// Makes an error about the value of a key.
     pub(super) fn wrong_value(&self, name: &str, message: impl core::fmt::Display) -> FileError {
         let at = self.find(name).map_or(self.start, |value| value.span().start);
         self.source.wrong(at, format!("`{name}`: {message}"))
@@ -121,17 +121,17 @@ impl<'t> Block<'t> {
         self.values.iter().find(|(key, ..)| key == name).map(|(_, _, value)| value)
     }
 
-    /// Whether it has a key.
+    /// Returns whether the block has a key.
     pub(super) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
-    /// Where the value of a key is; the block's place if it has none.
+    /// Returns the place of a key's value; the block's place if it has none.
     pub(super) fn place_of(&self, name: &str) -> usize {
         self.find(name).map_or(self.start, |value| value.span().start)
     }
 
-    /// What must not be left out.
+    /// Returns a value that must not be left out.
     pub(super) fn must<T>(&self, name: &str, value: Option<T>) -> Result<T, FileError> {
         value.ok_or_else(|| {
             let is =
@@ -140,7 +140,7 @@ impl<'t> Block<'t> {
         })
     }
 
-    /// What the key's value has to be is said where it is something else.
+    /// Takes the value of a key; where it is of another type, the error says which one is wanted.
     fn take<T>(
         &self,
         name: &str,
@@ -150,7 +150,7 @@ impl<'t> Block<'t> {
         read(key.is, value.get_ref()).map(Some).ok_or_else(|| self.unlike(key, value, ""))
     }
 
-    /// A list. What is wrong in it is shown at the item.
+    /// Takes a list. An error about an item is shown at the item.
     fn list<T>(
         &self,
         name: &str,
@@ -189,7 +189,7 @@ impl<'t> Block<'t> {
         })
     }
 
-    /// A whole number; its key's range fits the type.
+    /// Returns a whole number; its key's range fits the type.
     pub(super) fn whole<T: TryFrom<i64>>(&self, name: &str) -> Result<Option<T>, FileError> {
         self.take(name, |is, value| {
             let ValueType::Whole(least, most) = is else { return None };
@@ -216,7 +216,7 @@ impl<'t> Block<'t> {
         })
     }
 
-    /// One of the key's words, by its place among them.
+    /// Returns one of the key's words, by its place among them.
     pub(super) fn word(&self, name: &str) -> Result<Option<usize>, FileError> {
         self.take(name, |is, value| {
             let ValueType::Word(words) = is else { return None };
@@ -225,7 +225,7 @@ impl<'t> Block<'t> {
         })
     }
 
-    /// A list of texts or words.
+    /// Returns a list of texts or words.
     pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<Item<String>>>, FileError> {
         self.list(name, |is, value| match (is, text(value)?) {
             (ValueType::Words(words), text) if !words.contains(&text) => None,
@@ -253,13 +253,13 @@ impl<'t> Block<'t> {
         self.take(name, |_, value| text(value)?.parse().ok())
     }
 
-    /// A list of modes; empty where it is left out.
+    /// Returns a list of modes; empty where it is left out.
     pub(super) fn modes(&self, name: &str) -> Result<Vec<WifiMode>, FileError> {
         let modes = self.list(name, |_, value| text(value)?.parse().ok())?;
         Ok(modes.unwrap_or_default().into_iter().map(|(mode, _)| mode).collect())
     }
 
-    /// A table of its own.
+    /// Returns the table of this name as a block.
     pub(super) fn table(&self, name: &str, keys: Keys) -> Result<Option<Self>, FileError> {
         let table = self.take(name, |_, value| match value {
             DeValue::Table(table) => Some(table.clone()),
@@ -269,7 +269,7 @@ impl<'t> Block<'t> {
         table.map(|table| Self::new(self.source, table, start, keys)).transpose()
     }
 
-    /// The entries of a table whose keys are not known here, in the order of the file.
+    /// Returns the entries of a table whose keys are not known here, in the order of the file.
     pub(super) fn settings(&self, name: &str) -> Result<Vec<Setting>, FileError> {
         let entries = self.take(name, |_, value| {
             let DeValue::Table(table) = value else { return None };
@@ -296,7 +296,7 @@ impl<'t> Block<'t> {
         tables.map(|(table, start)| Self::new(self.source, table, start, keys)).collect()
     }
 
-    /// Where the name of a key is.
+    /// Returns the place of a key's name.
     fn heading(&self, name: &str) -> usize {
         let key = self.values.iter().find(|(key, ..)| key == name);
         key.map_or(self.start, |(_, span, _)| span.start)
@@ -324,7 +324,7 @@ fn text<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
     }
 }
 
-/// What a key's value has to be, in an error.
+/// Returns the words for the type of a key's value, for an error.
 fn wanted(key: &KeySpec) -> String {
     match key.is {
         ValueType::Blocks => format!("blocks [[{}]]", key.name),
@@ -332,7 +332,7 @@ fn wanted(key: &KeySpec) -> String {
     }
 }
 
-/// What a value is, in an error.
+/// Returns the words for a value that was found, for an error.
 fn found(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) if text.trim().is_empty() => "an empty text".into(),

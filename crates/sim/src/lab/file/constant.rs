@@ -23,7 +23,7 @@ pub(super) struct Constant<T: 'static> {
 pub(super) struct ConstantGroup<T: 'static> {
     /// The table's name.
     pub(super) table: &'static str,
-    /// What it is about.
+    /// Subject of the constants, for the documentation.
     pub(super) about: &'static str,
     /// The constants.
     pub(super) constants: &'static [Constant<T>],
@@ -110,7 +110,7 @@ macro_rules! constant {
 }
 pub(super) use constant;
 
-/// To a whole number of what a time or a size is kept in. Casts from floats saturate.
+/// Rounds to the whole number that a time or a size is kept in. Casts from floats saturate.
 pub(super) fn rounded(number: f64) -> u64 {
     libm::rint(number) as u64
 }
@@ -133,7 +133,7 @@ pub(super) const CONFIDENCE: KeySpec = key(
 pub(super) const FITTED: KeySpec =
     key("fitted", ValueType::Texts, "[]", "keys of this table that were fitted to published cells");
 
-/// What a file says of constants.
+/// Constants that a file states.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Values {
     /// Table, key, number.
@@ -142,7 +142,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// One number.
+    /// Sets one number.
     pub(super) fn set(&mut self, table: &'static str, key: &'static str, number: f64) {
         match self.numbers.iter_mut().find(|it| (it.0, it.1) == (table, key)) {
             Some(it) => it.2 = number,
@@ -150,7 +150,7 @@ impl Values {
         }
     }
 
-    /// Everything that `other` says, which goes before what was here.
+    /// Takes over everything that `other` states: it goes before the earlier values.
     pub(super) fn overlay(&mut self, other: &Self) {
         for &(table, key, number) in &other.numbers {
             self.set(table, key, number);
@@ -161,7 +161,7 @@ impl Values {
         }
     }
 
-    /// The constants of a file.
+    /// Reads the constants of a file.
     pub(super) fn read<T>(
         block: &Block<'_>,
         groups: &'static [ConstantGroup<T>],
@@ -188,7 +188,7 @@ impl Values {
         Ok(values)
     }
 
-    /// What is not said and has to be: its key.
+    /// Returns the key of a constant that is not stated and must be.
     pub(super) fn missing<T>(&self, groups: &'static [ConstantGroup<T>]) -> Option<String> {
         for group in groups {
             for constant in group.constants.iter().filter(|it| it.key.usual.is_empty()) {
@@ -211,7 +211,7 @@ impl Values {
     }
 }
 
-/// The keys that a table says were fitted.
+/// Returns the keys that a table names as fitted.
 pub(super) fn fitted(
     table: &Block<'_>,
     known: impl Iterator<Item = &'static str> + Clone,
@@ -227,7 +227,7 @@ pub(super) fn fitted(
     Ok(list)
 }
 
-/// A constant by table and key, with the table's name.
+/// Finds a constant by table and key, with the table's name.
 pub(super) fn find<T>(
     groups: &'static [ConstantGroup<T>],
     table: &str,

@@ -16,9 +16,9 @@ use espbench_model::sdkconfig;
 pub struct Constant {
     /// `receive.fixed_us`.
     pub key: String,
-    /// Its value; nothing where it is left out.
+    /// Value of the constant; `None` where it is left out.
     pub value: Option<f64>,
-    /// What it means.
+    /// Meaning of the constant.
     pub about: String,
     /// Where it comes from; empty where nothing is said.
     pub source: String,
@@ -28,7 +28,7 @@ pub struct Constant {
     pub confidence: Option<Confidence>,
 }
 
-/// What constants are taken from.
+/// Owner of the constants that are listed.
 #[derive(Clone, Copy, Debug)]
 pub enum Constants<'c> {
     /// A profile.
@@ -37,7 +37,7 @@ pub enum Constants<'c> {
     Environment(&'c Surroundings),
 }
 
-/// All constants, in the order of the documentation.
+/// Lists all constants, in the order of the documentation.
 #[must_use]
 pub fn constants(of: Constants<'_>) -> Vec<Constant> {
     match of {
@@ -80,7 +80,7 @@ fn one(key: String, about: &str, value: Option<f64>, sources: &[Source]) -> Cons
     }
 }
 
-/// Whether a number is in the range of a key, and what is, if not.
+/// Checks that a number is in the range of a key; the error says what is.
 pub(super) fn in_range(key: &KeySpec, value: f64) -> Result<(), String> {
     let fits = match key.is {
         ValueType::Number(least, most) => (least..=most).contains(&value),
@@ -96,7 +96,8 @@ fn no_constant(key: &str) -> String {
     format!("it has no constant `{key}`")
 }
 
-/// A constant of one of these groups by its whole key, if that number is in its range.
+/// Finds a constant of one of these groups by its whole key, and checks that the number is in its
+/// range.
 fn checked<T>(
     groups: &'static [ConstantGroup<T>],
     key: &str,
@@ -130,7 +131,7 @@ pub(super) fn tune_place(place: &mut Surroundings, key: &str, value: f64) -> Res
     Ok(())
 }
 
-/// The tables of keys of a kind of file, in Markdown: `docs/lab.md` has them.
+/// Writes the tables of keys of a kind of file in Markdown: `docs/lab.md` has them.
 #[must_use]
 pub fn document(kind: FileKind) -> String {
     let mut text = String::new();
@@ -175,7 +176,7 @@ pub fn document(kind: FileKind) -> String {
     text
 }
 
-/// Tables of constants. Those of costs have the same keys.
+/// Writes the tables of constants. Those of costs have the same keys.
 fn groups<T>(text: &mut String, groups: &'static [ConstantGroup<T>]) {
     table(text, "Every table of constants has", [&SOURCE, &CONFIDENCE, &FITTED]);
     let is_cost = |group: &&ConstantGroup<T>| group.constants[0].key == profile::COST[0];

@@ -90,7 +90,7 @@ pub(super) static LOAD: [Constant<Background>; 4] = [
     ),
 ];
 
-/// What a station does where no ACK comes.
+/// Key of the modes in which a station repeats a frame that no ACK has answered.
 pub(super) const FALLBACK: KeySpec = key(
     "fallback",
     ValueType::Modes,
@@ -155,7 +155,7 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
     Ok(Surroundings { title, environment, background })
 }
 
-/// The background stations of a file.
+/// Reads the background stations of a file.
 pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Source>), FileError> {
     let (mut stations, mut sources) = (Vec::new(), Vec::new());
     let mut partners: Vec<Option<Item<String>>> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a group's firmware was built with.
+//! Firmware of a group: the settings that it was built with.
 
 use super::block::Block;
 use super::key::{KeySpec, ValueType, key};
@@ -22,7 +22,7 @@ const LEVELS: [(&str, LogLevel); 6] = [
     ("verbose", LogLevel::Verbose),
 ];
 
-/// The first of each pair.
+/// Returns the first of each pair.
 const fn words<const N: usize, T: Copy>(pairs: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut at = 0;
@@ -98,7 +98,7 @@ pub(super) static KEYS: [KeySpec; 14] = [
     key("restore_channel", ValueType::Switch, "false", "`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`"),
 ];
 
-/// What a file says of a firmware.
+/// Settings of a firmware that a file states.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Firmware {
     compat: Compat,
@@ -116,7 +116,7 @@ pub(super) struct Firmware {
     restore_channel: bool,
 }
 
-/// The firmware of a group.
+/// Reads the firmware of a group.
 pub(super) fn read(group: &Block<'_>) -> Result<Firmware, FileError> {
     let usual = Firmware::default();
     let Some(it) = group.table("firmware", &KEYS)? else { return Ok(usual) };
@@ -171,7 +171,7 @@ impl Default for Firmware {
 }
 
 impl Firmware {
-    /// The node's settings, with a chip's tick and buffers.
+    /// Returns the node's settings, with a chip's tick and buffers.
     pub(super) fn settings(
         &self,
         target: &'static str,
@@ -198,7 +198,7 @@ impl Firmware {
         }
     }
 
-    /// The node's services.
+    /// Returns the node's services.
     pub(super) fn services(&self) -> Setup {
         let usual = Setup::default();
         let [security, ota, commands, monitor, control, data] =

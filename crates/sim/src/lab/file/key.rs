@@ -1,4 +1,5 @@
-//! What a key of a file may be: one table for reading, for errors and for the documentation.
+//! Keys of a file, with the type of their values: one table for reading, for errors and for the
+//! documentation.
 
 /// The values that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +43,7 @@ pub struct KeySpec {
     pub about: &'static str,
 }
 
-/// A key in one line of a list.
+/// Makes a key in one line of a list.
 pub(super) const fn key(
     name: &'static str,
     is: ValueType,

@@ -46,7 +46,7 @@ use alloc::vec::Vec;
 use block::TomlText;
 use espbench_model::workload::EspNow;
 
-/// What a file describes.
+/// Kind of thing that a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// A chip with its firmware.
@@ -61,7 +61,7 @@ impl FileKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Profile, Self::Environment, Self::Lab];
 
-    /// The folder of its files.
+    /// Returns the folder of the files of this kind.
     #[must_use]
     pub const fn folder(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl FileKind {
         }
     }
 
-    /// As sentences call it.
+    /// Returns the word for it in sentences.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl FileKind {
         }
     }
 
-    /// The kind of file that most keys of a text are of; nothing where that is open.
+    /// Returns the kind of file that most keys of a text belong to; `None` where that is open.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let table = toml::de::DeTable::parse(text).ok()?;
@@ -96,13 +96,13 @@ impl FileKind {
         kinds.next().is_none().then_some(kind)
     }
 
-    /// As errors call a file of this kind.
+    /// Returns the name that errors give to a file of this kind.
     fn file(self, name: &str) -> String {
         if is_path(name) { name.to_string() } else { format!("{}/{name}.toml", self.folder()) }
     }
 }
 
-/// Whether a name is that of a user's file, not of one of the library.
+/// Returns whether a name is that of a user's file, and not of one of the library.
 #[must_use]
 pub fn is_path(name: &str) -> bool {
     name.ends_with(".toml")
@@ -111,9 +111,9 @@ pub fn is_path(name: &str) -> bool {
 /// Something that a file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// What it is.
+    /// Kind of the file.
     pub kind: FileKind,
-    /// Its name.
+    /// Name of the file.
     pub name: String,
     /// Where it is named: line, from 1.
     pub line: usize,
@@ -128,7 +128,7 @@ impl Need {
     }
 }
 
-/// What a suite changes of a lab.
+/// Values of a lab that a suite overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     /// Devices beside the initiator.
@@ -159,7 +159,7 @@ impl From<&EspNow> for Overrides {
 pub struct Surroundings {
     /// One line for people.
     pub title: String,
-    /// What the place does to radio.
+    /// Radio environment of the place.
     pub environment: Environment,
     /// Other people's stations.
     pub background: Vec<Background>,
@@ -177,13 +177,13 @@ pub struct Library {
 const MOST_LIKE: usize = 8;
 
 impl Library {
-    /// An empty one.
+    /// Creates an empty library.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The files of the repository.
+    /// Returns a library of the files of the repository.
     #[must_use]
     pub fn built_in() -> Self {
         let mut library = Self::new();
@@ -218,7 +218,7 @@ impl Library {
         Ok(())
     }
 
-    /// The names of what there is of a kind, in order.
+    /// Returns the names of all files of a kind, in order.
     pub fn names(&self, kind: FileKind) -> impl Iterator<Item = &str> {
         let (profiles, environments, labs) = match kind {
             FileKind::Profile => (Some(self.profiles.keys()), None, None),
@@ -230,10 +230,10 @@ impl Library {
         names.chain(labs.into_iter().flatten()).map(String::as_str)
     }
 
-    /// Whether there is something of that name.
+    /// Checks that there is a file of that name.
     ///
     /// # Errors
-    /// There is not: with the names that there are.
+    /// There is none; the error lists the names that there are.
     pub fn knows(&self, kind: FileKind, name: &str) -> Result<(), FileError> {
         if self.names(kind).any(|known| known == name) {
             return Ok(());
@@ -241,7 +241,7 @@ impl Library {
         Err(FileError::unknown(kind, name, self.names(kind)))
     }
 
-    /// One line for people about what there is.
+    /// Returns one line for people about a file.
     #[must_use]
     pub fn title(&self, kind: FileKind, name: &str) -> Option<&str> {
         Some(match kind {
@@ -251,7 +251,7 @@ impl Library {
         })
     }
 
-    /// What a lab or a profile names.
+    /// Returns the files that a lab or a profile names.
     #[must_use]
     pub fn needs(&self, kind: FileKind, name: &str) -> Vec<Need> {
         let needs = match kind {
@@ -264,10 +264,10 @@ impl Library {
         needs.unwrap_or_default()
     }
 
-    /// A profile.
+    /// Returns a profile.
     ///
     /// # Errors
-    /// There is none of that name, or what it leans on is not here.
+    /// There is none of that name, or its base is missing.
     pub fn profile(&self, name: &str) -> Result<Arc<Profile>, FileError> {
         Ok(Arc::new(self.whole_profile(name)?.profile(name)))
     }
@@ -288,7 +288,7 @@ impl Library {
         Err(FileError::whole(FileKind::Profile.file(name), message))
     }
 
-    /// An environment.
+    /// Returns an environment.
     ///
     /// # Errors
     /// There is none of that name.
@@ -329,8 +329,8 @@ impl Library {
         self.labs.get(lab).map_or_else(Vec::new, |(file, _)| file.names().collect())
     }
 
-    /// The lab that has a variant of this name, if there is one: names of variants of the built-in
-    /// labs differ.
+    /// Returns the lab that has a variant of this name, if there is one: names of variants of the
+    /// built-in labs differ.
     #[must_use]
     pub fn lab_of(&self, variant: &str) -> Option<&str> {
         let has = |lab: &&String| self.variants(lab).contains(&variant);

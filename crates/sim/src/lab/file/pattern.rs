@@ -68,7 +68,7 @@ pub(super) enum Pattern {
     Cluster { least_m: f64, most_m: f64, arc: f64 },
 }
 
-/// The pattern of a group.
+/// Reads the pattern of a group.
 pub(super) fn read(group: &Block<'_>) -> Result<Option<Pattern>, FileError> {
     let mut found = None;
     for name in ["line", "grid", "ring", "cluster"] {
@@ -112,7 +112,8 @@ fn one(group: &Block<'_>, name: &str) -> Result<Option<Pattern>, FileError> {
 }
 
 impl Pattern {
-    /// The same with other distances from the middle, where that says how far devices are from it.
+    /// Returns the pattern with other distances from the middle; `None` for a pattern that has no
+    /// such distance.
     pub(super) fn at_distance(self, nearest: f64, farthest: f64) -> Option<Self> {
         let middle = f64::midpoint(nearest, farthest);
         match self {
@@ -129,7 +130,7 @@ impl Pattern {
         }
     }
 
-    /// Where the `number`th of `count` devices stands.
+    /// Returns the position of the `number`th of `count` devices.
     pub(super) fn place(
         self,
         middle: Point,

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Errors in files, with their places.
 
 use super::FileKind;
 use alloc::format;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 use espbench_model::text;
 
-/// What is wrong with a file, and what would do.
+/// Mistake in a file, and a value that would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The file's name (`labs/office.toml`); empty where it is about none.
@@ -16,7 +16,7 @@ pub struct FileError {
     pub line: usize,
     /// Column in characters, from 1; 0 with a line of 0.
     pub column: usize,
-    /// What is wrong, and what would do.
+    /// Description of the mistake, and of a value that would be right.
     pub message: String,
 }
 
@@ -39,18 +39,18 @@ impl core::fmt::Display for FileError {
 impl core::error::Error for FileError {}
 
 impl FileError {
-    /// At an offset of a file's text.
+    /// Makes an error at an offset of a file's text.
     pub(super) fn at(file: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let (line, column) = text::place(text, offset);
         Self { file: file.to_string(), line, column, message: message.into() }
     }
 
-    /// It is not about a place in a file.
+    /// Makes an error that is not about a place in a file.
     pub(super) fn whole(file: impl Into<String>, message: impl Into<String>) -> Self {
         Self { file: file.into(), line: 0, column: 0, message: message.into() }
     }
 
-    /// There is nothing of that name.
+    /// Makes an error about a name that does not exist.
     pub(super) fn unknown<'n>(
         kind: FileKind,
         name: &str,
@@ -62,7 +62,7 @@ impl FileError {
     }
 }
 
-/// What to use instead of a name that is not known.
+/// Returns a hint at the names to use instead of an unknown one.
 pub(super) fn hint(name: &str, known: &[&str]) -> String {
     let guess =
         text::meant(name, known).map(|it| format!(". Did you mean `{it}`?")).unwrap_or_default();

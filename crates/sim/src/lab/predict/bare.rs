@@ -58,7 +58,7 @@ struct Bare {
 }
 
 impl Bare {
-    /// The next message of a device, unless it is sending one.
+    /// Sends the next message of a device, unless it is sending one.
     fn pump(&mut self, room: &mut WirelessMedium, device: u32) {
         if self.sending[device as usize].is_some() {
             return;

@@ -66,13 +66,13 @@ pub(super) struct Ledger {
     messages: Vec<Message>,
     applications: Vec<SenderQueue>,
     air: Air,
-    /// What the busy time is made of: stretches apart from each other, by end.
+    /// Stretches of busy time, which do not overlap, in the order of their ends.
     stretches: Vec<(u64, u64)>,
 }
 
 impl Ledger {
-    /// For the senders 1 to `devices`, whose applications begin with the run, or at
-    /// [`Ledger::begin`].
+    /// Creates the ledger of the senders 1 to `devices`, whose applications begin with the run, or
+    /// at [`Ledger::begin`].
     pub(super) fn new(load: &Load, seed: u64, devices: u32) -> Self {
         let application = |device| SenderQueue {
             clock: Clock::new(load, seed, device),
@@ -91,7 +91,7 @@ impl Ledger {
         }
     }
 
-    /// The applications begin now.
+    /// Begins the applications' time.
     pub(super) fn begin(&mut self, now: Instant) {
         self.start = now;
         self.from = now + self.load.warm_up;
@@ -101,12 +101,12 @@ impl Ledger {
         self.air = Air { window: self.load.time, ..Air::default() };
     }
 
-    /// When the recorded time is over.
+    /// Returns when the recorded time is over.
     pub(super) const fn until(&self) -> Instant {
         self.until
     }
 
-    /// Whether nothing more is to be expected of recorded messages.
+    /// Returns whether nothing more is to be expected of recorded messages.
     pub(super) fn is_settled(&self) -> bool {
         let mut recorded = self.messages.iter().filter(|it| self.is_recorded(it.due));
         recorded.all(|it| {
@@ -115,17 +115,17 @@ impl Ledger {
         })
     }
 
-    /// Whether the applications always have something to send.
+    /// Returns whether the applications always have something to send.
     pub(super) fn is_always(&self) -> bool {
         self.load.arrival == Arrival::Always
     }
 
-    /// When the next message of a device is due.
+    /// Returns when the next message of a device is due.
     pub(super) fn due(&self, device: u32) -> Instant {
         self.start + Duration::from_nanos(self.applications[device as usize].clock.due())
     }
 
-    /// The next message of a device is due: it waits, or is lost where too many do.
+    /// Adds the next message of a device: it waits, or is lost where too many do.
     pub(super) fn arrive(&mut self, device: u32) {
         let due = self.due(device);
         self.applications[device as usize].clock.advance();
@@ -159,7 +159,7 @@ impl Ledger {
         Some(self.messages.len() as u32 - 1)
     }
 
-    /// The message that a device's node takes now, if one waits.
+    /// Takes the message that a device's node sends now, if one waits.
     pub(super) fn take(&mut self, now: Instant, device: u32) -> Option<u32> {
         let number = match self.is_always() {
             true => self.create(device, now)?,
@@ -169,7 +169,7 @@ impl Ledger {
         Some(number)
     }
 
-    /// The node would not take it after all.
+    /// Puts a message back that the node would not take.
     pub(super) fn put_back(&mut self, device: u32, number: u32) {
         if self.is_always() {
             // As if it had never been; it is the last one.
@@ -182,15 +182,15 @@ impl Ledger {
         self.applications[device as usize].waiting.push_front(number);
     }
 
-    /// The driver has it.
+    /// Notes that the driver has the message.
     pub(super) fn driver(&mut self, now: Instant, number: u32) {
         if let Some(message) = self.message(number) {
             message.driver.get_or_insert(now);
         }
     }
 
-    /// An attempt has ended. `read`: the listener's radio has it; `missed`: why it has not. Gives how
-    /// many there were.
+    /// Notes an attempt that has ended; returns how many there were. `read`: the listener's radio
+    /// has it; `missed`: why it has not.
     pub(super) fn attempt(
         &mut self,
         begin: Instant,
@@ -213,7 +213,8 @@ impl Ledger {
         attempts
     }
 
-    /// The sender is told that it is over; `delivered`: well, as far as it can know.
+    /// Notes that the sender is told of the message's end; `delivered`: as far as the sender can
+    /// know.
     pub(super) fn done(&mut self, now: Instant, number: u32, delivered: bool) {
         let told = self.copies.is_none() || self.load.ack();
         let Some(message) = self.message(number) else { return };
@@ -228,13 +229,13 @@ impl Ledger {
         self.lose(number, if attempts == 0 { Cause::NoBuffers } else { Cause::RetryLimit });
     }
 
-    /// The listener's application has it.
+    /// Notes that the listener's application has the message.
     pub(super) fn received(&mut self, now: Instant, number: u32) {
         let Some(message) = self.message(number) else { return };
         message.received.get_or_insert(now);
     }
 
-    /// It is lost. What is known first counts, but for an unknown cause.
+    /// Notes that the message is lost. The first cause counts, unless it is unknown.
     pub(super) fn lose(&mut self, number: u32, cause: Cause) {
         let Some(message) = self.message(number) else { return };
         let unknown = message.lost.is_none_or(|known| known == Cause::Unknown);
@@ -243,7 +244,8 @@ impl Ledger {
         }
     }
 
-    /// A frame was on the listener's channel. `missed`: it should have read it, and could not.
+    /// Notes a frame on the listener's channel. `missed`: the listener should have read it, and
+    /// could not.
     pub(super) fn on_air(&mut self, frame: OnAir, missed: bool) {
         let (from, until) = (self.from.as_nanos(), self.until.as_nanos());
         let (begin, end) = (frame.begin.as_nanos().max(from), frame.end.as_nanos().min(until));
@@ -269,8 +271,8 @@ impl Ledger {
         self.stretches.push((begin, end));
     }
 
-    /// The outcome, when time is over. `withheld`: why the listener may have read a message and not
-    /// handed it to its application.
+    /// Returns the outcome, when time is over. `withheld`: why the listener may have read a message
+    /// and not handed it to its application.
     pub(super) fn close(mut self, withheld: Cause) -> Outcome {
         let busy = self.stretches.iter().map(|(begin, end)| end - begin).sum();
         self.air.busy = Duration::from_nanos(busy);

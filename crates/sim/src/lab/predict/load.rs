@@ -17,7 +17,7 @@ pub const PAYLOAD_MAX: u32 = (esp_now::frame::DATA_MAX - HEADER_LEN) as u32;
 /// ("the accuracy of the crystal is ±10 ppm").
 const CRYSTAL_PPM: f64 = 10.0;
 
-/// The component's settings for it.
+/// Returns the component's settings for the cast.
 #[must_use]
 pub(super) const fn config(cast: EspNowCast, encrypted: bool) -> FrameConfig {
     let (broadcast, copies, ack) = match cast {
@@ -38,7 +38,7 @@ pub enum Arrival {
     Always,
 }
 
-/// What the applications of all devices but the first do.
+/// Load that the applications of all devices but the first offer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// To whom: unicast to the listener, broadcast in so many copies to all, or, with the component's
@@ -64,13 +64,14 @@ pub struct Load {
 }
 
 impl Load {
-    /// Bytes of ESP-NOW data: the component's header, the message, and what encryption adds to it.
+    /// Returns the bytes of ESP-NOW data: the component's header, the message, and the part that
+    /// encryption adds.
     pub(super) fn data_len(&self, scene: &Scene) -> usize {
         let seal = scene.nodes.first().map_or(0, |it| it.settings.compat.seal_overhead());
         HEADER_LEN + self.payload as usize + if self.encrypted { seal } else { 0 }
     }
 
-    /// Octets of the MPDU, with FCS.
+    /// Returns the octets of the MPDU, with FCS.
     #[must_use]
     pub fn octets(&self, scene: &Scene) -> u32 {
         mpdu_len(self.data_len(scene)) as u32
@@ -84,7 +85,7 @@ impl Load {
         }
     }
 
-    /// Whether the listener acknowledges in the component's own way.
+    /// Returns whether the listener acknowledges in the component's own way.
     #[must_use]
     pub const fn ack(&self) -> bool {
         matches!(self.cast, EspNowCast::Broadcast { ack: true, .. })
@@ -117,7 +118,7 @@ impl Clock {
         Self { arrival: load.arrival, every_ns, random, next }
     }
 
-    /// When the next message is due, in nanoseconds.
+    /// Returns when the next message is due, in nanoseconds.
     pub(super) const fn due(&self) -> u64 {
         self.next as u64
     }

@@ -1,18 +1,18 @@
-//! What if: many devices whose applications send by a plan of their own to one that listens, and
-//! what becomes of each message.
+//! Predictions: many devices whose applications send by a schedule to one that listens, and the
+//! fate of each message.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`load`] | how often the applications send, and how |
-//! | [`outcome`] | what became of the messages, where their time went, how busy the channel was |
-//! | [`range`] | how far a mode reaches |
+//! | [`load`] | the schedule of the applications, and the form of their messages |
+//! | [`outcome`] | fates of the messages, times of their stages, use of the channel |
+//! | [`range`] | the range of a mode |
 //! | `ledger` | the messages of a run |
 //! | `whole` | the devices of a lab, each a whole node |
-//! | `bare` | radios without nodes, and nobody else on the air: what physics allows |
+//! | `bare` | radios without nodes, and nobody else on the air: the limit that physics sets |
 //!
 //! Device 0 of a scene listens and never sends; all others send to it, or to everybody. A message
-//! is recorded if it was due after the warm-up and before the end of the run's time; after that the
-//! applications go on, so that the last messages meet what the first ones met.
+//! is recorded if it was due after the warm-up and before the end of the run's time. After that the
+//! applications go on, so that the last messages meet the same traffic as the first ones.
 
 mod bare;
 mod ledger;
@@ -30,7 +30,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use esp_now::node::print::LogLevel;
 
-/// The longest payload that the firmware of all devices can send.
+/// Returns the longest payload that the firmware of all devices can send, in bytes.
 #[must_use]
 pub fn payload_max(scene: &Scene) -> u32 {
     let most = scene.nodes.iter().map(|it| it.settings.compat.data_max() as u32).min();
@@ -45,8 +45,8 @@ pub fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
     whole::run(scene, load, seed)
 }
 
-/// The same with radios alone: processors take no time, nobody else is on the air. Where messages
-/// are acknowledged there are nodes behind the radios, since it is they who do that.
+/// Runs radios alone: processors take no time, and nobody else is on the air. Where messages are
+/// acknowledged there are nodes behind the radios, since nodes send the acknowledgements.
 ///
 /// # Errors
 /// [`Stuck`].

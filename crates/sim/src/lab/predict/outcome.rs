@@ -1,4 +1,4 @@
-//! What became of the messages of a run.
+//! Fates of the messages of a run.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -19,7 +19,7 @@ pub struct Stages {
     pub medium: Duration,
     /// From the first attempt's begin to that of the one that arrived.
     pub retries: Duration,
-    /// That one on the air.
+    /// Time of the successful attempt on the air.
     pub air: Duration,
     /// From its end until the listener's application had it.
     pub receiver: Duration,

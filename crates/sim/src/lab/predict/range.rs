@@ -10,8 +10,8 @@ use espbench_dot11::radio::{Channel, WifiMode};
 /// Farther than this nobody looks, in metres.
 const FARTHEST_M: f64 = 100_000.0;
 
-/// The distance up to which a frame of so many octets still arrives with at least this chance, by
-/// distance alone: without shadowing and without interference.
+/// Returns the distance in metres up to which a frame of so many octets still arrives with at least
+/// this chance, by distance alone: without shadowing and without interference.
 #[must_use]
 pub fn range_m(
     profile: &Profile,

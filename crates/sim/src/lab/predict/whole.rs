@@ -89,7 +89,7 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
     Ok(lab.watch.ledger.close(if full { Cause::ReceiveQueue } else { Cause::Unknown }))
 }
 
-/// Devices start, and tell what they have to tell of that.
+/// Runs until the devices have started and have sent the frames of their start.
 fn settle(lab: &mut Lab<Book>, boot: Duration) -> Result<(), Stuck> {
     lab.run_for(boot + STAGGER + START_UP)?;
     let until = lab.now() + PATIENCE;
@@ -106,7 +106,7 @@ fn settle(lab: &mut Lab<Book>, boot: Duration) -> Result<(), Stuck> {
 enum Why {
     /// A message is due.
     Due,
-    /// Its node was busy.
+    /// The node was busy.
     Again,
 }
 
@@ -146,7 +146,7 @@ impl Applications {
         }
     }
 
-    /// The next message of a device, unless it is sending one.
+    /// Sends the next message of a device, unless it is sending one.
     fn pump(&mut self, lab: &mut Lab<Book>, device: u32) -> Result<(), Stuck> {
         if lab.watch.sending[device as usize].is_some() {
             return Ok(());
@@ -171,7 +171,8 @@ impl Applications {
 }
 
 impl Load {
-    /// What is acknowledged is for one, even where all hear it.
+    /// Returns the request to send: an acknowledged message is for one device, even where all hear
+    /// it.
     fn outgoing(&self, listener: Mac) -> SendRequest {
         let config = config(self.cast, self.encrypted);
         let all = config.broadcast && !config.ack;
@@ -193,7 +194,7 @@ struct Book {
     channel: u8,
     /// From the driver's having a frame until it contends for the medium, by device.
     latencies: Vec<Duration>,
-    /// What each device is sending.
+    /// Message that each device is sending.
     sending: Vec<Option<u32>>,
     /// Devices that are done with a message, and whether it was refused before it was sent.
     free: Vec<(u32, bool)>,
@@ -222,7 +223,7 @@ impl Unseal {
         Self { secret, constant, payload: Vec::new() }
     }
 
-    /// The number at the front of a payload.
+    /// Returns the number at the front of a payload.
     fn number(&mut self, header: &Header, payload: &[u8]) -> Option<u32> {
         let mut number = *payload.first_chunk::<4>()?;
         if header.config.security {
@@ -235,7 +236,7 @@ impl Unseal {
     }
 }
 
-/// Why a radio could not read a frame.
+/// Returns the cause for which a radio could not read a frame.
 const fn cause(why: note::MissReason) -> Cause {
     match why {
         note::MissReason::Collision => Cause::Collision,

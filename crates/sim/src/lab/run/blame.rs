@@ -16,7 +16,7 @@ const LOSSES: usize = 32;
 /// cause: the time for which `espnow_iperf` waits for an answer.
 const WITHIN: Duration = Duration::from_secs(3);
 
-/// The device that a frame is meant for; `None` where it is for all, or for a group.
+/// Returns the device that a frame is meant for; `None` where it is for all, or for a group.
 pub(super) fn meant_for(data: &[u8]) -> Option<NodeId> {
     let (header, _) = Header::parse(data)?;
     NodeId::of(header.dest)
@@ -37,14 +37,14 @@ impl Default for Blame {
 }
 
 impl Blame {
-    /// A frame from or to the device was lost.
+    /// Notes the loss of a frame from or to the device.
     #[inline]
     pub(super) fn note(&mut self, at: Instant, cause: Cause) {
         self.losses[usize::from(self.next)] = (at, cause);
         self.next = (self.next + 1) % LOSSES as u8;
     }
 
-    /// The first loss from then on, if it is remembered.
+    /// Returns the cause of the first loss after `sent`, if it is remembered.
     fn since(&self, sent: Instant) -> Option<Cause> {
         let until = sent + WITHIN;
         let (newer, older) = self.losses.split_at(usize::from(self.next));

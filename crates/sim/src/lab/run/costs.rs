@@ -6,7 +6,7 @@ use crate::talk::board::{Costs, UartLine};
 use crate::talk::chip::WorkRates;
 use alloc::sync::Arc;
 
-/// What work costs with a profile.
+/// Returns the costs of work with a profile.
 pub(super) fn rates(it: &Profile) -> Arc<WorkRates> {
     Arc::new(WorkRates {
         receive: it.receive,
@@ -49,7 +49,7 @@ mod tests {
     const DISPATCH: CpuWork = CpuWork::Dispatch { bytes: 10 };
     const TRANSMIT: CpuWork = CpuWork::Transmit { bytes: 10 };
 
-    /// A board whose work takes a microsecond, and `cold_ns` more where its code is fetched.
+    /// Makes a board whose work takes a microsecond, and `cold_ns` more where its code is fetched.
     fn board(cold_ns: u64) -> MemoryBoard {
         let cost = Cost { fixed_ns: 1000, ..Cost::default() };
         let profile = Profile {
@@ -69,7 +69,8 @@ mod tests {
         board
     }
 
-    /// Which of this work, done one after the other after `at`, finds its code gone.
+    /// Does this work one piece after the other from `at_ms` on; returns which pieces find their
+    /// code gone.
     fn cold(board: &mut MemoryBoard, at_ms: u64, work: &[CpuWork]) -> Vec<bool> {
         board.now = Instant::from_nanos(at_ms * MS);
         let cold = work.iter().map(|work| match board.cost_ns(*work) {

@@ -1,4 +1,4 @@
-//! What a lab has counted, by name.
+//! Counters of a lab, by name.
 
 use super::Lab;
 use super::tap::Tap;

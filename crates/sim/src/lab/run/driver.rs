@@ -1,4 +1,4 @@
-//! What lies between a node and the MAC of its station: buffers, and the time that takes.
+//! Driver between a node and the MAC of its station: buffers, and the times of its work.
 
 use super::blame::Blame;
 use crate::lab::profile::Profile;
@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use espbench_dot11::radio::WifiMode;
 use espbench_model::time::Instant;
 
-/// What a driver has dropped.
+/// Frames that a driver has dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
     /// Frames refused because no TX buffer was free.
@@ -65,7 +65,7 @@ impl Driver {
         }
     }
 
-    /// Its device was reset.
+    /// Resets the driver with its device.
     pub(super) fn reset(&mut self, life: u32) {
         self.life = life;
         self.held = 0;
@@ -74,7 +74,7 @@ impl Driver {
         self.receive = Receive::default();
     }
 
-    /// Whether a frame of so many bytes finds an RX buffer.
+    /// Returns whether a frame of so many bytes finds an RX buffer.
     #[inline]
     pub(super) fn takes(&mut self, now: Instant, bytes: usize) -> bool {
         let cost_ns = self.profile.receive.ns(bytes as u32);

@@ -64,13 +64,14 @@ pub(super) struct Joining {
     pub(super) joined: BTreeMap<NodeId, (Instant, u32)>,
 }
 
-/// Up to the first zero.
+/// Returns the bytes up to the first zero.
 fn text(bytes: &[u8]) -> Vec<u8> {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default().into()
 }
 
 impl Joining {
-    /// A device told its application something. Whether it now has something to do at once.
+    /// Takes an event of a device's application; returns whether the device now has something to do
+    /// at once.
     pub(super) fn told(
         &mut self,
         node: NodeId,
@@ -103,13 +104,13 @@ impl Joining {
         }
     }
 
-    /// A device is off.
+    /// Forgets a device that is switched off.
     pub(super) fn forget(&mut self, node: NodeId) {
         self.stop(node);
         self.retries.remove(&node);
     }
 
-    /// Whether the application of a device that could not join tries again.
+    /// Returns whether the application of a device that could not join tries again.
     fn retry(&mut self, node: NodeId) -> bool {
         let retries = self.retries.entry(node).or_default();
         let again = *retries < RETRIES;
@@ -117,14 +118,14 @@ impl Joining {
         again
     }
 
-    /// A device begins anew.
+    /// Lets a device begin anew.
     fn stop(&mut self, node: NodeId) {
         let before = self.devices.remove(&node);
         self.scanning -= u32::from(before.is_some_and(|it| matches!(it.phase, Phase::Scan(_))));
         self.joined.remove(&node);
     }
 
-    /// How far a device has got.
+    /// Returns how far a device has got.
     pub(super) fn progress(&self, node: NodeId) -> super::Joining {
         let phase = self.devices.get(&node).map(|it| it.phase);
         match (self.joined.get(&node), phase) {
@@ -135,13 +136,13 @@ impl Joining {
         }
     }
 
-    /// Whether anybody wants beacons.
+    /// Returns whether anybody wants beacons.
     #[inline]
     pub(super) const fn listens(&self) -> bool {
         self.scanning > 0
     }
 
-    /// A beacon of a router with that SSID, on that channel, was heard. It says its channel (9.4.2.4),
+    /// Takes a beacon with that SSID, heard on that channel. A beacon states its channel (9.4.2.4),
     /// and so does not count where it was overheard from another one.
     pub(super) fn beacon(&mut self, router: u32, channel: u8, ssid: &[u8], heard: &[Reception]) {
         for (node, joiner) in &mut self.devices {
@@ -159,7 +160,7 @@ impl Joining {
 }
 
 impl<W: Tap> MacHost<'_, '_, W> {
-    /// A device goes on with joining.
+    /// Continues a device's joining.
     pub(super) fn join(&mut self, room: &mut WirelessMedium, node: NodeId, token: u64) {
         let ether = &mut *self.ether;
         let Some(joiner) = ether.joining.devices.get_mut(&node) else { return };
@@ -218,7 +219,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
         }
     }
 
-    /// A device is on a channel, and may leave it or not.
+    /// Tunes a device to a channel, and tells it whether it may leave it.
     fn on_channel(&mut self, room: &mut WirelessMedium, node: NodeId, channel: u8, locked: bool) {
         let hop = self.ether.drivers[node.index()].profile.hop;
         room.tune(u32::from(node.0), channel, hop);

@@ -119,10 +119,10 @@ impl LabSetup {
 /// The progress of a device in joining a network, as the light of the `solution` example shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Joining {
-    /// It has no credentials, or was told to leave.
+    /// The device has no credentials, or was told to leave.
     #[default]
     Idle,
-    /// It looks for an access point, or has found one.
+    /// The device looks for an access point, or has found one.
     Trying,
     /// Green: it has had an address since then.
     Joined(Instant),

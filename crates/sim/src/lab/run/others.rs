@@ -43,7 +43,7 @@ impl Others {
         Self { first: [router, first], routers, loads }
     }
 
-    /// When each router sends its first beacon, and each load has its first frames.
+    /// Returns when each router sends its first beacon, and each load has its first frames.
     pub(super) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
         let first = self.first[0];
         let beacon = |(i, it): (usize, &Router)| {
@@ -55,8 +55,8 @@ impl Others {
         (beacons, loads)
     }
 
-    /// The target time of a beacon (TBTT): it goes into the queue, unless the last one is still
-    /// there. When the next one is.
+    /// Queues a beacon at its target time (TBTT), unless the last one is still there; returns when
+    /// the next one is due.
     pub(super) fn beacon(&self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
         let router = self.routers.get(number as usize)?;
         let station = self.first[0] + number;
@@ -69,7 +69,7 @@ impl Others {
         (!router.beacon.is_zero()).then(|| room.now() + router.beacon)
     }
 
-    /// A station has frames to send. When it has the next.
+    /// Queues the frames of a station; returns when it has the next.
     pub(super) fn load(&mut self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
         let station = self.first[1] + number;
         let to = match self.loads.get(number as usize)?.it.to {
@@ -86,12 +86,12 @@ impl Others {
         load.next(room.now())
     }
 
-    /// A router's SSID.
+    /// Returns a router's SSID.
     pub(super) fn ssid(&self, router: u32) -> &[u8] {
         self.routers.get(router as usize).map_or(&[], |it| it.ssid.as_bytes())
     }
 
-    /// A router's password.
+    /// Returns a router's password.
     pub(super) fn password(&self, router: u32) -> &[u8] {
         self.routers.get(router as usize).map_or(&[], |it| it.password.as_bytes())
     }
@@ -108,7 +108,7 @@ impl Load {
         Some(now + Duration::from_nanos(wait as u64))
     }
 
-    /// Frames of a burst: geometric, at least one.
+    /// Draws the frames of a burst: geometric, at least one.
     fn burst(&mut self) -> u32 {
         let more = 1.0 - 1.0 / self.it.burst.max(1.0);
         if more <= 0.0 {

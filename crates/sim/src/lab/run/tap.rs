@@ -1,4 +1,4 @@
-//! What a lab tells beside what a fleet tells: every frame on the air, and what was lost where.
+//! Events of a lab beside those of a fleet: every frame on the air, and each loss with its place.
 
 use crate::lab::trace::Flight;
 use crate::talk::Transcript;
@@ -7,10 +7,10 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 
-/// What stood in a frame of a device.
+/// Content of a device's frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'a> {
-    /// Its address (address 2).
+    /// Address of the sender (address 2).
     pub from: Mac,
     /// To whom (address 1).
     pub to: Mac,
@@ -20,26 +20,26 @@ pub struct Content<'a> {
 
 /// Is told of frames. All of it is optional; whoever wants none costs nothing.
 pub trait Tap: Watch {
-    /// Whether [`Tap::flight`] and [`Note::Air`](crate::talk::note::Note::Air) are wanted. Asked for
-    /// every frame.
+    /// Returns whether [`Tap::flight`] and [`Note::Air`](crate::talk::note::Note::Air) are wanted.
+    /// Asked for every frame.
     fn wants_frames(&self) -> bool {
         true
     }
 
-    /// Whether [`Note::Air`](crate::talk::note::Note::Air) is wanted, where frames are: it has a list
-    /// of all hearers.
+    /// Returns whether [`Note::Air`](crate::talk::note::Note::Air) is wanted, where frames are: it
+    /// has a list of all hearers.
     fn wants_notes(&self) -> bool {
         true
     }
 
-    /// A frame of any kind has ended: in the order of their ends. `content` is there for frames of
-    /// devices; beacons, acknowledgements and other people's frames have none.
+    /// Takes a frame of any kind that has ended; frames come in the order of their ends. Frames of
+    /// devices have `content`; beacons, acknowledgements and other people's frames have none.
     fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
         let _ = (flight, content);
     }
 
-    /// A frame for that device was lost there, and why. Only what the addressee (everybody, for a
-    /// broadcast) should have had; told whether frames are wanted or not.
+    /// Takes the loss of a frame at that device, with its cause. Only losses of the addressee
+    /// (everybody, for a broadcast) are told, whether frames are wanted or not.
     fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
         let _ = (at, node, cause);
     }

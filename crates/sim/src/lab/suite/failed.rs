@@ -12,7 +12,7 @@ use core::time::Duration;
 /// Reason why a cell was not carried out to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failed {
-    /// It was told to stop.
+    /// The test was told to stop.
     Cancelled,
     /// A file of the library is wrong or missing.
     File(FileError),

@@ -192,7 +192,7 @@ impl DeviceTable<'_> {
         })
     }
 
-    /// What the file says of the firmware, each value in its range.
+    /// Returns the settings of the firmware that the file states, each value in its range.
     fn settings(&self, profile: &Profile) -> Result<(OptionValues, SdkContext), FileError> {
         let release: IdfRelease = match self.layers.text(self.table, "idf") {
             None => IdfRelease::default(),
@@ -275,7 +275,7 @@ impl DeviceTable<'_> {
         })
     }
 
-    /// A part of a period: both or none, and the part is the shorter one.
+    /// Returns a part of a period, and the period: both or none, and the part is the shorter one.
     fn slices(&self, part: &str, whole: &str) -> Result<Option<(Duration, Duration)>, FileError> {
         let (short, long) = (self.number(part), self.number(whole));
         match (short, long) {

@@ -315,7 +315,7 @@ pub(super) const OF_NODES: [&str; 16] = [
 
 /// Where numbers of a table come from, where that matters.
 const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
-/// The same of a table with delays.
+/// Key of the source of a table with delays.
 const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.

@@ -1,4 +1,4 @@
-//! What a lab says, or one of its variants: values by table and key.
+//! Layers: the values that a lab or one of its variants states, by table and key.
 
 use super::super::block::Block;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
@@ -55,7 +55,7 @@ pub(super) struct Entry {
     pub(super) at: usize,
 }
 
-/// What one part of a file says.
+/// Values that one part of a file states.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layer {
     pub(super) values: Vec<Entry>,
@@ -76,7 +76,7 @@ impl Layer {
         start: 0,
     };
 
-    /// What a block and its tables say.
+    /// Reads the values of a block and its tables.
     pub(super) fn read(block: &Block<'_>, own: &'static [KeySpec]) -> Result<Self, FileError> {
         let mut layer = Self { start: block.start, ..Self::default() };
         layer.table("", block, own)?;
@@ -172,7 +172,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Where a table's numbers come from.
+    /// Reads the source of a table's numbers.
     fn source(
         &mut self,
         name: &str,
@@ -238,12 +238,12 @@ impl Layer {
     }
 }
 
-/// A name without `CONFIG_`.
+/// Returns a name without `CONFIG_`.
 fn bare(name: &str) -> &str {
     name.strip_prefix("CONFIG_").unwrap_or(name)
 }
 
-/// Keys that say something of the table's numbers.
+/// Returns whether a key is a note on the table's numbers: source, confidence or fitted.
 fn is_note(key: &KeySpec) -> bool {
     [SOURCE.name, CONFIDENCE.name, FITTED.name].contains(&key.name)
 }
@@ -357,18 +357,19 @@ impl<'l> Layers<'l> {
         }
     }
 
-    /// Whether one of the two has a table.
+    /// Returns whether the lab or the variant has a table.
     pub(super) fn has(self, table: &str) -> bool {
         let has = |layer: &Layer| layer.values.iter().any(|it| it.table == table);
         has(self.variant) || has(self.lab)
     }
 
-    /// Where a key stands; where the variant begins, if nowhere.
+    /// Returns the place of a key; that of the variant where the key is nowhere.
     pub(super) fn at(self, table: &str, key: &str) -> usize {
         self.find(table, key).map_or(self.variant.start, |it| it.at)
     }
 
-    /// Settings of the firmware, with their places: the variant's go before those of the lab.
+    /// Returns the settings of the firmware with their places: the variant's go before those of the
+    /// lab.
     pub(super) fn settings(self) -> Vec<(sdkconfig::ConfigOption, u32, usize)> {
         let mut all = self.lab.sdk.clone();
         for &(key, value, at) in &self.variant.sdk {

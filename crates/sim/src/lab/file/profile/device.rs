@@ -56,7 +56,7 @@ macro_rules! cost {
 
 pub(super) use cost;
 
-/// What is a device's own, and ESP-NOW's.
+/// Constants of a device itself and of ESP-NOW.
 pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(receive, "the receive callback, in the Wi-Fi task, for each frame"),
     cost!(dispatch, "handing a received frame to a service, in the component's main task"),

@@ -27,12 +27,12 @@ const fn dbm(name: &'static str) -> KeySpec {
     key(name, ValueType::Number(-20.0, 30.0), "", "at which power, dBm")
 }
 
-/// A current at a clock that not every chip has.
+/// Makes the key of a current at a clock that not every chip has.
 const fn clock(name: &'static str, about: &'static str) -> KeySpec {
     key(name, ValueType::Number(0.001, 2000.0), "no such clock", about)
 }
 
-/// What Wi-Fi and IP need.
+/// Constants of Wi-Fi and IP.
 pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     group!(
         "processor",

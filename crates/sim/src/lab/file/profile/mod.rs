@@ -106,7 +106,8 @@ pub(super) fn read(text: TomlText<'_>) -> Result<ProfileFile, FileError> {
 }
 
 impl ProfileFile {
-    /// What `base`, called `name`, says where this one says nothing.
+    /// Returns this profile on top of `base`, called `name`, whose values hold where this one has
+    /// none.
     pub(super) fn over(&self, name: &str, base: &Self) -> Self {
         let mut values = base.values.clone();
         let other = self.chip.is_some() && base.chip.is_some() && self.chip != base.chip;
@@ -128,7 +129,7 @@ impl ProfileFile {
         }
     }
 
-    /// The profile; complete, or on a base that is.
+    /// Returns the profile, which must be complete, or be on a base that is.
     pub(super) fn profile(&self, name: &str) -> Profile {
         let mut profile = Profile::free(name, self.chip.unwrap_or(RadioChip::Esp32));
         if let Some(chip_name) = &self.chip_name {

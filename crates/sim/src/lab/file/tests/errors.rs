@@ -1,4 +1,4 @@
-//! What is said of bad files: the place, what is wrong, what would do.
+//! Errors about bad files: the place, the mistake, and a value that would be right.
 
 use super::*;
 use core::fmt::Write as _;
@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 const GROUP: &str = "[[group]]\nname = \"a\"\nprofile = \"esp32\"\n";
 const HEAD: &str = "title = \"t\"\nenvironment = \"office\"\n";
 
-/// A lab with one board and what follows.
+/// Returns the text of a lab with one board, and with `rest` after it.
 fn lab(rest: &str) -> String {
     format!("{HEAD}{GROUP}{rest}")
 }

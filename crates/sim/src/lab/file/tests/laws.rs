@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Laws that hold for any text.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn kinds() -> impl Strategy<Value = FileKind> {
 /// Read once for all cases.
 static BUILT_IN: LazyLock<Library> = LazyLock::new(Library::built_in);
 
-/// A built-in file with a part replaced.
+/// Makes a built-in file with a part replaced.
 fn spoiled() -> impl Strategy<Value = (FileKind, String)> {
     let words = prop_oneof![
         Just(String::new()),
@@ -34,7 +34,7 @@ fn spoiled() -> impl Strategy<Value = (FileKind, String)> {
     )
 }
 
-/// An error shows a place in the text.
+/// Returns whether an error shows a place in the text.
 fn has_place(wrong: &FileError, text: &str) -> bool {
     let line = text.split('\n').nth(wrong.line.wrapping_sub(1));
     let within = line.is_some_and(|line| (1..=line.chars().count() + 1).contains(&wrong.column));

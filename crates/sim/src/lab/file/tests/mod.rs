@@ -7,14 +7,14 @@ mod variants;
 
 use super::*;
 
-/// A library of the built-in files and one more.
+/// Returns a library of the built-in files and one more.
 fn with(kind: FileKind, name: &str, text: &str) -> Result<Library, FileError> {
     static BUILT_IN: std::sync::LazyLock<Library> = std::sync::LazyLock::new(Library::built_in);
     let mut library = BUILT_IN.clone();
     library.add(kind, name, text).map(|()| library)
 }
 
-/// What is said of a file, or of the room it describes.
+/// Returns the error about a file, or about the room that it describes.
 fn complaint(kind: FileKind, text: &str) -> String {
     let library = match with(kind, "mine", text) {
         Ok(library) => library,

@@ -82,7 +82,7 @@ fn every_constant_has_a_source_and_few_are_fitted() {
     assert!(over_wifi.len() + 5 <= 15, "{over_wifi:?}");
 }
 
-/// What `espbench tune --check` counts with is what devices of the lab have.
+/// Devices of the lab have the heap that `espbench tune --check` reckons with.
 #[test]
 fn a_profiles_heap_is_that_of_a_check() {
     let library = Library::built_in();
@@ -125,7 +125,7 @@ fn encryption_costs_what_was_published() {
     }
 }
 
-/// A lab in a few lines.
+/// Sketches a lab in a few lines.
 fn sketch(scene: &Scene) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}: {}", scene.name, scene.title);

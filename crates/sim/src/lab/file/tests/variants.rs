@@ -117,7 +117,7 @@ fn variants_of_the_repository_are_the_rooms_of_the_documents() {
     insta::assert_snapshot!(text);
 }
 
-/// A lab with one variant.
+/// Returns the text of a lab with one variant.
 fn lab(device: &str, rest: &str) -> String {
     format!(
         "title = \"t\"\nenvironment = \"home\"\n[device]\nprofile = \"esp32c3\"\n{device}\n\
@@ -135,7 +135,7 @@ fn said(text: &str) -> String {
     }
 }
 
-/// A lab with one variant, and in it a group that runs the esp-now component.
+/// Returns the text of a lab with one variant, which has a group that runs the esp-now component.
 fn node(keys: &str) -> String {
     let group = "[[variant.group]]\nname = \"s\"\nprogram = \"esp-now\"\nprofile = \"esp32\"";
     lab("", &std::format!("{group}\n{keys}"))
@@ -222,7 +222,7 @@ fn what_does_not_fit_is_said_with_its_place() {
     assert_eq!(wrong, "labs/mine.toml: it has no ESP-NOW devices, but variants: v");
 }
 
-/// A lab without variants with one node.
+/// Returns the text of a lab without variants and with one node.
 fn alone(group: &str, rest: &str) -> String {
     format!(
         "title = \"t\"\nenvironment = \"home\"\n\
@@ -230,7 +230,7 @@ fn alone(group: &str, rest: &str) -> String {
     )
 }
 
-/// What a lab with variants has and one without has not, and the other way round.
+/// Labs with and without variants each have keys that the others must not have.
 #[test]
 fn keys_that_need_variants_or_none_are_told() {
     let cases = [

@@ -44,21 +44,22 @@ pub(super) struct Desk<'a, W> {
     random: RngStream,
     /// Lines of each console that were read.
     seen: Vec<usize>,
-    /// What goes into the record; `None` leaves samples where they are.
+    /// Choice of the samples that go into the record; with `None` they stay where they are.
     take: Option<Take>,
     typed: String,
     not_kept: u64,
     last: String,
 }
 
-/// The probes of a node, on the link of its number; those of the initiator are about device 1.
+/// Returns the probes of a node, on the link of its number; those of the initiator are about device
+/// 1.
 pub(super) fn probes(node: NodeId, sample: Sample) -> Option<Sample> {
     let Sample::Probe(mut probe) = sample else { return None };
     probe.link = Link(node.0.max(1));
     Some(Sample::Probe(probe))
 }
 
-/// The intervals of a node. Its probes would be one more sample a message.
+/// Returns the intervals of a node. Its probes would add one sample for each message.
 pub(super) fn intervals(_: NodeId, sample: Sample) -> Option<Sample> {
     matches!(sample, Sample::Interval(_)).then_some(sample)
 }
@@ -76,7 +77,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         Self { lab, scene, record, random, seen, take: None, typed, not_kept: 0, last }
     }
 
-    /// The devices beside the initiator.
+    /// Returns the devices beside the initiator.
     pub(super) fn devices(&self) -> Vec<NodeId> {
         self.lab.nodes().skip(1).collect()
     }
@@ -228,7 +229,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         }
     }
 
-    /// The last samples, and what was typed as a fact.
+    /// Hands on the last samples, and the typed commands as a fact.
     pub(super) fn close(mut self) {
         self.hand_on();
         if self.not_kept > 0 {

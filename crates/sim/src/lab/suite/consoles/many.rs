@@ -21,12 +21,13 @@ pub(super) type Served = Vec<(NodeId, Option<Instant>)>;
 const HOLD: Duration = Duration::from_secs(30);
 /// From the last credentials until even the slowest device has joined or given up.
 const JOIN_MOST: Duration = Duration::from_mins(1);
-/// What a device prints that looks for credentials.
+/// Lines of a device that looks for credentials.
 const SEEKS: &[&str] = &["Start provisioning", "Already start provisioning"];
 /// How often a command to everybody is repeated until all carry it out.
 const TRIES: u32 = 5;
 
-/// A job that the report times from one instant to another: the total, and a probe for each device.
+/// Records a job that the report times from one instant to another: the total, and a probe for each
+/// device.
 pub(super) fn record_job<W: Tap>(
     desk: &mut Desk<'_, W>,
     (start, end): (Instant, Instant),
@@ -56,7 +57,7 @@ pub(super) fn record_job<W: Tap>(
     }));
 }
 
-/// Round trips that all devices ask for at once.
+/// Measures round trips that all devices ask for at once.
 pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     const BEGUN: &[&str] = &["send to"];
     let devices = desk.devices();
@@ -91,8 +92,8 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
     Ok(())
 }
 
-/// Wi-Fi credentials for all devices, until each light is green: a device that finds no router looks
-/// for one again, so none turns red for good.
+/// Gives all devices Wi-Fi credentials until each light is green. A device that finds no router
+/// looks for one again, so that none turns red for good.
 pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
     let devices = desk.devices();
     desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
@@ -121,7 +122,7 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
     Ok(())
 }
 
-/// All lights are white: the devices look for credentials.
+/// Waits until all lights are white: the devices look for credentials.
 fn seek<W: Tap>(desk: &mut Desk<'_, W>, devices: &[NodeId]) -> Result<(), Failed> {
     let mut missing = devices.to_vec();
     for _ in 0..TRIES {

@@ -62,7 +62,7 @@ pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), F
     Ok(())
 }
 
-/// `ota -f`, until all are in the list, as a person would do it.
+/// Types `ota -f` until all devices are in the list, as a person would do it.
 fn find<W: Tap>(desk: &mut Desk<'_, W>, devices: usize) -> Result<(), Failed> {
     const FOUND: &[&str] = &["info, num: "];
     let mut most = 0;
@@ -85,13 +85,13 @@ fn find<W: Tap>(desk: &mut Desk<'_, W>, devices: usize) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The number behind `num: `.
+/// Parses the number behind `num: `.
 fn number(line: &str) -> Option<usize> {
     let (_, rest) = line.split_once("num: ")?;
     rest.split(',').next()?.trim().parse().ok()
 }
 
-/// When the device had the image.
+/// Returns when the device had the image.
 fn finished<W: Tap>(lab: &Lab<W>, node: NodeId) -> Option<Instant> {
     let done = |(at, event): &(Instant, EspNowEvent)| {
         (*event == EspNowEvent::UpgradeFinished).then_some(*at)

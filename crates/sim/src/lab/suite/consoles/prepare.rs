@@ -13,7 +13,7 @@ const JOB_MAX: u16 = 128;
 /// The shortest message of `espnow_iperf`: its header.
 const MESSAGE_MIN: u32 = 8;
 
-/// The lab of the report's scene for a test.
+/// Returns the lab of the report's scene for a test.
 #[must_use]
 pub const fn default_lab(test: EspNowTest) -> &'static str {
     match test {
@@ -27,8 +27,8 @@ pub const fn default_lab(test: EspNowTest) -> &'static str {
     }
 }
 
-/// The room of a cell: the lab (that of the report, if none is named) with the cell's devices at its
-/// distance, and with the firmware that the report's test has.
+/// Makes the room of a cell: the lab (that of the report, if none is named) with the cell's devices
+/// at its distance, and with the firmware that the report's test has.
 pub(in crate::lab::suite) fn scene(
     work: &EspNow,
     library: &Library,

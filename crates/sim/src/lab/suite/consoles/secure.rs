@@ -12,31 +12,31 @@ use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
-/// What the initiator prints when it has handed the key out.
+/// Lines of the initiator once it has handed the key out.
 const HANDED_OUT: &[&str] = &["App key is sent", "espnow wait security num: 0"];
-/// What a device prints that has got it.
+/// Lines of a device that has got the key.
 const GOT: &[&str] = &["Get APP key"];
 /// Tries of two devices, each of which loses some frames.
 const TRIES: u32 = 5;
 /// From the command to erase the key until the devices run again.
 const RESTART: Duration = Duration::from_secs(3);
 
-/// How long a job takes at most: the search, and two rounds of 1.2 s and 0.3 s a device (protocol
-/// reference, sections 3.4 and 3.5), in which each answer prolongs the wait by 100 ms.
+/// Returns the longest time of a job: the search, and two rounds of 1.2 s and 0.3 s a device
+/// (protocol reference, sections 3.4 and 3.5), in which each answer prolongs the wait by 100 ms.
 fn job_most(devices: usize) -> Duration {
     let devices = devices as u32;
     Duration::from_secs(30) + Duration::from_millis(1000).saturating_mul(devices)
 }
 
-/// What the application does at the initiator's start: finds devices and hands them the key. When
-/// it began.
+/// Hands the key out as the application does at the initiator's start: it finds devices and gives
+/// them the key. Returns when it began.
 fn hand_out<W: Tap>(desk: &mut Desk<'_, W>) -> Result<Instant, Failed> {
     let start = desk.now();
     desk.lab.apply(INITIATOR, |node, now, board| node.hand_out_keys(now, board))?;
     Ok(start)
 }
 
-/// When the device got the key, since then.
+/// Returns when the device got the key, since `start`.
 fn secured<W: Tap>(lab: &Lab<W>, node: crate::talk::NodeId, start: Instant) -> Option<Instant> {
     let got = |(at, event): &(Instant, EspNowEvent)| {
         (matches!(event, EspNowEvent::Secured(_)) && *at >= start).then_some(*at)
@@ -44,7 +44,7 @@ fn secured<W: Tap>(lab: &Lab<W>, node: crate::talk::NodeId, start: Instant) -> O
     lab.events(node).iter().find_map(got)
 }
 
-/// Both have the key: the device was started first, then the initiator.
+/// Makes both devices agree on the key: the device is started first, then the initiator.
 pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
     let mut missing = Vec::new();
     for _ in 0..TRIES {
@@ -71,7 +71,7 @@ fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
     desk.linger(Duration::from_secs(1))
 }
 
-/// The key for all devices.
+/// Hands the key to all devices.
 pub(super) fn handshake<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
     let devices = desk.devices();
     desk.command(INITIATOR, &format!("command {EVERYBODY} \"security -e\""))?;

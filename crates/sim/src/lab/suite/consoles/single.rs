@@ -16,19 +16,19 @@ use espbench_model::workload::{EspNow, EspNowCast};
 const PIN: u8 = 17;
 /// A ping waits for 3 s, and again for each stray answer; its sending takes less.
 const PING_MOST: Duration = Duration::from_secs(7);
-/// What is printed at the end of a ping.
+/// Lines at the end of a ping.
 pub(super) const PING_END: &[&str] = &["packets transmitted"];
-/// What is printed at the end of a throughput test.
+/// Lines at the end of a throughput test.
 const STREAM_END: &[&str] = &["initiator Report:", "Receive responder response failed"];
 /// For what comes before and behind a test.
 const MARGIN: Duration = Duration::from_mins(1);
 
-/// How long that many pings take at most.
+/// Returns the longest time of so many pings.
 pub(super) fn pings_most(count: u32) -> Duration {
     PING_MOST.saturating_mul(count).saturating_add(MARGIN)
 }
 
-/// `-b` and `-A`.
+/// Returns the options `-b` and `-A`.
 pub(super) fn flags(cast: EspNowCast) -> String {
     match cast {
         EspNowCast::Unicast => String::new(),
@@ -38,8 +38,8 @@ pub(super) fn flags(cast: EspNowCast) -> String {
     }
 }
 
-/// `espnow_iperf -s` on the device; gives what the initiator's command begins with. Where the cell
-/// is encrypted, both have agreed on a key before.
+/// Types `espnow_iperf -s` at the device; returns the beginning of the initiator's command. Where
+/// the cell is encrypted, both have agreed on a key before.
 fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<String, Failed> {
     if work.encrypted {
         secure::agree(desk)?;
@@ -49,7 +49,7 @@ fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<S
     Ok(format!("espnow_iperf -c {}{flags}", DEVICE.mac()))
 }
 
-/// One-way delay, as an oscilloscope shows it.
+/// Measures one-way delay, as an oscilloscope shows it.
 pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     let pin = format!(" -G {PIN}");
     let begin = listen(desk, work, &pin)?;
@@ -82,14 +82,14 @@ pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(
     Ok(())
 }
 
-/// The first falling edge of the pin from then on.
+/// Returns the first falling edge of the pin since `from`.
 fn falling<W: Tap>(lab: &Lab<W>, node: NodeId, from: Instant) -> Option<Instant> {
     let edges = &lab.board(node).edges;
     let first = edges.iter().find(|edge| edge.pin == PIN && !edge.high && edge.at >= from);
     first.map(|edge| edge.at)
 }
 
-/// Round trips.
+/// Measures round trips.
 pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     let begin = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
@@ -100,7 +100,7 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
     Ok(())
 }
 
-/// Throughput.
+/// Measures throughput.
 pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     let begin = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
@@ -121,7 +121,7 @@ pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Resul
     desk.pause(Duration::from_secs(1))
 }
 
-/// Time of encryption and decryption, on one device.
+/// Measures the time of encryption and decryption on one device.
 pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     let start = desk.now();
     desk.command(INITIATOR, &format!("sec_test -C {} -l {}", work.count, work.size))?;

@@ -17,7 +17,7 @@ use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNowCast, Workload};
 use std::fmt::Write as _;
 
-/// What a cell gave.
+/// Record of a cell.
 #[derive(Default)]
 struct Kept {
     samples: Vec<Sample>,
@@ -44,7 +44,7 @@ impl Record for Kept {
     }
 }
 
-/// A profile whose times are round, whatever the built-in one is fitted to.
+/// Makes a profile whose times are round numbers, independent of the fitted built-in ones.
 fn profile() -> Arc<Profile> {
     let us = |us: u64| Cost { fixed_ns: us * 1000, ..Cost::default() };
     let base = Library::built_in().profile("esp32").unwrap();
@@ -71,7 +71,7 @@ fn profile() -> Arc<Profile> {
     })
 }
 
-/// The room of a cell, as [`scene`] would make it.
+/// Makes the room of a cell, as [`scene`] would make it.
 fn room(work: &EspNow) -> Scene {
     let profile = profile();
     let device = |x: f64| Device {
@@ -104,7 +104,7 @@ fn room(work: &EspNow) -> Scene {
     Scene { nodes: devices, routers: [router].into(), ..Scene::new("test", environment) }
 }
 
-/// A cell in small.
+/// Makes a small cell.
 fn cell(test: EspNowTest) -> EspNow {
     EspNow {
         test,
@@ -129,7 +129,7 @@ fn carry_out(work: &EspNow) -> Kept {
     kept
 }
 
-/// As a person would read it: times in microseconds.
+/// Writes the record as a person would read it: times are in microseconds.
 fn table(kept: &Kept) -> String {
     let mut text = String::new();
     for (name, value) in &kept.facts {

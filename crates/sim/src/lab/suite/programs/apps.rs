@@ -23,11 +23,11 @@ const ECHO: (u16, u16) = (10_000, 10_001);
 const BROADCAST: [u8; 4] = [255; 4];
 /// The port of ESP-IDF's `tcp_client` example.
 const SINK: u16 = 3333;
-/// What comes on top of a test's own time: connecting, time-outs, closing reports.
+/// Time beyond a test's own time, for connecting, time-outs and closing reports.
 const MARGIN: Duration = Duration::from_secs(30);
-/// What the document's first two runs print with every send. What it says is on a picture; both runs
-/// counted 684, and that is what a console of 115200 baud with a FIFO of 128 bytes lets through of lines
-/// of 17 bytes: (11520 + 128) / 17 = 685.
+/// Line that the document's first two runs print with every send. Its text is on a picture. Both
+/// runs counted 684 lines, and a console of 115200 baud with a FIFO of 128 bytes lets through that
+/// many lines of 17 bytes: (11520 + 128) / 17 = 685.
 const LINE: &str = "Message sent...\r\n";
 
 impl Cell<'_, '_> {
@@ -72,7 +72,8 @@ impl Cell<'_, '_> {
         result
     }
 
-    /// Where a probe was lost, if that is known: what was dropped first after it was sent.
+    /// Sets the place where a probe was lost, if it is known: it is that of the first drop after
+    /// its sending.
     fn blame(&self, probe: Probe) -> Probe {
         let (Fate::Lost(Cause::Unknown), Some(sent)) = (probe.fate, probe.sent) else {
             return probe;
@@ -148,7 +149,7 @@ impl Cell<'_, '_> {
     }
 }
 
-/// What the device has counted itself stands as the peer's.
+/// Turns the device's own count into that of the peer.
 fn own_count(sample: Sample) -> Sample {
     match sample {
         Sample::Interval(it) => Sample::Interval(Interval { observer: Observer::Peer, ..it }),

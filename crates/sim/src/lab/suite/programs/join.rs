@@ -11,7 +11,7 @@ use espbench_dot11::wifi::{BEACON_INTERVAL, Joined};
 use espbench_model::sample::{Cause, Fate, Probe, Sample};
 use espbench_model::workload::WifiJoin;
 
-/// What a station has to say as it leaves takes no longer.
+/// Longest time of the frames that a station sends as it leaves.
 const FAREWELL: Duration = Duration::from_millis(100);
 
 impl Cell<'_, '_> {
@@ -55,7 +55,7 @@ impl Cell<'_, '_> {
     }
 }
 
-/// A join as a probe: see [`WifiJoin`].
+/// Returns a join as a probe: see [`WifiJoin`].
 fn stages(probe: Probe, joined: &Joined, now: espbench_model::time::Instant) -> Probe {
     Probe {
         queued: Some(joined.found),

@@ -70,7 +70,7 @@ fn no_icmp(variant: &str) -> Failed {
     Failed::Unable(variant.into(), why.into())
 }
 
-/// Whether Wi-Fi of the devices starts with the heap that they have.
+/// Checks that Wi-Fi of the devices starts with the heap that they have.
 fn starts(scene: &Scene) -> Result<(), Failed> {
     let memory = |it: &NetDevice| it.profile.memory;
     let without = scene.devices.iter().find(|it| memory(it).started(&it.sdk).is_none());
@@ -151,7 +151,7 @@ pub(super) fn run_in<'a, W: Witness + 'a>(
     result
 }
 
-/// Whether the test is one that several devices do at once, where several are measured.
+/// Checks that several devices can do the test at once, where several are measured.
 fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
     let at_once = matches!(
         work.test,
@@ -179,7 +179,7 @@ const fn is_to_device(test: &IpTest) -> bool {
     }
 }
 
-/// The name of an option that only real sockets carry out, where the test has one.
+/// Returns the name of an option that only real sockets carry out, where the test has one.
 const fn real_only(work: &Iperf) -> Option<&'static str> {
     if work.bounceback.is_some() {
         Some("bounceback")
@@ -197,7 +197,7 @@ const fn real_only(work: &Iperf) -> Option<&'static str> {
 }
 
 impl<'a> Cell<'a, '_> {
-    /// The devices that are measured, each with its link; none where it is the only one.
+    /// Returns the devices that are measured, each with its link; a single device has no link.
     fn measured(&self) -> impl Iterator<Item = (MachineId, Option<Link>)> + use<> {
         let count = self.scene.measured;
         (0..count).map(move |it| (MachineId(it), (count > 1).then_some(Link(it))))
@@ -224,7 +224,7 @@ impl<'a> Cell<'a, '_> {
         self.lab.start_on_at(begin, link, self.pc, program);
     }
 
-    /// An address of a machine.
+    /// Returns an address of a machine.
     const fn at(machine: MachineId, port: u16) -> Endpoint {
         Endpoint::new(address(machine.0 as usize), port)
     }

@@ -46,7 +46,7 @@ const READY: Duration = Duration::from_millis(100);
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long the broker may owe an answer, as with a real one.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What a step takes beyond its own time at most: connecting, and the longest draining.
+/// Longest time of a step beyond its own: connecting, and the longest draining.
 const MARGIN: Duration = Duration::from_secs(120);
 /// How often a subscriber looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(100);
@@ -69,7 +69,7 @@ const STEPS: usize = 64;
 pub(super) struct Lent(Vec<Option<Ends>>);
 
 impl Lent {
-    /// Enough for any cell; nothing is taken until a step needs it.
+    /// Creates places enough for any cell; they take no memory until a step needs them.
     pub(super) fn new() -> Self {
         Self((0..STEPS).map(|_| None).collect())
     }
@@ -82,7 +82,7 @@ impl Lent {
 /// Those that are left.
 pub(super) type Places<'a> = core::slice::IterMut<'a, Option<Ends>>;
 
-/// What publisher and subscriber of a step are lent.
+/// Buffers that publisher and subscriber of a step are lent.
 #[derive(Debug)]
 pub(super) struct Ends {
     packets: [Vec<u8>; 2],
@@ -173,7 +173,7 @@ impl<'a> Cell<'a, '_> {
         Ok(())
     }
 
-    /// A step whose samples are recorded.
+    /// Runs a step whose samples are recorded.
     fn publish_once(&mut self, work: &MqttRate, pace: OfferedLoad) -> Result<(), Failed> {
         let exchanged = self.step(work, pace, Link(0))?;
         exchanged.record(self.record);
@@ -193,7 +193,8 @@ impl<'a> Cell<'a, '_> {
         Ok(())
     }
 
-    /// Device and subscriber connect, messages are offered, and all that may still come does.
+    /// Runs a step: device and subscriber connect, messages are offered, and late ones are waited
+    /// for.
     fn step(
         &mut self,
         work: &MqttRate,
@@ -256,7 +257,7 @@ impl<'a> Cell<'a, '_> {
     }
 }
 
-/// What both ends are to do.
+/// Returns the settings of both ends.
 const fn settings(work: &MqttRate, pace: OfferedLoad, link: Link) -> MqttSettings<'static> {
     let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *work;
     MqttSettings {
@@ -287,7 +288,7 @@ const fn settings(work: &MqttRate, pace: OfferedLoad, link: Link) -> MqttSetting
     }
 }
 
-/// What Smooth's client is to do, with its own queue.
+/// Returns the settings of Smooth's client, with its own queue.
 const fn smooth(work: &MqttRate, pace: OfferedLoad, link: Link) -> SmoothSetup {
     let mode = match pace {
         OfferedLoad::Saturate => MqttMode::Saturate,

@@ -1,4 +1,4 @@
-//! What a cell tells beside its samples.
+//! Facts and counters that a cell records beside its samples.
 
 use super::Cell;
 use crate::lab::record::Record;
@@ -22,7 +22,8 @@ pub(super) struct Began {
     times: StateTimes,
 }
 
-/// In which mode its data was to be answered, and how many MPDUs an A-MPDU of it could hold.
+/// Records the mode in which its data should be answered, and how many MPDUs an A-MPDU of it could
+/// hold.
 pub(super) fn on_air(to_device: bool, scene: &Scene, record: &mut dyn Record) {
     let device = &scene.devices[0];
     let peer = match (scene.access_points.first(), scene.pc.as_ref().map(|it| &it.link)) {
@@ -40,7 +41,7 @@ pub(super) fn on_air(to_device: bool, scene: &Scene, record: &mut dyn Record) {
     record.fact(fact::AGGREGATED, if ht { most.max(1) } else { 1 }.to_string());
 }
 
-/// What the cell was of.
+/// Records the facts of the cell: lab, devices and settings.
 pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
     let device = &scene.devices[0];
     let rates = match (device.role, scene.access_points.first()) {
@@ -109,7 +110,7 @@ impl Cell<'_, '_> {
         self.heap();
     }
 
-    /// The heap, beside the guide's formula.
+    /// Records the heap, beside the result of the guide's formula.
     fn heap(&mut self) {
         let Some(heap) = self.lab.heap(self.device) else { return };
         let settings = OptionValues::from(&self.scene.devices[0].sdk);
@@ -124,12 +125,12 @@ impl Cell<'_, '_> {
         }
     }
 
-    /// How things are as the test begins.
+    /// Returns the state at the beginning of the test.
     pub(super) fn begin(&self) -> Began {
         Began { times: self.lab.times(self.device).unwrap_or(StateTimes::NONE) }
     }
 
-    /// The charge that the device has drawn since the test began, by state.
+    /// Records the charge that the device has drawn since the test began, by state.
     fn charge(&mut self, began: &Began) {
         let draw = self.scene.devices[0].draw();
         let Some(times) = self.lab.times(self.device) else { return };
@@ -137,7 +138,7 @@ impl Cell<'_, '_> {
     }
 }
 
-/// What the other end and the router have dropped.
+/// Returns the drops of the other end and of the router.
 fn others(lab: &Lab<'_>, pc: MachineId, scene: &Scene) -> [(&'static str, u64); 5] {
     let (drops, ip) = (lab.driver_drops(pc), lab.ip_counters(pc));
     let routers = |of: fn(&WifiCounters) -> u64| -> u64 {
@@ -152,7 +153,7 @@ fn others(lab: &Lab<'_>, pc: MachineId, scene: &Scene) -> [(&'static str, u64); 
     ]
 }
 
-/// What that charge is, in all and by state.
+/// Records a charge, in all and by state.
 pub(super) fn charged(record: &mut dyn Record, draw: &CurrentDraw, times: &StateTimes) {
     let nanocoulombs = |charge: ElectricCharge| (charge.picocoulombs() / 1000) as u64;
     record.count(fact::CHARGE_NC, nanocoulombs(draw.charge(times)));

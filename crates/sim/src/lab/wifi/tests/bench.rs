@@ -16,12 +16,12 @@ use std::vec;
 pub(super) const ESP: MachineId = MachineId(0);
 pub(super) const PC: MachineId = MachineId(1);
 
-/// An address of a machine.
+/// Returns an address of a machine.
 pub(super) const fn at(machine: MachineId, port: u16) -> Endpoint {
     Endpoint::new([10, 0, 0, machine.0 as u8 + 1], port)
 }
 
-/// What a bench is made of.
+/// Parameters of a test's lab.
 #[derive(Clone)]
 pub(super) struct Bench {
     pub(super) soft_ap: bool,
@@ -55,7 +55,7 @@ impl Default for Bench {
 }
 
 impl Bench {
-    /// An ESP (machine 0) and a PC (machine 1).
+    /// Makes a lab of an ESP (machine 0) and a PC (machine 1).
     pub(super) fn lab(&self, seed: u64) -> Lab<'static> {
         let links = RadioLinks::new(2, -98.0, |_, _| self.signal_dbm);
         let limits = self.limits;

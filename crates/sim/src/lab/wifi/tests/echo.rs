@@ -23,7 +23,7 @@ fn work(size: u32, count: u32) -> UdpEcho {
     }
 }
 
-/// Round trips in microseconds, none lost.
+/// Measures round trips in microseconds, of which none is lost.
 fn round_trips(bench: &Bench, arduino: bool, size: u32) -> Vec<u64> {
     let mut lab = bench.lab(1);
     if arduino {

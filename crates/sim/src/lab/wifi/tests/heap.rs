@@ -25,7 +25,7 @@ fn limits() -> SdkConfig {
     }
 }
 
-/// A test with so much heap; throughput in Mbit/s, and the lab as it is then.
+/// Runs a test with so much heap; returns throughput in Mbit/s, and the lab at its end.
 fn test(free: u32, transport: Transport, to_device: bool) -> (f64, crate::lab::run::Lab<'static>) {
     let heap = HeapSetup { free, dynamic_rx: 60, tx: 100 };
     let bench = Bench { limits: limits(), heap, ..Bench::default() };
@@ -75,8 +75,8 @@ fn the_observed_peak_stands_beside_the_formula() {
     }
 }
 
-/// What the driver finds no memory for is dropped after the radio has acknowledged it, and what is to
-/// be sent waits: a small heap is slow, and never below nothing.
+/// A packet for which the driver finds no memory is dropped after the radio has acknowledged it,
+/// and packets to be sent wait: a small heap is slow, and is never overdrawn.
 #[test]
 fn a_heap_that_runs_out_drops_and_slows_down() {
     for (transport, to_device) in [

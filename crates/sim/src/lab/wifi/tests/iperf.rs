@@ -13,7 +13,7 @@ use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
 use espbench_proto::wire::iperf2::PORT;
 use std::boxed::Box;
 
-/// The ranks of Espressif's document.
+/// Returns the settings of a rank of Espressif's document.
 fn rank(static_rx: u16, dynamic: u16, window: u8, kb: u32, lwip_iram: bool) -> SdkConfig {
     SdkConfig {
         static_rx,
@@ -46,7 +46,7 @@ pub(super) fn work(transport: Transport) -> Iperf {
     }
 }
 
-/// What the receiver got, Mbit/s.
+/// Returns the rate at the receiver in Mbit/s.
 fn throughput(bench: &Bench, transport: Transport, to_device: bool) -> f64 {
     let mut lab = bench.lab(1);
     let mut work = work(transport);
@@ -66,7 +66,7 @@ fn total(lab: &mut Lab<'_>, machine: MachineId) -> f64 {
     total_of(lab, machine).expect("a total")
 }
 
-/// What a server has told at its end, Mbit/s.
+/// Returns the rate that a server printed at its end, in Mbit/s.
 pub(super) fn total_of(lab: &mut Lab<'_>, machine: MachineId) -> Option<f64> {
     let told = lab.take_told(machine);
     let total = told.samples.iter().rev().find_map(|it| match it {

@@ -31,7 +31,7 @@ fn joins(variant: &str, cold: bool) -> Kept {
     kept
 }
 
-/// The median of each step, and of the whole, in milliseconds: some frames are sent twice.
+/// Returns the median of each step, and of the whole, in milliseconds: some frames are sent twice.
 fn steps(kept: &Kept) -> [f64; 5] {
     let step = |from: usize, to: usize| {
         let ms = |it: &Probe| {

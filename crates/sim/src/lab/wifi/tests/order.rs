@@ -1,4 +1,4 @@
-//! What a reorder buffer keeps is there when its turn comes.
+//! A packet that waits in a reorder buffer is still there when its turn comes.
 
 use super::super::MachineId;
 use super::bench::at;

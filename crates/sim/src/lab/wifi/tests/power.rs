@@ -1,4 +1,4 @@
-//! What a device draws while nothing is asked of it, beside what ESP-IDF's guide has.
+//! Current of a device without traffic, beside the values of ESP-IDF's guide.
 
 use super::super::MachineId;
 use super::Kept;
@@ -16,7 +16,8 @@ use espbench_model::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi, Workload
 use std::string::String;
 use std::vec::Vec;
 
-/// A variant of the power-save lab without the second board, in a shield box, as the guide has it.
+/// Makes a variant of the power-save lab without the second board, in a shield box, as in the
+/// guide.
 fn alone(variant: &str) -> Scene {
     let library = Library::built_in();
     let mut scene = library.net_scene("power-save", variant).unwrap();
@@ -26,7 +27,7 @@ fn alone(variant: &str) -> Scene {
     scene
 }
 
-/// Time by state, and the mean current in nanoamperes, of some seconds.
+/// Returns the time by state, and the mean current in nanoamperes, of some seconds.
 fn idle(scene: &Scene, seconds: u64) -> (StateTimes, u64) {
     let mut lab = Lab::new(scene, 1, ());
     lab.run_for(Duration::from_secs(1)).unwrap();
@@ -76,7 +77,7 @@ fn a_longer_listen_interval_draws_less() {
     assert!(of("ps-max-li10") < of("ps-max-li3") && of("ps-max-li3") < of("ps-min-dtim1"));
 }
 
-/// An echo each second: how many came back, the mean time, the mean current.
+/// Sends an echo each second; returns how many came back, the mean time, and the mean current.
 fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
     let work = Wifi {
         variant: Name::new(variant).unwrap(),

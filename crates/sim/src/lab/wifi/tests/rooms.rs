@@ -48,7 +48,7 @@ fn probes(kept: &Kept) -> Vec<Probe> {
     kept.samples.iter().filter_map(probe).collect()
 }
 
-/// The bits a second that the PC had of all devices.
+/// Returns the rate at the PC from all devices, in bits per second.
 pub(super) fn received_bits(scene: &Scene) -> f64 {
     let time = Duration::from_secs(2);
     let (transport, direction) = (Transport::Tcp, Direction::Reverse);

@@ -1,4 +1,4 @@
-//! What both ends of an exchange saw, as one record.
+//! Record of an exchange, from the observations of both ends.
 
 use crate::lab::record::Record;
 use crate::lab::suite::Failed;
@@ -13,7 +13,7 @@ use espbench_proto::node::app::mqtt::join;
 /// Length of the intervals in which arrivals are counted, as with a real broker.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What became of the messages of one step.
+/// Fates of the messages of one step.
 #[derive(Clone, Debug)]
 pub(super) struct Exchanged {
     link: Link,
@@ -27,7 +27,7 @@ pub(super) struct Exchanged {
 }
 
 impl Exchanged {
-    /// From what publisher and subscriber recorded, each in its own order.
+    /// Joins the samples of publisher and subscriber, each in its own order.
     pub(super) fn new(
         link: Link,
         published: &[Sample],
@@ -68,12 +68,12 @@ impl Exchanged {
         Self { link, probes, sent, reordered, failed }
     }
 
-    /// Messages that did not come.
+    /// Returns the number of messages that did not come.
     pub(super) fn lost(&self) -> u64 {
         self.probes.iter().filter(|it| matches!(it.fate, Fate::Lost(_))).count() as u64
     }
 
-    /// What it came to: the device may not have got as far as publishing.
+    /// Returns an error where the exchange failed, or where the device never began to publish.
     pub(super) fn result(self, variant: &str) -> Result<(), Failed> {
         match (self.failed, self.sent) {
             (Some(failed), _) => Err(failed),
@@ -113,7 +113,7 @@ impl Exchanged {
         record.sample(Sample::Interval(self.received(&sent)));
     }
 
-    /// The messages that came, each once, in the order in which they did.
+    /// Returns the messages that came, each once, in the order of their arrivals.
     fn arrivals(&self) -> Vec<(Instant, u32)> {
         let once = self.probes.iter().filter(|it| it.fate != Fate::Duplicate);
         let mut all: Vec<_> = once.filter_map(|it| Some((it.received?, it.bytes))).collect();
@@ -121,7 +121,7 @@ impl Exchanged {
         all
     }
 
-    /// The sum of what came, until the last arrival.
+    /// Returns the sum of all arrivals, until the last one.
     fn received(&self, sent: &Interval) -> Interval {
         let arrivals = self.arrivals();
         let copies = self.probes.iter().filter(|it| it.fate == Fate::Duplicate);
@@ -140,7 +140,7 @@ impl Exchanged {
         }
     }
 
-    /// The arrivals of each second; the last one ends with the last of them.
+    /// Returns the arrivals of each second; the last second ends with the last of them.
     fn seconds(&self) -> Vec<Interval> {
         let Some(start) = self.sent.map(|it| it.start) else { return Vec::new() };
         let arrivals = self.arrivals();

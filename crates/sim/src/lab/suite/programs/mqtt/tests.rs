@@ -15,7 +15,7 @@ struct Found {
     intervals: Vec<Interval>,
     counts: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
-    /// It is told to stop when so many times asked.
+    /// Number of questions after which it is told to stop.
     stop: Option<core::cell::Cell<u32>>,
 }
 
