@@ -17,8 +17,8 @@ use espbench_proto::wire::mqtt::Version;
 
 const PEER: Endpoint = Endpoint::new([10, 0, 0, 2], 7);
 
-/// The first byte chooses the program, the second its settings; what follows is what its sockets
-/// answer, call by call.
+/// Runs a program: the first byte chooses it, the second its settings; the others are the answers
+/// of its sockets, call by call.
 pub fn app(data: &[u8]) {
     let [which, kind, data @ ..] = data else { return };
     let transport = if kind & 1 == 0 { Transport::Udp } else { Transport::Tcp };
@@ -172,7 +172,7 @@ impl Fed<'_> {
         Ok(SocketId(self.sockets))
     }
 
-    /// So many bytes of the input, as many as there are and fit.
+    /// Takes up to `len` bytes of the input, as many as there are and fit.
     fn fill(&mut self, len: u8, buf: &mut [u8]) -> usize {
         let len = usize::from(len).min(buf.len()).min(self.data.len());
         let (bytes, rest) = self.data.split_at(len);

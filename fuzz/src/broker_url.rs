@@ -6,7 +6,7 @@ mod url;
 
 use url::Url;
 
-/// Text is read or refused; what is shown of it names the same broker, and nothing shows a password.
+/// Parses text as a URL: a URL that is shown names the same broker, and never shows a password.
 pub fn broker_url(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(read) = Url::parse(text) {

@@ -14,8 +14,8 @@ use espbench_model::time::{Duration, Instant};
 
 const ME: Mac = Mac([2, 0, 0, 0, 0, 1]);
 
-/// A line by itself, then the bytes of a terminal: the first byte chooses ESP-IDF, then each chunk
-/// is a byte that says its length and the pause before it, and that many bytes.
+/// Types a line by itself, and then the bytes of a terminal: the first byte chooses ESP-IDF; each
+/// chunk after it is a byte with its length and the pause before it, and that many bytes.
 pub fn esp_now_console(data: &[u8]) {
     let [kind, rest @ ..] = data else { return };
     words(&rest[..rest.len().min(200)]);
@@ -30,7 +30,8 @@ pub fn esp_now_console(data: &[u8]) {
     }
 }
 
-/// Words, put in quotes, are split into the same words; and the line means the same every time.
+/// Checks that words in quotes are split into the same words, and that a line always means the
+/// same.
 fn words(line: &[u8]) {
     let (mut first, mut second) = (line.to_vec(), line.to_vec());
     let once = format!("{:?}", parse(&mut first));
@@ -131,7 +132,8 @@ fn drain(shared: &mut Shared) -> usize {
     }
 }
 
-/// Each byte is an operation: its low four bits say which, the others a number.
+/// Runs the debug part: each byte is an operation, its low four bits say which, the others a
+/// number.
 pub fn esp_now_debug(data: &[u8]) {
     let mut world = World::new();
     for (at, byte) in data.iter().take(100).enumerate() {
@@ -218,7 +220,7 @@ impl World {
         self.check();
     }
 
-    /// A turn of a task; what it wants to send is composed if nothing is on its way.
+    /// Gives a task a turn; a message that it wants to send is composed if nothing is on its way.
     fn turn(&mut self, log: bool, room: usize) {
         let mut cx = Cx { now: self.now, board: &mut self.board, shared: &mut self.shared };
         if self.flight.is_some() {
@@ -270,7 +272,7 @@ impl World {
         drain(&mut self.shared);
     }
 
-    /// Left alone, everything ends.
+    /// Checks that everything ends when it is left alone.
     fn end(&mut self) {
         if self.flight.is_some() {
             self.sent(0);
@@ -296,7 +298,7 @@ fn received(data: &[u8]) -> Received<'_> {
     Received { from: ME, data_type, data, rssi: -40, channel: 1, at: Instant::ZERO }
 }
 
-/// A transmission is one that the component could send.
+/// Checks that a transmission is one that the component could send.
 fn sane(out: &SendRequest, payload: &[u8]) {
     assert!(out.len > 0 && out.len <= payload.len() && out.len <= 218);
     let payload = &payload[..out.len];

@@ -64,8 +64,8 @@ fn outcome(number: u8) -> TransmitOutcome {
     }
 }
 
-/// The first byte chooses the settings, the second what is stored; then each byte is an operation:
-/// its low three bits say which, the rest is a number.
+/// Runs two devices: the first byte chooses the settings, the second what is stored; then each byte
+/// is an operation: its low three bits say which, the rest is a number.
 pub fn esp_now_control(data: &[u8]) {
     let [kind, stored, rest @ ..] = data else { return };
     control_payload(kind & 1 != 0, rest);
@@ -76,7 +76,7 @@ pub fn esp_now_control(data: &[u8]) {
     world.end();
 }
 
-/// What is read is written, and read again the same.
+/// Checks that parsed payloads are written, and parsed again to the same value.
 fn control_payload(auto_channel: bool, payload: &[u8]) {
     let _ = ControlLink::parse(payload)
         .map(|link| assert_eq!(ControlLink::parse(&link.emit()), Some(link)));
@@ -208,7 +208,7 @@ impl Pair {
         assert_eq!(taken, !busy, "one at a time");
     }
 
-    /// A frame of the button's, perhaps damaged, or any bytes.
+    /// Delivers a frame of the button's, perhaps damaged, or any bytes.
     fn hear(&mut self, number: u8, bytes: &[u8]) {
         let from = if number & 1 == 0 { A } else { B };
         let mut kept = self.frame.as_ref().map_or(bytes.to_vec(), |(_, payload)| payload.clone());
@@ -254,7 +254,8 @@ impl Pair {
         self.bound += after as i64 - before as i64;
     }
 
-    /// Every operation ends when the frames go out and time passes, and the list is stored.
+    /// Checks that every operation ends when the frames go out and time passes, and that the list
+    /// is stored.
     fn end(mut self) {
         let mut rounds = 0;
         for who in [1, 0] {
@@ -280,8 +281,8 @@ impl Pair {
     }
 }
 
-/// The first byte chooses the settings and the role; then each byte is an operation: its low three
-/// bits say which, the rest is a number.
+/// Runs time synchronisation: the first byte chooses the settings and the role; then each byte is
+/// an operation: its low three bits say which, the rest is a number.
 pub fn esp_now_time(data: &[u8]) {
     let [kind, rest @ ..] = data else { return };
     if let Some(message) = time_sync::TimeSyncMessage::parse(rest) {
@@ -360,7 +361,7 @@ fn time_go(part: &mut TimeSync, cx: &mut Cx<'_>, last: &mut Vec<u8>) -> bool {
     false
 }
 
-/// The last message, or any bytes, with version and kind set right for most.
+/// Delivers the last message, or any bytes, with version and kind set right for most.
 fn time_hear(part: &mut TimeSync, cx: &mut Cx<'_>, number: u8, bytes: &[u8], last: &[u8]) {
     let mut payload = if number & 1 == 0 { last.to_vec() } else { bytes.to_vec() };
     if let (true, [version, kind, ..]) = (number & 2 == 0, &mut payload[..]) {

@@ -14,7 +14,8 @@ use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
-/// Bytes as a frame and as a GROUP payload: what is read is written back and read the same.
+/// Parses bytes as a frame and as a GROUP payload: each is written back, and parsed to the same
+/// value.
 pub fn esp_now_header(data: &[u8]) {
     if let Some((header, payload)) = Header::parse(data) {
         let again = header.emit();
@@ -48,8 +49,8 @@ pub(crate) const RELEASES: [ComponentRelease; 8] = [
     ComponentRelease::V2_5_2,
 ];
 
-/// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
-/// the others a number.
+/// Runs the engine: the first bytes choose the settings, then each byte is an operation: its low
+/// three bits say which, the others a number.
 pub fn esp_now_engine(data: &[u8]) {
     let [kind, tick, rest @ ..] = data else { return };
     let mut world = World::new(*kind, *tick);
@@ -149,7 +150,7 @@ impl World {
         }
     }
 
-    /// A frame with a header that fits, or any bytes.
+    /// Delivers a frame with a header that fits, or any bytes.
     fn receive(&mut self, valid: bool, number: u8, rest: &[u8]) {
         let mut data = [0; 300];
         let payload = &rest[rest.len().min(8)..];
@@ -215,7 +216,7 @@ impl World {
         false
     }
 
-    /// The main task goes on so many times; gives whether it then waits.
+    /// Runs the main task so many times; returns whether it then waits.
     fn main(&mut self, times: usize) -> bool {
         for _ in 0..times {
             let more = self.with(|engine, cx, buf| match engine.next(cx, buf) {
@@ -245,7 +246,7 @@ impl World {
         assert!(self.engine.waiting() <= 32);
     }
 
-    /// With a driver that answers everything ends, soon, and the counters add up.
+    /// Checks that with a driver that answers everything ends soon, and that the counters add up.
     fn end(mut self) {
         let start = self.now;
         for _ in 0..20_000 {

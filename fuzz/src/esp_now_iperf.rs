@@ -14,7 +14,7 @@ use espbench_model::time::{Duration, Instant};
 
 const PEER: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 
-/// What was seen from outside.
+/// Observations from outside of the part.
 #[derive(Default)]
 struct Seen {
     composed: u64,
@@ -22,7 +22,8 @@ struct Seen {
     fates: u64,
 }
 
-/// One message as bytes; then a sequence of calls: run, compose, sent, receive, abort, start, time.
+/// Parses one message; then runs a sequence of calls: run, compose, sent, receive, abort, start,
+/// time.
 pub fn esp_now_iperf(data: &[u8]) {
     message(data);
     let [flags, more, rest @ ..] = data else { return };
@@ -129,7 +130,7 @@ fn outcome(bits: u8) -> TransmitOutcome {
 /// and its queue is shorter than this.
 const YIELDS: usize = 64;
 
-/// As a node would: runs as long as it only yields, and composes when asked to.
+/// Drives the part as a node would: runs it as long as it only yields, and composes when asked to.
 fn run(part: &mut IperfTask, cx: &mut Cx<'_>, buf: &mut [u8], seen: &mut Seen, seq: &mut u32) {
     for _ in 0..YIELDS {
         match part.run(cx) {
@@ -180,7 +181,7 @@ fn drain(cx: &mut Cx<'_>, seen: &mut Seen) {
     while cx.shared.print.take_output(&mut [0; 2048]) > 0 {}
 }
 
-/// Nothing more comes: after an abort the part ends, whatever it was in.
+/// Checks that the part ends after an abort, whatever it was doing, when nothing more comes.
 fn wind_up(
     part: &mut IperfTask,
     mut now: Instant,

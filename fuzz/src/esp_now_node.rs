@@ -35,8 +35,8 @@ const LINES: [&str; 16] = [
     "wifi_config -c 3 -i\r",
 ];
 
-/// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
-/// the others a number.
+/// Runs a node: the first bytes choose the settings, then each byte is an operation: its low three
+/// bits say which, the others a number.
 pub fn esp_now_node(data: &[u8]) {
     let [kind, tick, rest @ ..] = data else { return };
     let mut world = World::new(*kind, *tick);
@@ -212,7 +212,7 @@ impl World {
         }
     }
 
-    /// A frame of any type with a header that fits; sometimes any bytes.
+    /// Delivers a frame of any type with a header that fits; sometimes any bytes.
     fn receive(&mut self, number: u8, rest: &[u8]) {
         let [word @ .., kind, len] = rest.first_chunk::<6>().copied().unwrap_or_default();
         let payload = &rest[rest.len().min(6)..];
@@ -274,7 +274,7 @@ impl World {
         }
     }
 
-    /// A reset: what is stored is there again.
+    /// Resets the node; its stored values are there again.
     fn restart(&mut self) {
         let (settings, setup) = (self.settings.clone(), &self.setup);
         self.node = Box::new(SmallNode::new(self.now, &mut self.board, OWN, settings, setup));
@@ -316,7 +316,8 @@ impl World {
         None
     }
 
-    /// With a driver that answers it comes to rest between two instants, and the counters add up.
+    /// Checks that with a driver that answers the node comes to rest between two instants, and that
+    /// the counters add up.
     fn end(mut self) {
         for _ in 0..50 {
             let Some(wake) = self.poll(5000, true) else { panic!("poll never ends") };

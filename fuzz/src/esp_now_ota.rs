@@ -19,8 +19,8 @@ const CHUNK: usize = 208;
 const LEN: usize = 640;
 const ME: Mac = Mac([2, 0, 0, 0, 0, 0xFF]);
 
-/// The first byte chooses what the others are: a status, data, information, an image that is fed in
-/// pieces, a stored session.
+/// Parses bytes: the first one chooses as what (a status, data, information, an image that is fed
+/// in pieces, a stored session).
 pub fn esp_now_ota(data: &[u8]) {
     let [kind, step, bytes @ ..] = data else { return };
     let mut buf = [0; 300];
@@ -80,7 +80,7 @@ fn stored(bytes: &[u8]) {
     assert!(!ok || progress.is_complete() == (there == status.packets));
 }
 
-/// Three valid images.
+/// Returns three valid images.
 fn images() -> &'static [Vec<u8>; 3] {
     static IMAGES: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
     IMAGES.get_or_init(|| {
@@ -314,7 +314,7 @@ fn tell(bench: &mut Bench<OtaResponder<64>>, payload: &[u8]) {
     bench.with(|part, cx| part.receive(cx, &frame));
 }
 
-/// Packet and image of a number of five bits.
+/// Makes the data message of a packet and an image, which a number of five bits chooses.
 fn data_message(number: u8) -> Vec<u8> {
     let (seq, image) = (usize::from(number % 5), &images()[usize::from(number / 5 % 3)]);
     let part = image.get(seq * CHUNK..).unwrap_or(&[]);
@@ -398,7 +398,7 @@ fn begin(bench: &mut Bench<OtaInitiator<3, 1, 8>>, number: u8, jobs: &mut u32) {
     *jobs += u32::from(!busy);
 }
 
-/// An answer of a device: most are of the image that is sent.
+/// Makes an answer of a device: most are about the image that is sent.
 fn answer(number: u8, more: u8, buf: &mut [u8; 218]) -> usize {
     let mut status = announce(&images()[1]);
     status.digest[3] ^= more >> 7;

@@ -33,7 +33,7 @@ impl Board for Flash {
     fn forget(&mut self, _: NvsKey) {}
 }
 
-/// The bytes as a message of each build; then a sequence of calls.
+/// Parses the bytes as a message of each build; then runs a sequence of calls.
 pub fn esp_now_prov(data: &[u8]) {
     let [flags, rest @ ..] = data else { return };
     let idfs = [Idf::V4_4, Idf::V5_0, Idf::V5_0_8, Idf::V5_1, Idf::V5_4, Idf::V5_4_2];
@@ -98,7 +98,8 @@ fn outcome(bits: u8) -> TransmitOutcome {
     }
 }
 
-/// As a node would: runs, composes when asked to, and now and then says how it ended.
+/// Drives the part as a node would: runs it, composes when asked to, and now and then reports a
+/// result.
 fn run(part: &mut Prov, cx: &mut Cx<'_>, high: u8) {
     let busy = part.is_holding() || part.is_seeking();
     match part.run(cx) {

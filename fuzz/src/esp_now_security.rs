@@ -12,8 +12,8 @@ use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
-/// Bytes as a message and as a step of the key agreement: what is read is written back and read the
-/// same.
+/// Parses bytes as a message and as a step of the key agreement: each is written back, and parsed
+/// to the same value.
 pub fn esp_now_handshake(data: &[u8]) {
     let mut buf = [0; 300];
     if let Some(message) = SecurityMessage::parse(data) {
@@ -38,11 +38,11 @@ fn session(data: &[u8]) {
     assert_eq!(SessionMessage::parse(data), Some(session));
 }
 
-/// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
-/// the others a number.
+/// Runs a key agreement: the first bytes choose the settings, then each byte is an operation: its
+/// low three bits say which, the others a number.
 ///
-/// X25519 takes far longer than everything else: one of 16 settings may do what a handshake needs of
-/// it, the others end before.
+/// X25519 takes far longer than everything else. One of 16 settings may do the X25519 work of a
+/// whole handshake; the others end before.
 pub fn esp_now_security(data: &[u8]) {
     let [kind, tick, rest @ ..] = data else { return };
     let mut world = World::new(*kind, *tick);
@@ -136,7 +136,7 @@ struct World {
     responder: SecurityResponder,
     test: CryptoBench<64>,
     now: Instant,
-    /// What the initiator sent last, and the responder.
+    /// Last message of the initiator, and the responder.
     request: Vec<u8>,
     answer: (DataType, Vec<u8>),
 }
@@ -163,12 +163,12 @@ impl World {
         }
     }
 
-    /// Key pairs and shared secrets so far.
+    /// Returns the number of key pairs and shared secrets so far.
     fn slow(&self) -> u32 {
         self.giver.board.slow + self.taker.board.slow
     }
 
-    /// Whether a step makes a key pair or a shared secret.
+    /// Returns whether a step makes a key pair or a shared secret.
     fn needs_x25519(&self, operation: u8, number: u8, rest: &[u8]) -> bool {
         let begins = |data: &[u8]| match SecurityMessage::parse(data) {
             Some(SecurityMessage::Handshake(data)) => {
@@ -238,7 +238,7 @@ impl World {
         }
     }
 
-    /// A payload for the responder, and its answer.
+    /// Delivers a payload to the responder, and takes its answer.
     fn ask(&mut self, from: Mac, data: &[u8]) {
         let cx = &mut self.taker.cx(self.now);
         let frame = received(DataType::Security, from, data, self.now);
@@ -311,7 +311,7 @@ impl World {
         while self.giver.shared.take_event().is_some() {}
     }
 
-    /// Stopped, it ends whatever it was doing; and so does the test.
+    /// Checks that a stopped part ends whatever it was doing, and ends the test.
     fn end(&mut self) {
         self.initiator.stop(&mut self.giver.cx(self.now));
         for _ in 0..3 {
@@ -333,7 +333,7 @@ fn received(data_type: DataType, from: Mac, data: &[u8], at: Instant) -> Receive
     Received { from, data_type, data, rssi: -40, channel: 1, at }
 }
 
-/// The payload, or one with a byte changed.
+/// Returns the payload, or one with a byte changed.
 fn mutated(data: &[u8], number: u8, rest: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();
     if number & 1 != 0

@@ -2,7 +2,7 @@
 
 use espbench_model::excerpt::ExcerptLine;
 
-/// What is read of a line is written, and read again the same.
+/// Parses lines: a parsed line is written, and parsed again to the same value.
 pub fn excerpt(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for line in text.lines() {

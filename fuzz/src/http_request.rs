@@ -25,7 +25,7 @@ pub fn http_request(data: &[u8]) {
     }
 }
 
-/// Octets taken when the request was there, and the request.
+/// Returns the octets taken when the request was there, and the request.
 fn read(octets: &[u8], step: usize) -> Option<(usize, Request)> {
     let (mut head, mut taken) = (RequestHead::default(), 0);
     octets.chunks(step).find_map(|piece| {

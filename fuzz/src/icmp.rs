@@ -7,7 +7,8 @@ use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
 use espbench_proto::wire::icmp::{Echo, IcmpFailure, EchoType, IcmpVersion, after_ipv4_header};
 
-/// Bytes as a message of either version: what is read is written back the same, but for the data.
+/// Parses bytes as a message of either version: it is written back to the same bytes, except for
+/// the data.
 pub fn icmp_message(data: &[u8]) {
     let message = after_ipv4_header(data);
     for version in [IcmpVersion::V4, IcmpVersion::V6] {
@@ -25,8 +26,7 @@ pub fn icmp_message(data: &[u8]) {
     }
 }
 
-/// A sequence of operations on a prober over ICMP: the first bytes choose the workload, then each
-/// byte is an operation.
+/// Runs a prober over ICMP: the first bytes choose the workload, then each byte is an operation.
 pub fn icmp_prober(data: &[u8]) {
     let [kind, count, rest @ ..] = data else { return };
     let version = if kind & 1 == 0 { IcmpVersion::V4 } else { IcmpVersion::V6 };

@@ -8,7 +8,7 @@ use espbench_ieee80211::radiotap::Radiotap;
 const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 const B: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 
-/// The first byte says what the rest is: a captured packet, a frame, its elements, or data.
+/// Parses bytes: the first one says as what (a captured packet, a frame, its elements, or data).
 pub fn ieee80211(data: &[u8]) {
     let [kind, rest @ ..] = data else { return };
     match kind & 3 {
@@ -30,7 +30,7 @@ pub fn ieee80211(data: &[u8]) {
     }
 }
 
-/// What is read is written, and read again the same.
+/// Checks that parsed frames are written, and parsed again to the same value.
 fn mpdu(frame: &[u8]) {
     if let Some(ack) = AckFrame::parse(frame) {
         assert_eq!(check_fcs(&ack.emit()).and_then(AckFrame::parse), Some(ack));

@@ -7,7 +7,8 @@ use espbench_model::workload::{Bounceback, Iperf};
 use espbench_proto::node::iperf::{Bouncer, BurstReader, Contradiction, Turn};
 use espbench_proto::wire::iperf2::{BURST_HEADER, Bounce, Burst, REPORT, ServerReport, Stamp};
 
-/// A stream with trip times, cut in reads of any length: however it is cut, the same bursts are timed.
+/// Reads a stream with trip times in pieces of any length: the pieces make no difference to the
+/// bursts.
 pub fn iperf_burst(data: &[u8]) {
     let [cut, rest @ ..] = data else { return };
     let _ = Burst::parse(rest);
@@ -23,7 +24,7 @@ pub fn iperf_burst(data: &[u8]) {
     assert!(whole.0.len() <= rest.len() / BURST_HEADER);
 }
 
-/// A report is believed only where it is within what was sent.
+/// Checks that a report is believed only where it is within the amount that was sent.
 pub fn iperf_plausible(data: &[u8]) {
     let Some((head, body)) = data.split_at_checked(4) else { return };
     let (sent, length) = (u64::from(head[0]) << 4 | 1, u32::from(head[1]) + 16);
@@ -41,7 +42,7 @@ pub fn iperf_plausible(data: &[u8]) {
     }
 }
 
-/// A sequence of operations on a bounce-back client: time, true replies, and false ones.
+/// Runs a bounce-back client: time, true replies, and false ones.
 pub fn iperf_bounce(data: &[u8]) {
     let [burst, period, rest @ ..] = data else { return };
     let _ = Bounce::parse(rest);

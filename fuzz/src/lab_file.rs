@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 /// Reading the repository's files takes longer than all else.
 static BUILT_IN: LazyLock<Library> = LazyLock::new(Library::built_in);
 
-/// A file: the first byte says of which kind. Reading it ends. What is wrong is shown at a place in
-/// the text; what is read describes a room whose numbers are finite.
+/// Reads a file whose kind the first byte chooses. An error has a place in the text; a file without
+/// errors describes a room whose numbers are finite.
 pub fn lab_file(data: &[u8]) {
     let [kind, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
@@ -55,8 +55,8 @@ fn room(library: &Library) {
     }
 }
 
-/// Devices over Wi-Fi: each variant that is read has a device, known numbers, and a heap that its
-/// settings fit or do not.
+/// Checks devices over Wi-Fi: each variant that is read has a device, known numbers, and a heap
+/// that its settings fit or do not.
 fn variants(library: &Library) {
     for variant in library.variants("any") {
         let Ok(scene) = library.net_scene("any", variant) else { continue };

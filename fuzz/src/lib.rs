@@ -1,5 +1,5 @@
-//! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
-//! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
+//! Functions of the fuzz targets. The targets in `fuzz_targets/` call them; the test in
+//! `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
 mod app;
 mod broker_url;
@@ -99,7 +99,7 @@ pub const TARGETS: &[Target] = &[
     ("sdkconfig", sdkconfig),
 ];
 
-/// A plan's text: reading it ends, and what it gives can be printed and read again.
+/// Reads a plan's text: reading ends, and the plan can be printed and read again.
 pub fn plan(data: &[u8]) {
     use espbench_measure::plan::{PlanSet, label, print};
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -112,8 +112,7 @@ pub fn plan(data: &[u8]) {
     }
 }
 
-/// A sequence of operations on the echo prober: the first bytes choose the workload, then each byte
-/// is an operation.
+/// Runs the echo prober: the first bytes choose the workload, then each byte is an operation.
 pub fn echo(data: &[u8]) {
     use espbench_model::sample::{Cause, Fate, Sample};
     use espbench_model::time::{Duration, Instant};
@@ -165,7 +164,8 @@ pub fn echo(data: &[u8]) {
     assert!(fates <= prober.sent(), "no probe has two fates");
 }
 
-/// Bytes as an iperf client header, an ack and a greeting: what is read is written back the same.
+/// Parses bytes as an iperf client header, an ack and a greeting: each is written back to the same
+/// bytes.
 pub fn iperf_header(data: &[u8]) {
     use espbench_proto::wire::iperf2::{
         HeaderAck, Carrier, Datagram, Width, client_greeting, server_greeting,
@@ -198,7 +198,7 @@ fn iperf_client_header(data: &[u8], carrier: espbench_proto::wire::iperf2::Carri
     }
 }
 
-/// Bytes as an iperf server's closing report: what is read can be written and read again.
+/// Parses bytes as an iperf server's closing report: it can be written and parsed again.
 pub fn iperf_report(data: &[u8]) {
     use espbench_proto::wire::iperf2::{REPORT, ServerReport};
     let Ok(report) = ServerReport::parse(data) else { return };
@@ -211,7 +211,7 @@ pub fn iperf_report(data: &[u8]) {
     );
 }
 
-/// A sequence of operations on an iperf receiver: datagrams in and out of order, garbage, time.
+/// Runs an iperf receiver: datagrams in and out of order, garbage, time.
 pub fn iperf_receiver(data: &[u8]) {
     use espbench_model::sample::{Link, Sample};
     use espbench_model::time::{Duration, Instant};

@@ -11,8 +11,8 @@ use espbench_proto::node::mqtt::{
 };
 use espbench_proto::wire::mqtt::{PublishAck, ConnAck, RawPacket, ControlPacket, Publish, Splitter, SubAck, Version};
 
-/// A byte stream, cut in chunks as long as its first byte says: the same packets as uncut, and what
-/// parses is emitted and parsed to the same value.
+/// Splits a byte stream in chunks as long as its first byte says: the packets are the same as
+/// uncut, and each parsed one is emitted and parsed to the same value.
 pub fn mqtt_stream(data: &[u8]) {
     let [step, bytes @ ..] = data else { return };
     let whole = frames(bytes, bytes.len().max(1));
@@ -35,7 +35,7 @@ pub fn mqtt_stream(data: &[u8]) {
     }
 }
 
-/// The packets up to the first that is malformed.
+/// Returns the packets up to the first that is malformed.
 fn frames(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
     let mut buf = [0; 1024];
     let mut splitter = Splitter::new(&mut buf);
@@ -52,8 +52,8 @@ fn frames(bytes: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
     frames
 }
 
-/// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
-/// the next the side, the others a number.
+/// Runs publisher and subscriber: the first bytes choose the settings, then each byte is an
+/// operation: its low three bits say which, the next the side, the others a number.
 pub fn mqtt_exchange(data: &[u8]) {
     let [kind, places, window, rest @ ..] = data else { return };
     let settings = settings(*kind, *window);
@@ -197,7 +197,7 @@ impl World<'_> {
         panic!("poll never ends");
     }
 
-    /// After a stop it is done at once, and every message has one fate.
+    /// Checks that after a stop the exchange is over at once, and that every message has one fate.
     fn end(mut self) {
         self.exchange.handle(self.now, Side::Publisher, MqttInput::Stop);
         assert!(self.drain(Side::Publisher, 200) && self.drain(Side::Subscriber, 200));

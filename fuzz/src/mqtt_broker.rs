@@ -85,7 +85,7 @@ impl World {
         packets
     }
 
-    /// What the driver does after anything.
+    /// Does the driver's work after any operation.
     fn settle(&mut self) {
         let next = self.broker.tick(self.now);
         assert!(next >= self.now, "a time that is past");
@@ -112,8 +112,8 @@ impl World {
     }
 }
 
-/// Bytes from one client, in pieces as long as the first byte says, after a CONNECT of the protocol that
-/// the second says: the pieces make no difference to the answer.
+/// Delivers bytes from one client, in pieces as long as the first byte says, after a CONNECT of the
+/// protocol that the second says: the pieces make no difference to the answer.
 pub fn mqtt_broker_bytes(data: &[u8]) {
     let [step, kind, bytes @ ..] = data else { return };
     let answers = |step: usize| {

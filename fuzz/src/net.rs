@@ -10,7 +10,7 @@ const APP: ProgramId = ProgramId(0);
 /// More than there are sockets: some handles are nobody's.
 const HANDLES: u8 = 6;
 
-/// What a host gives to its driver, which has room for so many packets until they are taken.
+/// Packets that a host has given to its driver, which has room for so many until they are taken.
 #[derive(Default)]
 struct Driver {
     room: usize,
@@ -79,7 +79,7 @@ impl Pair {
     }
 }
 
-/// One call of a socket.
+/// Makes one call of a socket.
 fn call(pair: &mut Pair, host: usize, what: u8, with: u8) {
     let now = pair.now;
     let mut api = pair.hosts[host].api(now, APP, &mut pair.drivers[host]);
@@ -108,7 +108,8 @@ fn call(pair: &mut Pair, host: usize, what: u8, with: u8) {
     }
 }
 
-/// The first byte chooses the settings, the rest are steps of three bytes and what they take.
+/// Runs two hosts: the first byte chooses the settings, the rest are steps of three bytes with
+/// their arguments.
 pub fn net(data: &[u8]) {
     let [kind, rest @ ..] = data else { return };
     let mut rest = rest;

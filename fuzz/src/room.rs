@@ -24,7 +24,7 @@ struct Script<'a> {
     done: u64,
     /// Stations aggregate, and announce long frames.
     more: bool,
-    /// What comes next to be refused.
+    /// Number of coming packets to be refused.
     refusals: u32,
 }
 
@@ -101,8 +101,8 @@ impl MacUser for Script<'_> {
     }
 }
 
-/// The first byte chooses the receivers, the next 36 are the powers between stations, the rest is
-/// the script. With a bit of the first byte, there are A-MPDUs, RTS, CTS, and stations that doze.
+/// Runs a room: the first byte chooses the receivers, the next 36 are the powers between stations,
+/// the rest is the script. A bit of the first byte adds A-MPDUs, RTS, CTS, and stations that doze.
 pub fn room(data: &[u8]) {
     let [kind, rest @ ..] = data else { return };
     let pairs = (STATIONS * STATIONS) as usize;

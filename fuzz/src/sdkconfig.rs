@@ -5,8 +5,8 @@ use espbench_model::sdkconfig::memory::Traffic;
 use espbench_model::sdkconfig::{Chip, SdkContext, Line, IdfRelease, fragment, read};
 use std::time::Duration;
 
-/// A file: the first bytes say what it is held against. What is wrong has a place in the text; what is
-/// read can be written and read again, and be checked.
+/// Reads a file, and checks it against the settings that the first bytes choose. An error has a
+/// place in the text; a file without errors can be written and read again.
 pub fn sdkconfig(data: &[u8]) {
     let [kind, streams, rest @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(rest) else { return };

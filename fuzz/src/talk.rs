@@ -4,8 +4,8 @@ use espbench_model::time::Instant;
 use espbench_sim::talk::script::{Statement, parse};
 use espbench_sim::talk::terminal::{LINE_MAX, Terminal};
 
-/// A script: the first byte is the number of nodes. Reading it ends; what is read names only nodes
-/// that there are, and what is not says where and what would do.
+/// Reads a script for as many nodes as the first byte says. A script without errors names only
+/// nodes that exist; an error has a place, and says what would be right.
 pub fn talk_script(data: &[u8]) {
     let [count, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
@@ -34,8 +34,8 @@ pub fn talk_script(data: &[u8]) {
     }
 }
 
-/// A console's output, with commands typed at it: bytes above 0xF0 are the host's operations, the
-/// others come from the device.
+/// Reads a console's output, with commands typed at it: bytes above 0xF0 are the host's operations,
+/// the others come from the device.
 pub fn talk_terminal(data: &[u8]) {
     let mut terminal = Terminal::default();
     let (mut commands, mut typed) = (0, 0);

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Longer inputs say nothing new, and take time.
 const LONGEST: usize = 320;
 
-/// Bytes of a console in two ways of cutting them into chunks: the pieces and counters are the
+/// Reads bytes of a console in two ways of cutting them into chunks: pieces and counters are the
 /// same, nothing is counted twice or not at all, and every probe and interval is told once.
 pub fn esp_now_transcript(data: &[u8]) {
     let Some((&chunk, bytes)) = data.split_first() else { return };
@@ -31,7 +31,7 @@ pub fn esp_now_transcript(data: &[u8]) {
     assert_eq!(whole.1.bytes, bytes.len() as u64);
 }
 
-/// A hash over all pieces, and the counters.
+/// Returns a hash over all pieces, and the counters.
 fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(TranscriptPiece<'_>)) -> (u64, LineCounts) {
     let mut lines = LineSplitter::<120>::new();
     let mut hash = DefaultHasher::new();
@@ -69,7 +69,7 @@ fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(TranscriptPiece<'_>))
     (hash.finish(), counts)
 }
 
-/// What tells two samples apart.
+/// Identity of a sample.
 type Key = (Link, u64, Option<Observer>);
 
 fn keep(told: &mut Vec<Key>, made: &SessionOutput) {

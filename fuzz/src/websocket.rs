@@ -17,7 +17,7 @@ pub fn websocket(data: &[u8]) {
     }
 }
 
-/// Data, pings and closes up to the first fault, and whether there was one.
+/// Returns data, pings and closes up to the first fault, and whether there was one.
 fn pieces(role: Role, bytes: &[u8], step: usize) -> (Vec<u8>, Vec<u16>, bool) {
     let mut deframer = Deframer::new(role);
     let (mut bytes, mut data, mut controls) = (bytes.to_vec(), Vec::new(), Vec::new());

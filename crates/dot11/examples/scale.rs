@@ -1,8 +1,9 @@
-//! What a room costs: `cargo run --release -p espbench-dot11 --example scale [FILE.svg]`.
+//! Costs of a room: `cargo run --release -p espbench-dot11 --example scale [FILE.svg]`.
 //!
-//! Stations that broadcast by chance, 100 frames a second in all on each of three channels. Cost
-//! grows with frames times hearers: the time for one hearer of one frame stays about the same, until
-//! the stations no longer fit the processor's nearest cache. With a file name it is drawn there.
+//! Stations broadcast by chance, 100 frames a second in all on each of three channels. Cost grows
+//! with frames times hearers: the time for one hearer of one frame stays about the same, until the
+//! stations no longer fit the processor's nearest cache. With a file name the costs are drawn
+//! there.
 
 mod common;
 
@@ -32,7 +33,8 @@ fn main() -> std::io::Result<()> {
     }
 }
 
-/// Both axes logarithmic: hearers of frames a simulated second, processor time for one.
+/// Draws processor time for one hearer over hearers of frames per simulated second; both axes are
+/// logarithmic.
 fn plot(points: &[(f64, f64)]) -> String {
     let x = |work: f64| 60.0 + 100.0 * (work.log10() - 3.0);
     let y = |cpu: f64| 340.0 - 60.0 * (cpu.log10() + 5.0);

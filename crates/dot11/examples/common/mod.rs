@@ -1,16 +1,16 @@
-//! What the examples share.
+//! Helpers of the examples.
 
 use std::time::Instant;
 
-/// Seconds of a processor that this thread has had, where the system says so (Linux), else of the
-/// clock: on a machine with other work only the former can be compared.
+/// Returns the processor time of this thread in seconds, where the system tells it (Linux), else
+/// that of the clock: on a machine with other work only the former can be compared.
 pub(crate) fn spent(start: Instant) -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').next().and_then(|it| it.parse::<u64>().ok());
     nanos.map_or_else(|| start.elapsed().as_secs_f64(), |nanos| nanos as f64 * 1e-9)
 }
 
-/// The most memory this process has had, in megabytes, where the system says so.
+/// Returns the most memory that this process has had, in megabytes, where the system tells it.
 #[allow(dead_code, reason = "not every example asks")]
 pub(crate) fn peak_mb() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

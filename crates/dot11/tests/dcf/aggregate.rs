@@ -12,7 +12,7 @@ use espbench_model::time::Instant;
 
 const HT: WifiMode = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
 
-/// What is done at a time.
+/// Step of a script, at a time.
 enum Step {
     Send(u32, TxFrame),
     Doze(u32),
@@ -226,7 +226,7 @@ fn a_frame_is_protected() {
     insta::assert_snapshot!(run(&mut room, log));
 }
 
-/// What is for a station that dozes is lost; what it has to send waits; it stays awake for the answer
+/// Frames for a station that dozes are lost, and its own frames wait; it stays awake for the answer
 /// that it owes.
 #[test]
 fn a_station_dozes() {

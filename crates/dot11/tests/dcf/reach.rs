@@ -11,7 +11,7 @@ use espbench_dot11::radio::FrameCapture;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 
-/// Station 1 is in the middle; 0 and 2 do not hear each other.
+/// Makes a row with station 1 in the middle; 0 and 2 do not hear each other.
 fn row(left: f64, right: f64) -> RadioLinks {
     RadioLinks::new(3, -95.0, move |from, to| match (from, to) {
         (0, 1) | (1, 0) => left,

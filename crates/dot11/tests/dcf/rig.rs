@@ -7,7 +7,7 @@ use espbench_dot11::radio::WifiMode;
 
 const DBM: f64 = -40.0;
 
-/// A room of `stations` that all hear each other.
+/// Makes a room of `stations` that all hear each other.
 pub(crate) fn room(seed: u64, stations: u32) -> WirelessMedium {
     room_of(seed, RadioLinks::uniform(stations, DBM), &MacConfig::default())
 }
@@ -17,7 +17,7 @@ pub(crate) fn room_of(seed: u64, links: RadioLinks, settings: &MacConfig) -> Wir
     room_with(seed, links, settings, ReceiverConfig::default())
 }
 
-/// With another receiver.
+/// Makes a room with another receiver.
 pub(crate) fn room_with(
     seed: u64,
     links: RadioLinks,
@@ -29,7 +29,7 @@ pub(crate) fn room_with(
     WirelessMedium::new(seed, links, &[receiver], settings)
 }
 
-/// A frame to everybody, or to a station.
+/// Makes a frame to everybody, or to a station.
 pub(crate) const fn packet(to: u32) -> TxFrame {
     TxFrame::new(to, OCTETS, WifiMode::ESP_NOW, 0)
 }

@@ -21,7 +21,7 @@ fn as_the_model(name: &str, is: RunCounts, model: ModelPrediction) {
     close(&format!("{name}, sent"), is.sent(), model.sent, 0.01);
 }
 
-/// Within 1 % of the refined model in all.
+/// Checks that broadcast is within 1 % of the refined model in all.
 fn broadcast_as_the_model(stations: u32, is: RunCounts) {
     let name = format!("broadcast by {stations}");
     let model = refined(stations as usize, OCTETS, false);
@@ -29,8 +29,9 @@ fn broadcast_as_the_model(stations: u32, is: RunCounts) {
     close(&format!("{name}, collided"), is.collide(), model.collide, 0.01);
 }
 
-/// Throughput within 1 % of the refined model. Its probability of a collision takes stations for
-/// independent and in step with each other: with the walk, which does not, rooms agree to 1 %.
+/// Checks that unicast throughput is within 1 % of the refined model. The model's probability of a
+/// collision takes stations for independent and in step with each other: with the walk, which does
+/// not, rooms agree to 1 %.
 fn unicast_as_the_model(senders: u32, is: RunCounts) {
     let name = format!("unicast by {senders}");
     as_the_model(&name, is, refined(senders as usize, OCTETS, true));
@@ -90,8 +91,8 @@ fn two_senders_are_as_their_chain() {
     }
 }
 
-/// What becomes of the equations' error: the same senders with nothing but counters, all in step;
-/// with the ACK timeout; and with ns-3's rule after that.
+/// Sources of the equations' error: the same senders with nothing but counters, all in step; with
+/// the ACK timeout; and with ns-3's rule after that.
 #[test]
 fn why_collisions_are_not_those_of_the_equations() {
     let mut table = String::from("senders  equations  + memory  + time-out  as ns-3\n");

@@ -37,12 +37,12 @@ impl Script {
         self.steps.push(step);
     }
 
-    /// A frame for a station, at a time in microseconds.
+    /// Queues a frame for a station, at a time in microseconds.
     pub(crate) fn send(&mut self, room: &mut WirelessMedium, us: u64, from: u32, to: u32) {
         self.send_packet(room, us, from, packet(to));
     }
 
-    /// The same in any mode.
+    /// Queues a frame in any mode.
     pub(crate) fn send_packet(
         &mut self,
         room: &mut WirelessMedium,
@@ -74,7 +74,7 @@ impl Script {
         room.run(self, Instant::from_nanos(1_000_000 * US));
     }
 
-    /// When the data frames of a station began.
+    /// Returns when the data frames of a station began.
     pub(crate) fn begins(&self, from: u32) -> Vec<u64> {
         let of = self.frames.iter().filter(|it| it.from == from && it.kind == FrameKind::Data);
         of.map(|it| it.begin).collect()

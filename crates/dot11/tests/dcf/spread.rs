@@ -10,8 +10,9 @@ const SPREAD: FrameCapture =
     FrameCapture { spread_db: FrameCapture::BARKER_DB, ..FrameCapture::any_time(10.0) };
 const PLAIN: FrameCapture = FrameCapture { spread_db: 0.0, ..SPREAD };
 
-/// Whom station 0 hears, of stations 1, 2, … that send then (us) and arrive so strong (dBm). They
-/// do not hear each other. Whatever is found is read, 8 dB below others too.
+/// Returns the station that station 0 hears, of stations 1, 2, … that send at a time (us) and
+/// arrive with a power (dBm). They do not hear each other. Every preamble that is found is read, 8
+/// dB below others too.
 fn heard(capture: FrameCapture, mode: WifiMode, sent: &[(u64, f64)]) -> Option<u32> {
     let powers: Vec<f64> = sent.iter().map(|(_, dbm)| *dbm).collect();
     let links = RadioLinks::new(sent.len() as u32 + 1, -95.0, move |from, to| match (from, to) {
@@ -32,8 +33,8 @@ fn heard(capture: FrameCapture, mode: WifiMode, sent: &[(u64, f64)]) -> Option<u
     script.heard.first().map(|(from, _)| *from)
 }
 
-/// The strongest, and so many that are 0.5 dB weaker, all at once; the strongest as station 1 or
-/// as the last one.
+/// Makes the strongest sender, and so many that are 0.5 dB weaker, all at once; the strongest is
+/// station 1 or the last one.
 fn crowd(weaker: usize, strongest_first: bool) -> Vec<(u64, f64)> {
     let mut sent = vec![(1000, -60.5); weaker + 1];
     let at = if strongest_first { 0 } else { weaker };

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 pub(super) struct CellPair {
     pub(super) ours: Cell,
     pub(super) other: Cell,
-    /// Both cells are means over repetitions.
+    /// True where both cells are means over repetitions.
     pub(super) pooled: bool,
 }
 

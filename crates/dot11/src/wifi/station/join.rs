@@ -340,7 +340,7 @@ impl WifiStation {
         }
     }
 
-    /// Probes the access point, because no beacon has come for long.
+    /// Sends probe requests to the access point, because no beacon has come for long.
     pub(super) fn on_beacon_loss(
         &mut self,
         medium: &mut WirelessMedium,

@@ -72,7 +72,7 @@ struct State {
     waiting: usize,
 }
 
-/// What a cell has given and nobody has taken yet.
+/// Samples and counters of a cell that nobody has taken yet.
 #[derive(Debug)]
 struct Cell {
     work: Workload,
@@ -83,7 +83,7 @@ struct Cell {
 }
 
 impl Shared {
-    /// A thread that panicked leaves the state whole: it is changed in single steps.
+    /// Locks the state. A thread that panicked leaves it whole: it is changed in single steps.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,7 +178,7 @@ impl Hand<'_> {
     }
 }
 
-/// The end of a cell whose simulation panicked.
+/// Returns the error of a cell whose simulation panicked.
 fn broken(seed: u64, panic: &(dyn Any + Send)) -> TargetError {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -247,7 +247,7 @@ impl Ahead {
         Self { shared, threads }
     }
 
-    /// The cell that [`Ahead::give`] gives next.
+    /// Returns the cell that [`Ahead::give`] gives next.
     pub(super) fn next(&self) -> Option<Workload> {
         let state = self.shared.lock();
         let begun = state.cells.front().map(|cell| cell.work);
@@ -277,7 +277,8 @@ impl Ahead {
         }
     }
 
-    /// What has come of the first cell; and the cell, once that is all. Waits a little for it.
+    /// Takes the samples that have come of the first cell, and the cell once that is all. Waits a
+    /// little for them.
     fn take(&self) -> (Vec<Sample>, Option<Cell>) {
         let mut state = self.shared.lock();
         let nothing = |state: &mut State| {

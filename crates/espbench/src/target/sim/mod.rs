@@ -32,7 +32,7 @@ pub struct SimTarget {
     ahead: Option<Ahead>,
 }
 
-/// What simulating takes: shared by all threads.
+/// Parameters of a simulation, which all threads share.
 #[derive(Debug)]
 struct Rooms {
     library: Library,
@@ -56,11 +56,11 @@ impl Rooms {
 }
 
 impl SimTarget {
-    /// The lab of that name or file; for each cell that of the report, without a name. So many
-    /// threads simulate.
+    /// Creates the target of the lab of that name or file; without a name each cell has that of the
+    /// report. So many threads simulate.
     ///
     /// # Errors
-    /// What is wrong with it, and what to do.
+    /// The mistake in the lab, and what to do.
     pub fn new(lab: Option<&str>, threads: NonZeroUsize) -> Result<Self, String> {
         let library = match lab {
             Some(lab) => crate::labs::library(FileKind::Lab, lab).map_err(|e| format!("{e:#}"))?,
@@ -69,15 +69,15 @@ impl SimTarget {
         Ok(Self::with(library, lab, threads))
     }
 
-    /// A lab of that library, with so many threads.
+    /// Creates the target of a lab of that library, with so many threads.
     fn with(library: Library, lab: Option<&str>, threads: NonZeroUsize) -> Self {
         let lab = lab.map(ToOwned::to_owned);
         let rooms = Arc::new(Rooms { library, lab, capture: None });
         Self { rooms, threads, ahead: None }
     }
 
-    /// The same, with a capture of each cell's air: in that file, or in files with the cells'
-    /// numbers where there are several.
+    /// Adds a capture of each cell's air: in that file, or in files with the cells' numbers where
+    /// there are several.
     #[must_use]
     pub fn capturing(mut self, file: Option<PathBuf>) -> Self {
         if let Some(rooms) = Arc::get_mut(&mut self.rooms) {

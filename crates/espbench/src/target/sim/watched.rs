@@ -11,7 +11,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 impl Rooms {
-    /// The file for a capture of the cell of that number, of so many.
+    /// Returns the file for a capture of the cell of that number, of so many.
     pub(super) fn capture_of(&self, number: usize, cells: usize) -> Option<PathBuf> {
         let file = self.capture.as_ref()?;
         Some(if cells > 1 { numbered(file, number + 1) } else { file.clone() })
@@ -57,7 +57,7 @@ fn name(work: &Workload) -> String {
     }
 }
 
-/// `air.pcapng` to `air-003.pcapng`.
+/// Returns a file's name with a number: `air.pcapng` becomes `air-003.pcapng`.
 fn numbered(file: &Path, number: usize) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let name = match file.extension() {

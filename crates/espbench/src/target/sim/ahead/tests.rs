@@ -33,7 +33,7 @@ fn probe(seq: u64) -> Sample {
     Sample::Probe(Probe { seq, ..Probe::default() })
 }
 
-/// So many cells, each with its number as its seed.
+/// Makes so many cells, each with its number as its seed.
 fn cells(count: u64) -> Vec<(Workload, u64)> {
     let work = espbench_model::workload::EspNow {
         test: espbench_model::workload::EspNowTest::Ping,
@@ -52,7 +52,7 @@ fn stuck(order: Order) -> TargetError {
     TargetError::Simulated { target: "sim:x".into(), why: format!("stuck {}", order.number) }
 }
 
-/// A cell gives as many samples as it is told; the third panics, the fifth is stuck.
+/// Gives as many samples as the order says; the third cell panics, the fifth is stuck.
 fn faulty(order: Order, record: &mut dyn Record) -> Result<(), TargetError> {
     (0..1000).for_each(|seq| record.sample(probe(1000 * order.seed + seq)));
     record.count("cell", order.seed);
@@ -115,7 +115,7 @@ fn threads_wait_where_too_many_samples_do() {
     assert_eq!(taken, given.load(Ordering::SeqCst));
 }
 
-/// What was taken before a stop stays; threads that wait for room end.
+/// Samples that were taken before a stop stay, and threads that wait for room end.
 #[test]
 fn a_stop_ends_threads_that_wait() {
     let endless = |_: Order, record: &mut dyn Record| {
