@@ -10,7 +10,7 @@
 //! the one given, by about sqrt((1 + r) / (1 - r)) for a correlation r of neighbours (Wilks 2011,
 //! "Statistical Methods in the Atmospheric Sciences", section 5.2.4).
 
-use crate::cell::Estimate;
+use crate::estimate::Estimate;
 use crate::interval;
 use crate::random::Random;
 use crate::special::{normal_cdf, normal_quantile};

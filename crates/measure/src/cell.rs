@@ -1,5 +1,6 @@
 //! The result cell: identity columns, value, unit, n, interval, origin.
 
+pub use crate::estimate::Estimate;
 use crate::settings::Settings;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -113,38 +114,7 @@ impl Cell {
     }
 }
 
-/// A statistic with what is known of its uncertainty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The value; `None` where there were no observations.
-    pub value: Option<f64>,
-    /// Number of observations.
-    pub n: u64,
-    /// Lower end of the 95 % confidence interval, where one exists.
-    pub low: Option<f64>,
-    /// Upper end of the 95 % confidence interval, where one exists.
-    pub high: Option<f64>,
-}
-
 impl Estimate {
-    /// Returns a count or an extreme value: exact for what was seen, without an interval.
-    #[must_use]
-    pub const fn exact(value: f64, n: u64) -> Self {
-        Self { value: Some(value), n, low: None, high: None }
-    }
-
-    /// Returns the estimate in another unit.
-    #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
-        let (low, high) = if factor < 0.0 { (self.high, self.low) } else { (self.low, self.high) };
-        Self {
-            value: self.value.map(|v| v * factor),
-            n: self.n,
-            low: low.map(|v| v * factor),
-            high: high.map(|v| v * factor),
-        }
-    }
-
     /// Makes a cell of this estimate.
     #[must_use]
     pub fn into_cell(self, id: Identity, unit: &str, origin: Origin) -> Cell {

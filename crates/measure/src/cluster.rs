@@ -12,7 +12,7 @@
 //! one that follows from the proportion below it (Woodruff 1952, "Confidence intervals for medians
 //! and other position measures", Journal of the American Statistical Association 47).
 
-use crate::cell::Estimate;
+use crate::estimate::Estimate;
 use crate::interval::{Z95, wilson_share};
 use crate::quantile::{Sorted, ranks};
 use crate::special::student_quantile;

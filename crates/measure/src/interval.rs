@@ -2,7 +2,7 @@
 //!
 //! Functions without `_at` give 95 %. Values that are not finite make the estimate `None`.
 
-use crate::cell::Estimate;
+use crate::estimate::Estimate;
 use crate::special::{normal_quantile, student_quantile};
 
 /// Standard normal quantile for a two-sided 95 % interval.

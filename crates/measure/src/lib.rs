@@ -56,6 +56,7 @@ pub mod cluster;
 pub mod compare;
 pub mod console;
 pub mod digits;
+mod estimate;
 pub mod figure;
 pub mod interval;
 pub mod kind;

@@ -8,7 +8,7 @@
 //! reply makes the next one slow, the true interval is wider.
 
 use crate::binomial;
-use crate::cell::Estimate;
+use crate::estimate::Estimate;
 use alloc::vec::Vec;
 
 /// Observations in order.
