@@ -232,6 +232,68 @@ mod tests {
         }
     }
 
+    /// Compares a beacon octet by octet with one written by hand from clauses 9.3.3.2 and 9.4.2.
+    #[test]
+    fn a_beacon_by_hand() {
+        let wire = [
+            &[0x80, 0, 0, 0][..],
+            &[0xFF; 6],
+            &[2, 0, 0, 0, 1, 0],
+            &[2, 0, 0, 0, 1, 0],
+            &[0x30, 0],
+            &[0, 0x90, 1, 0, 0, 0, 0, 0],
+            &[100, 0, 0x31, 0x04],
+            &[0, 7],
+            b"factory",
+            &[1, 8, 0x82, 0x84, 0x8B, 0x96, 12, 18, 24, 36],
+            &[3, 1, 11],
+            &[5, 4, 2, 3, 1, 2],
+            &[48, 20, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 2, 0, 0],
+            &[50, 4, 48, 72, 96, 108],
+            &[221, 5, 2, 0, 0, 0, 0],
+        ]
+        .concat();
+        let mut buf = [0xEE; 128];
+        let octets = wire.len() + FCS_LEN;
+        assert_eq!(beacon(true).emit_with_fcs(octets, &mut buf), Some(octets));
+        assert_eq!(check_fcs(&buf[..octets]), Some(&wire[..]));
+        assert_eq!(beacon(true).emit_with_fcs(octets, &mut buf[..octets - 1]), None);
+        // A sequence number has 12 bits.
+        let next = Beacon { sequence: 0x1003, ..beacon(true) };
+        assert_eq!(next.emit_with_fcs(octets, &mut buf), Some(octets));
+        assert_eq!(check_fcs(&buf[..octets]), Some(&wire[..]));
+    }
+
+    #[test]
+    fn a_map_with_nothing_buffered_says_that_each_beacon_is_a_dtim() {
+        assert_eq!(Tim::default(), Tim { count: 0, period: 1, group: false, map: 0 });
+    }
+
+    /// Fills every length with whole elements: at most 255 octets of a body, at least a company id.
+    #[test]
+    fn filling_is_by_whole_elements() {
+        let lengths = |octets: usize| {
+            let mut out = std::vec![0xEE; octets];
+            let used = fill(&mut out);
+            let lengths: Vec<usize> = elements(&out[..used])
+                .iter()
+                .map(|(id, body)| {
+                    assert_eq!((*id, &body[..3]), (221, &NOBODY[..]));
+                    assert!(body[3..].iter().all(|&octet| octet == 0));
+                    body.len()
+                })
+                .collect();
+            (used, lengths)
+        };
+        assert_eq!(lengths(4), (0, std::vec![]));
+        assert_eq!(lengths(5), (5, std::vec![3]));
+        assert_eq!(lengths(257), (257, std::vec![255]));
+        assert_eq!(lengths(258), (258, std::vec![250, 4]));
+        assert_eq!(lengths(261), (261, std::vec![250, 7]));
+        assert_eq!(lengths(262), (262, std::vec![255, 3]));
+        assert_eq!(lengths(514), (514, std::vec![255, 255]));
+    }
+
     proptest! {
         #[test]
         fn as_long_as_wanted(octets in 0..2000_usize, ssid in ".{0,40}", protected: bool) {

@@ -63,13 +63,35 @@ mod tests {
     use std::string::ToString;
 
     #[test]
+    fn broadcast_is_every_bit() {
+        assert!(Mac::BROADCAST.is_broadcast());
+        assert!(
+            !Mac::ZERO.is_broadcast() && !Mac([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE]).is_broadcast()
+        );
+    }
+
+    #[test]
+    fn an_address_among_bytes() {
+        let bytes = [9, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(Mac::at(&bytes, 1), Some(Mac([1, 2, 3, 4, 5, 6])));
+        assert_eq!(Mac::at(&bytes, 2), Some(Mac([2, 3, 4, 5, 6, 7])));
+        assert_eq!(Mac::at(&bytes, 3), None);
+        assert_eq!(std::format!("{:?}", Mac([0xAB, 0, 0, 0, 0, 0x0F])), "ab:00:00:00:00:0f");
+    }
+
+    #[test]
     fn text_reads_back_and_rubbish_is_refused() {
         let mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
         assert_eq!(mac.to_string(), "24:0a:c4:00:00:01");
         assert_eq!(Mac::parse(b"24:0A:c4:00:00:01"), Some(mac));
-        for bad in
-            ["24:0a:c4:00:00", "24-0a-c4-00-00-01", "24:0a:c4:00:00:0g", "24:0a:c4:00:00:01 "]
-        {
+        for bad in [
+            "24:0a:c4:00:00",
+            "24-0a-c4-00-00-01",
+            "24:0a:c4:00:00:0g",
+            "24:0a:c4:00:00:01 ",
+            "24:0a:c4:00:00-01",
+            "24-0a:c4:00:00:01",
+        ] {
             assert_eq!(Mac::parse(bad.as_bytes()), None, "{bad}");
         }
         assert_eq!(Mac::at(&[0; 6], 1), None);

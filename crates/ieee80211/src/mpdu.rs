@@ -237,6 +237,62 @@ mod tests {
         assert_eq!(MacHeader::parse(&[0xD4; 40]), None, "not a management frame");
     }
 
+    #[test]
+    fn a_header_by_hand() {
+        let control = FrameControl::ACTION.with_retry(true).with_protection();
+        let header = MacHeader {
+            control,
+            duration: 0x013A,
+            receiver: Mac([1, 2, 3, 4, 5, 6]),
+            transmitter: Mac([7, 8, 9, 10, 11, 12]),
+            bssid: Mac([13, 14, 15, 16, 17, 18]),
+            sequence: 0xABC,
+            fragment: 5,
+        };
+        let wire = [
+            0xD0, 0x48, 0x3A, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+            0xC5, 0xAB, 0x99,
+        ];
+        assert_eq!(header.emit(), wire[..24]);
+        assert_eq!(MacHeader::parse(&wire), Some((header, &[0x99][..])));
+        assert_eq!(MacHeader::parse(&wire[..23]), None);
+        let wide = MacHeader { sequence: 0xFABC, fragment: 0xF5, ..header };
+        assert_eq!(wide.emit(), wire[..24], "numbers are cut to 12 and 4 bits");
+        for other in [0x0001, 0x0004, 0x0008] {
+            let frame = MacHeader { control: FrameControl(other), ..header }.emit();
+            assert_eq!(MacHeader::parse(&frame), None, "version or type {other}");
+        }
+    }
+
+    #[test]
+    fn bits_of_frame_control() {
+        let again = FrameControl::ACTION.with_retry(true);
+        assert_eq!(again, FrameControl(0x08D0));
+        assert_eq!(again.with_retry(true), again);
+        assert_eq!(again.with_retry(false), FrameControl::ACTION);
+        assert!(again.retry() && !again.protected());
+        let secret = FrameControl::ACTION.with_protection();
+        assert_eq!(secret, FrameControl(0x40D0));
+        assert_eq!(secret.with_protection(), secret);
+        assert!(secret.protected() && !secret.retry());
+        assert!(secret.is(FrameControl::ACTION) && FrameControl::ACTION.is(again));
+        assert!(
+            !FrameControl::ACTION.is(FrameControl::ACK)
+                && !FrameControl::NULL.is(FrameControl::DATA)
+        );
+    }
+
+    #[test]
+    fn only_acknowledgements_are_read_as_such() {
+        let wire = [0xD4, 0x08, 0x2C, 0x01, 1, 2, 3, 4, 5, 6];
+        let ack = AckFrame { duration: 300, receiver: Mac([1, 2, 3, 4, 5, 6]) };
+        assert_eq!(AckFrame::parse(&wire), Some(ack), "whatever the second octet says");
+        assert_eq!(AckFrame::parse(&wire[..9]), None);
+        let clear_to_send = [&[0xC4], &wire[1..]].concat();
+        assert_eq!(AckFrame::parse(&clear_to_send), None);
+        assert_eq!(ack.emit()[..10], [0xD4, 0, 0x2C, 0x01, 1, 2, 3, 4, 5, 6]);
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {

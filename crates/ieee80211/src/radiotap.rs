@@ -375,6 +375,26 @@ mod tests {
         let other = |mhz| ChannelField { mhz, flags: 0 }.number();
         assert_eq!((other(2407), other(2413), other(2477), other(5180)), (None, None, None, None));
         assert_eq!((ChannelField::cck(1).mhz, ChannelField::cck(13).mhz), (2412, 2472));
+        let ofdm = ChannelField { mhz: 2437, flags: 0x00C0 };
+        assert_eq!((ChannelField::ofdm(6), ChannelField::cck(6).flags), (ofdm, 0x00A0));
+    }
+
+    #[test]
+    fn flags_of_a_frame() {
+        let of = |flags| {
+            let tap = Radiotap { flags, ..Radiotap::default() };
+            (tap.fcs_at_end(), tap.bad_fcs())
+        };
+        assert_eq!((of(None), of(Some(0x2F))), ((false, false), (false, false)));
+        assert_eq!((of(Some(0x12)), of(Some(0x40))), ((true, false), (false, true)));
+    }
+
+    #[test]
+    fn modulation_and_place_in_an_ampdu() {
+        let mixed = |wide, short| McsField::mixed(7, wide, short).flags;
+        assert_eq!((mixed(false, false), mixed(true, false)), (0, 1));
+        assert_eq!((mixed(false, true), mixed(true, true)), (4, 5));
+        assert_eq!((AmpduField::of(1, false).flags, AmpduField::of(1, true).flags), (4, 12));
     }
 
     proptest! {

@@ -274,7 +274,12 @@ mod tests {
     #[test]
     fn what_a_value_can_mean() {
         assert!(AttributeValue(1).as_bool() && !AttributeValue(0x100).as_bool());
-        assert_eq!(AttributeValue(u32::MAX).as_i32(), -1);
+        assert!(!AttributeValue(0).as_bool() && AttributeValue(0x80).as_bool());
+        assert_eq!(
+            (AttributeValue(u32::MAX).as_i32(), AttributeValue(70_000).as_i32()),
+            (-1, 70_000)
+        );
+        assert_eq!(AttributeValue(0x4020_0000).as_f32().to_bits(), 2.5f32.to_bits());
         assert_eq!(AttributeValue(0x3F80_0000).as_f32().to_bits(), 1f32.to_bits());
         assert_eq!(
             (AttributeValue(0x0500_0001).text_len(), AttributeValue::text(5).text_len()),
@@ -289,6 +294,10 @@ mod tests {
         assert_eq!(ControlMessage::parse(false, &buf[..14]).map(|cut| cut.text), Some(&b"he"[..]));
         assert_eq!(ControlMessage { value: AttributeValue::text(4), ..hello }.emit(&mut buf), None);
         assert_eq!(hello.emit(&mut buf[..16]), None);
+        let shorter = ControlMessage { text: b"hell", ..hello };
+        assert_eq!(shorter.emit(&mut buf), Some(16), "a text may be shorter than announced");
+        assert_eq!(&buf[8..16], b"\0\0\0\x05hell");
+        assert_eq!(AttributeValue(0x0501_0000).text_len(), 0);
     }
 
     #[test]

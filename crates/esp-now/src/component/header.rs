@@ -372,6 +372,68 @@ mod tests {
     }
 
     #[test]
+    fn types_are_numbered_as_on_the_air() {
+        for (number, data_type) in DataType::ALL.into_iter().enumerate() {
+            assert_eq!(data_type as usize, number);
+            assert_eq!(DataType::from_bits(0xF0 | number as u8), data_type);
+            assert_eq!(data_type.mask(), 1 << number);
+        }
+    }
+
+    /// Checks every condition of data that any release takes for what it is and nothing else.
+    #[test]
+    fn plain_data_asks_for_nothing() {
+        let plain = header(DataType::Data, 100, 1);
+        assert!(plain.is_plain_data(100));
+        let longest = Header { size: 230, ..plain };
+        let shortest = Header { size: 1, ..plain };
+        assert!(longest.is_plain_data(230) && shortest.is_plain_data(1));
+        assert!(!Header { size: 231, ..plain }.is_plain_data(231), "beyond an element");
+        assert!(!Header { size: 0, ..plain }.is_plain_data(0), "nothing");
+        assert!(!plain.is_plain_data(99) && !plain.is_plain_data(356), "another size than told");
+        let config = plain.config;
+        for asks in [
+            FrameConfig { filter_adjacent: true, ..config },
+            FrameConfig { filter_weak: true, ..config },
+            FrameConfig { security: true, ..config },
+            FrameConfig { group: true, ..config },
+            FrameConfig { ack: true, ..config },
+            FrameConfig { ttl: 1, ..config },
+        ] {
+            assert!(!Header { config: asks, ..plain }.is_plain_data(100), "{asks:?}");
+        }
+        assert!(!Header { data_type: DataType::DebugLog, ..plain }.is_plain_data(100));
+        assert!(!Header { version: 1, ..plain }.is_plain_data(100));
+        assert!(!Header { dest: D, ..plain }.is_plain_data(100), "a broadcast to one device");
+        let unicast = FrameConfig { broadcast: false, ..config };
+        assert!(Header { dest: D, config: unicast, ..plain }.is_plain_data(100));
+    }
+
+    /// Writes each field of the flags word alone, and one bit too wide.
+    #[test]
+    fn fields_of_the_flags_word_by_hand() {
+        let none = FrameConfig::UNICAST;
+        for (config, word) in [
+            (FrameConfig { channel: 0x1F, ..none }, 0x0000_000F),
+            (FrameConfig { filter_adjacent: true, ..none }, 0x0000_0010),
+            (FrameConfig { filter_weak: true, ..none }, 0x0000_0020),
+            (FrameConfig { security: true, ..none }, 0x0000_0040),
+            (FrameConfig { broadcast: true, ..none }, 0x0000_0800),
+            (FrameConfig { group: true, ..none }, 0x0000_1000),
+            (FrameConfig { ack: true, ..none }, 0x0000_2000),
+            (FrameConfig { copies: 0x3F, ..none }, 0x0007_C000),
+            (FrameConfig { ttl: 0x3F, ..none }, 0x00F8_0000),
+            (FrameConfig { rssi: -128, ..none }, 0x8000_0000),
+            (none, 0),
+        ] {
+            assert_eq!(config.to_word(), word, "{config:?}");
+            assert_eq!(FrameConfig::from_word(word).to_word(), word);
+        }
+        assert_eq!(FrameConfig::from_word(0x0000_0780), none, "reserved bits");
+        assert_eq!(FrameConfig::from_word(0x0008_4000), FrameConfig { copies: 1, ttl: 1, ..none });
+    }
+
+    #[test]
     fn a_hop_changes_nothing_but_the_hops() {
         for (ttl, left) in [(0, 0), (1, 0), (3, 2), (30, 29), (31, 31)] {
             let word = |ttl: u32| (!(0x1F << 19) | ttl << 19).to_le_bytes();

@@ -122,6 +122,19 @@ mod tests {
     }
 
     #[test]
+    fn kinds_are_numbered_as_on_the_air() {
+        use IperfKind::{Bandwidth, Other, Ping, PingAck, Stop, StopAck};
+        let kinds = [Bandwidth, Stop, StopAck, Ping, PingAck, Other(5)];
+        for (number, kind) in (0..).zip(kinds) {
+            assert_eq!(IperfKind::from_number(number), kind);
+            assert_eq!(kind.number(), number);
+        }
+        let mut buf = [0xEE; 9];
+        assert_eq!(IperfHead { kind: Stop, seq: 0x0102_0304 }.emit(&mut buf, 8), Some(8));
+        assert_eq!(buf, [1, 0, 0, 0, 4, 3, 2, 1, 0xEE]);
+    }
+
+    #[test]
     fn lengths_that_do_not_fit_are_refused() {
         let head = IperfHead { kind: IperfKind::Stop, seq: 1 };
         assert_eq!(head.emit(&mut [0; 16], 7), None, "the component overruns its buffer");

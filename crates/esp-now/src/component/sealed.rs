@@ -105,4 +105,24 @@ mod tests {
         assert_eq!(sealer.open(Some(&nonce), &mut buf[..9]), Some(5), "the layout up to 2.2");
         assert_eq!(&buf[..5], b"hello");
     }
+
+    /// Checks lengths: a payload has a byte at least, and the tail of its release.
+    #[test]
+    fn lengths_of_sealed_payloads() {
+        let (sealer, nonce) = (Sealer::new(&[1; 16]), [2; 8]);
+        let mut buf = [3; 32];
+        assert_eq!(sealer.seal(&nonce, true, &mut buf, 0), None, "nothing to seal");
+        assert_eq!(sealer.seal(&nonce, true, &mut buf, 21), None, "no room");
+        assert_eq!(sealer.seal(&nonce, false, &mut buf, usize::MAX), None);
+        assert_eq!(sealer.seal(&nonce, false, &mut buf, 1), Some(5));
+        assert_eq!(buf[5..], [3; 27], "no nonce behind it up to 2.2");
+        assert_eq!(sealer.open(Some(&nonce), &mut buf[..5]), Some(1));
+        assert_eq!(buf[0], 3);
+        assert_eq!(sealer.open(Some(&nonce), &mut buf[..4]), None);
+        assert_eq!(sealer.open(None, &mut buf[..12]), None, "tag and nonce of nothing");
+        assert_eq!(sealer.seal(&nonce, true, &mut buf, 20), Some(32));
+        assert_eq!(Sealer::new(&[0; 16]).open(None, &mut buf.clone()), None, "another key");
+        assert_eq!(sealer.open(None, &mut buf), Some(20));
+        assert_eq!(std::format!("{sealer:?}"), "Sealer(secret)");
+    }
 }

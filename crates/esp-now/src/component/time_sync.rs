@@ -110,6 +110,19 @@ mod tests {
         assert_eq!(TimeSyncMessage::parse(&payload[..17]), None);
     }
 
+    #[test]
+    fn kinds_are_numbered_as_on_the_air() {
+        for (number, kind) in
+            [(1, TimeSyncKind::Broadcast), (2, TimeSyncKind::Request), (3, TimeSyncKind::Other(3))]
+        {
+            let time = TimeSyncMessage { version: 1, kind, timestamp_us: -2, utc_us: 0 };
+            let mut buf = [0; 20];
+            assert_eq!(time.emit(&mut buf), Some(18));
+            assert_eq!(buf[..4], [1, number, 0xFE, 0xFF]);
+            assert_eq!(TimeSyncMessage::parse(&buf), Some(time), "bytes behind are ignored");
+        }
+    }
+
     proptest! {
         #[test]
         fn bytes_and_values_are_the_same(mut bytes in prop::collection::vec(any::<u8>(), 0..24)) {

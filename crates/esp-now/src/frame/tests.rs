@@ -87,6 +87,41 @@ fn long_data_goes_in_several_elements() {
 }
 
 #[test]
+fn versions_by_length_and_by_their_octet() {
+    assert_eq!([0, 250, 251, 1490].map(EspNowVersion::of_data), {
+        use EspNowVersion::{V1, V2};
+        [V1, V1, V2, V2]
+    });
+    let of = |octet: u8| {
+        let body = VendorElements::new(&[0xDD, 6, 0x18, 0xFE, 0x34, 4, octet, 0x77])
+            .map(|body| (body.version(), body.complete(), body.len(), body.is_empty()));
+        body.expect("ESP-NOW")
+    };
+    // Above 1 the number counts as v2.0, and only there is the bit "more data".
+    assert_eq!([0x00, 0x01, 0x11].map(of), [(EspNowVersion::V1, true, 1, false); 3]);
+    assert_eq!([0x02, 0x03, 0x2F].map(of), [(EspNowVersion::V2, true, 1, false); 3]);
+    assert_eq!([0x12, 0x1F].map(of), [(EspNowVersion::V2, false, 1, false); 2]);
+    let nothing = [0xDD, 5, 0x18, 0xFE, 0x34, 4, 1];
+    let nothing = VendorElements::new(&nothing).expect("ESP-NOW");
+    assert_eq!((nothing.len(), nothing.is_empty(), nothing.as_slice()), (0, true, Some(&[][..])));
+    assert_eq!((mpdu_len(0), mpdu_len(250), mpdu_len(251)), (43, 293, 301));
+}
+
+#[test]
+fn a_retry_to_a_single_receiver_and_the_longest_frame_of_v1() {
+    let again =
+        ActionFrame { retry: true, sequence: 0x1ABC, receiver: A, ..mpdu(EspNowVersion::V1) };
+    let mut buf = [0; 64];
+    again.emit(&[], &mut buf).expect("it fits");
+    assert_eq!((buf[..4].to_vec(), &buf[22..24]), (vec![0xD0, 8, 0x3A, 1], &[0xC0, 0xAB][..]));
+    assert_eq!(buf[32..39], [0xDD, 5, 0x18, 0xFE, 0x34, 4, 1]);
+    let longest = [7; 250];
+    let mut buf = [0; 300];
+    assert_eq!(mpdu(EspNowVersion::V1).emit(&longest, &mut buf), Some(289));
+    assert_eq!(mpdu(EspNowVersion::V1).emit(&[7; 251], &mut buf), None);
+}
+
+#[test]
 fn other_elements_are_skipped_and_malformed_ones_refused() {
     let ours = [0xDD, 6, 0x18, 0xFE, 0x34, 4, 1, 0x77];
     let of = |elements: &[u8]| {
@@ -107,7 +142,8 @@ fn other_elements_are_skipped_and_malformed_ones_refused() {
 fn what_is_not_esp_now_is_refused() {
     let mut buf = [0; 128];
     let len = mpdu(EspNowVersion::V1).emit(&HELLO, &mut buf).expect("it fits");
-    for (at, with) in [(0, 0x80), (0, 0xD4), (1, 0x40), (24, 4), (25, 0x19)] {
+    for (at, with) in [(0, 0x80), (0, 0xD4), (1, 0x40), (24, 4), (25, 0x19), (26, 0xFF), (27, 0x35)]
+    {
         let mut other = buf;
         other[at] = with;
         assert_eq!(parse(&other[..len]), None, "octet {at} is {with:02x}");

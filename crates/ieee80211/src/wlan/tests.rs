@@ -67,9 +67,17 @@ fn messages_of_the_handshake_are_as_long_as_in_captures() {
     assert_eq!(first[..9], [2, 3, 0, 117, 2, 0, 0x8A, 0, 16]);
     assert_eq!(first[9..17], [0, 0, 0, 0, 0, 0, 0, 1]);
     assert_eq!(first[97..105], [0, 22, 0xDD, 20, 0, 0x0F, 0xAC, 4]);
-    assert_eq!(of(2, 121)[97..103], [0, 22, 48, 20, 1, 0]);
+    let second = of(2, 121);
+    assert_eq!(
+        (&second[5..9], &second[97..103]),
+        (&[1, 10, 0, 16][..], &[0, 22, 48, 20, 1, 0][..])
+    );
     assert_eq!(of(3, 155)[5..17], [0x13, 0xCA, 0, 16, 0, 0, 0, 0, 0, 0, 0, 2]);
-    assert_eq!(of(4, 99)[97..], [0, 0]);
+    // A key identifier has six octets; fewer are left empty.
+    assert_eq!(of(1, 105)[97..], [0, 6, 0xDD, 4, 0, 0x0F, 0xAC, 4]);
+    assert_eq!(of(1, 104)[97..], [0, 5, 0, 0, 0, 0, 0]);
+    let fourth = of(4, 99);
+    assert_eq!((&fourth[5..7], &fourth[97..]), (&[3, 10][..], &[0, 0][..]));
     assert_eq!(Eapol { message: 4 }.emit(98, &mut [0; 200]), None);
 }
 
@@ -105,6 +113,73 @@ fn management_frames() {
     let answer = of(ManagementKind::AssociationResponse { aid: 1 }, 100);
     assert_eq!(answer[24..32], [0x31, 4, 0, 0, 1, 0xC0, 1, 8]);
     assert_eq!(of(ManagementKind::Deauthentication, ManagementFrame::AROUND + 2)[24..], [3, 0]);
+}
+
+/// Compares probes octet by octet with ones written by hand from clauses 9.3.3.9 and 9.3.3.10.
+#[test]
+fn probes_by_hand() {
+    let of =
+        |what: ManagementKind, octets: usize| written(|buf| join(what).emit(octets + FCS_LEN, buf));
+    let addresses = [2, 0, 0, 1, 0, 0, 0x24, 0x0A, 0xC4, 0, 0, 1, 2, 0, 0, 1, 0, 0, 0x10, 0];
+    let name = [0, 3, b'l', b'a', b'b', 1, 8, 0x82, 0x84, 0x8B, 0x96, 12, 18, 24, 36];
+    let rates = [50, 4, 48, 72, 96, 108];
+    let rsn =
+        [48, 20, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 2, 0, 0];
+    let wire = [&[0x40, 0, 0, 0][..], &addresses, &name, &rsn, &rates].concat();
+    assert_eq!(of(ManagementKind::ProbeRequest, wire.len()), wire);
+    let response = ManagementKind::ProbeResponse { timestamp: 0x0102, interval: 100, channel: 6 };
+    let fixed = [2, 1, 0, 0, 0, 0, 0, 0, 100, 0, 0x31, 4];
+    let wire = [&[0x50, 0, 0, 0][..], &addresses, &fixed, &name, &[3, 1, 6], &rsn, &rates].concat();
+    assert_eq!(of(response, wire.len()), wire);
+}
+
+/// Checks the fields of SAE: a commit has the group, a confirm the counter of tries (9.4.1.42).
+#[test]
+fn authentication_by_its_number() {
+    let of = |sae: bool, number: u8| {
+        let what = ManagementKind::Authentication { sae, number };
+        written(|buf| join(what).emit(0, buf))[24..].to_vec()
+    };
+    assert_eq!(of(false, 1), [0, 0, 1, 0, 0, 0]);
+    assert_eq!(of(true, 1), [3, 0, 1, 0, 0, 0, 19, 0]);
+    assert_eq!(of(true, 2), [3, 0, 2, 0, 0, 0, 1, 0]);
+}
+
+/// Checks that numbers are cut to their width, and what a network without a password says.
+#[test]
+fn widths_and_open_networks() {
+    let request = ManagementFrame {
+        retry: true,
+        sequence: 0x1ABC,
+        protected: false,
+        ..join(ManagementKind::AssociationRequest)
+    };
+    let bytes = written(|buf| request.emit(28 + 21 + FCS_LEN, buf));
+    assert_eq!((&bytes[..2], &bytes[22..28]), (&[0, 8][..], &[0xC0, 0xAB, 0x21, 4, 3, 0][..]));
+    let rates = [1, 8, 0x82, 0x84, 0x8B, 0x96, 12, 18, 24, 36, 50, 4, 48, 72, 96, 108];
+    assert_eq!(bytes[28..], [&[0, 3, b'l', b'a', b'b'][..], &rates].concat());
+    let answer = ManagementFrame {
+        protected: false,
+        ..join(ManagementKind::AssociationResponse { aid: 0x102 })
+    };
+    let bytes = written(|buf| answer.emit(30 + 16 + FCS_LEN, buf));
+    assert_eq!(bytes[24..], [&[0x21, 4, 0, 0, 2, 0xC1][..], &rates].concat());
+    let mut buf = [0; 64];
+    let data = DataFrame {
+        way: DsDirection::Up,
+        qos: false,
+        retry: false,
+        power_management: false,
+        more_data: false,
+        duration: 0,
+        receiver: AP,
+        transmitter: STATION,
+        third: AP,
+        sequence: 0xFABC,
+    };
+    assert_eq!(data.emit(None, &mut buf), Some(28));
+    assert_eq!((&buf[..2], &buf[22..24]), (&[0x48, 1][..], &[0xC0, 0xAB][..]));
+    assert_eq!((DataFrame::overhead(false), DataFrame::overhead(true)), (36, 38));
 }
 
 proptest! {

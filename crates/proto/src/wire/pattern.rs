@@ -26,3 +26,18 @@ pub(super) fn matches(body: &[u8], start: u8) -> bool {
 const fn following(byte: u8) -> u8 {
     if byte as u16 >= PERIOD - 1 { 0 } else { byte + 1 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_begins_again_after_250() {
+        let mut body = [0xFF; 4];
+        fill(&mut body, 249);
+        assert_eq!(body, [249, 250, 0, 1]);
+        assert!(matches(&body, 249) && matches(&[], 7));
+        assert!(!matches(&[249, 250, 251], 249) && !matches(&body, 248));
+        assert!(!matches(&[250, 250, 0], 249), "the first byte counts");
+    }
+}

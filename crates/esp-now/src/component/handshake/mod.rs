@@ -157,6 +157,35 @@ mod tests {
         assert_eq!(buf, payload);
     }
 
+    /// Writes each message by hand from the table of the module.
+    #[test]
+    fn messages_by_their_bytes() {
+        let info = SecurityInfo { version: 1, client: INITIATOR };
+        let wires: [(SecurityMessage<'_>, &[u8]); 6] = [
+            (SecurityMessage::Request, &[0]),
+            (SecurityMessage::Info(info), &[1, 1, 0xCC, 0x50, 0xE3, 0x80, 0x10, 0xBC]),
+            (SecurityMessage::Handshake(&[7, 8, 9]), &[2, 3, 7, 8, 9]),
+            (SecurityMessage::Key(&[7, 8]), &[3, 2, 7, 8]),
+            (SecurityMessage::KeyResponse(&[]), &[4, 0]),
+            (SecurityMessage::Reset, &[5]),
+        ];
+        for (message, wire) in wires {
+            let mut buf = [0xEE; 16];
+            assert_eq!(message.emit(&mut buf), Some(wire.len()));
+            assert_eq!(&buf[..wire.len()], wire);
+            assert_eq!(SecurityMessage::parse(wire), Some(message));
+            assert_eq!(message.emit(&mut buf[..wire.len() - 1]), None, "{message:?}");
+        }
+        let step = SessionMessage::Command0 { client_key: &[7; PUBLIC_LEN] };
+        let mut buf = [0xEE; MESSAGE_MAX];
+        assert_eq!(step.emit_message(&mut buf), Some(43));
+        assert_eq!(buf[..4], [2, 41, 0x10, 0x01]);
+        let longest = SessionMessage::Response0 { device_key: &[7; 32], random: &[9; RANDOM_LEN] };
+        assert_eq!(longest.emit_message(&mut buf), Some(MESSAGE_MAX));
+        assert_eq!((MESSAGE_MAX, buf[1]), (63, 61));
+        assert_eq!(longest.emit_message(&mut buf[..62]), None);
+    }
+
     #[test]
     fn lengths_are_checked() {
         for short in [&[][..], &[1, 0, 0, 0, 0, 0, 0], &[2], &[2, 1], &[3, 32, 0], &[6]] {

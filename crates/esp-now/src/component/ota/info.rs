@@ -188,6 +188,29 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_cut_to_their_fields() {
+        let long = "0123456789012345678901234567890123456789";
+        let mut app = AppDescription::new(long, long, long, long, long);
+        assert_eq!(
+            (app.project(), app.version()),
+            (&long.as_bytes()[..31], &long.as_bytes()[..31])
+        );
+        assert_eq!((app.time(), app.date()), (&long.as_bytes()[..15], &long.as_bytes()[..15]));
+        assert_eq!(app.idf(), &long.as_bytes()[..31]);
+        assert_eq!((app.version_field().len(), app.version_field()[31]), (32, 0));
+        // A text that fills its field has no zero at its end.
+        app.0[16..48].fill(b'x');
+        assert_eq!(app.version(), [b'x'; 32]);
+        app.0[4..8].copy_from_slice(&[4, 3, 2, 1]);
+        assert_eq!(app.secure_version(), 0x0102_0304);
+        let named = AppDescription::new("hello", "1.2", "v5.1", "", "");
+        assert_eq!((named.secure_version(), named.idf()), (0, &b"v5.1"[..]));
+        assert_eq!(format!("{named:?}"), "App(hello 1.2)");
+        assert_eq!(AppDescription::parse(&named.0), Some(named.clone()));
+        assert_eq!(AppDescription::parse(&named.0[..203]), None);
+    }
+
+    #[test]
     fn text_is_padded_and_made_harmless() {
         assert_eq!(
             format!("{:>6}|{}", AsciiText(b"ab"), AsciiText(b"a\x1b\xFFb c")),

@@ -59,6 +59,8 @@ mod tests {
     #[test]
     fn the_request_is_one_byte() {
         assert_eq!(OtaType::of(&[0]), Some(OtaType::Request));
+        let others = [1, 2, 3].map(|kind| OtaType::of(&[kind, 0xFF]));
+        assert_eq!(others, [OtaType::Info, OtaType::Data, OtaType::Status].map(Some));
         assert_eq!(OtaType::of(&[]), None);
         assert_eq!(OtaType::of(&[4]), None);
     }

@@ -176,6 +176,29 @@ mod tests {
             assert_eq!(OtaCode::from_number(number).number(), number);
         }
         assert_eq!(OtaCode::from_number(0x100B), OtaCode::Finish);
+        assert_eq!(OtaCode::from_number(0x1006), OtaCode::Other(0x1006));
+        assert_eq!(OtaCode::Incomplete.number(), 0x1004);
+    }
+
+    #[test]
+    fn an_answer_with_its_row_by_hand() {
+        let answer = OtaStatus {
+            digest: [9; DIGEST_LEN],
+            code: OtaCode::Incomplete,
+            packets: 0x0102,
+            total: 0x0A0B_0C0D,
+            written: 0x0102_0304,
+            index: 5,
+        };
+        let mut buf = [0xEE; 40];
+        assert_eq!(answer.emit(&[0x81, 0x42], &mut buf), Some(32));
+        let tail = [4, 0x10, 2, 1, 0x0D, 0x0C, 0x0B, 0x0A, 4, 3, 2, 1, 5, 0x81, 0x42];
+        assert_eq!((buf[0], &buf[1..17], &buf[17..32]), (3, &[9; 16][..], &tail[..]));
+        assert_eq!(OtaStatus::parse(&buf[..32]), Some((answer, &[0x81, 0x42][..])));
+        assert_eq!(OtaStatus::parse(&[2; 40]), None, "a message of data");
+        assert!(answer.same_image(&OtaStatus { written: 0, code: OtaCode::Ok, ..answer }));
+        assert!(!answer.same_image(&OtaStatus { digest: [8; DIGEST_LEN], ..answer }));
+        assert!(!answer.same_image(&OtaStatus { total: 1, ..answer }));
     }
 
     proptest! {

@@ -46,6 +46,59 @@ fn lengths_follow_esp_idf() {
     assert!(wifi_len(v2) < v2.data_max());
 }
 
+/// Writes a request and an answer by hand from the tables of the module, for ESP-IDF 4.4.
+#[test]
+fn request_and_answer_by_their_bytes() {
+    let identity = ProvIdentity {
+        product_id: FixedText::new(b"product").unwrap(),
+        device_name: FixedText::new(b"name").unwrap(),
+    };
+    let custom = Vec::from_slice(&[0xC1, 0xC2]).unwrap();
+    let device = ProvDevice {
+        identity,
+        auth_mode: 0x0102_0304,
+        secret: FixedText::new(b"secret").unwrap(),
+        custom: custom.clone(),
+    };
+    let mut wire = [0; 172];
+    wire[0] = 1;
+    wire[1..8].copy_from_slice(b"product");
+    wire[17..21].copy_from_slice(b"name");
+    wire[33..37].copy_from_slice(&[4, 3, 2, 1]);
+    wire[37..43].copy_from_slice(b"secret");
+    wire[69..72].copy_from_slice(&[2, 0xC1, 0xC2]);
+    let mut buf = [0xEE; 172];
+    let device = ProvMessage::Device(device);
+    assert_eq!(device.emit(&mut buf, on(Idf::V4_4)), Some(170));
+    assert_eq!(buf[..170], wire[..170]);
+    assert_eq!(ProvMessage::parse(&buf[..170], on(Idf::V4_4)), Some(device));
+
+    let mut wifi =
+        WifiCredentials::new(FixedText::new(b"home").unwrap(), FixedText::new(b"key").unwrap());
+    (wifi.mode, wifi.scan_method, wifi.custom) = (1, ALL_CHANNEL_SCAN, custom);
+    wifi.token = FixedText::new(b"token").unwrap();
+    let mut wire = [0; 172];
+    wire[..2].copy_from_slice(&[2, 1]);
+    wire[5..9].copy_from_slice(b"home");
+    wire[37..40].copy_from_slice(b"key");
+    wire[101] = 1;
+    wire[137..142].copy_from_slice(b"token");
+    wire[169..].copy_from_slice(&[2, 0xC1, 0xC2]);
+    let answer = ProvMessage::Wifi(wifi);
+    assert_eq!(answer.emit(&mut buf, on(Idf::V4_4)), Some(172));
+    assert_eq!(buf, wire);
+    assert_eq!(ProvMessage::parse(&wire, on(Idf::V4_4)), Some(answer));
+    assert_eq!(ProvMessage::parse(&[3; 172], on(Idf::V4_4)), None, "no such message");
+    // With a byte more it is not the structure of this release, so only the network is believed.
+    let longer = [&wire[..], &[0]].concat();
+    let Some(ProvMessage::Wifi(read)) = ProvMessage::parse(&longer, on(Idf::V4_4)) else {
+        panic!()
+    };
+    assert_eq!((read.mode, read.scan_method, read.custom.len()), (1, 0, 0));
+    assert_eq!((read.ssid.bytes(), read.token), (&b"home"[..], FixedText::default()));
+    assert_eq!(format!("{read:?}"), "Wifi { mode: 1, ssid: \"home\", … }");
+}
+
 #[test]
 fn ssid_and_password_are_read_across_releases_and_nothing_else() {
     let mut wifi =

@@ -158,6 +158,18 @@ mod tests {
         assert_eq!(Bounce::parse(&[b'0'; 100]), Err(MalformedHeader), "iperf's pattern");
     }
 
+    #[test]
+    fn flags_and_type_of_service() {
+        let mut out = [0; 60];
+        let asked = Bounce { flags: bounce_flags::TOS | bounce_flags::STOP, tos: 0xB8, ..REQUEST };
+        asked.emit(&mut out);
+        assert_eq!(out[12..16], [0x30, 0, 0, 0xB8]);
+        assert_eq!(Bounce::parse(&out), Ok(asked));
+        assert!(asked.has(bounce_flags::STOP) && !asked.has(bounce_flags::QUICK_ACK));
+        Bounce { size: 64, ..REQUEST }.emit(&mut out);
+        assert_eq!(Bounce::parse(&out).map(|bounce| bounce.size), Ok(64), "the smallest");
+    }
+
     proptest::proptest! {
         #[test]
         fn what_is_written_is_read(

@@ -114,7 +114,9 @@ mod tests {
         let mut out = [0; BURST_HEADER];
         Burst { size: 91, ..FIRST }.emit(&mut out);
         assert_eq!(Burst::parse(&out), Err(MalformedHeader));
-        FIRST.emit(&mut out);
+        let smallest = Burst { size: 92, ..FIRST };
+        smallest.emit(&mut out);
+        assert_eq!(Burst::parse(&out), Ok(smallest));
         assert_eq!(Burst::parse(&out[..91]), Err(MalformedHeader));
     }
 

@@ -458,6 +458,89 @@ mod tests {
         assert_eq!((with(0, upper::EPOCH_START), with(0, upper::FQ_RATE)), (None, None));
         let reverse = upper::REVERSE | upper::EPOCH_START;
         assert!(with(flags::VERSION2, reverse).is_some_and(|it| it.starts_with("--txstart-time")));
+        let paced = upper::FULL_DUPLEX | upper::FQ_RATE;
+        assert!(with(flags::VERSION2, paced).is_some_and(|it| it.starts_with("--fq-rate")));
+        assert_eq!(with(0, upper::L2_LENGTH), Some("--l2checks"));
+        assert_eq!(with(flags::VERSION2, upper::REVERSE), None);
+        assert_eq!(with(flags::BOUNCEBACK, upper::ISOCHRONOUS), None, "another protocol");
+        let old = ClientHeader { extension: None, flags: flags::VERSION1, ..PLAIN };
+        assert_eq!(old.unsupported(), None);
+    }
+
+    #[test]
+    fn flags_of_the_extension_by_name() {
+        let with = |upper| ClientHeader {
+            extension: Some(Extension { upper, ..Extension::default() }),
+            ..PLAIN
+        };
+        assert!(with(upper::TRIP_TIMES | 1).trip_times() && !with(!upper::TRIP_TIMES).trip_times());
+        assert!(with(upper::NO_UDP_FIN | 1).no_report() && !with(!upper::NO_UDP_FIN).no_report());
+        let none = ClientHeader { extension: None, ..PLAIN };
+        assert!(!none.trip_times() && !none.no_report());
+    }
+
+    /// Checks the rule of `Listener::apply_client_settings_tcp`.
+    #[test]
+    fn who_waits_for_an_acknowledgement() {
+        let wants = |flags| ClientHeader { flags, ..PLAIN }.wants_ack();
+        assert!(wants(flags::PEER_DETECT) && wants(flags::PEER_DETECT | flags::VERSION2));
+        assert!(wants(flags::EXTEND) && !wants(flags::EXTEND | flags::VERSION2));
+        assert!(!wants(0) && !wants(flags::VERSION1));
+    }
+
+    #[test]
+    fn a_header_is_as_long_as_its_flags_say() {
+        assert_eq!(ClientHeader::length_of(0), Ok(0));
+        assert_eq!(ClientHeader::length_of(flags::LENGTH | 60 << 1), Ok(0), "no header at all");
+        assert_eq!(ClientHeader::length_of(flags::BOUNCEBACK | flags::VERSION1), Ok(4));
+        assert_eq!(ClientHeader::length_of(flags::VERSION1), Ok(24));
+        assert_eq!(ClientHeader::length_of(flags::EXTEND), Ok(60));
+        assert_eq!(ClientHeader::length_of(flags::VERSION2), Ok(60));
+        let told =
+            |length: u32| ClientHeader::length_of(flags::EXTEND | flags::LENGTH | length << 1);
+        assert_eq!((told(24), told(80), told(255)), (Ok(24), Ok(80), Ok(255)));
+        assert_eq!(told(23), Err(MalformedHeader));
+        assert_eq!(told(256 + 40), Ok(40), "eight bits of length, whatever is above");
+    }
+
+    /// Reads the header of version 1.7: 24 bytes, with the amount in bytes.
+    #[test]
+    fn an_old_client() {
+        let bytes =
+            [0x80, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0x13, 0x8A, 0, 0, 5, 0xBE, 0, 1, 0, 0, 0, 0, 4, 0];
+        let old = ClientHeader {
+            flags: flags::VERSION1 | flags::RUN_NOW,
+            threads: 2,
+            port: 5002,
+            length: 1470,
+            window: 0x1_0000,
+            amount: Amount::Bytes(1024),
+            extension: None,
+            start: None,
+        };
+        assert_eq!(ClientHeader::parse(&bytes, STREAM), Ok(Some(old)));
+        assert_eq!(ClientHeader::parse(&bytes[..23], STREAM), Err(MalformedHeader));
+        assert_eq!((old.mode(), old.buffer_len(STREAM)), (TestMode::Dual, 24));
+        let mut out = [0xEE; 28];
+        old.emit(&mut out, STREAM);
+        assert_eq!((&out[..24], &out[24..]), (&bytes[..], &[0xEE; 4][..]));
+        // A time is negative, and 31 bits are bytes.
+        let most = ClientHeader { amount: Amount::Bytes(u32::MAX), ..old };
+        most.emit(&mut out, STREAM);
+        assert_eq!(out[20..24], [0x7F, 0xFF, 0xFF, 0xFF]);
+        let longest = ClientHeader { amount: Amount::Centiseconds(u32::MAX), ..old };
+        longest.emit(&mut out, STREAM);
+        assert_eq!(out[20..24], [0x80, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_request_for_bounce_back_is_four_bytes() {
+        let bytes = flags::BOUNCEBACK.to_be_bytes();
+        let header = ClientHeader::parse(&bytes, STREAM).unwrap().unwrap();
+        assert_eq!((header.mode(), header.extension), (TestMode::Bounceback, None));
+        let extended = (flags::BOUNCEBACK | flags::EXTEND).to_be_bytes();
+        let header = ClientHeader::parse(&extended, STREAM).unwrap().unwrap();
+        assert_eq!(header.extension, None, "its further words are those of another protocol");
     }
 
     proptest::proptest! {

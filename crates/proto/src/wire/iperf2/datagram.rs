@@ -142,6 +142,43 @@ mod tests {
     }
 
     #[test]
+    fn stamps_are_whole_microseconds() {
+        let stamp = Stamp::from_nanos(1_700_000_000_123_456_789);
+        assert_eq!(stamp, Stamp { seconds: 1_700_000_000, micros: 123_456 });
+        assert_eq!(stamp.as_nanos(), 1_700_000_000_123_456_000);
+        let later = Stamp::from_nanos((5 + (1 << 32)) * 1_000_000_000 + 999);
+        assert_eq!(later, Stamp { seconds: 5, micros: 0 }, "seconds have 32 bits");
+        assert!(Stamp::default().is_zero());
+        assert!(!Stamp { seconds: 1, micros: 0 }.is_zero());
+        assert!(!Stamp { seconds: 0, micros: 1 }.is_zero());
+    }
+
+    /// Checks the mark of datagrams that are too short for the client header with its start time.
+    #[test]
+    fn short_datagrams_carry_a_mark_of_trip_times() {
+        let mut bytes = [0; 128];
+        bytes[17] = 2;
+        let marked = |bytes: &[u8]| Datagram::new(bytes).unwrap().small_trip_times();
+        assert!(marked(&bytes[..18]) && marked(&bytes[..127]));
+        assert!(!marked(&bytes), "a whole header fits");
+        assert!(!marked(&bytes[..17]), "the mark does not");
+        bytes[16] = 1;
+        assert!(!marked(&bytes[..18]));
+        assert_eq!(Datagram::new(&bytes[..18]).unwrap().body(), [1, 2]);
+    }
+
+    #[test]
+    fn the_time_of_sending_is_read() {
+        let bytes = [0, 0, 0, 1, 0, 0, 1, 2, 0, 0, 3, 4];
+        let view = Datagram::new(&bytes).unwrap();
+        assert_eq!(view.stamp(), Stamp { seconds: 0x102, micros: 0x304 });
+        assert_eq!(
+            Datagram::new(&bytes[..11]).unwrap().stamp(),
+            Stamp { seconds: 0x102, micros: 0 }
+        );
+    }
+
+    #[test]
     fn an_esp_datagram_of_four_bytes() {
         let view = Datagram::new(&[0, 0, 0, 7]).unwrap();
         assert_eq!((view.id(Width::Told), view.id(Width::Wide)), (7, 7));

@@ -65,3 +65,42 @@ pub const fn name(code: u8) -> &'static str {
         _ => "a code that the standard does not know",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that each failure of table 2-6 (5: 2.4) has words of its own, and nothing else has.
+    #[test]
+    fn failures_have_words_of_their_own() {
+        let unknown = name(0xFF);
+        let known = |code: &u8| name(*code) != unknown;
+        assert!((0x80..=0xA2).all(|code| known(&code)));
+        assert!([0x00, 0x04, 0x10].iter().all(known));
+        assert!(!known(&0x7F) && !known(&0xA3) && !unknown.is_empty());
+        for code in 0x80..=0xA2 {
+            let same = (0..=0xFF).filter(|other| name(*other) == name(code)).count();
+            assert_eq!(same, 1, "{code:x}");
+        }
+        assert_eq!((name(0x00), name(0x80)), ("success", "unspecified error"));
+        assert_eq!((name(0x8D), name(0x95)), ("keep alive timeout", "packet too large"));
+    }
+
+    #[test]
+    fn answers_to_connect_by_version() {
+        let old = [0, 1, 2, 3, 4, 5, 6].map(|code| connect(Version::V311, code));
+        let unknown = name(0xFF);
+        let table = [
+            "accepted",
+            "unacceptable protocol version",
+            "client identifier rejected",
+            "server unavailable",
+            "bad user name or password",
+            "not authorized",
+            unknown,
+        ];
+        assert_eq!(old, table);
+        assert_eq!((connect(Version::V5, 0), connect(Version::V5, 1)), ("accepted", unknown));
+        assert_eq!(connect(Version::V5, 0x8A), "banned");
+    }
+}

@@ -80,6 +80,184 @@ fn limits_of_a_version_5_broker() {
     assert_eq!(reason::connect(Version::V311, ack.code), "unacceptable protocol version");
 }
 
+/// 3.2 (5: 3.2.2.3): every property that is read, at its greatest or with its bounds.
+#[test]
+fn connack_by_its_bytes() {
+    let bytes = b"\x20\x10\x01\x00\x0d\x21\0\x14\x24\x01\x27\0\x01\0\0\x13\0\x3c";
+    let ack = ConnAck {
+        session_present: true,
+        code: 0,
+        receive_maximum: Some(20),
+        maximum_qos: 1,
+        maximum_packet_size: Some(0x1_0000),
+        server_keep_alive: Some(60),
+    };
+    assert_eq!(parse(Version::V5, bytes), Ok(ControlPacket::ConnAck(ack)));
+    let mut buf = [0xEE; 32];
+    assert_eq!(ack.emit(Version::V5, &mut buf), Ok(18));
+    assert_eq!(&buf[..18], bytes);
+    assert_eq!(ack.emit(Version::V311, &mut buf), Ok(4));
+    assert_eq!(&buf[..4], b"\x20\x02\x01\x00", "3.1.1 has no properties");
+    assert_eq!(parse(Version::V5, b"\x20\x03\0\x89\0").map(code), Ok(0x89));
+    for wrong in [
+        &b"\x20\x02\x02\0"[..],          // reserved flags
+        b"\x20\x05\0\0\x02\x24\x02",     // maximum QoS 2, which is said by leaving it out
+        b"\x20\x08\0\0\x05\x27\0\0\0\0", // maximum packet size 0
+        b"\x20\x04\0\0\0\0",             // bytes behind the properties
+        b"\x20\x01\0",                   // cut off
+    ] {
+        assert!(parse(Version::V5, wrong).is_err(), "{wrong:x?}");
+    }
+    assert!(parse(Version::V311, b"\x20\x03\0\0\0").is_err(), "3.1.1 has no properties");
+}
+
+fn code(packet: ControlPacket<'_>) -> u8 {
+    if let ControlPacket::ConnAck(ack) = packet { ack.code } else { panic!("{packet:?}") }
+}
+
+/// 3.1 in both versions: flags, and the properties of version 5.
+#[test]
+fn connect_by_its_bytes() {
+    let connect = Connect {
+        version: Version::V5,
+        client_id: "id",
+        clean: true,
+        keep_alive: 0x0102,
+        username: Some("u"),
+        password: Some(b"pw"),
+        session_expiry: Some(10),
+        receive_maximum: Some(20),
+        maximum_packet_size: Some(30),
+    };
+    let bytes = b"\x10\x23\0\x04MQTT\x05\xc2\x01\x02\x0d\x11\0\0\0\x0a\x21\0\x14\x27\0\0\0\x1e\
+        \0\x02id\0\x01u\0\x02pw";
+    let mut buf = [0xEE; 64];
+    assert_eq!(connect.emit(&mut buf), Ok(bytes.len()));
+    assert_eq!(&buf[..bytes.len()], bytes);
+    assert_eq!(parse(Version::V311, bytes), Ok(ControlPacket::Connect(connect)));
+    let bare = Connect {
+        version: Version::V311,
+        clean: false,
+        username: None,
+        password: None,
+        session_expiry: None,
+        receive_maximum: None,
+        maximum_packet_size: None,
+        ..connect
+    };
+    assert_eq!(bare.emit(&mut buf), Ok(16));
+    assert_eq!(&buf[..16], b"\x10\x0e\0\x04MQTT\x04\x00\x01\x02\0\x02id");
+    assert_eq!(parse(Version::V5, &buf[..16]), Ok(ControlPacket::Connect(bare)));
+    // A will of version 5 has properties of its own: here a delay of 5 s.
+    let will = b"\x10\x1d\0\x04MQTT\x05\x06\0\0\0\0\x02id\x05\x18\0\0\0\x05\0\x01w\0\x03bye";
+    let Ok(ControlPacket::Connect(read)) = parse(Version::V5, will) else { panic!() };
+    assert_eq!((read.client_id, read.clean, read.username), ("id", true, None));
+    for wrong in [
+        &b"\x10\x10\0\x04MQTX\x04\x02\0\0\0\x02id\0\0"[..], // another protocol
+        b"\x10\x0e\0\x04MQTT\x04\x03\0\0\0\x02id",          // a reserved flag
+        b"\x10\x0f\0\x04MQTT\x04\x02\0\0\0\x02id!",         // a byte too many
+        b"\x10\x12\0\x04MQTT\x05\x02\0\0\x03\x21\0\0\0\x02id", // receive maximum 0
+    ] {
+        assert!(parse(Version::V5, wrong).is_err(), "{wrong:x?}");
+    }
+}
+
+/// 3.4 to 3.7 and 3.14: reason codes are version 5's alone, and success is left out.
+#[test]
+fn reasons_are_told_in_version_5_alone() {
+    let mut buf = [0xEE; 8];
+    let ack = PublishAck { id: 0x0102, reason: 0x97 };
+    assert_eq!(ack.emit(Version::V5, kind::PUBREL, &mut buf), Ok(5));
+    assert_eq!(buf[..5], [0x62, 3, 1, 2, 0x97]);
+    assert_eq!(ack.emit(Version::V311, kind::PUBCOMP, &mut buf), Ok(4));
+    assert_eq!(buf[..4], [0x70, 2, 1, 2]);
+    let well = PublishAck { reason: 0, ..ack };
+    assert_eq!(well.emit(Version::V5, kind::PUBACK, &mut buf), Ok(4));
+    assert_eq!(buf[..4], [0x40, 2, 1, 2]);
+    let gone = Disconnect { reason: 0x8B };
+    assert_eq!(gone.emit(Version::V5, &mut buf), Ok(3));
+    assert_eq!(buf[..3], [0xE0, 1, 0x8B]);
+    assert_eq!(gone.emit(Version::V311, &mut buf), Ok(2));
+    assert_eq!(buf[..2], [0xE0, 0]);
+    assert_eq!(Disconnect { reason: 0 }.emit(Version::V5, &mut buf), Ok(2));
+    let reason = |version, bytes| match parse(version, bytes) {
+        Ok(ControlPacket::Disconnect(it)) => Ok(it.reason),
+        Ok(other) => panic!("{other:?}"),
+        Err(wrong) => Err(wrong.0),
+    };
+    assert_eq!(reason(Version::V5, b"\xe0\x01\x8b"), Ok(0x8B));
+    assert_eq!(reason(Version::V5, b"\xe0\x07\x8b\x05\x11\0\0\0\x01"), Ok(0x8B));
+    assert_eq!(reason(Version::V5, b"\xe0\x00"), Ok(0));
+    assert_eq!(reason(Version::V311, b"\xe0\x00"), Ok(0));
+    assert!(reason(Version::V311, b"\xe0\x01\x00").is_err());
+    assert!(reason(Version::V5, b"\xe0\x03\x8b\x00\x00").is_err(), "bytes behind its properties");
+}
+
+/// 3.8 and 3.9 in both versions.
+#[test]
+fn subscriptions_by_their_bytes() {
+    let mut buf = [0xEE; 16];
+    assert_eq!(Subscribe::emit(Version::V311, 10, "a/b", 1, &mut buf), Ok(10));
+    assert_eq!(&buf[..10], b"\x82\x08\0\x0a\0\x03a/b\x01");
+    assert_eq!(Subscribe::emit(Version::V5, 10, "a/b", 2, &mut buf), Ok(11));
+    assert_eq!(&buf[..11], b"\x82\x09\0\x0a\0\0\x03a/b\x02");
+    let Ok(ControlPacket::Subscribe(read)) = parse(Version::V5, &buf[..11]) else { panic!() };
+    assert_eq!((read.id, read.filters.collect::<Vec<_>>()), (10, std::vec![("a/b", 2)]));
+    let ack = SubAck { id: 10, codes: &[1, 0x80] };
+    assert_eq!(ack.emit(Version::V311, &mut buf), Ok(6));
+    assert_eq!(buf[..6], [0x90, 4, 0, 10, 1, 0x80]);
+    assert_eq!(parse(Version::V311, &buf[..6]), Ok(ControlPacket::SubAck(ack)));
+    assert_eq!(ack.emit(Version::V5, &mut buf), Ok(7));
+    assert_eq!(buf[..7], [0x90, 5, 0, 10, 0, 1, 0x80]);
+    for wrong in [&b"\x90\x02\0\x0a"[..], b"\x82\x08\0\x0a\0\x03a/b\x03"] {
+        assert!(parse(Version::V311, wrong).is_err(), "{wrong:x?}");
+    }
+    // The subscription options of version 5 are above the QoS (5: 3.8.3.1).
+    let options = b"\x82\x09\0\x0a\0\0\x03a/b\x2d";
+    let Ok(ControlPacket::Subscribe(mut read)) = parse(Version::V5, options) else { panic!() };
+    assert_eq!(read.filters.next(), Some(("a/b", 1)));
+}
+
+/// 2.2.2 (5: 2.1.3): the types that are not parsed, and the flags of each.
+#[test]
+fn packets_of_other_types() {
+    assert_eq!(parse(Version::V5, b"\xf0\x00"), Ok(ControlPacket::Other(15)), "AUTH");
+    assert!(parse(Version::V311, b"\xf0\x00").is_err());
+    assert_eq!(parse(Version::V311, b"\xa2\x00"), Ok(ControlPacket::Other(10)), "UNSUBSCRIBE");
+    assert!(parse(Version::V311, b"\xa0\x00").is_err(), "without its flags");
+    assert_eq!(parse(Version::V311, b"\xb0\x00"), Ok(ControlPacket::Other(11)), "UNSUBACK");
+    assert_eq!(ControlPacket::Other(11).emit(Version::V311, &mut [0; 8]), Err(NoRoom));
+    for first in [4, 5, 7] {
+        let bytes = [first << 4, 2, 0, 9];
+        let read = match parse(Version::V311, &bytes) {
+            Ok(ControlPacket::PubAck(ack)) => (4, ack.id),
+            Ok(ControlPacket::PubRec(ack)) => (5, ack.id),
+            Ok(ControlPacket::PubComp(ack)) => (7, ack.id),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read, (first, 9));
+    }
+}
+
+/// 3.3.1: the flags of a PUBLISH, and version 5's properties, which are checked and not kept.
+#[test]
+fn flags_and_properties_of_a_publish() {
+    let publish = Publish { dup: true, qos: 2, retain: true, topic: "t", id: 1, payload: b"!" };
+    let mut buf = [0; 16];
+    assert_eq!(publish.emit(Version::V311, &mut buf), Ok(8));
+    assert_eq!(&buf[..8], b"\x3d\x06\0\x01t\0\x01!");
+    assert_eq!(parse(Version::V311, &buf[..8]), Ok(ControlPacket::Publish(publish)));
+    let plain = Publish { dup: false, qos: 0, retain: false, id: 0, ..publish };
+    assert_eq!(plain.emit(Version::V5, &mut buf), Ok(7));
+    assert_eq!(&buf[..7], b"\x30\x05\0\x01t\0!");
+    let every =
+        b"\x30\x19\0\x01t\x14\x01\x01\x02\0\0\0\x09\x03\0\x01c\x09\0\x01d\x0b\x05\x23\0\x01!";
+    assert_eq!(parse(Version::V5, every), Ok(ControlPacket::Publish(plain)));
+    assert!(parse(Version::V5, b"\x30\x06\0\x01t\x02\x7f\x00").is_err(), "an unknown property");
+    assert!(parse(Version::V311, b"\x30\x05\0\x03a+b").is_err());
+    assert!(parse(Version::V311, b"\x30\x05\0\x03a\0b").is_err(), "U+0000 (1.5.3)");
+}
+
 #[test]
 fn what_the_standard_forbids_is_malformed() {
     for bytes in [

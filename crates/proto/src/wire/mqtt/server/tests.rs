@@ -1,12 +1,13 @@
 //! Packets of the standards, and what the standards forbid.
 
-use super::connect::{ConnectReply, ConnectRequest, Refusal};
+use super::connect::{ConnectReply, ConnectRequest, Refusal, return_code};
 use super::publish::{Incoming, OutgoingPublish};
 use super::subscribe::{
     Codes, DisconnectRequest, SubscribeRequest, SubscriptionOptions, Unsubscribe, acknowledgement,
 };
 use super::*;
-use crate::wire::mqtt::{RawPacket, kind};
+use crate::wire::mqtt::bytes::MAX_REMAINING;
+use crate::wire::mqtt::{NoRoom, RawPacket, kind};
 use proptest::prelude::*;
 use std::vec;
 use std::vec::Vec;
@@ -154,6 +155,117 @@ fn unsubscribe_acknowledgement_and_disconnect() {
     assert_eq!(&buf[..len], b"\x90\x04\0\x03\x01\x80");
     let len = codes.emit(Protocol::V5, kind::UNSUBACK, &mut buf).unwrap();
     assert_eq!(&buf[..len], b"\xb0\x05\0\x03\0\x01\x97");
+}
+
+/// Compares a message with expiry and subscription identifiers by its bytes (5: 3.3.2.3).
+#[test]
+fn a_message_passed_on_by_its_bytes() {
+    let out = OutgoingPublish {
+        dup: true,
+        qos: 2,
+        retain: true,
+        topic: "t",
+        id: 0x0102,
+        expiry: Some(9),
+        subscriptions: &[5, 200],
+        properties: b"\x01\x01",
+        payload: 3,
+    };
+    let new = b"\x3d\x15\0\x01t\x01\x02\x0c\x02\0\0\0\x09\x0b\x05\x0b\xc8\x01\x01\x01";
+    let mut buf = [0xEE; 32];
+    assert_eq!(out.head(Protocol::V5, &mut buf), Ok(new.len()));
+    assert_eq!(&buf[..new.len()], new);
+    assert_eq!((out.head_len(Protocol::V5), out.len(Protocol::V5)), (new.len(), new.len() + 3));
+    assert_eq!(out.head(Protocol::V5, &mut buf[..new.len() - 1]), Err(NoRoom));
+    let old = b"\x3d\x08\0\x01t\x01\x02";
+    assert_eq!(out.head(Protocol::V311, &mut buf), Ok(7));
+    assert_eq!((&buf[..7], out.len(Protocol::V311)), (&old[..], 10));
+    let once = OutgoingPublish { qos: 0, dup: false, retain: false, ..out };
+    assert_eq!(once.head(Protocol::V311, &mut buf), Ok(5));
+    assert_eq!(&buf[..5], b"\x30\x06\0\x01t");
+    // The longest packet has a remaining length of 268,435,455 bytes (2.2.3).
+    let longest = OutgoingPublish { payload: MAX_REMAINING - 3, ..once };
+    assert_eq!(longest.head(Protocol::V311, &mut buf), Ok(8));
+    assert_eq!(&buf[..5], b"\x30\xff\xff\xff\x7f");
+    let longer = OutgoingPublish { payload: MAX_REMAINING - 2, ..once };
+    assert_eq!(longer.head(Protocol::V311, &mut buf), Err(NoRoom));
+}
+
+/// Compares the answers to CONNECT of 3.1.1 (table 3.1) with version 5's reason codes.
+#[test]
+fn return_codes_of_the_old_versions() {
+    let codes = [
+        code::SUCCESS,
+        code::UNSUPPORTED_VERSION,
+        code::CLIENT_ID,
+        code::BUSY,
+        0x86, // bad user name or password
+        0x87, // not authorized
+        code::QUOTA,
+    ];
+    assert_eq!(codes.map(return_code), [0, 1, 2, 3, 4, 5, 3]);
+    assert_eq!(Protocol::V31.version(), Version::V311);
+    assert_eq!((Protocol::V311.version(), Protocol::V5.version()), (Version::V311, Version::V5));
+}
+
+/// Reads what every property of a CONNECT and of a will says (5: 3.1.2.11, 3.1.3.2).
+#[test]
+fn properties_of_a_connect_and_of_its_will() {
+    let body =
+        b"\0\x04MQTT\x05\xf6\0\x3c\x15\x11\0\0\0\x0a\x15\0\x01m\x16\0\x01d\x21\0\x14\x27\0\0\x01\0\
+        \0\x02id\x0a\x18\0\0\0\x05\x02\0\0\0\x07\0\x01w\0\x03bye\0\x01u\0\x01p";
+    let read = ConnectRequest::parse(&RawPacket { first: 0x10, body }).unwrap();
+    assert_eq!((read.session_expiry, read.receive_maximum), (10, 20));
+    assert_eq!((read.maximum_packet_size, read.authentication), (Some(256), true));
+    assert_eq!((read.keep_alive, read.clean, read.client_id), (60, true, "id"));
+    let will = read.will.unwrap();
+    assert_eq!((will.qos, will.retain, will.delay, will.expiry), (2, true, 5, Some(7)));
+    assert_eq!((will.topic, will.payload), ("w", &b"bye"[..]));
+    assert_eq!((read.username, read.password), (Some("u"), Some(&b"p"[..])));
+    let plain = ConnectRequest::parse(&RawPacket {
+        first: 0x10,
+        body: b"\0\x04MQTT\x05\x40\0\0\0\0\0\0\x01p",
+    });
+    let plain = plain.unwrap();
+    assert_eq!((plain.session_expiry, plain.receive_maximum), (0, u16::MAX));
+    assert_eq!((plain.authentication, plain.password), (false, Some(&b"p"[..])), "5: 3.1.2.9");
+    assert!(!plain.clean && plain.will.is_none());
+}
+
+/// Reads CONNECTs of 3.1, which may lack what their flags announce and whose own flags are free.
+#[test]
+fn the_old_protocol_is_taken_as_it_is() {
+    let parse = |first, body| ConnectRequest::parse(&RawPacket { first, body });
+    let short = parse(0x1F, b"\0\x06MQIsdp\x03\xc2\0\0\0\x02id").unwrap();
+    assert_eq!((short.username, short.password), (None, None));
+    let name = parse(0x10, b"\0\x06MQIsdp\x03\xc2\0\0\0\x02id\0\x01u").unwrap();
+    assert_eq!((name.username, name.password), (Some("u"), None));
+    let alone = parse(0x10, b"\0\x06MQIsdp\x03\x42\0\0\0\x02id\0\x01p").unwrap();
+    assert_eq!(alone.password, Some(&b"p"[..]), "a password without a user name");
+    assert!(matches!(parse(0x11, b"\0\x04MQTT\x04\x02\0\0\0\0"), Err(Refusal::Fault(..))));
+    assert!(matches!(parse(0x10, b"\0\x04MQTT\x04\xc2\0\0\0\x02id"), Err(Refusal::Fault(..))));
+    assert!(matches!(parse(0x20, b"\0\x04MQTT\x04\x02\0\0\0\0"), Err(Refusal::NotMqtt(_))));
+    assert_eq!(parse(0x10, b"\0\x04MQTT\x84\x02\0\0\0\0"), Err(Refusal::Level(false)));
+    let message =
+        |protocol, first| Incoming::parse(protocol, &RawPacket { first, body: b"\0\x01t!" });
+    assert!(message(Protocol::V31, 0x38).is_ok_and(|it| it.dup && it.qos == 0 && !it.retain));
+    assert!(message(Protocol::V311, 0x38).is_err());
+    let ack = |protocol, first| acknowledgement(protocol, &RawPacket { first, body: b"\0\x07" });
+    assert!(ack(Protocol::V31, 0x48).is_ok() && ack(Protocol::V311, 0x48).is_err());
+    assert!(ack(Protocol::V31, 0x6A).is_ok() && ack(Protocol::V5, 0x6A).is_err());
+    assert!(ack(Protocol::V31, 0x68).is_err() && ack(Protocol::V311, 0x62).is_ok());
+    let gone =
+        |protocol, first| DisconnectRequest::parse(protocol, &RawPacket { first, body: b"" });
+    assert!(gone(Protocol::V31, 0xE1).is_ok() && gone(Protocol::V311, 0xE1).is_err());
+    let all = |byte| {
+        let body = [0, 10, 0, 1, b'a', byte];
+        SubscribeRequest::parse(Protocol::V31, &RawPacket { first: 0x82, body: &body })
+            .map(|it| it.filters.clone().next().map(|(_, options)| options))
+    };
+    assert_eq!(
+        all(0xFD),
+        Ok(Some(SubscriptionOptions { qos: 1, ..SubscriptionOptions::default() }))
+    );
 }
 
 proptest! {
