@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Mutation testing of one area: `ci/mutants.sh AREA [OPTION …]`. Options are cargo-mutants' own, as
+# `--shard 0/4`, `--file '**/mpdu.rs'`, `--list`. docs/mutants.md has the areas, the results, and why
+# the mutants that no test can catch are equivalent; a mutant that is missed and not there fails.
+#
+# An area is compiled alone: a copy of its crate with nothing but the modules of the area, so that a
+# mutant costs a second or two. Needs cargo-mutants (`cargo install cargo-mutants@27.1.0 --locked`).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+area=${1:-}
+shift || true
+tests=(--lib)
+folders=(examples tests)
+files=()
+level=0
+case $area in
+    statistics)
+        crate=measure package=espbench-measure
+        modules="estimate quantile interval binomial bootstrap cluster modes trend special random"
+        level=1
+        ;;
+    ieee80211) crate=ieee80211 package=espbench-ieee80211 modules="mac mpdu beacon wlan radiotap" ;;
+    esp-now) crate=esp-now package=esp-now modules="frame component" ;;
+    wire) crate=proto package=espbench-proto modules="wire" ;;
+    dcf)
+        crate=dot11 package=espbench-dot11 modules="events random radio air mac check"
+        files=(--file 'crates/dot11/src/mac/**')
+        tests=(--lib --test dcf)
+        folders=(examples)
+        level=1
+        ;;
+    *) echo "ci/mutants.sh statistics | ieee80211 | esp-now | wire | dcf [OPTION …]" >&2; exit 2 ;;
+esac
+
+scratch=${TMPDIR:-/tmp}/espbench-mutants/$area
+mkdir -p "$scratch"
+rm -rf "${scratch:?}/crates"
+mkdir "$scratch/crates"
+cp -r crates/{model,ieee80211,esp-now,proto,dot11,measure} "$scratch/crates/"
+cp Cargo.lock "$scratch/"
+for folder in "${folders[@]}"; do
+    rm -rf "$scratch/crates/$crate/$folder"
+done
+{
+    printf '[workspace]\nresolver = "3"\nmembers = ["crates/%s"]\n' "$crate"
+    awk '/^\[/ { keep = /^\[workspace\./ } keep' Cargo.toml
+    printf '\n[profile.dev]\nopt-level = %s\ndebug = false\n' "$level"
+    printf '\n[profile.dev.package."*"]\nopt-level = 2\n'
+} >"$scratch/Cargo.toml"
+lib=$scratch/crates/$crate/src/lib.rs
+awk -v keep=" $modules " '/^(pub(\(crate\))? )?mod / {
+    name = $NF; sub(";", "", name)
+    if (index(keep, " " name " ") == 0) next
+} { print }' "crates/$crate/src/lib.rs" >"$lib"
+
+# A test must catch a mutant every time, so failures of proptest are neither kept nor shrunk.
+export CI=true PROPTEST_DISABLE_FAILURE_PERSISTENCE=true PROPTEST_MAX_SHRINK_ITERS=0 INSTA_UPDATE=no RUST_BACKTRACE=0
+status=0
+cargo mutants --dir "$scratch" --in-place --package "$package" --no-shuffle \
+    --minimum-test-timeout 30 "${files[@]}" "$@" -- "${tests[@]}" || status=$?
+# 2 says that mutants were missed, 3 that tests ran into the time limit, which catches a mutant.
+[ $status -eq 2 ] || { [ $status -eq 3 ] && exit 0 || exit $status; }
+new=$(sed -E 's/:[0-9]+:[0-9]+: /: /' "$scratch/mutants.out/missed.txt" | while read -r mutant; do
+    grep -qF "\`$mutant\`" docs/mutants.md || echo "$mutant"
+done)
+[ -z "$new" ] || { printf 'missed, and not explained in docs/mutants.md:\n%s\n' "$new" >&2; exit 1; }
