@@ -3,7 +3,7 @@
 //! `bench/ns3/tcp.sh`.
 //!
 //! Everything is there: the air with beacons, A-MPDUs and block acknowledgements at 65 Mbit/s, an
-//! ESP's tasks with its buffers and mailboxes, smoltcp under lwIP's limits, iperf's client and a sink.
+//! ESP's tasks with its buffers and mailboxes, a TCP with lwIP's limits, iperf's client and a sink.
 
 #[path = "../../dot11/examples/common/mod.rs"]
 mod common;

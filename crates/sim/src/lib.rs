@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`lab`] | the virtual lab: devices, access points and PCs with positions and profiles; its files, suites, traces and predictions |
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
-//! | [`net`] | IP hosts: smoltcp with the limits of lwIP, or of a PC |
+//! | [`net`] | IP hosts that behave as lwIP does, or Linux |
 //! | [`power`] | currents by state, and the charge that they add up to |
 //! | [`floor`] | bounds: the time that a test takes at its PHY rate with no waste |
 //!

@@ -1,4 +1,4 @@
-//! The device that smoltcp sees in one call: at most one packet in, and one out.
+//! The device of smoltcp's interface in one call: at most one packet in, and one out.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use smoltcp::time::Instant;
 /// The longest packet that Ethernet and Wi-Fi carry for hosts.
 pub(super) const MTU: usize = 1500;
 
-/// The buffer into which smoltcp writes a packet.
+/// The buffer into which a packet is written.
 pub(super) struct TxBuffer {
     pub(super) bytes: Vec<u8>,
     /// The length of the written packet; 0 for none.
@@ -18,11 +18,6 @@ pub(super) struct TxBuffer {
 impl TxBuffer {
     pub(super) fn new() -> Self {
         Self { bytes: vec![0; MTU], len: 0 }
-    }
-
-    /// Returns the written packet.
-    pub(super) fn packet(&mut self) -> Option<&mut [u8]> {
-        (self.len > 0).then(|| &mut self.bytes[..self.len])
     }
 }
 

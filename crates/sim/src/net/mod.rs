@@ -1,4 +1,4 @@
-//! IP hosts in virtual time: `smoltcp` with the limits of lwIP for an ESP, or of Linux for a PC.
+//! IP hosts in virtual time, that behave as lwIP does on an ESP, or as Linux does on a PC.
 //!
 //! ```text
 //! programs ─ Api (proto::node::app::Sockets) ─▶ Host ─ Lower::send ─▶ driver, air
@@ -15,11 +15,9 @@
 //! [`NetDriver`] at once: a packet that it takes is the driver's. [`IpHost::changed`] tells which
 //! program to ask again.
 //!
-//! **Division of work**: smoltcp reads and writes packets, answers pings, and its TCP socket has
-//! the states, the sequence numbers and the bytes in order. Its clock stands still: every decision
-//! that shapes throughput or latency is made in `tcp`, and smoltcp is asked for one segment at a
-//! time. Where its interface has no call for something, it is given packets that the peer never
-//! sent (`tcp::header::ForgedPacket`), and windows are written over its own on their way out.
+//! **Division of work**: smoltcp has the formats of packets, the buffers of bytes, and answers pings
+//! and what no socket takes. A TCP connection is `tcp`'s alone: its states, sequence numbers, windows
+//! and timers are those of RFC 9293, decided as the host's [`Stack`] decides them.
 //!
 //! # As in lwIP, for [`Stack::esp`]
 //!
@@ -48,7 +46,7 @@
 //! # Not as in lwIP
 //!
 //! - A segment out of order that comes twice with another length may be kept twice or cut; kept
-//!   segments are not discarded after `TCP_OOSEQ_TIMEOUT`.
+//!   segments are not discarded after `TCP_OOSEQ_TIMEOUT`; a FIN out of order is not kept.
 //! - A segment that is dropped because the mailbox refuses it, or for lack of room out of order, is
 //!   treated as if it had not come (in lwIP only the former is; lwIP reads the acknowledgement of
 //!   the latter).

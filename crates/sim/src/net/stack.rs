@@ -191,6 +191,11 @@ impl Stack {
         self.tcp_window > 0xFFFF
     }
 
+    /// Returns the scale of the host's windows, with which its own fits the field.
+    pub(super) const fn window_shift(&self) -> u8 {
+        (self.tcp_window.ilog2() + 1).saturating_sub(16) as u8
+    }
+
     /// Returns a PC with Linux.
     #[must_use]
     pub const fn pc() -> Self {

@@ -9,7 +9,7 @@ use super::count::{ConnectionInfo, HeapStats, NetCounters};
 use super::device::{SinglePacketDevice, TxBuffer};
 use super::lower::{NetDriver, ProgramEnv};
 use super::stack::{AckPolicy, Stack};
-use super::tcp::{ConnectionOwner, Io, SegmentHeader, TcpConnection, TickClock};
+use super::tcp::{ConnectionOwner, Io, Segment, TcpConnection, TickClock};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -31,10 +31,13 @@ pub struct ProgramId(pub u16);
 pub struct IpHost {
     pub(super) stack: Stack,
     pub(super) address: [u8; 4],
+    /// Answers pings, and packets that no socket takes.
     interface: Interface,
     pub(super) out: TxBuffer,
     random: RngStream,
     clock: TickClock,
+    /// The initial sequence number at the start of time.
+    first_sequence: u32,
     pub(super) slots: Vec<SocketSlot>,
     pub(super) udp_ports: BTreeMap<u16, SocketId>,
     pub(super) listeners: BTreeMap<u16, SocketId>,
@@ -66,8 +69,8 @@ impl IpHost {
     pub fn new(seed: u64, address: [u8; 4], stack: &Stack) -> Self {
         let mut random = RngStream::stream(seed, u32::from_be_bytes(address), Purpose::Network);
         let mut out = TxBuffer::new();
-        let mut config = Config::new(HardwareAddress::Ip);
-        config.random_seed = random.bits();
+        let first_sequence = random.bits() as u32;
+        let config = Config::new(HardwareAddress::Ip);
         let mut once = SinglePacketDevice { packet: None, out: &mut out };
         let mut interface = Interface::new(config, &mut once, Smol::ZERO);
         let own = Ipv4Address::from(address);
@@ -83,6 +86,7 @@ impl IpHost {
             out,
             clock: TickClock::new(&stack.timers, random.bits()),
             random,
+            first_sequence,
             slots: Vec::new(),
             udp_ports: BTreeMap::new(),
             listeners: BTreeMap::new(),
@@ -111,7 +115,7 @@ impl IpHost {
             _ if ip.more_frags() || ip.frag_offset() != 0 => false,
             IpProtocol::Udp => self.datagram(now, &ip),
             IpProtocol::Tcp if ip.dst_addr().octets() == self.address => {
-                self.segment(now, packet, &ip, lower)
+                self.segment(now, &ip, lower)
             }
             _ => false,
         };
@@ -162,30 +166,30 @@ impl IpHost {
     }
 
     /// Hands a segment to a connection or a listener; returns false if there is none.
-    fn segment(
-        &mut self,
-        now: Instant,
-        packet: &[u8],
-        ip: &Ipv4Packet<&[u8]>,
-        lower: &mut dyn NetDriver,
-    ) -> bool {
-        let Some(segment) = SegmentHeader::read(ip) else { return false };
+    fn segment(&mut self, now: Instant, ip: &Ipv4Packet<&[u8]>, lower: &mut dyn NetDriver) -> bool {
+        let Some(segment) = Segment::read(ip) else { return false };
         let key = ConnectionKey::new(segment.port, segment.from);
         let id = match self.last {
             Some((last, id)) if last == key => Some(id),
             _ => self.keys.get(&key).copied(),
         };
-        let Some(id) = id.or_else(|| self.open(&segment)) else {
-            // A SYN that finds the backlog full is dropped: its sender tries again.
-            return segment.is_syn() && self.listeners.contains_key(&segment.port);
+        let Some(id) = id else {
+            let Some(id) = self.open(now, &segment) else {
+                // A SYN that finds the backlog full is dropped: its sender tries again.
+                return segment.is_syn() && self.listeners.contains_key(&segment.port);
+            };
+            self.with(id, lower, |it, io| {
+                it.output(now, io);
+                true
+            });
+            return true;
         };
         self.last = Some((key, id));
-        let changed = self.with(id, lower, |it, io| it.receive(now, io, packet, &segment));
-        changed.is_some()
+        self.with(id, lower, |it, io| it.receive(now, io, &segment)).is_some()
     }
 
     /// Opens a connection for a SYN to a listener with room in its backlog.
-    fn open(&mut self, segment: &SegmentHeader) -> Option<u32> {
+    fn open(&mut self, now: Instant, segment: &Segment<'_>) -> Option<u32> {
         if !segment.is_syn() || !self.has_room() {
             return None;
         }
@@ -197,12 +201,19 @@ impl IpHost {
         }
         let owner = ConnectionOwner::Listener(slot.program, handle);
         let local = Endpoint::new(self.address, segment.port);
-        let connection = TcpConnection::accept(&self.stack, local, segment.from, owner)?;
+        let iss = self.initial_sequence(now);
+        let connection = TcpConnection::accept(&self.stack, local, segment, owner, iss);
         let id = self.keep(connection);
         if let SocketKind::Listener(listener) = &mut self.slots[usize::from(handle.0)].kind {
             listener.waiting.push(id);
         }
         Some(id)
+    }
+
+    /// Returns the initial sequence number of a connection that begins now: it grows by one each 4
+    /// microseconds (RFC 9293 section 3.4.1).
+    const fn initial_sequence(&self, now: Instant) -> u32 {
+        self.first_sequence.wrapping_add((now.as_nanos() / 4000) as u32)
     }
 
     /// Goes on, because it is time or because there is room again.
@@ -333,8 +344,7 @@ impl IpHost {
         let (heap, held) = (it.heap(&self.stack), it.held());
         let received = it.received(&self.stack);
         let mut io = Io {
-            interface: &mut self.interface,
-            out: &mut self.out,
+            out: &mut self.out.bytes,
             lower,
             counters: &mut self.counters,
             stack: &self.stack,

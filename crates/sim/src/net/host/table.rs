@@ -1,6 +1,6 @@
 //! The tables of a host: handles, ports, connections.
 
-use super::{ConnectionOwner, Io, IpHost, ProgramId, TcpConnection};
+use super::{ConnectionOwner, IpHost, ProgramId, TcpConnection};
 use crate::net::lower::NetDriver;
 use crate::net::tcp;
 use crate::net::udp;
@@ -106,19 +106,8 @@ impl IpHost {
         let port = self.port(taken).ok_or(SocketError::NoSocket)?;
         let local = Endpoint::new(self.address, port);
         let handle = self.slot(program, SocketKind::Stream(u32::MAX))?;
-        let mut io = Io {
-            interface: &mut self.interface,
-            out: &mut self.out,
-            lower,
-            counters: &mut self.counters,
-            stack: &self.stack,
-            clock: &self.clock,
-        };
-        let owner = ConnectionOwner::Program(program, handle);
-        let Some(connection) = TcpConnection::connect(&mut io, local, remote, owner) else {
-            self.free_slot(handle);
-            return Err(SocketError::NotConnected);
-        };
+        let (iss, owner) = (self.initial_sequence(now), ConnectionOwner::Program(program, handle));
+        let connection = TcpConnection::connect(&self.stack, local, remote, owner, iss);
         let id = self.keep(connection);
         self.slots[usize::from(handle.0)].kind = SocketKind::Stream(id);
         self.with(id, lower, |it, io| {

@@ -1,7 +1,6 @@
-//! Acknowledgements of received data, and the announced window.
+//! Acknowledgements of received data: which go out at once, and when the others do.
 
 use super::super::stack::{AckPolicy, Stack};
-use super::after;
 use super::clock::TickClock;
 use core::time::Duration;
 use espbench_model::time::Instant;
@@ -23,10 +22,6 @@ pub(super) struct AckState {
     talks: bool,
     /// The time of the last data.
     last: Option<Instant>,
-    /// The window that the peer may use, announced in an acknowledgement (`rcv_ann_wnd`).
-    window: u32,
-    /// The right edge of the announced window (`rcv_ann_right_edge`).
-    edge: u32,
 }
 
 impl AckState {
@@ -35,17 +30,7 @@ impl AckState {
             AckPolicy::EverySecond => 0,
             AckPolicy::Quick { first, .. } => first,
         };
-        Self {
-            bytes: 0,
-            segments: 0,
-            at_once: false,
-            due: None,
-            quick,
-            talks: false,
-            last: None,
-            window: stack.tcp_window,
-            edge: 0,
-        }
+        Self { bytes: 0, segments: 0, at_once: false, due: None, quick, talks: false, last: None }
     }
 
     /// Takes note that a segment brought new data in order.
@@ -76,42 +61,18 @@ impl AckState {
         }
     }
 
-    /// Asks for a window update if enough was read since the last one; `free` bytes from `next` on
-    /// are free.
-    pub(super) fn read(&mut self, stack: &Stack, next: u32, free: u32) {
-        let grown = self.open(stack, next, free);
+    /// Asks for a window update if enough was read since the last one: the window has `grown` by so
+    /// many bytes, `free` are free in all, and the peer was `told` of so many.
+    pub(super) fn read(&mut self, stack: &Stack, grown: u32, free: u32, told: u32) {
         match stack.acks {
             AckPolicy::EverySecond => self.at_once |= grown >= stack.tcp_window_update.max(1),
             // tcp_cleanup_rbuf updates the window when it has doubled.
-            AckPolicy::Quick { .. } => {
-                let told = self.edge.wrapping_sub(next);
-                self.at_once |= grown > 0 && free / 2 >= told;
-            }
+            AckPolicy::Quick { .. } => self.at_once |= grown > 0 && free / 2 >= told,
         }
     }
 
-    /// Moves the window's edge if that is worth it (`tcp_update_rcv_ann_wnd`; RFC 9293 section
-    /// 3.8.6.2.2). Returns the growth in bytes.
-    pub(super) fn open(&mut self, stack: &Stack, next: u32, free: u32) -> u32 {
-        let edge = next.wrapping_add(free);
-        let step = (stack.tcp_window / 2).min(u32::from(stack.mss));
-        if !after(self.edge.wrapping_add(step), edge) {
-            self.window = free;
-            return edge.wrapping_sub(self.edge);
-        }
-        self.window = if after(next, self.edge) { 0 } else { self.edge.wrapping_sub(next) };
-        0
-    }
-
-    /// Returns the window that goes into the next packet.
-    pub(super) const fn window(&self) -> u32 {
-        self.window
-    }
-
-    /// Takes note that a packet has gone out that acknowledges up to `next`, with this window.
-    pub(super) fn told(&mut self, next: u32, window: u32) {
-        let edge = next.wrapping_add(window);
-        self.edge = edge;
+    /// Takes note that an acknowledgement has gone out, alone or with data.
+    pub(super) const fn sent(&mut self) {
         self.at_once = false;
         self.due = None;
         if self.segments > 0 {

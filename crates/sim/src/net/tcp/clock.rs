@@ -1,7 +1,7 @@
 //! Round trips and timeouts: lwIP counts ticks, a PC measures.
 
 use super::super::stack::{Stack, TcpTimers};
-use super::after;
+use super::sequence::after;
 use core::time::Duration;
 use espbench_model::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Received bytes that the program has not read: lwIP's receive mailbox, with one entry for each
 //! segment in order, and the segments out of order.
 
-use super::after;
+use super::sequence::after;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 

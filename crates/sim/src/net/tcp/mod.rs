@@ -1,62 +1,65 @@
-//! A TCP connection: smoltcp's socket, which keeps the bytes in order and the states of the
-//! protocol, under decisions made here.
+//! A TCP connection: its control block, and the two stacks' decisions about it.
 //!
-//! smoltcp's clock stands still here, except at the moments when our own timer has expired. It
-//! sends when it is asked to, one segment at a time. So everything that shapes throughput and
-//! latency is decided in this module: the bytes in flight ([`control`]), retransmission
-//! ([`clock`]), acknowledgements and the announced window ([`acks`]).
+//! A [`TcpConnection`] owns all that there is to know of a connection: the state, the sequence
+//! numbers and windows of both directions by the names of RFC 9293, the bytes, and the timers. What
+//! lwIP and Linux decide differently is asked of [`Stack`].
 //!
 //! | module | contents |
 //! |---|---|
+//! | `state` | states of RFC 9293 |
+//! | `sequence` | sequence numbers and windows: SND.UNA, SND.NXT, SND.WND, RCV.NXT, RCV.WND |
 //! | `receive` | handling of incoming segments |
 //! | `send` | transmission |
 //! | `timers` | expiry of timers |
-//! | `acks` | acknowledgements and the announced window |
+//! | `acks` | when received data is acknowledged |
 //! | `clock` | round trips and timeouts |
 //! | `control` | congestion control |
-//! | `mailbox` | received bytes that have not been read |
-//! | `header` | reading and rewriting of headers |
+//! | `buffer` | received bytes |
+//! | `mailbox` | received segments that have not been read |
+//! | `segment` | reading and writing of segments |
 
 mod acks;
+mod buffer;
 mod clock;
 mod control;
-mod header;
 mod mailbox;
 mod receive;
+mod segment;
 mod send;
+mod sequence;
+mod state;
 mod timers;
 
 pub(super) use clock::TickClock;
-pub(super) use header::{SegmentHeader, addressable};
+pub(super) use segment::{Segment, addressable};
 
 use super::count::{ConnectionInfo, NetCounters};
-use super::device::TxBuffer;
 use super::host::ProgramId;
 use super::lower::NetDriver;
 use super::stack::Stack;
 use acks::AckState;
 use alloc::collections::VecDeque;
 use alloc::vec;
+use buffer::ReceiveBuffer;
 use clock::RetransmissionTimeout;
 use control::CongestionState;
 use core::time::Duration;
 use espbench_model::time::Instant;
 use espbench_proto::node::app::{Endpoint, SocketError, SocketId, StreamState};
-use header::ForgedPacket;
 use mailbox::Mailbox;
-use smoltcp::iface::{Interface, SocketHandle, SocketSet};
-use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
-use smoltcp::wire::{IpAddress, IpEndpoint, Ipv4Address};
+use sequence::{ReceiveSequence, SendSequence, after};
+use smoltcp::storage::RingBuffer;
+use state::TcpState;
 
-/// Returns whether sequence number `a` comes after `b` (RFC 9293 section 3.4).
-const fn after(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) > 0
-}
+/// The longest text of a segment: that of a packet of 1500 bytes without options.
+const LONGEST: u16 = 1460;
+/// The shortest text that an end is asked to send, whatever its peer offers.
+const SHORTEST: u16 = 48;
 
 /// The parts of the host that a connection uses.
 pub(super) struct Io<'a> {
-    pub(super) interface: &'a mut Interface,
-    pub(super) out: &'a mut TxBuffer,
+    /// The buffer in which a packet is written.
+    pub(super) out: &'a mut [u8],
     pub(super) lower: &'a mut dyn NetDriver,
     pub(super) counters: &'a mut NetCounters,
     pub(super) stack: &'a Stack,
@@ -81,38 +84,20 @@ struct SentSegment {
     at: Instant,
 }
 
-/// A TCP connection.
+/// A TCP connection: the transmission control block of RFC 9293, and what a stack keeps beside it.
 pub(super) struct TcpConnection {
     pub(super) owner: ConnectionOwner,
     /// The time under which the host's list of timers has the connection.
     pub(super) listed: Instant,
-    set: SocketSet<'static>,
-    socket: SocketHandle,
-    /// The time of smoltcp for this socket, in microseconds.
-    time: i64,
     local: Endpoint,
     pub(super) remote: Endpoint,
-    forged: ForgedPacket,
+    state: TcpState,
 
-    /// The first unacknowledged byte (SND.UNA).
-    una: u32,
-    /// The next byte to be sent (SND.NXT).
-    nxt: u32,
-    /// The first byte that was never sent.
-    max: u32,
+    snd: SendSequence,
+    /// The bytes from the first unacknowledged one on.
+    send_buffer: RingBuffer<'static, u8>,
     /// The longest segment that may be sent.
     mss: u32,
-    /// The peer's window; `widest` is the largest that it ever was.
-    window: u32,
-    widest: u32,
-    /// The segment that announced the window (`snd_wl1`, `snd_wl2`).
-    window_seq: u32,
-    window_ack: u32,
-    /// The window that smoltcp was last told.
-    field: u16,
-    /// The window scale of the peer, and our own.
-    their_shift: u8,
-    our_shift: u8,
     control: CongestionState,
     timeout: RetransmissionTimeout,
     sent: VecDeque<SentSegment>,
@@ -133,85 +118,48 @@ pub(super) struct TcpConnection {
     /// The time at which the driver is asked again.
     unblock_at: Option<Instant>,
 
-    /// The next byte expected (RCV.NXT).
-    expected: u32,
+    rcv: ReceiveSequence,
+    receive_buffer: ReceiveBuffer,
     /// Whether the peer has sent FIN.
     finished: bool,
     mailbox: Mailbox,
     ack_state: AckState,
+    /// The time of the last answer to a segment that was not acceptable.
+    challenged: Option<Instant>,
     /// The time at which a refused segment is offered again.
     offer_at: Option<Instant>,
 
     /// The time at which the connection is removed.
     end_at: Option<Instant>,
     lingered: bool,
-    dead: bool,
     /// Whether the connection was reset, or given up.
     broken: bool,
 }
 
 impl TcpConnection {
-    /// Returns a connection that connects from `local` to `remote`.
+    /// Returns a connection that connects from `local` to `remote`, and begins with the sequence
+    /// number `iss`.
     pub(super) fn connect(
-        io: &mut Io<'_>,
-        local: Endpoint,
-        remote: Endpoint,
-        owner: ConnectionOwner,
-    ) -> Option<Self> {
-        let mut it = Self::new(io.stack, local, remote, owner);
-        let to = (IpAddress::Ipv4(Ipv4Address::from(remote.address)), remote.port);
-        let from = IpEndpoint::new(Ipv4Address::from(local.address).into(), local.port);
-        let socket = it.set.get_mut::<Socket<'_>>(it.socket);
-        socket.connect(io.interface.context(), to, from).ok()?;
-        Some(it)
-    }
-
-    /// Returns a connection for a SYN from `remote`; the caller hands it that SYN next.
-    pub(super) fn accept(
         stack: &Stack,
         local: Endpoint,
         remote: Endpoint,
         owner: ConnectionOwner,
-    ) -> Option<Self> {
-        let mut it = Self::new(stack, local, remote, owner);
-        let socket = it.set.get_mut::<Socket<'_>>(it.socket);
-        socket.listen(local.port).ok()?;
-        Some(it)
-    }
-
-    fn new(stack: &Stack, local: Endpoint, remote: Endpoint, owner: ConnectionOwner) -> Self {
-        let buffer = |len: u32| SocketBuffer::new(vec![0; len as usize]);
-        let mut socket = Socket::new(buffer(stack.tcp_window), buffer(stack.tcp_send_buffer));
-        socket.set_congestion_control(CongestionControl::None);
-        socket.set_ack_delay(None);
-        socket.set_nagle_enabled(false);
-        let mut set = SocketSet::new(vec![]);
-        let socket = set.add(socket);
-        let mss = u32::from(stack.mss);
+        iss: u32,
+    ) -> Self {
+        let mss = u32::from(stack.mss.min(LONGEST));
         Self {
             owner,
             listed: Instant::NEVER,
-            set,
-            socket,
-            time: 0,
             local,
             remote,
-            forged: ForgedPacket::new(remote, local),
-            una: 0,
-            nxt: 0,
-            max: 0,
+            state: TcpState::SynSent,
+            snd: SendSequence::new(iss),
+            send_buffer: RingBuffer::new(vec![0; stack.tcp_send_buffer as usize]),
             mss,
-            window: 0,
-            widest: 0,
-            window_seq: 0,
-            window_ack: 0,
-            field: 0,
-            their_shift: 0,
-            our_shift: 0,
             control: CongestionState::new(stack, mss),
             timeout: RetransmissionTimeout::new(stack),
             sent: VecDeque::new(),
-            retransmitted_to: 0,
+            retransmitted_to: iss,
             duplicates: 0,
             no_delay: !stack.nagle,
             retransmit_at: None,
@@ -220,24 +168,44 @@ impl TcpConnection {
             blocked: false,
             starved: false,
             unblock_at: None,
-            expected: 0,
+            rcv: ReceiveSequence::new(stack.tcp_window),
+            receive_buffer: ReceiveBuffer::new(stack.tcp_window),
             finished: false,
             mailbox: Mailbox::new(stack.tcp_mailbox),
             ack_state: AckState::new(stack),
+            challenged: None,
             offer_at: None,
             end_at: None,
             lingered: false,
-            dead: false,
             broken: false,
         }
     }
 
-    fn tcp(&self) -> &Socket<'static> {
-        self.set.get(self.socket)
+    /// Returns a connection for a peer's SYN; the answer is the first output.
+    pub(super) fn accept(
+        stack: &Stack,
+        local: Endpoint,
+        syn: &Segment<'_>,
+        owner: ConnectionOwner,
+        iss: u32,
+    ) -> Self {
+        let mut it = Self::connect(stack, local, syn.from, owner, iss);
+        it.state = TcpState::SynReceived;
+        it.synchronize(stack, syn);
+        it
     }
 
-    fn tcp_mut(&mut self) -> &mut Socket<'static> {
-        self.set.get_mut(self.socket)
+    /// Takes over the sequence number, the window and the options of the peer's SYN.
+    fn synchronize(&mut self, stack: &Stack, syn: &Segment<'_>) {
+        // RFC 9293 section 3.7.1.
+        let theirs = syn.mss.filter(|&it| it > 0).unwrap_or(536).max(SHORTEST);
+        self.mss = u32::from(theirs.min(stack.mss).min(LONGEST));
+        self.control = CongestionState::new(stack, self.mss);
+        // Windows are scaled if both ends offer it (RFC 7323 section 2.2).
+        let shifts = syn.shift.filter(|_| stack.scales());
+        let (theirs, ours) = shifts.map_or((0, 0), |theirs| (theirs, stack.window_shift()));
+        self.snd.synchronize(syn, theirs);
+        self.rcv.synchronize(syn, ours);
     }
 
     /// Returns the peer's end.
@@ -251,32 +219,26 @@ impl TcpConnection {
     }
 
     /// Returns whether the handshake is over and went well.
-    pub(super) fn is_open(&self) -> bool {
-        !matches!(
-            self.tcp().state(),
-            State::Closed | State::Listen | State::SynSent | State::SynReceived
-        )
+    pub(super) const fn is_open(&self) -> bool {
+        !self.state.is_handshake() && !self.is_closed()
     }
 
     /// Returns whether the connection is in `TIME-WAIT`.
     pub(super) fn in_time_wait(&self) -> bool {
-        self.tcp().state() == State::TimeWait
+        self.state == TcpState::TimeWait
     }
 
     /// Returns whether the connection is closed.
-    pub(super) fn is_closed(&self) -> bool {
-        self.dead || self.tcp().state() == State::Closed
+    pub(super) const fn is_closed(&self) -> bool {
+        matches!(self.state, TcpState::Closed)
     }
 
     /// Returns the state of the stream.
-    pub(super) fn stream(&self) -> StreamState {
-        if self.dead {
-            return StreamState::Closed;
-        }
-        match self.tcp().state() {
-            State::Listen | State::SynSent | State::SynReceived => StreamState::Connecting,
-            State::Established => StreamState::Open,
-            State::CloseWait => StreamState::HalfClosed,
+    pub(super) const fn stream(&self) -> StreamState {
+        match self.state {
+            TcpState::SynSent | TcpState::SynReceived => StreamState::Connecting,
+            TcpState::Established => StreamState::Open,
+            TcpState::CloseWait => StreamState::HalfClosed,
             _ => StreamState::Closed,
         }
     }
@@ -288,7 +250,7 @@ impl TcpConnection {
 
     /// Returns the bytes handed over and not acknowledged.
     pub(super) fn unacknowledged(&self) -> usize {
-        self.tcp().send_queue()
+        self.send_buffer.len()
     }
 
     /// Hands bytes over; returns the number that there was room for.
@@ -298,19 +260,15 @@ impl TcpConnection {
         io: &mut Io<'_>,
         bytes: &[u8],
     ) -> Result<usize, SocketError> {
-        if self.dead || !self.tcp().may_send() {
-            let connecting = self.stream() == StreamState::Connecting;
-            return if connecting { Ok(0) } else { Err(SocketError::NotConnected) };
+        if !self.state.takes_bytes() {
+            return if self.state.is_handshake() { Ok(0) } else { Err(SocketError::NotConnected) };
         }
         let queued = self.sent.len() + self.unsent().div_ceil(self.mss) as usize;
         if queued >= usize::from(io.stack.tcp_send_segments) {
             return Ok(0);
         }
         let fits = self.fits(io);
-        let taken = self
-            .tcp_mut()
-            .send_slice(&bytes[..bytes.len().min(fits)])
-            .map_err(|_| SocketError::NotConnected)?;
+        let taken = self.send_buffer.enqueue_slice(&bytes[..bytes.len().min(fits)]);
         let segments = (taken as u32).div_ceil(self.mss.max(1));
         io.lower.use_heap(taken as u32 + segments * io.stack.heap.packet);
         self.output(now, io);
@@ -343,50 +301,41 @@ impl TcpConnection {
             let reset = self.broken && !self.finished;
             return if reset { Err(SocketError::NotConnected) } else { Ok(0) };
         }
-        let Ok(len) = self.tcp_mut().recv_slice(&mut buf[..most]) else {
-            return Err(SocketError::NotConnected);
-        };
-        self.mailbox.read(len as u32);
-        if !self.finished && !self.dead {
-            self.ack_state.read(io.stack, self.expected, self.free());
+        let len = self.receive_buffer.read(&mut buf[..most]);
+        self.mailbox.read(len);
+        if !self.finished && !self.is_closed() {
+            self.open_window(io.stack);
             self.acknowledge(now, io);
         }
-        Ok(len)
+        Ok(len as usize)
+    }
+
+    /// Opens the window for what was read, and asks for an update if that is worth one.
+    fn open_window(&mut self, stack: &Stack) {
+        let free = self.receive_buffer.free();
+        let grown = self.rcv.open(stack, free);
+        self.ack_state.read(stack, grown, free, self.rcv.told());
     }
 
     /// Closes the connection for its program. Unread bytes are lost, and the peer is told so with a
     /// reset.
     pub(super) fn close(&mut self, now: Instant, io: &mut Io<'_>) {
         self.owner = ConnectionOwner::Nobody;
-        if self.dead {
+        if self.is_closed() {
             return;
         }
-        if self.tcp().recv_queue() > 0 {
+        if self.receive_buffer.len() > 0 {
             self.abort(io);
             return;
         }
-        self.tcp_mut().close();
+        self.state = self.state.closed();
         self.output(now, io);
         self.settle(now, io);
     }
 
-    /// Ends the connection with a reset.
-    pub(super) fn abort(&mut self, io: &mut Io<'_>) {
-        self.tcp_mut().abort();
-        self.egress(io);
-        self.transmit(io);
-        self.dead = true;
-    }
-
     /// Ends the connection without telling the peer.
     pub(super) const fn forget(&mut self) {
-        self.dead = true;
-    }
-
-    /// Returns the free bytes of the receive buffer.
-    fn free(&self) -> u32 {
-        let socket = self.tcp();
-        (socket.recv_capacity() - socket.recv_queue()) as u32
+        self.state = TcpState::Closed;
     }
 
     /// Returns the number of packets kept for the reader.
@@ -398,7 +347,7 @@ impl TcpConnection {
     /// full.
     pub(super) fn received(&self, stack: &Stack) -> u32 {
         let apart = self.mailbox.out_of_order() * self.mss;
-        stack.heap.received(self.held(), self.tcp().recv_queue() as u32 + apart)
+        stack.heap.received(self.held(), self.receive_buffer.len() + apart)
     }
 
     /// Returns the heap used by the connection.
@@ -408,7 +357,7 @@ impl TcpConnection {
         let segments = self.sent.len() as u32 + unsent;
         costs.connection
             + segments * costs.packet
-            + u32::from(costs.packet > 0) * self.tcp().send_queue() as u32
+            + u32::from(costs.packet > 0) * self.send_buffer.len() as u32
             + self.received(stack)
     }
 
@@ -417,11 +366,11 @@ impl TcpConnection {
         ConnectionInfo {
             congestion_window: self.control.window(),
             threshold: self.control.threshold(),
-            send_window: self.window,
-            in_flight: self.in_flight(),
+            send_window: self.snd.wnd,
+            in_flight: self.snd.in_flight(),
             unsent: self.unsent(),
-            receive_queue: self.tcp().recv_queue() as u32,
-            receive_window: self.ack_state.window(),
+            receive_queue: self.receive_buffer.len(),
+            receive_window: self.rcv.window(),
             mailbox: self.mailbox.entries() as u32,
             round_trip: self.timeout.smoothed().map(Duration::from_nanos),
             timeout: self.timeout.length(clock),

@@ -1,17 +1,10 @@
 //! Transmission: the segments that a connection sends, and their times.
 
-use super::header::{self, HEADERS};
-use super::{Io, SentSegment, TcpConnection, after};
-use crate::net::device::SinglePacketDevice;
+use super::segment::{Header, SynOptions};
+use super::{Io, LONGEST, SentSegment, TcpConnection, TcpState, after};
 use crate::net::stack::TcpTimers;
 use espbench_model::time::Instant;
-use smoltcp::iface::SocketSet;
-use smoltcp::socket::tcp::State;
-use smoltcp::time::Instant as Smol;
-use smoltcp::wire::{TcpPacket, TcpSeqNumber};
-
-/// A time longer than any timeout of smoltcp, in microseconds.
-pub(super) const AGES: i64 = 120_000_000;
+use smoltcp::wire::TcpControl;
 
 /// The next thing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,33 +16,45 @@ enum NextSegment {
     TooSmall,
 }
 
-impl TcpConnection {
-    /// Returns the bytes sent and not acknowledged.
-    pub(super) const fn in_flight(&self) -> u32 {
-        self.nxt.wrapping_sub(self.una)
-    }
+/// A segment with bytes of the send buffer, or with a SYN or FIN.
+#[derive(Clone, Copy, Debug)]
+struct OutSegment {
+    /// The place of the text behind the first unacknowledged byte.
+    offset: u32,
+    len: u32,
+    control: TcpControl,
+}
 
+impl OutSegment {
+    /// Returns the sequence numbers that the segment occupies (SEG.LEN).
+    fn sequence_len(&self) -> u32 {
+        self.len + u32::from(matches!(self.control, TcpControl::Syn | TcpControl::Fin))
+    }
+}
+
+impl TcpConnection {
     /// Returns the bytes handed over and not sent.
     pub(super) fn unsent(&self) -> u32 {
-        (self.tcp().send_queue() as u32).saturating_sub(self.in_flight())
+        (self.send_buffer.len() as u32).saturating_sub(self.snd.in_flight())
     }
 
     /// Returns the bytes that may be in flight.
     fn allowed(&self) -> u32 {
-        self.window.min(self.control.window())
+        self.snd.wnd.min(self.control.window())
     }
 
     fn due(&self, io: &Io<'_>) -> NextSegment {
-        let flight = self.in_flight();
-        let closing = match self.tcp().state() {
-            State::SynSent | State::SynReceived if flight == 0 => return NextSegment::Segment,
-            State::Established | State::CloseWait => false,
-            State::FinWait1 | State::Closing | State::LastAck => true,
-            _ => return NextSegment::Nothing,
-        };
+        let flight = self.snd.in_flight();
+        if self.state.is_handshake() {
+            return if flight == 0 { NextSegment::Segment } else { NextSegment::Nothing };
+        }
+        let closing = self.state.ends_with_fin();
+        if !closing && !self.state.takes_bytes() {
+            return NextSegment::Nothing;
+        }
         let unsent = self.unsent();
         if unsent == 0 {
-            let without_fin = flight <= self.tcp().send_queue() as u32;
+            let without_fin = flight <= self.send_buffer.len() as u32;
             return if closing && without_fin {
                 NextSegment::Segment
             } else {
@@ -62,13 +67,13 @@ impl TcpConnection {
             // waits for its timer.
             let fair = matches!(io.stack.timers, TcpTimers::Exact { .. })
                 && flight == 0
-                && self.window > 0
-                && self.window >= self.widest / 2;
+                && self.snd.wnd > 0
+                && self.snd.wnd >= self.snd.widest / 2;
             return if fair { NextSegment::Segment } else { NextSegment::TooSmall };
         }
         // `tcp_do_output_nagle`.
         let full = len >= self.mss || unsent > len;
-        let crowded = self.tcp().send_queue() == self.tcp().send_capacity();
+        let crowded = self.send_buffer.is_full();
         let goes = flight == 0
             || full
             || crowded
@@ -85,7 +90,7 @@ impl TcpConnection {
                 NextSegment::Segment => {}
                 NextSegment::Nothing => break,
                 NextSegment::TooSmall => {
-                    if self.in_flight() == 0 && self.probe_at.is_none() {
+                    if self.snd.in_flight() == 0 && self.probe_at.is_none() {
                         self.probes = 0;
                         self.probe_at = Some(self.timeout.probe(io.clock, now, 0));
                     }
@@ -101,21 +106,8 @@ impl TcpConnection {
             }
             self.blocked = false;
             self.unblock_at = None;
-            if !self.send_one(now, io) && !self.send_behind_smoltcp(now, io) {
-                break;
-            }
+            self.send_next(now, io);
         }
-    }
-
-    /// Sends a segment that smoltcp still counts as sent: after a fast retransmission it does not go
-    /// back to the first lost byte, and a FIN behind it would never be repeated. Returns false if
-    /// segments are in flight, whose timer does the same later, or if there is nothing to send.
-    fn send_behind_smoltcp(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
-        if self.in_flight() > 0 {
-            return false;
-        }
-        self.rewind();
-        self.send_one(now, io)
     }
 
     /// Takes note that the driver has no room.
@@ -127,71 +119,72 @@ impl TcpConnection {
         self.unblock_at = (!io.stack.sends_on_room).then(|| io.clock.slow(now, 1));
     }
 
-    /// Lets smoltcp send one segment; returns false if it has none.
-    pub(super) fn send_one(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
-        self.egress(io);
-        let whole = io.out.len;
-        let Some(head) = io.out.packet().and_then(header::tcp_header_mut) else { return false };
-        let tcp = TcpPacket::new_unchecked(&*head);
-        let seq = tcp.seq_number().0 as u32;
-        let control = u32::from(tcp.syn()) + u32::from(tcp.fin());
-        let len = (whole + 20 - HEADERS - head.len()) as u32;
-        if tcp.syn() && self.max == self.una && self.nxt == self.una {
-            // For the first segment, smoltcp has chosen the initial sequence number.
-            (self.una, self.nxt, self.max, self.retransmitted_to) = (seq, seq, seq, seq);
-        }
-        let end = seq.wrapping_add(len + control);
-        self.account(now, io, seq, end, len);
-        self.transmit(io);
-        len + control > 0
-    }
-
-    /// Takes note of a segment that goes out.
-    fn account(&mut self, now: Instant, io: &mut Io<'_>, seq: u32, end: u32, len: u32) {
-        if end == seq {
+    /// Sends the next segment, as far as the peer's window goes, but for a byte that probes it. The
+    /// congestion window is the caller's to mind.
+    pub(super) fn send_next(&mut self, now: Instant, io: &mut Io<'_>) {
+        let offset = self.snd.in_flight();
+        if self.state.is_handshake() {
+            if offset == 0 {
+                self.send(now, io, OutSegment { offset, len: 0, control: TcpControl::Syn });
+            }
             return;
         }
-        if after(self.max, seq) {
-            self.retransmitted_to = self.max;
-            self.timeout.sent_again();
-            io.counters.retransmitted += u64::from(len > 0);
-        }
-        if after(end, self.max) {
-            if len > 0 {
-                self.sent.push_back(SentSegment { end, at: now });
-                self.ack_state.on_data_sent(now, io.stack);
-            }
-            self.timeout.sent(io.clock, now, end);
-            self.max = end;
-        }
-        if after(end, self.nxt) {
-            self.nxt = end;
-        }
-        if self.retransmit_at.is_none() && self.probes == 0 {
-            self.retransmit_at = Some(self.timeout.due(io.clock, now));
-        }
-    }
-
-    /// Goes back to the first unacknowledged byte, so that everything from there is sent again.
-    pub(super) const fn rewind(&mut self) {
-        self.time += AGES;
-        self.nxt = self.una;
+        let open = self.snd.wnd.max(1).saturating_sub(offset);
+        self.send_from(now, io, offset, open);
     }
 
     /// Retransmits the first unacknowledged segment, and nothing else.
     pub(super) fn retransmit(&mut self, now: Instant, io: &mut Io<'_>) {
-        if self.tcp().send_queue() == 0 || io.lower.room() == 0 {
+        if self.send_buffer.is_empty() || io.lower.room() == 0 {
             return;
         }
-        // smoltcp repeats a segment after three duplicates; the first here may be a window update.
-        for _ in 0..4 {
-            let (seq, ack, field) = (self.expected, self.una, self.field);
-            let forged = self.forged.acknowledgement(seq, ack, field);
-            ingress(io, self.time, &mut self.set, forged);
-        }
-        io.out.len = 0;
-        self.send_one(now, io);
+        self.send_from(now, io, 0, u32::MAX);
         self.retransmit_at = Some(self.timeout.due(io.clock, now));
+    }
+
+    /// Sends at most `most` bytes from a place of the send buffer on, with a FIN if they are the
+    /// last; nothing if there are none.
+    fn send_from(&mut self, now: Instant, io: &mut Io<'_>, offset: u32, most: u32) {
+        let Some(left) = (self.send_buffer.len() as u32).checked_sub(offset) else { return };
+        let len = left.min(self.mss).min(most);
+        let len = self.send_buffer.get_allocated(offset as usize, len as usize).len() as u32;
+        let control = match len {
+            _ if len == left && self.state.ends_with_fin() => TcpControl::Fin,
+            0 => return,
+            _ if len == left => TcpControl::Psh,
+            _ => TcpControl::None,
+        };
+        self.send(now, io, OutSegment { offset, len, control });
+    }
+
+    fn send(&mut self, now: Instant, io: &mut Io<'_>, segment: OutSegment) {
+        let seq = self.snd.una.wrapping_add(segment.offset);
+        self.account(now, io, seq, segment);
+        self.transmit(io, seq, segment);
+    }
+
+    /// Takes note of a segment that goes out.
+    fn account(&mut self, now: Instant, io: &mut Io<'_>, seq: u32, segment: OutSegment) {
+        let end = seq.wrapping_add(segment.sequence_len());
+        if after(self.snd.max, seq) {
+            self.retransmitted_to = self.snd.max;
+            self.timeout.sent_again();
+            io.counters.retransmitted += u64::from(segment.len > 0);
+        }
+        if after(end, self.snd.max) {
+            if segment.len > 0 {
+                self.sent.push_back(SentSegment { end, at: now });
+                self.ack_state.on_data_sent(now, io.stack);
+            }
+            self.timeout.sent(io.clock, now, end);
+            self.snd.max = end;
+        }
+        if after(end, self.snd.nxt) {
+            self.snd.nxt = end;
+        }
+        if self.retransmit_at.is_none() && self.probes == 0 {
+            self.retransmit_at = Some(self.timeout.due(io.clock, now));
+        }
     }
 
     /// Sends an acknowledgement if one must go out at once.
@@ -203,58 +196,66 @@ impl TcpConnection {
             self.ack_state.postpone(now, io.clock, io.stack);
             return;
         }
-        self.ack_state.at_once = false;
-        let forged = self.forged.keep_alive(self.expected, self.una, self.field);
-        ingress(io, self.time, &mut self.set, forged);
-        self.transmit(io);
+        self.send_ack(io);
     }
 
-    /// Asks smoltcp for a segment.
-    pub(super) fn egress(&mut self, io: &mut Io<'_>) {
-        let mut once = SinglePacketDevice { packet: None, out: io.out };
-        io.interface.poll_egress(Smol::from_micros(self.time), &mut once, &mut self.set);
+    /// Sends an acknowledgement without data. A number after everything sent is in the peer's
+    /// window; one that a timeout has moved back is not.
+    pub(super) fn send_ack(&mut self, io: &mut Io<'_>) {
+        let bare = OutSegment { offset: 0, len: 0, control: TcpControl::None };
+        self.transmit(io, self.snd.max, bare);
     }
 
-    /// Hands smoltcp's packet to the driver, with our window in its header. The packet is lost if
-    /// the driver does not take it.
-    pub(super) fn transmit(&mut self, io: &mut Io<'_>) {
-        let free = self.free().min(0xFFFF);
-        let len = io.out.len;
-        let Some(head) = io.out.packet().and_then(header::tcp_header_mut) else {
-            io.out.len = 0;
-            return;
-        };
-        let bare = head.len() + 20 == len;
-        let mut tcp = TcpPacket::new_unchecked(&mut *head);
-        let (syn, rst, pure) = (tcp.syn(), tcp.rst(), bare && !tcp.fin());
-        let (acks, ack) = (tcp.ack(), tcp.ack_number().0 as u32);
-        let mut told = free;
-        if !syn && !rst {
-            let field =
-                u16::try_from(self.ack_state.window() >> self.our_shift).unwrap_or(u16::MAX);
-            tcp.set_window_len(field);
-            told = u32::from(field) << self.our_shift;
-            if pure {
-                // A number after everything sent is in the peer's window; a rewound one is not.
-                tcp.set_seq_number(TcpSeqNumber(self.max as i32));
-            }
-        } else if syn {
-            header::options(head, io.stack.mss, io.stack.scales());
+    /// Ends the connection with a reset.
+    pub(in super::super) fn abort(&mut self, io: &mut Io<'_>) {
+        let reset = OutSegment { offset: 0, len: 0, control: TcpControl::Rst };
+        self.transmit(io, self.snd.max, reset);
+        self.state = TcpState::Closed;
+    }
+
+    /// Answers an unacceptable acknowledgement of the SYN with a reset (RFC 9293 section 3.10.7.3).
+    pub(super) fn refuse(&self, io: &mut Io<'_>, ack: u32) {
+        let header = Header { ack: None, seq: ack, ..self.header(TcpControl::Rst) };
+        let len = header.write(io.out, 0);
+        io.counters.sent += u64::from(io.lower.send(&io.out[..len]));
+    }
+
+    /// Returns the header of a segment that goes now.
+    fn header(&self, control: TcpControl) -> Header {
+        let ack = (self.state != TcpState::SynSent).then_some(self.rcv.nxt);
+        let (from, to, window) = (self.local, self.remote, self.rcv.field());
+        Header { from, to, seq: self.snd.nxt, ack, window, control, options: None }
+    }
+
+    /// Hands a segment to the driver. It is lost if the driver does not take it.
+    fn transmit(&mut self, io: &mut Io<'_>, seq: u32, segment: OutSegment) {
+        let OutSegment { offset, len, control } = segment;
+        let mut header = Header { seq, ..self.header(control) };
+        if control == TcpControl::Syn {
+            // The window of a SYN is not scaled.
+            header.window = u16::try_from(self.receive_buffer.free()).unwrap_or(u16::MAX);
+            header.options = Some(SynOptions {
+                mss: io.stack.mss.min(LONGEST),
+                shift: io.stack.scales().then(|| io.stack.window_shift()),
+                padded: self.state == TcpState::SynSent,
+            });
         }
-        io.out.len = 0;
-        if !io.lower.send(&io.out.bytes[..len]) {
+        let text = header.write(io.out, len as usize);
+        let end = text + len as usize;
+        let copied = self.send_buffer.read_allocated(offset as usize, &mut io.out[text..end]);
+        debug_assert_eq!(copied, len as usize, "the text is in the buffer");
+        if !io.lower.send(&io.out[..end]) {
             return;
         }
         io.counters.sent += 1;
-        io.counters.acks += u64::from(pure && acks && !syn && !rst);
-        if acks && !rst {
-            self.ack_state.told(ack, told);
+        io.counters.acks += u64::from(len == 0 && control == TcpControl::None);
+        if header.ack.is_none() || control == TcpControl::Rst {
+            return;
         }
+        match control {
+            TcpControl::Syn => self.rcv.announced_in_syn(header.window),
+            _ => self.rcv.announced(header.window),
+        }
+        self.ack_state.sent();
     }
-}
-
-/// Hands smoltcp a packet.
-pub(super) fn ingress(io: &mut Io<'_>, time: i64, set: &mut SocketSet<'static>, packet: &[u8]) {
-    let mut once = SinglePacketDevice { packet: Some(packet), out: io.out };
-    io.interface.poll_ingress_single(Smol::from_micros(time), &mut once, set);
 }

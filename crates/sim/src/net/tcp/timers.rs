@@ -2,12 +2,11 @@
 
 use super::{Io, TcpConnection};
 use espbench_model::time::Instant;
-use smoltcp::socket::tcp::State;
 
 impl TcpConnection {
     /// Returns the time at which the connection must be woken.
     pub(in super::super) fn due_at(&self) -> Instant {
-        if self.dead {
+        if self.is_closed() {
             return Instant::NEVER;
         }
         let times = [
@@ -26,7 +25,7 @@ impl TcpConnection {
         let due = |at: &mut Option<Instant>| at.take_if(|at| *at <= now).is_some();
         let mut changed = false;
         if due(&mut self.end_at) {
-            self.dead = true;
+            self.forget();
             return true;
         }
         if due(&mut self.ack_state.due) {
@@ -49,7 +48,7 @@ impl TcpConnection {
         if due(&mut self.retransmit_at) {
             self.expire(now, io);
         }
-        changed || self.dead
+        changed || self.is_closed()
     }
 
     /// Goes on when the driver has room again.
@@ -60,7 +59,7 @@ impl TcpConnection {
 
     /// Handles the retransmission timeout: the bytes in flight count as lost.
     fn expire(&mut self, now: Instant, io: &mut Io<'_>) {
-        if self.in_flight() == 0 {
+        if self.snd.in_flight() == 0 {
             self.output(now, io);
             return;
         }
@@ -69,7 +68,7 @@ impl TcpConnection {
             self.retransmit_at = Some(self.timeout.due(io.clock, now));
             return;
         }
-        let synchronizing = matches!(self.tcp().state(), State::SynSent | State::SynReceived);
+        let synchronizing = self.state.is_handshake();
         let most = if synchronizing { io.stack.syn_retries } else { io.stack.retries };
         if self.timeout.tries >= most {
             self.broken = true;
@@ -77,14 +76,11 @@ impl TcpConnection {
             return;
         }
         io.counters.timeouts += 1;
-        self.control.timed_out(self.window, self.timeout.tries > 0);
+        self.control.timed_out(self.snd.wnd, self.timeout.tries > 0);
         self.timeout.back_off(synchronizing);
         self.duplicates = 0;
-        self.rewind();
-        if !self.send_one(now, io) {
-            // smoltcp had no timer running: the window was closed in between.
-            self.retransmit(now, io);
-        }
+        self.snd.rewind();
+        self.send_next(now, io);
         self.output(now, io);
         self.retransmit_at.get_or_insert_with(|| self.timeout.due(io.clock, now));
     }
@@ -92,14 +88,14 @@ impl TcpConnection {
     /// Sends a window probe, of one byte or of as much as fits, to learn whether the window has
     /// opened.
     fn probe(&mut self, now: Instant, io: &mut Io<'_>) {
-        if self.tcp().send_queue() == 0 {
+        if self.send_buffer.is_empty() {
             self.probes = 0;
             return;
         }
-        if self.window > 0 {
+        if self.snd.wnd > 0 {
             self.probes = 0;
             if io.lower.room() > 0 {
-                self.send_one(now, io);
+                self.send_next(now, io);
             }
             return;
         }
@@ -110,10 +106,8 @@ impl TcpConnection {
         }
         self.probes += 1;
         if io.lower.room() > 0 {
-            if self.in_flight() > 0 {
-                self.rewind();
-            }
-            self.send_one(now, io);
+            self.snd.rewind();
+            self.send_next(now, io);
         }
         self.probe_at = Some(self.timeout.probe(io.clock, now, self.probes));
     }

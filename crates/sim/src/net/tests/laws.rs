@@ -4,7 +4,7 @@ use super::loss::transfer;
 use super::*;
 use proptest::prelude::*;
 
-fn stack() -> impl Strategy<Value = Stack> {
+pub(super) fn stack() -> impl Strategy<Value = Stack> {
     let esp =
         (1_u32..40, 1_u32..40, 1_u16..70, 500_u16..1441).prop_map(|(window, send, mail, mss)| {
             esp(|it| {
@@ -24,6 +24,7 @@ fn wire() -> impl Strategy<Value = TestWire> {
             rate,
             room,
             loss: Chance::percent(loss),
+            ..TestWire::delay(Duration::ZERO)
         })
 }
 
@@ -109,7 +110,6 @@ fn ends_with_nothing_held(seed: u64, b: Stack, loss: u32) {
     assert_eq!((net.next(), net.on_the_way()), (None, 0));
 }
 
-/// In these cases, smoltcp counted a FIN as sent that followed the segment it had sent again.
 #[test]
 fn a_fin_behind_a_retransmitted_segment_is_repeated() {
     for (loss, seed) in [(4, 722), (6, 52), (9, 640)] {

@@ -5,8 +5,10 @@ mod bounds;
 mod datagrams;
 mod ends;
 mod heap;
+mod hostile;
 mod laws;
 mod loss;
+mod streams;
 
 use super::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
 use alloc::collections::BTreeMap;
@@ -35,11 +37,16 @@ pub(super) struct TestWire {
     /// The limit on packets that wait or are being sent.
     pub(super) room: usize,
     pub(super) loss: Chance,
+    /// The longest time by which chance delays a packet, so that others overtake it.
+    pub(super) jitter: Duration,
+    /// The chance of a packet to come twice.
+    pub(super) twice: Chance,
 }
 
 impl TestWire {
     pub(super) const fn delay(delay: Duration) -> Self {
-        Self { delay, rate: 0, room: usize::MAX, loss: Chance::NEVER }
+        let never = Chance::NEVER;
+        Self { delay, rate: 0, room: usize::MAX, loss: never, jitter: Duration::ZERO, twice: never }
     }
 }
 
@@ -49,6 +56,8 @@ pub(super) struct WireEnd {
     now: Instant,
     wire: TestWire,
     random: RngStream,
+    /// The chance of jitter and duplicates.
+    disorder: RngStream,
     /// The time at which each queued packet has left the queue.
     leaves: Vec<Instant>,
     given: Vec<(Instant, Vec<u8>)>,
@@ -81,7 +90,12 @@ impl NetDriver for WireEnd {
         self.leaves.push(leaves);
         self.sent += 1;
         if !self.lose.contains(&self.sent) && !self.wire.loss.hit(&mut self.random) {
-            self.given.push((leaves + self.wire.delay, packet.to_vec()));
+            let copies = 1 + usize::from(self.wire.twice.hit(&mut self.disorder));
+            for _ in 0..copies {
+                let most = self.wire.jitter.as_nanos() as u64 + 1;
+                let later = leaves.after_nanos(self.disorder.bits() % most);
+                self.given.push((later + self.wire.delay, packet.to_vec()));
+            }
         }
         true
     }
@@ -128,6 +142,7 @@ impl TestNet {
             now: Instant::ZERO,
             wire,
             random: RngStream::stream(seed, n as u32, Purpose::Loss),
+            disorder: RngStream::stream(seed, n as u32, Purpose::Delay),
             leaves: vec![],
             given: vec![],
             lose: vec![],
