@@ -18,6 +18,8 @@
 //! | [`iperf`] | messages of `espnow_iperf` |
 //! | [`time_sync`] | time synchronization |
 
+#[cfg(test)]
+mod c_frames;
 pub mod compat;
 pub mod control;
 pub mod debug;
