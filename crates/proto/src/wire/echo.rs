@@ -101,6 +101,8 @@ mod tests {
         assert!(is_ascii(11, b"01234567801\n"));
         assert!(!is_ascii(11, b"01234567801"), "without its line feed");
         assert!(!is_ascii(11, b"01234567811\n"), "one digit changed");
+        assert!(!is_ascii(11, b"01234567801x") && !is_ascii(10, b"01234567801\n"));
+        assert!(is_ascii(0, b"\n") && !is_ascii(0, b""));
         assert_eq!(emit_ascii(16, &mut buf), None);
     }
 
@@ -121,6 +123,10 @@ mod tests {
         assert!(!header.matches(20, &buf[..19]), "truncated");
         buf[19] ^= 1;
         assert!(!header.matches(20, &buf), "changed");
+        // 2^64 - 1 leaves 68 when divided by 251, and the pattern begins 16 later.
+        let last = ProbeHeader { session: 0, seq: u64::MAX };
+        assert_eq!(last.emit(18, &mut buf), Some(18));
+        assert_eq!(buf[16..18], [84, 85]);
     }
 
     proptest! {

@@ -293,6 +293,16 @@ mod tests {
         assert_eq!(after_ipv4_header(&packet).len(), 8);
         packet[0] = 0x4F;
         assert_eq!(after_ipv4_header(&packet), [], "shorter than it says");
+        let mut options = [0x46; 26];
+        options[24] = 8;
+        assert_eq!(after_ipv4_header(&options), [8, 0x46], "with a word of options");
+        for first in [0x44, 0x0B, 0x55] {
+            assert_eq!(
+                after_ipv4_header(&[first; 40]).len(),
+                40,
+                "{first:x} begins no such header"
+            );
+        }
         assert_eq!(after_ipv4_header(&[0, 1, 2]), [0, 1, 2]);
         assert_eq!(after_ipv4_header(&[]), []);
     }

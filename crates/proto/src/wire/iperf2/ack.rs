@@ -103,5 +103,8 @@ mod tests {
         assert_eq!(out[40..], [0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6]);
         assert_eq!(HeaderAck::parse(&out), Ok(ack));
         assert_eq!(HeaderAck::parse(&out[..51]).map(|ack| ack.times), Ok(None));
+        // What follows an acknowledgement without times is the stream.
+        out[4..8].copy_from_slice(&28_u32.to_be_bytes());
+        assert_eq!(HeaderAck::parse(&out).map(|ack| ack.times), Ok(None));
     }
 }

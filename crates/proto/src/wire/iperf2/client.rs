@@ -386,6 +386,15 @@ mod tests {
         assert_eq!(with(flags::VERSION2, upper::FULL_DUPLEX).mode(), TestMode::FullDuplex);
         assert_eq!(with(flags::VERSION1, 0).mode(), TestMode::Tradeoff);
         assert_eq!(with(flags::VERSION1 | flags::RUN_NOW, 0).mode(), TestMode::Dual);
+        // The extension's flags say nothing without version 2, and version 2 rules out the old ones.
+        let forward = [
+            with(0, upper::REVERSE),
+            with(flags::EXTEND, upper::FULL_DUPLEX),
+            with(flags::VERSION2, 0),
+            with(flags::VERSION2, upper::TRIP_TIMES),
+            with(flags::VERSION1 | flags::VERSION2, 0),
+        ];
+        assert!(forward.iter().all(|header| header.mode() == TestMode::Forward));
     }
 
     #[test]
@@ -443,6 +452,25 @@ mod tests {
             ClientHeader::parse(&out[..100], Carrier::Datagram).unwrap().unwrap().start,
             None
         );
+    }
+
+    /// Checks `--fq-rate` and `--txstart-time`, which have the words of a start time, too.
+    #[test]
+    fn a_paced_rate_is_64_bits() {
+        let start =
+            Some(Start { at: Stamp { seconds: 1, micros: 2 }, fq_rate: 0x0102_0304_0506_0708 });
+        for bit in [upper::FQ_RATE, upper::EPOCH_START] {
+            let extension = Some(Extension { upper: bit, ..PLAIN.extension.unwrap() });
+            let header = ClientHeader { extension, start, ..PLAIN };
+            let mut out = [0xFF; 80];
+            header.emit(&mut out, STREAM);
+            assert_eq!(out[64..], [0, 0, 0, 1, 0, 0, 0, 2, 5, 6, 7, 8, 1, 2, 3, 4]);
+            let read = ClientHeader::parse(&out, STREAM).unwrap().unwrap();
+            assert_eq!((read.start, read.buffer_len(Carrier::Datagram)), (start, 112));
+            // Without a flag that asks for it, what follows is payload.
+            out[32..34].fill(0);
+            assert_eq!(ClientHeader::parse(&out, STREAM).unwrap().unwrap().start, None);
+        }
     }
 
     #[test]
@@ -538,6 +566,7 @@ mod tests {
         let bytes = flags::BOUNCEBACK.to_be_bytes();
         let header = ClientHeader::parse(&bytes, STREAM).unwrap().unwrap();
         assert_eq!((header.mode(), header.extension), (TestMode::Bounceback, None));
+        assert_eq!(header.amount, Amount::Bytes(0), "a time is below zero");
         let extended = (flags::BOUNCEBACK | flags::EXTEND).to_be_bytes();
         let header = ClientHeader::parse(&extended, STREAM).unwrap().unwrap();
         assert_eq!(header.extension, None, "its further words are those of another protocol");

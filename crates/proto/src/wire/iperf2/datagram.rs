@@ -139,6 +139,8 @@ mod tests {
         Datagram::emit((&mut bytes[..16]).try_into().unwrap(), 1 << 40, Stamp::default());
         bytes[16..20].copy_from_slice(&flags::SEQNO_64.to_be_bytes());
         assert_eq!(Datagram::new(&bytes).unwrap().id(Width::Told), 1 << 40);
+        let bare = Datagram::new(&bytes[..16]).unwrap();
+        assert_eq!((bare.id(Width::Wide), bare.id(Width::Told)), (1 << 40, 0), "nothing tells");
     }
 
     #[test]

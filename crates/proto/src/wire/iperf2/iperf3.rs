@@ -52,6 +52,8 @@ mod tests {
         assert_eq!(client_greeting(&[0x40, 0x01, 0x00, 0x78, 0, 0, 0, 1]), None);
         assert_eq!(client_greeting(b"0123456789"), None, "iperf 2's pattern");
         assert_eq!(client_greeting(&[b'a'; 40]), None, "no zero byte behind");
+        assert_eq!(client_greeting(&[b'a'; 37]), None);
+        assert_eq!(client_greeting(&[b'a'; 36]), Some(Iperf3::Client), "the rest may come");
     }
 
     #[test]

@@ -134,3 +134,30 @@ pub(crate) fn put_words(out: &mut [u8], words: &[u32]) {
         slot.copy_from_slice(&value.to_be_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_2_1_8() {
+        assert_eq!((UDP_RATE, REPORT), (1_048_576, 128));
+        assert_eq!((UDP_LENGTH, UDP_LENGTH_V6), (1470, 1450));
+    }
+
+    #[test]
+    fn words_are_big_endian_and_end_with_the_buffer() {
+        let bytes = [0, 1, 2, 3, 4, 5];
+        assert_eq!(
+            (word(&bytes, 1), word(&bytes, 2), word(&bytes, 3)),
+            (Some(0x0102_0304), Some(0x0203_0405), None)
+        );
+        assert_eq!(
+            (half(&bytes, 3), half(&bytes, 4), half(&bytes, 5)),
+            (Some(0x0304), Some(0x0405), None)
+        );
+        let mut out = [0xEE; 6];
+        put_words(&mut out, &[0x0A0B_0C0D, 1]);
+        assert_eq!(out, [10, 11, 12, 13, 0xEE, 0xEE]);
+    }
+}

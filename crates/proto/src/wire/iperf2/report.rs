@@ -213,6 +213,41 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_microseconds_and_nothing_seen() {
+        let spread = Spread {
+            count: 4,
+            min_ns: -50_000,
+            max_ns: -150_000,
+            mean_ns: 500_002_500.0,
+            m2: 2_500_000.0,
+        };
+        let mut out = [0; REPORT];
+        ServerReport { transit: Some(spread), ..REPORTED }.emit(&mut out);
+        assert_eq!(out[88..96], [0, 0, 0, 2, 0, 7, 0xA1, 0x20], "2.5 square microseconds");
+        // 0x2_0000_0010 datagrams in 10.000042 s; the field is 32 bits wide.
+        assert_eq!(out[108..112], 858_989_853_u32.to_be_bytes(), "datagrams a second");
+        let read = ServerReport::parse(&out).unwrap().transit.unwrap();
+        assert_eq!((read.min_ns, read.max_ns), (0, -150_000), "a clock's resolution is no time");
+        // The sum is whole microseconds, the mean is computed from it.
+        assert!((read.mean_ns - 500_002_500.0).abs() < 1e-3, "{}", read.mean_ns);
+        assert!((read.m2 - 2_500_000.0).abs() < 1e-3, "{}", read.m2);
+        let none = Spread { count: 0, mean_ns: 7_000.0, ..spread };
+        let never = ServerReport { transit: Some(none), time: Duration::ZERO, ..REPORTED };
+        never.emit(&mut out);
+        assert_eq!(out[108..112], [0; 4]);
+        assert_eq!(ServerReport::parse(&out).unwrap().transit.unwrap().mean_ns, 7_000.0);
+    }
+
+    #[test]
+    fn counts_of_32_bits_have_no_high_halves() {
+        let mut out = [0; REPORT];
+        REPORTED.emit(&mut out);
+        out[16] = 0x80;
+        let read = ServerReport::parse(&out).unwrap();
+        assert_eq!((read.datagrams, read.bytes), (0x10, REPORTED.bytes));
+    }
+
+    #[test]
     fn a_report_of_version_1_alone() {
         let mut out = [0; REPORT];
         REPORTED.emit(&mut out);

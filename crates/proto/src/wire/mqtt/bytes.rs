@@ -227,4 +227,16 @@ mod tests {
         assert_eq!(varint(&[0x80, 0x80]), Ok(None));
         assert!(varint(&[0x80, 0x80, 0x80, 0x80]).is_err());
     }
+
+    #[test]
+    fn the_longest_packet_and_one_byte_more() {
+        let mut buf = std::vec![0; MAX_REMAINING + 6];
+        let mut writer = Writer::new(&mut buf);
+        assert_eq!(writer.reserve(MAX_REMAINING + 1).map(|room| room.len()), Ok(MAX_REMAINING + 1));
+        assert_eq!(writer.finish(0x30), Err(NoRoom));
+        let mut writer = Writer::new(&mut buf);
+        writer.reserve(MAX_REMAINING).expect("room")[0] = 7;
+        assert_eq!(writer.finish(0x30), Ok(MAX_REMAINING + 5));
+        assert_eq!(buf[..6], [0x30, 0xFF, 0xFF, 0xFF, 0x7F, 7]);
+    }
 }

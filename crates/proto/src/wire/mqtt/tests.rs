@@ -98,6 +98,8 @@ fn connack_by_its_bytes() {
     assert_eq!(&buf[..18], bytes);
     assert_eq!(ack.emit(Version::V311, &mut buf), Ok(4));
     assert_eq!(&buf[..4], b"\x20\x02\x01\x00", "3.1.1 has no properties");
+    assert_eq!(ConnAck::ACCEPTED.emit(Version::V5, &mut buf), Ok(5));
+    assert_eq!(&buf[..5], b"\x20\x03\0\0\0", "QoS 2 is said by leaving it out");
     assert_eq!(parse(Version::V5, b"\x20\x03\0\x89\0").map(code), Ok(0x89));
     for wrong in [
         &b"\x20\x02\x02\0"[..],          // reserved flags
@@ -251,7 +253,7 @@ fn flags_and_properties_of_a_publish() {
     assert_eq!(plain.emit(Version::V5, &mut buf), Ok(7));
     assert_eq!(&buf[..7], b"\x30\x05\0\x01t\0!");
     let every =
-        b"\x30\x19\0\x01t\x14\x01\x01\x02\0\0\0\x09\x03\0\x01c\x09\0\x01d\x0b\x05\x23\0\x01!";
+        b"\x30\x20\0\x01t\x1b\x26\0\x01k\0\x01v\x01\x01\x02\0\0\0\x09\x03\0\x01c\x09\0\x01d\x0b\x05\x23\0\x01!";
     assert_eq!(parse(Version::V5, every), Ok(ControlPacket::Publish(plain)));
     assert!(parse(Version::V5, b"\x30\x06\0\x01t\x02\x7f\x00").is_err(), "an unknown property");
     assert!(parse(Version::V311, b"\x30\x05\0\x03a+b").is_err());
@@ -434,4 +436,35 @@ fn a_packet_beyond_the_buffer_is_refused_whatever_the_chunks() {
         let refused = bytes.chunks(step).any(|mut chunk| splitter.next(&mut chunk).is_err());
         assert!(refused, "in steps of {step}");
     }
+}
+
+/// Checks that a packet is refused as soon as its length is known, and that one may fill the buffer.
+#[test]
+fn the_length_decides_before_the_body_comes() {
+    let bytes = written(ControlPacket::SubAck(SubAck { id: 1, codes: &[0; 60] }));
+    assert_eq!(bytes.len(), 65);
+    let mut buf = [0; 64];
+    let mut splitter = Splitter::new(&mut buf);
+    assert!(splitter.next(&mut &bytes[..7]).is_err(), "its head is here");
+    let mut splitter = Splitter::new(&mut buf);
+    assert_eq!(splitter.next(&mut &bytes[..1]), Ok(None));
+    assert!(splitter.next(&mut &bytes[1..2]).is_err());
+    let mut room = [0; 65];
+    let mut splitter = Splitter::new(&mut room);
+    for at in 0..64 {
+        assert_eq!(splitter.next(&mut &bytes[at..=at]), Ok(None));
+        assert!(splitter.is_partial());
+    }
+    let whole = splitter.next(&mut &bytes[64..]).map(|packet| packet.map(|it| it.body.len()));
+    assert_eq!(whole, Ok(Some(63)), "a packet as long as the buffer");
+    assert!(!splitter.is_partial());
+    let mut chunk = &bytes[..];
+    assert!(splitter.next(&mut chunk).is_ok_and(|packet| packet.is_some()));
+    assert!(chunk.is_empty() && !splitter.is_partial());
+    // A new connection begins with a packet, whatever the last one ended with.
+    assert_eq!(splitter.next(&mut &bytes[..10]), Ok(None));
+    splitter.reset();
+    assert!(!splitter.is_partial());
+    let mut ping = &b"\xd0\x00"[..];
+    assert_eq!(splitter.next(&mut ping), Ok(Some(RawPacket { first: 0xD0, body: &[] })));
 }

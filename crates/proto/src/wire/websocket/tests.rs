@@ -121,6 +121,9 @@ fn lengths_by_their_bytes() {
     assert_eq!(FrameHeader::parse(&[0x89, 125]), Ok(Some((ping, 2))));
     let most = [0x82, 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF];
     assert_eq!(FrameHeader::parse(&most), Ok(Some((FrameHeader::binary(u64::MAX >> 1, None), 10))));
+    let bound = |header| FrameHeader::parse(header).map(|read| read.map(|(it, _)| it.len));
+    assert_eq!(bound(&[0x82, 126, 0, 126]), Ok(Some(126)));
+    assert_eq!(bound(&[0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]), Ok(Some(0x1_0000)));
     for long in [&[0x82, 126, 0, 125][..], &[0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]] {
         assert!(FrameHeader::parse(long).is_err(), "{long:x?} is not the shortest form");
     }

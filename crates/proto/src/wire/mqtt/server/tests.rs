@@ -232,6 +232,106 @@ fn properties_of_a_connect_and_of_its_will() {
     assert!(!plain.clean && plain.will.is_none());
 }
 
+/// Checks what the flags of a CONNECT say of a will, and which of them cannot be (3.1.2.3 to 3.1.2.6).
+#[test]
+fn flags_of_a_will() {
+    let parse = |body| ConnectRequest::parse(&RawPacket { first: 0x10, body });
+    let what = |body| match parse(body) {
+        Err(Refusal::Fault(_, fault)) => fault.what,
+        other => panic!("{other:?}"),
+    };
+    let will = parse(b"\0\x04MQTT\x04\x0c\0\0\0\0\0\x01w\0\0").unwrap().will.unwrap();
+    assert_eq!((will.qos, will.retain, will.topic), (1, false, "w"));
+    assert_eq!((will.delay, will.expiry, will.payload), (0, None, &b""[..]));
+    let nothing = parse(b"\0\x04MQTT\x04\x00\0\0\0\0").unwrap();
+    assert_eq!((nothing.will, nothing.clean, nothing.session_expiry), (None, false, u32::MAX));
+    let cannot = "flags of a will that cannot be";
+    assert_eq!(what(b"\0\x04MQTT\x04\x1c\0\0\0\0\0\x01w\0\0"), cannot, "QoS 3");
+    assert_eq!(what(b"\0\x04MQTT\x04\x08\0\0\0\0"), cannot, "a QoS without a will");
+    assert_eq!(what(b"\0\x04MQTT\x04\x20\0\0\0\0"), cannot, "retained without a will");
+    assert_eq!(what(b"\0\x04MQTT\x04\x01\0\0\0\0"), "a reserved flag is set");
+    let alone = b"\0\x04MQTT\x05\x02\0\0\x04\x16\0\x01d\0\0";
+    assert_eq!(what(alone), "authentication data without a method");
+}
+
+/// Checks values of properties that are an error in any packet (5: 3.3.2.3).
+#[test]
+fn values_that_no_property_has() {
+    let parse = |list: &[u8]| {
+        let body = [&[0, 1, b't', list.len() as u8], list].concat();
+        Incoming::parse(Protocol::V5, &RawPacket { first: 0x30, body: &body })
+            .map(|message| message.payload.len())
+            .map_err(|fault| fault.reason)
+    };
+    assert_eq!((parse(&[1, 0]), parse(&[1, 1])), (Ok(0), Ok(0)));
+    assert_eq!(parse(&[1, 2]), Err(code::PROTOCOL_ERROR), "the payload format is 0 or 1");
+    assert_eq!(parse(b"\x08\0\x03a/b"), Ok(0));
+    assert_eq!(parse(b"\x08\0\x03a/#"), Err(code::PROTOCOL_ERROR), "a response topic");
+    assert_eq!(parse(b"\x26\0\x01k\0\x01v\x26\0\x01k\0\x01v"), Ok(0), "user properties");
+    let body = b"\0\x01t\0\x02\0";
+    let message = Incoming::parse(Protocol::V5, &RawPacket { first: 0x32, body }).unwrap();
+    assert_eq!((message.dup, message.qos, message.retain, message.id), (false, 1, false, 2));
+}
+
+/// Checks the options of a subscription in each protocol (3.8.3, 5: 3.8.3.1).
+#[test]
+fn options_bit_by_bit() {
+    let parse = |protocol: Protocol, filter: &[u8], byte: u8| {
+        let properties: &[u8] = if protocol.is_5() { &[0] } else { &[] };
+        let body = [&[0, 10], properties, &[0, filter.len() as u8], filter, &[byte]].concat();
+        SubscribeRequest::parse(protocol, &RawPacket { first: 0x82, body: &body })
+            .map(|it| it.filters.clone().next().map(|(_, options)| options))
+            .map_err(|fault| fault.reason)
+    };
+    let none = SubscriptionOptions::default();
+    for (byte, options) in [
+        (0x00, none),
+        (0x02, SubscriptionOptions { qos: 2, ..none }),
+        (0x04, SubscriptionOptions { no_local: true, ..none }),
+        (0x08, SubscriptionOptions { retain_as_published: true, ..none }),
+        (0x10, SubscriptionOptions { retain_handling: 1, ..none }),
+    ] {
+        assert_eq!(parse(Protocol::V5, b"a", byte), Ok(Some(options)), "{byte:x}");
+    }
+    for byte in [0x40, 0x80, 0x03] {
+        assert_eq!(parse(Protocol::V5, b"a", byte), Err(code::MALFORMED), "{byte:x}");
+    }
+    let second = SubscriptionOptions { qos: 2, ..none };
+    assert_eq!(parse(Protocol::V311, b"a", 2), Ok(Some(second)));
+    assert_eq!(parse(Protocol::V311, b"a", 0x10), Err(code::MALFORMED));
+    assert_eq!(parse(Protocol::V5, b"$share/a/b", 2), Ok(Some(second)));
+}
+
+/// Checks acknowledgements and DISCONNECT, whose reason and properties may be left out (5: 3.4.2.1).
+#[test]
+fn what_may_be_left_out() {
+    let ack = |protocol, body| {
+        acknowledgement(protocol, &RawPacket { first: 0x40, body }).map(|ack| ack.reason)
+    };
+    assert_eq!(ack(Protocol::V5, b"\0\x07"), Ok(0));
+    assert_eq!(ack(Protocol::V5, b"\0\x07\x10"), Ok(0x10));
+    assert!(ack(Protocol::V5, b"\0\x07\x10\0\0").is_err(), "bytes behind");
+    assert_eq!(ack(Protocol::V311, b"\0\x07"), Ok(0));
+    assert!(ack(Protocol::V311, b"\0\x07\x10").is_err(), "3.1.1 has no reasons");
+    let gone = |protocol, body| {
+        DisconnectRequest::parse(protocol, &RawPacket { first: 0xE0, body }).map(|it| it.reason)
+    };
+    assert_eq!(gone(Protocol::V5, b""), Ok(0));
+    assert_eq!(gone(Protocol::V5, b"\x04"), Ok(4));
+    assert!(gone(Protocol::V5, b"\x04\0\0").is_err(), "bytes behind");
+    assert_eq!(gone(Protocol::V311, b""), Ok(0));
+    assert!(gone(Protocol::V311, b"\x04").is_err());
+    let mut buf = [0; 96];
+    let codes = Codes { id: 3, codes: &[0, 0x87] };
+    assert_eq!(codes.emit(Protocol::V311, kind::UNSUBACK, &mut buf), Ok(4));
+    assert_eq!(&buf[..4], b"\xb0\x02\0\x03", "3.1.1 has no codes");
+    let long = "x".repeat(65);
+    let reply = |assigned| ConnectReply { assigned: Some(assigned), ..ConnectReply::default() };
+    assert_eq!(reply(&long[..64]).emit(Protocol::V5, &mut buf), Ok(72));
+    assert_eq!(buf[..8], [0x20, 70, 0, 0, 67, 0x12, 0, 64]);
+    assert_eq!(reply(&long).emit(Protocol::V5, &mut buf), Err(NoRoom));
+}
+
 /// Reads CONNECTs of 3.1, which may lack what their flags announce and whose own flags are free.
 #[test]
 fn the_old_protocol_is_taken_as_it_is() {
