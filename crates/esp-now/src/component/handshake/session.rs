@@ -255,6 +255,9 @@ mod tests {
         for bytes in &bad {
             assert_eq!(SessionMessage::parse(bytes), None, "{bytes:02x?}");
         }
+        // Another security's payload is replaced by ours, and the version that was told stays.
+        let replaced = [&[0x10, 1][..], &field(12, &[]), &field(11, &command0)].concat();
+        assert!(SessionMessage::parse(&replaced).is_some());
         let failed = [&[0x08, 1][..], &field(2, &KEY), &field(3, &RANDOM)].concat();
         let failed = payload(&[&[0x08, 1][..], &field(21, &failed)].concat());
         assert_eq!(SessionMessage::parse(&failed), None, "a status other than success");
