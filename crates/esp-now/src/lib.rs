@@ -1,7 +1,7 @@
 //! ESP-NOW, and Espressif's esp-now component over it, without I/O: frames, payloads, a whole node
 //! and its console. No heap, no clock, no `unsafe`; the caller moves the bytes and tells the time.
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
 //! | [`frame`] | the action frame on the air, v1.0 and v2.0 |
 //! | [`component`] | the component's header and the payloads of its services, by release |

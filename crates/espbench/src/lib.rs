@@ -2,7 +2,7 @@
 //!
 //! # A map of the code
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`cli`] | the command: one file per subcommand; the only module that knows all others |
 //! | [`target`] | where: one file per way to reach devices |
@@ -10,6 +10,7 @@
 //! | [`pump`] | moves bytes between sockets and the iperf machines, for both of these |
 //! | [`store`] | the record, in SQLite |
 //! | [`published`] | the published figures, read from CSV |
+//! | [`texts`] | text files that people wrote: plans, labs, profiles, environments |
 //! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
 //! | [`transport`] | TCP, TLS and WebSocket below MQTT |

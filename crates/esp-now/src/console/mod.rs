@@ -10,6 +10,8 @@
 //! | [`mod@parse`] | parses a line into a command |
 //! | [`error`] | errors by number and name |
 //! | [`local`] | the commands that need no other part |
+//! | `help` | the command `help`: prints every command with its options |
+//! | `calendar` | dates in words, and time zones |
 //!
 //! # How a node drives it
 //!

@@ -5,6 +5,8 @@
 //! | [`lines`] | splits bytes in chunks of any size into [`TranscriptPiece`]s: lines without control sequences, prompts, questions to the terminal |
 //! | [`line`](mod@line) | parts of a line: a monitor's prefix, level, time, tag, text |
 //! | [`item`] | content of a line: one type for every report line of the esp-now component |
+//! | `split` | finds where a line begins within another |
+//! | `scan` | a cursor over the text of a line |
 //! | [`session`] | several lines together: [`Sample`](espbench_model::sample::Sample)s and [`TestResult`]s, with the component's miscounts corrected |
 //!
 //! ```

@@ -1,4 +1,30 @@
 //! The command: one file per subcommand.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `broker` | limits of the MQTT broker, as options |
+//! | [`builtin`] | the plans that the tool carries |
+//! | [`common`] | flags that every measuring subcommand takes, and what they mean |
+//! | [`compare`] | `espbench compare` |
+//! | [`echo`] | `espbench echo` |
+//! | [`espnow`] | `espbench espnow` |
+//! | [`mod@file`] | files that the command writes: whole, or not at all |
+//! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
+//! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
+//! | [`lab`] | `espbench lab`: the rooms of the simulator |
+//! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
+//! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
+//! | [`output`] | from the store to a report, and from a report to files and stdout |
+//! | [`ping`] | `espbench ping` |
+//! | [`pool`] | work on all cores, with results in order |
+//! | [`predict`] | `espbench predict`: what if, in the virtual lab |
+//! | [`progress`] | progress on stderr: counts, how far the work has come, how long the rest takes |
+//! | [`rate`] | `espbench rate`: messages a second over TCP or MQTT |
+//! | [`report`] | `espbench report` |
+//! | [`respond`] | `espbench respond` |
+//! | [`run`] | `espbench run` |
+//! | [`runs`] | `espbench runs` |
+//! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
 mod broker;
 pub mod builtin;

@@ -1,4 +1,17 @@
 //! Drawings of a report: one file per format. They compute nothing but where things stand.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`csv`] | CSV in the columns of `published.csv`, so that both can be put one after the other |
+//! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
+//! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |
+//! | [`jsonl`] | JSON lines: what happens, as it happens (`docs/jsonl.schema.json`) |
+//! | [`lab`] | drawings of a room: text, SVG, HTML |
+//! | [`markdown`] | Markdown with GitHub's tables |
+//! | [`openmetrics`] | the figures of a run so far in the OpenMetrics text format |
+//! | [`svg`] | figures as SVG, for use inside HTML |
+//! | [`text`] | plain text: aligned tables that read without colour |
+//! | [`tune`] | checks of an sdkconfig, drawn |
 
 pub mod csv;
 pub mod html;

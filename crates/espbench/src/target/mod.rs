@@ -8,7 +8,8 @@
 //! | [`spec`] | targets as they are typed |
 //! | [`sim`] | the virtual lab |
 //! | [`loopback`] | the built-in responders, in this process |
-//! | [`udp_echo`], [`ping`] | round trips over UDP and ICMP; `round_trips` is what they share |
+//! | [`udp_echo`], [`ping`] | round trips over UDP and ICMP |
+//! | `round_trips` | one cell of round trips, over whatever carries its probes |
 //! | [`tcp_rate`] | short messages over TCP |
 //! | [`iperf`] | an iperf 2 client |
 //! | [`mqtt`] | messages through a broker |

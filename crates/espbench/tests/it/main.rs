@@ -14,6 +14,7 @@ mod latency;
 mod layers;
 mod listen;
 mod live;
+mod maps;
 mod mqtt;
 mod mqtt_clients;
 mod mqtt_hostile;

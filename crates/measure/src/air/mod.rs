@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`timeline`] | who sent what in a stretch of time, from the fact [`FACT`] |
+//! | `read` | a stored excerpt to a timeline |
 //! | [`occupancy`] | what a channel's time went to, from the counters `air-ns-chCHANNEL-KIND` |
 
 pub mod occupancy;

@@ -2,6 +2,16 @@
 //! settings of a cell, words, result cells, tables, figures, and what of the published documents is
 //! like it. The rest of the crate asks `TestKind`, and names no kind.
 //!
+//! | module | contents |
+//! |---|---|
+//! | [`esp_now`] | cells of Espressif's ESP-NOW test report |
+//! | [`iperf`] | tests of iperf 2, and echo probes beside them |
+//! | `mqtt_rate` | numbered messages through an MQTT broker |
+//! | `ping` | ICMP round trips |
+//! | `tcp_rate` | short messages over TCP, counted for a second at a time |
+//! | [`udp_echo`] | UDP round trips |
+//! | `wifi_join` | joining a network, over and over |
+//!
 //! A cell's work is its own `TestKind`: `of` finds it in a [`Workload`]. What does not depend on the
 //! work, such as tables, is asked of the kind's default (`all`). To add a kind, add a folder, and its
 //! lines below.

@@ -1,5 +1,14 @@
 //! Reports: a whole run as one value. JSON is its serialization; text, CSV, Markdown and HTML are
 //! drawings of it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `build` | makes the report of a run, one recorded cell at a time |
+//! | `digest` | what a report keeps of a recorded cell once its samples are gone |
+//! | `headlines` | sentences that a reader must know before the first number |
+//! | `losses` | counts what became of the probes of one cell |
+//! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
+//! | `sections` | the order in which a report is read, the same in every drawing |
 
 mod build;
 pub(crate) mod digest;

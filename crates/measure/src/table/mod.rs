@@ -1,5 +1,16 @@
 //! Tables in the shape of the documents that they follow: rows and columns of text, made from
 //! cells once, so that every drawing shows the same digits.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`compared`] | the comparisons in few lines: one for each metric, verdict and set of reasons |
+//! | `findings` | what was found that is not a number: the peer's version, the segmentation that was used |
+//! | `heap` | the heap of devices over Wi-Fi: what was in use, and what was left |
+//! | `overview` | one line for each question that people ask, with what others published |
+//! | `power` | what cells of devices over Wi-Fi cost their battery, beside what they gave for it |
+//! | `round_trips` | columns and settings of all kinds of round trips |
+//! | [`status`] | the parts of a report that are not results, as tables |
+//! | [`truth`] | how far simulated figures are from the published ones |
 
 pub mod compared;
 pub(crate) mod findings;

@@ -9,6 +9,7 @@
 //! | [`space`] | which candidates there are |
 //! | [`pareto`] | those that no other is better than in everything |
 //! | [`search`] | which candidate to try next |
+//! | `words` | numbers in sentences |
 //! | [`answer`] | what was found, in sentences, tables, figures, and as lines for a file |
 
 pub mod answer;

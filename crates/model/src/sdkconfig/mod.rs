@@ -1,15 +1,17 @@
 //! The options of a firmware's `sdkconfig` that shape its wireless links.
 //!
-//! | item | contents |
+//! | module | contents |
 //! |---|---|
-//! | [`SdkConfig`] | the buffers and windows of a firmware, as the lab takes them |
-//! | [`ConfigOption`], [`Fact`] | each option: names, range, default, meaning and memory cost |
-//! | [`Chip`], [`IdfRelease`], [`SdkContext`] | what ranges and defaults depend on |
-//! | [`OptionValues`] | values for some of the options |
-//! | [`read()`], [`ParsedSdkConfig`] | parses the text of a file |
+//! | `settings` | [`OptionValues`]: values for some of the options |
+//! | `key` | [`ConfigOption`], [`Fact`]: the names, meaning and memory cost of each option |
+//! | `chip` | [`Chip`], [`IdfRelease`], [`SdkContext`]: what ranges and defaults depend on |
+//! | `limits` | ranges and defaults, as Kconfig has them |
+//! | `read` | [`read()`], [`ParsedSdkConfig`]: parses the text of a file |
+//! | `write` | [`fragment`]: options as text for a file, each with a comment |
 //! | [`memory`] | heap that the options take |
-//! | [`Rank`] | combinations that Espressif's documents recommend, with their measured throughput |
-//! | [`fragment`] | writes options as text for a file, each with a comment |
+//! | `ranks` | [`Rank`]: combinations that Espressif's documents recommend, with their measured throughput |
+//!
+//! [`SdkConfig`] holds the buffers and windows of a firmware, as the lab takes them.
 
 mod chip;
 mod key;

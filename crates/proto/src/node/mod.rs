@@ -9,6 +9,7 @@
 //! | [`echo`] | the datagram echo test: client and reflector |
 //! | [`iperf`] | iperf 2 over UDP and TCP: pacing, tracking, reports |
 //! | [`mqtt`] | MQTT clients that measure: publisher, subscriber, connection |
+//! | [`taken`] | how much of a TCP stream the peer's application has taken |
 
 pub mod app;
 pub mod echo;

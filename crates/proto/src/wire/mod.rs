@@ -9,6 +9,7 @@
 //! | [`icmp`] | ICMP echo messages, and what ICMP errors mean |
 //! | [`iperf2`] | the datagrams and headers of iperf 2, and iperf3's cookie |
 //! | [`mqtt`] | MQTT 3.1.1 and 5.0 control packets |
+//! | `pattern` | the pattern that probes carry, so that a changed or spliced reply is seen |
 //! | [`websocket`] | frames and the opening handshake of WebSocket |
 
 pub mod echo;

@@ -8,7 +8,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`device`] | the behaviour of a device, and the facts that it is made from at each start |
-//! | [`Conversation`] | the verbs for a fleet, or for a [lab](crate::lab::run::Lab) |
+//! | `conversation` | [`Conversation`]: the verbs for a fleet, or for a [lab](crate::lab::run::Lab) |
 //! | `device_set` | devices with their boards and consoles, whatever the medium |
 //! | [`fleet`] | the loop: devices, frames, consoles, in the order of virtual time |
 //! | [`medium`] | faults, links, frame time |

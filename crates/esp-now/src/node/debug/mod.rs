@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`log`] | sends this device's log lines; prints those of others |
 //! | [`command`] | sends commands, scans for devices, answers scans |
+//! | `beacon` | the answer to `beacon`: a log line that identifies this device |
 //! | [`inbox`] | holds a command that another device sent |
 
 mod beacon;

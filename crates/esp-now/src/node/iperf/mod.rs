@@ -1,6 +1,14 @@
 //! `espnow_iperf`: throughput and ping, as initiator and as responder (`cmd_iperf.c` of the
 //! component; section 7.4 of the protocol reference).
 //!
+//! | module | contents |
+//! |---|---|
+//! | `figure` | numbers as C's `printf` writes them |
+//! | `options` | options of the command, and its errors |
+//! | `ping` | the initiator with `-p`: one ping after the other, and the report |
+//! | `responder` | the responder: answers pings, counts messages, answers STOP |
+//! | `stream` | the initiator of a throughput test: messages as fast as possible, STOP, and the report |
+//!
 //! All roles are one part, since the device has one running flag, one queue and one task. Its lines
 //! are the component's, with the component's ways of counting; its samples are what really
 //! happened.

@@ -3,11 +3,12 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`NodeKeys`] | keys in use and in storage |
-//! | [`Policy`] | refusals beyond those of the component |
+//! | `keys` | [`NodeKeys`] in use and in storage |
+//! | `policy` | [`Policy`]: refusals beyond those of the component |
 //! | [`exchange`] | the key agreement |
 //! | [`responder`] | receives a key |
 //! | [`initiator`] | finds devices and hands the key out |
+//! | `erase` | the command `security -e` |
 //! | [`crypto_bench`] | the command `sec_test` |
 //!
 //! # Weaknesses of the component's protocol

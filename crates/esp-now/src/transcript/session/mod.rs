@@ -1,5 +1,14 @@
 //! Several lines together: samples and results, with the component's miscounts corrected.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `device` | one device of a transcript, and the test that it runs |
+//! | `flow` | throughput: one interval for each line, and the final report |
+//! | `job` | upgrades and handshakes, whose result follows from several lines; and `sec_test` |
+//! | `links` | the numbers of links, by their pairs of addresses |
+//! | `ping` | ping: one probe for each line |
+//! | `result` | results: the report of a test that is over |
+//!
 //! # What the lines mean
 //!
 //! | printed | true | here |

@@ -1,4 +1,11 @@
 //! `espbench espnow`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`console`] | console output of nodes, as bytes in files: what a terminal would log |
+//! | [`read`] | `espbench espnow read` |
+//! | [`single`] | `espbench espnow ping` and the other tests of Espressif's report, one at a time |
+//! | [`talk`] | `espbench espnow talk` |
 
 pub mod console;
 pub mod read;

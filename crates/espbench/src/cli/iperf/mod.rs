@@ -1,4 +1,13 @@
 //! `espbench iperf`: the options that iperf 2 users know.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `latency` | `--latency` and what belongs to it |
+//! | `number` | numbers with iperf 2's suffixes (`stdio.c`, `byte_atoi`) |
+//! | `options` | options of iperf 2 that mark, time or print what is measured, and those that are refused |
+//! | `printer` | printed lines of a server about the tests that it sees |
+//! | `rows` | `-y C`: rows on stdout as iperf 2.1.8 writes them |
+//! | `server` | `espbench iperf -s`: the server, and its lines as they come |
 
 mod latency;
 mod number;

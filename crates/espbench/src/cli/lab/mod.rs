@@ -1,4 +1,12 @@
 //! `espbench lab`: the rooms of the simulator.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `check` | `espbench lab check`: whether the medium is true, and files are in order |
+//! | `list` | list of the built-in labs, profiles and environments |
+//! | `profile` | constants with their sources |
+//! | `show` | a lab drawn |
+//! | `variants` | a lab with variants, as tables: what each variant is, and what its firmware is set to |
 
 mod check;
 mod list;

@@ -1,4 +1,12 @@
 //! `espbench predict`: what if, in the virtual lab.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `bench` | rooms of a lab, made and run for one setting after the other |
+//! | `fleet` | `espbench predict fleet` |
+//! | `nodes` | `espbench predict nodes` |
+//! | `options` | flags that all questions share |
+//! | `phy` | `espbench predict phy` |
 
 mod bench;
 mod fleet;

@@ -1,4 +1,11 @@
 //! `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `check` | `espbench tune --check` |
+//! | `find` | `espbench tune --want`: a search in the virtual lab |
+//! | `lab` | the virtual lab as what candidates are tried in |
+//! | `units` | quantities of the flags |
 
 mod check;
 mod find;

@@ -1,5 +1,15 @@
 //! Figures as SVG, for use inside HTML: colours, text sizes and dark mode come from its style sheet.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `axis` | axes: from values to places, and the ticks |
+//! | `bars` | bars over named positions |
+//! | `curves` | curves and points over two axes |
+//! | `labels` | names beside points, where there is room for them |
+//! | `rows` | histograms in rows over one horizontal axis |
+//! | `shape` | markers and swatches |
+//! | `timeline` | a stretch of the medium's history: a row for each station, a bar for each frame |
+//!
 //! Written here and not with a plotting library, because those paint fixed colours and sizes: a
 //! figure that follows the reader's dark mode and stays legible on a phone has to leave both to
 //! the style sheet.

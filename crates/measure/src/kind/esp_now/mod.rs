@@ -1,4 +1,12 @@
 //! Cells of Espressif's ESP-NOW test report.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `figure` | each table's leading figure, with the published points and the floor |
+//! | `findings` | what was typed at the consoles, and what they printed |
+//! | `plan` | values of a plan's keys: how packets are sent, how far the devices are, and the report's usual ones |
+//! | `summary` | result cells of the `esp-now` workload |
+//! | `table` | the report's tables, with the published figures and the floors beside ours |
 
 mod figure;
 mod findings;

@@ -1,4 +1,14 @@
 //! Tests of iperf 2, and echo probes beside them.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `document` | Espressif's tables of throughput |
+//! | `figure` | throughput over time, one figure for each test case |
+//! | [`latency`] | echo probes around an iperf test: their keys, and what is made of them |
+//! | [`lines`] | the lines that iperf 2 users know, one for each interval and total as it comes |
+//! | `plan` | the keys that only some tests need: marks on packets, settings of TCP, one-way times |
+//! | `summary` | result cells of the `iperf` workload |
+//! | `table` | test cases as the published tables name them, the published figures, the intervals |
 
 mod document;
 mod figure;

@@ -1,4 +1,11 @@
 //! Short messages over TCP, counted for a second at a time.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `figure` | the message rate of each run, and the published runs |
+//! | `rooms` | statistics over runs in two places, a closed room and in sight of the router |
+//! | `summary` | result cells of the `tcp-rate` workload |
+//! | `table` | tables 1 and 2 of the published benchmark, one column for each setting |
 
 mod figure;
 mod rooms;

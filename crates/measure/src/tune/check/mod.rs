@@ -1,6 +1,13 @@
 //! Check of an sdkconfig without a run: values that do not fit each other, bounds that follow from
 //! them, the heap that they take, and which of Espressif's ranks they are nearest to.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `bounds` | what follows from the values: most throughput over a round trip, bursts that do not fit, heap |
+//! | `fit` | values that do not fit each other |
+//! | `known` | the values themselves: the file's oddities, ranges, defaults, ranks, flags |
+//! | `tables` | the tables of a check |
+//!
 //! Every rule names its source. The rules are in `fit` (values against each other), `bounds` (what
 //! follows from them) and `known` (ranks, defaults, the file itself).
 

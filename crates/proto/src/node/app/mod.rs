@@ -1,5 +1,13 @@
 //! Programs that talk over IP, each a machine without I/O over a port of sockets.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `echo` | UDP echo, the device's side |
+//! | [`iperf`] | iperf 2 in both roles and over both transports, as four programs have it |
+//! | [`mqtt`] | MQTT programs: two publishers, a subscriber, a broker |
+//! | `probe` | UDP echo, the side that measures |
+//! | `tcp` | short messages over TCP, counted for a second at a time |
+//!
 //! [`Sockets`] is what a program is given: BSD sockets that never block, as lwIP has them. The
 //! virtual lab answers with a TCP/IP stack in virtual time, the host with the system's sockets, and
 //! firmware with lwIP's. A program is an [`App`].

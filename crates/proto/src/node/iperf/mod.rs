@@ -1,15 +1,15 @@
 //! The two ends of an iperf 2 test, without I/O.
 //!
-//! | type | contents |
+//! | module | contents |
 //! |---|---|
-//! | [`Jitter`] | RFC 3550 section 6.4.1 |
-//! | [`Pacer`] | the datagrams or writes that an offered rate has made due |
-//! | [`UdpReceiver`] | the receiving end of a UDP flow, with the closing report |
-//! | [`UdpSender`] | the sending end, with the last datagram and its repetitions |
-//! | [`Bouncer`] | the client of a bounce-back test: when a request is due, what its reply tells |
-//! | [`BurstReader`], [`BurstWriter`] | the heads of a TCP stream's writes with trip times |
-//! | [`Contradiction`] | the reason for which a server's closing report is not believed |
-//! | [`client_header`], [`server_header`] | the header in which each end describes the test |
+//! | `pace` | [`Pacer`]: the datagrams or writes that an offered rate has made due |
+//! | `sender` | [`UdpSender`]: the sending end of a UDP flow, with the last datagram and its repetitions |
+//! | `receiver` | [`UdpReceiver`]: the receiving end, with the closing report |
+//! | `plausible` | [`Contradiction`]: the reason for which a server's closing report is not believed |
+//! | `jitter` | [`Jitter`]: RFC 3550 section 6.4.1 |
+//! | `bursts` | [`BurstReader`], [`BurstWriter`]: the heads of a TCP stream's writes with trip times |
+//! | `bounce` | [`Bouncer`]: the client of a bounce-back test |
+//! | `header` | [`client_header`], [`server_header`]: the header in which each end describes the test |
 //!
 //! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
 //! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a

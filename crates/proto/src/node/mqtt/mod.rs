@@ -22,6 +22,7 @@
 //! | [`listener`] | a subscriber alone, for a device that numbers its own messages |
 //! | [`gaps`] | missing, repeated and reordered sequence numbers, by name |
 //! | [`payload`] | the bytes of a message |
+//! | `meter` | arrivals of each second, as intervals of the receiver |
 
 pub mod connection;
 pub mod exchange;

@@ -1,5 +1,16 @@
 //! iperf 2 on the wire, as version 2.1.8 speaks it; older versions where they differ.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `ack` | the TCP server's answer to an extended client header |
+//! | `bounce` | requests and replies of `--bounceback` (`bounceback_hdr` of `payloads.h`) |
+//! | `burst` | the head of each write of a TCP stream with `--trip-times` |
+//! | `client` | the client's request to the server, in the first bytes of a TCP stream and in every UDP datagram |
+//! | `datagram` | the header of every UDP datagram: its number and when it was sent |
+//! | `iperf3` | how to tell an iperf3 peer, which shares the name and nothing of the protocol |
+//! | `report` | the UDP server's closing report |
+//! | [`tos`] | names of the type of service, as `-S` of iperf 2.1.8 takes them (`dscp.c`) |
+//!
 //! All fields are big-endian. Facts are from iperf 2.1.8 (`include/payloads.h`, `Settings.cpp`,
 //! `Listener.cpp`, `Client.cpp`) and were checked against captures of Debian's package.
 //!

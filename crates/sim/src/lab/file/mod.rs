@@ -17,7 +17,9 @@
 //! | `constant` | numbers with their sources |
 //! | `profile`, `environment`, `lab` | the three kinds of file |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
+//! | `built_in` | the files of the repository |
 //! | `document` | the keys as tables for the documentation |
+//! | `wrong` | what is wrong with a file, and where |
 
 mod block;
 mod built_in;

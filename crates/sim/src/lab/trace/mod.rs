@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`Tracer`] | watches a lab, and keeps the parts that a report shows |
+//! | `tracer` | [`Tracer`]: watches a lab, and keeps the parts that a report shows |
 //! | [`occupancy`] | shares of a channel's time |
 //! | `levels` | the courses of windows, queues and memory in the stretches that are kept |
 //! | `windows` | the stretches of time that are kept: the start, and around the worst moment |

@@ -1,4 +1,16 @@
 //! Hosts at a switch of ideal wires: delay, rate, a bounded queue, loss by seed.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `acknowledge` | acknowledgements: lwIP's second segment and tick, Linux's first ones and 40 ms; Nagle |
+//! | `bounds` | throughput equals the bound of window and round trip, or of the wire |
+//! | `datagrams` | datagrams: the mailbox, the driver without room, pings |
+//! | `ends` | the beginning and the end of connections |
+//! | `heap` | the heap: its users, and what a host gives up when it is short |
+//! | `hostile` | segments that no honest peer sends |
+//! | `laws` | properties that hold for any seed, loss and limits |
+//! | `loss` | lost segments are sent again, and a mailbox refuses |
+//! | `streams` | streams both ways at once arrive whole and in order, whatever the wires do |
 
 mod acknowledge;
 mod bounds;

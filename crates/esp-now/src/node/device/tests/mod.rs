@@ -1,4 +1,11 @@
 //! Whole nodes on one medium, on virtual time.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `calm` | an answer by a short cut equals the answer without it |
+//! | `commands` | every command of the console, and consoles that wait |
+//! | `data` | the application's own data, and the order in which parts get the lock |
+//! | `time` | time of the processor, ticks, and the values that survive a reset |
 
 mod calm;
 mod commands;

@@ -1,6 +1,13 @@
 //! Transmission: the send lock, and the progress of its holder (`espnow_send`,
 //! `espnow_send_process`, `espnow_send_forward`, `espnow_set_group`; sections 2.4, 2.8, 2.9 and
 //! 2.10).
+//!
+//! | module | contents |
+//! |---|---|
+//! | `job` | a transmission: its frame, its progress, and the time that the caller would still wait |
+//! | `prepare` | preparation of a frame from a caller's request |
+//! | `report` | warnings about a transmission that goes wrong, and its outcome |
+//! | `steps` | the steps of a transmission |
 
 mod job;
 mod prepare;

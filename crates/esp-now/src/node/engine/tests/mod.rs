@@ -1,4 +1,13 @@
 //! Conversations of engines on virtual time.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `acknowledge` | acknowledgement by the application layer: sections 2.4 and 2.7, and the traps around it |
+//! | `ahead` | `espnow_send` of July 2022: all copies go to the driver ahead of any answer |
+//! | `forward` | forwarding, section 2.8 |
+//! | `receive` | the receive path: filters, duplicates, groups, and the cost of a full queue |
+//! | `seal` | encrypted payloads between engines: section 3.1 |
+//! | `send` | transmissions, row by row of section 2.4, and the channels of 2.9 |
 
 mod acknowledge;
 mod ahead;

@@ -1,6 +1,13 @@
 //! The initiator: finds devices, and sends them the image of the spare slot (esp-now component,
 //! `espnow_ota_initiator.c`; the console command `ota` of `cmd_espnow.c`).
 //!
+//! | module | contents |
+//! |---|---|
+//! | `answers` | answers of devices, and their consequences (`espnow_ota_request_status`) |
+//! | `job` | the stages of a job |
+//! | `scan` | loading an image and finding devices: the commands that the console runs in its own task |
+//! | `send` | messages of an initiator, and its progress after each |
+//!
 //! A job runs as in section 4.3 of the protocol reference: the devices join the group; then follow
 //! up to 50 rounds, in which each device is asked for its progress and every packet that one of
 //! them lacks is sent; in the end the remaining devices leave the group.

@@ -1,6 +1,13 @@
 //! The initiator: finds devices that wait for a key, and hands it to them (sections 3.4 and 3.5 of
 //! the protocol reference).
 //!
+//! | module | contents |
+//! |---|---|
+//! | `key` | the key while it is handed out |
+//! | `rounds` | the rounds of the exchange |
+//! | `scan` | search for devices that wait for a key, and the printed list of them |
+//! | `task` | the initiator as a task: its steps, its messages, and its last lines |
+//!
 //! | started by | procedure |
 //! |---|---|
 //! | [`find`](SecurityInitiator::find), `security -f` | asks, waits, prints the devices that answered |

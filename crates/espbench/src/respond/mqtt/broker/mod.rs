@@ -1,13 +1,14 @@
-//! The broker as a machine: connections' bytes and time go in, bytes come out. No I/O.
+//! The broker as a machine: connections' bytes and time go in, bytes come out. No I/O. The driver's
+//! calls are those of [`Broker`], in this file.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`mod@self`] | the driver's calls: bytes in, bytes out, time |
 //! | `connect`, `leave` | sessions begin, resume, are taken over, end; wills |
 //! | `publish`, `subscribe` | messages and subscriptions from clients |
 //! | `deliver` | from a message to those who want it, at the pace at which they take it |
 //! | `connection`, `session`, `flight`, `outbox` | the state of a client |
 //! | `tree`, `retained`, `message` | subscriptions, retained messages, messages |
+//! | `slab` | values by small numbers, which are used again |
 //! | [`limits`], [`account`] | limits of what is held, counts of what was dropped |
 //!
 //! # The law of the driver

@@ -1,5 +1,13 @@
 //! Result cells of the `esp-now` workload: the ten tests of Espressif's ESP-NOW test report.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `devices` | round trips that many devices ask for at once |
+//! | `out` | cells as they are made: for tests of a plan, and for those that a console's log tells of |
+//! | `served` | what one device does for many: firmware, the key, a network's credentials |
+//! | `stream` | throughput as the receiver has it, and the time of encryption |
+//! | `times` | delays from pin to pin, and round trips with one device |
+//!
 //! Identity columns and metrics are those of `reference/published.csv`, so that each published cell
 //! of that report stands beside one of ours.
 //!

@@ -1,4 +1,11 @@
 //! Programs against each other over a network in memory.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `echo` | UDP echo: round trips, lost and late replies |
+//! | `iperf` | iperf 2 in every style |
+//! | `mqtt` | MQTT: publishers, a broker, who subscribes |
+//! | `tcp` | short messages over TCP |
 
 mod echo;
 mod iperf;

@@ -1,3 +1,13 @@
+//! Files read, refused and documented.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `documented` | `docs/lab.md` says what the code says |
+//! | `errors` | what is said of bad files: the place, what is wrong, what would do |
+//! | `laws` | what holds for any text |
+//! | `repository` | the files of the repository |
+//! | `scenes` | rooms that labs describe |
+//! | `variants` | labs with variants |
 mod documented;
 mod errors;
 mod laws;

@@ -1,6 +1,15 @@
 //! Espressif's ESP-NOW test report, carried out in the lab: the devices of a scene, and the
 //! document's own commands at their consoles.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `desk` | the person at the desk: types at consoles, reads what they print, keeps the record |
+//! | `prepare` | the room of a cell, and whether it can do it |
+//! | `single` | tests with one device: delay, round trip, throughput, and the time of encryption |
+//! | `many` | tests with many devices, and how a job for all of them is recorded |
+//! | `ota` | an image for all devices |
+//! | `secure` | the handshake: the key for all devices, or for the two of a test |
+//!
 //! [`run_in`](super::run_in) does one cell. It makes the lab, types, waits for what the consoles print (bounded in
 //! virtual time), and gives samples, counters and facts to a [`Record`].
 //!

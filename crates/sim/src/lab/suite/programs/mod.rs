@@ -1,5 +1,14 @@
 //! Tests over Wi-Fi, carried out in the lab by each document's procedure.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `apps` | who runs which program |
+//! | `esp_now` | an echo over ESP-NOW between two boards of which one sleeps, in their network or beside it |
+//! | `join` | a station joins its network over and over, as after a start or with the key of its password known |
+//! | `mqtt` | MQTT messages: the device publishes, the PC has the broker and who subscribes |
+//! | `told` | what a cell tells beside its samples |
+//! | `traffic` | the traffic of devices that are not measured, from the beginning of a test to its end |
+//!
 //! [`run_in`](super::run_in) does one cell: it makes the lab of a scene, gives device and PC their programs, lets
 //! virtual time go by until they are done, and gives samples, counters and facts to a [`Record`].
 //!

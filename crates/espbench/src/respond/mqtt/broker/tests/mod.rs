@@ -1,4 +1,12 @@
 //! Conversations on virtual time, as bytes.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `hostile` | clients that do not keep to the standard |
+//! | `memory` | the attacks of a review that filled the memory, scaled down together with the limits |
+//! | `messages` | messages and subscriptions |
+//! | `properties` | sessions under any sequence of breaks |
+//! | `sessions` | connections, sessions, wills |
 
 mod hostile;
 mod memory;
