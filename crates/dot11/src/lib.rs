@@ -13,6 +13,8 @@
 //!
 //! A frame here is its octets, its mode and the tag of whoever sends it: there are no bytes, and so no
 //! ESP-NOW and no IP. Nothing reads a clock: the same seed gives the same frames on any machine.
+//!
+//! A first program is `examples/room.rs`: saturated stations beside Bianchi's model.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -27,3 +29,8 @@ pub mod mac;
 pub mod radio;
 pub mod random;
 pub mod wifi;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

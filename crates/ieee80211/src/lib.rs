@@ -11,6 +11,8 @@
 //! | [`beacon`] | beacon frames and their elements |
 //! | [`wlan`] | frames of an infrastructure network: data, control, authentication, association |
 //! | [`radiotap`] | radiotap headers of captured frames |
+//!
+//! A first program is `examples/frame.rs`: a captured frame is read.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -22,3 +24,8 @@ pub mod mac;
 pub mod mpdu;
 pub mod radiotap;
 pub mod wlan;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

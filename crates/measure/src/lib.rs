@@ -39,6 +39,8 @@
 //! | [`air`] | the medium of the virtual lab: who sent when, and the shares of each channel's time |
 //! | [`report`] | a whole run as one value |
 //!
+//! A first program is `examples/report.rs`: from a plan and its samples to result cells.
+//!
 //! The crate has no clock, no I/O and no drawing. Floats go through `libm`, so that results are the
 //! same everywhere.
 #![no_std]
@@ -87,3 +89,8 @@ pub mod tune;
 pub mod units;
 pub mod warning;
 pub mod wifi;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

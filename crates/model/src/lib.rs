@@ -12,6 +12,8 @@
 //! | [`sdkconfig`] | the menuconfig options of ESP-IDF that the simulator and the tuner understand |
 //! | [`text`] | line and column of a byte in a text, and suggestions for misspelt words |
 //! | [`excerpt`] | an excerpt of what happened on the medium, stored as lines of text |
+//!
+//! A first program is `examples/search.rs`: the highest rate that a link carries without loss.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -27,3 +29,8 @@ pub mod search;
 pub mod text;
 pub mod time;
 pub mod workload;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -12,6 +12,7 @@
 //!
 //! The driver tells a machine what happened (`handle(now, input)`) and then asks it what it wants
 //! (`poll(now, buf)`) until it answers `WaitUntil`. Mutate once, drain all, then mutate again.
+//! `examples/echo.rs` is such a driver, over a network in memory.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -20,3 +21,8 @@ extern crate std;
 
 pub mod node;
 pub mod wire;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -11,7 +11,8 @@
 //!
 //! Whatever goes over the air in a lab goes through [`espbench_dot11`].
 //!
-//! Nothing in this crate reads a clock: the same seed gives the same bytes on any machine.
+//! Nothing in this crate reads a clock: the same seed gives the same bytes on any machine. A first
+//! program is `examples/fleet.rs`: two devices and their consoles.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -24,3 +25,8 @@ pub mod lab;
 pub mod net;
 pub mod power;
 pub mod talk;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

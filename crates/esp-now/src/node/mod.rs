@@ -26,9 +26,9 @@
 //! ```
 //! use esp_now::node::board::BareBoard;
 //! use esp_now::node::device::{Setup, SmallNode};
-//! use esp_now::node::task::{Event, Outcome, Outgoing, Settings};
+//! use esp_now::node::task::{EspNowEvent, TransmitOutcome, SendRequest, NodeSettings};
 //! use esp_now::node::tick::Tick;
-//! use esp_now::node::{Frame, Input, Output};
+//! use esp_now::node::{ReceivedFrame, Input, NodeOutput};
 //! use espbench_model::time::{Duration, Instant};
 //! use esp_now::component::{DataType, FrameConfig};
 //! use espbench_ieee80211::mac::Mac;
@@ -37,13 +37,13 @@
 //! let mut boards = [BareBoard(1), BareBoard(2)];
 //! let mut now = Instant::ZERO;
 //! // At 100 Hz, ESP-IDF's default, all three attempts below would leave in one burst.
-//! let settings = Settings { tick: Tick::from_hz(1000), ..Settings::default() };
+//! let settings = NodeSettings { tick: Tick::from_hz(1000), ..NodeSettings::default() };
 //! let mut nodes = [0, 1].map(|i| {
 //!     SmallNode::new(now, &mut boards[i], macs[i], settings.clone(), &Setup::default())
 //! });
 //!
 //! // The application of node 0 sends to that of node 1, which shall acknowledge.
-//! let out = Outgoing {
+//! let out = SendRequest {
 //!     data_type: DataType::Data,
 //!     dest: macs[1],
 //!     config: FrameConfig { ack: true, copies: 3, ..FrameConfig::UNICAST },
@@ -62,25 +62,25 @@
 //!     let other = 1 - me;
 //!     now = now.max(due[me]);
 //!     match nodes[me].poll(now, &mut boards[me], &mut buf) {
-//!         Output::Transmit { len, to } => {
+//!         NodeOutput::Transmit { len, to } => {
 //!             let data = &buf[..len];
-//!             let frame = Frame { data, transmitter: macs[me], receiver: to, rssi: -40, channel: 1 };
+//!             let frame = ReceivedFrame { data, transmitter: macs[me], receiver: to, rssi: -40, channel: 1 };
 //!             nodes[other].handle(now, &mut boards[other], Input::Frame(frame));
 //!             nodes[me].handle(now, &mut boards[me], Input::Sent { delivered: true });
 //!             due[other] = now;
 //!         }
-//!         Output::Data { len, from, .. } => {
+//!         NodeOutput::Data { len, from, .. } => {
 //!             heard = true;
 //!             assert_eq!((me, from, &buf[..len]), (1, macs[0], &b"hello"[..]));
 //!         }
-//!         Output::Print { len } => print!("{}", String::from_utf8_lossy(&buf[..len])),
-//!         Output::Event(Event::Sent(result)) => outcome = Some(result),
-//!         Output::Tune(_) | Output::Sample(_) | Output::Event(_) => {}
-//!         Output::WaitUntil(at) => due[me] = at,
-//!         Output::Idle => due[me] = Instant::NEVER,
+//!         NodeOutput::Print { len } => print!("{}", String::from_utf8_lossy(&buf[..len])),
+//!         NodeOutput::Event(EspNowEvent::Sent(result)) => outcome = Some(result),
+//!         NodeOutput::Tune(_) | NodeOutput::Sample(_) | NodeOutput::Event(_) => {}
+//!         NodeOutput::WaitUntil(at) => due[me] = at,
+//!         NodeOutput::Idle => due[me] = Instant::NEVER,
 //!     }
 //! }
-//! assert_eq!(outcome, Some(Outcome::Done { attempts: 1 }));
+//! assert_eq!(outcome, Some(TransmitOutcome::Done { attempts: 1 }));
 //! ```
 
 pub mod air;

@@ -26,6 +26,7 @@ mod page;
 mod ping;
 mod predict;
 mod predict_doc;
+mod readmes;
 mod record;
 mod report;
 mod results;

@@ -6,7 +6,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`app`] | programs over IP sockets, as a device or a host runs them |
-//! | [`echo`] | the datagram echo test: client and reflector |
+//! | [`echo`] | echo probes over UDP and ICMP: sends them, and times the replies |
 //! | [`iperf`] | iperf 2 over UDP and TCP: pacing, tracking, reports |
 //! | [`mqtt`] | MQTT clients that measure: publisher, subscriber, connection |
 //! | [`taken`] | how much of a TCP stream the peer's application has taken |
