@@ -81,7 +81,7 @@ fn labs() {
     for case in &cases {
         let _ = writeln!(text, "{}", complaint(FileKind::Lab, case));
     }
-    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(brief(&text));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn profiles_and_environments() {
     for case in &environments {
         let _ = writeln!(text, "{}", complaint(FileKind::Environment, case));
     }
-    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(brief(&text));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn what_a_test_cannot_change_is_said() {
         Overrides { profile: Some("esp33".into()), ..Overrides::default() },
     ];
     let text: Vec<String> = changes.into_iter().map(said).collect();
-    insta::assert_snapshot!(text.join("\n"));
+    insta::assert_snapshot!(brief(&text.join("\n")));
     let alone = with(FileKind::Lab, "mine", &lab("")).unwrap();
     let change = Overrides { devices: Some(1), ..Overrides::default() };
     let wrong = alone.scene("mine", &change, 1).unwrap_err();
@@ -179,5 +179,5 @@ fn constants_are_tuned_within_their_range() {
         said(FileKind::Environment, "office", "receiver.capture_db", f64::NAN),
         said(FileKind::Lab, "ota", "x", 2.0),
     ];
-    insta::assert_snapshot!(text.join("\n"));
+    insta::assert_snapshot!(brief(&text.join("\n")));
 }

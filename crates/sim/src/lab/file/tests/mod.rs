@@ -16,12 +16,22 @@ mod scenes;
 mod variants;
 
 use super::*;
+use espbench_dot11::radio::RadioChip;
 
 /// Returns a library of the built-in files and one more.
 fn with(kind: FileKind, name: &str, text: &str) -> Result<Library, FileError> {
     static BUILT_IN: std::sync::LazyLock<Library> = std::sync::LazyLock::new(Library::built_in);
     let mut library = BUILT_IN.clone();
     library.add(kind, name, text).map(|()| library)
+}
+
+/// Returns a text in which the lists of built-in profiles and of chips are a word each, so that one more
+/// of them changes no snapshot.
+fn brief(text: &str) -> String {
+    let library = Library::built_in();
+    let profiles: Vec<&str> = library.names(FileKind::Profile).collect();
+    let chips = RadioChip::ALL.map(|chip| format!("\"{}\"", chip.name()));
+    text.replace(&profiles.join(", "), "PROFILES").replace(&chips.join(", "), "CHIPS")
 }
 
 /// Returns the error about a file, or about the room that it describes.

@@ -212,7 +212,7 @@ fn what_does_not_fit_is_said_with_its_place() {
     ];
     let text: Vec<String> = cases.iter().map(|it| said(it)).collect();
     assert!(text.iter().all(|it| it.starts_with("labs/mine.toml: line ")), "{text:#?}");
-    insta::assert_snapshot!(text.join("\n"));
+    insta::assert_snapshot!(brief(&text.join("\n")));
     let library = with(FileKind::Lab, "mine", &lab("", "")).unwrap();
     let wrong = library.net_scene("mine", "w").unwrap_err().to_string();
     assert_eq!(wrong, "labs/mine.toml: no variant is called `w`. Known here: v");
