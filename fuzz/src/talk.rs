@@ -2,7 +2,7 @@
 
 use espbench_model::time::Instant;
 use espbench_sim::talk::script::{Statement, parse};
-use espbench_sim::talk::terminal::{LINE_MAX, Terminal};
+use espbench_sim::lab::nodes::terminal::{LINE_MAX, Terminal};
 
 /// Reads a script for as many nodes as the first byte says. A script without errors names only
 /// nodes that exist; an error has a place, and says what would be right.

@@ -3,12 +3,14 @@
 use esp_now::node::task::NodeSettings;
 use espbench_dot11::random::Chance;
 use espbench_model::sample::{Fate, Sample};
+use espbench_sim::lab::ideal::{FleetSetup, IdealMediumConfig};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId, node};
 use espbench_sim::talk::transcript::TalkFilter;
-use espbench_sim::talk::{Conversation as _, FleetSetup, Medium, NodeId, Transcript, node, play};
+use espbench_sim::talk::{Transcript, play};
 
 fn main() {
     // The medium loses three frames of ten; the MAC sends them again.
-    let medium = Medium::lossy(Chance::percent(30));
+    let medium = IdealMediumConfig::lossy(Chance::percent(30));
     let setup = FleetSetup { medium, ..FleetSetup::default() };
     let mut fleet = node::fleet(setup, Transcript::new(TalkFilter::TALK), NodeSettings::default());
     fleet.add_many(2);

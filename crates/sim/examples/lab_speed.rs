@@ -17,11 +17,11 @@ use esp_now::node::task::{EspNowEvent, SendRequest};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
+use espbench_sim::lab::nodes::note::{Note, Watch};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::talk::note::{Note, Watch};
-use espbench_sim::talk::{Conversation as _, NodeId};
 
 /// Applications that wait to send again.
 #[derive(Default)]

@@ -19,13 +19,13 @@ use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{Endpoint, IperfClient, IperfSetup, TcpSink};
 use espbench_sim::lab::file::Library;
+use espbench_sim::lab::nodes::Conversation as _;
 use espbench_sim::lab::profile::IpCosts;
 use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::scene::Delay;
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place, Wire};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
 use espbench_sim::net::Stack;
-use espbench_sim::talk::Conversation as _;
 
 const ESP: MachineId = MachineId(0);
 const PC: MachineId = MachineId(1);

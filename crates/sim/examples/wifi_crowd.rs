@@ -16,11 +16,11 @@ use espbench_model::sdkconfig::SdkConfig;
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, TcpSink, Wait};
 use espbench_sim::lab::file::Library;
+use espbench_sim::lab::nodes::Conversation as _;
 use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
 use espbench_sim::net::Stack;
-use espbench_sim::talk::Conversation as _;
 
 /// Sends datagrams, one each so often.
 struct Source {

@@ -4,7 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`lab`] | the virtual lab: devices, access points and PCs with positions and profiles; its files, suites, traces and predictions |
-//! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
+//! | [`talk`] | conversations with a lab's ESP-NOW devices as text: scripts and transcripts |
 //! | [`net`] | IP hosts that behave as lwIP does, or Linux |
 //! | [`power`] | currents by state, and the charge that they add up to |
 //! | [`floor`] | bounds: the time that a test takes at its PHY rate with no waste |

@@ -25,11 +25,11 @@ use espbench_ieee80211::mpdu::{
 };
 use espbench_ieee80211::radiotap::{ChannelField, McsField, Radiotap};
 use espbench_model::time::Instant;
+use espbench_sim::lab::nodes::NodeId;
+use espbench_sim::lab::nodes::note::{Note, Watch};
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{AirtimeKind, Flight};
-use espbench_sim::talk::NodeId;
-use espbench_sim::talk::note::{Note, Watch};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;

@@ -4,11 +4,11 @@ use super::air::{AirCapture, CaptureOrigin};
 use super::wlan::Wlan;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
+use espbench_sim::lab::nodes::note::{Note, Watch};
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::Flight;
 use espbench_sim::lab::wifi::watch::{Seen, Watcher};
-use espbench_sim::talk::note::{Note, Watch};
 use std::io::{self, Write};
 
 /// Devices are numbered from the initiator on: a capture of nodes is made at its place.

@@ -8,8 +8,8 @@ use espbench_dot11::radio::{Airtime, Hr, WifiMode};
 use espbench_ieee80211::mpdu::AckFrame;
 use espbench_ieee80211::radiotap::{ChannelField, Radiotap};
 use espbench_model::time::Instant;
-use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::note::{FrameOnAir, MissReason, Note, Watch};
+use espbench_sim::lab::ideal::dsss_1m;
+use espbench_sim::lab::nodes::note::{FrameOnAir, MissReason, Note, Watch};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ mod tests {
     use super::super::pcapng::tests::read;
     use super::*;
     use espbench_ieee80211::mac::Mac;
-    use espbench_sim::talk::NodeId;
+    use espbench_sim::lab::nodes::NodeId;
 
     #[test]
     fn header_frame_and_acknowledgement() {

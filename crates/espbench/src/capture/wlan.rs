@@ -19,9 +19,9 @@ use espbench_ieee80211::radiotap::{AmpduField, Radiotap};
 use espbench_ieee80211::wlan::{
     self, ControlFrame, DataFrame, DsDirection, Eapol, ManagementFrame, ManagementKind,
 };
+use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::scene::{Scene, StationNumbers};
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
-use espbench_sim::talk::NodeId;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -341,8 +341,8 @@ impl<W: Write> Watcher for Wlan<W> {
 mod tests {
     use super::*;
     use espbench_sim::lab::file::Library;
+    use espbench_sim::lab::nodes::Conversation as _;
     use espbench_sim::lab::run::Lab;
-    use espbench_sim::talk::Conversation as _;
     use std::time::Duration;
 
     #[test]

@@ -11,11 +11,15 @@
 //! | [`survey`] | who hears whom, before anything is sent |
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |
+//! | [`nodes`] | ESP-NOW devices with their boards and consoles |
+//! | [`ideal`] | an ideal medium with faults by seed, and labs on it: fleets |
 //! | [`wifi`] | machines with IP programs, and the Wi-Fi between them |
 //! | `token` | the numbers by which the medium hands back wake-ups and frames |
 //! | [`predict`] | what if so many devices send so often |
 
 pub mod file;
+pub mod ideal;
+pub mod nodes;
 pub mod predict;
 pub mod profile;
 pub mod radio;

@@ -1,9 +1,9 @@
 //! The numbers by which the room hands back what a lab gave it: tokens of what it is to be woken for,
 //! and tags of frames.
 
-use crate::talk::NodeId;
-use crate::talk::device_set::Cue;
-use crate::talk::pool::Handle;
+use crate::lab::nodes::NodeId;
+use crate::lab::nodes::device_set::Cue;
+use crate::lab::nodes::pool::Handle;
 use espbench_dot11::wifi;
 
 /// The bits of a token's kind, behind it those of a life and of a number.

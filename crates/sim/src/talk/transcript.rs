@@ -8,8 +8,8 @@
 //! | `<` | a frame came late or twice |
 //! | `*` | an event, a sample, a channel, a start or a reset; a frame that the driver refused |
 
-use super::device::NodeId;
-use super::note::{FrameOnAir, MissReason, Note, Watch};
+use crate::lab::nodes::device::NodeId;
+use crate::lab::nodes::note::{FrameOnAir, MissReason, Note, Watch};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};

@@ -5,9 +5,9 @@ use esp_now::component::{DataType, FrameConfig};
 use esp_now::node::task::{EspNowEvent, SendRequest, TransmitOutcome};
 use espbench_dot11::mac::MacCounters;
 use espbench_model::time::Duration;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::trace::AirtimeKind;
-use espbench_sim::talk::{Conversation as _, NodeId};
 
 const SENDER: NodeId = NodeId(0);
 const RECEIVER: NodeId = NodeId(1);

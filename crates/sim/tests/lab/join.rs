@@ -5,10 +5,10 @@ use esp_now::component::Idf;
 use esp_now::node::air::Country;
 use espbench_dot11::mac::GROUP;
 use espbench_model::time::Duration;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::lab::run::{Joining, Lab};
 use espbench_sim::lab::scene::{Point, Router};
 use espbench_sim::lab::trace::AirtimeKind;
-use espbench_sim::talk::{Conversation as _, NodeId};
 
 fn router(name: &str, ssid: &str, x: f64, channel: u8) -> Router {
     Router {

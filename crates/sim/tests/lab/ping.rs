@@ -4,11 +4,12 @@ use crate::rig::{Flights, instant, micros, row, says};
 use espbench_dot11::radio::{Timing, WifiMode, airtime};
 use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_model::time::Duration;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::{Background, Point};
+use espbench_sim::talk::Transcript;
 use espbench_sim::talk::transcript::TalkFilter;
-use espbench_sim::talk::{Conversation as _, NodeId, Transcript};
 
 const PINGS: usize = 200;
 

@@ -4,12 +4,12 @@ use esp_now::node::task::NodeSettings;
 use esp_now::node::tick::Tick;
 use espbench_dot11::radio::RadioChip;
 use espbench_model::time::{Duration, Instant};
+use espbench_sim::lab::nodes::note::{Note, Watch};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::lab::profile::{Cost, Profile};
 use espbench_sim::lab::run::{Content, Lab, Tap};
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::lab::trace::Flight;
-use espbench_sim::talk::note::{Note, Watch};
-use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
 /// Makes a chip that works in no time, with a console that prints in none.

@@ -3,11 +3,13 @@
 use crate::rig::{instant, row};
 use espbench_dot11::random::Chance;
 use espbench_model::time::Instant;
+use espbench_sim::lab::ideal::{Fleet, FleetSetup, IdealMediumConfig};
+use espbench_sim::lab::nodes::node::{Node, fleet};
+use espbench_sim::lab::nodes::{Conversation, NodeId};
 use espbench_sim::lab::run::Lab;
-use espbench_sim::talk::node::{Node, fleet};
 use espbench_sim::talk::script::PlayError;
 use espbench_sim::talk::transcript::TalkFilter;
-use espbench_sim::talk::{Conversation, Fleet, FleetSetup, Medium, NodeId, Transcript, play};
+use espbench_sim::talk::{Transcript, play};
 
 /// Makes three devices in a row, each a metre from the next.
 fn lab() -> Lab<'static, Transcript> {
@@ -93,7 +95,7 @@ fn a_room_has_no_loss_to_be_set() {
     }
     let mut fleet = ideal();
     play(&mut fleet, "loss 5%\nlink node0 node1 -70").unwrap();
-    assert_eq!(fleet.medium.loss, Chance::percent(5));
-    let wanted = Medium::default().between(NodeId(1), NodeId(2)).map(|(rssi, _)| rssi);
-    assert_ne!(fleet.medium.between(NodeId(0), NodeId(1)).map(|(rssi, _)| rssi), wanted);
+    assert_eq!(fleet.medium.config.loss, Chance::percent(5));
+    let wanted = IdealMediumConfig::default().between(NodeId(1), NodeId(2)).map(|(rssi, _)| rssi);
+    assert_ne!(fleet.medium.config.between(NodeId(0), NodeId(1)).map(|(rssi, _)| rssi), wanted);
 }

@@ -6,11 +6,11 @@ use esp_now::node::task::SendRequest;
 use espbench_dot11::mac::MacCounters;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::AirtimeKind;
-use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
 /// Makes a room whose devices listen to data, all switched on.

@@ -1,7 +1,7 @@
 //! A command to 30 devices.
 
 use crate::rig::{LOSSES, frames, plays, talk};
-use espbench_sim::talk::Conversation as _;
+use espbench_sim::lab::nodes::Conversation as _;
 use std::fmt::Write as _;
 
 #[test]

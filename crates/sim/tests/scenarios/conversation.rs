@@ -3,16 +3,16 @@
 use crate::rig::{plays, settings, talk_with};
 use espbench_dot11::random::Chance;
 use espbench_model::time::Duration;
-use espbench_sim::talk::Medium;
+use espbench_sim::lab::ideal::IdealMediumConfig;
 use espbench_sim::talk::transcript::TalkFilter;
 
 #[test]
 fn a_ping_and_a_command_word_by_word() {
-    let medium = Medium {
+    let medium = IdealMediumConfig {
         delay: Duration::from_micros(50),
         jitter: Duration::from_micros(100),
         duplicate: Chance::percent(10),
-        ..Medium::lossy(Chance::percent(30))
+        ..IdealMediumConfig::lossy(Chance::percent(30))
     };
     let run = || {
         let mut fleet = talk_with(3, medium.clone(), |_| settings());

@@ -3,12 +3,14 @@
 use crate::rig::{Talk, plays, settings, talk_with};
 use esp_now::node::task::{EspNowEvent, NodeSettings};
 use espbench_dot11::random::Chance;
-use espbench_sim::talk::{Conversation as _, Medium, NodeId};
+use espbench_sim::lab::ideal::IdealMediumConfig;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 
 fn chain(loss: u32, forward: bool, rssi: i8) -> Talk {
     let nodes = [0, 1, 2, 3].map(NodeId);
-    let medium = Medium { loss: Chance::percent(loss), ..Medium::chain(&nodes, rssi) };
+    let medium =
+        IdealMediumConfig { loss: Chance::percent(loss), ..IdealMediumConfig::chain(&nodes, rssi) };
     talk_with(4, medium, move |_| NodeSettings { forward, ..settings() })
 }
 

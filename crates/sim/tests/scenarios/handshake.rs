@@ -6,7 +6,7 @@
 
 use crate::rig::{KEY, LOSSES, Talk, frames, last, now, plays, seconds, talk_with_key};
 use esp_now::node::board::{Board, NvsKey};
-use espbench_sim::talk::Conversation as _;
+use espbench_sim::lab::nodes::Conversation as _;
 use std::fmt::Write as _;
 
 const JOB: &str = "node0> security -f 1000

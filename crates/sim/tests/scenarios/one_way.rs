@@ -6,8 +6,9 @@ use crate::rig::{Talk, plays, settings, talk_with};
 use esp_now::node::board::{Board, NvsKey};
 use esp_now::node::task::{Encrypt, NodeSettings};
 use espbench_model::time::{Duration, Instant};
-use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::{Conversation as _, Medium, NodeId};
+use espbench_sim::lab::ideal::IdealMediumConfig;
+use espbench_sim::lab::ideal::dsss_1m;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 
 const COUNT: usize = 20;
@@ -48,7 +49,7 @@ fn pins_fall_one_air_time_apart() {
 fn fleet(secure: bool) -> Talk {
     let encrypt = Encrypt { enabled: secure, debug: secure, ..Encrypt::default() };
     let settings = move |_| NodeSettings { encrypt, ..settings() };
-    let mut fleet = talk_with(2, Medium::default(), settings);
+    let mut fleet = talk_with(2, IdealMediumConfig::default(), settings);
     for node in [0, 1].map(NodeId) {
         for key in [NvsKey::EncryptKey, NvsKey::DecryptKey] {
             fleet.board_mut(node).save(key, &crate::rig::KEY);

@@ -9,7 +9,7 @@ use crate::rig::{LOSSES, Talk, frames, last, now, plays, seconds, talk};
 use esp_now::node::board::Slot;
 use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Duration;
-use espbench_sim::talk::{Conversation as _, FirmwareImage, NodeId};
+use espbench_sim::lab::nodes::{Conversation as _, FirmwareImage, NodeId};
 use std::fmt::Write as _;
 
 /// The published size.

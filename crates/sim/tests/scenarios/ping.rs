@@ -2,7 +2,7 @@
 
 use crate::rig::{LOSSES, frames, last, plays, talk};
 use espbench_model::sample::{Fate, Sample};
-use espbench_sim::talk::{Conversation as _, NodeId};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 
 /// Name of a mode in the published tables, and the options of both ends.

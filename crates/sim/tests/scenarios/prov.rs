@@ -2,7 +2,7 @@
 
 use crate::rig::{LOSSES, last, now, plays, seconds, talk};
 use esp_now::node::board::{Board, NvsKey};
-use espbench_sim::talk::{Conversation as _, NodeId};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 
 #[test]

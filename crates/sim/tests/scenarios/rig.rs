@@ -6,10 +6,12 @@ use esp_now::node::task::{Encrypt, NodeSettings};
 use esp_now::node::tick::Tick;
 use espbench_dot11::random::Chance;
 use espbench_model::time::{Duration, Instant};
-use espbench_sim::talk::node::{Node, fleet_of};
+use espbench_sim::lab::ideal::{Fleet, FleetSetup, IdealMediumConfig};
+use espbench_sim::lab::nodes::node::{Node, fleet_of};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
+use espbench_sim::talk::Transcript;
 use espbench_sim::talk::script::{PlayError, play};
 use espbench_sim::talk::transcript::{TalkEvent, TalkFilter};
-use espbench_sim::talk::{Conversation as _, Fleet, FleetSetup, Medium, NodeId, Transcript};
 
 pub type Talk = Fleet<Box<Node>, Transcript>;
 
@@ -25,12 +27,12 @@ pub fn settings() -> NodeSettings {
 
 /// Makes so many nodes on a medium that loses so much.
 pub fn talk(nodes: usize, loss: u32) -> Talk {
-    talk_with(nodes, Medium::lossy(Chance::percent(loss)), |_| settings())
+    talk_with(nodes, IdealMediumConfig::lossy(Chance::percent(loss)), |_| settings())
 }
 
 pub fn talk_with(
     nodes: usize,
-    medium: Medium,
+    medium: IdealMediumConfig,
     settings: impl Fn(NodeId) -> NodeSettings + 'static,
 ) -> Talk {
     let setup = FleetSetup { medium, stagger: Duration::from_millis(100), ..FleetSetup::default() };
@@ -44,7 +46,7 @@ pub fn talk_with(
 pub fn talk_with_key(nodes: usize, loss: u32) -> Talk {
     let encrypt = Encrypt { enabled: true, ..Encrypt::default() };
     let settings = move |_| NodeSettings { encrypt, ..settings() };
-    let mut fleet = talk_with(nodes, Medium::lossy(Chance::percent(loss)), settings);
+    let mut fleet = talk_with(nodes, IdealMediumConfig::lossy(Chance::percent(loss)), settings);
     fleet.board_mut(NodeId(0)).save(NvsKey::EncryptKey, &KEY);
     fleet
 }

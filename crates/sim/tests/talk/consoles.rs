@@ -3,17 +3,19 @@
 use crate::toys::Console;
 use espbench_dot11::random::Chance;
 use espbench_model::time::Duration;
+use espbench_sim::lab::ideal::{Fleet, FleetSetup};
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
 use espbench_sim::talk::transcript::TalkFilter;
-use espbench_sim::talk::{Conversation as _, Fleet, FleetSetup, NodeId, Transcript, play};
+use espbench_sim::talk::{Transcript, play};
 
-fn consoles(count: usize) -> Fleet<Console> {
+fn consoles(count: usize) -> Fleet<Console, Transcript> {
     let setup = FleetSetup { stagger: Duration::from_millis(7), ..FleetSetup::default() };
     let mut fleet = Fleet::new(setup, Transcript::new(TalkFilter::TALK), |_, _| Console::default());
     fleet.add_many(count);
     fleet
 }
 
-fn lines(fleet: &Fleet<Console>, node: u16) -> Vec<&str> {
+fn lines(fleet: &Fleet<Console, Transcript>, node: u16) -> Vec<&str> {
     fleet.lines(NodeId(node)).iter().map(|line| &line.text[..]).collect()
 }
 
@@ -77,5 +79,5 @@ fn resets_typed_and_forced_bring_the_prompt_back() {
     assert_eq!(lines(&fleet, 0), ["again", "both"]);
     let text = fleet.watch.to_string();
     assert_eq!(text.matches("* on after reset 1").count(), 2, "{text}");
-    assert_eq!(fleet.medium.loss, Chance::percent(20));
+    assert_eq!(fleet.medium.config.loss, Chance::percent(20));
 }

@@ -4,22 +4,22 @@ use crate::toys::{Talker, one_talks};
 use espbench_dot11::random::Chance;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
-use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::note::MissReason;
+use espbench_sim::lab::ideal::dsss_1m;
+use espbench_sim::lab::ideal::{Fleet, FleetSetup, IdealMediumConfig, MediumLink};
+use espbench_sim::lab::nodes::note::MissReason;
+use espbench_sim::lab::nodes::{Conversation as _, NodeId};
+use espbench_sim::talk::Transcript;
 use espbench_sim::talk::transcript::{TalkEvent, TalkFilter};
-use espbench_sim::talk::{
-    Conversation as _, Fleet, FleetSetup, Medium, MediumLink, NodeId, Transcript,
-};
 
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 const C: NodeId = NodeId(2);
 
-fn on(medium: Medium) -> FleetSetup {
+fn on(medium: IdealMediumConfig) -> FleetSetup {
     FleetSetup { medium, ..FleetSetup::default() }
 }
 
-fn device(fleet: &Fleet<Talker>, node: NodeId) -> &Talker {
+fn device(fleet: &Fleet<Talker, Transcript>, node: NodeId) -> &Talker {
     fleet.device(node).expect("it is on")
 }
 
@@ -38,7 +38,8 @@ fn broadcasts_reach_all_one_after_the_other_in_their_air_time() {
 
 #[test]
 fn loss_is_as_often_as_it_says_and_broadcast_knows_nothing_of_it() {
-    let fleet = one_talks(on(Medium::lossy(Chance::percent(30))), 11, Mac::BROADCAST, 200);
+    let fleet =
+        one_talks(on(IdealMediumConfig::lossy(Chance::percent(30))), 11, Mac::BROADCAST, 200);
     assert_eq!(device(&fleet, A).results, [true; 200]);
     let heard: usize = (1..11).map(|n| device(&fleet, NodeId(n)).heard.len()).sum();
     // 1400 of 2000 are expected; the standard deviation is 20.
@@ -49,7 +50,7 @@ fn loss_is_as_often_as_it_says_and_broadcast_knows_nothing_of_it() {
 
 #[test]
 fn unicast_is_tried_again_and_its_sender_learns_the_end() {
-    let fleet = one_talks(on(Medium::lossy(Chance::percent(30))), 3, B.mac(), 100);
+    let fleet = one_talks(on(IdealMediumConfig::lossy(Chance::percent(30))), 3, B.mac(), 100);
     let counters = fleet.counters(A);
     // An attempt and its acknowledgement both get through in 49 % of all cases; eight attempts
     // fail in 0.5 %.
@@ -62,7 +63,8 @@ fn unicast_is_tried_again_and_its_sender_learns_the_end() {
 
 #[test]
 fn without_the_macs_filter_a_lost_acknowledgement_doubles() {
-    let medium = Medium { mac_filter: false, ..Medium::lossy(Chance::percent(30)) };
+    let medium =
+        IdealMediumConfig { mac_filter: false, ..IdealMediumConfig::lossy(Chance::percent(30)) };
     let fleet = one_talks(on(medium), 2, B.mac(), 100);
     let heard = device(&fleet, B).firsts();
     assert!(heard.len() > 110 && heard.is_sorted(), "{heard:?}");
@@ -79,7 +81,7 @@ fn unicast_to_nobody_fails_after_all_retries() {
 
 #[test]
 fn one_way_links_deliver_what_is_not_acknowledged() {
-    let mut medium = Medium::default();
+    let mut medium = IdealMediumConfig::default();
     medium.one_way(B, A, None);
     let fleet = one_talks(on(medium), 2, B.mac(), 1);
     assert_eq!(device(&fleet, A).results, [false]);
@@ -93,7 +95,7 @@ fn one_way_links_deliver_what_is_not_acknowledged() {
 
 #[test]
 fn neighbours_in_a_chain_hear_each_other_with_their_signal_strength() {
-    let mut medium = Medium::chain(&[A, B, C], -61);
+    let mut medium = IdealMediumConfig::chain(&[A, B, C], -61);
     medium.link(A, C, Some(MediumLink { rssi: -88, loss: Some(Chance::ALWAYS) }));
     let fleet = one_talks(on(medium), 4, Mac::BROADCAST, 2);
     assert_eq!(device(&fleet, B).heard.iter().map(|h| h.2).collect::<Vec<_>>(), [-61, -61]);
@@ -135,13 +137,13 @@ fn a_full_driver_refuses_and_the_rest_is_sent() {
 
 #[test]
 fn frames_come_late_twice_and_out_of_order() {
-    let medium = Medium {
+    let medium = IdealMediumConfig {
         delay: Duration::from_millis(2),
         jitter: Duration::from_millis(1),
         duplicate: Chance::percent(20),
         reorder: Chance::percent(20),
         hold: Duration::from_millis(20),
-        ..Medium::default()
+        ..IdealMediumConfig::default()
     };
     let fleet = one_talks(on(medium), 2, Mac::BROADCAST, 200);
     let heard = device(&fleet, B).firsts();

@@ -6,18 +6,18 @@ use esp_now::node::{Input, NodeOutput};
 use espbench_dot11::random::Chance;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
+use espbench_sim::lab::ideal::{Fleet, FleetSetup, IdealMediumConfig};
+use espbench_sim::lab::nodes::{Conversation as _, DeviceModel, FirmwareImage, NodeId};
+use espbench_sim::talk::Transcript;
 use espbench_sim::talk::transcript::TalkFilter;
-use espbench_sim::talk::{
-    Conversation as _, DeviceModel, FirmwareImage, Fleet, FleetSetup, Medium, NodeId, Transcript,
-};
 
 fn faulty(seed: u64) -> FleetSetup {
-    let medium = Medium {
+    let medium = IdealMediumConfig {
         delay: Duration::from_millis(1),
         jitter: Duration::from_millis(3),
         duplicate: Chance::percent(5),
         reorder: Chance::percent(5),
-        ..Medium::lossy(Chance::percent(10))
+        ..IdealMediumConfig::lossy(Chance::percent(10))
     };
     FleetSetup { seed, medium, stagger: Duration::from_millis(10), ..FleetSetup::default() }
 }

@@ -5,8 +5,10 @@ use esp_now::node::task::EspNowEvent;
 use esp_now::node::{Input, NodeOutput};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
+use espbench_sim::lab::ideal::{Fleet, FleetSetup};
+use espbench_sim::lab::nodes::{Conversation as _, DeviceModel, NodeId};
+use espbench_sim::talk::Transcript;
 use espbench_sim::talk::transcript::TalkFilter;
-use espbench_sim::talk::{Conversation as _, DeviceModel, Fleet, FleetSetup, NodeId, Transcript};
 use std::collections::VecDeque;
 
 /// Sends what is in its list, each when the one before is done, and keeps what it hears.
@@ -61,7 +63,7 @@ impl Talker {
 }
 
 /// Runs a fleet in which node 0 sends and the others listen.
-pub fn one_talks(setup: FleetSetup, nodes: usize, to: Mac, count: u8) -> Fleet<Talker> {
+pub fn one_talks(setup: FleetSetup, nodes: usize, to: Mac, count: u8) -> Fleet<Talker, Transcript> {
     let mut fleet = Fleet::new(setup, Transcript::new(TalkFilter::ALL), move |birth, _| {
         if birth.node == NodeId(0) { Talker::sending(to, count) } else { Talker::default() }
     });

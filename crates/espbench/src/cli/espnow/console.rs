@@ -3,7 +3,7 @@
 use crate::cli::output::cannot_write;
 use anyhow::Context as _;
 use espbench_model::time::Instant;
-use espbench_sim::talk::note::{Note, Watch};
+use espbench_sim::lab::nodes::note::{Note, Watch};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;

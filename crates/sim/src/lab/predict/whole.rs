@@ -3,11 +3,11 @@
 use super::ledger::{Kind, Ledger, OnAir};
 use super::load::{Arrival, Load, config};
 use super::outcome::Outcome;
+use crate::lab::nodes::note::{self, FrameOnAir as Frame, Note, Watch};
+use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Content, Lab, Stuck, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::trace::{AirtimeKind, Flight};
-use crate::talk::note::{self, FrameOnAir as Frame, Note, Watch};
-use crate::talk::{Conversation as _, NodeId};
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;

@@ -6,8 +6,8 @@ mod ip;
 
 pub use ip::{IpCosts, Memory, Processor, WifiLimits};
 
+pub use crate::lab::nodes::chip::Cost;
 use crate::power::Currents;
-pub use crate::talk::chip::Cost;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;

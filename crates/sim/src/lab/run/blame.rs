@@ -3,7 +3,7 @@
 //! A broadcast may be meant for one device, which the component's header names. That others missed
 //! it is no reason for anything: in a room of many, such losses would soon be all that is remembered.
 
-use crate::talk::NodeId;
+use crate::lab::nodes::NodeId;
 use core::time::Duration;
 use esp_now::component::header::Header;
 use espbench_model::sample::{Cause, Fate, Sample};

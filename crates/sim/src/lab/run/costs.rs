@@ -1,9 +1,9 @@
 //! A profile as what a board asks: how long work takes.
 
+use crate::lab::nodes::MemoryBoard;
+use crate::lab::nodes::board::{Costs, UartLine};
+use crate::lab::nodes::chip::WorkRates;
 use crate::lab::profile::Profile;
-use crate::talk::MemoryBoard;
-use crate::talk::board::{Costs, UartLine};
-use crate::talk::chip::WorkRates;
 use alloc::sync::Arc;
 
 /// Returns the costs of work with a profile.
@@ -34,8 +34,8 @@ pub(super) fn install(board: &mut MemoryBoard, profile: &Profile, rates: &Arc<Wo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lab::nodes::NodeId;
     use crate::lab::profile::Cost;
-    use crate::talk::NodeId;
     use alloc::vec::Vec;
     use esp_now::node::board::{Board, CpuWork};
     use espbench_dot11::radio::RadioChip;

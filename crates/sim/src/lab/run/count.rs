@@ -2,8 +2,8 @@
 
 use super::Lab;
 use super::tap::Tap;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
-use crate::talk::Conversation as _;
 use espbench_dot11::mac::MacCounters;
 
 /// One of the MAC's counters.

@@ -12,7 +12,7 @@
 
 use super::mac_host::MacHost;
 use super::tap::Tap;
-use crate::talk::{MemoryBoard, NodeId};
+use crate::lab::nodes::{MemoryBoard, NodeId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;

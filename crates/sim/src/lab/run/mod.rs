@@ -3,6 +3,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `lab` | a lab on a medium, which a [fleet](super::ideal) is as well |
 //! | `tap` | who is told of frames |
 //! | `mac_host` | the user of the MAC service: hands the medium's callbacks on |
 //! | `driver` | buffers between a node and its station's MAC |
@@ -18,22 +19,26 @@ mod costs;
 mod count;
 mod driver;
 mod join;
+mod lab;
 mod mac_host;
 mod others;
 mod reports;
 mod tap;
 
-pub use crate::talk::fleet::{Printed, Stuck};
+pub use crate::lab::nodes::device_set::{POLLS_MAX, Printed, Stuck};
 pub use driver::Drops;
+pub(in crate::lab) use lab::LabMedium;
+pub use lab::LabOn;
 pub use tap::{Content, Tap};
 
 use super::scene::{Background, Device, Router, Scene};
 use super::token::Wake;
 use super::wifi::{Network, NetworkSetup, TrafficSums};
-use crate::talk::conversation::ConversationParts;
-use crate::talk::device_set::{Cue, DeviceSet};
-use crate::talk::node::{self, Node};
-use crate::talk::{Birth, Medium, MemoryBoard, NodeId};
+use crate::lab::ideal::IdealMediumConfig;
+use crate::lab::nodes::conversation::ConversationParts as _;
+use crate::lab::nodes::device_set::{Cue, DeviceSet};
+use crate::lab::nodes::node::{self, Node};
+use crate::lab::nodes::{Birth, MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -58,11 +63,12 @@ const STAGGER: Duration = Duration::from_millis(100);
 ///
 /// Stations of the medium are numbered: these devices first, then routers, machines with a radio, and
 /// background.
-pub struct Lab<'a, W = ()> {
-    /// The witness of what happens.
-    pub watch: W,
+pub type Lab<'a, W = ()> = LabOn<RadioMedium<'a>, Box<Node>, W>;
+
+/// A radio medium of 802.11 stations, and all on it beside the nodes' firmware: drivers, machines with
+/// their Wi-Fi, other people's stations.
+pub struct RadioMedium<'a> {
     pub(in crate::lab) room: WirelessMedium,
-    device_set: DeviceSet<Box<Node>>,
     ether: Ether,
     pub(in crate::lab) net: Network<'a>,
     stuck: Option<Stuck>,
@@ -130,10 +136,9 @@ pub enum Joining {
     GivenUp(Instant),
 }
 
-impl<W> core::fmt::Debug for Lab<'_, W> {
+impl core::fmt::Debug for RadioMedium<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let devices = self.device_set.members.len();
-        f.debug_struct("Lab").field("room", &self.room).field("devices", &devices).finish()
+        f.debug_struct("RadioMedium").field("room", &self.room).finish_non_exhaustive()
     }
 }
 
@@ -196,7 +201,8 @@ impl<'a, W: Tap> Lab<'a, W> {
             heard: Vec::new(),
             missed: Vec::new(),
         };
-        let mut lab = Self { watch, room, device_set, ether, net, stuck: None };
+        let medium = RadioMedium { room, ether, net, stuck: None };
+        let mut lab = Self { watch, medium, device_set };
         lab.begin(seed);
         lab
     }
@@ -205,19 +211,19 @@ impl<'a, W: Tap> Lab<'a, W> {
     fn begin(&mut self, seed: u64) {
         for node in 0..self.device_set.members.len() as u16 {
             let wait = RngStream::stream(seed, u32::from(node), Purpose::Start).time_below(STAGGER);
-            self.room.switch_off(u32::from(node));
-            self.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
+            self.medium.room.switch_off(u32::from(node));
+            self.medium.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
         }
-        let (beacons, loads) = self.ether.others.starts(seed);
+        let (beacons, loads) = self.medium.ether.others.starts(seed);
         for (router, at) in beacons.into_iter().enumerate() {
-            self.room.wake_at(at, Wake::Beacon(router as u32).token());
+            self.medium.room.wake_at(at, Wake::Beacon(router as u32).token());
         }
         for (station, at) in loads.into_iter().enumerate() {
             if let Some(at) = at {
-                self.room.wake_at(at, Wake::Load(station as u32).token());
+                self.medium.room.wake_at(at, Wake::Load(station as u32).token());
             }
         }
-        self.net.begin(&mut self.room);
+        self.medium.net.begin(&mut self.medium.room);
     }
 
     /// Lets a node's application send a payload now, if the node is on and its send lock is free.
@@ -231,7 +237,7 @@ impl<'a, W: Tap> Lab<'a, W> {
         match self.apply(node, |it, now, board| it.send(now, board, out, payload)) {
             Ok(sent) => sent.unwrap_or(Err(Busy)),
             Err(stuck) => {
-                self.stuck.get_or_insert(stuck);
+                self.medium.stuck.get_or_insert(stuck);
                 Err(Busy)
             }
         }
@@ -240,14 +246,14 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// Gives a node an application that begins at that time and sends a payload of so many bytes to
     /// node 0 every so often.
     pub fn report(&mut self, begin: Instant, node: NodeId, bytes: u32, every: Duration) {
-        self.ether.reports.begin(node, bytes, every);
-        self.room.wake_at(begin, Wake::Report(node).token());
+        self.medium.ether.reports.begin(node, bytes, every);
+        self.medium.room.wake_at(begin, Wake::Report(node).token());
     }
 
     /// Returns what that application of a node has done.
     #[must_use]
     pub fn reports(&self, node: NodeId) -> TrafficSums {
-        self.ether.reports.sums(node)
+        self.medium.ether.reports.sums(node)
     }
 
     /// Sets whether samples are kept; they are, if nothing else is said.
@@ -256,7 +262,7 @@ impl<'a, W: Tap> Lab<'a, W> {
     }
 
     /// Sets whether payloads that reach an application are kept for
-    /// [`data`](crate::talk::Conversation::data); they are, if nothing else is said.
+    /// [`data`](crate::lab::nodes::Conversation::data); they are, if nothing else is said.
     pub fn keep_data(&mut self, keep: bool) {
         self.device_set.keep_data = keep;
     }
@@ -282,17 +288,17 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Returns how far a device has got with joining the network whose credentials it was given last.
     pub fn joining(&self, node: NodeId) -> Joining {
-        self.ether.joining.progress(node)
+        self.medium.ether.joining.progress(node)
     }
 
     /// Returns the channel that a node is on.
     pub fn channel(&self, node: NodeId) -> u8 {
-        self.room.channel(u32::from(node.0))
+        self.medium.room.channel(u32::from(node.0))
     }
 
     /// Returns the counters of a station's MAC: devices, then routers, then background.
     pub fn mac_counters(&self, station: u32) -> mac::MacCounters {
-        self.room.counters(station)
+        self.medium.room.counters(station)
     }
 
     /// Returns the counters of a node's engine since its start; zeros while it is off.
@@ -307,42 +313,40 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Returns the numbers of what the driver of a node has dropped.
     pub fn drops(&self, node: NodeId) -> Drops {
-        self.ether.drivers[node.index()].drops
+        self.medium.ether.drivers[node.index()].drops
     }
 
     /// Returns when a node joined a router, and which one, if it is with one.
     pub fn joined(&self, node: NodeId) -> Option<(Instant, u32)> {
-        self.ether.joining.joined.get(&node).copied()
+        self.medium.ether.joining.joined.get(&node).copied()
     }
 }
 
-impl<'p, W: Tap> ConversationParts for Lab<'p, W> {
-    type Device = Box<Node>;
-    type Around<'a>
-        = Link<'a, W>
+impl<'p, W: Tap> LabMedium<Box<Node>, W> for RadioMedium<'p> {
+    type Host<'h>
+        = Link<'h, W>
     where
-        Self: 'a;
+        Self: 'h,
+        W: 'h;
 
-    fn device_set(&self) -> &DeviceSet<Box<Node>> {
-        &self.device_set
-    }
-
-    fn device_set_mut(&mut self) -> &mut DeviceSet<Box<Node>> {
-        &mut self.device_set
-    }
-
-    fn parts(&mut self) -> (&mut DeviceSet<Box<Node>>, Link<'_, W>) {
-        self.device_set.now = self.room.now();
-        let (room, ether, watch) = (&mut self.room, &mut self.ether, &mut self.watch);
-        (&mut self.device_set, Link { room, ether, watch })
-    }
-
-    fn clock(&self) -> Instant {
+    #[inline]
+    fn now(&self) -> Instant {
         self.room.now()
     }
 
-    fn next(&mut self, until: Instant) -> Result<bool, Stuck> {
-        let Self { watch, room, device_set, ether, net, stuck } = self;
+    #[inline]
+    fn host<'h>(&'h mut self, watch: &'h mut W) -> Link<'h, W> {
+        Link { room: &mut self.room, ether: &mut self.ether, watch }
+    }
+
+    #[inline]
+    fn step(
+        &mut self,
+        device_set: &mut DeviceSet<Box<Node>>,
+        watch: &mut W,
+        until: Instant,
+    ) -> Result<bool, Stuck> {
+        let Self { room, ether, net, stuck } = self;
         if let Some(stuck) = stuck.take() {
             return Err(stuck);
         }
@@ -350,7 +354,7 @@ impl<'p, W: Tap> ConversationParts for Lab<'p, W> {
         stuck.take().map_or(Ok(goes_on), Err)
     }
 
-    fn ideal_medium(&mut self) -> Option<&mut Medium> {
+    fn ideal(&mut self) -> Option<&mut IdealMediumConfig> {
         None
     }
 }

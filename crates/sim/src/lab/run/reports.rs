@@ -3,9 +3,9 @@
 
 use super::mac_host::MacHost;
 use super::tap::Tap;
+use crate::lab::nodes::NodeId;
 use crate::lab::token::Wake;
 use crate::lab::wifi::TrafficSums;
-use crate::talk::NodeId;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use core::time::Duration;

@@ -1,8 +1,8 @@
 //! Events of a lab beside those of a fleet: every frame on the air, and each loss with its place.
 
+use crate::lab::nodes::note::Watch;
 use crate::lab::trace::Flight;
 use crate::talk::Transcript;
-use crate::talk::note::Watch;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
@@ -20,13 +20,13 @@ pub struct Content<'a> {
 
 /// Is told of frames. All of it is optional; whoever wants none costs nothing.
 pub trait Tap: Watch {
-    /// Returns whether [`Tap::flight`] and [`Note::Air`](crate::talk::note::Note::Air) are wanted.
+    /// Returns whether [`Tap::flight`] and [`Note::Air`](crate::lab::nodes::note::Note::Air) are wanted.
     /// Asked for every frame.
     fn wants_frames(&self) -> bool {
         true
     }
 
-    /// Returns whether [`Note::Air`](crate::talk::note::Note::Air) is wanted, where frames are: it
+    /// Returns whether [`Note::Air`](crate::lab::nodes::note::Note::Air) is wanted, where frames are: it
     /// has a list of all hearers.
     fn wants_notes(&self) -> bool {
         true

@@ -1,8 +1,8 @@
 //! Why a cell was not carried out.
 
 use crate::lab::file::FileError;
+use crate::lab::nodes::NodeId;
 use crate::lab::run::Stuck;
-use crate::talk::NodeId;
 use crate::talk::script::List;
 use alloc::string::String;
 use alloc::vec::Vec;

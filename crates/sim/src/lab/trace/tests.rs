@@ -1,10 +1,10 @@
 //! Tests of the trace: a history is told frame by frame, and the kept part is checked.
 
 use super::*;
+use crate::lab::nodes::NodeId;
+use crate::lab::nodes::note::{Note, Watch as _};
 use crate::lab::record::Record;
 use crate::lab::run::Tap as _;
-use crate::talk::NodeId;
-use crate::talk::note::{Note, Watch as _};
 use alloc::string::ToString;
 use espbench_model::excerpt::{ExcerptLine, FACT, StationLevel};
 use espbench_model::sample::{Cause, Fate, Probe as Sampled, Sample};

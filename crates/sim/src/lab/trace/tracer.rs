@@ -3,10 +3,10 @@
 use super::occupancy::Occupancy;
 use super::windows::{Limits, Probe, Shown, Windows};
 use super::{AirtimeKind, Flight, Trace};
+use crate::lab::nodes::note::{Note, Watch};
 use crate::lab::run::{Content, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::wifi::watch::{Seen, Watcher};
-use crate::talk::note::{Note, Watch};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -70,7 +70,7 @@ impl<W: Tap> Lab<'_, W> {
     /// Begins an echo over ESP-NOW with so many requests, each at its time. One at a time: another
     /// one ends with that. It does nothing where one of the two machines has no radio.
     pub fn echo_esp_now(&mut self, echo: EspNowEcho, due: &[Instant]) {
-        let station = |machine: MachineId| self.net.field.station(machine.0);
+        let station = |machine: MachineId| self.medium.net.field.station(machine.0);
         let (Some(device), Some(asks)) = (station(echo.device), station(echo.asks)) else { return };
         let probe = |(seq, due): (u64, &Instant)| Probe {
             seq,
@@ -81,15 +81,15 @@ impl<W: Tap> Lab<'_, W> {
         };
         let probes = (0..).zip(due).map(probe).collect();
         let pair = Pair { echo, device, asks, probes, waiting: VecDeque::new() };
-        self.net.field.esp_now = Some(Box::new(pair));
+        self.medium.net.field.esp_now = Some(Box::new(pair));
         for (number, at) in (0..).zip(due) {
-            self.room.wake_at(*at, Wake::Echo(number).token());
+            self.medium.room.wake_at(*at, Wake::Echo(number).token());
         }
     }
 
     /// Ends it. Returns its requests, in their order.
     pub fn take_esp_now(&mut self) -> Vec<Probe> {
-        self.net.field.esp_now.take().map_or_else(Vec::new, |it| it.probes)
+        self.medium.net.field.esp_now.take().map_or_else(Vec::new, |it| it.probes)
     }
 }
 

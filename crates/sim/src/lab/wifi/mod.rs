@@ -45,7 +45,7 @@ pub mod watch;
 pub use machine::{Drops, HeapUse};
 pub use setup::{EspSetup, MachineSetup, NetworkSetup, PcSetup};
 
-use super::run::{Lab, Tap};
+use super::run::{Lab, RadioMedium, Tap};
 
 use crate::net;
 use crate::power::StateTimes;
@@ -148,17 +148,17 @@ impl<'a> Network<'a> {
 impl<'a, W: Tap> Lab<'a, W> {
     /// Lets somebody watch the machines and the air from now on. Whoever wants no watcher pays nothing for it.
     pub fn attach(&mut self, watcher: &'a mut (dyn watch::Watcher + 'a)) {
-        watcher.begin(self.room.now());
-        let field = &mut self.net.field;
-        let watched = watch::Watched::new(watcher, &field.machines, self.room.stations());
+        watcher.begin(self.medium.room.now());
+        let field = &mut self.medium.net.field;
+        let watched = watch::Watched::new(watcher, &field.machines, self.medium.room.stations());
         field.watched = Some(alloc::boxed::Box::new(watched));
     }
 
     /// Ends the watching, after the watcher was told of all that has happened.
     pub fn detach(&mut self) {
-        self.net.seen();
-        if let Some(watched) = self.net.field.watched.take() {
-            watched.watcher.end(self.room.now());
+        self.medium.net.seen();
+        if let Some(watched) = self.medium.net.field.watched.take() {
+            watched.watcher.end(self.medium.room.now());
         }
     }
 
@@ -168,8 +168,8 @@ impl<'a, W: Tap> Lab<'a, W> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        let begin = (Keeps::Samples, self.room.now());
-        self.net.start(&mut self.room, machine.0, begin, program);
+        let begin = (Keeps::Samples, self.medium.room.now());
+        self.medium.net.start(&mut self.medium.room, machine.0, begin, program);
     }
 
     /// Gives a machine a program whose samples are those of a link.
@@ -179,7 +179,7 @@ impl<'a, W: Tap> Lab<'a, W> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.start_on_at(self.room.now(), link, machine, program);
+        self.start_on_at(self.medium.room.now(), link, machine, program);
     }
 
     /// Gives a machine a program that begins at that time and whose samples are those of a link.
@@ -190,7 +190,7 @@ impl<'a, W: Tap> Lab<'a, W> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.net.start(&mut self.room, machine.0, (Keeps::OnLink(link), at), program);
+        self.medium.net.start(&mut self.medium.room, machine.0, (Keeps::OnLink(link), at), program);
     }
 
     /// Gives a machine a program that is not measured: its samples are added up, and no verb waits
@@ -200,7 +200,7 @@ impl<'a, W: Tap> Lab<'a, W> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.start_beside_at(self.room.now(), machine, program);
+        self.start_beside_at(self.medium.room.now(), machine, program);
     }
 
     /// Gives a machine a program that is not measured and that begins at that time.
@@ -210,13 +210,13 @@ impl<'a, W: Tap> Lab<'a, W> {
         machine: MachineId,
         program: alloc::boxed::Box<dyn setup::Program + 'a>,
     ) {
-        self.net.start(&mut self.room, machine.0, (Keeps::Sums, at), program);
+        self.medium.net.start(&mut self.medium.room, machine.0, (Keeps::Sums, at), program);
     }
 
     /// Returns what the programs of a machine have done that are not measured.
     #[must_use]
     pub fn sums(&self, machine: MachineId) -> TrafficSums {
-        self.net.machine(machine.0).map(|it| it.sums).unwrap_or_default()
+        self.medium.net.machine(machine.0).map(|it| it.sums).unwrap_or_default()
     }
 
     /// Returns whether all programs of a machine have ended that are measured.
@@ -228,29 +228,33 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// Returns the number of measured programs of a machine that have not ended.
     #[must_use]
     pub fn running(&self, machine: MachineId) -> usize {
-        self.net.machine(machine.0).map_or(0, Machine::running)
+        self.medium.net.machine(machine.0).map_or(0, Machine::running)
     }
 
     /// Returns the output of a machine's programs.
     #[must_use]
     pub fn told(&self, machine: MachineId) -> Option<&Told> {
-        self.net.machine(machine.0).map(|it| &it.told)
+        self.medium.net.machine(machine.0).map(|it| &it.told)
     }
 
     /// Takes what the programs of a machine have told so far.
     pub fn take_told(&mut self, machine: MachineId) -> Told {
-        self.net.machine_mut(machine.0).map(|it| core::mem::take(&mut it.told)).unwrap_or_default()
+        self.medium
+            .net
+            .machine_mut(machine.0)
+            .map(|it| core::mem::take(&mut it.told))
+            .unwrap_or_default()
     }
 
     /// Takes the samples of a machine's programs.
     pub fn take_program_samples(&mut self, machine: MachineId) -> Vec<Sample> {
-        let machine = self.net.machine_mut(machine.0);
+        let machine = self.medium.net.machine_mut(machine.0);
         machine.map(|it| core::mem::take(&mut it.told.samples)).unwrap_or_default()
     }
 
     /// Tells a machine's station to look for its network, and to join it.
     pub fn join(&mut self, machine: MachineId) {
-        let Self { room, net, .. } = self;
+        let RadioMedium { room, net, .. } = &mut self.medium;
         if let Some(station) = net.field.station(machine.0) {
             net.wifi.join(room, station, &mut net.field);
         }
@@ -258,7 +262,7 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Tells a machine's station to leave its network, or to give up joining it.
     pub fn leave(&mut self, machine: MachineId) {
-        let Self { room, net, .. } = self;
+        let RadioMedium { room, net, .. } = &mut self.medium;
         if let Some(station) = net.field.station(machine.0) {
             net.wifi.leave(room, station, &mut net.field);
         }
@@ -266,47 +270,47 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Lets a machine's station forget the key of its password, as after a start.
     pub fn forget_key(&mut self, machine: MachineId) {
-        if let Some(station) = self.net.field.station(machine.0) {
-            self.net.wifi.forget_key(station);
+        if let Some(station) = self.medium.net.field.station(machine.0) {
+            self.medium.net.wifi.forget_key(station);
         }
     }
 
     /// Returns how a machine's station joined its network, while it is there.
     #[must_use]
     pub fn association(&self, machine: MachineId) -> Option<Joined> {
-        let station = self.net.field.station(machine.0)?;
-        self.net.field.members.get(station as usize).copied().flatten()
+        let station = self.medium.net.field.station(machine.0)?;
+        self.medium.net.field.members.get(station as usize).copied().flatten()
     }
 
     /// Returns the cause of the first loss at that time or later, if it is still remembered.
     #[must_use]
     pub fn lost_after(&self, at: Instant) -> Option<Cause> {
-        self.net.field.lost_after(at)
+        self.medium.net.field.lost_after(at)
     }
 
     /// Returns the packets that a machine's driver has dropped.
     #[must_use]
     pub fn driver_drops(&self, machine: MachineId) -> Drops {
-        self.net.machine(machine.0).map(|it| it.drops).unwrap_or_default()
+        self.medium.net.machine(machine.0).map(|it| it.drops).unwrap_or_default()
     }
 
     /// Returns the counters of a machine's IP stack.
     #[must_use]
     pub fn ip_counters(&self, machine: MachineId) -> net::NetCounters {
-        self.net.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
+        self.medium.net.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
     }
 
     /// Returns the times that an ESP has spent in each state, by now.
     #[must_use]
     pub fn times(&self, machine: MachineId) -> Option<StateTimes> {
-        let machine = self.net.machine(machine.0)?;
-        machine.esp().map(|it| it.meter.read(self.room.now()))
+        let machine = self.medium.net.machine(machine.0)?;
+        machine.esp().map(|it| it.meter.read(self.medium.room.now()))
     }
 
     /// Returns the heap of an ESP.
     #[must_use]
     pub fn heap(&self, machine: MachineId) -> Option<HeapUse> {
-        let esp = self.net.machine(machine.0)?.esp()?;
+        let esp = self.medium.net.machine(machine.0)?.esp()?;
         Some(HeapUse {
             started: esp.setup.heap.free,
             peak: esp.heap_peak,
@@ -317,18 +321,18 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// Returns the counters of Wi-Fi at a station or access point.
     #[must_use]
     pub fn wifi_counters(&self, station: u32) -> wifi::WifiCounters {
-        self.net.wifi.counters(station)
+        self.medium.net.wifi.counters(station)
     }
 
     /// Returns the room.
     #[must_use]
     pub const fn room(&self) -> &WirelessMedium {
-        &self.room
+        &self.medium.room
     }
 
     /// Returns the Wi-Fi layer.
     #[must_use]
     pub const fn wifi(&self) -> &WifiLayer {
-        &self.net.wifi
+        &self.medium.net.wifi
     }
 }

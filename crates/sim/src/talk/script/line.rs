@@ -1,7 +1,7 @@
 //! Reading one line of a script, word by word, with the column for errors.
 
 use super::ScriptParseError;
-use crate::talk::device::NodeId;
+use crate::lab::nodes::device::NodeId;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -30,7 +30,7 @@ pub use parse::parse;
 pub(crate) use run::List;
 pub use run::{PlayError, play};
 
-use super::device::NodeId;
+use crate::lab::nodes::device::NodeId;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

@@ -2,7 +2,7 @@
 
 use super::line::ScriptLine;
 use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
-use crate::talk::image::{LEN_MAX, LEN_MIN};
+use crate::lab::nodes::image::{LEN_MAX, LEN_MIN};
 use alloc::string::String;
 use alloc::vec::Vec;
 use esp_now::node::board::Slot;
@@ -182,7 +182,7 @@ fn flush(text: &mut String, pieces: &mut Vec<CommandPiece>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::talk::device::NodeId;
+    use crate::lab::nodes::device::NodeId;
     use core::time::Duration;
     use std::string::ToString;
     use std::vec;

@@ -1,11 +1,11 @@
 //! Carrying a script out.
 
 use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
-use crate::talk::conversation::{Conversation, read_up_to};
-use crate::talk::device::NodeId;
-use crate::talk::device_set::Stuck;
-use crate::talk::image::FirmwareImage;
-use crate::talk::medium::{Medium, MediumLink};
+use crate::lab::ideal::{IdealMediumConfig, MediumLink};
+use crate::lab::nodes::conversation::{Conversation, read_up_to};
+use crate::lab::nodes::device::NodeId;
+use crate::lab::nodes::device_set::Stuck;
+use crate::lab::nodes::image::FirmwareImage;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -166,7 +166,7 @@ impl Script {
 }
 
 /// Carries out a statement that changes the medium.
-fn change(medium: &mut Medium, statement: &Statement) {
+fn change(medium: &mut IdealMediumConfig, statement: &Statement) {
     match statement {
         Statement::Loss(loss) => medium.loss = *loss,
         Statement::Link { from, to, rssi } => {

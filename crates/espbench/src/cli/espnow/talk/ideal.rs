@@ -8,9 +8,10 @@ use esp_now::node::tick::Tick;
 use espbench_dot11::random::Chance;
 use espbench_measure::units::{self, Dimension};
 use espbench_model::time::Instant;
-use espbench_sim::talk::node::{self, Node};
-use espbench_sim::talk::note::Watch;
-use espbench_sim::talk::{Conversation as _, DeviceModel, Fleet, FleetSetup, Medium};
+use espbench_sim::lab::ideal::{Fleet, FleetSetup, IdealMediumConfig};
+use espbench_sim::lab::nodes::node::{self, Node};
+use espbench_sim::lab::nodes::note::Watch;
+use espbench_sim::lab::nodes::{Conversation as _, DeviceModel};
 use std::time::Duration;
 
 /// The medium.
@@ -33,7 +34,7 @@ pub(super) struct MediumArgs {
     #[arg(long, conflicts_with = "lab", default_value = "0%", value_parser = chance, value_name = "PERCENT")]
     reorder: Chance,
     /// How often the MAC tries a unicast frame again
-    #[arg(long, conflicts_with = "lab", default_value_t = espbench_sim::talk::medium::MAC_RETRIES, value_name = "RETRIES")]
+    #[arg(long, conflicts_with = "lab", default_value_t = espbench_sim::lab::ideal::MAC_RETRIES, value_name = "RETRIES")]
     mac_retries: u8,
 }
 
@@ -134,14 +135,14 @@ fn setup(args: &Args) -> FleetSetup {
     let MediumArgs { loss, delay, jitter, duplicate, reorder, mac_retries } = args.medium;
     FleetSetup {
         seed: args.seed,
-        medium: Medium {
+        medium: IdealMediumConfig {
             loss,
             delay,
             jitter,
             duplicate,
             reorder,
             mac_retries,
-            ..Medium::default()
+            ..IdealMediumConfig::default()
         },
         // Within ten of the slowest ticks: no two devices have the same phase.
         stagger: Duration::from_millis(100),
@@ -152,7 +153,7 @@ fn setup(args: &Args) -> FleetSetup {
 
 /// Sums up what was on the air, in one line.
 pub(super) fn summary<D: DeviceModel, W: Watch>(fleet: &Fleet<D, W>) -> String {
-    let sum = |of: fn(&espbench_sim::talk::fleet::Counters) -> u64| -> u64 {
+    let sum = |of: fn(&espbench_sim::lab::ideal::IdealRadioCounters) -> u64| -> u64 {
         fleet.nodes().map(|node| of(&fleet.counters(node))).sum()
     };
     format!(

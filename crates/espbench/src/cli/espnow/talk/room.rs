@@ -6,9 +6,9 @@ use crate::labs;
 use espbench_dot11::mac::MacCounters;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{FileKind, Overrides};
+use espbench_sim::lab::nodes::Conversation as _;
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::talk::Conversation as _;
 use std::fs::File;
 use std::io::{self, BufWriter};
 

@@ -5,8 +5,8 @@ use super::Args;
 use crate::say;
 use anyhow::Context as _;
 use espbench_model::time::Instant;
+use espbench_sim::lab::nodes::note::{Note, Watch};
 use espbench_sim::lab::run::Tap;
-use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::transcript::{TalkEntry, TalkFilter};
 use std::io::{self, BufWriter, StdoutLock, Write};
 

@@ -1,11 +1,11 @@
 //! The person at the desk: types at consoles, reads what they print, keeps the record.
 
 use super::Failed;
+use crate::lab::nodes::conversation::read_up_to;
+use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::record::Record;
 use crate::lab::run::{Lab, Printed, Tap};
 use crate::lab::scene::Scene;
-use crate::talk::conversation::read_up_to;
-use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -3,8 +3,8 @@
 use super::Failed;
 use super::desk::{Desk, EVERYBODY, INITIATOR, probes};
 use super::single::{PING_END, flags, pings_most};
+use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
-use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

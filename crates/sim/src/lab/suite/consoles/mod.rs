@@ -46,11 +46,11 @@ pub(super) use prepare::{able as check, scene};
 
 use super::{Failed, Witness};
 use crate::floor::EspNowParams;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
 use crate::lab::run::Lab;
 use crate::lab::scene::Scene;
 use crate::lab::wifi::watch::Watcher;
-use crate::talk::Conversation as _;
 use desk::Desk;
 use espbench_model::workload::{EspNow, EspNowTest};
 

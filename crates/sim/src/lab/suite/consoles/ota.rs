@@ -3,8 +3,8 @@
 use super::Failed;
 use super::desk::{Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
+use crate::lab::nodes::{Conversation as _, FirmwareImage, NodeId};
 use crate::lab::run::{Lab, Tap};
-use crate::talk::{Conversation as _, FirmwareImage, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

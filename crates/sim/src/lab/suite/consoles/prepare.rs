@@ -1,9 +1,9 @@
 //! The room of a cell, and whether it can do it.
 
 use crate::lab::file::{Library, Overrides};
+use crate::lab::nodes::image;
 use crate::lab::scene::{Device, Scene};
 use crate::lab::suite::Failed;
-use crate::talk::image;
 use alloc::format;
 use esp_now::node::print::LogLevel;
 use espbench_model::workload::{EspNow, EspNowTest};

@@ -3,8 +3,8 @@
 use super::Failed;
 use super::desk::{DEVICE, Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
+use crate::lab::nodes::Conversation as _;
 use crate::lab::run::{Lab, Tap};
-use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -37,7 +37,11 @@ fn hand_out<W: Tap>(desk: &mut Desk<'_, W>) -> Result<Instant, Failed> {
 }
 
 /// Returns when the device got the key, since `start`.
-fn secured<W: Tap>(lab: &Lab<W>, node: crate::talk::NodeId, start: Instant) -> Option<Instant> {
+fn secured<W: Tap>(
+    lab: &Lab<W>,
+    node: crate::lab::nodes::NodeId,
+    start: Instant,
+) -> Option<Instant> {
     let got = |(at, event): &(Instant, EspNowEvent)| {
         (matches!(event, EspNowEvent::Secured(_)) && *at >= start).then_some(*at)
     };

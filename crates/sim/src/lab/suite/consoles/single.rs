@@ -2,8 +2,8 @@
 
 use super::desk::{DEVICE, Desk, INITIATOR, intervals, probes};
 use super::{Failed, secure};
+use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
-use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;

@@ -5,9 +5,9 @@
 //! request at a random time of each of the plan's intervals, and the device sends it back.
 
 use super::{Cell, Failed};
+use crate::lab::nodes::Conversation as _;
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::esp_now::EspNowEcho;
-use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;

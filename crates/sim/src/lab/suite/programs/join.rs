@@ -2,9 +2,9 @@
 
 use super::told::charged;
 use super::{Cell, Failed};
+use crate::lab::nodes::Conversation as _;
 use crate::lab::scene::NetRole;
 use crate::power::StateTimes;
-use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_dot11::wifi::{BEACON_INTERVAL, Joined};

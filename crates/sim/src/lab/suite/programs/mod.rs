@@ -29,13 +29,13 @@ mod traffic;
 
 use super::{Failed, Witness};
 use crate::lab::file::Library;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
 use crate::lab::run::{Lab, Tap as _};
 use crate::lab::scene::{NetDevice, Scene};
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::machine::address;
 use crate::lab::wifi::setup::Program;
-use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;

@@ -11,9 +11,9 @@ mod record;
 mod tests;
 
 use super::Cell;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::scene::Program;
 use crate::lab::suite::Failed;
-use crate::talk::Conversation as _;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;

@@ -6,9 +6,9 @@
 //! `GROUP-waited-us` (the times until the answers) and `GROUP-bytes`.
 
 use super::Cell;
+use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::scene::Application;
 use crate::lab::wifi::{MachineId, TrafficSums};
-use crate::talk::{Conversation as _, NodeId};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -1,7 +1,7 @@
 //! UDP echo.
 
 use super::bench::{Bench, ESP, PC, at};
-use crate::talk::Conversation as _;
+use crate::lab::nodes::Conversation as _;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EchoFormat, UdpEcho};

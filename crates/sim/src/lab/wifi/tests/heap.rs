@@ -3,7 +3,7 @@
 use super::super::setup::HeapSetup;
 use super::bench::{Bench, ESP, PC, at};
 use super::iperf::{total_of, work};
-use crate::talk::Conversation as _;
+use crate::lab::nodes::Conversation as _;
 use core::time::Duration;
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_model::sdkconfig::memory::driver_peak;

@@ -2,8 +2,8 @@
 
 use super::super::MachineId;
 use super::bench::{Bench, ESP, PC, at};
+use crate::lab::nodes::Conversation as _;
 use crate::lab::run::Lab;
-use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sample::Sample;
 use espbench_model::sdkconfig::SdkConfig;

@@ -3,8 +3,8 @@
 use super::super::MachineId;
 use super::bench::at;
 use crate::lab::file::Library;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::run::Lab;
-use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sdkconfig::SdkConfig;
 use espbench_model::time::Instant;

@@ -3,11 +3,11 @@
 use super::super::MachineId;
 use super::Kept;
 use crate::lab::file::Library;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::run::Lab;
 use crate::lab::scene::Scene;
 use crate::lab::suite::{self, Seeds};
 use crate::power::{PowerState, StateTimes};
-use crate::talk::Conversation as _;
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_model::fact;

@@ -4,10 +4,10 @@ use super::super::MachineId;
 use super::Kept;
 use super::bench::at;
 use crate::lab::file::Library;
+use crate::lab::nodes::Conversation as _;
 use crate::lab::run::Lab;
 use crate::lab::scene::{Application, Scene};
 use crate::lab::suite;
-use crate::talk::Conversation as _;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Observer, Probe, Sample};
 use espbench_model::workload::{

@@ -1,14 +1,14 @@
 //! A node's radio, as the ideal medium knows it.
 
-use super::device::NodeId;
-use super::pool::Handle;
+use crate::lab::nodes::device::NodeId;
+use crate::lab::nodes::pool::Handle;
 use alloc::collections::VecDeque;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
 /// The counters of a node's radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct IdealRadioCounters {
     /// Frames handed to the driver and taken.
     pub sent: u64,
     /// Frames that the driver refused.
@@ -52,7 +52,7 @@ pub(super) struct IdealRadio {
     pub(super) sending: TxState,
     pub(super) sequence: u16,
     pub(super) streams: Streams,
-    pub(super) counters: Counters,
+    pub(super) counters: IdealRadioCounters,
 }
 
 impl IdealRadio {
@@ -70,7 +70,7 @@ impl IdealRadio {
                 duplicate: stream(Purpose::Duplicate),
                 delay: stream(Purpose::Delay),
             },
-            counters: Counters::default(),
+            counters: IdealRadioCounters::default(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Verbs for devices in conversation, whatever the medium between them: those of a
-//! [`Fleet`](super::Fleet) and of a [`Lab`](crate::lab::run::Lab).
+//! [`Fleet`](crate::lab::ideal::Fleet) and of a [`Lab`](crate::lab::run::Lab).
 
 use super::board::MemoryBoard;
 use super::device::{DeviceModel, NodeId};
 use super::device_set::{DeviceHost, DeviceSet, Printed, Stuck};
-use super::medium::Medium;
+use crate::lab::ideal::IdealMediumConfig;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::board::{Board as _, NvsKey};
@@ -33,8 +33,8 @@ pub(crate) trait ConversationParts {
     /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
     fn next(&mut self, until: Instant) -> Result<bool, Stuck>;
 
-    /// Returns the medium, where it is one that can be told what to lose.
-    fn ideal_medium(&mut self) -> Option<&mut Medium>;
+    /// Returns the settings of the medium, where it is one that can be told what to lose.
+    fn ideal_medium(&mut self) -> Option<&mut IdealMediumConfig>;
 }
 
 /// Devices in conversation on virtual time. A node that is not there is a panic, in all of this.

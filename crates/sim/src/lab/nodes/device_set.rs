@@ -2,7 +2,7 @@
 //! and printing, their requests and records.
 //!
 //! The host of the devices is a [`DeviceHost`]: the ideal medium of a
-//! [`Fleet`](super::Fleet), or the room of a [`Lab`](crate::lab::run::Lab).
+//! [`Fleet`](crate::lab::ideal::Fleet), or the room of a [`Lab`](crate::lab::run::Lab).
 
 use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
 use super::device::{Birth, DeviceModel, NodeId};

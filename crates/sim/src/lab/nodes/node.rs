@@ -2,9 +2,9 @@
 
 use super::board::MemoryBoard;
 use super::device::{Birth, NodeId};
-use super::fleet::{Fleet, FleetSetup};
 use super::image::FirmwareImage;
 use super::note::Watch;
+use crate::lab::ideal::{Fleet, FleetSetup};
 use alloc::boxed::Box;
 use esp_now::node::board::{Board, Slot};
 pub use esp_now::node::device::RoomyNode as Node;

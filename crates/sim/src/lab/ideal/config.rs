@@ -1,6 +1,6 @@
-//! The medium between the devices: who hears whom, what is lost, how long it takes.
+//! The settings of an ideal medium: who hears whom, what is lost, how long it takes.
 
-use super::device::NodeId;
+use crate::lab::nodes::device::NodeId;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 use esp_now::frame::mpdu_len;
@@ -18,7 +18,7 @@ pub const MAC_RETRIES: u8 = 7;
 pub struct MediumLink {
     /// Signal strength at the receiver, dBm.
     pub rssi: i8,
-    /// Frames lost, instead of [`Medium::loss`].
+    /// Frames lost, instead of [`IdealMediumConfig::loss`].
     pub loss: Option<Chance>,
 }
 
@@ -30,10 +30,10 @@ impl MediumLink {
     }
 }
 
-/// An ideal medium with faults. Stations on one channel hear each other, whatever else is on the
+/// The settings of an ideal medium with faults. Stations on one channel hear each other, whatever else is on the
 /// air at that time; what is lost, late or doubled is drawn for each frame and receiver alone.
 #[derive(Clone, Debug)]
-pub struct Medium {
+pub struct IdealMediumConfig {
     /// Frames lost on their way to a receiver, and MAC acknowledgements on their way back.
     pub loss: Chance,
     /// Time from the end of a frame until its receiver has it.
@@ -63,7 +63,7 @@ pub struct Medium {
     pub links: BTreeMap<(NodeId, NodeId), Option<MediumLink>>,
 }
 
-impl Default for Medium {
+impl Default for IdealMediumConfig {
     fn default() -> Self {
         Self {
             loss: Chance::NEVER,
@@ -82,7 +82,7 @@ impl Default for Medium {
     }
 }
 
-impl Medium {
+impl IdealMediumConfig {
     /// Makes a medium that only loses.
     #[must_use]
     pub fn lossy(loss: Chance) -> Self {
@@ -162,13 +162,13 @@ mod tests {
     #[test]
     fn links_override_and_a_chain_has_only_neighbours() {
         let [a, b, c] = [0, 1, 2].map(NodeId);
-        let mut medium = Medium::lossy(Chance::percent(5));
+        let mut medium = IdealMediumConfig::lossy(Chance::percent(5));
         medium.one_way(a, b, Some(MediumLink { rssi: -70, loss: Some(Chance::NEVER) }));
         medium.link(b, c, None);
         assert_eq!(medium.between(a, b), Some((-70, Chance::NEVER)));
         assert_eq!(medium.between(b, a), Some((-40, Chance::percent(5))));
         assert_eq!(medium.between(c, b), None);
-        let chain = Medium::chain(&[a, b, c], -60);
+        let chain = IdealMediumConfig::chain(&[a, b, c], -60);
         assert_eq!(chain.between(b, a), Some((-60, Chance::NEVER)));
         assert_eq!((chain.between(a, c), chain.between(c, a)), (None, None));
     }

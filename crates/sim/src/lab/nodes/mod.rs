@@ -1,0 +1,31 @@
+//! ESP-NOW devices with their boards and consoles, whatever medium they are on.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`device`] | the behaviour of a device, and the facts that it is made from at each start |
+//! | `conversation` | [`Conversation`]: the verbs for devices in conversation |
+//! | `device_set` | devices with their boards and consoles |
+//! | [`node`] | the device that speaks ESP-NOW as the component does |
+//! | [`board`], [`image`] | a board in memory: two slots of flash, stored values, pins |
+//! | `chip` | costs of a chip's work |
+//! | [`note`] | events, as values |
+//! | [`terminal`] | the host's end of a console: its last line, and typing |
+//! | `pool` | frames on their way, each kept once |
+
+pub mod board;
+pub(crate) mod chip;
+pub(crate) mod conversation;
+pub mod device;
+pub(crate) mod device_set;
+pub mod image;
+pub mod node;
+pub mod note;
+pub(crate) mod pool;
+pub mod terminal;
+
+pub use board::MemoryBoard;
+pub use conversation::Conversation;
+pub use device::{Birth, DeviceModel, NodeId};
+pub use device_set::{POLLS_MAX, Printed, Stuck};
+pub use image::FirmwareImage;
+pub use note::{FrameOnAir, Note, Watch};
