@@ -3,14 +3,14 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv fuzz ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv wasm fuzz ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-prometheus-client util-linux iproute2
         iputils-ping procps g++
-        rustc-web cargo-web rust-web-src binutils libns3-dev pkg-config)
+        rustc-web cargo-web rust-web-src lld nodejs binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
@@ -36,6 +36,9 @@ nostd() { ci/nostd.sh; }
 
 # A whole node for the ESP32-C3, which must fit 24 KiB.
 riscv() { ci/riscv.sh; }
+
+# The engine as a module of WebAssembly: the same reports to the byte.
+wasm() { ci/wasm.sh; }
 
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }

@@ -9,7 +9,7 @@
 //! | [`respond`] | the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker |
 //! | [`pump`] | moves bytes between sockets and the iperf machines, for both of these |
 //! | [`store`] | the record, in SQLite |
-//! | [`published`] | the published figures, read from CSV |
+//! | [`published`] | published figures in files of the user's |
 //! | [`texts`] | text files that people wrote: plans, labs, profiles, environments |
 //! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
@@ -39,5 +39,4 @@ pub mod target;
 pub mod texts;
 pub mod transport;
 
-/// The tool and its version, as runs and captures keep them.
-pub const TOOL: &str = concat!("espbench ", env!("CARGO_PKG_VERSION"));
+pub use espbench_engine::TOOL;

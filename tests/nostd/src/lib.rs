@@ -6,6 +6,7 @@
 extern crate alloc;
 extern crate esp_now as _;
 extern crate espbench_dot11 as _;
+extern crate espbench_engine as _;
 extern crate espbench_ieee80211 as _;
 extern crate espbench_measure as _;
 extern crate espbench_model as _;

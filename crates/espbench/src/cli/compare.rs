@@ -124,7 +124,7 @@ fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
     let path = Path::new(name);
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let report = match ending {
-        _ if name == "published" => return Ok(published::built_in()),
+        _ if name == "published" => return Ok(espbench_engine::published::built_in()),
         "csv" => return Ok(published::read(path)?),
         "json" => {
             let text =

@@ -9,10 +9,11 @@ use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
 use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
+use espbench_engine::SeededCell;
+use espbench_engine::run::{FAILURES_IN_A_ROW, check_thresholds, site_of};
 use espbench_measure::cell::Origin;
 use espbench_measure::live::WorkTime;
-use espbench_measure::metric;
-use espbench_measure::plan::{self, PlanSet, PlannedCell, label, probes};
+use espbench_measure::plan::{self, PlanSet, label, probes};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
@@ -21,9 +22,6 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-
-/// Cells that may fail one after the other before the run is given up: the target is gone.
-const FAILURES_IN_A_ROW: usize = 3;
 
 /// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
 /// signal ends the process at once (what was measured is in the store). Under `nohup` the terminal
@@ -141,23 +139,16 @@ pub fn resume(
     carry_out(store, run, &mut job, outlet, &cancel)
 }
 
-/// Returns where and with what device is measured. In a plan of variants each variant says so for
-/// its cells.
+/// Returns where and with what device is measured.
 fn site(job: &Measurement<'_>) -> Site {
-    let varies = |it: &PlannedCell| it.workload.variant().is_some();
-    if job.target.origin() == Origin::Simulated && job.set.steps().iter().all(varies) {
-        return Site::default();
-    }
-    job.target.site()
+    let target = || job.target.site();
+    if job.target.origin() == Origin::Simulated { site_of(&job.set, target) } else { target() }
 }
 
 /// Checks, before anything is measured, that the target can do all of the plan and that the metrics
 /// of the thresholds exist.
 fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
-    for (_, threshold) in job.set.thresholds() {
-        metric::check(&threshold.metric)
-            .map_err(|wrong| anyhow::anyhow!("the threshold `{threshold}`: {wrong}"))?;
-    }
+    check_thresholds(&job.set)?;
     for step in job.set.steps() {
         job.target.check(&step.workload)?;
     }
@@ -189,10 +180,8 @@ fn carry_out(
     cancel: &Arc<AtomicBool>,
 ) -> anyhow::Result<ExitCode> {
     let open: Vec<&StoredCell> = run.open_cells().collect();
-    let seed = run.facts.seed;
-    let cells: Vec<_> =
-        open.iter().map(|cell| (cell.step.workload, cell_seed(seed, &cell.step))).collect();
-    job.target.prepare(seed, &cells);
+    let seeded = |it: &&StoredCell| SeededCell::new(it.position, it.step, run.facts.seed);
+    job.target.prepare(&open.iter().map(seeded).collect::<Vec<_>>());
     let times: Vec<WorkTime> =
         open.iter().map(|cell| span(&cell.step.workload, job.target.origin())).collect();
     // On one terminal lines of JSON and a line that is drawn again and again do not go together.
@@ -232,17 +221,6 @@ fn span(work: &Workload, origin: Origin) -> WorkTime {
         Origin::Simulated => WorkTime::Guessed(plan::expected(work)),
         Origin::Measured | Origin::Published => plan::span(work),
     }
-}
-
-/// Returns the seed of a cell, by its place in the plan, so that earlier cells do not change it.
-fn cell_seed(seed: u64, step: &PlannedCell) -> u64 {
-    // Steps of SplitMix64 (Steele, Lea and Flood 2014), one for each part.
-    [u64::from(step.ordinal), u64::from(step.repetition)].iter().fold(seed, |state, part| {
-        let z = (state ^ part).wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    })
 }
 
 /// Draws the report of a run, and says where it is and how to complete it.

@@ -2,16 +2,12 @@
 
 use super::common::{Format, OutputArgs};
 use super::file;
-use crate::published;
 use crate::render;
 use crate::say::{self, say};
 use crate::store::Store;
 use anyhow::Context as _;
-use espbench_measure::report::{Builder, Floor, Report};
-use espbench_measure::run::Recorded;
-use espbench_measure::wifi::RAW;
-use espbench_model::workload::{Wifi, Workload};
-use espbench_sim::floor::{self, EspNowParams};
+use espbench_engine::ReportBuilder;
+use espbench_measure::report::Report;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,39 +18,15 @@ use std::path::Path;
 /// The store's.
 pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     let run = store.run(name)?;
-    let mut builder = Builder::new(&run.facts).floors(floors);
+    let mut builder = ReportBuilder::new(&run.facts);
     for cell in &run.cells {
         if let Some(recorded) = store.recorded(cell)? {
             builder.add(&recorded);
         }
     }
-    let mut report = builder.finish(run.overhead, run.cells.len(), &published::built_in());
+    let mut report = builder.finish(run.overhead, run.cells.len());
     report.stored = store.path().file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(report)
-}
-
-/// Returns the least that a test of the ESP-NOW report can take: ours with the settings that the
-/// cell's facts name, the published with those of the report.
-#[must_use]
-pub fn floors(recorded: &Recorded) -> Vec<Floor> {
-    let told = |name: &str| recorded.facts.get(name).map(String::as_str);
-    let work = match recorded.workload {
-        Workload::EspNow(work) => work,
-        Workload::Wifi(work) => return over_wifi(&work, floor::wifi::WifiParams::from_facts(told)),
-        _ => return Vec::new(),
-    };
-    let means = EspNowParams::from_facts(told);
-    let pairs = floor::of(&work, means).into_iter().zip(floor::of(&work, EspNowParams::REPORT));
-    pairs.map(|((metric, ours), (_, published))| Floor { metric, ours, published }).collect()
-}
-
-/// Returns the least that a test over Wi-Fi can take. The documents do not describe their networks,
-/// so the published cell has our floor.
-fn over_wifi(work: &Wifi, means: Option<floor::wifi::WifiParams>) -> Vec<Floor> {
-    let Some(means) = means else { return Vec::new() };
-    let both = |(metric, floor): floor::PhyBound| Floor { metric, ours: floor, published: floor };
-    let raw = Floor { metric: RAW, ours: floor::wifi::raw(), published: floor::wifi::raw() };
-    floor::wifi::of(work, means).into_iter().map(both).chain([raw]).collect()
 }
 
 /// Checks the files before anything is measured: their names, and that they can be written.

@@ -17,6 +17,7 @@ mod rows;
 pub use lock::RunLock;
 pub use recorder::{Recorder, SampleObserver};
 
+use espbench_engine::run::run_name;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
 use espbench_measure::report::Overhead;
 use espbench_measure::run::{Recorded, RunFacts};
@@ -134,6 +135,8 @@ pub struct StoredRun {
 #[derive(Clone, Debug)]
 pub struct StoredCell {
     id: i64,
+    /// Position in the order of work, from 0.
+    pub position: usize,
     /// Work of the cell.
     pub step: PlannedCell,
     /// Whether it was measured.
@@ -302,7 +305,7 @@ impl Store {
         let id: i64 = transaction
             .query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))
             .map_err(wrap)?;
-        facts.name = format!("{}-{id}", slug(&set.name()));
+        facts.name = format!("{}-{id}", run_name(set));
         transaction
             .execute(
                 "INSERT INTO run (id, name, facts, overhead) VALUES (?1, ?2, ?3, ?4)",
@@ -370,13 +373,13 @@ impl Store {
                 rows.len()
             )));
         }
-        let cells = rows.into_iter().zip(steps).map(|((id, status), step)| {
+        let cells = (0..).zip(rows).zip(steps).map(|((position, (id, status)), step)| {
             let status = match status.as_str() {
                 "done" => CellStatus::Done,
                 "failed" => CellStatus::Failed,
                 _ => CellStatus::Pending,
             };
-            StoredCell { id, step, status }
+            StoredCell { id, position, step, status }
         });
         Ok(cells.collect())
     }
@@ -504,21 +507,4 @@ fn uri(path: &Path) -> Option<String> {
         }
     }
     Some(uri + "?immutable=1")
-}
-
-/// Returns a name that needs no quotes in a shell.
-fn slug(name: &str) -> String {
-    let mut slug = String::new();
-    for c in name.chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() || c == '_' => slug.push(c.to_ascii_lowercase()),
-            _ if slug.is_empty() || slug.ends_with('-') => {}
-            _ => slug.push('-'),
-        }
-        if slug.len() >= 40 {
-            break;
-        }
-    }
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "run".into() } else { slug.into() }
 }

@@ -30,6 +30,7 @@ pub mod spec;
 pub mod tcp_rate;
 pub mod udp_echo;
 
+use espbench_engine::{CellError, SeededCell};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_model::fact;
@@ -94,6 +95,18 @@ pub enum TargetError {
     Cancelled,
 }
 
+impl From<CellError> for TargetError {
+    fn from(error: CellError) -> Self {
+        match error {
+            CellError::Unsupported { target, kind, hint } => {
+                Self::Unsupported { target, kind, hint }
+            }
+            CellError::Failed { target, why } => Self::Simulated { target, why: why.to_string() },
+            CellError::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
 impl TargetError {
     /// Tells whether the system does not permit it to this user.
     pub(crate) fn is_permission(&self) -> bool {
@@ -130,10 +143,10 @@ pub trait Target {
     fn origin(&self) -> Origin {
         Origin::Measured
     }
-    /// Tells the seed of the run, which cells it will be asked to [`run`](Self::run), in order, and
-    /// the seed of each. A target that has its own time may begin before it is asked.
-    fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
-        let _ = (seed, cells);
+    /// Tells which cells it will be asked to [`run`](Self::run), in order. A target that has its own
+    /// time may begin before it is asked.
+    fn prepare(&mut self, cells: &[SeededCell]) {
+        let _ = cells;
     }
     /// Checks that the target can do this work, before anything is measured.
     ///

@@ -1,6 +1,7 @@
 //! Several targets as one: each workload goes to the first that can do it.
 
 use super::{Sink, Target, TargetError};
+use espbench_engine::SeededCell;
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_model::workload::Workload;
@@ -17,14 +18,14 @@ impl Target for Several {
         self.0.first().map(|target| target.origin()).unwrap_or_default()
     }
 
-    fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
+    fn prepare(&mut self, cells: &[SeededCell]) {
         let able = |targets: &[Box<dyn Target>], workload| {
             targets.iter().position(|target| target.check(workload).is_ok())
         };
-        let whose: Vec<_> = cells.iter().map(|(workload, _)| able(&self.0, workload)).collect();
+        let whose: Vec<_> = cells.iter().map(|cell| able(&self.0, &cell.step.workload)).collect();
         for (number, target) in self.0.iter_mut().enumerate() {
             let its = cells.iter().zip(&whose).filter(|(_, whose)| **whose == Some(number));
-            target.prepare(seed, &its.map(|(cell, _)| *cell).collect::<Vec<_>>());
+            target.prepare(&its.map(|(cell, _)| *cell).collect::<Vec<_>>());
         }
     }
 

@@ -17,7 +17,7 @@ const KINDS: [(&str, &[&str], &str); 7] = [
 /// The registry. It and the value of a cell's work (`model::workload`) have lines for each kind.
 const REGISTRY: &str = "measure/src/kind/mod.rs";
 
-/// The engine's runner: the targets, and what a cell has the devices of the virtual lab do.
+/// The runner: the targets, and what a cell has the devices of the virtual lab do.
 const RUNNER: [&str; 2] = ["espbench/src/target/", "sim/src/lab/suite/"];
 
 /// Files beyond these that name a kind, each for a reason. Take out what no longer does.
@@ -37,7 +37,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("espbench/src/cli/builtin.rs", &["iperf", "mqtt-rate", "tcp-rate", "udp-echo", "wifi-join"]),
     ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
     // Bounds, of kinds that have such.
-    ("espbench/src/cli/output.rs", &["esp-now"]),
+    ("engine/src/report.rs", &["esp-now"]),
     ("sim/src/floor/wifi.rs", &["iperf", "mqtt-rate", "ping", "tcp-rate", "udp-echo", "wifi-join"]),
     // Work that a search of settings has done.
     ("espbench/src/cli/tune/lab.rs", &["iperf", "udp-echo"]),
@@ -99,7 +99,7 @@ fn files_by_kind() -> BTreeMap<&'static str, Vec<String>> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut read = 0;
-    for name in ["espbench", "measure", "sim"] {
+    for name in ["espbench", "engine", "measure", "sim"] {
         for file in crate::layers::files(&crates.join(name).join("src")) {
             let path = file.strip_prefix(&crates).unwrap().to_str().unwrap().replace('\\', "/");
             if path.ends_with("tests.rs") || path.contains("/tests/") {

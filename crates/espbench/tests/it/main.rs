@@ -6,6 +6,7 @@ mod apps;
 mod before;
 mod broker;
 mod echo;
+mod engine;
 mod espnow;
 mod espnow_read;
 mod iperf;

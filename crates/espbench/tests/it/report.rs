@@ -1,7 +1,8 @@
 //! The drawings of a report.
 
 use crate::synthetic;
-use espbench::{published, render};
+use espbench::render;
+use espbench_engine::published;
 use espbench_measure::cell::Origin;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::RunFacts;

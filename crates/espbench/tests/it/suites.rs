@@ -2,8 +2,9 @@
 //! from the lab.
 
 use crate::synthetic::{SplitMix, at, recorded};
-use espbench::cli::output::floors;
-use espbench::{published, render};
+use espbench::render;
+use espbench_engine::published;
+use espbench_engine::report::floors;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::Plan;
 use espbench_measure::report::{Builder, Report};

@@ -296,7 +296,7 @@ pub(crate) fn report(sizes: &[u32], count: u32) -> Report {
         wake_p50_us: None,
         n: 10_000,
     };
-    let published = espbench::published::built_in();
+    let published = espbench_engine::published::built_in();
     let mut report = builder.finish(Some(overhead), cells.len() + 2, &published);
     let check = |threshold: &str, value, passed| Check {
         threshold: threshold.into(),

@@ -5,6 +5,7 @@
 //! wait as well: those of later cells for all samples, that of the first for its own.
 
 use crate::target::{Sink, TargetError};
+use espbench_engine::SeededCell;
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::record::Record;
@@ -27,12 +28,11 @@ const BATCH: usize = 512;
 /// How often whoever waits looks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// One of the cells: its number, what it asks for, and its seed.
+/// One of the announced cells, with its number among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     pub(super) number: usize,
-    pub(super) work: Workload,
-    pub(super) seed: u64,
+    pub(super) cell: SeededCell,
 }
 
 /// Carries a cell out.
@@ -64,7 +64,7 @@ impl fmt::Debug for Shared {
 #[derive(Debug, Default)]
 struct State {
     /// Cells that nobody has begun.
-    to_do: VecDeque<(Workload, u64)>,
+    to_do: VecDeque<SeededCell>,
     /// Cells that were begun and are not fully given; the first of them has this number.
     first: usize,
     cells: VecDeque<Cell>,
@@ -102,11 +102,12 @@ impl Shared {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let (work, seed) = state.to_do.pop_front()?;
+        let cell = state.to_do.pop_front()?;
+        let work = cell.step.workload;
         let number = state.first + state.cells.len();
         let (samples, counts, facts) = (Vec::new(), Vec::new(), Vec::new());
         state.cells.push_back(Cell { work, samples, counts, facts, end: None });
-        Some(Order { number, work, seed })
+        Some(Order { number, cell })
     }
 
     /// Changes a cell that was begun.
@@ -139,7 +140,7 @@ impl Shared {
         let Some(order) = self.begin() else { return false };
         let mut hand = Hand { shared: self, number: order.number, waits, batch: Vec::new() };
         let done = catch_unwind(AssertUnwindSafe(|| (self.carry_out)(order, &mut hand)));
-        hand.end(done.unwrap_or_else(|panic| Err(broken(order.seed, &*panic))));
+        hand.end(done.unwrap_or_else(|panic| Err(broken(order.cell.seeds.cell, &*panic))));
         true
     }
 
@@ -215,21 +216,16 @@ impl Record for Hand<'_> {
 }
 
 impl Ahead {
-    /// Begins with the first of these cells, each with its seed.
+    /// Begins with the first of these cells.
     pub(super) fn start(
-        cells: Vec<(Workload, u64)>,
+        cells: Vec<SeededCell>,
         threads: NonZeroUsize,
         carry_out: Box<CarryOut>,
     ) -> Self {
         Self::with(cells, threads.get(), SAMPLES, carry_out)
     }
 
-    fn with(
-        cells: Vec<(Workload, u64)>,
-        threads: usize,
-        most: usize,
-        carry_out: Box<CarryOut>,
-    ) -> Self {
+    fn with(cells: Vec<SeededCell>, threads: usize, most: usize, carry_out: Box<CarryOut>) -> Self {
         let count = threads.min(cells.len());
         let shared = Arc::new(Shared {
             carry_out,
@@ -251,7 +247,7 @@ impl Ahead {
     pub(super) fn next(&self) -> Option<Workload> {
         let state = self.shared.lock();
         let begun = state.cells.front().map(|cell| cell.work);
-        begun.or_else(|| state.to_do.front().map(|(work, _)| *work))
+        begun.or_else(|| state.to_do.front().map(|cell| cell.step.workload))
     }
 
     /// Gives the next cell, as it comes.

@@ -3,6 +3,7 @@
 use super::*;
 use espbench_model::sample::Sample;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
+use espbench_sim::lab::suite::Seeds;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default, PartialEq)]
@@ -33,7 +34,7 @@ impl Sink for Kept {
 }
 
 fn target(threads: usize, lab: Option<&str>) -> SimTarget {
-    SimTarget::with(Library::built_in(), lab, NonZeroUsize::new(threads).unwrap())
+    SimTarget::with(Simulator::new(Library::built_in(), lab), NonZeroUsize::new(threads).unwrap())
 }
 
 fn work(test: EspNowTest, size: u32, count: u32, devices: u16) -> EspNow {
@@ -49,8 +50,14 @@ fn work(test: EspNowTest, size: u32, count: u32, devices: u16) -> EspNow {
     }
 }
 
-fn cells() -> Vec<(Workload, u64)> {
-    let of = |work, seed| (Workload::EspNow(work), seed);
+/// A cell of the run of seed 1, with a seed of its own.
+fn cell(workload: Workload, seed: u64) -> SeededCell {
+    let step = PlannedCell { ordinal: 0, repetition: 0, workload };
+    SeededCell { position: 0, step, seeds: Seeds { place: 1, cell: seed } }
+}
+
+fn cells() -> Vec<SeededCell> {
+    let of = |work, seed| cell(Workload::EspNow(work), seed);
     vec![
         of(work(EspNowTest::MultiPing, 230, 5, 5), 1),
         of(work(EspNowTest::Ping, 10, 3, 1), 2),
@@ -63,10 +70,10 @@ fn cells() -> Vec<(Workload, u64)> {
 
 fn run_all(threads: usize) -> Vec<Kept> {
     let (mut target, cells) = (target(threads, None), cells());
-    target.prepare(1, &cells);
-    let one = |(workload, _): &(Workload, u64)| {
+    target.prepare(&cells);
+    let one = |cell: &SeededCell| {
         let mut kept = Kept::default();
-        target.run(workload, &mut kept).unwrap();
+        target.run(&cell.step.workload, &mut kept).unwrap();
         kept
     };
     cells.iter().map(one).collect()
@@ -78,7 +85,7 @@ fn results_come_in_order_and_are_the_same_with_any_number_of_threads() {
     assert_eq!(alone[2].samples.len(), 700);
     assert_ne!(alone[2], alone[4], "another seed");
     assert!(
-        alone.iter().zip(cells()).all(|(kept, (_, seed))| kept.facts["seed"] == format!("{seed}"))
+        alone.iter().zip(cells()).all(|(kept, it)| kept.facts["seed"] == it.seeds.cell.to_string())
     );
     assert_eq!(alone, run_all(4));
 }
@@ -86,9 +93,9 @@ fn results_come_in_order_and_are_the_same_with_any_number_of_threads() {
 #[test]
 fn what_nobody_announced_is_simulated_when_it_is_asked_for() {
     let (mut target, cells) = (target(2, None), cells());
-    target.prepare(1, &cells);
+    target.prepare(&cells);
     let mut kept = Kept::default();
-    target.run(&cells[3].0, &mut kept).unwrap();
+    target.run(&cells[3].step.workload, &mut kept).unwrap();
     assert!(kept.samples.iter().all(|sample| matches!(sample, Sample::Interval(_))));
     assert!(!kept.samples.is_empty());
 }
@@ -98,7 +105,7 @@ fn whoever_stops_is_not_kept_waiting() {
     // Ten million pings would take minutes.
     let long = Workload::EspNow(work(EspNowTest::Ping, 10, 10_000_000, 1));
     let mut target = target(2, None);
-    target.prepare(1, &[(long, 1), (long, 2), (long, 3)]);
+    target.prepare(&[1, 2, 3].map(|seed| cell(long, seed)));
     let mut kept = Kept { most: Some(2000), ..Kept::default() };
     let error = target.run(&long, &mut kept).unwrap_err();
     assert!(matches!(error, TargetError::Cancelled) && kept.samples.len() >= 2000);

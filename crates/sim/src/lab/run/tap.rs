@@ -50,6 +50,10 @@ impl Tap for () {
     fn wants_frames(&self) -> bool {
         false
     }
+
+    fn wants_notes(&self) -> bool {
+        false
+    }
 }
 
 impl Tap for Transcript {}

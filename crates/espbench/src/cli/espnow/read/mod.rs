@@ -6,8 +6,8 @@ mod words;
 
 use crate::cli::common::{OutputArgs, SiteArgs, TOOL};
 use crate::cli::output;
-use crate::published;
 use anyhow::Context as _;
+use espbench_engine::published;
 use espbench_measure::cell::Origin;
 use espbench_measure::console::{self, LogContents};
 use espbench_measure::plan::DEFAULT_SEED;

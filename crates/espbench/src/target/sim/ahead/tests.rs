@@ -1,7 +1,9 @@
 //! Cells that are no rooms: what threads do with the order, the memory and the failures of cells.
 
 use super::*;
+use espbench_measure::plan::PlannedCell;
 use espbench_model::sample::Probe;
+use espbench_sim::lab::suite::Seeds;
 use std::sync::atomic::AtomicUsize;
 
 /// Takes the first cells' samples; stops after so many.
@@ -33,8 +35,8 @@ fn probe(seq: u64) -> Sample {
     Sample::Probe(Probe { seq, ..Probe::default() })
 }
 
-/// Makes so many cells, each with its number as its seed.
-fn cells(count: u64) -> Vec<(Workload, u64)> {
+/// So many cells, each with its number as its seed.
+fn cells(count: u64) -> Vec<SeededCell> {
     let work = espbench_model::workload::EspNow {
         test: espbench_model::workload::EspNowTest::Ping,
         cast: espbench_model::workload::EspNowCast::Unicast,
@@ -45,7 +47,8 @@ fn cells(count: u64) -> Vec<(Workload, u64)> {
         distance_m: (1.0, 1.0),
         encrypted: false,
     };
-    (0..count).map(|seed| (Workload::EspNow(work), seed)).collect()
+    let step = PlannedCell { ordinal: 0, repetition: 0, workload: Workload::EspNow(work) };
+    (0..count).map(|seed| SeededCell { position: 0, step, seeds: Seeds::both(seed) }).collect()
 }
 
 fn stuck(order: Order) -> TargetError {
@@ -54,8 +57,8 @@ fn stuck(order: Order) -> TargetError {
 
 /// Gives as many samples as the order says; the third cell panics, the fifth is stuck.
 fn faulty(order: Order, record: &mut dyn Record) -> Result<(), TargetError> {
-    (0..1000).for_each(|seq| record.sample(probe(1000 * order.seed + seq)));
-    record.count("cell", order.seed);
+    (0..1000).for_each(|seq| record.sample(probe(1000 * order.cell.seeds.cell + seq)));
+    record.count("cell", order.cell.seeds.cell);
     assert!(order.number != 2, "the third");
     if order.number == 4 { Err(stuck(order)) } else { Ok(()) }
 }
@@ -94,7 +97,7 @@ fn threads_wait_where_too_many_samples_do() {
     let carry_out = move |order: Order, record: &mut dyn Record| {
         for seq in 0..EACH {
             giving.fetch_add(1, Ordering::SeqCst);
-            record.sample(probe(EACH * order.seed + seq));
+            record.sample(probe(EACH * order.cell.seeds.cell + seq));
         }
         Ok(())
     };

@@ -47,6 +47,36 @@ pub trait Watcher {
 /// Nobody watches.
 impl Watcher for () {}
 
+impl<T: Watcher + ?Sized> Watcher for &mut T {
+    fn begin(&mut self, at: Instant) {
+        (**self).begin(at);
+    }
+
+    fn end(&mut self, at: Instant) {
+        (**self).end(at);
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>) {
+        (**self).frame(seen);
+    }
+
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        (**self).lost(at, station, cause);
+    }
+
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        (**self).probe(at, station, probe);
+    }
+
+    fn wants_levels(&self) -> bool {
+        (**self).wants_levels()
+    }
+
+    fn level(&mut self, at: Instant, station: u32, level: StationLevel, value: u64) {
+        (**self).level(at, station, level, value);
+    }
+}
+
 impl<T: Watcher> Watcher for Option<T> {
     fn begin(&mut self, at: Instant) {
         self.iter_mut().for_each(|it| it.begin(at));

@@ -1,0 +1,39 @@
+//! A plan, a lab and a seed to a report: the virtual lab of espbench as functions.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`cells`] | the cells of a plan, each with its seeds |
+//! | [`simulator`] | one cell, carried out in a lab |
+//! | [`run`] | all cells of a plan to a report, in memory |
+//! | [`report`] | recorded cells to a report, with bounds and published figures beside them |
+//! | [`published`] | the published figures |
+//!
+//! No I/O, no clock, no threads: the same input gives the same report to the byte, in a command, in a
+//! page in a browser, or on any machine of a sweep. The host decides where cells are carried out and
+//! where their samples go; how a plan becomes cells, which seed a cell has and what is done in
+//! the lab is known here alone.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod cells;
+pub mod published;
+pub mod report;
+pub mod run;
+pub mod simulator;
+
+pub use cells::{SeededCell, seeded_cells};
+pub use report::ReportBuilder;
+pub use run::{Refused, RunListener, Simulation, run};
+pub use simulator::{CellError, Simulator};
+
+/// The tool and its version, as runs and captures keep them.
+pub const TOOL: &str = concat!("espbench ", env!("CARGO_PKG_VERSION"));
+
+/// The examples of the crate's README, which are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

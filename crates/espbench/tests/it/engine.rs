@@ -1,0 +1,206 @@
+//! The report that the engine makes in memory is that of the command, to the byte.
+
+use crate::util::TestDir;
+use espbench::render;
+use espbench_engine::{RunListener, Simulation};
+use espbench_measure::plan::PlanSet;
+use espbench_measure::run::Recorded;
+use espbench_sim::lab::file::{FileKind, Library};
+
+/// Cells of the ESP-NOW report, of several kinds, twice.
+const ESP_NOW: &str = r#"
+name = "A suite, in short"
+repetitions = 2
+[[measure]]
+kind = "esp-now"
+test = "ping"
+size = [10, 230]
+count = 50
+[[measure]]
+kind = "esp-now"
+test = "throughput"
+time = "1 s"
+[[measure]]
+kind = "esp-now"
+test = ["multi-ping", "handshake", "provisioning"]
+devices = 3
+count = 5
+"#;
+
+/// Devices over Wi-Fi, held against their documents.
+const WIFI: &str = r#"
+name = "wifi-udp-echo"
+[[measure]]
+kind = "udp-echo"
+variant = "arduino"
+size = [10, 900]
+count = 40
+discard = 1
+timeout = "1 s"
+[[measure]]
+kind = "tcp-rate"
+variant = "idf-room"
+size = 19
+runs = 2
+run_time = "1 s"
+discard = 0
+"#;
+
+/// Both in one room.
+const BOTH: &str = r#"
+name = "shared"
+[[measure]]
+kind = "udp-echo"
+variant = ["wifi-beside-esp-now", "esp-now-beside-wifi"]
+size = 64
+format = "binary"
+count = 40
+interval = "50 ms"
+timeout = "1 s"
+[[measure]]
+kind = "iperf"
+transport = "tcp"
+direction = "reverse"
+variant = "wifi-beside-esp-now"
+time = "2 s"
+"#;
+
+/// Limits, one of which is broken, in a lab of the user's.
+const LIMITS: &str = r#"
+name = "limits"
+seed = 9
+[[measure]]
+kind = "esp-now"
+test = "ping"
+size = [10, 230]
+count = 50
+[[threshold]]
+metric = "rtt_p99"
+payload_bytes = 10
+max = "1 us"
+[[threshold]]
+metric = "loss"
+max = "100 %"
+"#;
+const LAB: &str = "title = \"Two in an office\"\nenvironment = \"office\"\n\
+                   [[group]]\nname = \"a\"\nprofile = \"esp32c3\"\n\
+                   [[group]]\nname = \"b\"\nprofile = \"esp32c3\"\ndistance_m = 4\n";
+
+/// Compares the report of the command with that of the engine.
+#[track_caller]
+fn compare(plan: &str, lab: Option<&str>, seed: Option<u64>) {
+    let bench = TestDir::new();
+    bench.write("plan.toml", plan);
+    bench.write("lab.toml", LAB);
+    let on = lab.map_or_else(|| "sim".to_owned(), |lab| format!("sim:{lab}"));
+    let number = seed.map(|it| it.to_string());
+    let mut args = vec!["run", "plan.toml", "--on", &on, "--format", "json", "--quiet"];
+    args.extend(number.iter().flat_map(|it| ["--seed", it]));
+    let told = bench.run(&args).out;
+    let command: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let fact = |name: &str| command["run"][name].as_str().unwrap();
+
+    let mut library = Library::built_in();
+    library.add(FileKind::Lab, "lab.toml", LAB).unwrap();
+    let set = PlanSet::parse(plan).unwrap();
+    let simulation = Simulation::new(set, library, lab, seed).unwrap();
+    // The store's number stands behind the name.
+    assert_eq!(fact("name"), format!("{}-1", simulation.facts().name));
+    let simulation = simulation.named(fact("name"), fact("started"));
+    let mut report = simulation.run(&mut ());
+    report.stored = Some("runs.sqlite".into());
+    assert!(!report.incomplete && !report.cells.is_empty());
+    let drawn = render::json::render(&report);
+    if let Some((ours, its)) = drawn.lines().zip(told.lines()).find(|(a, b)| a != b) {
+        panic!("the engine: {ours}\nthe command: {its}");
+    }
+    assert_eq!(drawn, told);
+}
+
+#[test]
+fn a_suite_of_esp_now() {
+    compare(ESP_NOW, None, None);
+}
+
+#[test]
+fn devices_over_wifi() {
+    compare(WIFI, None, Some(3));
+}
+
+#[test]
+fn both_in_one_room() {
+    compare(BOTH, None, None);
+    compare(BOTH, Some("shared-channel"), Some(2));
+}
+
+#[test]
+fn limits_in_a_lab_of_the_users() {
+    compare(LIMITS, Some("lab.toml"), None);
+}
+
+/// Keeps what cells recorded; stops in the midst of one.
+#[derive(Default)]
+struct Kept {
+    cells: Vec<Recorded>,
+    begun: Vec<(usize, usize)>,
+    most: usize,
+}
+
+impl RunListener for Kept {
+    fn begin(&mut self, cell: &espbench_engine::SeededCell, of: usize) {
+        self.begun.push((cell.position, of));
+    }
+
+    fn end(&mut self, recorded: &Recorded) {
+        self.cells.push(recorded.clone());
+    }
+
+    fn cancelled(&self) -> bool {
+        self.begun.len() > self.most
+    }
+}
+
+#[test]
+fn cells_may_be_carried_out_apart_and_in_any_order() {
+    let simulation = || {
+        Simulation::new(PlanSet::parse(ESP_NOW).unwrap(), Library::built_in(), None, None).unwrap()
+    };
+    let whole = simulation();
+    let mut kept = Kept { most: usize::MAX, ..Kept::default() };
+    let report = whole.run(&mut kept);
+    assert_eq!(kept.begun, (0..12).map(|at| (at, 12)).collect::<Vec<_>>());
+    // As two shards of a sweep, the second of which goes from the last to the first.
+    let (first, second) = (simulation(), simulation());
+    let cells = whole.cells();
+    let mut apart: Vec<Recorded> =
+        cells[6..].iter().rev().filter_map(|it| second.carry_out(it, &())).collect();
+    apart.extend(cells[..6].iter().filter_map(|it| first.carry_out(it, &())));
+    apart.sort_by_key(|it| (it.repetition, it.ordinal));
+    assert_eq!(apart, kept.cells);
+    assert_eq!(whole.report(&apart), report);
+}
+
+#[test]
+fn whoever_stops_gets_the_report_of_what_was_done() {
+    let set = PlanSet::parse(ESP_NOW).unwrap();
+    let simulation = Simulation::new(set, Library::built_in(), None, None).unwrap();
+    let mut kept = Kept { most: 2, ..Kept::default() };
+    let report = simulation.run(&mut kept);
+    assert_eq!((kept.cells.len(), kept.begun.len()), (2, 3));
+    assert!(report.incomplete);
+    assert_eq!(report.missing, 10);
+}
+
+#[test]
+fn a_run_that_cannot_be_is_refused_before_it_begins() {
+    let refused = |plan: &str, lab: Option<&str>| {
+        let set = PlanSet::parse(plan).unwrap();
+        Simulation::new(set, Library::built_in(), lab, None).unwrap_err().to_string()
+    };
+    let real = "name = \"p\"\n[[measure]]\nkind = \"udp-echo\"\n";
+    assert!(refused(real, None).starts_with("sim cannot run udp-echo: the lab's devices are"));
+    let said = refused(ESP_NOW, Some("nowhere"));
+    assert!(said.starts_with("sim:nowhere cannot run esp-now"), "{said}");
+    let limit = LIMITS.replace("\"loss\"", "\"losst\"");
+    assert!(refused(&limit, None).starts_with("the threshold `"), "{}", refused(&limit, None));
+}
