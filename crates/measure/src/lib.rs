@@ -7,7 +7,7 @@
 //! | [`plan`] | plans in TOML, a matrix of [`Workload`](espbench_model::workload::Workload)s; a plan knows no target |
 //! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
-//! | [`estimate`] | the common form of a statistic: value, observations, interval |
+//! | `estimate` | the common form of a statistic: value, observations, interval |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
 //! | [`cluster`] | intervals for observations that come in groups |
 //! | [`overhead`] | the tool's own share of a time, from its calibration |
