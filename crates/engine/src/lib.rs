@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`cells`] | the cells of a plan, each with its seeds |
 //! | [`simulator`] | one cell, carried out in a lab |
-//! | [`run`] | all cells of a plan to a report, in memory |
+//! | [`mod@run`] | all cells of a plan to a report, in memory |
 //! | [`report`] | recorded cells to a report, with bounds and published figures beside them |
 //! | [`published`] | the published figures |
 //!

@@ -1,5 +1,5 @@
-//! Each crate has a README, which names its examples; programs in it are examples, word for word, and
-//! run as tests of the crate's documentation.
+//! Each crate has a README, which names its examples. Programs in it run as tests of the crate's
+//! documentation; a whole one, with a `main`, is an example word for word.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ fn readmes_show_the_examples() {
         };
         let examples = examples(&folder.join("examples"));
         for (name, _) in &examples {
-            if !readme.contains(&format!("(examples/{name})")) {
+            if !readme.contains(&format!("examples/{name}")) {
                 wrong.push(format!("{place}: the README does not name examples/{name}"));
             }
         }
         let shown: Vec<&str> = readme.split("```rust\n").skip(1).collect();
         for program in &shown {
             let program = program.split("```").next().unwrap();
-            if !examples.iter().any(|(_, text)| text == program) {
+            if program.contains("fn main") && !examples.iter().any(|(_, text)| text == program) {
                 wrong.push(format!("{place}: a program of the README is no example"));
             }
         }
