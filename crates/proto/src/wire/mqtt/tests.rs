@@ -459,7 +459,8 @@ fn the_length_decides_before_the_body_comes() {
     assert_eq!(whole, Ok(Some(63)), "a packet as long as the buffer");
     assert!(!splitter.is_partial());
     let mut chunk = &bytes[..];
-    assert!(splitter.next(&mut chunk).is_ok_and(|packet| packet.is_some()));
+    let body = splitter.next(&mut chunk).map(|packet| packet.map(|it| it.body.as_ptr()));
+    assert_eq!(body, Ok(Some(bytes[2..].as_ptr())), "a whole packet is cut where it lies");
     assert!(chunk.is_empty() && !splitter.is_partial());
     // A new connection begins with a packet, whatever the last one ended with.
     assert_eq!(splitter.next(&mut &bytes[..10]), Ok(None));
