@@ -12,7 +12,7 @@ use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::lab::suite::{self, Failed, Witness};
+use espbench_sim::lab::suite::{self, SuiteError, Witness};
 use espbench_sim::lab::trace::{Limits, Tracer};
 
 /// A lab that shows what devices are there, where none is named and cells may have different ones.
@@ -43,7 +43,7 @@ pub enum CellError {
         /// The lab, as [`Simulator::target`] names it.
         target: String,
         /// Reason of the failure.
-        why: Box<Failed>,
+        why: Box<SuiteError>,
     },
     /// The caller wanted to stop.
     Cancelled,
@@ -140,9 +140,9 @@ impl Simulator {
         done.map_err(|failed| self.failed(failed))
     }
 
-    fn failed(&self, failed: Failed) -> CellError {
+    fn failed(&self, failed: SuiteError) -> CellError {
         match failed {
-            Failed::Cancelled => CellError::Cancelled,
+            SuiteError::Cancelled => CellError::Cancelled,
             why => CellError::Failed { target: self.target(), why: Box::new(why) },
         }
     }

@@ -1,6 +1,6 @@
 //! Distributions as few points: histograms and cumulative curves small enough for a report.
 
-use crate::figure::{Point, Scale};
+use crate::figure::{FigurePoint, Scale};
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
 
@@ -32,7 +32,7 @@ pub fn scale(values: &Sorted) -> Scale {
 /// interval"). Never more than [`MOST_BINS`]. Where the largest hundredth takes more of the range
 /// than all others, it has one bin of its own: a few stalls would leave a single bar of the rest.
 #[must_use]
-pub fn histogram(values: &Sorted, scale: Scale) -> Vec<Point> {
+pub fn histogram(values: &Sorted, scale: Scale) -> Vec<FigurePoint> {
     let seen = values.values();
     let (Some(&first), Some(&last)) = (seen.first(), seen.last()) else {
         return Vec::new();
@@ -54,11 +54,14 @@ pub fn histogram(values: &Sorted, scale: Scale) -> Vec<Point> {
     }
     let share = |k: u64| 100.0 * k as f64 / seen.len() as f64;
     let edge = |i: usize| from(low + i as f64 * width);
-    let mut points: Vec<Point> =
-        counts[..bins].iter().enumerate().map(|(i, &k)| Point::new(edge(i), share(k))).collect();
-    points.push(Point::new(edge(bins), share(counts[bins])));
+    let mut points: Vec<FigurePoint> = counts[..bins]
+        .iter()
+        .enumerate()
+        .map(|(i, &k)| FigurePoint::new(edge(i), share(k)))
+        .collect();
+    points.push(FigurePoint::new(edge(bins), share(counts[bins])));
     if counts[bins] > 0 {
-        points.push(Point::new(last, 0.0));
+        points.push(FigurePoint::new(last, 0.0));
     }
     points
 }
@@ -80,7 +83,7 @@ fn bins(values: &Sorted, to: impl Fn(f64) -> f64, range: f64) -> usize {
 /// the points at equal steps of rank, half at equal factors of what is left above, so that the tail
 /// keeps its shape.
 #[must_use]
-pub fn cumulative(values: &Sorted) -> Vec<Point> {
+pub fn cumulative(values: &Sorted) -> Vec<FigurePoint> {
     let seen = values.values();
     let n = seen.len();
     let half = MOST_POINTS / 2;
@@ -96,7 +99,7 @@ pub fn cumulative(values: &Sorted) -> Vec<Point> {
     };
     ranks.sort_unstable();
     ranks.dedup();
-    ranks.iter().map(|&k| Point::new(seen[k - 1], 100.0 * k as f64 / n as f64)).collect()
+    ranks.iter().map(|&k| FigurePoint::new(seen[k - 1], 100.0 * k as f64 / n as f64)).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Samples to plain series of numbers: the only place where timestamps are subtracted.
 
-use crate::figure::Point;
+use crate::figure::FigurePoint;
 use crate::report::digest::RateCurve;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
@@ -114,7 +114,7 @@ fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<RateCurve
 
 /// Adds up the streams' intervals of the same number: streams start together, and their intervals
 /// are equally long.
-fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
+fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<FigurePoint> {
     let Some(start) = intervals.iter().map(|i| i.start).min() else {
         return Vec::new();
     };
@@ -127,7 +127,9 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
             sum.1 += amount(i) / seconds;
         }
     }
-    sums.into_values().map(|(end, rate)| Point::new(end.since(start).as_secs_f64(), rate)).collect()
+    sums.into_values()
+        .map(|(end, rate)| FigurePoint::new(end.since(start).as_secs_f64(), rate))
+        .collect()
 }
 
 /// Returns the rate over time as the receiver saw it, or the peer, or whoever saw it; without the last
@@ -215,7 +217,7 @@ mod tests {
         ]);
         let lines = megabits(&recorded(samples));
         assert_eq!(lines.len(), 1);
-        assert_eq!(lines[0].points, [Point::new(1.0, 2.0), Point::new(2.0, 2.0)]);
+        assert_eq!(lines[0].points, [FigurePoint::new(1.0, 2.0), FigurePoint::new(2.0, 2.0)]);
     }
 
     #[test]

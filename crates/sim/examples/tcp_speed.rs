@@ -23,7 +23,7 @@ use espbench_sim::lab::nodes::Conversation as _;
 use espbench_sim::lab::profile::IpCosts;
 use espbench_sim::lab::run::{Lab, LabSetup};
 use espbench_sim::lab::scene::Delay;
-use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place, Wire};
+use espbench_sim::lab::wifi::setup::{HeapSetup, MachineKind, MachinePlace, Wire};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
 use espbench_sim::net::Stack;
 
@@ -95,9 +95,9 @@ fn esp(case: &Case) -> MachineSetup {
         it.ip.in_iram(limits.wifi_iram, limits.wifi_rx_iram, limits.lwip_iram)
     });
     MachineSetup {
-        place: Place::Air(1),
+        place: MachinePlace::Air(1),
         stack: Stack::esp(&limits),
-        kind: Kind::Esp(Box::new(EspSetup {
+        kind: MachineKind::Esp(Box::new(EspSetup {
             costs,
             cores: profile.map_or(1, |it| it.processor.cores),
             limits,
@@ -114,8 +114,8 @@ fn esp(case: &Case) -> MachineSetup {
 fn pc(case: &Case) -> MachineSetup {
     let still = Delay { fixed: Duration::ZERO, random: Duration::ZERO };
     let (place, turn, wire) = match case.chip {
-        Some(_) => (Place::Wire(0), PcSetup::default().turn, Some(Wire::default())),
-        None => (Place::Air(0), still, None),
+        Some(_) => (MachinePlace::Wire(0), PcSetup::default().turn, Some(Wire::default())),
+        None => (MachinePlace::Air(0), still, None),
     };
     let window = case.limits.tcp_window;
     let stack = match case.chip {
@@ -127,7 +127,7 @@ fn pc(case: &Case) -> MachineSetup {
             ..Stack::pc()
         },
     };
-    MachineSetup { place, stack, kind: Kind::Pc(PcSetup { turn, wire, queue: 1000 }) }
+    MachineSetup { place, stack, kind: MachineKind::Pc(PcSetup { turn, wire, queue: 1000 }) }
 }
 
 fn lab(case: &Case, seed: u64) -> Lab<'static> {

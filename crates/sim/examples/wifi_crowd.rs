@@ -18,7 +18,7 @@ use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, TcpSink, Wait}
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::nodes::Conversation as _;
 use espbench_sim::lab::run::{Lab, LabSetup};
-use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place};
+use espbench_sim::lab::wifi::setup::{HeapSetup, MachineKind, MachinePlace};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, NetworkSetup, PcSetup};
 use espbench_sim::net::Stack;
 
@@ -119,9 +119,9 @@ fn lab(stations: u16) -> Lab<'static> {
     let roles = core::iter::once(WifiRole::AccessPoint(ap));
     let roles = roles.chain(all().map(|_| WifiRole::Station(station.clone()))).collect();
     let esp = |station| MachineSetup {
-        place: Place::Air(station + 1),
+        place: MachinePlace::Air(station + 1),
         stack: Stack::esp(&limits),
-        kind: Kind::Esp(Box::new(EspSetup {
+        kind: MachineKind::Esp(Box::new(EspSetup {
             costs: profile.ip.in_iram(true, true, true),
             cores: 1,
             limits,
@@ -134,9 +134,9 @@ fn lab(stations: u16) -> Lab<'static> {
         })),
     };
     let pc = MachineSetup {
-        place: Place::Wire(0),
+        place: MachinePlace::Wire(0),
         stack: Stack::pc(),
-        kind: Kind::Pc(PcSetup::default()),
+        kind: MachineKind::Pc(PcSetup::default()),
     };
     let machines = all().map(esp).chain([pc]).collect();
     let (forward, others) = (Duration::ZERO, (u32::from(stations) + 1, Vec::new()));

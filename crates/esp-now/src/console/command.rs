@@ -121,7 +121,7 @@ pub struct LogArgs<'a> {
     /// `-l`: threshold; `None` inside if the word is no level.
     pub level: Option<Option<LogLevel>>,
     /// `-m`: sink of the threshold; `None` inside if the word is no sink.
-    pub mode: Option<Option<Sink>>,
+    pub mode: Option<Option<LogSink>>,
     /// `-f`: use of the stored log; `None` inside if the word is none.
     pub flash: Option<Option<FlashLog>>,
     /// `-i`: print the thresholds.
@@ -130,7 +130,7 @@ pub struct LogArgs<'a> {
 
 /// Sink of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sink {
+pub enum LogSink {
     /// Console.
     Uart,
     /// Stored log.

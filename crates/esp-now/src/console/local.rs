@@ -5,7 +5,7 @@
 use super::args::Printable;
 use super::calendar::{Date, offset};
 use super::command::{
-    Command, EspnowConfigArgs, FlashLog, GpioArgs, LogArgs, Sink, TimeArgs, WifiConfigArgs,
+    Command, EspnowConfigArgs, FlashLog, GpioArgs, LogArgs, LogSink, TimeArgs, WifiConfigArgs,
 };
 use super::error::EspError;
 use super::parse::LEVELS;
@@ -413,10 +413,10 @@ fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), EspError> {
                     return Err(EspError::NoMem);
                 }
             }
-            Some(Some(Sink::Uart)) => print.uart = level,
-            Some(Some(Sink::Espnow)) => print.remote = level,
-            Some(Some(Sink::Flash)) => print.flash = level,
-            Some(Some(Sink::Custom)) => print.custom = level,
+            Some(Some(LogSink::Uart)) => print.uart = level,
+            Some(Some(LogSink::Espnow)) => print.remote = level,
+            Some(Some(LogSink::Flash)) => print.flash = level,
+            Some(Some(LogSink::Custom)) => print.custom = level,
             Some(None) => {}
         }
     }

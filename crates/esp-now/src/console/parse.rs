@@ -2,9 +2,9 @@
 
 use super::args::{ArgError, ArgErrors, ParsedArgs};
 use super::command::{
-    BadMac, Command, ControlArgs, EspnowConfigArgs, FlashLog, GpioArgs, IperfArgs, LogArgs, Macs,
-    OtaOptions, ProvisioningArgs, RemoteArgs, ScanArgs, SecTestArgs, SecurityArgs, Sink, TimeArgs,
-    WifiConfigArgs,
+    BadMac, Command, ControlArgs, EspnowConfigArgs, FlashLog, GpioArgs, IperfArgs, LogArgs,
+    LogSink, Macs, OtaOptions, ProvisioningArgs, RemoteArgs, ScanArgs, SecTestArgs, SecurityArgs,
+    TimeArgs, WifiConfigArgs,
 };
 use super::table::{self, CommandSpec};
 use super::words::Words;
@@ -167,11 +167,11 @@ pub(super) const LEVELS: [(&str, LogLevel); 6] = [
     ("VER", LogLevel::Verbose),
 ];
 
-const SINKS: [(&str, Sink); 4] = [
-    ("uart", Sink::Uart),
-    ("flash", Sink::Flash),
-    ("espnow", Sink::Espnow),
-    ("custom", Sink::Custom),
+const SINKS: [(&str, LogSink); 4] = [
+    ("uart", LogSink::Uart),
+    ("flash", LogSink::Flash),
+    ("espnow", LogSink::Espnow),
+    ("custom", LogSink::Custom),
 ];
 
 const FLASH: [(&str, FlashLog); 3] =

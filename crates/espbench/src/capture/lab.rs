@@ -8,7 +8,7 @@ use espbench_sim::lab::nodes::note::{Note, Watch};
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::Flight;
-use espbench_sim::lab::wifi::watch::{Seen, Watcher};
+use espbench_sim::lab::wifi::watch::{ObservedPpdu, Watcher};
 use std::io::{self, Write};
 
 /// Devices are numbered from the initiator on: a capture of nodes is made at its place.
@@ -67,7 +67,7 @@ impl<W: Write> Tap for LabCapture<W> {
 }
 
 impl<W: Write> Watcher for LabCapture<W> {
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         if let Self::Machines(wlan) = self {
             wlan.frame(seen);
         }

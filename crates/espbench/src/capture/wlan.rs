@@ -21,7 +21,7 @@ use espbench_ieee80211::wlan::{
 };
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::scene::{Scene, StationNumbers};
-use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
+use espbench_sim::lab::wifi::watch::{MpduContent, ObservedPpdu, Watcher};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -98,7 +98,7 @@ impl<W: Write> Wlan<W> {
         self.stations.get(station as usize).map_or(Mac::BROADCAST, |it| it.0)
     }
 
-    fn ppdu(&mut self, seen: &Seen<'_>) -> io::Result<()> {
+    fn ppdu(&mut self, seen: &ObservedPpdu<'_>) -> io::Result<()> {
         if seen.mpdus.is_empty() {
             let len = self.control(seen).unwrap_or(0);
             let unread = seen.flight.heard == 0 && seen.flight.collided + seen.flight.noise > 0;
@@ -128,7 +128,7 @@ impl<W: Write> Wlan<W> {
 
     fn packet(
         &mut self,
-        seen: &Seen<'_>,
+        seen: &ObservedPpdu<'_>,
         len: usize,
         unread: bool,
         ampdu: Option<AmpduField>,
@@ -151,7 +151,7 @@ impl<W: Write> Wlan<W> {
         })
     }
 
-    fn control(&mut self, seen: &Seen<'_>) -> Option<usize> {
+    fn control(&mut self, seen: &ObservedPpdu<'_>) -> Option<usize> {
         let frame = seen.frame;
         let (to, from) = (self.mac(frame.to), self.mac(frame.from));
         let duration = duration(seen);
@@ -172,7 +172,7 @@ impl<W: Write> Wlan<W> {
     }
 
     /// Writes an MPDU into the buffer and gives its length.
-    fn mpdu(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
+    fn mpdu(&mut self, seen: &ObservedPpdu<'_>, mpdu: &MpduInfo) -> Option<usize> {
         let (from, to) = (self.mac(seen.frame.from), self.mac(seen.frame.to));
         let octets = mpdu.octets as usize;
         self.buf.resize(octets.max(LONGEST), 0);
@@ -204,7 +204,12 @@ impl<W: Write> Wlan<W> {
         }
     }
 
-    fn data(&self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> DataFrame {
+    fn data(
+        &self,
+        seen: &ObservedPpdu<'_>,
+        mpdu: &MpduInfo,
+        content: &MpduContent<'_>,
+    ) -> DataFrame {
         let frame = seen.frame;
         let ap = self.ap(frame.from);
         let way = if frame.from == ap { DsDirection::Down } else { DsDirection::Up };
@@ -232,7 +237,7 @@ impl<W: Write> Wlan<W> {
     }
 
     /// Writes a message of ESP-NOW, with its content and the random value left at zero.
-    fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
+    fn esp_now(&mut self, seen: &ObservedPpdu<'_>, mpdu: &MpduInfo) -> Option<usize> {
         let frame = frame::ActionFrame {
             receiver: self.mac(seen.frame.to),
             transmitter: self.mac(seen.frame.from),
@@ -245,7 +250,12 @@ impl<W: Write> Wlan<W> {
         frame.emit_with_fcs([0; frame::ELEMENT_MAX].get(..body)?, &mut self.buf)
     }
 
-    fn beacon(&mut self, seen: &Seen<'_>, content: &Content<'_>, octets: usize) -> Option<usize> {
+    fn beacon(
+        &mut self,
+        seen: &ObservedPpdu<'_>,
+        content: &MpduContent<'_>,
+        octets: usize,
+    ) -> Option<usize> {
         let tim = content.info.tim.unwrap_or_default();
         let stations = u32::from(tim.stations.min(7));
         let beacon = Beacon {
@@ -266,7 +276,12 @@ impl<W: Write> Wlan<W> {
         beacon.emit_with_fcs(octets, &mut self.buf)
     }
 
-    fn join(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> Option<usize> {
+    fn join(
+        &mut self,
+        seen: &ObservedPpdu<'_>,
+        mpdu: &MpduInfo,
+        content: &MpduContent<'_>,
+    ) -> Option<usize> {
         let frame = seen.frame;
         let what = match content.info.subtype {
             Subtype::ProbeRequest => ManagementKind::ProbeRequest,
@@ -310,7 +325,7 @@ impl<W: Write> Wlan<W> {
 }
 
 /// Returns the Duration field, in microseconds.
-fn duration(seen: &Seen<'_>) -> u16 {
+fn duration(seen: &ObservedPpdu<'_>) -> u16 {
     seen.frame.duration_ns.div_ceil(1000).min(0x7FFF) as u16
 }
 
@@ -330,7 +345,7 @@ fn mac(scene: &Scene, station: u32) -> Mac {
 }
 
 impl<W: Write> Watcher for Wlan<W> {
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         if self.failed.is_none() {
             self.failed = self.ppdu(seen).err();
         }

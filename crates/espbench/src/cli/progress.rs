@@ -19,7 +19,7 @@ const BAR: usize = 24;
 
 /// A status line on a terminal, a line a cell elsewhere; with `--quiet` only what failed.
 pub struct ProgressLine {
-    work: Arc<Mutex<Work>>,
+    work: Arc<Mutex<WorkShown>>,
     lines: bool,
     stop: Arc<AtomicBool>,
     drawer: Option<JoinHandle<()>>,
@@ -27,7 +27,7 @@ pub struct ProgressLine {
 
 /// Where the work stands; written where it is done, read by the drawing thread.
 #[derive(Debug)]
-struct Work {
+struct WorkShown {
     pace: Pace,
     tally: FateCounts,
     cell: String,
@@ -43,7 +43,7 @@ impl ProgressLine {
     /// Progress over pieces of work; none, where they are not known yet.
     #[must_use]
     pub fn new(pieces: &[WorkTime], quiet: bool) -> Self {
-        let work = Arc::new(Mutex::new(Work {
+        let work = Arc::new(Mutex::new(WorkShown {
             pace: Pace::new(pieces),
             tally: FateCounts::default(),
             cell: String::new(),
@@ -140,11 +140,11 @@ impl SampleObserver for ProgressLine {
     }
 }
 
-fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
+fn lock(work: &Mutex<WorkShown>) -> MutexGuard<'_, WorkShown> {
     work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Work {
+impl WorkShown {
     fn advance(&mut self, span: WorkTime) {
         self.pace.advance(span, self.begun.elapsed());
         self.begun = Instant::now();
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use espbench_model::sample::{Fate, Probe};
 
-    fn work(span: WorkTime, probes: Option<u64>) -> Work {
+    fn work(span: WorkTime, probes: Option<u64>) -> WorkShown {
         let mut progress = ProgressLine::new(&[span, span], true);
         progress.begin_cell("udp-echo, 1 B", Some(span), probes);
         for fate in [Fate::Delivered, Fate::Corrupt, Fate::Duplicate] {

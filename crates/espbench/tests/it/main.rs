@@ -21,6 +21,7 @@ mod mqtt_clients;
 mod mqtt_hostile;
 mod mqtt_sessions;
 mod mqtt_tls;
+mod names;
 mod netns;
 mod nothing;
 mod page;

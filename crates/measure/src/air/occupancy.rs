@@ -3,7 +3,7 @@
 use super::{SECTION, Timeline};
 use crate::cell::Origin;
 use crate::digits::six;
-use crate::figure::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series};
 use crate::label;
 use crate::run::Recorded;
 use crate::table::{Column, Table};
@@ -156,7 +156,7 @@ pub fn figure(all: &[ChannelOccupancy], origin: Origin) -> Option<Figure> {
         points: busy
             .iter()
             .enumerate()
-            .map(|(at, it)| Point::new(at as f64, six(it.share(kind))))
+            .map(|(at, it)| FigurePoint::new(at as f64, six(it.share(kind))))
             .collect(),
     };
     let used = KINDS.into_iter().filter(|kind| *kind != IDLE);
@@ -194,7 +194,10 @@ pub fn course(timeline: &Timeline, origin: Origin) -> Option<Figure> {
     let its = timeline.course.iter().filter(|it| it.channel == channel);
     let series = its.map(|course| {
         let point = |(at, permille): (usize, &u16)| {
-            Point::new(six(at as f64 * course.step_ns as f64 / 1e9), f64::from(*permille) / 10.0)
+            FigurePoint::new(
+                six(at as f64 * course.step_ns as f64 / 1e9),
+                f64::from(*permille) / 10.0,
+            )
         };
         Series {
             name: course.kind.clone(),

@@ -105,7 +105,7 @@ fn occupancy_of_each_channel() {
 fn the_course_of_the_busiest_channel() {
     let timeline = Timeline::read("a cell", TEXT);
     let figure = occupancy::course(&timeline, crate::cell::Origin::Simulated).unwrap();
-    assert_eq!(figure.series[0].points[1], crate::figure::Point::new(0.001_048_58, 80.9));
+    assert_eq!(figure.series[0].points[1], crate::figure::FigurePoint::new(0.001_048_58, 80.9));
     assert!(occupancy::course(&Timeline::default(), crate::cell::Origin::Simulated).is_none());
 }
 

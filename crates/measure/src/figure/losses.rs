@@ -1,6 +1,6 @@
 //! Figures of losses by cell and cause: one for each kind of workload, and for each ESP-NOW test.
 
-use super::{Axis, Figure, Mark, Point, Scale, Series};
+use super::{Axis, Figure, FigurePoint, Mark, Scale, Series};
 use crate::kind;
 use crate::report::digest::{Digest, Material};
 use crate::report::{Losses, OfCell};
@@ -88,7 +88,7 @@ fn stacked(material: &Material<'_>, lossy: &[Lossy<'_>]) -> Vec<Series> {
         points: lossy
             .iter()
             .enumerate()
-            .map(|(i, l)| Point::new(i as f64, share(l.losses, cause)))
+            .map(|(i, l)| FigurePoint::new(i as f64, share(l.losses, cause)))
             .collect(),
     };
     let some = |s: &Series| s.points.iter().any(|p| p.y > 0.0);

@@ -62,7 +62,7 @@ pub enum Mark {
 
 /// One point; `low` and `high` are its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct FigurePoint {
     /// Abscissa.
     pub x: f64,
     /// Ordinate.
@@ -75,7 +75,7 @@ pub struct Point {
     pub high: Option<f64>,
 }
 
-impl Point {
+impl FigurePoint {
     /// Returns a point without an interval.
     #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
@@ -101,7 +101,7 @@ pub struct Series {
     /// Drawing of the series.
     pub mark: Mark,
     /// The points, in drawing order.
-    pub points: Vec<Point>,
+    pub points: Vec<FigurePoint>,
 }
 
 /// One figure.

@@ -1,6 +1,6 @@
 //! Latency and delivery against mean current: the price of being reached soon and reliably.
 
-use super::{Axis, Figure, Mark, Point, Scale, Series};
+use super::{Axis, Figure, FigurePoint, Mark, Scale, Series};
 use crate::kind;
 use crate::report::digest::{Digest, Material};
 use crate::settings::SettingKey;
@@ -26,7 +26,7 @@ fn latency(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     for (digest, current) in all {
         for (metric, word) in [("response_avg", "mean"), ("response_p99", "p99")] {
             let Some(latency) = digest.cell(metric).and_then(|it| it.value) else { continue };
-            let point = Point::new(*current, latency);
+            let point = FigurePoint::new(*current, latency);
             plot.point(&format!("{}: {word}", brief(digest, all)), point);
             if metric == "response_avg" {
                 plot.name(digest, point);
@@ -50,7 +50,7 @@ fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     let mut told: Vec<String> = Vec::new();
     for (digest, current) in all {
         let Some(lost) = digest.cell("loss").and_then(|it| it.value) else { continue };
-        let point = Point::new(*current, 100.0 - lost);
+        let point = FigurePoint::new(*current, 100.0 - lost);
         plot.point(&brief(digest, all), point);
         if lost > 0.0 {
             plot.name(digest, point);
@@ -92,7 +92,7 @@ impl<'m> Plot<'m> {
         Self { material, series: Vec::new(), names: Vec::new() }
     }
 
-    fn point(&mut self, name: &str, point: Point) {
+    fn point(&mut self, name: &str, point: FigurePoint) {
         match self.series.iter_mut().find(|it| it.name == name) {
             Some(it) => it.points.push(point),
             None => {
@@ -103,7 +103,7 @@ impl<'m> Plot<'m> {
         }
     }
 
-    fn name(&mut self, digest: &Digest, point: Point) {
+    fn name(&mut self, digest: &Digest, point: FigurePoint) {
         let (name, origin) = (device(digest), self.material.origin);
         let points = alloc::vec![point];
         self.names.push(Series { name, origin, mark: Mark::Label, points });

@@ -1,7 +1,7 @@
 //! Round-trip times: distributions in the published document's four groups of sizes, cumulative
 //! curves, and the course over size with the published points over it.
 
-use super::{Axis, Figure, Mark, Point, Scale, Series, spread};
+use super::{Axis, Figure, FigurePoint, Mark, Scale, Series, spread};
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::report::digest::{Digest, Material};
@@ -220,7 +220,8 @@ impl Form<'_> {
     fn ours_by_size(&self) -> Vec<Series> {
         let curve = |(metric, name): (&str, &str)| {
             // Three sets of intervals at one abscissa would hide each other.
-            let bare = |p: Point| if metric == "rtt_p50" { p } else { Point::new(p.x, p.y) };
+            let bare =
+                |p: FigurePoint| if metric == "rtt_p50" { p } else { FigurePoint::new(p.x, p.y) };
             let points = self.digests.iter().filter_map(|d| point(size(d)?, d.cell(metric)?));
             Series {
                 name: name.into(),
@@ -271,9 +272,9 @@ fn published_means(
         let mut of_size = cells.filter(|c| {
             c.id.table == table && c.id.metric == "rtt_avg" && c.id.payload_bytes == size(digest)
         });
-        Some(Point::new(of_size.next()?.value?, row as f64))
+        Some(FigurePoint::new(of_size.next()?.value?, row as f64))
     };
-    let points: Vec<Point> = rows.iter().enumerate().filter_map(mean).collect();
+    let points: Vec<FigurePoint> = rows.iter().enumerate().filter_map(mean).collect();
     let among = points.iter().all(|p| (low..=high).contains(&p.x));
     (among && !points.is_empty()).then(|| Series {
         name: "mean, ESP32".into(),
@@ -310,13 +311,13 @@ fn far_apart(ours: &[Series], theirs: &[Series]) -> bool {
         || gap(end(ours, f64::min), end(theirs, f64::max))
 }
 
-fn point(size: u32, cell: &Cell) -> Option<Point> {
-    Some(Point { x: f64::from(size), y: cell.value?, low: cell.ci_low, high: cell.ci_high })
+fn point(size: u32, cell: &Cell) -> Option<FigurePoint> {
+    Some(FigurePoint { x: f64::from(size), y: cell.value?, low: cell.ci_low, high: cell.ci_high })
 }
 
 fn published(table: &str, material: &Material<'_>, metric: &str, label: &str) -> Option<Series> {
     let of_metric = |c: &&Cell| c.id.table == table && c.id.metric == metric;
-    let mut points: Vec<Point> = material
+    let mut points: Vec<FigurePoint> = material
         .published
         .iter()
         .filter(of_metric)

@@ -7,7 +7,7 @@ use super::trial::MessageStage;
 use super::{SECTION, limit};
 use crate::cell::{Estimate, Origin};
 use crate::digits;
-use crate::figure::{Axis, Figure, Mark, Point as Dot, Scale, Series, spread};
+use crate::figure::{Axis, Figure, FigurePoint as Dot, Mark, Scale, Series, spread};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};

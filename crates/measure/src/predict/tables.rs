@@ -6,12 +6,10 @@ use super::trial::MessageStage;
 use super::{SECTION, limit};
 use crate::cell::{Estimate, Origin};
 use crate::digits;
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-
-type Row = Vec<Option<String>>;
 
 pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
@@ -40,7 +38,7 @@ fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
     }
 }
 
-fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
     let title = Origin::Simulated.titled(title);
     Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
 }
@@ -51,7 +49,8 @@ fn result(name: &str, unit: &str) -> Column {
 
 /// Returns the table of the answer in sentences.
 fn in_short(answer: &PredictAnswer) -> Option<Table> {
-    let rows: Vec<Row> = answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
+    let rows: Vec<TableRow> =
+        answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
     let columns = alloc::vec![Column::words("answer")];
     (!rows.is_empty()).then(|| table("predict-answer", "overview", "The answer", columns, rows))
 }
@@ -70,7 +69,7 @@ fn interval(estimate: &Estimate) -> Option<String> {
 }
 
 /// Returns the results that a point has in every table: loss, mean, p50, p99.
-fn results(point: &PointEstimates) -> Row {
+fn results(point: &PointEstimates) -> TableRow {
     let loss = percent(&point.loss);
     alloc::vec![
         digits::estimate(&loss),
@@ -210,7 +209,7 @@ fn acknowledgements(answer: &PredictAnswer) -> Option<Table> {
 /// Returns the table of the time of each stage, which limits each setting.
 fn limits(answer: &PredictAnswer) -> Table {
     let row = |point: &PointEstimates| {
-        let mut row: Row = alloc::vec![Some(name(answer, point))];
+        let mut row: TableRow = alloc::vec![Some(name(answer, point))];
         row.extend(MessageStage::ALL.map(|stage| {
             let mean = point.stages_ms[stage as usize];
             (point.delivered.n > 0).then(|| exactly(libm::round(mean * 1000.0) / 1000.0))

@@ -4,7 +4,7 @@
 
 use crate::binning;
 use crate::cell::{Cell, Origin};
-use crate::figure::{Point, Scale};
+use crate::figure::{FigurePoint, Scale};
 use crate::kind::{self, TestKind};
 use crate::label::{self, LabelWords};
 use crate::quantile::Sorted;
@@ -44,8 +44,8 @@ pub(crate) struct Digest {
 #[derive(Clone, Debug)]
 pub(crate) struct Distribution {
     pub(crate) scale: Scale,
-    pub(crate) histogram: Vec<Point>,
-    pub(crate) cumulative: Vec<Point>,
+    pub(crate) histogram: Vec<FigurePoint>,
+    pub(crate) cumulative: Vec<FigurePoint>,
 }
 
 /// A rate over time.
@@ -54,7 +54,7 @@ pub(crate) struct RateCurve {
     pub(crate) observer: &'static str,
     /// `x`: end of the interval in seconds from the first one's start; `y`: Mbit/s for streams,
     /// messages a second for message rates.
-    pub(crate) points: Vec<Point>,
+    pub(crate) points: Vec<FigurePoint>,
 }
 
 impl Digest {

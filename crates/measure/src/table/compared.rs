@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::mem::discriminant;
 
 /// Comparisons of one metric that end the same way.
-struct Group<'a> {
+struct ComparedGroup<'a> {
     members: Vec<&'a Comparison>,
     verdict: &'static str,
     why: String,
@@ -117,14 +117,14 @@ fn notes(comparisons: &[Comparison]) -> Vec<String> {
     notes
 }
 
-fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn groups(comparisons: &[Comparison]) -> Vec<ComparedGroup<'_>> {
+    let mut groups: Vec<ComparedGroup<'_>> = Vec::new();
     for comparison in comparisons {
         let (verdict, why) = brief(&comparison.verdict);
         let kinds = kinds(&comparison.verdict);
         // What cannot be compared for the same reasons is one line, whatever the metric.
         let any_metric = !kinds.is_empty();
-        let same = |g: &&mut Group<'_>| {
+        let same = |g: &&mut ComparedGroup<'_>| {
             let first = g.members[0];
             discriminant(&first.verdict) == discriminant(&comparison.verdict)
                 && self::kinds(&first.verdict) == kinds
@@ -135,7 +135,7 @@ fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.members.push(comparison),
-            None => groups.push(Group { members: alloc::vec![comparison], verdict, why }),
+            None => groups.push(ComparedGroup { members: alloc::vec![comparison], verdict, why }),
         }
     }
     groups
@@ -189,7 +189,7 @@ fn metrics(members: &[&Comparison]) -> Vec<String> {
     metrics
 }
 
-fn row(group: &Group<'_>) -> [Option<String>; 5] {
+fn row(group: &ComparedGroup<'_>) -> [Option<String>; 5] {
     let first = group.members[0];
     let metrics = metrics(&group.members);
     let verdict = if group.why.is_empty() {

@@ -4,7 +4,7 @@ use super::{Column, Table, TableRow, unit_sign};
 use crate::cell::{Identity, Origin};
 use crate::digits;
 use crate::kind;
-use crate::truth::{CellError, GroupErrors, Truth};
+use crate::truth::{CellDeviation, GroupErrors, Truth};
 use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -144,7 +144,7 @@ pub fn cells(truth: &Truth, most: usize) -> Table {
     table
 }
 
-fn cell(row: &CellError) -> Vec<Option<String>> {
+fn cell(row: &CellDeviation) -> Vec<Option<String>> {
     let within = if row.within { "yes" } else { "no" };
     alloc::vec![
         Some(named(&row.id)),

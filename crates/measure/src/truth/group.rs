@@ -1,6 +1,6 @@
 //! Accuracy targets of groups of cells, and whether they are met.
 
-use super::CellError;
+use super::CellDeviation;
 use crate::cell::Identity;
 use crate::metric::{self, Statistic};
 use crate::quantile::Sorted;
@@ -25,7 +25,7 @@ pub enum CellGroup {
 
 /// Errors that are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Target {
+pub struct AccuracyTarget {
     /// Largest median of the errors' sizes.
     pub median: Option<f64>,
     /// Smallest share of cells within the limit.
@@ -44,7 +44,7 @@ pub struct GroupErrors {
     /// Share of the cells that are within the group's limit.
     pub share: Option<f64>,
     /// Accuracy target of the group.
-    pub target: Option<Target>,
+    pub target: Option<AccuracyTarget>,
     /// Outcome: whether the cells reach the target.
     pub held: Option<bool>,
 }
@@ -100,20 +100,20 @@ impl CellGroup {
 
     /// Returns the target of all its cells together.
     #[must_use]
-    pub const fn target(self) -> Option<Target> {
+    pub const fn target(self) -> Option<AccuracyTarget> {
         match self {
-            Self::Middle => Some(Target { median: Some(0.1), share: 0.9 }),
-            Self::Minima => Some(Target { median: None, share: 1.0 }),
-            Self::Maxima => Some(Target { median: None, share: 0.8 }),
+            Self::Middle => Some(AccuracyTarget { median: Some(0.1), share: 0.9 }),
+            Self::Minima => Some(AccuracyTarget { median: None, share: 1.0 }),
+            Self::Maxima => Some(AccuracyTarget { median: None, share: 0.8 }),
             Self::Others | Self::Spreads => None,
         }
     }
 }
 
 impl GroupErrors {
-    pub(super) fn of<'a>(kind: CellGroup, rows: impl Iterator<Item = &'a CellError>) -> Self {
-        let rows: Vec<&CellError> = rows.collect();
-        let size = |r: &&CellError| r.error.map_or(f64::INFINITY, f64::abs);
+    pub(super) fn of<'a>(kind: CellGroup, rows: impl Iterator<Item = &'a CellDeviation>) -> Self {
+        let rows: Vec<&CellDeviation> = rows.collect();
+        let size = |r: &&CellDeviation| r.error.map_or(f64::INFINITY, f64::abs);
         let errors = Sorted::new(rows.iter().map(size).collect());
         let cells = super::count(rows.iter());
         let within = super::count(rows.iter().filter(|r| r.within));

@@ -21,7 +21,7 @@
 mod group;
 pub mod wifi;
 
-pub use group::{CellGroup, GroupErrors, Target};
+pub use group::{AccuracyTarget, CellGroup, GroupErrors};
 
 use crate::cell::{Cell, Identity, Origin};
 use alloc::string::String;
@@ -33,7 +33,7 @@ pub const SOURCE: &str = "espressif-esp-now-report";
 
 /// One published cell beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CellError {
+pub struct CellDeviation {
     /// Cell that it was of.
     #[serde(flatten)]
     pub id: Identity,
@@ -71,7 +71,7 @@ pub struct Truth {
     /// Cells of ours that were not taken by the document's own procedure (fewer pings, say).
     pub other_procedure: u32,
     /// Each cell: those not fitted first, and of these the farthest off first.
-    pub rows: Vec<CellError>,
+    pub rows: Vec<CellDeviation>,
 }
 
 /// Compares simulated cells with those of the document; `None` where none is of both. A published
@@ -81,7 +81,7 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let simulated: Vec<&Cell> = ours.iter().filter(|c| c.origin == Origin::Simulated).collect();
     let document: Vec<&Cell> =
         published.iter().filter(|c| c.source.as_deref() == Some(SOURCE)).collect();
-    let found: Vec<(CellError, &Cell)> =
+    let found: Vec<(CellDeviation, &Cell)> =
         document.iter().filter_map(|p| row(&simulated, p)).collect();
     if found.is_empty() {
         return None;
@@ -93,9 +93,9 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
 }
 
 impl Truth {
-    fn of(mut rows: Vec<CellError>, missing: u32, other_procedure: u32) -> Self {
+    fn of(mut rows: Vec<CellDeviation>, missing: u32, other_procedure: u32) -> Self {
         rows.sort_by(|a, b| {
-            let key = |r: &CellError| (r.fitted.is_some(), -r.distance());
+            let key = |r: &CellDeviation| (r.fitted.is_some(), -r.distance());
             let ((f, d), (g, e)) = (key(a), key(b));
             f.cmp(&g).then(d.total_cmp(&e))
         });
@@ -118,7 +118,7 @@ impl Truth {
     }
 }
 
-impl CellError {
+impl CellDeviation {
     /// Computes the error of ours against all values that print as the published one.
     fn between(simulated: f64, (low, high): (f64, f64), group: CellGroup) -> Self {
         let nearest = simulated.clamp(low, high);
@@ -161,7 +161,7 @@ fn constant(published: &Cell) -> Option<String> {
 }
 
 /// Returns the row of a published cell, and ours.
-fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(CellError, &'a Cell)> {
+fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(CellDeviation, &'a Cell)> {
     let value = published.value?;
     let ours = simulated.iter().find(|c| c.id == published.id)?;
     let whole = |metric: &str| {
@@ -170,13 +170,13 @@ fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(CellError, &'a C
     };
     let figure = unrounded(&published.id.metric).and_then(whole).unwrap_or(ours);
     let simulated = figure.value?;
-    let row = CellError {
+    let row = CellDeviation {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
         group: CellGroup::of(&published.id),
         fitted: constant(published),
-        ..CellError::between(
+        ..CellDeviation::between(
             simulated,
             printed(&published.id.metric, value),
             CellGroup::of(&published.id),

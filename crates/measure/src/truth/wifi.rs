@@ -9,7 +9,7 @@
 //! A figure that the document gives as the best second is held against our best second. Rows that
 //! only tell a configuration are no results.
 
-use super::{CellError, CellGroup, Truth, count};
+use super::{CellDeviation, CellGroup, Truth, count};
 use crate::cell::{Cell, Identity, Origin};
 use crate::kind;
 use crate::metric::{self, Statistic};
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let document: Vec<&Cell> = published.iter().filter(|it| is_result(it)).collect();
     let mut numbers: Vec<(&Cell, usize)> = Vec::new();
-    let mut rows: Vec<(&Cell, CellError)> = Vec::new();
+    let mut rows: Vec<(&Cell, CellDeviation)> = Vec::new();
     for cell in ours.iter().filter(|c| c.origin == Origin::Simulated) {
         if wifi::device(cell).is_none() {
             continue;
@@ -62,15 +62,15 @@ fn are_alike(a: &Cell, b: &Cell) -> bool {
     columns(&a.id) == columns(&b.id) && a.settings == b.settings
 }
 
-fn row(ours: &Cell, published: &Cell) -> Option<CellError> {
+fn row(ours: &Cell, published: &Cell) -> Option<CellDeviation> {
     let (value, simulated) = (published.value?, ours.value?);
     let group = group(published);
-    Some(CellError {
+    Some(CellDeviation {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
         fitted: super::constant(published),
-        ..CellError::between(simulated, printed(&published.id, value), group)
+        ..CellDeviation::between(simulated, printed(&published.id, value), group)
     })
 }
 

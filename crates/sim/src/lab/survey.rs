@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 12;
 
 /// Kind of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PartyKind {
     /// A device.
     Device,
     /// An access point.
@@ -32,7 +32,7 @@ pub struct Party {
     /// Name in the lab.
     pub name: String,
     /// Kind of the stations.
-    pub kind: Kind,
+    pub kind: PartyKind,
     /// Their numbers.
     pub stations: Range<u32>,
     /// Their channel.
@@ -45,7 +45,7 @@ pub struct Party {
 
 /// Signals of one party at another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Between {
+pub struct PartyLink {
     /// The senders: an index of [`Survey::parties`].
     pub from: usize,
     /// The hearers.
@@ -66,7 +66,7 @@ pub struct Survey {
     /// Everybody.
     pub parties: Vec<Party>,
     /// Signals at devices, and signals of devices at routers.
-    pub between: Vec<Between>,
+    pub between: Vec<PartyLink>,
     /// Pairs of devices that cannot read each other, in one direction at least.
     pub deaf: u32,
     /// Pairs of devices that both reach the initiator and do not find the medium busy while the
@@ -81,7 +81,7 @@ pub struct Survey {
 }
 
 /// The way of a frame.
-struct Ways<'s> {
+struct SurveyLinks<'s> {
     scene: &'s Scene,
     stands: Vec<Stand>,
     room: espbench_dot11::radio::PathLossModel,
@@ -90,7 +90,7 @@ struct Ways<'s> {
     found: Vec<(RadioChip, [f64; WifiMode::COUNT])>,
 }
 
-impl<'s> Ways<'s> {
+impl<'s> SurveyLinks<'s> {
     fn new(scene: &'s Scene, seed: u64) -> Self {
         let mut stands = scene.stands(seed);
         stands.truncate(MOST_STATIONS);
@@ -133,14 +133,14 @@ impl Scene {
     /// Surveys who hears whom, with the shadowing of this seed.
     #[must_use]
     pub fn survey(&self, seed: u64) -> Survey {
-        let ways = Ways::new(self, seed);
+        let ways = SurveyLinks::new(self, seed);
         let parties = self.parties(ways.stands.len() as u32);
         let mut between = Vec::new();
         for (from, sender) in parties.iter().enumerate() {
             for (to, hearer) in parties.iter().enumerate() {
                 let told = match (sender.kind, hearer.kind) {
-                    (_, Kind::Device) => true,
-                    (Kind::Device, Kind::Router) => sender.channel == hearer.channel,
+                    (_, PartyKind::Device) => true,
+                    (PartyKind::Device, PartyKind::Router) => sender.channel == hearer.channel,
                     _ => false,
                 };
                 if told {
@@ -160,10 +160,10 @@ impl Scene {
     fn unscanned(&self, parties: &[Party]) -> Vec<(usize, usize)> {
         let of = |kind| parties.iter().enumerate().filter(move |(_, it)| it.kind == kind);
         let mut pairs = Vec::new();
-        for (group, party) in of(Kind::Device) {
+        for (group, party) in of(PartyKind::Device) {
             let settings = &self.nodes[party.stations.start as usize].settings;
             let channels = settings.country.scanned(settings.compat.idf);
-            let routers = of(Kind::Router).filter(|(_, it)| !channels.contains(&it.channel));
+            let routers = of(PartyKind::Router).filter(|(_, it)| !channels.contains(&it.channel));
             pairs.extend(routers.map(|(router, _)| (group, router)));
         }
         pairs
@@ -176,7 +176,7 @@ impl Scene {
         let mut add = |name: &str, kind, at: super::scene::Point, channel, mode, number: u32| {
             let away = at.to(origin);
             match parties.last_mut() {
-                Some(last) if kind == Kind::Device && last.name == name => {
+                Some(last) if kind == PartyKind::Device && last.name == name => {
                     last.stations.end = number + 1;
                     last.away_m = (last.away_m.0.min(away), last.away_m.1.max(away));
                 }
@@ -192,22 +192,22 @@ impl Scene {
         };
         let mut numbers = 0..stations;
         for (it, number) in self.nodes.iter().zip(numbers.by_ref()) {
-            add(&it.group, Kind::Device, it.at, it.channel, it.mode, number);
+            add(&it.group, PartyKind::Device, it.at, it.channel, it.mode, number);
         }
         // Beacons are sent as ESP-NOW is, at 1 Mbit/s.
         for (it, number) in self.routers.iter().zip(numbers.by_ref()) {
-            add(&it.name, Kind::Router, it.at, it.channel, WifiMode::ESP_NOW, number);
+            add(&it.name, PartyKind::Router, it.at, it.channel, WifiMode::ESP_NOW, number);
         }
         for (it, number) in self.background.iter().zip(numbers) {
-            add(&it.name, Kind::Background, it.at, it.channel, it.mode, number);
+            add(&it.name, PartyKind::Background, it.at, it.channel, it.mode, number);
         }
         parties
     }
 }
 
 /// Returns all links from one party to another.
-fn link(ways: &Ways<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<Between> {
-    let mut it = Between {
+fn link(ways: &SurveyLinks<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<PartyLink> {
+    let mut it = PartyLink {
         from: from.0,
         to: to.0,
         pairs: 0,
@@ -230,7 +230,7 @@ fn link(ways: &Ways<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<B
 
 impl Survey {
     /// Adds the pairs of devices.
-    fn pairs(&mut self, ways: &Ways<'_>) {
+    fn pairs(&mut self, ways: &SurveyLinks<'_>) {
         let devices = ways.scene.nodes.len().min(ways.stands.len()) as u32;
         let energy = ways.scene.environment.energy_dbm;
         let way = |from, to| {

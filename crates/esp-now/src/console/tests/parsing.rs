@@ -125,7 +125,7 @@ fn the_documents_settings() {
     });
     with("log -m espnow -l warn", |it| {
         let Command::Log(it) = it else { panic!("{it:?}") };
-        assert_eq!((it.mode, it.level), (Some(Some(Sink::Espnow)), Some(Some(LogLevel::Warn))));
+        assert_eq!((it.mode, it.level), (Some(Some(LogSink::Espnow)), Some(Some(LogLevel::Warn))));
     });
     with("control -c 0x201 -t 1 -v 1 --broadcast 0 --forward_ttl 33 -r -40 -aC", |it| {
         let Command::Control(it) = it else { panic!("{it:?}") };

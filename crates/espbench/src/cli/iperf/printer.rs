@@ -33,12 +33,12 @@ pub(super) struct IperfPrinter {
     kind: PrintForm,
     interval: Duration,
     style: Style,
-    tests: HashMap<u32, Known>,
+    tests: HashMap<u32, TestEnds>,
     /// The lines of all streams of a client, by the number of the first.
-    groups: HashMap<u32, Group>,
+    groups: HashMap<u32, ClientGroup>,
 }
 
-struct Known {
+struct TestEnds {
     local: SocketAddr,
     peer: SocketAddr,
     udp: bool,
@@ -46,7 +46,7 @@ struct Known {
 }
 
 /// Streams of one client (`-P`).
-struct Group {
+struct ClientGroup {
     who: (IpAddr, bool, TestMode, u32),
     /// Streams that have not come yet.
     awaited: u32,
@@ -62,7 +62,7 @@ impl IperfPrinter {
         match seen {
             ServerEvent::Began { peer, local, udp, asked } => {
                 let group = self.group(test, *peer, *udp, asked);
-                let known = Known { local: *local, peer: *peer, udp: *udp, group };
+                let known = TestEnds { local: *local, peer: *peer, udp: *udp, group };
                 self.tests.insert(test, known);
                 // Tests of long ago are over; their memory is bounded.
                 self.tests.retain(|&number, _| number + KEPT > test);
@@ -93,7 +93,7 @@ impl IperfPrinter {
         let enhanced = self.style.enhanced || asked.trip_times;
         let style = Style { udp, enhanced, ..self.style };
         let lines = IperfLines::new(streams as u16, self.interval, style);
-        self.groups.insert(test, Group { who, awaited: streams - 1, lines });
+        self.groups.insert(test, ClientGroup { who, awaited: streams - 1, lines });
         test
     }
 
@@ -113,7 +113,7 @@ impl IperfPrinter {
             }
             PrintForm::Rows => {
                 let enhanced = self.style.enhanced;
-                let Known { local, peer, udp, .. } = *known;
+                let TestEnds { local, peer, udp, .. } = *known;
                 let stream = RowStream { local, peer, id: test, udp, enhanced };
                 stream.row(&group.lines.counted_from_start(test, interval))
             }
@@ -121,13 +121,13 @@ impl IperfPrinter {
     }
 }
 
-impl Known {
+impl TestEnds {
     const fn transport(&self) -> &'static str {
         if self.udp { "udp" } else { "tcp" }
     }
 }
 
-fn row(test: u32, known: &Known, i: &Interval) -> String {
+fn row(test: u32, known: &TestEnds, i: &Interval) -> String {
     let count = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
     let rate = megabits(i.bytes, i.end.since(i.start));
     format!(
@@ -149,7 +149,7 @@ fn row(test: u32, known: &Known, i: &Interval) -> String {
     )
 }
 
-fn object(test: u32, known: &Known, i: &Interval) -> String {
+fn object(test: u32, known: &TestEnds, i: &Interval) -> String {
     let value = serde_json::json!({
         "test": test,
         "peer": known.peer.to_string(),

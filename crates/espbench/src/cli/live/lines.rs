@@ -50,7 +50,7 @@ impl Drop for LineWriter {
 }
 
 fn print(waiting: &Receiver<String>, now: &Now, dropped: &AtomicU64) {
-    let mut out = Out { failed: false };
+    let mut out = OutputThread { failed: false };
     let mut next = Instant::now() + TICK;
     let mut last = None;
     loop {
@@ -85,11 +85,11 @@ fn counts(event: &LiveEvent) -> Option<(usize, [u64; 5])> {
 }
 
 /// Stdout, until it fails.
-struct Out {
+struct OutputThread {
     failed: bool,
 }
 
-impl Out {
+impl OutputThread {
     fn line(&mut self, line: &str) {
         if self.failed {
             return;

@@ -16,7 +16,7 @@ use espbench_model::workload::{
 use espbench_sim::lab::file::FileKind;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, Scene};
-use espbench_sim::lab::suite::{self, Failed};
+use espbench_sim::lab::suite::{self, SuiteError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -309,7 +309,7 @@ impl TuneLab {
         match suite::run_in(&work, scene, seed, &mut (), &mut kept) {
             // With nothing left for packets Wi-Fi does not start, and with too little a test does
             // not come to its end: that is what the settings do.
-            Ok(()) | Err(Failed::Endless(_)) => {}
+            Ok(()) | Err(SuiteError::Endless(_)) => {}
             Err(_) if free <= 0 => {}
             Err(failed) => bail!("{} in lab {}: {failed}", test.kind(), scene.name),
         }

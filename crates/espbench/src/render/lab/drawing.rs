@@ -3,7 +3,7 @@
 use super::super::html::{STYLE, escape};
 use super::super::svg::{STYLES, WIDTH, marker, round_step};
 use super::{Room, Spot, View};
-use espbench_sim::lab::survey::{Kind, Party};
+use espbench_sim::lab::survey::{Party, PartyKind};
 use std::fmt::Write as _;
 
 /// Space left of the plan, for the texts of its axis.
@@ -155,10 +155,11 @@ fn deaf(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
 fn look(room: &Room<'_>, party: usize) -> (String, usize) {
     let parties = &room.survey.parties;
     match parties.get(party).map(|it| it.kind) {
-        Some(Kind::Router) => ("s4".into(), 1),
-        Some(Kind::Background) => ("p".into(), 3),
+        Some(PartyKind::Router) => ("s4".into(), 1),
+        Some(PartyKind::Background) => ("p".into(), 3),
         _ => {
-            let groups = parties.iter().take(party).filter(|it| it.kind == Kind::Device).count();
+            let groups =
+                parties.iter().take(party).filter(|it| it.kind == PartyKind::Device).count();
             // Markers of routers and of other people's stations are not for devices.
             let place = [0, 2, 4, 5][groups % 4];
             (format!("s{}", groups % (STYLES - 2)), place)
@@ -245,9 +246,11 @@ fn names(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
 
 fn name(party: &Party) -> String {
     match (party.kind, party.stations.len()) {
-        (Kind::Device, 1) => party.name.clone(),
-        (Kind::Device, count) => format!("{count} {}", party.name),
-        (Kind::Router | Kind::Background, _) => format!("{} ({})", party.name, party.channel),
+        (PartyKind::Device, 1) => party.name.clone(),
+        (PartyKind::Device, count) => format!("{count} {}", party.name),
+        (PartyKind::Router | PartyKind::Background, _) => {
+            format!("{} ({})", party.name, party.channel)
+        }
     }
 }
 
@@ -258,9 +261,9 @@ pub(super) fn legend(room: &Room<'_>) -> String {
     for (at, party) in room.survey.parties.iter().enumerate() {
         let (class, place) = look(room, at);
         let name = match party.kind {
-            Kind::Device => party.name.clone(),
-            Kind::Router => "router (its channel)".into(),
-            Kind::Background => "other people’s station (its channel)".into(),
+            PartyKind::Device => party.name.clone(),
+            PartyKind::Router => "router (its channel)".into(),
+            PartyKind::Background => "other people’s station (its channel)".into(),
         };
         if seen.contains(&name) {
             continue;

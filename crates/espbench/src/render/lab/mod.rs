@@ -15,7 +15,7 @@ mod tests;
 use super::html::{self, escape};
 use super::text;
 use espbench_sim::lab::scene::{Point, Scene};
-use espbench_sim::lab::survey::{Kind, Survey};
+use espbench_sim::lab::survey::{PartyKind, Survey};
 use std::fmt::Write as _;
 
 /// A room to be drawn.
@@ -57,8 +57,8 @@ impl Room<'_> {
         spots
     }
 
-    fn kind(&self, spot: &Spot) -> Kind {
-        self.survey.parties.get(spot.party).map_or(Kind::Device, |it| it.kind)
+    fn kind(&self, spot: &Spot) -> PartyKind {
+        self.survey.parties.get(spot.party).map_or(PartyKind::Device, |it| it.kind)
     }
 
     /// Returns the character of a party: groups of devices are capitals, routers digits, other
@@ -68,8 +68,8 @@ impl Room<'_> {
         let before = self.survey.parties.iter().take(party).filter(|it| Some(it.kind) == kind);
         let place = before.count() as u8;
         match kind {
-            Some(Kind::Router) => char::from(b'1' + place % 9),
-            Some(Kind::Background) => char::from(b'a' + place % 26),
+            Some(PartyKind::Router) => char::from(b'1' + place % 9),
+            Some(PartyKind::Background) => char::from(b'a' + place % 26),
             _ => char::from(b'A' + place % 26),
         }
     }
@@ -77,7 +77,7 @@ impl Room<'_> {
     /// Returns the devices alone, where they are small in the room.
     fn close_up(&self, spots: &[Spot]) -> Option<Vec<Spot>> {
         let devices: Vec<Spot> =
-            spots.iter().filter(|it| self.kind(it) == Kind::Device).copied().collect();
+            spots.iter().filter(|it| self.kind(it) == PartyKind::Device).copied().collect();
         let whole = View::of(spots);
         let part = View::of(&devices);
         (devices.len() > 1 && part.size() * 5.0 < whole.size()).then_some(devices)

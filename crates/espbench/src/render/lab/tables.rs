@@ -2,7 +2,7 @@
 
 use super::Room;
 use espbench_measure::table::{Column, Table};
-use espbench_sim::lab::survey::{Between, Kind, Party};
+use espbench_sim::lab::survey::{Party, PartyKind, PartyLink};
 
 /// Rows of a table: a room of a thousand groups would have a million links.
 const MOST_ROWS: usize = 300;
@@ -41,7 +41,7 @@ fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<Vec<String>>) ->
 }
 
 /// Parties of a kind with their places in the survey.
-fn of<'r>(room: &Room<'r>, kind: Kind) -> impl Iterator<Item = (usize, &'r Party)> {
+fn of<'r>(room: &Room<'r>, kind: PartyKind) -> impl Iterator<Item = (usize, &'r Party)> {
     let parties = &room.survey.parties;
     parties.iter().enumerate().filter(move |(_, it)| it.kind == kind)
 }
@@ -63,7 +63,7 @@ fn groups(room: &Room<'_>) -> Table {
         Column::setting("power", "dBm"),
         Column::words("encrypted"),
     ];
-    let rows = of(room, Kind::Device).filter_map(|(at, party)| {
+    let rows = of(room, PartyKind::Device).filter_map(|(at, party)| {
         let device = room.scene.nodes.get(party.stations.start as usize)?;
         Some(vec![
             room.mark(at).to_string(),
@@ -89,7 +89,7 @@ fn routers(room: &Room<'_>) -> Table {
         Column::setting("away", "m"),
         Column::setting("power", "dBm"),
     ];
-    let rows = of(room, Kind::Router).zip(&room.scene.routers).map(|((at, party), it)| {
+    let rows = of(room, PartyKind::Router).zip(&room.scene.routers).map(|((at, party), it)| {
         vec![
             room.mark(at).to_string(),
             it.name.clone(),
@@ -115,7 +115,7 @@ fn background(room: &Room<'_>) -> Table {
         Column::words("mode"),
         Column::words("to"),
     ];
-    let rows = of(room, Kind::Background).zip(stations).map(|((at, party), it)| {
+    let rows = of(room, PartyKind::Background).zip(stations).map(|((at, party), it)| {
         let to = it.to.and_then(|to| stations.get(usize::from(to)));
         vec![
             room.mark(at).to_string(),
@@ -155,7 +155,7 @@ fn links(room: &Room<'_>) -> Table {
     table("links", "What arrives", columns, rows.collect())
 }
 
-fn unread(from: &Party, to: &Party, it: &Between) -> String {
+fn unread(from: &Party, to: &Party, it: &PartyLink) -> String {
     match it.unread {
         0 => "-".into(),
         all if all == it.pairs && from.channel != to.channel => "on another channel".into(),

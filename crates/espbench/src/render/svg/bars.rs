@@ -3,7 +3,7 @@
 use super::super::wrap_list;
 use super::axis::{AxisRange, horizontal};
 use super::{Frame, WIDTH, class, escape};
-use espbench_measure::figure::{Axis, Figure, Mark, Point, Scale};
+use espbench_measure::figure::{Axis, Figure, FigurePoint, Mark, Scale};
 use std::fmt::Write as _;
 
 /// Characters of a name that fit a line at the text size of a phone.
@@ -68,7 +68,7 @@ fn span(figure: &Figure, stacked: bool) -> AxisRange {
     if !stacked {
         // With equal factors there is no zero to begin at: the smallest still needs some length.
         let log = figure.y.scale == Scale::Log;
-        let ends = |p: &Point| [Some(p.y), p.high, Some(p.y / 3.0).filter(|_| log)];
+        let ends = |p: &FigurePoint| [Some(p.y), p.high, Some(p.y / 3.0).filter(|_| log)];
         return AxisRange::of(points().flat_map(ends).flatten(), figure.y.scale);
     }
     let sum = |row: usize| points().filter(|p| p.x as usize == row).map(|p| p.y).sum::<f64>();

@@ -3,7 +3,7 @@
 use super::axis::{AxisRange, horizontal, vertical};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
-use espbench_measure::figure::{Figure, Mark, Point, Scale, Series};
+use espbench_measure::figure::{Figure, FigurePoint, Mark, Scale, Series};
 use std::fmt::Write as _;
 
 const HEIGHT: f64 = 310.0;
@@ -32,7 +32,7 @@ impl Plot {
 
 pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let points = || figure.series.iter().flat_map(|s| &s.points);
-    let ends = |p: &Point| [Some(p.y), p.low, p.high];
+    let ends = |p: &FigurePoint| [Some(p.y), p.low, p.high];
     let zero = (figure.y.scale != Scale::Log).then_some(0.0);
     let plot = Plot {
         x: AxisRange::of(points().map(|p| p.x), figure.x.scale),
@@ -42,7 +42,7 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let mut out = horizontal(FRAME, &plot.x, &figure.x);
     out.push_str(&vertical(FRAME, &plot.y, &figure.y));
     let labels = figure.series.iter().filter(|it| it.mark == Mark::Label);
-    let at = |it: &Point| (plot.x(it.x), plot.y(it.y));
+    let at = |it: &FigurePoint| (plot.x(it.x), plot.y(it.y));
     let names = labels.flat_map(|it| it.points.iter().map(|p| (it.name.as_str(), at(p))));
     let points = || figure.series.iter().filter(|it| it.mark != Mark::Label);
     let dots = points().flat_map(|it| it.points.iter().map(at));

@@ -3,7 +3,7 @@
 use super::axis::{AxisRange, horizontal};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
-use espbench_measure::figure::{Figure, Mark, Point, Series};
+use espbench_measure::figure::{Figure, FigurePoint, Mark, Series};
 use std::fmt::Write as _;
 
 /// Height of a row, and of the tallest bar in it.
@@ -38,7 +38,7 @@ fn at_x(frame: Frame, span: &AxisRange, x: f64) -> f64 {
 
 fn histogram(frame: Frame, span: &AxisRange, series: &Series, base: f64) -> String {
     let tallest = series.points.iter().map(|p| p.y).fold(0.0, f64::max);
-    let top = |p: &Point| base - if tallest > 0.0 { p.y / tallest * BAR } else { 0.0 };
+    let top = |p: &FigurePoint| base - if tallest > 0.0 { p.y / tallest * BAR } else { 0.0 };
     let mut d = String::new();
     for (i, p) in series.points.iter().enumerate() {
         let x = at_x(frame, span, p.x);

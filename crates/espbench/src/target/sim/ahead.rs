@@ -138,7 +138,7 @@ impl Shared {
     /// gives. A panic is the end of that cell and of nothing else.
     fn simulate(&self, waits: bool) -> bool {
         let Some(order) = self.begin() else { return false };
-        let mut hand = Hand { shared: self, number: order.number, waits, batch: Vec::new() };
+        let mut hand = CellRecord { shared: self, number: order.number, waits, batch: Vec::new() };
         let done = catch_unwind(AssertUnwindSafe(|| (self.carry_out)(order, &mut hand)));
         hand.end(done.unwrap_or_else(|panic| Err(broken(order.cell.seeds.cell, &*panic))));
         true
@@ -154,14 +154,14 @@ impl Shared {
 }
 
 /// The record of a cell in the making.
-struct Hand<'a> {
+struct CellRecord<'a> {
     shared: &'a Shared,
     number: usize,
     waits: bool,
     batch: Vec<Sample>,
 }
 
-impl Hand<'_> {
+impl CellRecord<'_> {
     fn hand_over(&mut self) {
         if self.waits {
             self.shared.wait_for_room(self.number);
@@ -192,7 +192,7 @@ fn broken(seed: u64, panic: &(dyn Any + Send)) -> TargetError {
     }
 }
 
-impl Record for Hand<'_> {
+impl Record for CellRecord<'_> {
     fn sample(&mut self, sample: Sample) {
         self.batch.push(sample);
         if self.batch.len() >= BATCH {

@@ -5,7 +5,7 @@ use super::KIND;
 use super::table::{Across, DocumentTable, groups, leading, published, quantity, section, work};
 use crate::cell::{Cell, Origin};
 use crate::digits;
-use crate::figure::{Axis, Figure, Mark, Point, Scale, Series, spread};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, spread};
 use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -30,12 +30,12 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     let metric = leading(group)?;
     let cells: Vec<(f64, &Cell)> =
         group.digests.iter().filter_map(|d| Some((abscissa(group, d)?, d.cell(metric)?))).collect();
-    let ours: Vec<Point> = cells.iter().filter_map(|(x, cell)| point(*x, cell)).collect();
+    let ours: Vec<FigurePoint> = cells.iter().filter_map(|(x, cell)| point(*x, cell)).collect();
     if ours.len() < 2 {
         return None;
     }
     let mut series = Vec::new();
-    let mut add = |name: &str, origin, mark, points: Vec<Point>| {
+    let mut add = |name: &str, origin, mark, points: Vec<FigurePoint>| {
         if !points.is_empty() {
             series.push(Series { name: name.into(), origin, mark, points });
         }
@@ -44,7 +44,7 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     for (fitted, mark) in [(false, ""), (true, FITTED)] {
         let theirs = cells.iter().filter_map(|(x, cell)| {
             let theirs = published(material, cell).filter(|p| p.fitted == fitted)?;
-            Some(Point::new(*x, theirs.value?))
+            Some(FigurePoint::new(*x, theirs.value?))
         });
         add(
             &format!("{}{mark}", quantity(metric)),
@@ -53,9 +53,9 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
             theirs.collect(),
         );
     }
-    let floors = cells.iter().filter_map(|(x, cell)| Some(Point::new(*x, cell.floor?)));
+    let floors = cells.iter().filter_map(|(x, cell)| Some(FigurePoint::new(*x, cell.floor?)));
     // Encryption needs no frame: its floor is nothing.
-    let floors: Vec<Point> = floors.filter(|p| p.y > 0.0).collect();
+    let floors: Vec<FigurePoint> = floors.filter(|p| p.y > 0.0).collect();
     add("floor: air time of the needed frames alone", material.origin, Mark::Line, floors);
     let first = cells.first()?.1;
     let told: Vec<String> =
@@ -107,8 +107,8 @@ fn axis(group: &DocumentTable<'_>) -> Axis {
     Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
 }
 
-fn point(x: f64, cell: &Cell) -> Option<Point> {
-    Some(Point { x, y: cell.value?, low: cell.ci_low, high: cell.ci_high })
+fn point(x: f64, cell: &Cell) -> Option<FigurePoint> {
+    Some(FigurePoint { x, y: cell.value?, low: cell.ci_low, high: cell.ci_high })
 }
 
 /// Histograms of the round trips or delays, a row for each column of the table.

@@ -2,7 +2,7 @@
 
 use super::KIND;
 use super::table::STAGES;
-use crate::figure::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series};
 use crate::report::digest::{Digest, Material};
 use crate::settings::SettingKey;
 use alloc::format;
@@ -29,11 +29,11 @@ fn curve_name(digest: &Digest) -> String {
 fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     let mut series: Vec<Series> = Vec::new();
     for digest in digests {
-        let steps: Vec<Point> = digest
+        let steps: Vec<FigurePoint> = digest
             .all("message_rate_offered")
             .zip(digest.all("message_rate"))
             .filter_map(|(offered, delivered)| {
-                Some(Point {
+                Some(FigurePoint {
                     x: offered.value?,
                     y: delivered.value?,
                     low: delivered.ci_low,
@@ -65,7 +65,7 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         name: "all delivered".into(),
         origin: material.origin,
         mark: Mark::Line,
-        points: alloc::vec![Point::new(0.0, 0.0), Point::new(highest, highest)],
+        points: alloc::vec![FigurePoint::new(0.0, 0.0), FigurePoint::new(highest, highest)],
     });
     let rate =
         |label: &str| Axis { label: label.into(), unit: "messages/s".into(), ..Axis::default() };
@@ -93,12 +93,17 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         STAGES.iter().find_map(|(p50, ..)| first.cell(p50)).map_or("ms", |c| c.unit.as_str());
     let mut series = Vec::new();
     for (p50, _, name) in STAGES {
-        let points: Vec<Point> = with
+        let points: Vec<FigurePoint> = with
             .iter()
             .enumerate()
             .filter_map(|(i, d)| {
                 let cell = d.cell(p50)?;
-                Some(Point { x: i as f64, y: cell.value?, low: cell.ci_low, high: cell.ci_high })
+                Some(FigurePoint {
+                    x: i as f64,
+                    y: cell.value?,
+                    low: cell.ci_low,
+                    high: cell.ci_high,
+                })
             })
             .collect();
         if !points.is_empty() {

@@ -4,7 +4,7 @@ use super::KIND;
 use super::table::{name, rates};
 use crate::cell::Origin;
 use crate::digits;
-use crate::figure::{Axis, Figure, Mark, Point, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Series};
 use crate::report::digest::Material;
 use crate::settings::Setting;
 use alloc::format;
@@ -49,8 +49,8 @@ fn runs(material: &Material<'_>) -> Option<Figure> {
     })
 }
 
-fn numbered(rates: impl Iterator<Item = f64>) -> Vec<Point> {
-    rates.enumerate().map(|(i, rate)| Point::new((i + 1) as f64, rate)).collect()
+fn numbered(rates: impl Iterator<Item = f64>) -> Vec<FigurePoint> {
+    rates.enumerate().map(|(i, rate)| FigurePoint::new((i + 1) as f64, rate)).collect()
 }
 
 /// Returns the document's runs, without those that it discarded.

@@ -14,7 +14,7 @@ use super::KIND;
 use crate::bootstrap;
 use crate::cell::{Cell, Estimate};
 use crate::digits;
-use crate::figure::{Axis, Figure, Mark, Point, Scale, Series, listed};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, listed};
 use crate::interval::wilson;
 use crate::kind::TestKind;
 use crate::quantile::Sorted;
@@ -155,7 +155,9 @@ pub(super) fn figure(material: &Material<'_>) -> Option<Figure> {
         mark: if number == 0 { Mark::Bars } else { Mark::Stacked },
         points: (0..)
             .zip(&joined)
-            .map(|(at, digest)| Point::new(f64::from(at), value(digest, metric).unwrap_or(0.0)))
+            .map(|(at, digest)| {
+                FigurePoint::new(f64::from(at), value(digest, metric).unwrap_or(0.0))
+            })
             .collect(),
     });
     let told: Vec<String> = joined

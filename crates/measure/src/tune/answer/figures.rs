@@ -3,9 +3,9 @@
 use super::super::SECTION;
 use super::super::want::Metric;
 use super::super::words::number;
-use super::{Tested, TuneAnswer};
+use super::{TestedCandidate, TuneAnswer};
 use crate::cell::Origin;
-use crate::figure::{Axis, Figure, Mark, Point, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Series};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,16 +31,16 @@ fn axis(metric: Metric) -> Axis {
 
 /// Returns the figure of one metric over the other.
 fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
-    let dot = |it: &&Tested| {
-        let point = Point::new(it.mean.value(x)?, it.mean.value(y)?);
+    let dot = |it: &&TestedCandidate| {
+        let point = FigurePoint::new(it.mean.value(x)?, it.mean.value(y)?);
         (point.x.is_finite() && point.y.is_finite()).then(|| point.rounded())
     };
-    let points = |of: &dyn Fn(&Tested) -> bool| -> Vec<Point> {
+    let points = |of: &dyn Fn(&TestedCandidate) -> bool| -> Vec<FigurePoint> {
         answer.tried.iter().filter(|it| of(it)).filter_map(|it| dot(&it)).collect()
     };
     let tried = points(&|it| !it.front);
     let front = points(&|it| it.front);
-    let best: Vec<Point> = answer.best().iter().filter_map(dot).collect();
+    let best: Vec<FigurePoint> = answer.best().iter().filter_map(dot).collect();
     let first = best.first()?;
     let all = || tried.iter().chain(&front).map(|it| it.x);
     let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
@@ -67,7 +67,7 @@ fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     ];
     all.retain(|it| !it.points.is_empty());
     if let Some(want) = answer.wants.iter().find(|it| it.metric == y) {
-        let line = [low, high].map(|at| Point::new(at, want.value).rounded());
+        let line = [low, high].map(|at| FigurePoint::new(at, want.value).rounded());
         all.push(series("wanted", Mark::Line, line.into()));
     }
     let title: String = format!("{} and {}", y.words(), x.words());

@@ -24,7 +24,7 @@ use espbench_model::sdkconfig::{ConfigOption, SdkContext};
 
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tested {
+pub struct TestedCandidate {
     /// The candidate.
     pub candidate: Candidate,
     /// The mean of what it did.
@@ -60,7 +60,7 @@ pub struct TuneAnswer {
     /// TCP streams.
     pub streams: u16,
     /// Candidates, in the order in which they were tried.
-    pub tried: Vec<Tested>,
+    pub tried: Vec<TestedCandidate>,
     /// The best of them.
     pub recommended: Option<usize>,
     /// The recommended candidate without each of its settings.
@@ -78,7 +78,7 @@ impl TuneAnswer {
     #[must_use]
     pub fn of(search: &Search, context: SdkContext, streams: u16) -> Self {
         let best = search.best();
-        let tested = |(index, it): (usize, &super::search::Tried)| Tested {
+        let tested = |(index, it): (usize, &super::search::TriedCandidate)| TestedCandidate {
             candidate: it.candidate,
             mean: it.mean(),
             outcomes: it.outcomes.clone(),
@@ -101,15 +101,15 @@ impl TuneAnswer {
 
     /// Returns the recommended candidate.
     #[must_use]
-    pub fn best(&self) -> Option<&Tested> {
+    pub fn best(&self) -> Option<&TestedCandidate> {
         self.tried.get(self.recommended?)
     }
 
     /// Returns the candidates that no other beats in everything, the recommended one first.
     #[must_use]
-    pub fn front(&self) -> Vec<&Tested> {
-        let mut front: Vec<&Tested> = self.tried.iter().filter(|it| it.front).collect();
-        let heap = |it: &Tested| it.mean.free_heap.unwrap_or(i64::MIN);
+    pub fn front(&self) -> Vec<&TestedCandidate> {
+        let mut front: Vec<&TestedCandidate> = self.tried.iter().filter(|it| it.front).collect();
+        let heap = |it: &TestedCandidate| it.mean.free_heap.unwrap_or(i64::MIN);
         front.sort_by(|a, b| a.missing.total_cmp(&b.missing).then(heap(b).cmp(&heap(a))));
         let best = self.best().map(|it| it.candidate);
         front.sort_by_key(|it| Some(it.candidate) != best);
@@ -148,8 +148,8 @@ impl TuneAnswer {
         if outcomes.is_empty() || missing > best.missing || heap(&mean) + 1024 < heap(&best.mean) {
             return false;
         }
-        let goods = |it: &Tested| it.mean.goods(&self.objectives);
-        let new = Tested { candidate, mean, outcomes, missing, front: true };
+        let goods = |it: &TestedCandidate| it.mean.goods(&self.objectives);
+        let new = TestedCandidate { candidate, mean, outcomes, missing, front: true };
         let own = goods(&new);
         // It is as good as the one before, of which one is enough; what it is better than goes, too.
         let behind: Vec<usize> = (0..self.tried.len())

@@ -3,14 +3,12 @@
 use super::super::SECTION;
 use super::super::words::{bytes, number};
 use super::fragment::{lines, shown};
-use super::{Tested, TuneAnswer};
+use super::{TestedCandidate, TuneAnswer};
 use crate::cell::Origin;
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, TableRow};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
-
-type Row = Vec<Option<String>>;
 
 pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
     let mut tables = alloc::vec![in_short(answer)];
@@ -19,7 +17,7 @@ pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
     tables
 }
 
-fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
     let title = Origin::Simulated.titled(title);
     Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
 }
@@ -30,7 +28,7 @@ fn in_short(answer: &TuneAnswer) -> Table {
 }
 
 /// Returns the row of a candidate: its settings and its outcome.
-fn row(answer: &TuneAnswer, tested: &Tested) -> Row {
+fn row(answer: &TuneAnswer, tested: &TestedCandidate) -> TableRow {
     let it = &tested.candidate.config;
     let mut row =
         alloc::vec![Some((if tested.missing <= 0.0 { "all" } else { "not all" }).to_string()),];
@@ -87,7 +85,7 @@ fn front(answer: &TuneAnswer) -> Table {
 
 /// Returns the table of the lines for the file, each with its effect.
 fn why(answer: &TuneAnswer) -> Option<Table> {
-    let rows: Vec<Row> = lines(answer)
+    let rows: Vec<TableRow> = lines(answer)
         .into_iter()
         .map(|(key, value, comment)| {
             let name = key.name_in(answer.context.release);

@@ -7,12 +7,12 @@ fn wants() -> Vec<Want> {
     ["tcp-tx>=20Mbit/s", "heap>=100KB"].map(|it| it.parse().unwrap()).into()
 }
 
-fn tested(config: SdkConfig, mbit_s: f64, heap: i64, front: bool) -> Tested {
+fn tested(config: SdkConfig, mbit_s: f64, heap: i64, front: bool) -> TestedCandidate {
     let outcome =
         Evaluation { tcp_tx: Some(mbit_s), free_heap: Some(heap * 1024), ..Evaluation::default() };
     let missing = wants().iter().map(|it| it.shortfall(&outcome)).sum();
     let candidate = Candidate { config, power: Power::Awake };
-    Tested { candidate, mean: outcome, outcomes: alloc::vec![outcome; 3], missing, front }
+    TestedCandidate { candidate, mean: outcome, outcomes: alloc::vec![outcome; 3], missing, front }
 }
 
 fn answer() -> TuneAnswer {

@@ -53,7 +53,7 @@ pub struct Trial {
 
 /// A candidate with what it did.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct TriedCandidate {
     /// The candidate that was tried.
     pub candidate: Candidate,
     /// Outcomes by seed; empty where nothing could be measured.
@@ -63,7 +63,7 @@ pub struct Tried {
     from: Option<KnobLevels>,
 }
 
-impl Tried {
+impl TriedCandidate {
     /// Returns the mean of the outcomes.
     #[must_use]
     pub fn mean(&self) -> Evaluation {
@@ -80,7 +80,7 @@ pub struct Search {
     random: Random,
     budget: usize,
     spent: usize,
-    tried: Vec<Tried>,
+    tried: Vec<TriedCandidate>,
     seen: BTreeSet<KnobLevels>,
     /// Places that are still to be tried in the first stage.
     starts: Vec<KnobLevels>,
@@ -123,7 +123,7 @@ impl Search {
 
     /// Returns the candidates that were tried.
     #[must_use]
-    pub fn tried(&self) -> &[Tried] {
+    pub fn tried(&self) -> &[TriedCandidate] {
         &self.tried
     }
 
@@ -190,7 +190,7 @@ impl Search {
 
     fn begin(&mut self, (place, from): (KnobLevels, Option<KnobLevels>)) -> Trial {
         let candidate = self.space.candidate(&place);
-        self.tried.push(Tried { candidate, outcomes: Vec::new(), place, from });
+        self.tried.push(TriedCandidate { candidate, outcomes: Vec::new(), place, from });
         Trial { index: self.tried.len() - 1, candidate, seed: 0 }
     }
 

@@ -147,7 +147,7 @@ pub fn answer<'a>(head: &'a [u8], key: &[u8; KEY]) -> Result<ServerResponse<'a>,
 
 /// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct UpgradeRequest<'a> {
     /// The path, with its query.
     pub path: &'a str,
     /// Key of the client (`Sec-WebSocket-Key`).
@@ -160,7 +160,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// It is no request for a WebSocket of version 13.
-pub fn asked(head: &[u8]) -> Result<Asked<'_>, MalformedFrame> {
+pub fn asked(head: &[u8]) -> Result<UpgradeRequest<'_>, MalformedFrame> {
     let text = core::str::from_utf8(head).map_err(|_| MalformedFrame("a head that is no text"))?;
     let (first, fields) = text.split_once("\r\n").ok_or(MalformedFrame("no HTTP request line"))?;
     let mut words = first.split(' ');
@@ -176,7 +176,7 @@ pub fn asked(head: &[u8]) -> Result<Asked<'_>, MalformedFrame> {
         return Err(MalformedFrame("a version of WebSocket other than 13"));
     }
     let key = field(fields, "sec-websocket-key").filter(|key| key.len() == KEY);
-    Ok(Asked {
+    Ok(UpgradeRequest {
         path: path.unwrap_or_default(),
         key: key.ok_or(MalformedFrame("no Sec-WebSocket-Key of 16 bytes"))?,
         protocol: is("sec-websocket-protocol", SUBPROTOCOL),

@@ -1,5 +1,5 @@
 use super::frame::mask;
-use super::handshake::{self, Asked, ServerResponse};
+use super::handshake::{self, ServerResponse, UpgradeRequest};
 use super::*;
 use proptest::prelude::*;
 use std::string::String;
@@ -16,7 +16,7 @@ fn the_handshake_of_the_standard() {
     handshake::request(&mut request, "/mqtt", "broker:9001", KEY).unwrap();
     let asked = handshake::asked(request.as_bytes()).unwrap();
     let key = core::str::from_utf8(KEY).unwrap();
-    assert_eq!(asked, Asked { path: "/mqtt", key, protocol: true });
+    assert_eq!(asked, UpgradeRequest { path: "/mqtt", key, protocol: true });
     assert_eq!(handshake::head(request.as_bytes()), Ok(Some(request.len())));
     let mut response = String::new();
     handshake::response(&mut response, asked.key.as_bytes(), asked.protocol).unwrap();

@@ -1,6 +1,6 @@
 //! Tables of a TOML text, read by the list of their keys.
 
-use super::key::{KeySpec, ROOM_M, ValueType};
+use super::key::{KeySpec, KeyType, ROOM_M};
 use super::wrong::{FileError, hint};
 use crate::lab::scene::Point;
 use alloc::format;
@@ -24,7 +24,7 @@ impl<'t> TomlText<'t> {
     }
 
     /// Parses the whole file as one block.
-    pub(super) fn block(self, keys: Keys) -> Result<Block<'t>, FileError> {
+    pub(super) fn block(self, keys: Keys) -> Result<TomlTable<'t>, FileError> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or_default();
             let message = match (error.message(), self.text.get(span.clone())) {
@@ -33,7 +33,7 @@ impl<'t> TomlText<'t> {
             };
             self.wrong(span.start, message)
         })?;
-        Block::new(self, table.into_inner(), 0, keys)
+        TomlTable::new(self, table.into_inner(), 0, keys)
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) type Keys = &'static [KeySpec];
 
 /// A table, whose values are taken by their keys. Its keys are all known.
 #[derive(Clone, Debug)]
-pub(super) struct Block<'t> {
+pub(super) struct TomlTable<'t> {
     pub(super) source: TomlText<'t>,
     pub(super) start: usize,
     keys: Keys,
@@ -51,7 +51,7 @@ pub(super) struct Block<'t> {
 
 /// An entry of a table whose keys are not known here.
 #[derive(Clone, Debug)]
-pub(super) struct Setting {
+pub(super) struct TableEntry {
     pub(super) name: String,
     pub(super) at: usize,
     pub(super) value_at: usize,
@@ -79,7 +79,7 @@ fn flag_or_number(value: &DeValue<'_>) -> Option<Plain> {
 /// A value of a list, and where it is.
 pub(super) type Item<T> = (T, usize);
 
-impl<'t> Block<'t> {
+impl<'t> TomlTable<'t> {
     fn new(
         source: TomlText<'t>,
         table: DeTable<'t>,
@@ -144,7 +144,7 @@ impl<'t> Block<'t> {
     fn take<T>(
         &self,
         name: &str,
-        read: impl FnOnce(ValueType, &DeValue<'t>) -> Option<T>,
+        read: impl FnOnce(KeyType, &DeValue<'t>) -> Option<T>,
     ) -> Result<Option<T>, FileError> {
         let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
         read(key.is, value.get_ref()).map(Some).ok_or_else(|| self.unlike(key, value, ""))
@@ -154,7 +154,7 @@ impl<'t> Block<'t> {
     fn list<T>(
         &self,
         name: &str,
-        read: impl Fn(ValueType, &DeValue<'t>) -> Option<T>,
+        read: impl Fn(KeyType, &DeValue<'t>) -> Option<T>,
     ) -> Result<Option<Vec<Item<T>>>, FileError> {
         let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
         let DeValue::Array(items) = value.get_ref() else {
@@ -177,10 +177,8 @@ impl<'t> Block<'t> {
         self.take(name, |is, value| {
             let number = number(value)?;
             match is {
-                ValueType::Number(least, most) => {
-                    (least..=most).contains(&number).then_some(number)
-                }
-                ValueType::Whole(least, most) => {
+                KeyType::Number(least, most) => (least..=most).contains(&number).then_some(number),
+                KeyType::Whole(least, most) => {
                     let whole = matches!(value, DeValue::Integer(_));
                     (whole && (least as f64..=most as f64).contains(&number)).then_some(number)
                 }
@@ -192,7 +190,7 @@ impl<'t> Block<'t> {
     /// Returns a whole number; its key's range fits the type.
     pub(super) fn whole<T: TryFrom<i64>>(&self, name: &str) -> Result<Option<T>, FileError> {
         self.take(name, |is, value| {
-            let ValueType::Whole(least, most) = is else { return None };
+            let KeyType::Whole(least, most) = is else { return None };
             let number = integer(value).filter(|it| (least..=most).contains(it))?;
             T::try_from(number).ok()
         })
@@ -209,7 +207,7 @@ impl<'t> Block<'t> {
         self.take(name, |is, value| {
             let text = text(value)?;
             match is {
-                ValueType::Word(words) if !words.contains(&text) => None,
+                KeyType::Word(words) if !words.contains(&text) => None,
                 _ if text.trim().is_empty() => None,
                 _ => Some(text.to_string()),
             }
@@ -219,7 +217,7 @@ impl<'t> Block<'t> {
     /// Returns one of the key's words, by its place among them.
     pub(super) fn word(&self, name: &str) -> Result<Option<usize>, FileError> {
         self.take(name, |is, value| {
-            let ValueType::Word(words) = is else { return None };
+            let KeyType::Word(words) = is else { return None };
             let text = text(value)?;
             words.iter().position(|&word| word == text)
         })
@@ -228,7 +226,7 @@ impl<'t> Block<'t> {
     /// Returns a list of texts or words.
     pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<Item<String>>>, FileError> {
         self.list(name, |is, value| match (is, text(value)?) {
-            (ValueType::Words(words), text) if !words.contains(&text) => None,
+            (KeyType::Words(words), text) if !words.contains(&text) => None,
             (_, text) => Some(text.to_string()),
         })
     }
@@ -243,7 +241,7 @@ impl<'t> Block<'t> {
                 let found = numbers.len();
                 Err(self.wrong_value(
                     name,
-                    format_args!("found {found} numbers, use {}", ValueType::Place),
+                    format_args!("found {found} numbers, use {}", KeyType::Place),
                 ))
             }
         }
@@ -270,10 +268,10 @@ impl<'t> Block<'t> {
     }
 
     /// Returns the entries of a table whose keys are not known here, in the order of the file.
-    pub(super) fn settings(&self, name: &str) -> Result<Vec<Setting>, FileError> {
+    pub(super) fn settings(&self, name: &str) -> Result<Vec<TableEntry>, FileError> {
         let entries = self.take(name, |_, value| {
             let DeValue::Table(table) = value else { return None };
-            let one = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| Setting {
+            let one = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| TableEntry {
                 name: name.get_ref().to_string(),
                 at: name.span().start,
                 value_at: value.span().start,
@@ -327,7 +325,7 @@ fn text<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
 /// Returns the words for the type of a key's value, for an error.
 fn wanted(key: &KeySpec) -> String {
     match key.is {
-        ValueType::Blocks => format!("blocks [[{}]]", key.name),
+        KeyType::Blocks => format!("blocks [[{}]]", key.name),
         is => is.to_string(),
     }
 }

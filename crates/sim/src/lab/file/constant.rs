@@ -1,8 +1,8 @@
 //! Constants with their sources: tables of numbers, each table with `source` and, where its
 //! numbers were fitted, `fitted`.
 
-use super::block::{Block, Keys};
-use super::key::{KeySpec, ValueType, key};
+use super::block::{Keys, TomlTable};
+use super::key::{KeySpec, KeyType, key};
 use super::wrong::FileError;
 use crate::lab::profile::{Confidence, Source};
 use alloc::format;
@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// One number of a file.
-pub(super) struct Constant<T: 'static> {
+pub(super) struct ConstantKey<T: 'static> {
     /// The key in its table.
     pub(super) key: KeySpec,
     /// Reads it from what the file describes; nothing where that has none.
@@ -26,7 +26,7 @@ pub(super) struct ConstantGroup<T: 'static> {
     /// Subject of the constants, for the documentation.
     pub(super) about: &'static str,
     /// The constants.
-    pub(super) constants: &'static [Constant<T>],
+    pub(super) constants: &'static [ConstantKey<T>],
     /// Their keys, and those of the source.
     pub(super) keys: Keys,
 }
@@ -56,28 +56,28 @@ pub(super) use group;
 /// A constant: `float`, `option` of one, `whole` of a type, or `time` in so many nanoseconds.
 macro_rules! constant {
     ($key:expr, float $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| Some(it.$($field)+),
             set: |it, number| it.$($field)+ = number,
         }
     };
     ($key:expr, option $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| it.$($field)+,
             set: |it, number| it.$($field)+ = Some(number),
         }
     };
     ($key:expr, whole $type:ident $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| Some(f64::from(it.$($field)+)),
             set: |it, number| it.$($field)+ = number as $type,
         }
     };
     ($key:expr, time $ns:literal $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| Some(it.$($field)+.as_nanos() as f64 / $ns),
             set: |it, number| it.$($field)+ = Duration::from_nanos(rounded(number * $ns)),
@@ -85,7 +85,7 @@ macro_rules! constant {
     };
     // 0 or 1.
     ($key:expr, switch $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| Some(f64::from(u8::from(it.$($field)+))),
             set: |it, number| it.$($field)+ = number != 0.0,
@@ -93,7 +93,7 @@ macro_rules! constant {
     };
     // A whole number in smaller units; 0, which is not told, if it is left out.
     ($key:expr, scaled $type:ident $scale:literal $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| Some(f64::from(it.$($field)+) / $scale).filter(|&it| it > 0.0),
             set: |it, number| it.$($field)+ = rounded(number * $scale) as $type,
@@ -101,7 +101,7 @@ macro_rules! constant {
     };
     // 0, which is not told, if it is left out.
     ($key:expr, spare $scale:literal $($field:tt)+) => {
-        Constant {
+        ConstantKey {
             key: $key,
             get: |it| Some(it.$($field)+ as f64 / $scale).filter(|&it| it > 0.0),
             set: |it, number| it.$($field)+ = rounded(number * $scale),
@@ -118,20 +118,20 @@ pub(super) fn rounded(number: f64) -> u64 {
 /// Where a table's numbers come from.
 pub(super) const SOURCE: KeySpec = key(
     "source",
-    ValueType::Text,
+    KeyType::Text,
     "",
     "where the numbers come from: standard and clause, datasheet, measurement, or the cells they were fitted on",
 );
 /// How far they can be trusted.
 pub(super) const CONFIDENCE: KeySpec = key(
     "confidence",
-    ValueType::Word(&["high", "medium", "low"]),
+    KeyType::Word(&["high", "medium", "low"]),
     "not said",
     "how far they can be trusted: a document's figure for this chip, computed from such figures, or a guess. What comes from another chip's profile counts one step less",
 );
 /// Which of them were fitted.
 pub(super) const FITTED: KeySpec =
-    key("fitted", ValueType::Texts, "[]", "keys of this table that were fitted to published cells");
+    key("fitted", KeyType::Texts, "[]", "keys of this table that were fitted to published cells");
 
 /// Constants that a file states.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -163,7 +163,7 @@ impl Values {
 
     /// Reads the constants of a file.
     pub(super) fn read<T>(
-        block: &Block<'_>,
+        block: &TomlTable<'_>,
         groups: &'static [ConstantGroup<T>],
     ) -> Result<Self, FileError> {
         let mut values = Self::default();
@@ -213,7 +213,7 @@ impl Values {
 
 /// Returns the keys that a table names as fitted.
 pub(super) fn fitted(
-    table: &Block<'_>,
+    table: &TomlTable<'_>,
     known: impl Iterator<Item = &'static str> + Clone,
 ) -> Result<Vec<String>, FileError> {
     let mut list = Vec::new();
@@ -232,7 +232,7 @@ pub(super) fn find<T>(
     groups: &'static [ConstantGroup<T>],
     table: &str,
     key: &str,
-) -> Option<(&'static str, &'static Constant<T>)> {
+) -> Option<(&'static str, &'static ConstantKey<T>)> {
     let group = groups.iter().find(|it| it.table == table)?;
     Some((group.table, group.constants.iter().find(|it| it.key.name == key)?))
 }

@@ -1,9 +1,9 @@
 //! The keys as tables, and constants by their names: for the documentation, for `espbench lab
 //! profile`, and for fitting.
 
-use super::constant::{CONFIDENCE, Constant as Number, ConstantGroup, FITTED, SOURCE, find};
+use super::constant::{CONFIDENCE, ConstantGroup, ConstantKey as Number, FITTED, SOURCE, find};
 use super::environment::{self, LOAD};
-use super::key::{KeySpec, ValueType};
+use super::key::{KeySpec, KeyType};
 use super::{FileKind, Surroundings, firmware, lab, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
@@ -83,8 +83,8 @@ fn one(key: String, about: &str, value: Option<f64>, sources: &[Source]) -> Cons
 /// Checks that a number is in the range of a key; the error says what is.
 pub(super) fn in_range(key: &KeySpec, value: f64) -> Result<(), String> {
     let fits = match key.is {
-        ValueType::Number(least, most) => (least..=most).contains(&value),
-        ValueType::Whole(least, most) => {
+        KeyType::Number(least, most) => (least..=most).contains(&value),
+        KeyType::Whole(least, most) => {
             libm::rint(value) == value && (least as f64..=most as f64).contains(&value)
         }
         _ => false,
@@ -141,7 +141,7 @@ pub fn document(kind: FileKind) -> String {
             groups(&mut text, profile::GROUPS);
         }
         FileKind::Environment => {
-            let own = environment::KEYS.iter().filter(|key| key.is != ValueType::Table);
+            let own = environment::KEYS.iter().filter(|key| key.is != KeyType::Table);
             table(&mut text, "", own);
             groups(&mut text, environment::GROUPS);
             table(&mut text, "`[[background]]`", &environment::BACKGROUND);

@@ -1,11 +1,11 @@
 //! Environments: the constants of a place, and other people's stations there.
 
 use super::Surroundings;
-use super::block::{Block, Item, Keys, TomlText};
+use super::block::{Item, Keys, TomlTable, TomlText};
 use super::constant::{
-    self, CONFIDENCE, Constant, ConstantGroup, FITTED, SOURCE, Values, constant, group,
+    self, CONFIDENCE, ConstantGroup, ConstantKey, FITTED, SOURCE, Values, constant, group,
 };
-use super::key::{KeySpec, ValueType, key};
+use super::key::{KeySpec, KeyType, key};
 use super::wrong::{FileError, hint};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Environment};
@@ -36,53 +36,53 @@ pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
 
 const EXPONENT: KeySpec = key(
     "exponent",
-    ValueType::Number(1.0, 8.0),
+    KeyType::Number(1.0, 8.0),
     "",
     "path loss exponent beyond 1 m: 2 in free space",
 );
 const SHADOW: KeySpec = key(
     "shadow_db",
-    ValueType::Number(0.0, 20.0),
+    KeyType::Number(0.0, 20.0),
     "0",
     "standard deviation of what walls, furniture and bodies add, drawn once for each pair",
 );
 const ENERGY: KeySpec = key(
     "energy_dbm",
-    ValueType::Number(-110.0, 0.0),
+    KeyType::Number(-110.0, 0.0),
     "",
     "energy that makes the medium busy even where no preamble was found",
 );
 const DETECT: KeySpec = key(
     "detect_db",
-    ValueType::Number(-20.0, 40.0),
+    KeyType::Number(-20.0, 40.0),
     "",
     "how far a preamble must stand out from noise and other frames",
 );
 const CAPTURE: KeySpec = key(
     "capture_db",
-    ValueType::Number(0.0, 60.0),
+    KeyType::Number(0.0, 60.0),
     "never",
     "how far a later frame must stand out to be read instead of the one being read",
 );
 
 /// Constants of a background station.
-pub(super) static LOAD: [Constant<Background>; 4] = [
+pub(super) static LOAD: [ConstantKey<Background>; 4] = [
     constant!(
-        key("power_dbm", ValueType::Number(-20.0, 36.0), "", "transmit power"),
+        key("power_dbm", KeyType::Number(-20.0, 36.0), "", "transmit power"),
         float power_dbm
     ),
     constant!(
-        key("rate_hz", ValueType::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
+        key("rate_hz", KeyType::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
         float rate
     ),
     constant!(
-        key("burst", ValueType::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
+        key("burst", KeyType::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
         float burst
     ),
     constant!(
         key(
             "octets",
-            ValueType::Whole(14, 65_535),
+            KeyType::Whole(14, 65_535),
             "",
             "length of what one PPDU carries: an MPDU with its FCS, or an A-MPDU"
         ),
@@ -93,25 +93,25 @@ pub(super) static LOAD: [Constant<Background>; 4] = [
 /// Key of the modes in which a station repeats a frame that no ACK has answered.
 pub(super) const FALLBACK: KeySpec = key(
     "fallback",
-    ValueType::Modes,
+    KeyType::Modes,
     "as the first",
     "how the second and later attempts of a unicast frame are sent; the last one is kept",
 );
 
 /// Keys of a background station.
 pub(super) static BACKGROUND: [KeySpec; 12] = [
-    key("name", ValueType::Text, "", "its name"),
-    key("at", ValueType::Place, "", "where it is"),
-    key("channel", ValueType::Whole(1, 14), "", "its channel"),
+    key("name", KeyType::Text, "", "its name"),
+    key("at", KeyType::Place, "", "where it is"),
+    key("channel", KeyType::Whole(1, 14), "", "its channel"),
     LOAD[0].key,
     LOAD[1].key,
     LOAD[2].key,
     LOAD[3].key,
-    key("mode", ValueType::Mode, "", "how it sends"),
+    key("mode", KeyType::Mode, "", "how it sends"),
     FALLBACK,
     key(
         "to",
-        ValueType::Text,
+        KeyType::Text,
         "to all",
         "the background station that its frames are for and that acknowledges them",
     ),
@@ -121,11 +121,11 @@ pub(super) static BACKGROUND: [KeySpec; 12] = [
 
 /// Keys of an environment.
 pub(super) static KEYS: [KeySpec; 5] = [
-    key("title", ValueType::Text, "", "one line for people"),
-    key("path_loss", ValueType::Table, "", GROUPS[0].about),
-    key("carrier_sense", ValueType::Table, "", GROUPS[1].about),
-    key("receiver", ValueType::Table, "", GROUPS[2].about),
-    key("background", ValueType::Blocks, "none", "other people's stations"),
+    key("title", KeyType::Text, "", "one line for people"),
+    key("path_loss", KeyType::Table, "", GROUPS[0].about),
+    key("carrier_sense", KeyType::Table, "", GROUPS[1].about),
+    key("receiver", KeyType::Table, "", GROUPS[2].about),
+    key("background", KeyType::Blocks, "none", "other people's stations"),
 ];
 
 /// Reads an environment.
@@ -156,7 +156,9 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
 }
 
 /// Reads the background stations of a file.
-pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Source>), FileError> {
+pub(super) fn background(
+    block: &TomlTable<'_>,
+) -> Result<(Vec<Background>, Vec<Source>), FileError> {
     let (mut stations, mut sources) = (Vec::new(), Vec::new());
     let mut partners: Vec<Option<Item<String>>> = Vec::new();
     for it in block.blocks("background", &BACKGROUND)? {
@@ -185,7 +187,7 @@ pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Sour
     Ok((stations, sources))
 }
 
-fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, FileError> {
+fn station(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Background, FileError> {
     let name = it.must("name", it.text("name")?)?;
     let source = it.must(SOURCE.name, it.text(SOURCE.name)?)?;
     let fitted = constant::fitted(it, LOAD.iter().map(|constant| constant.key.name))?;

@@ -1,7 +1,7 @@
 //! Firmware of a group: the settings that it was built with.
 
-use super::block::Block;
-use super::key::{KeySpec, ValueType, key};
+use super::block::TomlTable;
+use super::key::{KeySpec, KeyType, key};
 use super::wrong::FileError;
 use alloc::string::String;
 use esp_now::component::{Compat, ComponentRelease, Idf};
@@ -44,58 +44,58 @@ const COUNTRY_POLICIES: [&str; 2] = ["auto", "manual"];
 pub(super) static KEYS: [KeySpec; 14] = [
     key(
         "release",
-        ValueType::Word(&RELEASE_WORDS),
+        KeyType::Word(&RELEASE_WORDS),
         "\"2.5.3\"",
         "release of the esp-now component, or the last before it that differs on the air",
     ),
-    key("idf", ValueType::Word(&IDF_WORDS), "\"5.1\"", "release of ESP-IDF, likewise"),
+    key("idf", KeyType::Word(&IDF_WORDS), "\"5.1\"", "release of ESP-IDF, likewise"),
     key(
         "country",
-        ValueType::Word(&Country::CODES),
+        KeyType::Word(&Country::CODES),
         "that of `idf`: \"CN\" for 4.4, else \"01\"",
         "country of its Wi-Fi: channels 1 to 11 for 01 and US, 1 to 14 for JP, 1 to 13 for all others",
     ),
     key(
         "country_policy",
-        ValueType::Word(&COUNTRY_POLICIES),
+        KeyType::Word(&COUNTRY_POLICIES),
         "\"auto\"",
         "`WIFI_COUNTRY_POLICY_AUTO`, with which a scan for routers goes over channels 1 to 14 since `idf` 5.0, or `_MANUAL`: over the country's",
     ),
-    key("tick_hz", ValueType::Whole(1, 1000), "that of the profile", "`CONFIG_FREERTOS_HZ`"),
-    key("encrypted", ValueType::Switch, "false", "whether services encrypt what they send"),
+    key("tick_hz", KeyType::Whole(1, 1000), "that of the profile", "`CONFIG_FREERTOS_HZ`"),
+    key("encrypted", KeyType::Switch, "false", "whether services encrypt what they send"),
     key(
         "app_security",
-        ValueType::Switch,
+        KeyType::Switch,
         "as `encrypted`",
         "`CONFIG_ESPNOW_APP_SECURITY`: room for encryption in every payload",
     ),
     key(
         "policy",
-        ValueType::Word(&POLICIES),
+        KeyType::Word(&POLICIES),
         "\"compatible\"",
         "what is refused beyond what the component refuses",
     ),
-    key("pop", ValueType::Text, "\"espnow_pop\"", "proof of possession of the handshake"),
+    key("pop", KeyType::Text, "\"espnow_pop\"", "proof of possession of the handshake"),
     key(
         "log",
-        ValueType::Word(&LEVEL_WORDS),
+        KeyType::Word(&LEVEL_WORDS),
         "\"info\"",
         "down to which severity lines go to the UART",
     ),
     key(
         "remote_log",
-        ValueType::Word(&LEVEL_WORDS),
+        KeyType::Word(&LEVEL_WORDS),
         "\"none\"",
         "down to which severity lines go to the remote log, on the air",
     ),
     key(
         "services",
-        ValueType::Words(&SERVICES),
+        KeyType::Words(&SERVICES),
         "all",
         "what it answers to: handing out of keys, images, remote commands, the remote log of others, control, data",
     ),
-    key("forward", ValueType::Switch, "true", "whether frames of others are forwarded"),
-    key("restore_channel", ValueType::Switch, "false", "`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`"),
+    key("forward", KeyType::Switch, "true", "whether frames of others are forwarded"),
+    key("restore_channel", KeyType::Switch, "false", "`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`"),
 ];
 
 /// Settings of a firmware that a file states.
@@ -117,7 +117,7 @@ pub(super) struct Firmware {
 }
 
 /// Reads the firmware of a group.
-pub(super) fn read(group: &Block<'_>) -> Result<Firmware, FileError> {
+pub(super) fn read(group: &TomlTable<'_>) -> Result<Firmware, FileError> {
     let usual = Firmware::default();
     let Some(it) = group.table("firmware", &KEYS)? else { return Ok(usual) };
     let services = it

@@ -3,7 +3,7 @@
 
 /// The values that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ValueType {
+pub enum KeyType {
     /// A number from the first to the second.
     Number(f64, f64),
     /// A whole number from the first to the second.
@@ -36,7 +36,7 @@ pub struct KeySpec {
     /// The name, with the unit.
     pub name: &'static str,
     /// The values that it takes.
-    pub is: ValueType,
+    pub is: KeyType,
     /// The value where it is left out; empty where it must not be.
     pub usual: &'static str,
     /// The meaning.
@@ -46,7 +46,7 @@ pub struct KeySpec {
 /// Makes a key in one line of a list.
 pub(super) const fn key(
     name: &'static str,
-    is: ValueType,
+    is: KeyType,
     usual: &'static str,
     about: &'static str,
 ) -> KeySpec {
@@ -56,7 +56,7 @@ pub(super) const fn key(
 /// Metres that a room may measure in each direction.
 pub(super) const ROOM_M: f64 = 10_000.0;
 
-impl core::fmt::Display for ValueType {
+impl core::fmt::Display for KeyType {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Number(least, most) => write!(f, "a number from {least} to {most}"),

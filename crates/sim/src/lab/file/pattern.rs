@@ -1,7 +1,7 @@
 //! How the devices of a group stand about its middle.
 
-use super::block::Block;
-use super::key::{KeySpec, ROOM_M, ValueType, key};
+use super::block::TomlTable;
+use super::key::{KeySpec, KeyType, ROOM_M, key};
 use super::wrong::FileError;
 use crate::lab::scene::Point;
 use alloc::format;
@@ -9,14 +9,14 @@ use core::f64::consts::PI;
 use espbench_dot11::random::RngStream;
 
 const STEP: KeySpec =
-    key("step_m", ValueType::Number(0.001, ROOM_M), "", "metres from one to the next");
+    key("step_m", KeyType::Number(0.001, ROOM_M), "", "metres from one to the next");
 
 /// Keys of a line.
 pub(super) static LINE: [KeySpec; 2] = [
     STEP,
     key(
         "angle_deg",
-        ValueType::Number(-360.0, 360.0),
+        KeyType::Number(-360.0, 360.0),
         "90",
         "its direction: 0 is to the right, 90 away",
     ),
@@ -26,34 +26,34 @@ pub(super) static GRID: [KeySpec; 2] = [
     STEP,
     key(
         "columns",
-        ValueType::Whole(1, 1000),
+        KeyType::Whole(1, 1000),
         "as many as rows",
         "devices side by side, away from the initiator",
     ),
 ];
 /// Keys of a ring.
 pub(super) static RING: [KeySpec; 1] =
-    [key("radius_m", ValueType::Number(0.0, ROOM_M), "", "its radius")];
+    [key("radius_m", KeyType::Number(0.0, ROOM_M), "", "its radius")];
 /// Keys of a cluster.
 pub(super) static CLUSTER: [KeySpec; 3] = [
-    key("least_m", ValueType::Number(0.0, ROOM_M), "0", "the nearest to the middle"),
-    key("most_m", ValueType::Number(0.0, ROOM_M), "", "the farthest from the middle"),
+    key("least_m", KeyType::Number(0.0, ROOM_M), "0", "the nearest to the middle"),
+    key("most_m", KeyType::Number(0.0, ROOM_M), "", "the farthest from the middle"),
     key(
         "arc_deg",
-        ValueType::Number(1.0, 360.0),
+        KeyType::Number(1.0, 360.0),
         "360",
         "how far around, with its middle to the right",
     ),
 ];
 
 /// The tables of patterns.
-pub(super) const LINE_TABLE: KeySpec = key("line", ValueType::Table, "none", "devices in a line");
+pub(super) const LINE_TABLE: KeySpec = key("line", KeyType::Table, "none", "devices in a line");
 pub(super) const GRID_TABLE: KeySpec =
-    key("grid", ValueType::Table, "none", "devices in a square grid, as on USB hubs on a table");
+    key("grid", KeyType::Table, "none", "devices in a square grid, as on USB hubs on a table");
 pub(super) const RING_TABLE: KeySpec =
-    key("ring", ValueType::Table, "none", "devices in a ring around the middle");
+    key("ring", KeyType::Table, "none", "devices in a ring around the middle");
 pub(super) const CLUSTER_TABLE: KeySpec =
-    key("cluster", ValueType::Table, "none", "devices strewn about the middle, by the seed");
+    key("cluster", KeyType::Table, "none", "devices strewn about the middle, by the seed");
 
 /// How devices stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +69,7 @@ pub(super) enum Pattern {
 }
 
 /// Reads the pattern of a group.
-pub(super) fn read(group: &Block<'_>) -> Result<Option<Pattern>, FileError> {
+pub(super) fn read(group: &TomlTable<'_>) -> Result<Option<Pattern>, FileError> {
     let mut found = None;
     for name in ["line", "grid", "ring", "cluster"] {
         let pattern = one(group, name)?;
@@ -81,7 +81,7 @@ pub(super) fn read(group: &Block<'_>) -> Result<Option<Pattern>, FileError> {
     Ok(found)
 }
 
-fn one(group: &Block<'_>, name: &str) -> Result<Option<Pattern>, FileError> {
+fn one(group: &TomlTable<'_>, name: &str) -> Result<Option<Pattern>, FileError> {
     Ok(match name {
         "line" => {
             let Some(it) = group.table(name, &LINE)? else { return Ok(None) };

@@ -1,6 +1,6 @@
 //! Radios without nodes behind them.
 
-use super::ledger::{Kind, Ledger, OnAir};
+use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
 use crate::lab::scene::Scene;
@@ -23,8 +23,8 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
         .with_config(radio.medium);
     let modes = scene.nodes.iter().map(|it| it.mode).collect();
     let channel = scene.nodes.first().map_or(1, |it| it.channel);
-    let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
-    let mut host = Bare {
+    let ledger = MessageLog::new(load, seed, senders.saturating_sub(1));
+    let mut host = MacOnly {
         load: *load,
         octets: load.octets(scene),
         ledger,
@@ -45,11 +45,11 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
     host.ledger.close(Cause::Unknown)
 }
 
-struct Bare {
+struct MacOnly {
     load: Load,
     /// Of each frame.
     octets: u32,
-    ledger: Ledger,
+    ledger: MessageLog,
     modes: Vec<WifiMode>,
     /// The listener's.
     channel: u8,
@@ -57,7 +57,7 @@ struct Bare {
     sending: Vec<Option<(u32, u16)>>,
 }
 
-impl Bare {
+impl MacOnly {
     /// Sends the next message of a device, unless it is sending one.
     fn pump(&mut self, room: &mut WirelessMedium, device: u32) {
         if self.sending[device as usize].is_some() {
@@ -80,7 +80,7 @@ impl Bare {
     }
 }
 
-impl MacUser for Bare {
+impl MacUser for MacOnly {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let device = token as u32;
         if !self.ledger.is_always() {
@@ -105,7 +105,7 @@ impl MacUser for Bare {
         if read {
             self.ledger.received(now, number);
         }
-        let kind = if attempts == 1 { Kind::First } else { Kind::Retry };
+        let kind = if attempts == 1 { AirKind::First } else { AirKind::Retry };
         if frame.channel == self.channel {
             self.ledger.on_air(OnAir { kind, begin, end: now }, missed.is_some());
         }
@@ -128,7 +128,7 @@ impl MacUser for Bare {
     fn on_tx_end(&mut self, frame: &mac::Ppdu) {
         if frame.kind == mac::FrameKind::Ack && frame.channel == self.channel {
             let (begin, end) = (Instant::from_nanos(frame.begin), Instant::from_nanos(frame.end));
-            self.ledger.on_air(OnAir { kind: Kind::Ack, begin, end }, false);
+            self.ledger.on_air(OnAir { kind: AirKind::Ack, begin, end }, false);
         }
     }
 }

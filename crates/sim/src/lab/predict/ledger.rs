@@ -1,6 +1,6 @@
 //! The messages of a run: when each was due, and how far it came.
 
-use super::load::{Arrival, Clock, Load};
+use super::load::{Arrival, Load, MessageClock};
 use super::outcome::{Air, Outcome, Stages};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -14,13 +14,13 @@ const MESSAGES_MAX: usize = 4_000_000;
 /// A frame on the listener's channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnAir {
-    pub(super) kind: Kind,
+    pub(super) kind: AirKind,
     pub(super) begin: Instant,
     pub(super) end: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AirKind {
     First,
     Retry,
     Ack,
@@ -51,12 +51,12 @@ struct Message {
 /// The applications of the senders.
 #[derive(Debug)]
 struct SenderQueue {
-    clock: Clock,
+    clock: MessageClock,
     waiting: VecDeque<u32>,
 }
 
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct MessageLog {
     load: Load,
     /// Copies of a broadcast, or attempts at most.
     copies: Option<u16>,
@@ -70,12 +70,12 @@ pub(super) struct Ledger {
     stretches: Vec<(u64, u64)>,
 }
 
-impl Ledger {
+impl MessageLog {
     /// Creates the ledger of the senders 1 to `devices`, whose applications begin with the run, or
-    /// at [`Ledger::begin`].
+    /// at [`MessageLog::begin`].
     pub(super) fn new(load: &Load, seed: u64, devices: u32) -> Self {
         let application = |device| SenderQueue {
-            clock: Clock::new(load, seed, device),
+            clock: MessageClock::new(load, seed, device),
             waiting: VecDeque::new(),
         };
         Self {
@@ -254,13 +254,13 @@ impl Ledger {
         }
         let air = &mut self.air;
         let sum = match frame.kind {
-            Kind::First => &mut air.data,
-            Kind::Retry => &mut air.retries,
-            Kind::Ack => &mut air.acks,
-            Kind::Other => &mut air.others,
+            AirKind::First => &mut air.data,
+            AirKind::Retry => &mut air.retries,
+            AirKind::Ack => &mut air.acks,
+            AirKind::Other => &mut air.others,
         };
         *sum += Duration::from_nanos(end - begin);
-        air.frames += u64::from(matches!(frame.kind, Kind::First | Kind::Retry));
+        air.frames += u64::from(matches!(frame.kind, AirKind::First | AirKind::Retry));
         air.missed += u64::from(missed);
         // Frames come in the order of their ends.
         let mut begin = begin;

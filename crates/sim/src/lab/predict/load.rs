@@ -94,7 +94,7 @@ impl Load {
 
 /// The times at which the messages of one device are due.
 #[derive(Clone, Debug)]
-pub(super) struct Clock {
+pub(super) struct MessageClock {
     arrival: Arrival,
     every_ns: f64,
     random: RngStream,
@@ -102,7 +102,7 @@ pub(super) struct Clock {
     next: f64,
 }
 
-impl Clock {
+impl MessageClock {
     pub(super) fn new(load: &Load, seed: u64, device: u32) -> Self {
         let mut random = RngStream::stream(seed, device, Purpose::Arrival);
         let mean = load.every.as_nanos() as f64;

@@ -1,6 +1,6 @@
 //! The devices of a lab, each a whole node, under applications of ours.
 
-use super::ledger::{Kind, Ledger, OnAir};
+use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::{Arrival, Load, config};
 use super::outcome::Outcome;
 use crate::lab::nodes::note::{self, FrameOnAir as Frame, Note, Watch};
@@ -50,8 +50,8 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
     }
     let senders = scene.nodes.len() as u32;
     let boot = scene.nodes.iter().map(|it| it.profile.boot).max().unwrap_or_default();
-    let watch = Book {
-        ledger: Ledger::new(load, seed, senders.saturating_sub(1)),
+    let watch = NodeWatch {
+        ledger: MessageLog::new(load, seed, senders.saturating_sub(1)),
         channel: scene.nodes.first().map_or(1, |it| it.channel),
         latencies: scene
             .nodes
@@ -74,7 +74,7 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
     lab.watch.ledger.begin(start);
     let mut applications = Applications { load: *load, due: BinaryHeap::new() };
     for device in 1..senders {
-        applications.due.push(Reverse((lab.watch.ledger.due(device), device, Why::Due)));
+        applications.due.push(Reverse((lab.watch.ledger.due(device), device, WakeReason::Due)));
     }
     let until = lab.watch.ledger.until();
     applications.go_on(&mut lab, until)?;
@@ -90,7 +90,7 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
 }
 
 /// Runs until the devices have started and have sent the frames of their start.
-fn settle(lab: &mut Lab<Book>, boot: Duration) -> Result<(), Stuck> {
+fn settle(lab: &mut Lab<NodeWatch>, boot: Duration) -> Result<(), Stuck> {
     lab.run_for(boot + STAGGER + START_UP)?;
     let until = lab.now() + PATIENCE;
     let mut before = None;
@@ -103,7 +103,7 @@ fn settle(lab: &mut Lab<Book>, boot: Duration) -> Result<(), Stuck> {
 
 /// Why an application is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Why {
+enum WakeReason {
     /// A message is due.
     Due,
     /// The node was busy.
@@ -112,12 +112,12 @@ enum Why {
 
 struct Applications {
     load: Load,
-    due: BinaryHeap<Reverse<(Instant, u32, Why)>>,
+    due: BinaryHeap<Reverse<(Instant, u32, WakeReason)>>,
 }
 
 impl Applications {
     /// Lets time go on to `until`, with all that is due.
-    fn go_on(&mut self, lab: &mut Lab<Book>, until: Instant) -> Result<(), Stuck> {
+    fn go_on(&mut self, lab: &mut Lab<NodeWatch>, until: Instant) -> Result<(), Stuck> {
         loop {
             let next = self.due.peek().map_or(until, |it| it.0.0).min(until);
             let wait = next.since(lab.now());
@@ -125,7 +125,7 @@ impl Applications {
             while let Some((device, refused)) = lab.watch.free.pop() {
                 if refused {
                     // Not in the same instant again and again.
-                    self.due.push(Reverse((lab.now() + AGAIN, device, Why::Again)));
+                    self.due.push(Reverse((lab.now() + AGAIN, device, WakeReason::Again)));
                 } else {
                     self.pump(lab, device)?;
                 }
@@ -138,16 +138,16 @@ impl Applications {
                 return Ok(());
             }
             self.due.pop();
-            if why == Why::Due && self.load.arrival != Arrival::Always {
+            if why == WakeReason::Due && self.load.arrival != Arrival::Always {
                 lab.watch.ledger.arrive(device);
-                self.due.push(Reverse((lab.watch.ledger.due(device), device, Why::Due)));
+                self.due.push(Reverse((lab.watch.ledger.due(device), device, WakeReason::Due)));
             }
             self.pump(lab, device)?;
         }
     }
 
     /// Sends the next message of a device, unless it is sending one.
-    fn pump(&mut self, lab: &mut Lab<Book>, device: u32) -> Result<(), Stuck> {
+    fn pump(&mut self, lab: &mut Lab<NodeWatch>, device: u32) -> Result<(), Stuck> {
         if lab.watch.sending[device as usize].is_some() {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl Applications {
         if taken != Some(Ok(())) {
             lab.watch.sending[device as usize] = None;
             lab.watch.ledger.put_back(device, number);
-            self.due.push(Reverse((now + AGAIN, device, Why::Again)));
+            self.due.push(Reverse((now + AGAIN, device, WakeReason::Again)));
         }
         Ok(())
     }
@@ -188,8 +188,8 @@ impl Load {
 }
 
 /// Follows the messages through the lab.
-struct Book {
-    ledger: Ledger,
+struct NodeWatch {
+    ledger: MessageLog,
     /// The listener's.
     channel: u8,
     /// From the driver's having a frame until it contends for the medium, by device.
@@ -245,7 +245,7 @@ const fn cause(why: note::MissReason) -> Cause {
     }
 }
 
-impl Book {
+impl NodeWatch {
     fn air(&mut self, frame: &Frame<'_>) {
         let end = frame.started + frame.took;
         let read = frame.heard.contains(&LISTENER);
@@ -260,15 +260,15 @@ impl Book {
         self.frames += 1;
         self.last = number;
         let mut kind = match header {
-            Some((Header { data_type: DataType::Ack, .. }, _)) => Kind::Ack,
-            _ if frame.attempt > 1 => Kind::Retry,
-            _ => Kind::First,
+            Some((Header { data_type: DataType::Ack, .. }, _)) => AirKind::Ack,
+            _ if frame.attempt > 1 => AirKind::Retry,
+            _ => AirKind::First,
         };
         if let Some(number) = number {
             let latency = self.latencies.get(frame.node.index()).copied().unwrap_or_default();
             self.ledger.driver(self.queued + latency, number);
             if self.ledger.attempt(frame.started, end, number, read, missed) > 1 {
-                kind = Kind::Retry;
+                kind = AirKind::Retry;
             }
         }
         if frame.channel == self.channel {
@@ -286,7 +286,7 @@ impl Book {
     }
 }
 
-impl Watch for Book {
+impl Watch for NodeWatch {
     fn note(&mut self, at: Instant, note: &Note<'_>) {
         match note {
             Note::Air(frame) => self.air(frame),
@@ -303,13 +303,13 @@ impl Watch for Book {
     }
 }
 
-impl Tap for Book {
+impl Tap for NodeWatch {
     fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
         self.queued = flight.queued;
         let kind = match flight.what {
             AirtimeKind::Data => return,
-            AirtimeKind::Ack => Kind::Ack,
-            _ => Kind::Other,
+            AirtimeKind::Ack => AirKind::Ack,
+            _ => AirKind::Other,
         };
         if flight.channel == self.channel {
             self.ledger.on_air(OnAir { kind, begin: flight.begin, end: flight.end }, false);

@@ -54,7 +54,7 @@ struct Joiner {
 
 /// Devices that are joining, or have joined.
 #[derive(Debug, Default)]
-pub(super) struct Joining {
+pub(super) struct JoiningDevices {
     devices: BTreeMap<NodeId, Joiner>,
     /// How many listen to beacons.
     scanning: u32,
@@ -69,7 +69,7 @@ fn text(bytes: &[u8]) -> Vec<u8> {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default().into()
 }
 
-impl Joining {
+impl JoiningDevices {
     /// Takes an event of a device's application; returns whether the device now has something to do
     /// at once.
     pub(super) fn told(

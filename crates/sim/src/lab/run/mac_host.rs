@@ -3,7 +3,7 @@
 
 use super::blame::meant_for;
 use super::driver::Driver;
-use super::join::Joining;
+use super::join::JoiningDevices;
 use super::others::Others;
 use super::reports::Reports;
 use super::tap::{Content, Tap};
@@ -33,26 +33,26 @@ const NOBODY: u32 = GROUP - 1;
 
 /// The lab's part of the nodes beside their firmware: drivers, frames on their way, joining.
 #[derive(Debug)]
-pub(super) struct Ether {
+pub(super) struct LabDrivers {
     pub(super) pool: FramePool,
     /// The number of frames that drivers took.
     pub(super) frames: u64,
     pub(super) drivers: Vec<Driver>,
     pub(super) others: Others,
-    pub(super) joining: Joining,
+    pub(super) joining: JoiningDevices,
     pub(super) reports: Reports,
     pub(super) heard: Vec<NodeId>,
     pub(super) missed: Vec<(NodeId, MissReason)>,
 }
 
 /// The world around the nodes, as their host.
-pub(crate) struct Link<'a, W> {
+pub(crate) struct RadioPort<'a, W> {
     pub(super) room: &'a mut WirelessMedium,
-    pub(super) ether: &'a mut Ether,
+    pub(super) ether: &'a mut LabDrivers,
     pub(super) watch: &'a mut W,
 }
 
-impl<W: Tap> DeviceHost for Link<'_, W> {
+impl<W: Tap> DeviceHost for RadioPort<'_, W> {
     type Watch = W;
 
     fn watch(&mut self) -> &mut W {
@@ -133,7 +133,7 @@ impl<W: Tap> DeviceHost for Link<'_, W> {
     }
 }
 
-impl Ether {
+impl LabDrivers {
     /// Gives a frame to the MAC.
     fn push(&mut self, room: &mut WirelessMedium, handle: Handle) {
         let frame = self.pool.get(handle);
@@ -178,7 +178,7 @@ impl Ether {
 pub(super) struct MacHost<'a, 'p, W> {
     pub(super) watch: &'a mut W,
     pub(super) device_set: &'a mut DeviceSet<Box<Node>>,
-    pub(super) ether: &'a mut Ether,
+    pub(super) ether: &'a mut LabDrivers,
     pub(super) net: &'a mut Network<'p>,
     pub(super) stuck: &'a mut Option<Stuck>,
 }
@@ -189,10 +189,10 @@ impl<W: Tap> MacHost<'_, '_, W> {
     pub(super) fn act(
         &mut self,
         room: &mut WirelessMedium,
-        what: impl FnOnce(&mut DeviceSet<Box<Node>>, &mut Link<'_, W>) -> Result<(), Stuck>,
+        what: impl FnOnce(&mut DeviceSet<Box<Node>>, &mut RadioPort<'_, W>) -> Result<(), Stuck>,
     ) {
         self.device_set.now = room.now();
-        let mut link = Link { room, ether: self.ether, watch: self.watch };
+        let mut link = RadioPort { room, ether: self.ether, watch: self.watch };
         if let Err(stuck) = what(self.device_set, &mut link) {
             self.stuck.get_or_insert(stuck);
         }

@@ -51,7 +51,7 @@ use esp_now::node::task::SendRequest;
 use espbench_dot11::mac::{self, WirelessMedium};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
-use mac_host::{Ether, Link, MacHost};
+use mac_host::{LabDrivers, MacHost, RadioPort};
 use others::Others;
 
 /// Devices are switched on within this time, at random, so that their ticks and their first frames
@@ -69,7 +69,7 @@ pub type Lab<'a, W = ()> = LabOn<RadioMedium<'a>, Box<Node>, W>;
 /// their Wi-Fi, other people's stations.
 pub struct RadioMedium<'a> {
     pub(in crate::lab) room: WirelessMedium,
-    ether: Ether,
+    ether: LabDrivers,
     pub(in crate::lab) net: Network<'a>,
     stuck: Option<Stuck>,
 }
@@ -191,7 +191,7 @@ impl<'a, W: Tap> Lab<'a, W> {
             device_set.add(board, device.profile.boot);
         }
         let (first, background) = background;
-        let ether = Ether {
+        let ether = LabDrivers {
             pool: Default::default(),
             frames: 0,
             drivers: nodes.iter().map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
@@ -324,7 +324,7 @@ impl<'a, W: Tap> Lab<'a, W> {
 
 impl<'p, W: Tap> LabMedium<Box<Node>, W> for RadioMedium<'p> {
     type Host<'h>
-        = Link<'h, W>
+        = RadioPort<'h, W>
     where
         Self: 'h,
         W: 'h;
@@ -335,8 +335,8 @@ impl<'p, W: Tap> LabMedium<Box<Node>, W> for RadioMedium<'p> {
     }
 
     #[inline]
-    fn host<'h>(&'h mut self, watch: &'h mut W) -> Link<'h, W> {
-        Link { room: &mut self.room, ether: &mut self.ether, watch }
+    fn host<'h>(&'h mut self, watch: &'h mut W) -> RadioPort<'h, W> {
+        RadioPort { room: &mut self.room, ether: &mut self.ether, watch }
     }
 
     #[inline]

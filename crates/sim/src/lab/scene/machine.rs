@@ -53,7 +53,7 @@ pub struct NetDevice {
     /// Transmit power that its firmware asks for, dBm; the chip and the mode may give less.
     pub power_dbm: f64,
     /// Style of its programs.
-    pub program: Program,
+    pub program: ProgramStyle,
     /// Power save mode of its radio while it is associated.
     pub sleep: PowerSave,
     /// Time for which a station in modem sleep stays awake after traffic.
@@ -123,7 +123,7 @@ pub enum NetRole {
 
 /// Style in which a device's programs are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Program {
+pub enum ProgramStyle {
     /// As ESP-IDF's examples: sockets, whole buffers.
     #[default]
     Plain,

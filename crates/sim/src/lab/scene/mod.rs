@@ -15,7 +15,7 @@ mod stations;
 
 pub use machine::{
     AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
-    NetRole, Pc, PcLink, Program, Scan,
+    NetRole, Pc, PcLink, ProgramStyle, Scan,
 };
 pub use stations::StationNumbers;
 

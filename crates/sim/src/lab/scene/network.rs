@@ -1,8 +1,8 @@
 //! A scene to the machines of a lab and the Wi-Fi between them.
 
-use super::{NetDevice, NetRole, Pc, PcLink, Program, Scene, StationNumbers};
+use super::{NetDevice, NetRole, Pc, PcLink, ProgramStyle, Scene, StationNumbers};
 use crate::lab::wifi::setup::{
-    EspSetup, HeapSetup, Kind, MachineSetup, NetworkSetup, PcSetup, Place, Wire,
+    EspSetup, HeapSetup, MachineKind, MachinePlace, MachineSetup, NetworkSetup, PcSetup, Wire,
 };
 use crate::net::Stack;
 use alloc::boxed::Box;
@@ -101,16 +101,16 @@ impl Scene {
             stack.heap.socket = memory.socket_bytes;
             stack.heap.connection = memory.tcp_bytes;
             MachineSetup {
-                place: Place::Air(devices.start + i as u32),
+                place: MachinePlace::Air(devices.start + i as u32),
                 stack,
-                kind: Kind::Esp(Box::new(EspSetup {
+                kind: MachineKind::Esp(Box::new(EspSetup {
                     costs,
                     cores: it.cores,
                     limits: it.sdk,
                     uart_baud: it.profile.uart_baud,
                     uart_fifo: it.profile.uart_fifo,
                     rx_in_place: it.profile.wifi.rx_in_place,
-                    in_lwip: it.program == Program::Callback,
+                    in_lwip: it.program == ProgramStyle::Callback,
                     heap: HeapSetup {
                         // Where not even that is there, the suite says so.
                         free: memory.started(&it.sdk).unwrap_or(0),
@@ -127,13 +127,13 @@ impl Scene {
             PcLink::Wire { delay, bits } => {
                 let forward = self.access_points.first().map(|it| it.forward).unwrap_or_default();
                 (
-                    Place::Wire(access_points.start),
+                    MachinePlace::Wire(access_points.start),
                     Some(Wire { delay: *delay, forward, bits: *bits }),
                 )
             }
-            PcLink::Air(_) => (Place::Air(dongle.start), None),
+            PcLink::Air(_) => (MachinePlace::Air(dongle.start), None),
         };
-        let kind = Kind::Pc(PcSetup { turn: *turn, wire, queue: 1000 });
+        let kind = MachineKind::Pc(PcSetup { turn: *turn, wire, queue: 1000 });
         machines.push(MachineSetup { place, stack: Stack::pc(), kind });
         machines
     }

@@ -11,7 +11,7 @@ use core::time::Duration;
 
 /// Reason why a cell was not carried out to its end.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Failed {
+pub enum SuiteError {
     /// The test was told to stop.
     Cancelled,
     /// A file of the library is wrong or missing.
@@ -41,7 +41,7 @@ pub enum Failed {
     },
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for SuiteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("stopped"),
@@ -71,15 +71,15 @@ impl fmt::Display for Failed {
     }
 }
 
-impl core::error::Error for Failed {}
+impl core::error::Error for SuiteError {}
 
-impl From<Stuck> for Failed {
+impl From<Stuck> for SuiteError {
     fn from(stuck: Stuck) -> Self {
         Self::Stuck(stuck)
     }
 }
 
-impl From<FileError> for Failed {
+impl From<FileError> for SuiteError {
     fn from(wrong: FileError) -> Self {
         Self::File(wrong)
     }

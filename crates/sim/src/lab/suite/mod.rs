@@ -15,7 +15,7 @@ pub mod programs;
 #[cfg(test)]
 mod tests;
 
-pub use failed::Failed;
+pub use failed::SuiteError;
 
 use super::file::Library;
 use super::record::Record;
@@ -57,14 +57,14 @@ pub const fn is_for_lab(workload: &Workload) -> bool {
 /// Checks that a cell can be carried out in a lab, before any of it is.
 ///
 /// # Errors
-/// [`Failed::File`], [`Failed::NoDevice`], or [`Failed::Unable`] with what is missing.
-pub fn check(workload: &Workload, library: &Library, lab: Option<&str>) -> Result<(), Failed> {
+/// [`SuiteError::File`], [`SuiteError::NoDevice`], or [`SuiteError::Unable`] with what is missing.
+pub fn check(workload: &Workload, library: &Library, lab: Option<&str>) -> Result<(), SuiteError> {
     // Any seed will do: only places depend on it.
     let scene = scene(workload, library, lab, 1)?;
     match workload {
         Workload::EspNow(work) => consoles::check(work, &scene),
         Workload::Wifi(work) => programs::check(work, &scene),
-        _ => Err(Failed::NoDevice),
+        _ => Err(SuiteError::NoDevice),
     }
 }
 
@@ -72,17 +72,17 @@ pub fn check(workload: &Workload, library: &Library, lab: Option<&str>) -> Resul
 /// out in. `place` is the seed of [`Seeds::place`].
 ///
 /// # Errors
-/// [`Failed::File`] or [`Failed::NoDevice`]; [`Failed::Unable`] where no lab has the variant.
+/// [`SuiteError::File`] or [`SuiteError::NoDevice`]; [`SuiteError::Unable`] where no lab has the variant.
 pub fn scene(
     workload: &Workload,
     library: &Library,
     lab: Option<&str>,
     place: u64,
-) -> Result<Scene, Failed> {
+) -> Result<Scene, SuiteError> {
     let mut scene = match workload {
         Workload::EspNow(work) => consoles::scene(work, library, lab, place)?,
         Workload::Wifi(work) => programs::scene(work, library, lab)?,
-        _ => return Err(Failed::NoDevice),
+        _ => return Err(SuiteError::NoDevice),
     };
     scene.environment.place = Some(place);
     Ok(scene)
@@ -98,7 +98,7 @@ pub fn run(
     lab: Option<&str>,
     seeds: Seeds,
     record: &mut dyn Record,
-) -> Result<(), Failed> {
+) -> Result<(), SuiteError> {
     let scene = scene(workload, library, lab, seeds.place)?;
     run_in(workload, &scene, seeds.cell, &mut (), record)
 }
@@ -113,10 +113,10 @@ pub fn run_in<W: Witness>(
     seed: u64,
     witness: &mut W,
     record: &mut dyn Record,
-) -> Result<(), Failed> {
+) -> Result<(), SuiteError> {
     match workload {
         Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),
         Workload::Wifi(work) => programs::run_in(work, scene, seed, witness, record),
-        _ => Err(Failed::NoDevice),
+        _ => Err(SuiteError::NoDevice),
     }
 }

@@ -11,12 +11,12 @@ use espbench_model::workload::{
 };
 
 #[derive(Default)]
-struct Kept {
+struct KeptRecord {
     samples: usize,
     facts: Vec<String>,
 }
 
-impl Record for Kept {
+impl Record for KeptRecord {
     fn sample(&mut self, _: Sample) {
         self.samples += 1;
     }
@@ -57,8 +57,8 @@ fn esp_now() -> Workload {
 }
 
 /// Carries a cell out where it usually is, and gives the number of samples.
-fn samples(workload: &Workload) -> Result<usize, Failed> {
-    let (library, mut kept) = (Library::built_in(), Kept::default());
+fn samples(workload: &Workload) -> Result<usize, SuiteError> {
+    let (library, mut kept) = (Library::built_in(), KeptRecord::default());
     check(workload, &library, None)?;
     run(workload, &library, None, Seeds::both(1), &mut kept)?;
     assert!(["lab", "seed"].iter().all(|name| kept.facts.iter().any(|it| it == name)));
@@ -130,8 +130,8 @@ fn what_a_lab_cannot_do_is_said_before_it_is_tried() {
     let marked = Iperf { tos: 8, ..Iperf::DEFAULT };
     assert!(said(&of(IpTest::Iperf(marked))).contains("does not carry out iperf's tos"));
     let plain = Workload::UdpEcho(ECHO);
-    assert_eq!(check(&plain, &Library::built_in(), None), Err(Failed::NoDevice));
-    assert_eq!(samples(&plain), Err(Failed::NoDevice));
+    assert_eq!(check(&plain, &Library::built_in(), None), Err(SuiteError::NoDevice));
+    assert_eq!(samples(&plain), Err(SuiteError::NoDevice));
     assert!(
         !is_for_lab(&plain) && is_for_lab(&esp_now()) && is_for_lab(&of(IpTest::UdpEcho(ECHO)))
     );

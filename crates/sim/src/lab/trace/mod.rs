@@ -20,7 +20,7 @@ mod write;
 pub use espbench_model::excerpt::AirtimeKind;
 pub use levels::Courses;
 pub use tracer::Tracer;
-pub use windows::{Limits, Probe, Shown, Window};
+pub use windows::{Limits, QueuedFlight, TracedProbe, Window};
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

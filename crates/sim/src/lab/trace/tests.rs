@@ -92,9 +92,9 @@ fn every_line_is_read_back() {
 }
 
 #[derive(Default)]
-struct Kept(Vec<(String, u64)>, Vec<(String, String)>);
+struct KeptFacts(Vec<(String, u64)>, Vec<(String, String)>);
 
-impl Record for Kept {
+impl Record for KeptFacts {
     fn sample(&mut self, _: Sample) {}
 
     fn count(&mut self, name: &str, by: u64) {
@@ -110,7 +110,7 @@ impl Record for Kept {
 fn a_channels_counters_add_up_to_the_time() {
     let mut tracer = tracer(Limits::default());
     story(&mut tracer);
-    let mut kept = Kept::default();
+    let mut kept = KeptFacts::default();
     tracer.finish(at(10_000)).record(&mut kept);
     let of = |name: &str| kept.0.iter().find(|it| it.0 == name).map(|it| it.1);
     assert_eq!(of("air-ns-ch1-data"), Some(3 * 848_000));

@@ -1,12 +1,12 @@
 //! Watches a lab.
 
 use super::occupancy::Occupancy;
-use super::windows::{Limits, Probe, Shown, Windows};
+use super::windows::{Limits, QueuedFlight, TracedProbe, Windows};
 use super::{AirtimeKind, Flight, Trace};
 use crate::lab::nodes::note::{Note, Watch};
 use crate::lab::run::{Content, Tap};
 use crate::lab::scene::Scene;
-use crate::lab::wifi::watch::{Seen, Watcher};
+use crate::lab::wifi::watch::{ObservedPpdu, Watcher};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -97,7 +97,7 @@ impl Tracer {
         }
         let end = it.received.or(it.acked).map_or(at, lab).max(begin);
         let (sequence, fate) = (it.seq, it.fate);
-        self.windows.probe(Probe { station, sequence, begin, end, fate });
+        self.windows.probe(TracedProbe { station, sequence, begin, end, fate });
     }
 
     /// Records a frame that has ended.
@@ -116,7 +116,7 @@ impl Tracer {
         } else {
             self.first(flight)
         };
-        self.windows.flight(Shown { flight: *flight, first });
+        self.windows.flight(QueuedFlight { flight: *flight, first });
     }
 
     fn loss(&mut self, at: Instant, node: u32, cause: Cause) {
@@ -187,7 +187,7 @@ impl Watcher for Tracer {
         self.last = self.last.max(at);
     }
 
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         self.flown(&seen.flight);
     }
 

@@ -48,7 +48,7 @@ const WORSE_PERCENT: u64 = 110;
 
 /// A flight and since when it was first in its sender's queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shown {
+pub struct QueuedFlight {
     /// The flight.
     pub flight: Flight,
     /// Since when its sender has tried to send it.
@@ -57,7 +57,7 @@ pub struct Shown {
 
 /// A probe of a device, on the lab's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct TracedProbe {
     /// Number of the station.
     pub station: u32,
     /// Sequence number.
@@ -80,9 +80,9 @@ pub struct Window {
     /// End of the stretch.
     pub end: Instant,
     /// Frames, in the order of their ends.
-    pub flights: Vec<Shown>,
+    pub flights: Vec<QueuedFlight>,
     /// Probes that were under way.
-    pub probes: Vec<Probe>,
+    pub probes: Vec<TracedProbe>,
     /// Losses, each with its time, node and cause.
     pub losses: Vec<(Instant, u32, Cause)>,
     /// Courses of windows, queues and memory.
@@ -97,7 +97,7 @@ impl Window {
     }
 
     /// Keeps a flight if there are fewer than so many, and ends before it else.
-    fn begins_with(&mut self, shown: Shown, most: usize) {
+    fn begins_with(&mut self, shown: QueuedFlight, most: usize) {
         if self.flights.len() < most {
             self.flights.push(shown);
         } else {
@@ -105,7 +105,7 @@ impl Window {
         }
     }
 
-    fn probe(&mut self, probe: &Probe) {
+    fn probe(&mut self, probe: &TracedProbe) {
         if self.takes(probe.begin, probe.end) && self.probes.len() < MARKS {
             self.probes.push(*probe);
         }
@@ -128,15 +128,15 @@ pub(super) struct Windows {
     worst: Option<Window>,
     /// Severity of the worst moment so far; one of a probe comes before all others.
     badness: (bool, u64),
-    flights: VecDeque<Shown>,
-    probes: VecDeque<Probe>,
+    flights: VecDeque<QueuedFlight>,
+    probes: VecDeque<TracedProbe>,
     losses: VecDeque<(Instant, u32, Cause)>,
     levels: Levels,
 }
 
 /// Part of a long moment that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum MomentPart {
     /// Begin of the moment: of a lost probe, the fates of its frames.
     Begin,
     /// End of the moment: of a frame that waited, its transmission at last.
@@ -159,7 +159,7 @@ impl Windows {
         Self { limits, ..Self::default() }
     }
 
-    pub(super) fn flight(&mut self, shown: Shown) {
+    pub(super) fn flight(&mut self, shown: QueuedFlight) {
         let Limits { first, span, around, .. } = self.limits;
         let flight = &shown.flight;
         if self.first.is_none() && flight.what == AirtimeKind::Data {
@@ -184,12 +184,12 @@ impl Windows {
         push(&mut self.flights, RING, shown);
         if flight.what == AirtimeKind::Data {
             let took = flight.end.since(flight.queued).as_nanos() as u64;
-            let moment = (flight.queued, flight.end, Part::End);
+            let moment = (flight.queued, flight.end, MomentPart::End);
             self.bad((false, took), moment, "The frame that took longest");
         }
     }
 
-    pub(super) fn probe(&mut self, probe: Probe) {
+    pub(super) fn probe(&mut self, probe: TracedProbe) {
         if !core::mem::replace(&mut self.probed, true) {
             self.first = self.start(&probe).or(self.first.take());
         }
@@ -201,7 +201,7 @@ impl Windows {
             Fate::Lost(_) => (u64::MAX, "The first probe that was lost"),
             _ => (probe.end.since(probe.begin).as_nanos() as u64, "The probe that took longest"),
         };
-        self.bad((true, took), (probe.begin, probe.end, Part::Begin), why);
+        self.bad((true, took), (probe.begin, probe.end, MomentPart::Begin), why);
     }
 
     pub(super) fn loss(&mut self, loss: (Instant, u32, Cause)) {
@@ -234,7 +234,7 @@ impl Windows {
     }
 
     /// Returns the window in which a probe began, if the ring reaches back to it.
-    fn start(&self, probe: &Probe) -> Option<Window> {
+    fn start(&self, probe: &TracedProbe) -> Option<Window> {
         let Limits { first, span, margin, .. } = self.limits;
         if !self.remembers(probe.begin) {
             return None;
@@ -252,7 +252,7 @@ impl Windows {
     }
 
     /// Keeps that moment if none was as bad.
-    fn bad(&mut self, badness: (bool, u64), moment: (Instant, Instant, Part), why: &str) {
+    fn bad(&mut self, badness: (bool, u64), moment: (Instant, Instant, MomentPart), why: &str) {
         let (probe, took) = badness;
         let least = if probe == self.badness.0 {
             (u128::from(self.badness.1) * u128::from(WORSE_PERCENT) / 100) as u64
@@ -266,17 +266,17 @@ impl Windows {
         let Limits { span, margin, around, .. } = self.limits;
         let (begin, end, part) = moment;
         // The span bounds how much of a long wait is shown; how it began may be forgotten.
-        let part = if self.remembers(begin) { part } else { Part::End };
+        let part = if self.remembers(begin) { part } else { MomentPart::End };
         let (begin, end) = match part {
-            Part::Begin => (begin, end.min(begin + span)),
-            Part::End => (begin.max(before(end, span)), end),
+            MomentPart::Begin => (begin, end.min(begin + span)),
+            MomentPart::End => (begin.max(before(end, span)), end),
         };
         let (begin, end) = (before(begin, margin), end + margin);
         let mut window = Window { why: why.into(), begin, end, ..Window::default() };
-        let within = |it: &&Shown| window.takes(it.flight.begin, it.flight.end);
+        let within = |it: &&QueuedFlight| window.takes(it.flight.begin, it.flight.end);
         let there = self.flights.iter().filter(within).count();
         let missing = there.saturating_sub(around);
-        let skipped = if part == Part::End { missing } else { 0 };
+        let skipped = if part == MomentPart::End { missing } else { 0 };
         let kept = self.flights.iter().filter(within).skip(skipped).take(around);
         window.flights = kept.copied().collect();
         window.missing = missing as u64;

@@ -1,7 +1,7 @@
 //! A trace as a cell keeps it: its windows and courses as one fact, its totals as counters.
 
 use super::occupancy::{COLLIDED, SHARES};
-use super::windows::{Shown, Window};
+use super::windows::{QueuedFlight, Window};
 use super::{AirtimeKind, Trace};
 use crate::lab::record::Record;
 use alloc::format;
@@ -71,7 +71,7 @@ impl Trace {
 
 impl Window {
     fn has(&self, station: u32) -> bool {
-        let of = |it: &Shown| it.flight.from == station || it.flight.to == Some(station);
+        let of = |it: &QueuedFlight| it.flight.from == station || it.flight.to == Some(station);
         self.flights.iter().any(of)
             || self.probes.iter().any(|it| it.station == station)
             || self.losses.iter().any(|it| it.1 == station)
@@ -114,7 +114,7 @@ impl Window {
     }
 }
 
-impl Shown {
+impl QueuedFlight {
     fn frame<'a>(&self, mode: &'a str) -> ExcerptFrame<'a> {
         let (it, between) =
             (&self.flight, |from: Instant, to: Instant| to.since(from).as_nanos() as u64);

@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 /// A task of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(super) enum Task {
+pub(super) enum CpuTask {
     /// The driver's (`ESP_TASKD_...`: priority 23, on core 0).
     Wifi,
     /// lwIP's (priority 18, on core 0 like the driver's).
@@ -18,7 +18,7 @@ pub(super) enum Task {
     App,
 }
 
-impl Task {
+impl CpuTask {
     /// The tasks, in order of their priority.
     const ALL: [Self; 3] = [Self::Wifi, Self::Tcpip, Self::App];
 }
@@ -36,7 +36,7 @@ struct Job<J> {
 pub(super) struct Cpu<J> {
     queues: [VecDeque<Job<J>>; 3],
     /// Which task each core runs, since when.
-    running: [Option<(Task, u64)>; 2],
+    running: [Option<(CpuTask, u64)>; 2],
     cores: usize,
 }
 
@@ -47,15 +47,15 @@ impl<J: Copy> Cpu<J> {
         Self { queues, running: [None; 2], cores: usize::from(cores.clamp(1, 2)) }
     }
 
-    const fn core(&self, task: Task) -> usize {
+    const fn core(&self, task: CpuTask) -> usize {
         match task {
-            Task::App if self.cores == 2 => 1,
+            CpuTask::App if self.cores == 2 => 1,
             _ => 0,
         }
     }
 
     /// Gives a task work.
-    pub(super) fn push(&mut self, now: u64, task: Task, what: J, cost: u64) {
+    pub(super) fn push(&mut self, now: u64, task: CpuTask, what: J, cost: u64) {
         self.queues[task as usize].push_back(Job { what, left: cost });
         let core = self.core(task);
         match self.running[core] {
@@ -65,7 +65,7 @@ impl<J: Copy> Cpu<J> {
     }
 
     /// Gives a task work that belongs to what it has just done: it comes before all that waits.
-    pub(super) fn push_first(&mut self, now: u64, task: Task, what: J, cost: u64) {
+    pub(super) fn push_first(&mut self, now: u64, task: CpuTask, what: J, cost: u64) {
         let core = self.core(task);
         self.settle(now, core);
         self.queues[task as usize].push_front(Job { what, left: cost });
@@ -83,7 +83,7 @@ impl<J: Copy> Cpu<J> {
     /// Lets a core run the highest of its tasks that have work.
     fn switch(&mut self, now: u64, core: usize) {
         self.settle(now, core);
-        let next = Task::ALL
+        let next = CpuTask::ALL
             .into_iter()
             .find(|task| self.core(*task) == core && !self.queues[*task as usize].is_empty());
         self.running[core] = next.map(|task| (task, now));
@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Gives work at these instants, and says when what was done.
-    fn work(cores: u8, jobs: &[(u64, Task, u64)]) -> Vec<(u64, usize)> {
+    fn work(cores: u8, jobs: &[(u64, CpuTask, u64)]) -> Vec<(u64, usize)> {
         let mut cpu = Cpu::new(cores);
         let mut done = Vec::new();
         let mut drain = |cpu: &mut Cpu<usize>, until: u64| {
@@ -156,26 +156,26 @@ mod tests {
 
     #[test]
     fn a_higher_task_interrupts_a_lower_one_on_its_core() {
-        let jobs = [(0, Task::App, 100), (40, Task::Wifi, 30), (50, Task::Tcpip, 20)];
+        let jobs = [(0, CpuTask::App, 100), (40, CpuTask::Wifi, 30), (50, CpuTask::Tcpip, 20)];
         assert_eq!(work(1, &jobs), vec![(70, 1), (90, 2), (150, 0)]);
         assert_eq!(work(2, &jobs), vec![(70, 1), (90, 2), (100, 0)], "a core of its own");
     }
 
     #[test]
     fn a_task_does_its_work_in_order() {
-        let jobs = [(0, Task::Wifi, 10), (0, Task::Wifi, 5), (3, Task::Wifi, 0)];
+        let jobs = [(0, CpuTask::Wifi, 10), (0, CpuTask::Wifi, 5), (3, CpuTask::Wifi, 0)];
         assert_eq!(work(1, &jobs), vec![(10, 0), (15, 1), (15, 2)]);
     }
 
     #[test]
     fn what_belongs_to_the_work_just_done_comes_before_what_waits() {
         let mut cpu = Cpu::new(1);
-        cpu.push(0, Task::Tcpip, 'a', 10);
-        cpu.push(0, Task::Tcpip, 'b', 10);
+        cpu.push(0, CpuTask::Tcpip, 'a', 10);
+        cpu.push(0, CpuTask::Tcpip, 'b', 10);
         assert_eq!(cpu.done(10), Some('a'));
-        cpu.push_first(10, Task::Tcpip, 'c', 5);
+        cpu.push_first(10, CpuTask::Tcpip, 'c', 5);
         // What had begun goes on where it was.
-        cpu.push_first(12, Task::Tcpip, 'd', 5);
+        cpu.push_first(12, CpuTask::Tcpip, 'd', 5);
         let order: Vec<_> = [17, 20, 30].map(|at| cpu.done(at)).into_iter().flatten().collect();
         assert_eq!(order, vec!['d', 'c', 'b']);
     }
@@ -191,7 +191,7 @@ mod tests {
                 .into_iter()
                 .map(|(wait, task, cost)| {
                     at += wait;
-                    (at, Task::ALL[task], cost)
+                    (at, CpuTask::ALL[task], cost)
                 })
                 .collect();
             let done = work(cores, &jobs);

@@ -1,9 +1,9 @@
 //! Work of an ESP's tasks.
 
 use super::class::classify;
-use super::cpu::Task;
+use super::cpu::CpuTask;
 use super::field::Field;
-use super::machine::{Awaits, Body, Esp, Job, Machine};
+use super::machine::{Awaits, Body, Esp, Machine, TaskJob};
 use super::network::Network;
 use super::pool::Pool;
 use super::program::{Space, step};
@@ -71,23 +71,23 @@ impl Esp {
         if inline {
             for tag in out.drain(..).rev() {
                 let cost = cost(&self.costs, tag);
-                self.cpu.push_first(now, Task::Tcpip, Job::Send(tag, program), cost);
+                self.cpu.push_first(now, CpuTask::Tcpip, TaskJob::Send(tag, program), cost);
             }
             return;
         }
         for tag in out.drain(..) {
             let cost = cost(&self.costs, tag);
-            self.cpu.push(now, Task::Tcpip, Job::Send(tag, program), cost);
+            self.cpu.push(now, CpuTask::Tcpip, TaskJob::Send(tag, program), cost);
         }
     }
 
     /// Queues work of a program: in its own task, or as a part of the work that lwIP's task has
     /// just done.
-    fn push_program(&mut self, now: u64, job: Job, cost: u64) {
+    fn push_program(&mut self, now: u64, job: TaskJob, cost: u64) {
         if self.setup.in_lwip {
-            self.cpu.push_first(now, Task::Tcpip, job, cost);
+            self.cpu.push_first(now, CpuTask::Tcpip, job, cost);
         } else {
-            self.cpu.push(now, Task::App, job, cost);
+            self.cpu.push(now, CpuTask::App, job, cost);
         }
     }
 }
@@ -104,13 +104,13 @@ impl Network<'_> {
             let Body::Esp(esp) = &mut machine.body else { return };
             if timer && !esp.timer {
                 esp.timer = true;
-                esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Timer, LEAST);
+                esp.cpu.push(now.as_nanos(), CpuTask::Tcpip, TaskJob::Timer, LEAST);
             }
             if let Some(program) = due {
                 let it = &mut machine.programs[program];
                 let late = if let Awaits::Spin(_, late) = it.awaits { late } else { 0 };
                 it.awaits = Awaits::Nothing;
-                esp.push_program(now.as_nanos(), Job::Run(program as u16), late);
+                esp.push_program(now.as_nanos(), TaskJob::Run(program as u16), late);
             }
             match esp.cpu.done(now.as_nanos()) {
                 Some(job) => self.work(room, number, job),
@@ -121,11 +121,11 @@ impl Network<'_> {
     }
 
     /// Ends a piece of an ESP's work.
-    fn work(&mut self, room: &mut WirelessMedium, number: u16, job: Job) {
+    fn work(&mut self, room: &mut WirelessMedium, number: u16, job: TaskJob) {
         let now = room.now();
         match job {
-            Job::Taken => self.field.worked_off(now, number),
-            Job::Receive(tag) => {
+            TaskJob::Taken => self.field.worked_off(now, number),
+            TaskJob::Receive(tag) => {
                 let bytes = self.field.pool.bytes(tag).len() as u32;
                 if let Some(esp) = self.field.esp(number) {
                     esp.mailbox -= 1;
@@ -134,34 +134,34 @@ impl Network<'_> {
                 self.field.receive(now, number, tag);
                 self.field.flush_esp(now, number);
             }
-            Job::Timer => {
+            TaskJob::Timer => {
                 if let Some(esp) = self.field.esp(number) {
                     esp.timer = false;
                 }
                 self.field.poll(now, number);
                 self.field.flush_esp(now, number);
             }
-            Job::Send(tag, program) => {
+            TaskJob::Send(tag, program) => {
                 let bytes = self.field.pool.bytes(tag).len() as u32;
                 if let Some(esp) = self.field.esp(number) {
                     let cost = esp.costs.wifi_start.ns(bytes) + esp.costs.wifi_cipher.ns(bytes);
-                    esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Start(tag), cost);
+                    esp.cpu.push(now.as_nanos(), CpuTask::Wifi, TaskJob::Start(tag), cost);
                 }
                 if program != NOBODY {
                     self.field.returned(number, program);
                 }
             }
-            Job::Start(tag) => self.launch(room, number, tag),
-            Job::Sent(bytes) => {
+            TaskJob::Start(tag) => self.launch(room, number, tag),
+            TaskJob::Sent(bytes) => {
                 // lwIP is not told that there is room again.
                 if let Some(esp) = self.field.esp(number) {
                     esp.let_go(bytes);
                 }
             }
-            Job::Run(program) => self.field.step_esp(now, number, program),
-            Job::Spent(program) => self.field.spent(now, number, program),
-            Job::Answer(request) => self.answer_esp_now(room, request),
-            Job::Computed => {}
+            TaskJob::Run(program) => self.field.step_esp(now, number, program),
+            TaskJob::Spent(program) => self.field.spent(now, number, program),
+            TaskJob::Answer(request) => self.answer_esp_now(room, request),
+            TaskJob::Computed => {}
         }
     }
 
@@ -204,7 +204,7 @@ impl Field<'_> {
         let waiting = above + (esp.taken - esp.worked_off) as usize;
         let dropped = esp.dynamic_rx().is_some_and(|most| waiting > most);
         let cost = if dropped { esp.costs.wifi_receive.fixed_ns / DROPPED } else { cost };
-        esp.cpu.push(now, Task::Wifi, Job::Taken, cost);
+        esp.cpu.push(now, CpuTask::Wifi, TaskJob::Taken, cost);
         true
     }
 
@@ -272,7 +272,7 @@ impl Field<'_> {
         esp.buffered += takes;
         esp.free(stack);
         let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32);
-        esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Receive(tag), cost);
+        esp.cpu.push(now.as_nanos(), CpuTask::Tcpip, TaskJob::Receive(tag), cost);
         None
     }
 
@@ -288,7 +288,7 @@ impl Field<'_> {
         let Body::Esp(esp) = &mut machine.body else { return };
         esp.hold(pool, &machine.programs[usize::from(program)].out);
         esp.free(stack);
-        esp.push_program(now.as_nanos(), Job::Spent(program), spent.max(LEAST));
+        esp.push_program(now.as_nanos(), TaskJob::Spent(program), spent.max(LEAST));
     }
 
     /// Ends the time that a program has spent: its packets go on, and it waits for that.

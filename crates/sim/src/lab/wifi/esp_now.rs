@@ -6,9 +6,9 @@
 //! their firmware has it. What the MAC's attempts do not bring into a window is lost.
 
 use super::MachineId;
-use super::cpu::Task;
+use super::cpu::CpuTask;
 use super::field::Field;
-use super::machine::{Body, Job};
+use super::machine::{Body, TaskJob};
 use super::network::Network;
 use crate::lab::run::{Lab, Tap};
 use crate::lab::token::{FrameTag, Wake};
@@ -42,7 +42,7 @@ pub struct EspNowEcho {
 }
 
 /// Such an echo at work.
-pub(super) struct Pair {
+pub(super) struct EspNowExchange {
     echo: EspNowEcho,
     /// Their numbers in the room.
     device: u32,
@@ -52,7 +52,7 @@ pub(super) struct Pair {
     waiting: VecDeque<u32>,
 }
 
-impl Pair {
+impl EspNowExchange {
     /// Returns the frame of a request, or of its answer.
     const fn packet(&self, to: u32, number: u32) -> TxFrame {
         let octets = mpdu_len(self.echo.bytes as usize) as u32;
@@ -80,7 +80,7 @@ impl<W: Tap> Lab<'_, W> {
             ..Probe::default()
         };
         let probes = (0..).zip(due).map(probe).collect();
-        let pair = Pair { echo, device, asks, probes, waiting: VecDeque::new() };
+        let pair = EspNowExchange { echo, device, asks, probes, waiting: VecDeque::new() };
         self.medium.net.field.esp_now = Some(Box::new(pair));
         for (number, at) in (0..).zip(due) {
             self.medium.room.wake_at(*at, Wake::Echo(number).token());
@@ -96,7 +96,9 @@ impl<W: Tap> Lab<'_, W> {
 impl Field<'_> {
     /// Wakes a board whose requests wait for the interval of the connectionless modules that begins.
     pub(super) fn interval_begins(&self, room: &mut WirelessMedium, station: u32) {
-        let waits = |it: &Pair| it.echo.at_interval && it.asks == station && !it.waiting.is_empty();
+        let waits = |it: &EspNowExchange| {
+            it.echo.at_interval && it.asks == station && !it.waiting.is_empty()
+        };
         if self.esp_now.as_deref().is_some_and(waits) {
             room.wake_at(room.now(), Wake::EchoInterval.token());
         }
@@ -157,7 +159,7 @@ impl Network<'_> {
             if let Some(Body::Esp(esp)) =
                 self.field.machines.get_mut(usize::from(machine)).map(|it| &mut it.body)
             {
-                esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Answer(number), work);
+                esp.cpu.push(now.as_nanos(), CpuTask::Wifi, TaskJob::Answer(number), work);
                 self.field.arm(room, machine);
             }
         } else if frame.from == pair.device && by(pair.asks) {

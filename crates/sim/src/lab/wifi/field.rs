@@ -1,10 +1,10 @@
 //! Machines and their packets: everything of a network but its Wi-Fi.
 
-use super::cpu::Task;
+use super::cpu::CpuTask;
 use super::esp_now;
-use super::machine::{Body, Esp, Job, Machine, machine_at};
+use super::machine::{Body, Esp, Machine, TaskJob, machine_at};
 use super::pool::{ALL, Head, Pool};
-use super::setup::Place;
+use super::setup::MachinePlace;
 use super::watch::Watched;
 use crate::lab::token::Wake;
 use crate::power::ModemState;
@@ -55,7 +55,7 @@ pub(super) struct Field<'a> {
     /// The last packets that were lost, and where.
     pub(super) losses: VecDeque<(Instant, Cause)>,
     /// An echo over ESP-NOW.
-    pub(super) esp_now: Option<Box<esp_now::Pair>>,
+    pub(super) esp_now: Option<Box<esp_now::EspNowExchange>>,
     /// How each station of the room got into its network, while it is there.
     pub(super) members: Vec<Option<Joined>>,
     /// Who watches.
@@ -72,10 +72,10 @@ pub(super) fn destination(packet: &[u8]) -> Option<u16> {
 }
 
 /// Returns the station of a place on the air; `None` of one on a wire.
-const fn station_of(place: Place) -> Option<u32> {
+const fn station_of(place: MachinePlace) -> Option<u32> {
     match place {
-        Place::Air(station) => Some(station),
-        Place::Wire(_) => None,
+        MachinePlace::Air(station) => Some(station),
+        MachinePlace::Wire(_) => None,
     }
 }
 
@@ -245,8 +245,10 @@ impl Field<'_> {
         for number in addressees {
             let machine = &mut self.machines[usize::from(number)];
             let wired = match machine.place {
-                Place::Wire(to) => to == ap || self.lan.contains(&to) && self.lan.contains(&ap),
-                Place::Air(_) => false,
+                MachinePlace::Wire(to) => {
+                    to == ap || self.lan.contains(&to) && self.lan.contains(&ap)
+                }
+                MachinePlace::Air(_) => false,
             };
             if !wired || from == number {
                 continue;
@@ -313,7 +315,7 @@ impl UpperLayer for Field<'_> {
     fn on_computing(&mut self, room: &mut WirelessMedium, station: u32, time: Duration) {
         let now = room.now().as_nanos();
         if let Some(esp) = self.esp_at(station) {
-            esp.cpu.push(now, Task::Wifi, Job::Computed, time.as_nanos() as u64);
+            esp.cpu.push(now, CpuTask::Wifi, TaskJob::Computed, time.as_nanos() as u64);
         }
         if let Some(number) = self.owners.get(station as usize).copied().flatten() {
             self.arm(room, number);

@@ -1,8 +1,8 @@
 //! Events in a machine's IP stack.
 
-use super::cpu::Task;
+use super::cpu::CpuTask;
 use super::field::Field;
-use super::machine::{Body, Job, Machine};
+use super::machine::{Body, Machine, TaskJob};
 use super::pool::Pool;
 use super::program::{Outbox, Space};
 use alloc::vec::Vec;
@@ -73,7 +73,7 @@ impl Field<'_> {
         match &mut machine.body {
             Body::Esp(esp) => {
                 let cost = esp.costs.wifi_sent.ns(0);
-                esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Sent(bytes), cost);
+                esp.cpu.push(now.as_nanos(), CpuTask::Wifi, TaskJob::Sent(bytes), cost);
                 self.arm(room, number);
             }
             Body::Pc(_) => self.left_pc(room, number),

@@ -1,8 +1,8 @@
 //! State of an ESP and of a PC.
 
 use super::cpu::Cpu;
-use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
-use super::{Told, TrafficSums};
+use super::setup::{EspSetup, MachineKind, MachinePlace, MachineSetup, PcSetup, Program};
+use super::{MachineOutput, TrafficSums};
 use crate::lab::profile::IpCosts;
 use crate::net::{HeapStats, IpHost, ProgramId};
 use crate::power::{self, ModemState, StateMeter};
@@ -15,7 +15,7 @@ use espbench_model::time::Instant;
 
 /// Packets that a machine's driver has dropped, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drops {
+pub struct DriverDrops {
     /// Frames that the hardware had no static RX buffer for: they were not acknowledged.
     pub static_rx: u64,
     /// Packets that no dynamic RX buffer was free for.
@@ -44,7 +44,7 @@ pub struct HeapUse {
 
 /// Piece of work of an ESP's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Job {
+pub(super) enum TaskJob {
     /// Wi-Fi: a frame has been taken from the hardware.
     Taken,
     /// lwIP: this packet goes up.
@@ -110,7 +110,7 @@ pub(super) struct Running<'a> {
 
 /// An ESP's processor and driver.
 pub(super) struct Esp {
-    pub(super) cpu: Cpu<Job>,
+    pub(super) cpu: Cpu<TaskJob>,
     pub(super) setup: EspSetup,
     pub(super) costs: IpCosts,
     /// Frames in static RX buffers.
@@ -155,7 +155,7 @@ impl Esp {
 }
 
 /// A PC's driver.
-pub(super) struct Pc {
+pub(super) struct PcDriver {
     pub(super) setup: PcSetup,
     pub(super) random: RngStream,
     /// Packets neither overtake each other on their way in nor on their way out.
@@ -169,19 +169,19 @@ pub(super) struct Pc {
 
 pub(super) enum Body {
     Esp(Box<Esp>),
-    Pc(Box<Pc>),
+    Pc(Box<PcDriver>),
 }
 
 /// A machine.
 pub(super) struct Machine<'a> {
-    pub(super) place: Place,
+    pub(super) place: MachinePlace,
     pub(super) host: IpHost,
     pub(super) body: Body,
     pub(super) programs: Vec<Running<'a>>,
-    pub(super) told: Told,
+    pub(super) told: MachineOutput,
     /// Sums of the programs' work whose samples are not kept.
     pub(super) sums: TrafficSums,
-    pub(super) drops: Drops,
+    pub(super) drops: DriverDrops,
     /// When it was last told to be woken.
     pub(super) armed: Instant,
     pub(super) random: RngStream,
@@ -203,7 +203,7 @@ impl Machine<'_> {
     pub(super) fn new(seed: u64, number: usize, setup: MachineSetup) -> Self {
         let node = number as u32;
         let body = match setup.kind {
-            Kind::Esp(it) => Body::Esp(Box::new(Esp {
+            MachineKind::Esp(it) => Body::Esp(Box::new(Esp {
                 meter: StateMeter::new(Instant::ZERO, it.light_ns).doing(ModemState::Listen),
                 cpu: Cpu::new(it.cores),
                 costs: it.costs,
@@ -221,7 +221,7 @@ impl Machine<'_> {
                 driver_peak: 0,
                 radio_on: true,
             })),
-            Kind::Pc(setup) => Body::Pc(Box::new(Pc {
+            MachineKind::Pc(setup) => Body::Pc(Box::new(PcDriver {
                 setup,
                 random: RngStream::stream(seed, node, Purpose::Person),
                 last_in: Instant::ZERO,
@@ -235,9 +235,9 @@ impl Machine<'_> {
             host: IpHost::new(seed, address(number), &setup.stack),
             body,
             programs: Vec::new(),
-            told: Told::default(),
+            told: MachineOutput::default(),
             sums: TrafficSums::default(),
-            drops: Drops::default(),
+            drops: DriverDrops::default(),
             armed: Instant::NEVER,
             random: RngStream::stream(seed, node, Purpose::Board),
         }

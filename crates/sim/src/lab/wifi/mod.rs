@@ -42,7 +42,7 @@ pub mod setup;
 mod tests;
 pub mod watch;
 
-pub use machine::{Drops, HeapUse};
+pub use machine::{DriverDrops, HeapUse};
 pub use setup::{EspSetup, MachineSetup, NetworkSetup, PcSetup};
 
 use super::run::{Lab, RadioMedium, Tap};
@@ -64,12 +64,12 @@ pub struct MachineId(pub u16);
 
 /// Output of a machine's programs.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct MachineOutput {
     /// Samples, in the order in which they were recorded.
     pub samples: Vec<Sample>,
     /// Counters.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Last [`Told::KEPT`] bytes that were printed.
+    /// Last [`MachineOutput::KEPT`] bytes that were printed.
     pub printed: Vec<u8>,
     /// Bytes printed in all.
     pub bytes_printed: u64,
@@ -114,7 +114,7 @@ impl TrafficSums {
     }
 }
 
-impl Told {
+impl MachineOutput {
     /// Bytes that are kept of what was printed.
     pub const KEPT: usize = 16 << 10;
 }
@@ -123,7 +123,7 @@ impl Told {
 fn lan(roles: &[WifiRole], machines: &[MachineSetup]) -> Vec<u32> {
     let is_router = |(number, role): (usize, &WifiRole)| {
         let number = number as u32;
-        let owned = machines.iter().any(|it| it.place == setup::Place::Air(number));
+        let owned = machines.iter().any(|it| it.place == setup::MachinePlace::Air(number));
         (matches!(role, WifiRole::AccessPoint(_)) && !owned).then_some(number)
     };
     roles.iter().enumerate().filter_map(is_router).collect()
@@ -233,12 +233,12 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Returns the output of a machine's programs.
     #[must_use]
-    pub fn told(&self, machine: MachineId) -> Option<&Told> {
+    pub fn told(&self, machine: MachineId) -> Option<&MachineOutput> {
         self.medium.net.machine(machine.0).map(|it| &it.told)
     }
 
     /// Takes what the programs of a machine have told so far.
-    pub fn take_told(&mut self, machine: MachineId) -> Told {
+    pub fn take_told(&mut self, machine: MachineId) -> MachineOutput {
         self.medium
             .net
             .machine_mut(machine.0)
@@ -290,7 +290,7 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Returns the packets that a machine's driver has dropped.
     #[must_use]
-    pub fn driver_drops(&self, machine: MachineId) -> Drops {
+    pub fn driver_drops(&self, machine: MachineId) -> DriverDrops {
         self.medium.net.machine(machine.0).map(|it| it.drops).unwrap_or_default()
     }
 

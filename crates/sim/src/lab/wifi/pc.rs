@@ -1,9 +1,9 @@
 //! Work of a PC: its programs, its driver, and the wire.
 
 use super::field::{Carried, Field};
-use super::machine::{Awaits, Body, Pc};
+use super::machine::{Awaits, Body, PcDriver};
 use super::program::{Space, step};
-use super::setup::Place;
+use super::setup::MachinePlace;
 use crate::lab::scene::Delay;
 use core::time::Duration;
 use espbench_dot11::mac::{GROUP, WirelessMedium};
@@ -12,7 +12,7 @@ use espbench_model::time::Instant;
 /// How long a PC's program takes for a call.
 const CALL: Duration = Duration::from_nanos(500);
 
-impl Pc {
+impl PcDriver {
     fn draw(&mut self, delay: Delay) -> Duration {
         let mean = delay.random.as_nanos() as f64;
         if mean <= 0.0 {
@@ -93,11 +93,11 @@ impl Field<'_> {
         }
         let at = pc.way_out(room.now(), bytes);
         match place {
-            Place::Air(station) => {
+            MachinePlace::Air(station) => {
                 pc.queued += 1;
                 self.post(room, at, Carried::Air { station, tag });
             }
-            Place::Wire(ap) => {
+            MachinePlace::Wire(ap) => {
                 let to = self.pool.head(tag).to;
                 if let Some(next) = self.hop(to) {
                     if next == GROUP {

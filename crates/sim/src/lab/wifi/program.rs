@@ -3,7 +3,7 @@
 use super::field::destination;
 use super::machine::{Awaits, Body, Keeps, Machine};
 use super::pool::{Head, Pool};
-use super::{Told, TrafficSums};
+use super::{MachineOutput, TrafficSums};
 use crate::lab::profile::IpCosts;
 use crate::net::{NetDriver, ProgramEnv, ProgramId, ProgramSockets};
 use alloc::vec::Vec;
@@ -69,10 +69,10 @@ impl NetDriver for Outbox<'_> {
 }
 
 /// Environment of a step beside the network, and how long the program keeps the processor.
-struct Beside<'a> {
+struct StepContext<'a> {
     outbox: Outbox<'a>,
     keeps: Keeps,
-    told: &'a mut Told,
+    told: &'a mut MachineOutput,
     sums: &'a mut TrafficSums,
     costs: Option<&'a IpCosts>,
     uart: Option<Uart<'a>>,
@@ -87,7 +87,7 @@ struct Uart<'a> {
     fifo: u64,
 }
 
-impl NetDriver for Beside<'_> {
+impl NetDriver for StepContext<'_> {
     fn room(&self) -> usize {
         self.outbox.room()
     }
@@ -105,7 +105,7 @@ impl NetDriver for Beside<'_> {
     }
 }
 
-impl ProgramEnv for Beside<'_> {
+impl ProgramEnv for StepContext<'_> {
     fn spend(&mut self, work: ProgramWork) {
         let Some(costs) = self.costs else { return };
         self.spent += work_ns(costs, work);
@@ -114,8 +114,8 @@ impl ProgramEnv for Beside<'_> {
     fn print(&mut self, text: &[u8]) {
         self.told.bytes_printed += text.len() as u64;
         self.told.printed.extend_from_slice(text);
-        let more = self.told.printed.len().saturating_sub(Told::KEPT);
-        if more > Told::KEPT {
+        let more = self.told.printed.len().saturating_sub(MachineOutput::KEPT);
+        if more > MachineOutput::KEPT {
             self.told.printed.drain(..more);
         }
         let Some(costs) = self.costs else { return };
@@ -296,7 +296,7 @@ pub(super) fn step(
     };
     let outbox = Outbox { pool, from: number, space, out: &mut it.out };
     let (keeps, now_ns) = (it.keeps, now.as_nanos());
-    let mut beside = Beside { outbox, keeps, told, sums, costs, uart, now: now_ns, spent: 0 };
+    let mut beside = StepContext { outbox, keeps, told, sums, costs, uart, now: now_ns, spent: 0 };
     let api = host.api(now, ProgramId(program), &mut beside);
     let mut sockets = Costly { api, costs, spent: 0 };
     let wait = app.poll(now, &mut sockets);

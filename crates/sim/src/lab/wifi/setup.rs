@@ -30,16 +30,16 @@ pub struct NetworkSetup {
 #[derive(Clone, Debug)]
 pub struct MachineSetup {
     /// Where it is in the network.
-    pub place: Place,
+    pub place: MachinePlace,
     /// Limits of its TCP/IP.
     pub stack: Stack,
     /// Kind of the machine.
-    pub kind: Kind,
+    pub kind: MachineKind,
 }
 
 /// Where a machine is in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MachinePlace {
     /// Station, or access point, of the room.
     Air(u32),
     /// Wire behind this access point.
@@ -48,7 +48,7 @@ pub enum Place {
 
 /// Kind of a machine.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum MachineKind {
     /// An ESP.
     Esp(Box<EspSetup>),
     /// A PC.

@@ -122,7 +122,7 @@ impl SynOptions {
 
 /// The header of a segment that goes out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header {
+pub(super) struct TcpHeader {
     pub(super) from: Endpoint,
     pub(super) to: Endpoint,
     pub(super) seq: u32,
@@ -132,7 +132,7 @@ pub(super) struct Header {
     pub(super) options: Option<SynOptions>,
 }
 
-impl Header {
+impl TcpHeader {
     /// Writes the headers of IPv4 and TCP before a text of `len` bytes; returns the place of the
     /// text. `out` has room for both.
     pub(super) fn write(&self, out: &mut [u8], len: usize) -> usize {

@@ -1,6 +1,6 @@
 //! Transmission: the segments that a connection sends, and their times.
 
-use super::segment::{Header, SynOptions};
+use super::segment::{SynOptions, TcpHeader};
 use super::{Io, LONGEST, SentSegment, TcpConnection, TcpState, after};
 use crate::net::stack::TcpTimers;
 use espbench_model::time::Instant;
@@ -215,22 +215,22 @@ impl TcpConnection {
 
     /// Answers an unacceptable acknowledgement of the SYN with a reset (RFC 9293 section 3.10.7.3).
     pub(super) fn refuse(&self, io: &mut Io<'_>, ack: u32) {
-        let header = Header { ack: None, seq: ack, ..self.header(TcpControl::Rst) };
+        let header = TcpHeader { ack: None, seq: ack, ..self.header(TcpControl::Rst) };
         let len = header.write(io.out, 0);
         io.counters.sent += u64::from(io.lower.send(&io.out[..len]));
     }
 
     /// Returns the header of a segment that goes now.
-    fn header(&self, control: TcpControl) -> Header {
+    fn header(&self, control: TcpControl) -> TcpHeader {
         let ack = (self.state != TcpState::SynSent).then_some(self.rcv.nxt);
         let (from, to, window) = (self.local, self.remote, self.rcv.field());
-        Header { from, to, seq: self.snd.nxt, ack, window, control, options: None }
+        TcpHeader { from, to, seq: self.snd.nxt, ack, window, control, options: None }
     }
 
     /// Hands a segment to the driver. It is lost if the driver does not take it.
     fn transmit(&mut self, io: &mut Io<'_>, seq: u32, segment: OutSegment) {
         let OutSegment { offset, len, control } = segment;
-        let mut header = Header { seq, ..self.header(control) };
+        let mut header = TcpHeader { seq, ..self.header(control) };
         if control == TcpControl::Syn {
             // The window of a SYN is not scaled.
             header.window = u16::try_from(self.receive_buffer.free()).unwrap_or(u16::MAX);

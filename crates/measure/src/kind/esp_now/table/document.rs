@@ -45,7 +45,7 @@ pub(super) fn table(material: &Material<'_>, group: &DocumentTable<'_>) -> Table
         let (name, unit) = group.column(&work(d)?);
         Some(Column::setting(&name, unit))
     }));
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<DocumentRow> = Vec::new();
     for &(metric, name, _) in FIGURES {
         let pair = |cell| Pair { ours: cell, theirs: published(material, cell) };
         let pairs: Vec<Option<Pair<'_>>> =
@@ -145,13 +145,13 @@ impl Pair<'_> {
 }
 
 /// Where a line's values come from, and its texts with its label first.
-type Row = (Option<Origin>, Vec<Option<String>>);
+type DocumentRow = (Option<Origin>, Vec<Option<String>>);
 
 /// The label of a line, where its values come from, and its texts.
 type Line = (String, Option<Origin>, fn(&Pair<'_>) -> Option<String>);
 
 /// Returns the lines of one statistic, without those that have no text.
-fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Row> {
+fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<DocumentRow> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
     let (ours, published) = (origin.name(), Origin::Published.name());
     let lines: [Line; 8] = [

@@ -7,7 +7,8 @@ use super::layer::{FIRMWARE, Layers};
 use super::network::{WIDTH, chosen, every, us};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{
-    AccessPoint, Application, Coexistence, Connectionless, NetDevice, NetRole, Point, Program, Scan,
+    AccessPoint, Application, Coexistence, Connectionless, NetDevice, NetRole, Point, ProgramStyle,
+    Scan,
 };
 use alloc::format;
 use alloc::string::String;
@@ -304,12 +305,12 @@ impl DeviceTable<'_> {
     }
 }
 
-const PROGRAM: [Program; 6] = [
-    Program::Plain,
-    Program::Arduino,
-    Program::Printing,
-    Program::Smooth,
-    Program::SmoothExample,
-    Program::Callback,
+const PROGRAM: [ProgramStyle; 6] = [
+    ProgramStyle::Plain,
+    ProgramStyle::Arduino,
+    ProgramStyle::Printing,
+    ProgramStyle::Smooth,
+    ProgramStyle::SmoothExample,
+    ProgramStyle::Callback,
 ];
 const SCAN: [Scan; 3] = [Scan::Fast, Scan::All, Scan::Channel];

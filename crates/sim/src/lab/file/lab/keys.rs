@@ -3,7 +3,7 @@
 use super::super::block::Keys;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
 use super::super::environment::FALLBACK;
-use super::super::key::{KeySpec, ROOM_M, ValueType, key};
+use super::super::key::{KeySpec, KeyType, ROOM_M, key};
 use super::super::pattern::{CLUSTER_TABLE, GRID_TABLE, LINE_TABLE, RING_TABLE};
 
 pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
@@ -26,48 +26,43 @@ pub(super) const MOST_DEVICES: usize = 1000;
 pub(super) const MOST_NODES: usize = 20_000;
 
 /// Microseconds of a delay.
-const US: ValueType = ValueType::Number(0.0, 10_000_000.0);
-const MS: ValueType = ValueType::Number(0.1, 60_000.0);
-const POWER: ValueType = ValueType::Number(-20.0, 36.0);
+const US: KeyType = KeyType::Number(0.0, 10_000_000.0);
+const MS: KeyType = KeyType::Number(0.1, 60_000.0);
+const POWER: KeyType = KeyType::Number(-20.0, 36.0);
 
-const TITLE: KeySpec = key("title", ValueType::Text, "", "one line for people");
-const ENVIRONMENT: KeySpec = key("environment", ValueType::Text, "", "name of the environment");
+const TITLE: KeySpec = key("title", KeyType::Text, "", "one line for people");
+const ENVIRONMENT: KeySpec = key("environment", KeyType::Text, "", "name of the environment");
 const SECURITY: KeySpec =
-    key("security", ValueType::Word(&SECURITIES), "\"wpa2\"", "how the network is protected");
+    key("security", KeyType::Word(&SECURITIES), "\"wpa2\"", "how the network is protected");
 const MODE_COLUMN: KeySpec =
-    key("column_mode", ValueType::Text, "the device's role", "identity column `mode` of results");
-const SECURITY_COLUMN: KeySpec = key(
-    "column_security",
-    ValueType::Text,
-    "as `security`",
-    "identity column `security` of results",
-);
+    key("column_mode", KeyType::Text, "the device's role", "identity column `mode` of results");
+const SECURITY_COLUMN: KeySpec =
+    key("column_security", KeyType::Text, "as `security`", "identity column `security` of results");
 const ENVIRONMENT_COLUMN: KeySpec = key(
     "column_environment",
-    ValueType::Text,
+    KeyType::Text,
     "as `environment`",
     "identity column `environment` of results",
 );
-const DEVICE_TABLE: KeySpec =
-    key("device", ValueType::Table, "none", "the device that is measured");
-const OTHER_TABLE: KeySpec = key("other", ValueType::Table, "none", "a second device");
+const DEVICE_TABLE: KeySpec = key("device", KeyType::Table, "none", "the device that is measured");
+const OTHER_TABLE: KeySpec = key("other", KeyType::Table, "none", "a second device");
 const SDKCONFIG_TABLE: KeySpec = key(
     "sdkconfig",
-    ValueType::Table,
+    KeyType::Table,
     "ESP-IDF's defaults",
     "settings of the measured device's firmware by their names in `sdkconfig`, with or without `CONFIG_`: whole numbers, or true and false",
 );
-const ACCESS_POINT_TABLE: KeySpec = key("access_point", ValueType::Table, "none", "the router");
-const PC_TABLE: KeySpec = key("pc", ValueType::Table, "none", "the other end of the tests");
+const ACCESS_POINT_TABLE: KeySpec = key("access_point", KeyType::Table, "none", "the router");
+const PC_TABLE: KeySpec = key("pc", KeyType::Table, "none", "the other end of the tests");
 const ROUTER_BLOCKS: KeySpec = key(
     "router",
-    ValueType::Blocks,
+    KeyType::Blocks,
     "none",
     "with variants, routers beside that of `[access_point]`, on the same LAN: what one does not say is as there; with an `ssid`, routers that nodes join",
 );
 const GROUP_BLOCKS: KeySpec = key(
     "group",
-    ValueType::Blocks,
+    KeyType::Blocks,
     "none",
     "groups of devices; with variants, those that are not measured, each with an application of its own",
 );
@@ -78,13 +73,13 @@ pub(in super::super) static KEYS: [KeySpec; 17] = [
     ENVIRONMENT,
     key(
         "initiator",
-        ValueType::Text,
+        KeyType::Text,
         "the first group",
         "without variants: group of the device that tests start from, and that distances are counted from; its first device is node 0",
     ),
     key(
         "varied",
-        ValueType::Text,
+        KeyType::Text,
         "the last group",
         "without variants: group whose number of devices a test changes",
     ),
@@ -101,13 +96,13 @@ pub(in super::super) static KEYS: [KeySpec; 17] = [
     PC_TABLE,
     key(
         "variant",
-        ValueType::Blocks,
+        KeyType::Blocks,
         "none: it has nodes of ESP-NOW alone",
         "devices over IP that are measured in it: each says what differs from the lab",
     ),
     key(
         "background",
-        ValueType::Blocks,
+        KeyType::Blocks,
         "none",
         "other people's stations, beside those of the environment",
     ),
@@ -115,7 +110,7 @@ pub(in super::super) static KEYS: [KeySpec; 17] = [
 
 /// Keys of a variant.
 pub(in super::super) static VARIANT: [KeySpec; 14] = [
-    key("name", ValueType::Text, "", "its name, which plans say: letters, digits, `-`, `_`, `.`"),
+    key("name", KeyType::Text, "", "its name, which plans say: letters, digits, `-`, `_`, `.`"),
     KeySpec { usual: "that of the lab", ..TITLE },
     KeySpec { usual: "that of the lab", ..ENVIRONMENT },
     KeySpec { usual: "that of the lab", ..SECURITY },
@@ -139,10 +134,10 @@ pub(in super::super) static VARIANT: [KeySpec; 14] = [
     PC_TABLE,
 ];
 
-const NAME: KeySpec = key("name", ValueType::Text, "", "its name");
+const NAME: KeySpec = key("name", KeyType::Text, "", "its name");
 const COUNT: KeySpec = key(
     "count",
-    ValueType::Whole(0, MOST_DEVICES as i64),
+    KeyType::Whole(0, MOST_DEVICES as i64),
     "1",
     "how many devices: those of `[device]` are all measured at once, link n is device n + 1",
 );
@@ -156,91 +151,91 @@ pub(in super::super) static DEVICE: [KeySpec; 33] = [
     CLUSTER_TABLE,
     key(
         "router",
-        ValueType::Text,
+        KeyType::Text,
         "the strongest at its place",
         "name of the router whose station it is: that of a `[[router]]`, or \"access point\"",
     ),
-    key("profile", ValueType::Text, "", "name of its profile"),
-    key("role", ValueType::Word(&ROLES), "\"station\"", "alone: in no network, it speaks ESP-NOW"),
-    key("at", ValueType::Place, "at `distance_m`", "where it is"),
+    key("profile", KeyType::Text, "", "name of its profile"),
+    key("role", KeyType::Word(&ROLES), "\"station\"", "alone: in no network, it speaks ESP-NOW"),
+    key("at", KeyType::Place, "at `distance_m`", "where it is"),
     key(
         "distance_m",
-        ValueType::Number(0.0, ROOM_M),
+        KeyType::Number(0.0, ROOM_M),
         "2; without variants 0",
         "metres from the router, or from the PC where there is none, to the right; without variants from the initiator",
     ),
-    key("clock_mhz", ValueType::Whole(10, 1000), "that of the profile", "clock of its processor"),
-    key("idf", ValueType::Text, "\"v5.2\"", "release of ESP-IDF, for the defaults of its settings"),
+    key("clock_mhz", KeyType::Whole(10, 1000), "that of the profile", "clock of its processor"),
+    key("idf", KeyType::Text, "\"v5.2\"", "release of ESP-IDF, for the defaults of its settings"),
     key(
         "channel",
-        ValueType::Whole(1, 14),
+        KeyType::Whole(1, 14),
         "that of the network, else 1",
         "its channel, where it is the access point or alone",
     ),
     key(
         "width",
-        ValueType::Word(&WIDTHS),
+        KeyType::Word(&WIDTHS),
         "as the router, where the chip can",
         "width of its channel",
     ),
     key(
         "rates",
-        ValueType::Modes,
+        KeyType::Modes,
         "all of its width, MCS 7 with the short guard interval at the end; 11g where the chip sends no HT",
         "how it sends data frames, slow first: the best of them by what is acknowledged",
     ),
-    key("power_dbm", ValueType::Number(-20.0, 30.0), "that of the profile", "transmit power"),
+    key("power_dbm", KeyType::Number(-20.0, 30.0), "that of the profile", "transmit power"),
     key(
         "program",
-        ValueType::Word(&PROGRAMS),
+        KeyType::Word(&PROGRAMS),
         "\"plain\"; without variants \"esp-now\"",
         "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn; or, of a `[[group]]`, the esp-now component, in no network",
     ),
     key(
         "sleep",
-        ValueType::Word(&SLEEPS),
+        KeyType::Word(&SLEEPS),
         "\"none\"",
         "`WIFI_PS_NONE`, `WIFI_PS_MIN_MODEM`, `WIFI_PS_MAX_MODEM`",
     ),
     key(
         "listen_interval",
-        ValueType::Whole(1, 100),
+        KeyType::Whole(1, 100),
         "3",
         "with `sleep = \"max\"`: it wakes for every so many beacons",
     ),
-    key("light_sleep", ValueType::Switch, "false", "automatic light sleep"),
+    key("light_sleep", KeyType::Switch, "false", "automatic light sleep"),
     key("window_ms", MS, "always", "how long it listens for ESP-NOW in each interval"),
     key("interval_ms", MS, "always", "from one such window to the next"),
     key("coexist_wifi_ms", MS, "always", "how long it is Wi-Fi's turn, where Bluetooth is on"),
     key("coexist_period_ms", MS, "always", "from one such turn to the next"),
-    key("esp_now_mode", ValueType::Mode, "\"1M\"", "how it sends ESP-NOW frames"),
+    key("esp_now_mode", KeyType::Mode, "\"1M\"", "how it sends ESP-NOW frames"),
     key(
         "esp_now",
-        ValueType::Switch,
+        KeyType::Switch,
         "true where it is alone",
         "messages go to and from `[other]` over ESP-NOW, in the network or beside it",
     ),
     key(
         "esp_now_send",
-        ValueType::Word(&MOMENTS),
+        KeyType::Word(&MOMENTS),
         "\"at-once\"",
         "when it sends what it has to send over ESP-NOW: at once, or as its next interval begins (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`)",
     ),
     key(
         "scan",
-        ValueType::Word(&SCANS),
+        KeyType::Word(&SCANS),
         "\"fast\"",
         "how it looks for its network: on one channel after the other until it is found, on all of them, or on its channel alone (`WIFI_FAST_SCAN`, `WIFI_ALL_CHANNEL_SCAN`, `channel` of `wifi_sta_config_t`)",
     ),
     key(
         "disconnected_sleep",
-        ValueType::Switch,
+        KeyType::Switch,
         "that of `sdkconfig`",
         "the radio is off while it is in no network",
     ),
     key(
         "min_active_ms",
-        ValueType::Whole(1, 10_000),
+        KeyType::Whole(1, 10_000),
         "that of `sdkconfig`",
         "how long it stays awake after traffic",
     ),
@@ -257,17 +252,17 @@ pub(in super::super) static GROUP: [KeySpec; 41] = {
         keys[at] = DEVICE[at];
         at += 1;
     }
-    keys[0] = KeySpec { is: ValueType::Whole(0, MOST_NODES as i64), ..COUNT };
+    keys[0] = KeySpec { is: KeyType::Whole(0, MOST_NODES as i64), ..COUNT };
     keys[33] = NAME;
     keys[34] = key(
         "application",
-        ValueType::Word(&APPLICATIONS),
+        KeyType::Word(&APPLICATIONS),
         "\"none\"",
         "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
     );
     keys[35] = key(
         "report_bytes",
-        ValueType::Whole(16, 1472),
+        KeyType::Whole(16, 1472),
         "64",
         "with `application = \"reports\"`: bytes",
     );
@@ -276,7 +271,7 @@ pub(in super::super) static GROUP: [KeySpec; 41] = {
     keys[37] = SDKCONFIG_TABLE;
     keys[38] = key(
         "mode",
-        ValueType::Mode,
+        KeyType::Mode,
         "as `esp_now_mode`",
         "with `program = \"esp-now\"`: another name of `esp_now_mode`",
     );
@@ -286,7 +281,7 @@ pub(in super::super) static GROUP: [KeySpec; 41] = {
     };
     keys[40] = key(
         "firmware",
-        ValueType::Table,
+        KeyType::Table,
         "none",
         "with `program = \"esp-now\"`: settings of the component",
     );
@@ -320,24 +315,24 @@ const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay",
 
 /// Keys of `[access_point]`.
 pub(in super::super) static ACCESS_POINT: [KeySpec; 16] = [
-    key("at", ValueType::Place, "[0, 0, 1.5]", "where it is"),
-    key("channel", ValueType::Whole(1, 14), "6", "its channel"),
-    key("width", ValueType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
+    key("at", KeyType::Place, "[0, 0, 1.5]", "where it is"),
+    key("channel", KeyType::Whole(1, 14), "6", "its channel"),
+    key("width", KeyType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
     key("power_dbm", POWER, "20", "transmit power"),
     key(
         "rates",
-        ValueType::Modes,
+        KeyType::Modes,
         "all of its width, MCS 7 with the short guard interval at the end",
         "how it sends data frames, slow first",
     ),
-    key("ampdu", ValueType::Whole(0, 64), "32", "frames of an A-MPDU at most; 0: it sends none"),
-    key("rts", ValueType::Switch, "false", "whether aggregates are preceded by RTS"),
-    key("beacon_ms", ValueType::Number(1.0, 70_000.0), "102.4", "time between beacons"),
-    key("dtim", ValueType::Whole(1, 255), "1", "every so many beacons is a DTIM"),
-    key("queue", ValueType::Whole(1, 10_000), "256", "frames that wait for the air"),
+    key("ampdu", KeyType::Whole(0, 64), "32", "frames of an A-MPDU at most; 0: it sends none"),
+    key("rts", KeyType::Switch, "false", "whether aggregates are preceded by RTS"),
+    key("beacon_ms", KeyType::Number(1.0, 70_000.0), "102.4", "time between beacons"),
+    key("dtim", KeyType::Whole(1, 255), "1", "every so many beacons is a DTIM"),
+    key("queue", KeyType::Whole(1, 10_000), "256", "frames that wait for the air"),
     key(
         "multicast_buffer",
-        ValueType::Whole(0, 10_000),
+        KeyType::Whole(0, 10_000),
         "128",
         "multicast frames that it keeps for the DTIM while a station sleeps; 0: it sends them at once, as an ESP's access point does",
     ),
@@ -358,14 +353,14 @@ pub(in super::super) static ROUTER: [KeySpec; 20] = {
     }
     keys[17] = key(
         "ssid",
-        ValueType::Text,
+        KeyType::Text,
         "it is on the LAN; must be given without variants",
         "1 to 32 bytes: nodes of ESP-NOW that have them join it; it only sends beacons",
     );
-    keys[18] = key("password", ValueType::Text, "must be given with an `ssid`", "8 to 63 bytes");
+    keys[18] = key("password", KeyType::Text, "must be given with an `ssid`", "8 to 63 bytes");
     keys[19] = key(
         "beacon_octets",
-        ValueType::Whole(60, 2000),
+        KeyType::Whole(60, 2000),
         "250",
         "with an `ssid`: length of a beacon with its FCS",
     );
@@ -378,20 +373,20 @@ pub(super) const OF_BEACONS: [&str; 8] =
 
 /// Keys of `[pc]`.
 pub(in super::super) static PC: [KeySpec; 15] = [
-    key("link", ValueType::Word(&LINKS), "\"wire\"", "a wire to the router, or Wi-Fi of its own"),
-    key("cast", ValueType::Word(&CASTS), "\"unicast\"", "how it sends the requests of an echo"),
-    key("wire_mbit", ValueType::Number(0.1, 100_000.0), "1000", "speed of the wire"),
+    key("link", KeyType::Word(&LINKS), "\"wire\"", "a wire to the router, or Wi-Fi of its own"),
+    key("cast", KeyType::Word(&CASTS), "\"unicast\"", "how it sends the requests of an echo"),
+    key("wire_mbit", KeyType::Number(0.1, 100_000.0), "1000", "speed of the wire"),
     key("delay_us", US, "0", "one way over the wire, beside the time of the bits"),
     key("delay_random_us", US, "0", "the mean of what comes on top of that, by chance"),
     key("turn_us", US, "20", "from a packet's arrival to the program, and from it to the wire"),
     key("turn_random_us", US, "0", "the mean of what comes on top of that, by chance"),
-    key("at", ValueType::Place, "[0, 0, 1]", "where it is, with Wi-Fi"),
+    key("at", KeyType::Place, "[0, 0, 1]", "where it is, with Wi-Fi"),
     key("power_dbm", POWER, "17", "transmit power, with Wi-Fi"),
-    key("rates", ValueType::Modes, "as the router", "how it sends data frames, with Wi-Fi"),
-    key("ampdu", ValueType::Whole(0, 64), "32", "frames of an A-MPDU at most, with Wi-Fi"),
+    key("rates", KeyType::Modes, "as the router", "how it sends data frames, with Wi-Fi"),
+    key("ampdu", KeyType::Whole(0, 64), "32", "frames of an A-MPDU at most, with Wi-Fi"),
     key(
         "distance_m",
-        ValueType::Number(0.0, ROOM_M),
+        KeyType::Number(0.0, ROOM_M),
         "at `at`",
         "metres from the router, to the left, with Wi-Fi",
     ),

@@ -1,9 +1,9 @@
 //! Layers: the values that a lab or one of its variants states, by table and key.
 
-use super::super::block::Block;
+use super::super::block::TomlTable;
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
 use super::super::firmware::{self, Firmware};
-use super::super::key::{KeySpec, ValueType};
+use super::super::key::{KeySpec, KeyType};
 use super::super::pattern::{self, Pattern};
 use super::super::wrong::FileError;
 use super::keys::{GROUP, ROUTER, TABLES};
@@ -39,7 +39,7 @@ pub(super) const ROUTER_TABLE: &str = "access_point";
 
 /// A `[[router]]` or a `[[group]]`.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct LayerPart {
     /// Whose keys it has: [`ROUTER_TABLE`] or [`DEVICE_TABLE`].
     pub(super) table: &'static str,
     pub(super) name: String,
@@ -61,7 +61,7 @@ pub(super) struct Layer {
     pub(super) values: Vec<Entry>,
     pub(super) sdk: Vec<(sdkconfig::ConfigOption, u32, usize)>,
     pub(super) sources: Vec<Source>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<LayerPart>,
     /// Where it begins.
     pub(super) start: usize,
 }
@@ -77,7 +77,7 @@ impl Layer {
     };
 
     /// Reads the values of a block and its tables.
-    pub(super) fn read(block: &Block<'_>, own: &'static [KeySpec]) -> Result<Self, FileError> {
+    pub(super) fn read(block: &TomlTable<'_>, own: &'static [KeySpec]) -> Result<Self, FileError> {
         let mut layer = Self { start: block.start, ..Self::default() };
         layer.table("", block, own)?;
         for (name, keys) in TABLES {
@@ -100,7 +100,7 @@ impl Layer {
     fn part(
         &mut self,
         table: &'static str,
-        block: &Block<'_>,
+        block: &TomlTable<'_>,
         keys: &'static [KeySpec],
     ) -> Result<(), FileError> {
         let name = block.must("name", block.text("name")?)?;
@@ -119,7 +119,7 @@ impl Layer {
             let at = block.place_of(FIRMWARE);
             layer.values.push(Entry { table, key: FIRMWARE, value, at });
         }
-        self.parts.push(Part { table, name, layer });
+        self.parts.push(LayerPart { table, name, layer });
         Ok(())
     }
 
@@ -139,25 +139,23 @@ impl Layer {
     fn table(
         &mut self,
         name: &'static str,
-        block: &Block<'_>,
+        block: &TomlTable<'_>,
         keys: &'static [KeySpec],
     ) -> Result<(), FileError> {
         for key in keys.iter().filter(|it| !is_note(it)) {
             let value = match key.is {
-                ValueType::Number(..) | ValueType::Whole(..) => {
+                KeyType::Number(..) | KeyType::Whole(..) => {
                     block.number(key.name)?.map(Value::Number)
                 }
-                ValueType::Word(_) => block.word(key.name)?.map(Value::Word),
-                ValueType::Text => block.text(key.name)?.map(Value::Text),
-                ValueType::Switch => block.switch(key.name)?.map(Value::Switch),
-                ValueType::Place => block.place(key.name)?.map(Value::Place),
-                ValueType::Mode => block.mode(key.name)?.map(|it| Value::Modes([it].into())),
-                ValueType::Modes => {
+                KeyType::Word(_) => block.word(key.name)?.map(Value::Word),
+                KeyType::Text => block.text(key.name)?.map(Value::Text),
+                KeyType::Switch => block.switch(key.name)?.map(Value::Switch),
+                KeyType::Place => block.place(key.name)?.map(Value::Place),
+                KeyType::Mode => block.mode(key.name)?.map(|it| Value::Modes([it].into())),
+                KeyType::Modes => {
                     Some(block.modes(key.name)?).filter(|it| !it.is_empty()).map(Value::Modes)
                 }
-                ValueType::Words(_) | ValueType::Texts | ValueType::Table | ValueType::Blocks => {
-                    None
-                }
+                KeyType::Words(_) | KeyType::Texts | KeyType::Table | KeyType::Blocks => None,
             };
             let Some(value) = value else { continue };
             let at = block.place_of(key.name);
@@ -176,12 +174,12 @@ impl Layer {
     fn source(
         &mut self,
         name: &str,
-        block: &Block<'_>,
+        block: &TomlTable<'_>,
         keys: &'static [KeySpec],
     ) -> Result<(), FileError> {
         let source = block.text(SOURCE.name)?;
         let known =
-            keys.iter().filter(|it| matches!(it.is, ValueType::Number(..) | ValueType::Whole(..)));
+            keys.iter().filter(|it| matches!(it.is, KeyType::Number(..) | KeyType::Whole(..)));
         let known = known.map(|it| it.name);
         let given = known.clone().filter(|it| block.has(it));
         // What is guessed or fitted: delays. The rest is a choice.
@@ -202,7 +200,7 @@ impl Layer {
         Ok(())
     }
 
-    fn settings(&mut self, block: &Block<'_>) -> Result<(), FileError> {
+    fn settings(&mut self, block: &TomlTable<'_>) -> Result<(), FileError> {
         for setting in block.settings("sdkconfig")? {
             // ESP-IDF's guide leaves out `ESP_`.
             let guide = || sdkconfig::ConfigOption::find(&format!("ESP_{}", setting.name));
@@ -351,7 +349,7 @@ impl<'l> Layers<'l> {
     }
 
     fn put_part_over(self, whole: &mut Layer, table: &'static str, name: &str) {
-        let named = |it: &&Part| it.table == table && it.name == name;
+        let named = |it: &&LayerPart| it.table == table && it.name == name;
         for layer in [self.lab, self.variant] {
             layer.parts.iter().filter(named).for_each(|it| whole.put_over(&it.layer));
         }

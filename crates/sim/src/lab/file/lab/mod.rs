@@ -23,8 +23,8 @@ mod node;
 pub(super) use build::Build;
 pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, ROUTER, VARIANT};
 
-use super::block::{Block, Item, TomlText};
-use super::key::ValueType;
+use super::block::{Item, TomlTable, TomlText};
+use super::key::KeyType;
 use super::wrong::{FileError, hint};
 use super::{FileKind, Need, environment};
 use crate::lab::profile::Source;
@@ -79,7 +79,7 @@ pub(super) fn read(text: TomlText<'_>) -> Result<LabFile, FileError> {
 }
 
 /// Checks that a lab has what it must have, with variants or without.
-fn complete(block: &Block<'_>, lab: &Layer) -> Result<(), FileError> {
+fn complete(block: &TomlTable<'_>, lab: &Layer) -> Result<(), FileError> {
     let has = |keys: &'static [&str]| keys.iter().copied().find(|it| block.has(it));
     if block.has("variant") {
         return match has(&keys::OF_TESTS) {
@@ -150,7 +150,7 @@ impl LabFile {
             Some((table, keys.iter().find(|it| it.name == name)?))
         });
         let (table, key) = found
-            .filter(|(_, key)| matches!(key.is, ValueType::Number(..) | ValueType::Whole(..)))
+            .filter(|(_, key)| matches!(key.is, KeyType::Number(..) | KeyType::Whole(..)))
             .ok_or_else(|| format!("it has no constant `{key}`"))?;
         super::document::in_range(key, value)?;
         let value = Value::Number(value);

@@ -1,9 +1,9 @@
 //! Constants of a device and of ESP-NOW on it.
 
 use super::super::constant::{
-    CONFIDENCE, Constant, ConstantGroup, FITTED, SOURCE, constant, group, rounded,
+    CONFIDENCE, ConstantGroup, ConstantKey, FITTED, SOURCE, constant, group, rounded,
 };
-use super::super::key::{KeySpec, ValueType, key};
+use super::super::key::{KeySpec, KeyType, key};
 use crate::lab::profile::Profile;
 use core::time::Duration;
 
@@ -12,11 +12,11 @@ const LONGEST_US: f64 = 10_000_000.0;
 
 /// The keys of a cost that grows with a length.
 pub(in super::super) const COST: [KeySpec; 3] = [
-    key("fixed_us", ValueType::Number(0.0, LONGEST_US), "", "microseconds, whatever the length"),
-    key("per_byte_ns", ValueType::Number(0.0, 1_000_000.0), "0", "nanoseconds for each byte"),
+    key("fixed_us", KeyType::Number(0.0, LONGEST_US), "", "microseconds, whatever the length"),
+    key("per_byte_ns", KeyType::Number(0.0, 1_000_000.0), "0", "nanoseconds for each byte"),
     key(
         "block_bytes",
-        ValueType::Whole(1, 65_536),
+        KeyType::Whole(1, 65_536),
         "1",
         "lengths count in whole blocks of so many bytes",
     ),
@@ -32,19 +32,19 @@ macro_rules! cost {
             about: $about,
             keys: &[COST[0], COST[1], COST[2], SOURCE, CONFIDENCE, FITTED],
             constants: &[
-                Constant {
+                ConstantKey {
                     key: COST[0],
                     get: |it: &Profile| Some(it.$($field).+.fixed_ns as f64 / 1e3),
                     set: |it: &mut Profile, number| it.$($field).+.fixed_ns = rounded(number * 1e3),
                 },
-                Constant {
+                ConstantKey {
                     key: COST[1],
                     get: |it: &Profile| {
                         Some(it.$($field).+.per_byte_ps as f64 / 1e3).filter(|&it| it > 0.0)
                     },
                     set: |it: &mut Profile, number| it.$($field).+.per_byte_ps = rounded(number * 1e3),
                 },
-                Constant {
+                ConstantKey {
                     key: COST[2],
                     get: |it: &Profile| Some(f64::from(it.$($field).+.block)).filter(|&it| it > 1.0),
                     set: |it: &mut Profile, number| it.$($field).+.block = number as u32,
@@ -71,7 +71,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "cold_us",
-                ValueType::Number(0.0, 10_000.0),
+                KeyType::Number(0.0, 10_000.0),
                 "0",
                 "what work takes longer whose code is fetched from flash: a cipher between other work, a frame after a pause of 0.1 s; in microseconds"
             ),
@@ -88,11 +88,11 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         "uart",
         "the console: each byte is ten bits, and printing blocks when the FIFO is full",
         (
-            key("baud", ValueType::Whole(300, 5_000_000), "", "bits a second"),
+            key("baud", KeyType::Whole(300, 5_000_000), "", "bits a second"),
             whole u32 uart_baud
         ),
         (
-            key("fifo_bytes", ValueType::Whole(0, 4096), "", "bytes that wait for the line"),
+            key("fifo_bytes", KeyType::Whole(0, 4096), "", "bytes that wait for the line"),
             whole u16 uart_fifo
         ),
     ),
@@ -100,7 +100,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         "freertos",
         "the operating system",
         (
-            key("tick_hz", ValueType::Whole(1, 1000), "", "`CONFIG_FREERTOS_HZ`"),
+            key("tick_hz", KeyType::Whole(1, 1000), "", "`CONFIG_FREERTOS_HZ`"),
             whole u32 tick_hz
         ),
     ),
@@ -110,14 +110,14 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "tx",
-                ValueType::Whole(1, 255),
+                KeyType::Whole(1, 255),
                 "",
                 "frames that wait to be sent, with the one on the air"
             ),
             whole u16 tx_buffers
         ),
         (
-            key("rx", ValueType::Whole(1, 255), "", "frames that wait for the receive callback"),
+            key("rx", KeyType::Whole(1, 255), "", "frames that wait for the receive callback"),
             whole u16 rx_buffers
         ),
     ),
@@ -127,7 +127,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "tx_power_dbm",
-                ValueType::Number(-20.0, 30.0),
+                KeyType::Number(-20.0, 30.0),
                 "",
                 "transmit power, where the chip can in the mode"
             ),
@@ -136,7 +136,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "hop_us",
-                ValueType::Number(0.0, 1_000_000.0),
+                KeyType::Number(0.0, 1_000_000.0),
                 "",
                 "how long tuning to another channel takes, in microseconds"
             ),
@@ -147,15 +147,15 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         "mac",
         "access to the medium",
         (
-            key("attempts", ValueType::Whole(1, 32), "", "how often a unicast frame is sent, in all"),
+            key("attempts", KeyType::Whole(1, 32), "", "how often a unicast frame is sent, in all"),
             whole u8 attempts
         ),
         (
-            key("cw_min", ValueType::Whole(1, 1023), "", "the first contention window, in slots"),
+            key("cw_min", KeyType::Whole(1, 1023), "", "the first contention window, in slots"),
             whole u16 window.0
         ),
         (
-            key("cw_max", ValueType::Whole(1, 1023), "", "the largest contention window, in slots"),
+            key("cw_max", KeyType::Whole(1, 1023), "", "the largest contention window, in slots"),
             whole u16 window.1
         ),
     ),
@@ -165,7 +165,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "ms",
-                ValueType::Number(0.0, 60_000.0),
+                KeyType::Number(0.0, 60_000.0),
                 "",
                 "from a reset until the application runs, in milliseconds"
             ),
@@ -178,7 +178,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "ms",
-                ValueType::Number(0.0, 60_000.0),
+                KeyType::Number(0.0, 60_000.0),
                 "",
                 "from a beacon's being heard until there is an address: authentication, association, four-way handshake, DHCP; in milliseconds"
             ),
@@ -187,7 +187,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "scan_dwell_ms",
-                ValueType::Number(1.0, 10_000.0),
+                KeyType::Number(1.0, 10_000.0),
                 "",
                 "how long a scan listens on each channel, in milliseconds"
             ),

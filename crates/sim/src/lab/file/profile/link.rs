@@ -1,35 +1,35 @@
 //! Constants of Wi-Fi and IP: the processor's time for each step of a packet's way, memory, currents.
 
 use super::super::constant::{
-    CONFIDENCE, Constant, ConstantGroup, FITTED, SOURCE, constant, group, rounded,
+    CONFIDENCE, ConstantGroup, ConstantKey, FITTED, SOURCE, constant, group, rounded,
 };
-use super::super::key::{KeySpec, ValueType, key};
+use super::super::key::{KeySpec, KeyType, key};
 use super::device::{COST, cost};
 use crate::lab::profile::Profile;
 
 const fn percent(name: &'static str, about: &'static str) -> KeySpec {
-    key(name, ValueType::Whole(100, 1000), "", about)
+    key(name, KeyType::Whole(100, 1000), "", about)
 }
 
 const fn bytes(name: &'static str, about: &'static str) -> KeySpec {
-    key(name, ValueType::Whole(0, 10_000_000), "", about)
+    key(name, KeyType::Whole(0, 10_000_000), "", about)
 }
 
 const fn can(name: &'static str, about: &'static str) -> KeySpec {
-    key(name, ValueType::Whole(0, 1), "", about)
+    key(name, KeyType::Whole(0, 1), "", about)
 }
 
 const fn ma(name: &'static str, about: &'static str) -> KeySpec {
-    key(name, ValueType::Number(0.001, 2000.0), "", about)
+    key(name, KeyType::Number(0.001, 2000.0), "", about)
 }
 
 const fn dbm(name: &'static str) -> KeySpec {
-    key(name, ValueType::Number(-20.0, 30.0), "", "at which power, dBm")
+    key(name, KeyType::Number(-20.0, 30.0), "", "at which power, dBm")
 }
 
 /// Makes the key of a current at a clock that not every chip has.
 const fn clock(name: &'static str, about: &'static str) -> KeySpec {
-    key(name, ValueType::Number(0.001, 2000.0), "no such clock", about)
+    key(name, KeyType::Number(0.001, 2000.0), "no such clock", about)
 }
 
 /// Constants of Wi-Fi and IP.
@@ -40,14 +40,14 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (
             key(
                 "clock_mhz",
-                ValueType::Whole(10, 1000),
+                KeyType::Whole(10, 1000),
                 "",
                 "its clock: the times of the packet's way are for this one"
             ),
             whole u32 processor.clock_mhz
         ),
         (
-            key("cores", ValueType::Whole(1, 2), "", "cores that tasks may run on"),
+            key("cores", KeyType::Whole(1, 2), "", "cores that tasks may run on"),
             whole u8 processor.cores
         ),
     ),
@@ -91,23 +91,23 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (can("ampdu_tx", "1: it sends A-MPDUs"), switch wifi.ampdu_tx),
         (can("ht_tx", "1: it sends at HT rates; 0: at 11g rates at most"), switch wifi.ht_tx),
         (
-            key("rx_in_place", ValueType::Whole(0, 1), "0", "1: what was received stays in the hardware's buffers until lwIP has done with it; 0: it is copied"),
+            key("rx_in_place", KeyType::Whole(0, 1), "0", "1: what was received stays in the hardware's buffers until lwIP has done with it; 0: it is copied"),
             switch wifi.rx_in_place
         ),
         (
-            key("sae_ms", ValueType::Number(0.0, 60_000.0), "0", "the processor's time for one side of WPA3's SAE, milliseconds"),
+            key("sae_ms", KeyType::Number(0.0, 60_000.0), "0", "the processor's time for one side of WPA3's SAE, milliseconds"),
             spare 1e6 wifi.sae_ns
         ),
         (
-            key("pmk_ms", ValueType::Number(0.0, 60_000.0), "0", "the processor's time for the key of a WPA2 password, milliseconds"),
+            key("pmk_ms", KeyType::Number(0.0, 60_000.0), "0", "the processor's time for the key of a WPA2 password, milliseconds"),
             spare 1e6 wifi.pmk_ns
         ),
         (
-            key("wake_us", ValueType::Number(0.0, 100_000.0), "0", "from the radio's being switched on until it receives, microseconds"),
+            key("wake_us", KeyType::Number(0.0, 100_000.0), "0", "from the radio's being switched on until it receives, microseconds"),
             spare 1e3 wifi.wake_ns
         ),
         (
-            key("early_us", ValueType::Number(0.0, 100_000.0), "0", "how long before a beacon is due the radio is switched on, with that time; microseconds"),
+            key("early_us", KeyType::Number(0.0, 100_000.0), "0", "how long before a beacon is due the radio is switched on, with that time; microseconds"),
             spare 1e3 wifi.early_ns
         ),
     ),
@@ -128,7 +128,7 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         "current",
         "what it draws with the radio on, in milliamperes",
         (
-            key("supply_v", ValueType::Number(1.0, 6.0), "", "at this supply voltage"),
+            key("supply_v", KeyType::Number(1.0, 6.0), "", "at this supply voltage"),
             scaled u32 1e3 currents.supply_mv
         ),
         (ma("send_11b", "sending DSSS or CCK"), scaled u32 1e6 currents.transmit[0].na),

@@ -5,7 +5,7 @@ mod link;
 
 use super::block::{Keys, TomlText};
 use super::constant::{ConstantGroup, Values};
-use super::key::{KeySpec, ValueType, key};
+use super::key::{KeySpec, KeyType, key};
 use super::wrong::FileError;
 use super::{FileKind, Need};
 use crate::lab::profile::Profile;
@@ -40,17 +40,17 @@ const ALL: [ConstantGroup<Profile>; device::GROUPS.len() + link::GROUPS.len()] =
 
 /// The keys beside the constants.
 pub(super) const OWN: [KeySpec; 4] = [
-    key("title", ValueType::Text, "", "one line for people"),
+    key("title", KeyType::Text, "", "one line for people"),
     key(
         "chip",
-        ValueType::Word(&CHIPS),
+        KeyType::Word(&CHIPS),
         "that of `like`",
         "the radio: sensitivities and powers come from its datasheet (`dot11::radio::chip`)",
     ),
-    key("chip_name", ValueType::Text, "the chip's", "identity column `chip` of results"),
+    key("chip_name", KeyType::Text, "the chip's", "identity column `chip` of results"),
     key(
         "like",
-        ValueType::Text,
+        KeyType::Text,
         "none",
         "a profile whose constants hold where this one says nothing",
     ),
@@ -64,7 +64,7 @@ pub(super) static KEYS: [KeySpec; OWN.len() + ALL.len()] = {
         keys[at] = if at < OWN.len() {
             OWN[at]
         } else {
-            key(ALL[at - OWN.len()].table, ValueType::Table, "", "constants, see below")
+            key(ALL[at - OWN.len()].table, KeyType::Table, "", "constants, see below")
         };
         at += 1;
     }

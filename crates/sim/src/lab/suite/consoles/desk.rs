@@ -1,6 +1,6 @@
 //! The person at the desk: types at consoles, reads what they print, keeps the record.
 
-use super::Failed;
+use super::SuiteError;
 use crate::lab::nodes::conversation::read_up_to;
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::record::Record;
@@ -111,7 +111,7 @@ impl<'a, W: Tap> Desk<'a, W> {
     }
 
     /// Types a command as soon as the prompt is there, and presses return.
-    pub(super) fn command(&mut self, node: NodeId, text: &str) -> Result<(), Failed> {
+    pub(super) fn command(&mut self, node: NodeId, text: &str) -> Result<(), SuiteError> {
         self.note(node, text);
         for node in self.lab.nodes() {
             self.seen[node.index()] = self.lab.lines(node).len();
@@ -120,7 +120,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         if self.until(PATIENCE, |lab| lab.pending(node) == 0)? {
             Ok(())
         } else {
-            Err(Failed::NoPrompt(node, text.into()))
+            Err(SuiteError::NoPrompt(node, text.into()))
         }
     }
 
@@ -141,7 +141,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         nodes: &[NodeId],
         texts: &[&str],
         most: Duration,
-    ) -> Result<Vec<NodeId>, Failed> {
+    ) -> Result<Vec<NodeId>, SuiteError> {
         let mut missing = nodes.to_vec();
         let mut seen = core::mem::take(&mut self.seen);
         let result = self.until(most, |lab| {
@@ -158,7 +158,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         node: NodeId,
         text: &'static [&'static str],
         most: Duration,
-    ) -> Result<Printed, Failed> {
+    ) -> Result<Printed, SuiteError> {
         let missing = self.wait(&[node], text, most)?;
         let lines = self.lab.lines(node);
         match lines.get(self.seen[node.index()].wrapping_sub(1)) {
@@ -172,10 +172,10 @@ impl<'a, W: Tap> Desk<'a, W> {
         nodes: Vec<NodeId>,
         text: &'static [&'static str],
         most: Duration,
-    ) -> Failed {
+    ) -> SuiteError {
         let last = nodes.first().and_then(|node| self.lab.lines(*node).last());
         let last = last.map_or_else(String::new, |line| line.text.clone());
-        Failed::NotPrinted { nodes, text, most, after: self.last.clone(), last }
+        SuiteError::NotPrinted { nodes, text, most, after: self.last.clone(), last }
     }
 
     /// Waits until something is so; whether it is, after that time at most. It is asked when
@@ -184,11 +184,11 @@ impl<'a, W: Tap> Desk<'a, W> {
         &mut self,
         most: Duration,
         mut is_so: impl FnMut(&Lab<'static, W>) -> bool,
-    ) -> Result<bool, Failed> {
+    ) -> Result<bool, SuiteError> {
         let end = self.now() + most;
         loop {
             if self.record.cancelled() {
-                return Err(Failed::Cancelled);
+                return Err(SuiteError::Cancelled);
             }
             let slice = SLICE.min(end.since(self.now()));
             let so = self.lab.run_till_told(slice, &mut is_so)?;
@@ -200,17 +200,17 @@ impl<'a, W: Tap> Desk<'a, W> {
     }
 
     /// Lets time pass.
-    pub(super) fn pause(&mut self, time: Duration) -> Result<(), Failed> {
+    pub(super) fn pause(&mut self, time: Duration) -> Result<(), SuiteError> {
         self.until(time, |_| false).map(|_| ())
     }
 
     /// Waits until devices that have just started say nothing more by themselves.
-    pub(super) fn settle(&mut self) -> Result<(), Failed> {
+    pub(super) fn settle(&mut self) -> Result<(), SuiteError> {
         self.pause(SETTLED)
     }
 
     /// Lets a moment pass, and a time below this: nobody types in step with a tick, nor at once.
-    pub(super) fn linger(&mut self, most: Duration) -> Result<(), Failed> {
+    pub(super) fn linger(&mut self, most: Duration) -> Result<(), SuiteError> {
         let time = self.random.time_below(most);
         self.pause(MOMENT + time)
     }

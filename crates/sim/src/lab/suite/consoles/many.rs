@@ -1,6 +1,6 @@
 //! Tests with many devices, and how a job for all of them is recorded.
 
-use super::Failed;
+use super::SuiteError;
 use super::desk::{Desk, EVERYBODY, INITIATOR, probes};
 use super::single::{PING_END, flags, pings_most};
 use crate::lab::nodes::{Conversation as _, NodeId};
@@ -58,7 +58,7 @@ pub(super) fn record_job<W: Tap>(
 }
 
 /// Measures round trips that all devices ask for at once.
-pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     const BEGUN: &[&str] = &["send to"];
     let devices = desk.devices();
     desk.command(INITIATOR, "espnow_iperf -s")?;
@@ -94,13 +94,13 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
 
 /// Gives all devices Wi-Fi credentials until each light is green. A device that finds no router
 /// looks for one again, so that none turns red for good.
-pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
+pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), SuiteError> {
     let devices = desk.devices();
     desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
     seek(desk, &devices)?;
     desk.linger(Duration::from_secs(1))?;
     let Some(router) = desk.scene.routers.first() else {
-        return Err(Failed::Unable(desk.scene.name.clone(), "there is no router".into()));
+        return Err(SuiteError::Unable(desk.scene.name.clone(), "there is no router".into()));
     };
     let hold = HOLD.as_millis();
     let text = format!("provisioning -i {hold} {} {}", router.ssid, router.password);
@@ -123,7 +123,7 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
 }
 
 /// Waits until all lights are white: the devices look for credentials.
-fn seek<W: Tap>(desk: &mut Desk<'_, W>, devices: &[NodeId]) -> Result<(), Failed> {
+fn seek<W: Tap>(desk: &mut Desk<'_, W>, devices: &[NodeId]) -> Result<(), SuiteError> {
     let mut missing = devices.to_vec();
     for _ in 0..TRIES {
         desk.linger(Duration::from_secs(1))?;

@@ -44,7 +44,7 @@ mod tests;
 pub use prepare::default_lab;
 pub(super) use prepare::{able as check, scene};
 
-use super::{Failed, Witness};
+use super::{SuiteError, Witness};
 use crate::floor::EspNowParams;
 use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
@@ -61,7 +61,7 @@ pub(super) fn run_in<W: Witness>(
     seed: u64,
     witness: &mut W,
     record: &mut dyn Record,
-) -> Result<(), Failed> {
+) -> Result<(), SuiteError> {
     check(work, scene)?;
     let mut lab = Lab::new(scene, seed, &mut *witness);
     record.fact("lab", scene.name.clone());

@@ -1,6 +1,6 @@
 //! An image for all devices.
 
-use super::Failed;
+use super::SuiteError;
 use super::desk::{Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::nodes::{Conversation as _, FirmwareImage, NodeId};
@@ -28,7 +28,7 @@ const SEND_MOST: Duration = Duration::from_hours(1);
 const IMAGE_SEED: u64 = 1;
 
 /// Sends the image to all devices.
-pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let devices = desk.devices();
     let old = FirmwareImage::synthetic(work.size, "1.0.0", IMAGE_SEED);
     let new = FirmwareImage::synthetic(work.size, "2.0.0", IMAGE_SEED);
@@ -63,7 +63,7 @@ pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), F
 }
 
 /// Types `ota -f` until all devices are in the list, as a person would do it.
-fn find<W: Tap>(desk: &mut Desk<'_, W>, devices: usize) -> Result<(), Failed> {
+fn find<W: Tap>(desk: &mut Desk<'_, W>, devices: usize) -> Result<(), SuiteError> {
     const FOUND: &[&str] = &["info, num: "];
     let mut most = 0;
     for search in 0..SEARCHES {

@@ -3,7 +3,7 @@
 use crate::lab::file::{Library, Overrides};
 use crate::lab::nodes::image;
 use crate::lab::scene::{Device, Scene};
-use crate::lab::suite::Failed;
+use crate::lab::suite::SuiteError;
 use alloc::format;
 use esp_now::node::print::LogLevel;
 use espbench_model::workload::{EspNow, EspNowTest};
@@ -34,7 +34,7 @@ pub(in crate::lab::suite) fn scene(
     library: &Library,
     lab: Option<&str>,
     seed: u64,
-) -> Result<Scene, Failed> {
+) -> Result<Scene, SuiteError> {
     let lab = lab.unwrap_or(default_lab(work.test));
     let mut scene = library.scene(lab, &Overrides::from(work), seed)?;
     for (number, device) in scene.nodes.iter_mut().enumerate() {
@@ -67,8 +67,8 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
 }
 
 /// Checks that the room has what the test needs.
-pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
-    let unable = |why| Err(Failed::Unable(scene.name.clone(), why));
+pub(in crate::lab::suite) fn able(work: &EspNow, scene: &Scene) -> Result<(), SuiteError> {
+    let unable = |why| Err(SuiteError::Unable(scene.name.clone(), why));
     let beside = scene.nodes.len().saturating_sub(1);
     let one = work.test == EspNowTest::Crypto;
     let Some(first) = scene.nodes.first() else {

@@ -1,6 +1,6 @@
 //! The handshake: the key for all devices, or for the two of a test.
 
-use super::Failed;
+use super::SuiteError;
 use super::desk::{DEVICE, Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::nodes::Conversation as _;
@@ -30,7 +30,7 @@ fn job_most(devices: usize) -> Duration {
 
 /// Hands the key out as the application does at the initiator's start: it finds devices and gives
 /// them the key. Returns when it began.
-fn hand_out<W: Tap>(desk: &mut Desk<'_, W>) -> Result<Instant, Failed> {
+fn hand_out<W: Tap>(desk: &mut Desk<'_, W>) -> Result<Instant, SuiteError> {
     let start = desk.now();
     desk.lab.apply(INITIATOR, |node, now, board| node.hand_out_keys(now, board))?;
     Ok(start)
@@ -49,7 +49,7 @@ fn secured<W: Tap>(
 }
 
 /// Makes both devices agree on the key: the device is started first, then the initiator.
-pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
+pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), SuiteError> {
     let mut missing = Vec::new();
     for _ in 0..TRIES {
         restart(desk)?;
@@ -68,7 +68,7 @@ pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
 }
 
 /// Restarts the initiator, and waits until it runs.
-fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
+fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), SuiteError> {
     desk.command(INITIATOR, "restart")?;
     let boot = desk.scene.nodes.first().map_or(Duration::ZERO, |it| it.profile.boot);
     desk.pause(boot + Duration::from_secs(1))?;
@@ -76,7 +76,7 @@ fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
 }
 
 /// Hands the key to all devices.
-pub(super) fn handshake<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
+pub(super) fn handshake<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), SuiteError> {
     let devices = desk.devices();
     desk.command(INITIATOR, &format!("command {EVERYBODY} \"security -e\""))?;
     desk.pause(RESTART)?;

@@ -1,7 +1,7 @@
 //! Tests with one device: delay, round trip, throughput, and the time of encryption.
 
 use super::desk::{DEVICE, Desk, INITIATOR, intervals, probes};
-use super::{Failed, secure};
+use super::{SuiteError, secure};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
 use alloc::format;
@@ -40,7 +40,7 @@ pub(super) fn flags(cast: EspNowCast) -> String {
 
 /// Types `espnow_iperf -s` at the device; returns the beginning of the initiator's command. Where
 /// the cell is encrypted, both have agreed on a key before.
-fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<String, Failed> {
+fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<String, SuiteError> {
     if work.encrypted {
         secure::agree(desk)?;
     }
@@ -50,7 +50,7 @@ fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<S
 }
 
 /// Measures one-way delay, as an oscilloscope shows it.
-pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let pin = format!(" -G {PIN}");
     let begin = listen(desk, work, &pin)?;
     for seq in 0..work.count {
@@ -90,7 +90,7 @@ fn falling<W: Tap>(lab: &Lab<W>, node: NodeId, from: Instant) -> Option<Instant>
 }
 
 /// Measures round trips.
-pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let begin = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
@@ -101,7 +101,7 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
 }
 
 /// Measures throughput.
-pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let begin = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(intervals);
@@ -122,7 +122,7 @@ pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Resul
 }
 
 /// Measures the time of encryption and decryption on one device.
-pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let start = desk.now();
     desk.command(INITIATOR, &format!("sec_test -C {} -l {}", work.count, work.size))?;
     let most = Duration::from_millis(100).saturating_mul(work.count) + MARGIN;

@@ -19,14 +19,14 @@ use std::fmt::Write as _;
 
 /// Record of a cell.
 #[derive(Default)]
-struct Kept {
+struct KeptRecord {
     samples: Vec<Sample>,
     counters: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
     stop: bool,
 }
 
-impl Record for Kept {
+impl Record for KeptRecord {
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
     }
@@ -122,15 +122,15 @@ fn broadcast(copies: u8, ack: bool) -> EspNowCast {
     EspNowCast::Broadcast { copies, ack }
 }
 
-fn carry_out(work: &EspNow) -> Kept {
-    let mut kept = Kept::default();
+fn carry_out(work: &EspNow) -> KeptRecord {
+    let mut kept = KeptRecord::default();
     let result = run_in(work, &room(work), 1, &mut (), &mut kept);
     result.unwrap_or_else(|e| panic!("{e}\n{:?}", kept.facts));
     kept
 }
 
 /// Writes the record as a person would read it: times are in microseconds.
-fn table(kept: &Kept) -> String {
+fn table(kept: &KeptRecord) -> String {
     let mut text = String::new();
     for (name, value) in &kept.facts {
         let _ = writeln!(text, "{name}:");
@@ -197,7 +197,7 @@ fn a_room_that_cannot_do_it_says_why() {
     let error = |work: &EspNow, change: fn(&mut Scene)| {
         let mut scene = room(work);
         change(&mut scene);
-        let mut kept = Kept::default();
+        let mut kept = KeptRecord::default();
         run_in(work, &scene, 1, &mut (), &mut kept)
             .err()
             .map_or_else(String::new, |e| format!("{e}"))
@@ -248,8 +248,11 @@ fn the_reports_labs_can_do_the_reports_tests() {
 #[test]
 fn whoever_is_told_to_stop_stops() {
     let work = EspNow { count: 10_000, ..cell(EspNowTest::Ping) };
-    let mut kept = Kept { stop: true, ..Kept::default() };
-    assert_eq!(run_in(&work, &room(&work), 1, &mut (), &mut kept).err(), Some(Failed::Cancelled));
+    let mut kept = KeptRecord { stop: true, ..KeptRecord::default() };
+    assert_eq!(
+        run_in(&work, &room(&work), 1, &mut (), &mut kept).err(),
+        Some(SuiteError::Cancelled)
+    );
     assert!(kept.samples.is_empty() && kept.facts.contains_key("commands"));
 }
 
@@ -257,7 +260,7 @@ fn whoever_is_told_to_stop_stops() {
 fn the_same_seed_gives_the_same() {
     let work = EspNow { cast: broadcast(0, false), devices: 3, ..cell(EspNowTest::MultiPing) };
     let of = |seed| {
-        let mut kept = Kept::default();
+        let mut kept = KeptRecord::default();
         run_in(&work, &room(&work), seed, &mut (), &mut kept).unwrap();
         table(&kept)
     };

@@ -1,8 +1,8 @@
 //! Who runs which program.
 
 use super::Cell;
-use crate::lab::scene::Program;
-use crate::lab::suite::Failed;
+use crate::lab::scene::ProgramStyle;
+use crate::lab::suite::SuiteError;
 use crate::lab::wifi::MachineId;
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -31,20 +31,20 @@ const MARGIN: Duration = Duration::from_secs(30);
 const LINE: &str = "Message sent...\r\n";
 
 impl Cell<'_, '_> {
-    pub(super) fn program(&self) -> Program {
+    pub(super) fn program(&self) -> ProgramStyle {
         self.scene.devices[0].program
     }
 
-    pub(super) fn unable<T>(&self, why: &str) -> Result<T, Failed> {
-        Err(Failed::Unable(self.scene.variant.clone(), why.to_string()))
+    pub(super) fn unable<T>(&self, why: &str) -> Result<T, SuiteError> {
+        Err(SuiteError::Unable(self.scene.variant.clone(), why.to_string()))
     }
 
-    pub(super) fn udp_echo(&mut self, work: &UdpEcho) -> Result<(), Failed> {
+    pub(super) fn udp_echo(&mut self, work: &UdpEcho) -> Result<(), SuiteError> {
         let pc = self.pc;
         for (device, link) in self.measured() {
             let port = ECHO.1 + device.0;
             match self.program() {
-                Program::Arduino => {
+                ProgramStyle::Arduino => {
                     let it = ArduinoEcho::new(ECHO.0, Self::at(pc, port));
                     self.start(device, link, Box::new(it));
                 }
@@ -82,10 +82,10 @@ impl Cell<'_, '_> {
         Probe { fate: Fate::Lost(lost.unwrap_or_default()), ..probe }
     }
 
-    pub(super) fn iperf(&mut self, work: &Iperf) -> Result<(), Failed> {
+    pub(super) fn iperf(&mut self, work: &Iperf) -> Result<(), SuiteError> {
         let pc = self.pc;
         let style = match self.program() {
-            Program::Callback => IperfStyle::EspConn,
+            ProgramStyle::Callback => IperfStyle::EspConn,
             _ => IperfStyle::EspIdf,
         };
         let own = IperfSetup::of(work, style);
@@ -127,9 +127,9 @@ impl Cell<'_, '_> {
         result
     }
 
-    pub(super) fn tcp_rate(&mut self, work: &TcpRate) -> Result<(), Failed> {
+    pub(super) fn tcp_rate(&mut self, work: &TcpRate) -> Result<(), SuiteError> {
         let pc = self.pc;
-        let print = (self.program() == Program::Printing).then_some(LINE);
+        let print = (self.program() == ProgramStyle::Printing).then_some(LINE);
         for (device, link) in self.measured() {
             let port = SINK + device.0;
             self.start(pc, link, Box::new(TcpSink::<16384>::new(port)));

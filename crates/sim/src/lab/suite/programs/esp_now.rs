@@ -4,7 +4,7 @@
 //! `esp_wifi_connectionless_module_set_wake_interval`), and can send at any time. The other board has a
 //! request at a random time of each of the plan's intervals, and the device sends it back.
 
-use super::{Cell, Failed};
+use super::{Cell, SuiteError};
 use crate::lab::nodes::Conversation as _;
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::esp_now::EspNowEcho;
@@ -24,7 +24,7 @@ const SLICE: Duration = Duration::from_secs(1);
 
 impl Cell<'_, '_> {
     /// Carries it out.
-    pub(super) fn esp_now_echo(&mut self, work: &UdpEcho) -> Result<(), Failed> {
+    pub(super) fn esp_now_echo(&mut self, work: &UdpEcho) -> Result<(), SuiteError> {
         let [device, other, ..] = &self.scene.devices[..] else {
             return self.unable("ESP-NOW needs a second board, [other]");
         };
@@ -56,7 +56,7 @@ impl Cell<'_, '_> {
         let end = begin + every * count + work.timeout;
         while self.lab.now() < end {
             if self.record.cancelled() {
-                return Err(Failed::Cancelled);
+                return Err(SuiteError::Cancelled);
             }
             let until = (self.lab.now() + SLICE).min(end);
             self.lab.run_until(until)?;

@@ -1,7 +1,7 @@
 //! A station joins its network over and over, as after a start or with the key of its password known.
 
 use super::told::charged;
-use super::{Cell, Failed};
+use super::{Cell, SuiteError};
 use crate::lab::nodes::Conversation as _;
 use crate::lab::scene::NetRole;
 use crate::power::StateTimes;
@@ -16,7 +16,7 @@ const FAREWELL: Duration = Duration::from_millis(100);
 
 impl Cell<'_, '_> {
     /// Carries it out. The charge is that of joining alone.
-    pub(super) fn wifi_join(&mut self, work: &WifiJoin) -> Result<(), Failed> {
+    pub(super) fn wifi_join(&mut self, work: &WifiJoin) -> Result<(), SuiteError> {
         if self.scene.devices[0].role != NetRole::Station {
             return self.unable("only a station joins a network: `role = \"station\"`");
         }
@@ -25,7 +25,7 @@ impl Cell<'_, '_> {
         let (begin, mut drawn) = (self.lab.now(), StateTimes::NONE);
         for number in 0..work.count + work.discard {
             if self.record.cancelled() {
-                return Err(Failed::Cancelled);
+                return Err(SuiteError::Cancelled);
             }
             // At any time between two beacons.
             let due = begin + work.interval * number + random.time_below(BEACON_INTERVAL);

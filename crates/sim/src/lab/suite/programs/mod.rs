@@ -27,7 +27,7 @@ mod mqtt;
 mod told;
 mod traffic;
 
-use super::{Failed, Witness};
+use super::{SuiteError, Witness};
 use crate::lab::file::Library;
 use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
@@ -50,37 +50,41 @@ const SETTLE: Duration = Duration::from_millis(300);
 const NODES_SETTLE: Duration = Duration::from_secs(6);
 
 /// Makes the room of a cell, in that lab, or in the first of the library that has its variant.
-pub(super) fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<Scene, Failed> {
+pub(super) fn scene(
+    work: &Wifi,
+    library: &Library,
+    lab: Option<&str>,
+) -> Result<Scene, SuiteError> {
     let variant = work.variant.as_str();
     let unknown = || {
         let why = format!(
             "none has a variant `{variant}`; `espbench lab list` names those that there are, and \
              --on udp:, tcp:, iperf: or mqtt: measures a real device"
         );
-        Failed::Unable("of this variant".into(), why)
+        SuiteError::Unable("of this variant".into(), why)
     };
     if let IpTest::Ping(_) = work.test {
         return Err(no_icmp(variant));
     }
     if matches!(work.test, IpTest::Iperf(it) if it.latency.is_some()) {
         let why = "the lab sends no echoes beside iperf; leave out `latency`, or measure a device";
-        return Err(Failed::Unable(variant.into(), why.into()));
+        return Err(SuiteError::Unable(variant.into(), why.into()));
     }
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
     let scene = library.net_scene(lab, variant)?;
     if scene.devices.is_empty() {
-        return Err(Failed::Unable(scene.name, format!("variant `{variant}` has no device")));
+        return Err(SuiteError::Unable(scene.name, format!("variant `{variant}` has no device")));
     }
     Ok(scene)
 }
 
-fn no_icmp(variant: &str) -> Failed {
+fn no_icmp(variant: &str) -> SuiteError {
     let why = "the lab's stacks do not speak ICMP; use `udp-echo` there, or --on icmp:HOST";
-    Failed::Unable(variant.into(), why.into())
+    SuiteError::Unable(variant.into(), why.into())
 }
 
 /// Checks that Wi-Fi of the devices starts with the heap that they have.
-fn starts(scene: &Scene) -> Result<(), Failed> {
+fn starts(scene: &Scene) -> Result<(), SuiteError> {
     let memory = |it: &NetDevice| it.profile.memory;
     let without = scene.devices.iter().find(|it| memory(it).started(&it.sdk).is_none());
     let Some(device) = without else { return Ok(()) };
@@ -92,7 +96,7 @@ fn starts(scene: &Scene) -> Result<(), Failed> {
         device.profile.chip_name,
         memory(device).heap_bytes,
     );
-    Err(Failed::Unable(scene.variant.clone(), why))
+    Err(SuiteError::Unable(scene.variant.clone(), why))
 }
 
 /// A cell in the making.
@@ -107,16 +111,16 @@ struct Cell<'a, 'r> {
 }
 
 /// Checks that the room has what the test needs.
-pub(super) fn check(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
+pub(super) fn check(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
     if scene.devices[0].esp_now && !matches!(work.test, IpTest::UdpEcho(_)) {
         let why = "its messages go over ESP-NOW, for which there is the echo (udp-echo) only";
-        return Err(Failed::Unable(scene.variant.clone(), why.into()));
+        return Err(SuiteError::Unable(scene.variant.clone(), why.into()));
     }
     if let IpTest::Iperf(it) = &work.test
         && let Some(option) = real_only(it)
     {
         let why = format!("the lab does not carry out iperf's {option}: measure a real device");
-        return Err(Failed::Unable(scene.variant.clone(), why));
+        return Err(SuiteError::Unable(scene.variant.clone(), why));
     }
     one_at_a_time(work, scene)
 }
@@ -128,13 +132,13 @@ pub(super) fn run_in<'a, W: Witness + 'a>(
     seed: u64,
     witness: &'a mut W,
     record: &mut dyn Record,
-) -> Result<(), Failed> {
+) -> Result<(), SuiteError> {
     check(work, scene)?;
     starts(scene)?;
     told::facts(scene, seed, record);
     told::on_air(is_to_device(&work.test), scene, record);
     let joins = matches!(work.test, IpTest::Join(_));
-    let mut lent = mqtt::Lent::new();
+    let mut lent = mqtt::MqttBuffers::new();
     let mut lab = if joins { Lab::apart(scene, seed, ()) } else { Lab::new(scene, seed, ()) };
     let boot = scene.nodes.iter().map(|it| it.profile.boot).max();
     lab.run_for(boot.map_or(SETTLE, |boot| boot + NODES_SETTLE))?;
@@ -161,7 +165,7 @@ pub(super) fn run_in<'a, W: Witness + 'a>(
 }
 
 /// Checks that several devices can do the test at once, where several are measured.
-fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
+fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), SuiteError> {
     let at_once = matches!(
         work.test,
         IpTest::UdpEcho(_) | IpTest::Iperf(_) | IpTest::TcpRate(_) | IpTest::Ping(_)
@@ -176,7 +180,7 @@ fn one_at_a_time(work: &Wifi, scene: &Scene) -> Result<(), Failed> {
          `count = 1` in [device], and put the others into a [[group]]",
         scene.measured
     );
-    Err(Failed::Unable(scene.variant.clone(), why))
+    Err(SuiteError::Unable(scene.variant.clone(), why))
 }
 
 /// Returns whether the payload of a test goes to the device: its mode is then that of the other end.
@@ -239,23 +243,23 @@ impl<'a> Cell<'a, '_> {
     }
 
     /// Lets time go on until a machine's programs have ended.
-    fn until_idle(&mut self, machine: MachineId, most: Duration) -> Result<(), Failed> {
+    fn until_idle(&mut self, machine: MachineId, most: Duration) -> Result<(), SuiteError> {
         self.until_all_idle(&[machine], most)
     }
 
     /// Lets time go on until the programs of all these machines have ended.
-    fn until_all_idle(&mut self, machines: &[MachineId], most: Duration) -> Result<(), Failed> {
+    fn until_all_idle(&mut self, machines: &[MachineId], most: Duration) -> Result<(), SuiteError> {
         let end = self.lab.now() + most;
         let slice = Duration::from_millis(200);
         while self.lab.now() < end {
             if self.record.cancelled() {
-                return Err(Failed::Cancelled);
+                return Err(SuiteError::Cancelled);
             }
             let all = |it: &Lab<'_>| machines.iter().all(|machine| it.is_idle(*machine));
             if self.lab.run_till(slice, all)? {
                 return Ok(());
             }
         }
-        Err(Failed::Endless(most))
+        Err(SuiteError::Endless(most))
     }
 }

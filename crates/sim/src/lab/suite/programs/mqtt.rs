@@ -12,8 +12,8 @@ mod tests;
 
 use super::Cell;
 use crate::lab::nodes::Conversation as _;
-use crate::lab::scene::Program;
-use crate::lab::suite::Failed;
+use crate::lab::scene::ProgramStyle;
+use crate::lab::suite::SuiteError;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -32,7 +32,7 @@ use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
 use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad, PublisherStorage, payload};
 use espbench_proto::wire::mqtt::Version;
-use record::Exchanged;
+use record::ExchangeRecord;
 
 /// The port that is assigned to MQTT.
 const PORT: u16 = 1883;
@@ -66,9 +66,9 @@ const STEPS: usize = 64;
 
 /// Memory of the programs of a cell's steps, each of which is lent for as long as the lab is there.
 #[derive(Debug, Default)]
-pub(super) struct Lent(Vec<Option<Ends>>);
+pub(super) struct MqttBuffers(Vec<Option<EndBuffers>>);
 
-impl Lent {
+impl MqttBuffers {
     /// Creates places enough for any cell; they take no memory until a step needs them.
     pub(super) fn new() -> Self {
         Self((0..STEPS).map(|_| None).collect())
@@ -80,11 +80,11 @@ impl Lent {
 }
 
 /// Those that are left.
-pub(super) type Places<'a> = core::slice::IterMut<'a, Option<Ends>>;
+pub(super) type Places<'a> = core::slice::IterMut<'a, Option<EndBuffers>>;
 
 /// Buffers that publisher and subscriber of a step are lent.
 #[derive(Debug)]
-pub(super) struct Ends {
+pub(super) struct EndBuffers {
     packets: [Vec<u8>; 2],
     out: Vec<u8>,
     flights: Vec<InFlightSlot>,
@@ -93,7 +93,7 @@ pub(super) struct Ends {
     seen: Box<[u64; SEEN]>,
 }
 
-impl Ends {
+impl EndBuffers {
     fn new(work: &MqttRate, pace: OfferedLoad) -> Self {
         let window = if work.qos > 0 { usize::from(work.in_flight) } else { 0 };
         let open = match pace {
@@ -132,7 +132,7 @@ impl App for Listening<'_> {
 }
 
 impl<'a> Cell<'a, '_> {
-    pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), Failed> {
+    pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), SuiteError> {
         self.able(work)?;
         self.lab.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT)));
         match work.mode {
@@ -146,10 +146,10 @@ impl<'a> Cell<'a, '_> {
     }
 
     fn is_smooth(&self) -> bool {
-        matches!(self.program(), Program::Smooth | Program::SmoothExample)
+        matches!(self.program(), ProgramStyle::Smooth | ProgramStyle::SmoothExample)
     }
 
-    fn able(&self, work: &MqttRate) -> Result<(), Failed> {
+    fn able(&self, work: &MqttRate) -> Result<(), SuiteError> {
         let smooth = self.is_smooth();
         let packet = work.size as usize + HEADER;
         if (work.size as usize) < payload::HEADER_LEN {
@@ -174,13 +174,13 @@ impl<'a> Cell<'a, '_> {
     }
 
     /// Runs a step whose samples are recorded.
-    fn publish_once(&mut self, work: &MqttRate, pace: OfferedLoad) -> Result<(), Failed> {
+    fn publish_once(&mut self, work: &MqttRate, pace: OfferedLoad) -> Result<(), SuiteError> {
         let exchanged = self.step(work, pace, Link(0))?;
         exchanged.record(self.record);
         exchanged.result(&self.scene.variant)
     }
 
-    fn search(&mut self, work: &MqttRate, mut search: RateSearch) -> Result<(), Failed> {
+    fn search(&mut self, work: &MqttRate, mut search: RateSearch) -> Result<(), SuiteError> {
         let mut link = 0;
         while let Some((rate, _)) = search.next() {
             let exchanged = self.step(work, OfferedLoad::Rate(rate), Link(link))?;
@@ -200,13 +200,13 @@ impl<'a> Cell<'a, '_> {
         work: &MqttRate,
         pace: OfferedLoad,
         link: Link,
-    ) -> Result<Exchanged, Failed> {
+    ) -> Result<ExchangeRecord, SuiteError> {
         let (device, pc) = (self.device, self.pc);
         let Some(place) = self.lent.next() else {
             return self.unable("a search has no more than 64 steps: give it a smaller range");
         };
-        let Ends { packets: [to_device, to_pc], out, flights, entries, answers, seen } =
-            place.insert(Ends::new(work, pace));
+        let EndBuffers { packets: [to_device, to_pc], out, flights, entries, answers, seen } =
+            place.insert(EndBuffers::new(work, pace));
         let broker = Self::at(pc, PORT);
         let over = Arc::new(AtomicBool::new(false));
         let settings = settings(work, pace, link);
@@ -217,7 +217,7 @@ impl<'a> Cell<'a, '_> {
         self.lab.start(pc, Box::new(Listening { listener, over: over.clone() }));
         self.lab.run_for(READY)?;
         if self.is_smooth() {
-            let example = self.program() == Program::SmoothExample;
+            let example = self.program() == ProgramStyle::SmoothExample;
             let seed = self.seed.wrapping_add(u64::from(link.0));
             let setup = SmoothSetup { draws: example.then_some(seed), ..smooth(work, pace, link) };
             self.lab.start(device, Box::new(SmoothMqtt::new(setup, broker)));
@@ -234,19 +234,19 @@ impl<'a> Cell<'a, '_> {
         // The broker goes on.
         self.lab.run_till(PATIENCE, |it| it.running(pc) <= 1)?;
         let received = self.lab.take_program_samples(pc);
-        Ok(Exchanged::new(link, &published, &received, result.err()))
+        Ok(ExchangeRecord::new(link, &published, &received, result.err()))
     }
 
     /// Lets time go on until the subscriber has what the device has got rid of, or until nothing
     /// comes any more.
-    fn arrive(&mut self, published: &[Sample]) -> Result<(), Failed> {
+    fn arrive(&mut self, published: &[Sample]) -> Result<(), SuiteError> {
         let pc = self.pc;
         let left = |it: &&Sample| matches!(it, Sample::Probe(Probe { fate: Fate::Delivered, .. }));
         let wanted = published.iter().filter(left).count();
         let (mut came, mut quiet) = (0, Duration::ZERO);
         while came < wanted && quiet < DRAIN {
             if self.record.cancelled() {
-                return Err(Failed::Cancelled);
+                return Err(SuiteError::Cancelled);
             }
             self.lab.run_for(LOOK)?;
             let there = self.lab.told(pc).map_or(0, |it| it.samples.iter().filter(left).count());

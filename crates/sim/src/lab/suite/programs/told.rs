@@ -4,7 +4,7 @@ use super::Cell;
 use crate::lab::record::Record;
 use crate::lab::run::Lab;
 use crate::lab::scene::{NetRole, PcLink, Scene};
-use crate::lab::wifi::{Drops, MachineId};
+use crate::lab::wifi::{DriverDrops, MachineId};
 use crate::net::NetCounters;
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
 use alloc::format;
@@ -18,7 +18,7 @@ use espbench_model::sdkconfig::{OptionValues, SdkContext};
 
 /// How things were as a test began.
 #[derive(Clone, Debug)]
-pub(super) struct Began {
+pub(super) struct StartState {
     times: StateTimes,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
 impl Cell<'_, '_> {
     /// Records what the layers of the measured devices have counted, and what their programs have;
     /// and of the first of them the charge, where it counts from the beginning on, and the heap.
-    pub(super) fn count(&mut self, began: Option<&Began>) {
+    pub(super) fn count(&mut self, began: Option<&StartState>) {
         if let Some(began) = began {
             self.charge(began);
         }
@@ -82,7 +82,7 @@ impl Cell<'_, '_> {
                 record.count(name, by);
             }
         }
-        let dropped = |of: fn(&Drops) -> u64| -> u64 {
+        let dropped = |of: fn(&DriverDrops) -> u64| -> u64 {
             devices.iter().map(|it| of(&lab.driver_drops(*it))).sum()
         };
         let ip = |of: fn(&NetCounters) -> u64| -> u64 {
@@ -126,12 +126,12 @@ impl Cell<'_, '_> {
     }
 
     /// Returns the state at the beginning of the test.
-    pub(super) fn begin(&self) -> Began {
-        Began { times: self.lab.times(self.device).unwrap_or(StateTimes::NONE) }
+    pub(super) fn begin(&self) -> StartState {
+        StartState { times: self.lab.times(self.device).unwrap_or(StateTimes::NONE) }
     }
 
     /// Records the charge that the device has drawn since the test began, by state.
-    fn charge(&mut self, began: &Began) {
+    fn charge(&mut self, began: &StartState) {
         let draw = self.scene.devices[0].draw();
         let Some(times) = self.lab.times(self.device) else { return };
         charged(self.record, &draw, &times.since(&began.times));

@@ -1,7 +1,9 @@
 //! An ESP and a PC: behind an access point, or with the ESP as access point.
 
 use super::super::MachineId;
-use super::super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, NetworkSetup, PcSetup, Place};
+use super::super::setup::{
+    EspSetup, HeapSetup, MachineKind, MachinePlace, MachineSetup, NetworkSetup, PcSetup,
+};
 use crate::lab::file::Library;
 use crate::lab::run::{Lab, LabSetup};
 use crate::net::Stack;
@@ -81,9 +83,9 @@ impl Bench {
         // Station 0 of the room is the access point, station 1 the other.
         let roles = vec![WifiRole::AccessPoint(ap), WifiRole::Station(station)];
         let (esp, pc) = if self.soft_ap {
-            (Place::Air(0), Place::Air(1))
+            (MachinePlace::Air(0), MachinePlace::Air(1))
         } else {
-            (Place::Air(1), Place::Wire(0))
+            (MachinePlace::Air(1), MachinePlace::Wire(0))
         };
         let profile = Library::built_in().profile(self.profile).unwrap();
         let costs = profile.ip.in_iram(limits.wifi_iram, limits.wifi_rx_iram, limits.lwip_iram);
@@ -93,7 +95,7 @@ impl Bench {
             MachineSetup {
                 place: esp,
                 stack: Stack::esp(&limits),
-                kind: Kind::Esp(std::boxed::Box::new(EspSetup {
+                kind: MachineKind::Esp(std::boxed::Box::new(EspSetup {
                     costs,
                     cores: profile.processor.cores,
                     limits,
@@ -108,7 +110,7 @@ impl Bench {
             MachineSetup {
                 place: pc,
                 stack: Stack::pc(),
-                kind: Kind::Pc(PcSetup { wire, ..self.pc }),
+                kind: MachineKind::Pc(PcSetup { wire, ..self.pc }),
             },
         ];
         let network = NetworkSetup { roles, machines, forward: core::time::Duration::ZERO };

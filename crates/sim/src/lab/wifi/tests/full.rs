@@ -1,7 +1,7 @@
 //! Where something is full.
 
 use super::super::PcSetup;
-use super::Kept;
+use super::KeptRecord;
 use super::bench::{Bench, ESP, PC, at};
 use crate::lab::file::Library;
 use crate::lab::nodes::Conversation as _;
@@ -59,7 +59,7 @@ fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
     let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
     scene.access_points[0].queue = 2;
     let work = echoes(UdpEcho { size: 1000, count: 32, in_flight: 32, ..ECHO });
-    let mut kept = Kept::default();
+    let mut kept = KeptRecord::default();
     suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap();
     let lost =
         |it: &&Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::NoBuffers));
@@ -78,7 +78,7 @@ fn what_the_heap_has_no_room_for_is_counted() {
     memory.heap_bytes = memory.fixed(&sdk) + memory.socket_bytes + 50;
     let interval = Some(Duration::from_millis(100));
     let work = echoes(UdpEcho { interval, timeout: Duration::from_millis(50), ..ECHO });
-    let mut kept = Kept::default();
+    let mut kept = KeptRecord::default();
     suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap();
     assert_eq!(kept.counts.get("heap-peak"), Some(&400));
     assert_eq!(kept.counts.get("rx-heap-full"), Some(&5), "{:?}", kept.counts);
@@ -94,7 +94,7 @@ fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
     let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
     memory.heap_bytes = memory.fixed(&sdk);
     let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(RATE) };
-    let mut kept = Kept::default();
+    let mut kept = KeptRecord::default();
     let failed = std::format!(
         "{}",
         suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap_err()

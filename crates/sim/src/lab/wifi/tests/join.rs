@@ -1,6 +1,6 @@
 //! How long a chip takes into its network, and for what.
 
-use super::Kept;
+use super::KeptRecord;
 use crate::lab::file::Library;
 use crate::lab::suite::{self, Seeds};
 use core::fmt::Write as _;
@@ -10,12 +10,12 @@ use espbench_model::workload::{IpTest, Name, Wifi, WifiJoin, Workload};
 use std::string::String;
 use std::vec::Vec;
 
-fn probes(kept: &Kept) -> Vec<Probe> {
+fn probes(kept: &KeptRecord) -> Vec<Probe> {
     let probe = |it: &Sample| if let Sample::Probe(it) = it { Some(*it) } else { None };
     kept.samples.iter().filter_map(probe).collect()
 }
 
-fn joins(variant: &str, cold: bool) -> Kept {
+fn joins(variant: &str, cold: bool) -> KeptRecord {
     let join = WifiJoin {
         count: 12,
         discard: u32::from(!cold),
@@ -24,7 +24,7 @@ fn joins(variant: &str, cold: bool) -> Kept {
         cold,
     };
     let work = Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) };
-    let mut kept = Kept::default();
+    let mut kept = KeptRecord::default();
     suite::run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(1), &mut kept)
         .unwrap();
     assert_eq!(probes(&kept).len(), 12);
@@ -32,7 +32,7 @@ fn joins(variant: &str, cold: bool) -> Kept {
 }
 
 /// Returns the median of each step, and of the whole, in milliseconds: some frames are sent twice.
-fn steps(kept: &Kept) -> [f64; 5] {
+fn steps(kept: &KeptRecord) -> [f64; 5] {
     let step = |from: usize, to: usize| {
         let ms = |it: &Probe| {
             assert_eq!(it.fate, Fate::Delivered);
@@ -96,7 +96,7 @@ fn who_has_no_network_to_join_is_told_so() {
     let of = |variant: &str| {
         Workload::Wifi(Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) })
     };
-    let mut kept = Kept::default();
+    let mut kept = KeptRecord::default();
     let wrong =
         suite::run(&of("esp-now-always"), &library, None, Seeds::both(1), &mut kept).unwrap_err();
     assert!(std::format!("{wrong}").contains("ESP-NOW"), "{wrong}");

@@ -32,13 +32,13 @@ use std::vec::Vec;
 
 /// Keeps what a cell tells.
 #[derive(Default)]
-struct Kept {
+struct KeptRecord {
     samples: Vec<Sample>,
     counts: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
 }
 
-impl Record for Kept {
+impl Record for KeptRecord {
     fn sample(&mut self, sample: Sample) {
         self.samples.push(sample);
     }

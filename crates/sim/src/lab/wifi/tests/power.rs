@@ -1,7 +1,7 @@
 //! Current of a device without traffic, beside the values of ESP-IDF's guide.
 
 use super::super::MachineId;
-use super::Kept;
+use super::KeptRecord;
 use crate::lab::file::Library;
 use crate::lab::nodes::Conversation as _;
 use crate::lab::run::Lab;
@@ -91,7 +91,7 @@ fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
             timeout: Duration::from_secs(4),
         }),
     };
-    let mut kept = Kept::default();
+    let mut kept = KeptRecord::default();
     suite::run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(3), &mut kept)
         .unwrap();
     let times: Vec<f64> = kept

@@ -1,7 +1,7 @@
 //! Rooms with several routers and many devices.
 
 use super::super::MachineId;
-use super::Kept;
+use super::KeptRecord;
 use super::bench::at;
 use crate::lab::file::Library;
 use crate::lab::nodes::Conversation as _;
@@ -33,14 +33,14 @@ fn scene(variant: &str) -> Scene {
     Library::built_in().net_scene("forty-stations", variant).unwrap()
 }
 
-fn ran(scene: &Scene, test: IpTest) -> Kept {
-    let mut kept = Kept::default();
+fn ran(scene: &Scene, test: IpTest) -> KeptRecord {
+    let mut kept = KeptRecord::default();
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test };
     suite::run_in(&Workload::Wifi(work), scene, 1, &mut (), &mut kept).unwrap();
     kept
 }
 
-fn probes(kept: &Kept) -> Vec<Probe> {
+fn probes(kept: &KeptRecord) -> Vec<Probe> {
     let probe = |it: &Sample| match it {
         Sample::Probe(it) => Some(*it),
         _ => None,
@@ -138,7 +138,7 @@ fn devices_that_are_not_measured_work_and_are_counted_by_group() {
     let mut quiet = scene.clone();
     quiet.devices.iter_mut().for_each(|it| it.application = Application::None);
     let quiet = ran(&quiet, IpTest::UdpEcho(UdpEcho { count: 20, ..ECHO }));
-    let mean = |kept: &Kept| {
+    let mean = |kept: &KeptRecord| {
         let waits = probes(kept);
         let waits = waits.iter().filter_map(|it| Some(it.received?.since(it.sent?)));
         waits.sum::<Duration>() / 20
@@ -150,7 +150,7 @@ fn devices_that_are_not_measured_work_and_are_counted_by_group() {
 fn what_only_one_device_does_at_a_time_is_refused_for_several() {
     let scene = scene("40-on-3-channels");
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test: IpTest::Join(JOIN) };
-    let said = suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut Kept::default())
+    let said = suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut KeptRecord::default())
         .unwrap_err()
         .to_string();
     assert!(

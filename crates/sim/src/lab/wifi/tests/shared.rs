@@ -1,6 +1,6 @@
 //! Nodes of ESP-NOW and stations of Wi-Fi on one channel.
 
-use super::Kept;
+use super::KeptRecord;
 use super::rooms::received_bits;
 use crate::lab::file::Library;
 use crate::lab::run::Lab;
@@ -25,15 +25,15 @@ fn scene(variant: &str) -> Scene {
     Library::built_in().net_scene("shared-channel", variant).unwrap()
 }
 
-fn ran(scene: &Scene) -> Kept {
-    let mut kept = Kept::default();
+fn ran(scene: &Scene) -> KeptRecord {
+    let mut kept = KeptRecord::default();
     let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test: IpTest::UdpEcho(ECHO) };
     suite::run_in(&Workload::Wifi(work), scene, 1, &mut (), &mut kept).unwrap();
     kept
 }
 
 /// Returns the number of round trips, and their mean in nanoseconds.
-fn round_trips(kept: &Kept) -> (usize, u128) {
+fn round_trips(kept: &KeptRecord) -> (usize, u128) {
     let took = |it: &Sample| match it {
         Sample::Probe(Probe { fate: Fate::Delivered, sent, received, .. }) => {
             Some(received.as_ref()?.since((*sent)?).as_nanos())

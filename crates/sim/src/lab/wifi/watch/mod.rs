@@ -12,7 +12,7 @@ use super::field::{Field, first_after};
 use super::machine::{Body, Machine};
 use super::network::Network;
 use super::pool::{ALL, Pool};
-use super::setup::Place;
+use super::setup::MachinePlace;
 use crate::lab::token::FrameTag;
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use alloc::collections::BTreeMap;
@@ -26,7 +26,7 @@ use espbench_model::time::Instant;
 
 /// A PPDU that has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct ObservedPpdu<'a> {
     /// Flight of the frame: its kind, times and fate.
     pub flight: Flight,
     /// As the MAC knows it.
@@ -40,16 +40,16 @@ pub struct Seen<'a> {
 
 /// Content of an MPDU.
 #[derive(Clone, Copy, Debug)]
-pub struct Content<'a> {
+pub struct MpduContent<'a> {
     /// Facts that a capture shows.
     pub info: FrameInfo,
     /// The packet that it carries.
-    pub packet: Option<Packet<'a>>,
+    pub packet: Option<NetworkPacket<'a>>,
 }
 
 /// A packet of the network layer.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet<'a> {
+pub struct NetworkPacket<'a> {
     /// Bytes of the MPDU.
     pub bytes: &'a [u8],
     /// Maker of the packet: a station's number, or that of a machine on a wire.
@@ -58,10 +58,10 @@ pub struct Packet<'a> {
     pub to: Option<u32>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ObservedPpdu<'a> {
     /// Returns the content of one of its MPDUs; `None` for other people's, which nobody knows.
     #[must_use]
-    pub fn content(&self, mpdu: &MpduInfo) -> Option<Content<'a>> {
+    pub fn content(&self, mpdu: &MpduInfo) -> Option<MpduContent<'a>> {
         if !wifi::is_ours(mpdu.tag) {
             return None;
         }
@@ -69,13 +69,13 @@ impl<'a> Seen<'a> {
         let packet = info.packet.map(|(tag, _)| {
             let head = self.pool.head(tag as u32);
             let lane = |machine: u16| self.lanes.get(usize::from(machine)).copied();
-            Packet {
+            NetworkPacket {
                 bytes: self.pool.bytes(tag as u32),
                 from: lane(head.from).unwrap_or(u32::MAX),
                 to: if head.to == ALL { None } else { lane(head.to) },
             }
         });
-        Some(Content { info, packet })
+        Some(MpduContent { info, packet })
     }
 
     fn what(&self) -> AirtimeKind {
@@ -142,8 +142,8 @@ impl<'a> Watched<'a> {
     ) -> Self {
         let mut wired = stations;
         let mut lane = |machine: &Machine<'_>| match machine.place {
-            Place::Air(station) => station,
-            Place::Wire(_) => {
+            MachinePlace::Air(station) => station,
+            MachinePlace::Wire(_) => {
                 wired += 1;
                 wired - 1
             }
@@ -242,7 +242,7 @@ impl Network<'_> {
             },
             ..Flight::of(&frame)
         };
-        let mut seen = Seen { flight, frame: &frame, mpdus, wifi, pool, lanes };
+        let mut seen = ObservedPpdu { flight, frame: &frame, mpdus, wifi, pool, lanes };
         seen.flight.what = seen.what();
         if let Some(queued) = seen.queued() {
             seen.flight.queued = Instant::from_nanos(queued.min(frame.begin));

@@ -1,6 +1,6 @@
 //! Watchers of the machines of a lab and of the air.
 
-use super::Seen;
+use super::ObservedPpdu;
 use espbench_model::excerpt::StationLevel;
 use espbench_model::sample::{Cause, Probe};
 use espbench_model::time::Instant;
@@ -19,7 +19,7 @@ pub trait Watcher {
     }
 
     /// Takes a PPDU that has ended; PPDUs come in the order of their ends.
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         let _ = seen;
     }
 
@@ -56,7 +56,7 @@ impl<T: Watcher + ?Sized> Watcher for &mut T {
         (**self).end(at);
     }
 
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         (**self).frame(seen);
     }
 
@@ -86,7 +86,7 @@ impl<T: Watcher> Watcher for Option<T> {
         self.iter_mut().for_each(|it| it.end(at));
     }
 
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         self.iter_mut().for_each(|it| it.frame(seen));
     }
 
@@ -118,7 +118,7 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
         self.1.end(at);
     }
 
-    fn frame(&mut self, seen: &Seen<'_>) {
+    fn frame(&mut self, seen: &ObservedPpdu<'_>) {
         self.0.frame(seen);
         self.1.frame(seen);
     }

@@ -1,7 +1,7 @@
 //! Record of an exchange, from the observations of both ends.
 
 use crate::lab::record::Record;
-use crate::lab::suite::Failed;
+use crate::lab::suite::SuiteError;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Fates of the messages of one step.
 #[derive(Clone, Debug)]
-pub(super) struct Exchanged {
+pub(super) struct ExchangeRecord {
     link: Link,
     /// One a message, by its number; after it further copies of it that came.
     probes: Vec<Probe>,
@@ -23,16 +23,16 @@ pub(super) struct Exchanged {
     sent: Option<Interval>,
     /// Messages that came after one with a higher number.
     reordered: u64,
-    failed: Option<Failed>,
+    failed: Option<SuiteError>,
 }
 
-impl Exchanged {
+impl ExchangeRecord {
     /// Joins the samples of publisher and subscriber, each in its own order.
     pub(super) fn new(
         link: Link,
         published: &[Sample],
         received: &[Sample],
-        failed: Option<Failed>,
+        failed: Option<SuiteError>,
     ) -> Self {
         let mut arrived: BTreeMap<u64, Probe> = BTreeMap::new();
         let mut copies: BTreeMap<u64, Vec<Probe>> = BTreeMap::new();
@@ -50,7 +50,7 @@ impl Exchanged {
         }
         let own: BTreeMap<u64, &Probe> =
             published.iter().filter_map(probe).map(|it| (it.seq, it)).collect();
-        let stopped = failed == Some(Failed::Cancelled);
+        let stopped = failed == Some(SuiteError::Cancelled);
         let mut probes = Vec::with_capacity(own.len());
         for (seq, message) in own {
             let joined = join(message, arrived.get(&seq));
@@ -74,11 +74,11 @@ impl Exchanged {
     }
 
     /// Returns an error where the exchange failed, or where the device never began to publish.
-    pub(super) fn result(self, variant: &str) -> Result<(), Failed> {
+    pub(super) fn result(self, variant: &str) -> Result<(), SuiteError> {
         match (self.failed, self.sent) {
             (Some(failed), _) => Err(failed),
             (None, Some(_)) => Ok(()),
-            (None, None) => Err(Failed::Unable(
+            (None, None) => Err(SuiteError::Unable(
                 variant.into(),
                 "the device did not get through to the broker: see its signal and its network"
                     .into(),

@@ -1,6 +1,6 @@
 use crate::lab::file::Library;
 use crate::lab::record::Record;
-use crate::lab::suite::{Failed, Seeds, run};
+use crate::lab::suite::{Seeds, SuiteError, run};
 use core::time::Duration;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::search::RateSearch;
@@ -57,7 +57,7 @@ const WORK: MqttRate = MqttRate {
     session_expiry: None,
 };
 
-fn carry_out(variant: &str, work: MqttRate, found: &mut Found) -> Result<(), Failed> {
+fn carry_out(variant: &str, work: MqttRate, found: &mut Found) -> Result<(), SuiteError> {
     let work = Wifi { variant: Name::new(variant).unwrap(), test: IpTest::MqttRate(work) };
     run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(1), found)
 }
@@ -152,7 +152,7 @@ fn what_a_client_cannot_do_is_said() {
     let refused = |variant: &str, work: MqttRate| {
         let mut found = Found::default();
         let failed = carry_out(variant, work, &mut found).unwrap_err();
-        assert!(matches!(failed, Failed::Unable(..)));
+        assert!(matches!(failed, SuiteError::Unable(..)));
         assert_eq!(found.probes, []);
         failed.to_string()
     };
@@ -173,7 +173,7 @@ fn what_a_client_cannot_do_is_said() {
 fn it_stops_when_it_is_told_to() {
     let stop = Some(core::cell::Cell::new(20));
     let mut found = Found { stop, ..Found::default() };
-    assert_eq!(carry_out("smooth", WORK, &mut found), Err(Failed::Cancelled));
+    assert_eq!(carry_out("smooth", WORK, &mut found), Err(SuiteError::Cancelled));
     // About 4 of 10 s have gone by; what was on the list is not lost to the queue.
     assert!((50..90).contains(&found.probes.len()), "{}", found.probes.len());
     assert!(found.probes.iter().all(|it| it.fate != Fate::Lost(Cause::Broker)));
