@@ -37,7 +37,7 @@ pub struct IpHost {
     random: RngStream,
     clock: TickClock,
     /// The initial sequence number at the start of time.
-    first_sequence: u32,
+    pub(super) first_sequence: u32,
     pub(super) slots: Vec<SocketSlot>,
     pub(super) udp_ports: BTreeMap<u16, SocketId>,
     pub(super) listeners: BTreeMap<u16, SocketId>,

@@ -377,3 +377,6 @@ impl TcpConnection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

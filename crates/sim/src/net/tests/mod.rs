@@ -10,6 +10,7 @@
 //! | `hostile` | segments that no honest peer sends |
 //! | `laws` | properties that hold for any seed, loss and limits |
 //! | `loss` | lost segments are sent again, and a mailbox refuses |
+//! | `states` | ways through the states of a connection, with what is lost on them |
 //! | `streams` | streams both ways at once arrive whole and in order, whatever the wires do |
 
 mod acknowledge;
@@ -20,6 +21,7 @@ mod heap;
 mod hostile;
 mod laws;
 mod loss;
+mod states;
 mod streams;
 
 use super::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
