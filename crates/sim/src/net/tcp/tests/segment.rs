@@ -1,12 +1,12 @@
 //! Segments byte by byte.
 
-use super::super::segment::{Header, Segment, SynOptions, addressable};
+use super::super::segment::{Segment, SynOptions, TcpHeader, addressable};
 use espbench_proto::node::app::Endpoint;
 use proptest::prelude::*;
 use smoltcp::wire::{Ipv4Packet, TcpControl};
 use std::vec::Vec;
 
-const HEADER: Header = Header {
+const HEADER: TcpHeader = TcpHeader {
     from: Endpoint::new([10, 0, 0, 1], 0xC001),
     to: Endpoint::new([10, 0, 0, 2], 5001),
     seq: 0x0102_0304,
@@ -16,7 +16,7 @@ const HEADER: Header = Header {
     options: None,
 };
 
-fn write(header: &Header, text: &[u8]) -> Vec<u8> {
+fn write(header: &TcpHeader, text: &[u8]) -> Vec<u8> {
     let mut out = [0xEE; 1500];
     let at = header.write(&mut out, text.len());
     out[at..at + text.len()].copy_from_slice(text);
@@ -29,7 +29,7 @@ fn read(packet: &[u8]) -> Option<Segment<'_>> {
 
 #[test]
 fn data_with_an_acknowledgement() {
-    let bytes = write(&Header { control: TcpControl::Psh, ..HEADER }, b"text");
+    let bytes = write(&TcpHeader { control: TcpControl::Psh, ..HEADER }, b"text");
     let ip = b"\x45\0\0\x2c\0\0\x40\0\x40\x06\0\0\x0a\0\0\x01\x0a\0\0\x02";
     let tcp = b"\xc0\x01\x13\x89\x01\x02\x03\x04\xa0\xb0\xc0\xd0\x50\x18\x16\x80\0\0\0\0text";
     assert_eq!(bytes, [&ip[..], &tcp[..]].concat());
@@ -42,7 +42,7 @@ fn data_with_an_acknowledgement() {
 #[test]
 fn a_syn_has_a_segment_size_and_padding_for_the_rest() {
     let options = Some(SynOptions { mss: 1440, shift: None, padded: true });
-    let syn = Header { ack: None, control: TcpControl::Syn, options, ..HEADER };
+    let syn = TcpHeader { ack: None, control: TcpControl::Syn, options, ..HEADER };
     let bytes = write(&syn, &[]);
     assert_eq!(
         bytes[32..],
@@ -52,14 +52,14 @@ fn a_syn_has_a_segment_size_and_padding_for_the_rest() {
     assert_eq!((it.is_syn(), it.mss, it.shift), (true, Some(1440), None));
     // With a scale, and the answer to both.
     let options = Some(SynOptions { mss: 1460, shift: Some(3), padded: true });
-    let bytes = write(&Header { options, ..syn }, &[]);
+    let bytes = write(&TcpHeader { options, ..syn }, &[]);
     assert_eq!(bytes[40..], *b"\x02\x04\x05\xb4\x03\x03\x03\x01\x01\x01\x01\x01");
     assert_eq!(read(&bytes).and_then(|it| it.shift), Some(3));
     for (shift, end) in
         [(Some(3), &b"\x02\x04\x05\xb4\x03\x03\x03\x01"[..]), (None, b"\x02\x04\x05\xb4")]
     {
         let options = Some(SynOptions { mss: 1460, shift, padded: false });
-        let answer = Header { control: TcpControl::Syn, options, ..HEADER };
+        let answer = TcpHeader { control: TcpControl::Syn, options, ..HEADER };
         let bytes = write(&answer, &[]);
         assert_eq!((&bytes[40..], bytes[33]), (end, 0x12));
         assert!(!read(&bytes).expect("a segment").is_syn(), "it has an acknowledgement");
@@ -69,9 +69,9 @@ fn a_syn_has_a_segment_size_and_padding_for_the_rest() {
 #[test]
 fn flags_are_those_of_the_control() {
     let controls = [TcpControl::None, TcpControl::Psh, TcpControl::Fin, TcpControl::Rst];
-    let flags = controls.map(|control| write(&Header { control, ..HEADER }, &[])[33]);
+    let flags = controls.map(|control| write(&TcpHeader { control, ..HEADER }, &[])[33]);
     assert_eq!(flags, [0x10, 0x18, 0x11, 0x14]);
-    let bare = Header { ack: None, control: TcpControl::Rst, ..HEADER };
+    let bare = TcpHeader { ack: None, control: TcpControl::Rst, ..HEADER };
     assert_eq!(write(&bare, &[])[28..34], [0, 0, 0, 0, 0x50, 0x04]);
 }
 
@@ -111,7 +111,7 @@ proptest! {
         (kind, text) in (0_usize..4, prop::collection::vec(any::<u8>(), 0..1460)),
     ) {
         let control = [TcpControl::None, TcpControl::Psh, TcpControl::Fin, TcpControl::Rst][kind];
-        let bytes = write(&Header { seq, ack, window, control, ..HEADER }, &text);
+        let bytes = write(&TcpHeader { seq, ack, window, control, ..HEADER }, &text);
         let it = read(&bytes).expect("a segment");
         prop_assert_eq!((it.seq, it.ack, it.window, it.text), (seq, ack, window, &text[..]));
         prop_assert_eq!((it.fin, it.rst), (kind == 2, kind == 3));
