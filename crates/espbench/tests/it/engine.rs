@@ -46,7 +46,7 @@ run_time = "1 s"
 discard = 0
 "#;
 
-/// Both in one room.
+/// Plan of two cells in one room: one over IP and one over ESP-NOW.
 const BOTH: &str = r#"
 name = "shared"
 [[measure]]

@@ -52,8 +52,8 @@ impl SimTarget {
         Self { simulator: Arc::new(simulator), captures: None, threads, ahead: None }
     }
 
-    /// Has each cell's air captured: in that file, or in files with the cells' numbers where there are
-    /// several.
+    /// Adds a capture of each cell's air: in that file, or in files with the cells' numbers where
+    /// there are several.
     #[must_use]
     pub fn capturing(self, captures: Option<PathBuf>) -> Self {
         Self { captures, ..self }

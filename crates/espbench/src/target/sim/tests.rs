@@ -50,7 +50,7 @@ fn work(test: EspNowTest, size: u32, count: u32, devices: u16) -> EspNow {
     }
 }
 
-/// A cell of the run of seed 1, with a seed of its own.
+/// Makes a cell of the run of seed 1, with a seed of its own.
 fn cell(workload: Workload, seed: u64) -> SeededCell {
     let step = PlannedCell { ordinal: 0, repetition: 0, workload };
     SeededCell { position: 0, step, seeds: Seeds { place: 1, cell: seed } }

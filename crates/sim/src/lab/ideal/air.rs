@@ -88,7 +88,7 @@ impl IdealMedium {
     }
 }
 
-/// What an event of the ideal medium reaches: the medium, the devices and the watch.
+/// Parts that an event of the ideal medium reaches: the medium, the devices and the watch.
 pub(super) struct IdealLoop<'a, D, W> {
     pub(super) medium: &'a mut IdealMedium,
     pub(super) device_set: &'a mut DeviceSet<D>,

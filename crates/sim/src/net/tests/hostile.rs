@@ -52,8 +52,8 @@ impl Forged {
     }
 }
 
-/// The numbers that host 1 sees in the segments of host 0: the port, and the next byte's sequence
-/// and acknowledgement numbers.
+/// Returns the numbers that host 1 sees in the segments of host 0: the port, and the next byte's
+/// sequence and acknowledgement numbers.
 fn numbers(net: &mut TestNet, a: SocketId) -> (u16, u32, u32) {
     let before = net.on_the_way.len();
     net.at(0, |it| {

@@ -5,7 +5,8 @@ use super::laws::stack;
 use super::*;
 use proptest::prelude::*;
 
-/// A wire that loses, reorders and duplicates; short of loss, everything comes at last.
+/// Makes a wire that loses, reorders and duplicates; where it loses nothing, everything comes at
+/// last.
 fn wire() -> impl Strategy<Value = TestWire> {
     (0_u64..20, 0_u64..30, 0_u32..15, 0_u32..30, 2_usize..40).prop_map(
         |(delay, jitter, loss, twice, room)| TestWire {

@@ -35,7 +35,7 @@ fn probe(seq: u64) -> Sample {
     Sample::Probe(Probe { seq, ..Probe::default() })
 }
 
-/// So many cells, each with its number as its seed.
+/// Makes so many cells, each with its number as its seed.
 fn cells(count: u64) -> Vec<SeededCell> {
     let work = espbench_model::workload::EspNow {
         test: espbench_model::workload::EspNowTest::Ping,
