@@ -40,6 +40,12 @@ pub fn status(text: &str) {
     }
 }
 
+/// Returns whether text on stdout is coloured: on a terminal, unless `NO_COLOR` is set.
+#[must_use]
+pub fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
 /// Prints to stdout; a reader that has gone (`| head`) is no error.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ pub use crate::TOOL;
 /// How a report is drawn on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Tables for people
+    /// The answer in a few lines; all tables with --full
     #[default]
     Text,
     /// The whole report as one value (docs/report.schema.json)
@@ -61,6 +61,9 @@ pub struct OutputArgs {
     /// Format of the report on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Print all tables as text, not only the answer
+    #[arg(long)]
+    pub full: bool,
     /// Also write the report to this file: .html, .json, .csv, .md or .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,

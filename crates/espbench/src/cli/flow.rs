@@ -234,7 +234,7 @@ fn finish(
     let written = output::files(&report, args);
     // The run was carried out whether or not somebody could read of it.
     if prints != Prints::Rows
-        && let Err(error) = output::print(&output::draw(&report, args.format))
+        && let Err(error) = output::show(&report, args)
     {
         say!(
             "espbench: {error:#}: the report is not whole there; draw it again: espbench report {name}"

@@ -55,7 +55,7 @@ pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
 /// A file cannot be written: the first one. Stdout cannot.
 pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     let written = files(report, args);
-    print(&draw(report, args.format)).and(written)
+    show(report, args).and(written)
 }
 
 /// Writes the report to the files that were asked for.
@@ -84,6 +84,18 @@ pub fn cannot_write(path: &Path) -> String {
         }
         _ => format!("cannot write {file}"),
     }
+}
+
+/// Prints the report to stdout as it was asked for: the answer in a few lines, or all of it.
+///
+/// # Errors
+/// As [`print`].
+pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
+    let has_answer = !report.glance.is_empty() || report.has_only_causes();
+    if args.format == Format::Text && !args.full && has_answer {
+        return print(&render::glance::render(report, say::is_coloured()));
+    }
+    print(&draw(report, args.format))
 }
 
 /// Prints to stdout; a reader that has gone (`| head`) is no error.

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`csv`] | CSV in the columns of `published.csv`, so that both can be put one after the other |
+//! | [`glance`] | the answer in a few lines, for a terminal |
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
 //! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |
 //! | [`jsonl`] | JSON lines: what happens, as it happens (`docs/jsonl.schema.json`) |
@@ -14,6 +15,7 @@
 //! | [`tune`] | checks of an sdkconfig, drawn |
 
 pub mod csv;
+pub mod glance;
 pub mod html;
 pub mod json;
 pub mod jsonl;

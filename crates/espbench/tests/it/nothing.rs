@@ -77,7 +77,7 @@ fn replies_that_are_all_changed_are_no_measurement() {
         "nothing was measured: of 50 probes none came back as sent and in time (50 corrupt)";
     assert!(ran.err.contains(cause), "{}", ran.err);
     let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("! Failed: udp-echo, 100 B: nothing"), "{}", ran.out);
+    assert!(words.contains("✗ Failed: udp-echo, 100 B: nothing"), "{}", ran.out);
     assert!(!ran.err.contains("50 delivered"), "{}", ran.err);
     // A page of empty tables would hide it.
     assert!(ran.out.lines().count() < 15, "{}", ran.out);

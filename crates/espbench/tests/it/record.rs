@@ -59,7 +59,7 @@ fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
     assert!((2..24).contains(&done), "{done}");
 
     let partial = bench.run(&["report"]).ok();
-    let said = format!("cut short, and {} cells of its plan are not in this report", 24 - done);
+    let said = format!("cut short: {} of its cells are missing", 24 - done);
     let words = partial.split_whitespace().filter(|word| *word != "!").collect::<Vec<_>>();
     assert!(words.join(" ").contains(&said), "{said}: {partial}");
     crate::report::assert_valid(

@@ -100,7 +100,7 @@ fn a_store_that_can_only_be_read_is_read() {
         Ran::of(unshare.current_dir(bench.dir.path()))
     };
     assert!(sealed("runs").ok().contains("one-1"));
-    assert!(sealed("report last").ok().contains("espbench report: one-1"));
+    assert!(sealed("report last --full").ok().contains("espbench report: one-1"));
     assert_eq!(sealed("compare last published").status, Some(0));
     let refused = sealed("run one.toml -q");
     assert_eq!(refused.status, Some(2));

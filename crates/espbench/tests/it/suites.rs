@@ -239,7 +239,6 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     let markdown = render::markdown::render(&report);
     for drawing in [&html, &markdown] {
         for words in [
-            "All results are simulated",
             "The tests beside the document; what is physics, and what is not",
             "published: times the floor",
             "† The simulator was fitted to this value: seal.per",
@@ -249,6 +248,8 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
             assert!(drawing.contains(words), "{words}");
         }
     }
+    assert_eq!(html.matches("<span class=\"origin simulated\">simulated</span>").count(), 1);
+    assert!(markdown.contains("All results are simulated"));
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     let csv = render::csv::render(&report);
     let ours: Vec<Cell> =

@@ -189,6 +189,7 @@ fn the_command_prints_runs_and_statistics() {
             "--time",
             "0.3 s",
             "--quiet",
+            "--full",
         ])
         .ok();
     for word in ["Run", "Minimum", "Maximum", "Average", "Standard deviation", "Nagle"] {

@@ -5,6 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`esp_now`] | cells of Espressif's ESP-NOW test report |
+//! | `headline` | the metrics that a report shows first |
 //! | [`iperf`] | tests of iperf 2, and echo probes beside them |
 //! | `mqtt_rate` | numbered messages through an MQTT broker |
 //! | `ping` | ICMP round trips |
@@ -17,6 +18,7 @@
 //! lines below.
 
 pub mod esp_now;
+pub(crate) mod headline;
 pub mod iperf;
 mod mqtt_rate;
 mod ping;
@@ -26,6 +28,7 @@ mod wifi_join;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
+use crate::kind::headline::Headline;
 use crate::plan::Scalar;
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
@@ -150,8 +153,8 @@ pub(crate) trait TestKind {
     /// Returns the names and titles of the chapters, in order. `documented`: the report holds the cells
     /// against a document that has a chapter for each test.
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)>;
-    /// Returns the metrics that lead, with their names.
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
+    /// Returns the metrics that lead, the most telling first.
+    fn headlines(&self) -> &'static [Headline] {
         &[]
     }
     /// Returns whether a cell with these settings stands for others in the overview. `is_end`: it is the

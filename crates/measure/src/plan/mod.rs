@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `expected` | how long a cell is likely to take: for progress only |
+//! | `goal` | which figures a plan wants first |
 //! | `limits` | the limits of `[[threshold]]` blocks |
 //! | `matrix` | the matrix of a `[[measure]]` block |
 //! | `print` | workloads back to a plan's text, so that a command's flags are stored as a plan too |
@@ -33,6 +34,7 @@
 //! kept verbatim: a run stores it, and everything about the plan is read from it again.
 
 mod expected;
+mod goal;
 mod limits;
 mod matrix;
 mod print;
@@ -41,6 +43,8 @@ mod value;
 mod variant;
 
 pub use expected::{expected, probes, span};
+pub(crate) use goal::GOALS;
+pub use goal::Goal;
 pub use matrix::defaults;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
 pub use print::print;
@@ -70,6 +74,8 @@ pub struct Plan {
     pub name: String,
     /// One line for people.
     pub title: Option<String>,
+    /// Goal, which chooses the figures that a report shows first.
+    pub goal: Option<Goal>,
     /// Seed of everything random.
     pub seed: u64,
     /// Number of times that the matrix is measured.

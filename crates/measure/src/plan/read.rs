@@ -1,6 +1,6 @@
 //! TOML to [`Plan`], with line and column in every error.
 
-use super::{DEFAULT_SEED, Plan, limits, matrix};
+use super::{DEFAULT_SEED, GOALS, Plan, limits, matrix};
 use crate::units::{self, Dimension};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -274,7 +274,8 @@ pub fn guess(name: &str, known: &[&str]) -> String {
     text::meant(name, known).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default()
 }
 
-const PLAN_KEYS: [&str; 6] = ["name", "title", "seed", "repetitions", "measure", "threshold"];
+const PLAN_KEYS: [&str; 7] =
+    ["name", "title", "goal", "seed", "repetitions", "measure", "threshold"];
 
 pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     let table = DeTable::parse(text).map_err(|e| {
@@ -284,6 +285,7 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     let mut top = PlanTable::new(text, table.get_ref(), 0..0);
     let name = top.one("name", |v| v.text().map(ToOwned::to_owned))?;
     let title = top.one("title", |v| v.text().map(ToOwned::to_owned))?;
+    let goal = top.one("goal", |v| v.word(&GOALS))?;
     let seed = top.one("seed", |v| v.int(0..=i64::MAX as u64))?.unwrap_or(DEFAULT_SEED);
     let repetitions = top.one("repetitions", |v| v.int(1..=1000))?.unwrap_or(1) as u32;
     let blocks = top.blocks("measure")?;
@@ -304,5 +306,5 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
         return Err(PlanError::at(text, 0, "nothing to measure: add a [[measure]] block"));
     }
     let thresholds = thresholds.into_iter().map(limits::threshold).collect::<Result<_, _>>()?;
-    Ok(Plan { name, title, seed, repetitions, workloads, thresholds, text: text.to_owned() })
+    Ok(Plan { name, title, goal, seed, repetitions, workloads, thresholds, text: text.to_owned() })
 }

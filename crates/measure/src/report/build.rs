@@ -1,6 +1,7 @@
 //! Makes the report of a run, one recorded cell at a time.
 
 use super::digest::{Digest, Material, shorten};
+use super::glance::{self, Evidence, PlanPart};
 use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool};
 use crate::air::{self, AirChapter};
 use crate::cell::{Cell, Identity, Origin};
@@ -13,11 +14,10 @@ use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
 use crate::threshold::Threshold;
-use crate::truth;
+use crate::truth::{self, Truth};
 use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_model::workload::Workload;
@@ -28,7 +28,7 @@ use espbench_model::workload::Workload;
 pub struct Builder {
     facts: RunFacts,
     /// Which positions are of which plan.
-    plans: Vec<(Range<u32>, String)>,
+    plans: Vec<PlanPart>,
     digests: Vec<Digest>,
     losses: Vec<(Workload, OfCell)>,
     air: AirChapter,
@@ -59,7 +59,7 @@ impl Builder {
     pub fn new(facts: &RunFacts) -> Self {
         Self {
             facts: facts.clone(),
-            plans: wifi::plan_names(&facts.plan_text),
+            plans: plan_parts(&facts.plan_text),
             digests: Vec::new(),
             losses: Vec::new(),
             air: AirChapter::default(),
@@ -84,9 +84,9 @@ impl Builder {
             seed: self.facts.seed,
         };
         let mut cells = summarize(recorded, &context);
-        let plan = self.plans.iter().find(|(its, _)| its.contains(&recorded.ordinal));
-        if let Some((_, plan)) = plan {
-            wifi::own_table(recorded, plan, &mut cells);
+        let plan = self.plans.iter().find(|it| it.cells.contains(&recorded.ordinal));
+        if let Some(plan) = plan {
+            wifi::own_table(recorded, &plan.name, &mut cells);
         }
         let floors = self.floors.map_or_else(Vec::new, |of| of(recorded));
         let raw = floors.iter().find(|it| it.metric == wifi::RAW);
@@ -135,6 +135,9 @@ impl Builder {
         let comparisons = compare(&ours, published);
         let truth_wifi = truth::wifi::truth(&ours, published);
         let truth = truth::truth(&ours, published);
+        let truths: Vec<&Truth> = truth.iter().chain(&truth_wifi).collect();
+        let evidence = Evidence { truths: &truths, comparisons: &comparisons };
+        let glance = glance::groups(&self.plans, &self.digests, evidence);
         if let Some(overhead) = overhead {
             let coarse = |d: &Digest| {
                 let kind = d.workload.kind();
@@ -155,6 +158,7 @@ impl Builder {
             run: self.facts,
             incomplete: missing > 0,
             missing,
+            glance,
             cells: with_published(ours, &comparisons),
             comparisons,
             tables,
@@ -171,6 +175,20 @@ impl Builder {
             stored: None,
         }
     }
+}
+
+/// Returns the plans of a text, with the positions of their cells. A plan that cannot be read (by a
+/// later version) has none.
+fn plan_parts(text: &str) -> Vec<PlanPart> {
+    let Ok(set) = PlanSet::parse(text) else { return Vec::new() };
+    let mut first = 0;
+    let mut parts = Vec::new();
+    for plan in &set.plans {
+        let next = first + u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX - first);
+        parts.push(PlanPart { cells: first..next, name: plan.name.clone(), goal: plan.goal });
+        first = next;
+    }
+    parts
 }
 
 /// Makes the report of a run whose cells are all at hand.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `build` | makes the report of a run, one recorded cell at a time |
 //! | `digest` | what a report keeps of a recorded cell once its samples are gone |
+//! | `glance` | the leading figures, in few rows, and their agreement with published ones |
 //! | `headlines` | sentences that a reader must know before the first number |
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
@@ -12,6 +13,7 @@
 
 mod build;
 pub(crate) mod digest;
+mod glance;
 mod headlines;
 mod losses;
 mod pool;
@@ -19,6 +21,7 @@ mod sections;
 
 pub use build::{Builder, Floor, Floors, report};
 pub(crate) use build::{known, with_published};
+pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::Section;
 
 use crate::air::{ChannelOccupancy, Timeline};
@@ -114,6 +117,9 @@ pub struct Report {
     /// Cells of the plan, with their repetitions, that were not measured for that reason.
     #[serde(default, skip_serializing_if = "is_none")]
     pub missing: usize,
+    /// The leading figures, by plan and kind of test: the first look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub glance: Vec<GlanceGroup>,
     /// The result cells, and the published cells beside them.
     pub cells: Vec<Cell>,
     /// Ours against the published.
@@ -158,6 +164,7 @@ impl Report {
             run,
             incomplete: false,
             missing: 0,
+            glance: Vec::new(),
             cells: Vec::new(),
             comparisons: Vec::new(),
             tables: Vec::new(),

@@ -22,7 +22,9 @@ pub(super) fn digests(all: Vec<Digest>) -> Vec<Digest> {
     let mut pooled: Vec<Digest> = Vec::new();
     for same in all.chunk_by(|a, b| a.ordinal == b.ordinal) {
         match same {
-            [first, _, ..] if is_pooled(&first.workload) => pooled.push(one(same)),
+            [first, _, ..] if is_pooled(&first.workload) => {
+                pooled.push(one(&same.iter().collect::<Vec<_>>()));
+            }
             _ => pooled.extend_from_slice(same),
         }
     }
@@ -30,8 +32,11 @@ pub(super) fn digests(all: Vec<Digest>) -> Vec<Digest> {
 }
 
 /// Pools at least one repetition into one digest.
-fn one(repetitions: &[Digest]) -> Digest {
-    let first = &repetitions[0];
+pub(super) fn one(repetitions: &[&Digest]) -> Digest {
+    let first = repetitions[0];
+    if repetitions.len() == 1 {
+        return first.clone();
+    }
     let of_metric = |cell: &Cell| -> Cell {
         let metric = cell.id.metric.as_str();
         let same: Vec<&Cell> = repetitions.iter().filter_map(|d| d.cell(metric)).collect();

@@ -15,12 +15,13 @@ const MANY: usize = 12;
 /// Makes the overview; `None` when nothing was measured.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows = Vec::new();
-    for kind in kind::all() {
+    for kind in kind::over_ip() {
         let digests = chosen(material.of_kind(kind.name()));
         let many = digests.len() > MANY;
         for digest in digests {
-            for (metric, name) in kind.headlines().iter().filter(|it| !many || it.0 != "loss") {
-                rows.extend(digest.cell(metric).and_then(|c| row(material, digest, c, name)));
+            for it in kind.headlines().iter().filter(|it| !many || it.metric != "loss") {
+                let cell = digest.cell(it.metric);
+                rows.extend(cell.and_then(|c| row(material, digest, c, &it.name())));
             }
         }
     }

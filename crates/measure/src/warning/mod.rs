@@ -72,6 +72,23 @@ pub enum Advice {
     CertificateNotVerified,
 }
 
+impl Advice {
+    /// Returns how much the advice matters: the largest is to be read first. Each kind has its own.
+    #[must_use]
+    pub const fn weight(&self) -> u8 {
+        match self {
+            Self::SocketBufferOverflow { .. } => 7,
+            Self::BeaconComb { .. } => 6,
+            Self::SenderBehind { .. } => 5,
+            Self::Drifting { .. } => 4,
+            Self::Bimodal { .. } => 3,
+            Self::CertificateNotVerified => 2,
+            Self::ClockTooCoarse { .. } => 1,
+            Self::FewSamples { .. } => 0,
+        }
+    }
+}
+
 /// Advice about one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Warning {

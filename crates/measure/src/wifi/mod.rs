@@ -20,8 +20,7 @@ use crate::metric;
 use crate::run::Recorded;
 use crate::settings::{Setting, SettingKey};
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use alloc::string::String;
 use espbench_model::fact;
 use espbench_model::workload::Name;
 
@@ -199,17 +198,4 @@ pub fn noted_firmware(table: &str, note: Option<&str>) -> Option<String> {
     Document::of_table(table).filter(|it| it.firmware)?;
     let note = note?;
     Some(note.split_once(';').map_or(note, |(first, _)| first).into())
-}
-
-/// Returns the name of the plan of each position in a run's plans.
-pub(crate) fn plan_names(text: &str) -> Vec<(core::ops::Range<u32>, String)> {
-    let Ok(set) = crate::plan::PlanSet::parse(text) else { return Vec::new() };
-    let mut first = 0;
-    let mut names = Vec::new();
-    for plan in &set.plans {
-        let next = first + u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX - first);
-        names.push((first..next, plan.name.to_string()));
-        first = next;
-    }
-    names
 }

@@ -3,6 +3,8 @@ use crate::cell::Estimate;
 use crate::report::{Report, report};
 use crate::run::{RunFacts, Site};
 use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;

@@ -1,14 +1,26 @@
 //! One HTML file that needs nothing else: no font and no picture from anywhere, and no script but
-//! ours, which zooms timelines and is in the page only where there is one. A policy in the page
-//! forbids the browser to fetch anything, and to run anything else.
+//! ours, which opens chapters, sorts tables and zooms timelines. A policy in the page forbids the
+//! browser to fetch anything, and to run anything else.
+//!
+//! The answer stands first, on a card with one chart; chapters are closed until somebody asks.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `figures` | figures with captions, legends, their words, and the data behind them |
+//! | `glance` | the card of the answer, and a small chart for each suite |
+//! | `tables` | tables with captions and scopes |
+//! | `timelines` | timelines of the medium, and the script that zooms them |
 
 mod figures;
+mod glance;
 mod tables;
 mod timelines;
 
 use super::tame;
 use espbench_measure::cell::Origin;
-use espbench_measure::report::Report;
+use espbench_measure::figure::Figure;
+use espbench_measure::report::{GlanceGroup, Report, Section};
+use espbench_measure::table::truth;
 use std::fmt::Write as _;
 
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -16,57 +28,90 @@ pub(super) const STYLE: &str = include_str!("style.css");
 /// Content Security Policy Level 3: nothing but the style in the page and the empty icon.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/// Returns whether the page has the script.
-const fn is_live(report: &Report) -> bool {
-    !report.timelines.is_empty()
-}
+/// The script of every page: it opens chapters, and sorts, filters and copies tables.
+const SCRIPT: &str = include_str!("page.js");
+
+/// SHA-256 of [`SCRIPT`] in base64, for the page's policy (Content Security Policy Level 3, 6.7.3.3).
+const HASH: &str = "sha256-WogtVE0qxPPGV6cgINzwtzzb60soCgCQyLjG2NXoEKc=";
 
 /// Renders the report as one HTML file.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    let sections = report.sections();
+    let mut sections = report.sections();
+    // The chart of a single suite stands on the card, not in its chapter.
+    let chart = match report.glance.as_slice() {
+        [only] => lead(&mut sections, only),
+        _ => None,
+    };
     let mut out = String::with_capacity(1 << 18);
     head(&mut out, report);
-    out.push_str("<nav aria-label=\"Contents\"><ul>");
+    if !report.has_only_causes() {
+        out.push_str(if chart.is_some() { "<div class=\"hero\">\n" } else { "<div>\n" });
+        glance::draw(&mut out, report, &sections);
+        figures::draw(&mut out, chart.as_slice());
+        out.push_str("</div>\n");
+    }
+    notes(&mut out, report);
+    out.push_str("</header>\n<div class=\"columns\">\n<nav aria-label=\"Contents\"><ul>");
     for section in &sections {
         let _ = write!(out, "<li><a href=\"#{0}\">{1}</a></li>", section.id, escape(section.title));
     }
     out.push_str("</ul></nav>\n<main>\n");
     for section in &sections {
-        let _ = writeln!(
-            out,
-            "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><h2 id=\"{0}-h\">{1}</h2>",
-            section.id,
-            escape(section.title)
-        );
-        figures::draw(&mut out, &section.figures);
-        timelines::draw(&mut out, section.timelines);
-        for table in &section.tables {
-            if table.is_folded() {
-                let (title, rows) = (escape(&table.title), table.rows.len());
-                let _ = write!(out, "<details><summary>{title} ({rows} rows)</summary>");
-                tables::draw(&mut out, table, false);
-                out.push_str("</details>\n");
-            } else {
-                tables::draw(&mut out, table, table.title != section.title);
-            }
-        }
-        if section.id == "run" {
-            plan(&mut out, report);
-        }
-        out.push_str("</section>\n");
+        chapter(&mut out, report, section);
     }
     let _ = write!(
         out,
-        "</main>\n<footer>{} · {} · drawn from the run’s raw samples · intervals are at 95 %</footer>\n",
+        "</main>\n</div>\n<footer>{} · {} · drawn from the run’s raw samples · intervals are at 95 %</footer>\n",
         escape(&report.run.tool),
         escape(&report.schema)
     );
-    if is_live(report) {
+    let _ = writeln!(out, "<script>{SCRIPT}</script>");
+    if has_timelines(report) {
         let _ = writeln!(out, "<script>{}</script>", timelines::SCRIPT);
     }
     out.push_str("</body>\n</html>\n");
     out
+}
+
+const fn has_timelines(report: &Report) -> bool {
+    !report.timelines.is_empty()
+}
+
+/// Takes the first figure of a suite out of its chapter.
+fn lead<'a>(sections: &mut [Section<'a>], group: &GlanceGroup) -> Option<&'a Figure> {
+    let is_own = |it: &&mut Section<'_>| it.id == group.name || it.id == group.kind;
+    let section = sections.iter_mut().filter(|it| !it.figures.is_empty()).find(is_own)?;
+    Some(section.figures.remove(0))
+}
+
+/// Draws a chapter, open where it is the only suite's.
+fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
+    let is_only = matches!(report.glance.as_slice(),
+        [only] if section.id == only.name || section.id == only.kind);
+    let _ = writeln!(
+        out,
+        "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><details{2}><summary><h2 id=\"{0}-h\">{1}</h2></summary>",
+        section.id,
+        escape(section.title),
+        if is_only { " open" } else { "" }
+    );
+    figures::draw(out, &section.figures);
+    timelines::draw(out, section.timelines);
+    for table in &section.tables {
+        if table.is_folded() {
+            let (title, rows) = (escape(&table.title), table.rows.len());
+            let _ = write!(out, "<details><summary>{title} ({rows} rows)</summary>");
+            tables::draw(out, table, false);
+            out.push_str("</details>\n");
+        } else {
+            tables::draw(out, table, table.title != section.title);
+        }
+    }
+    if section.id == "run" {
+        plan(out, report);
+    }
+    out.push_str("</details></section>\n");
 }
 
 /// Returns a page up to its body. `script` extends the usual content security policy.
@@ -89,21 +134,66 @@ pub(super) fn table(out: &mut String, table: &espbench_measure::table::Table) {
 
 fn head(out: &mut String, report: &Report) {
     let run = &report.run;
-    let name = escape(&run.name);
-    let script =
-        if is_live(report) { format!("; script-src '{}'", timelines::HASH) } else { String::new() };
+    let timelines =
+        if has_timelines(report) { format!(" '{}'", timelines::HASH) } else { String::new() };
+    let script = format!("; script-src '{HASH}'{timelines}");
     out.push_str(&begin(&format!("{} – espbench report", run.name), &script));
-    let _ = write!(
-        out,
-        "<header>\n<p class=\"kicker\">espbench report</p>\n<h1>{name}</h1>\n<ul class=\"facts\">"
-    );
+    let title = match report.glance.as_slice() {
+        [only] if !only.shared.is_empty() => format!("{}: {}", only.name, only.shared),
+        [only] => only.name.clone(),
+        [] => run.name.clone(),
+        several => format!("{} suites", several.len()),
+    };
     let origin = run.origin.name();
-    let _ = write!(out, "<li class=\"origin {origin}\">{origin}</li>");
+    let class = if run.origin == Origin::Simulated { " class=\"simulated\"" } else { "" };
+    let _ = writeln!(
+        out,
+        "<header{class}>\n<p class=\"kicker\">espbench report <span class=\"origin {origin}\">{origin}</span></p>\n\
+         <h1>{}</h1>",
+        escape(&title)
+    );
+    for line in alerts(report) {
+        let _ = writeln!(out, "<p class=\"alert\">{}</p>", escape(&line));
+    }
+}
+
+/// Returns what was not measured, what failed, and what a sound peer does not send.
+fn alerts(report: &Report) -> Vec<String> {
+    let mut lines = report.causes();
+    if report.incomplete {
+        lines.push(format!(
+            "The run was cut short, and {} cells of its plan are missing: espbench run --resume {}",
+            report.missing, report.run.name
+        ));
+    }
+    let failed = report.checks.iter().filter(|it| !it.passed);
+    lines.extend(failed.map(|it| format!("Failed: {}: {}", it.place, it.threshold)));
+    lines.extend(report.doubts());
+    lines
+}
+
+/// Writes the folded lines below the card: advice, accuracy of the lab, and the run.
+fn notes(out: &mut String, report: &Report) {
+    if !report.warnings.is_empty() {
+        let count = report.warnings.len();
+        let cells = if count == 1 { "1 cell" } else { &format!("{count} cells") };
+        let _ = writeln!(out, "<p class=\"more\"><a href=\"#warnings\">Advice on {cells}</a></p>");
+    }
+    let truths = [
+        report.truth.as_ref().and_then(truth::headline),
+        report.truth_wifi.as_ref().and_then(truth::headline_wifi),
+    ];
+    for line in truths.into_iter().flatten() {
+        let _ = writeln!(out, "<p class=\"more\"><a href=\"#truth\">{}</a></p>", escape(&line));
+    }
+    let run = &report.run;
     let device = [&run.site.chip, &run.site.mode].into_iter().filter(|w| !w.is_empty());
     let device: Vec<&str> = device.map(String::as_str).collect();
     let seed = run.seed.to_string();
+    out.push_str("<details class=\"more\"><summary>The run</summary><ul class=\"facts\">");
     for (what, value) in [
-        ("plan", run.plan_name.as_str()),
+        ("name", run.name.as_str()),
+        ("plan", &run.plan_name),
         ("target", &run.target),
         ("device", &device.join(", ")),
         ("started", &run.started),
@@ -113,14 +203,7 @@ fn head(out: &mut String, report: &Report) {
             let _ = write!(out, "<li><b>{what}</b> {}</li>", escape(value));
         }
     }
-    out.push_str("</ul>\n");
-    for line in report.headlines() {
-        let _ = writeln!(out, "<p class=\"alert\">{}</p>", escape(&line));
-    }
-    if !report.warnings.is_empty() {
-        out.push_str("<p class=\"alert\">There is advice to read first: <a href=\"#warnings\">warnings</a>.</p>\n");
-    }
-    out.push_str("</header>\n");
+    out.push_str("</ul></details>\n");
 }
 
 fn plan(out: &mut String, report: &Report) {

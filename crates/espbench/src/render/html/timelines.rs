@@ -55,8 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_names_the_script() {
-        assert_eq!(HASH, format!("sha256-{}", base64(&Sha256::digest(SCRIPT))));
-        assert!(!SCRIPT.contains("</"), "it would end the element");
+    fn the_policy_names_the_scripts() {
+        for (script, hash) in [(SCRIPT, HASH), (super::super::SCRIPT, super::super::HASH)] {
+            assert_eq!(hash, format!("sha256-{}", base64(&Sha256::digest(script))));
+            assert!(!script.contains("</"), "it would end the element");
+        }
     }
 }

@@ -3,20 +3,22 @@
 use super::{Frame, escape};
 use std::fmt::Write as _;
 
-/// Size of the text, and the width of one of its characters: an estimate, as fonts differ.
-const SIZE: f64 = 9.0;
-const CHARACTER: f64 = 5.2;
+/// Size of the text on a phone, the largest, and the width of one of its characters: an estimate, as
+/// fonts differ.
+const SIZE: f64 = 15.0;
+const CHARACTER: f64 = 8.2;
 /// From a point to its name, and from a line of text to the next.
 const GAP: f64 = 7.0;
-const LINE: f64 = 10.0;
+const LINE: f64 = 16.0;
 /// How far from its point a name may be moved up or down, in lines.
-const MOST: u32 = 6;
+const MOST: u32 = 7;
 
 /// A box on the drawing: left, top, right, bottom.
 type Place = [f64; 4];
 
 /// Draws the names, each with its point, in their order. The first ones get the better places; a
-/// thin line leads to a name that had to be moved. Names keep off all points.
+/// thin line leads to a name that had to be moved. Names keep off all points and off each other; one
+/// for which there is no room is left out.
 pub(super) fn draw<'a>(
     frame: Frame,
     names: impl Iterator<Item = (&'a str, (f64, f64))>,
@@ -32,8 +34,8 @@ pub(super) fn draw<'a>(
         let width = name.chars().count() as f64 * CHARACTER;
         let free = |it: &Place| inside(frame, it) && !taken.iter().any(|other| meet(it, other));
         let all = places(x, y, width);
-        let within = || all.iter().copied().find(|it| inside(frame, it));
-        let place = all.iter().copied().find(free).or_else(within).unwrap_or(all[0]);
+        // Where there is no room, the name stands in the data alone.
+        let Some(place) = all.iter().copied().find(free) else { continue };
         let middle = (place[1] + place[3]) / 2.0;
         let (near, side) = if place[0] > x { (place[0], 3.0) } else { (place[2], -3.0) };
         if (middle - y).abs() > LINE / 2.0 {

@@ -20,8 +20,9 @@ pub use summary::mode;
 use crate::cell::Cell;
 use crate::figure::Figure;
 use crate::kind::TestKind;
+use crate::kind::headline::Headline;
 use crate::label;
-use crate::plan::{DAY, Scalar, cast, print_cast, quoted, word_of};
+use crate::plan::{DAY, Goal, Scalar, cast, print_cast, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -43,6 +44,22 @@ pub(super) const KIND: &str = "esp-now";
 
 /// `-t` of `espnow_iperf` where it is not given.
 const USUAL_TIME: Duration = Duration::from_secs(60);
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Latency, "latency_avg", "one way", "mean"),
+    Headline::new(Goal::Latency, "latency_max", "one way", "max"),
+    Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
+    Headline::new(Goal::Latency, "rtt_exact_p99", "round trip", "p99"),
+    Headline::new(Goal::Throughput, "throughput", "throughput", ""),
+    Headline::new(Goal::Latency, "encrypt_time", "encrypt", ""),
+    Headline::new(Goal::Latency, "decrypt_time", "decrypt", ""),
+    Headline::new(Goal::Latency, "ota_time", "update", ""),
+    Headline::new(Goal::Latency, "handshake_time", "handshake", ""),
+    Headline::new(Goal::Latency, "provisioning_time", "provisioning", ""),
+    Headline::new(Goal::Loss, "devices_served", "served", ""),
+    Headline::new(Goal::Loss, "loss", "lost", ""),
+];
 
 impl TestKind for EspNow {
     fn name(&self) -> &'static str {
@@ -198,6 +215,10 @@ impl TestKind for EspNow {
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)> {
         let all = if documented { "All tests: beyond the document" } else { "ESP-NOW" };
         table::CHAPTERS.into_iter().chain([(KIND, all)]).collect()
+    }
+
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     fn first_table(&self, material: &Material<'_>) -> Option<Table> {

@@ -20,9 +20,10 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
+use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, TestKind};
 use crate::label;
-use crate::plan::{DAY, Scalar, UDP_MAX, quoted, word_of};
+use crate::plan::{DAY, Goal, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::series;
@@ -56,6 +57,15 @@ const DIRECTIONS: [(&str, Direction); 5] = [
 fn test_case(w: &Iperf) -> String {
     label::test_case(w.transport, w.direction, w.bounceback.is_some())
 }
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Throughput, "throughput_rx", "received", ""),
+    Headline::new(Goal::Throughput, "throughput_tx", "sent", ""),
+    Headline::new(Goal::Loss, "loss", "lost", ""),
+    Headline::new(Goal::Latency, "rtt_idle_p50", "idle round trip", "p50"),
+    Headline::new(Goal::Latency, "rtt_loaded_p50", "loaded round trip", "p50"),
+];
 
 impl TestKind for Iperf {
     fn name(&self) -> &'static str {
@@ -234,14 +244,8 @@ impl TestKind for Iperf {
         alloc::vec![(KIND, "iperf")]
     }
 
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("throughput_rx", "throughput RX"),
-            ("throughput_tx", "throughput TX"),
-            ("loss", "loss"),
-            ("rtt_idle_p50", "median round trip, idle"),
-            ("rtt_loaded_p50", "median round trip, under load"),
-        ]
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     fn tables(&self, material: &Material<'_>) -> Vec<Table> {

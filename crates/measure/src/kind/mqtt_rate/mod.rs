@@ -6,8 +6,9 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
+use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, TestKind, around};
-use crate::plan::{DAY, Scalar, quoted, word_of};
+use crate::plan::{DAY, Goal, Scalar, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -54,6 +55,15 @@ const DOCUMENT: Document = Document {
     firmware: false,
     ordered: false,
 };
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Throughput, "message_rate_reliable", "rate without loss", ""),
+    Headline::new(Goal::Throughput, "message_rate", "delivered", ""),
+    Headline::new(Goal::Latency, "latency_p50", "latency", "p50"),
+    Headline::new(Goal::Latency, "latency_p99", "latency", "p99"),
+    Headline::new(Goal::Loss, "loss", "lost", ""),
+];
 
 impl TestKind for MqttRate {
     fn name(&self) -> &'static str {
@@ -219,12 +229,8 @@ impl TestKind for MqttRate {
         alloc::vec![(KIND, "MQTT message rate")]
     }
 
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("message_rate_reliable", "highest rate without loss"),
-            ("message_rate", "delivered"),
-            ("loss", "loss"),
-        ]
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     fn tells_shared(&self) -> bool {

@@ -5,8 +5,9 @@ mod table;
 
 use crate::cell::Cell;
 use crate::figure::{Figure, round_trips};
+use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, TestKind};
-use crate::plan::{DAY, MILLISECOND, Scalar, quoted};
+use crate::plan::{DAY, Goal, MILLISECOND, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -34,6 +35,13 @@ pub(super) const DEFAULT: Ping = Ping {
     tos: None,
     ttl: None,
 };
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
+    Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
+    Headline::new(Goal::Loss, "loss", "lost", ""),
+];
 
 impl TestKind for Ping {
     fn name(&self) -> &'static str {
@@ -122,8 +130,8 @@ impl TestKind for Ping {
         alloc::vec![(KIND, "Ping")]
     }
 
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
-        &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")]
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     fn tables(&self, material: &Material<'_>) -> Vec<Table> {

@@ -15,7 +15,8 @@ mod table;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::TestKind;
-use crate::plan::{DAY, Scalar, quoted};
+use crate::kind::headline::Headline;
+use crate::plan::{DAY, Goal, Scalar, quoted};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::series;
@@ -50,6 +51,10 @@ const DOCUMENT: Document = Document {
     firmware: false,
     ordered: true,
 };
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] =
+    &[Headline::new(Goal::Throughput, "message_rate_avg", "rate", "mean")];
 
 impl TestKind for TcpRate {
     fn name(&self) -> &'static str {
@@ -122,8 +127,8 @@ impl TestKind for TcpRate {
         alloc::vec![(KIND, "TCP message rate")]
     }
 
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
-        &[("message_rate_avg", "mean rate")]
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     fn tables(&self, material: &Material<'_>) -> Vec<Table> {

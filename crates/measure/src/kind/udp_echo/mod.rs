@@ -5,8 +5,9 @@ mod table;
 
 use crate::cell::{Cell, Identity};
 use crate::figure::{Figure, round_trips};
+use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, SettingWords, TestKind, around};
-use crate::plan::{DAY, MILLISECOND, Scalar, UDP_MAX, quoted, word_of};
+use crate::plan::{DAY, Goal, MILLISECOND, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -64,6 +65,14 @@ const DOCUMENT: Document = Document {
     firmware: false,
     ordered: false,
 };
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Latency, "rtt_avg", "round trip", "mean"),
+    Headline::new(Goal::Latency, "rtt_p50", "round trip", "p50"),
+    Headline::new(Goal::Latency, "rtt_p99", "round trip", "p99"),
+    Headline::new(Goal::Loss, "loss", "lost", ""),
+];
 
 impl TestKind for UdpEcho {
     fn name(&self) -> &'static str {
@@ -195,13 +204,8 @@ impl TestKind for UdpEcho {
         alloc::vec![(KIND, "UDP echo")]
     }
 
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("rtt_avg", "mean round trip"),
-            ("rtt_p50", "median round trip"),
-            ("rtt_p99", "p99 round trip"),
-            ("loss", "loss"),
-        ]
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     /// Lets the first, the last and the well-known sizes of a sweep stand for all.

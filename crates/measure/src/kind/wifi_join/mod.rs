@@ -5,7 +5,8 @@ mod results;
 use crate::cell::Cell;
 use crate::figure::Figure;
 use crate::kind::TestKind;
-use crate::plan::{DAY, MILLISECOND, Scalar, quoted};
+use crate::kind::headline::Headline;
+use crate::plan::{DAY, Goal, MILLISECOND, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -28,6 +29,13 @@ pub(super) const DEFAULT: WifiJoin = WifiJoin {
     timeout: Duration::from_secs(20),
     cold: true,
 };
+
+/// The metrics that lead, the most telling first.
+const HEADLINES: &[Headline] = &[
+    Headline::new(Goal::Latency, "join_time_avg", "time to join", "mean"),
+    Headline::new(Goal::Latency, "join_time_p99", "time to join", "p99"),
+    Headline::new(Goal::Loss, "loss", "not joined", ""),
+];
 
 impl TestKind for WifiJoin {
     fn name(&self) -> &'static str {
@@ -93,8 +101,8 @@ impl TestKind for WifiJoin {
         alloc::vec![(KIND, "Joining a network")]
     }
 
-    fn headlines(&self) -> &'static [(&'static str, &'static str)] {
-        &[("join_time_avg", "mean time to join"), ("loss", "not joined")]
+    fn headlines(&self) -> &'static [Headline] {
+        HEADLINES
     }
 
     fn tables(&self, material: &Material<'_>) -> Vec<Table> {

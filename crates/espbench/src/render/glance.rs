@@ -1,0 +1,528 @@
+//! The answer of a report in a few lines, for a terminal: at most 15 for one suite, 30 for several.
+
+use super::{tame, width, wrap};
+use anstyle::{AnsiColor, Style};
+use espbench_measure::cell::Origin;
+use espbench_measure::digits;
+use espbench_measure::report::{
+    Agreement, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue, Report,
+};
+use espbench_measure::table::unit_sign;
+use espbench_measure::warning::Warning;
+use std::fmt::Write as _;
+
+/// Lines after one suite at most.
+const LINES: usize = 15;
+
+/// Characters of a line.
+const WIDTH: usize = 96;
+
+/// Characters of a row's name at most.
+const NAME: usize = 30;
+
+/// Causes of failure that are told.
+const CAUSES: usize = 2;
+
+/// Pieces of advice that are told: after one suite, and after several.
+const ADVICE: [usize; 2] = [1, 3];
+
+/// Thresholds that failed, which are told.
+const CHECKS: usize = 2;
+
+/// Heights of a histogram's bars.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Marks of a bar that shows a ratio: the middle is 1, the ends are a half and the double.
+const RATIO: usize = 9;
+
+/// Colours: one meaning each, in every line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Colours {
+    title: Style,
+    /// Heads, and what stands behind the figures.
+    faint: Style,
+    /// Something to look at.
+    warning: Style,
+    /// Something that failed.
+    failure: Style,
+}
+
+impl Colours {
+    fn new(coloured: bool) -> Self {
+        if !coloured {
+            return Self::default();
+        }
+        let of = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+        Self {
+            title: Style::new().bold(),
+            faint: Style::new().dimmed(),
+            warning: of(AnsiColor::Yellow),
+            failure: of(AnsiColor::Red).bold(),
+        }
+    }
+}
+
+/// Renders the report's answer; `coloured` for a terminal.
+#[must_use]
+pub fn render(report: &Report, coloured: bool) -> String {
+    let colours = Colours::new(coloured);
+    let mut page = Page { out: String::new(), colours };
+    page.title(report);
+    page.failures(report);
+    if report.has_only_causes() {
+        page.end(report);
+        return page.out;
+    }
+    let mut tail = Page { out: String::new(), colours };
+    tail.truth(report);
+    tail.advice(report);
+    tail.end(report);
+    match report.glance.as_slice() {
+        [] => {}
+        [only] => {
+            page.suite(only, LINES.saturating_sub(tail.lines()));
+        }
+        several => page.suites(several),
+    }
+    page.out + &tail.out
+}
+
+struct Page {
+    out: String,
+    colours: Colours,
+}
+
+impl Page {
+    fn line(&mut self, style: Style, text: &str) {
+        let _ = writeln!(self.out, "{style}{}{style:#}", text.trim_end());
+    }
+
+    fn lines(&self) -> usize {
+        self.out.lines().count()
+    }
+
+    /// Writes a paragraph behind a mark, in as many lines as it takes but at most that many.
+    fn marked(&mut self, style: Style, mark: &str, text: &str, most: usize) {
+        let mut lines = wrap(text, WIDTH - mark.len() - 2);
+        if lines.len() > most {
+            lines.truncate(most);
+            if let Some(last) = lines.last_mut() {
+                last.push_str(" …");
+            }
+        }
+        for (number, line) in lines.iter().enumerate() {
+            let mark = if number == 0 { mark } else { " " };
+            let _ = writeln!(self.out, "  {style}{mark}{style:#} {line}");
+        }
+    }
+
+    /// Writes what was measured, and whether it was simulated.
+    fn title(&mut self, report: &Report) {
+        let run = &report.run;
+        let title = match report.glance.as_slice() {
+            [only] => {
+                let mut parts = vec![only.name.as_str()];
+                parts.extend([only.kind.as_str(), only.shared.as_str()]);
+                parts.retain(|it| !it.is_empty());
+                parts.dedup();
+                parts.join(", ")
+            }
+            [] => run.plan_name.clone(),
+            several => format!("{} suites", several.len()),
+        };
+        let device = match run.origin {
+            Origin::Measured if run.site.chip == "unstated" => run.target.clone(),
+            Origin::Measured => format!("{} {}", run.site.chip, run.target),
+            Origin::Simulated | Origin::Published => format!("{}, seed {}", run.target, run.seed),
+        };
+        let badge = if run.origin == Origin::Simulated { "SIMULATED" } else { "" };
+        let text = cut(&tame(&format!("{title}, on {device}")), WIDTH - 2 - badge.len());
+        let pad = " ".repeat(WIDTH - width(&text) - badge.len());
+        let Colours { title, warning, .. } = self.colours;
+        if badge.is_empty() {
+            self.line(title, &text);
+        } else {
+            let _ = writeln!(self.out, "{title}{text}{title:#}{pad}{warning}{badge}{warning:#}");
+        }
+    }
+
+    /// Writes what was not measured, and which thresholds failed.
+    fn failures(&mut self, report: &Report) {
+        let style = self.colours.failure;
+        for cause in report.causes().iter().take(CAUSES) {
+            self.marked(style, "✗", cause, 3);
+        }
+        if report.incomplete {
+            let text = format!(
+                "The run was cut short: {} of its cells are missing. Complete it with \
+                 espbench run --resume {}",
+                report.missing, report.run.name
+            );
+            self.marked(style, "✗", &text, 2);
+        }
+        let failed: Vec<_> = report.checks.iter().filter(|it| !it.passed).collect();
+        for check in failed.iter().take(CHECKS) {
+            let value = check.value.map_or_else(|| "unknown".into(), digits::plain);
+            let unit = unit_sign(&check.unit);
+            let text = format!("{}: {}: {value} {unit}", check.place, check.threshold);
+            self.marked(style, "✗", &text, 1);
+        }
+        if failed.len() > CHECKS {
+            self.marked(
+                style,
+                "✗",
+                &format!("{} more thresholds failed.", failed.len() - CHECKS),
+                1,
+            );
+        }
+        if failed.is_empty() && !report.checks.is_empty() {
+            self.marked(Style::new(), "✓", &format!("{} thresholds held.", report.checks.len()), 1);
+        }
+        for doubt in report.doubts() {
+            self.marked(self.colours.warning, "!", &doubt, 2);
+        }
+    }
+
+    /// Writes as many rows of one suite as end at that line, with what follows from them.
+    fn suite(&mut self, group: &GlanceGroup, end: usize) {
+        let after =
+            usize::from(group.published.is_some()) + usize::from(group.times_limit.is_some());
+        // Beside the rows: their head, and how many there are more.
+        let rows = chosen(group, end.saturating_sub(self.lines() + after + 2));
+        let alone = group.rows.len() == 1;
+        let name = rows.iter().map(|row| width(&row.place)).max().unwrap_or(0).min(NAME);
+        let name = if alone { 0 } else { name };
+        let texts = |intervals| -> Vec<Vec<String>> {
+            rows.iter().map(|row| values(row, intervals)).collect()
+        };
+        let heads = heads(&group.metrics);
+        let has_bars = rows.iter().any(|row| !row.histogram.is_empty());
+        let axis = group.axis_ms.filter(|_| has_bars);
+        let bars = axis.map(|[low, high]| format!("{}–{} ms", short(low), short(high)));
+        let last = bars.as_ref().map_or(0, |it| width(it).max(10) + 2);
+        let room = WIDTH.saturating_sub(name + 2 + last);
+        // Where not all columns fit, only the first has its intervals.
+        let all = (1..=heads.len()).rev().map(&texts);
+        let fits = |texts: &Vec<Vec<String>>| fitting(&heads, texts, room).len() == heads.len();
+        let texts = all.into_iter().find(fits).unwrap_or_else(|| texts(1));
+        let columns = fitting(&heads, &texts, room);
+        let mut line = format!("  {:name$}", "");
+        for (at, size) in columns.iter().enumerate() {
+            let _ = write!(line, "  {:size$}", heads[at]);
+        }
+        if let Some(bars) = &bars {
+            let _ = write!(line, "  {bars}");
+        }
+        self.line(self.colours.faint, &line);
+        for (row, texts) in rows.iter().zip(&texts) {
+            let place = if alone { String::new() } else { cut(&tame(&row.place), name) };
+            let mut line = format!("  {place:name$}");
+            for (at, size) in columns.iter().enumerate() {
+                let _ = write!(line, "  {:size$}", texts[at]);
+            }
+            if axis.is_some() {
+                let _ = write!(line, "  {}", histogram(&row.histogram));
+            }
+            self.line(Style::new(), &line);
+        }
+        let more = group.rows.len() - rows.len();
+        if more > 0 {
+            self.line(self.colours.faint, &format!("  … and {more} more cells"));
+        }
+        if let Some(published) = &group.published {
+            let sentence = agreement(published, group);
+            self.line(Style::new(), &format!("  against published: {sentence}"));
+        }
+        if let (Some([low, high]), Some(metric)) = (group.times_limit, group.metrics.first()) {
+            let range = range(low, high);
+            let text = format!("  {}: {range} times the theoretical limit", metric.quantity);
+            self.line(Style::new(), &text);
+        }
+    }
+
+    /// Writes a line for each suite.
+    fn suites(&mut self, groups: &[GlanceGroup]) {
+        let name = groups.iter().map(|it| width(&it.name)).max().unwrap_or(0).min(NAME);
+        let figures: Vec<String> = groups.iter().map(leading).collect();
+        let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(32);
+        let head = format!(
+            "  {:name$}  {:>5}  {:figure$}  {:RATIO$}  {:>9}  {:>5}  {:>9}",
+            "suite", "cells", "leading figure", "½   1   2", "published", "error", "x limit"
+        );
+        self.line(self.colours.faint, &head);
+        for (group, text) in groups.iter().zip(&figures) {
+            let limit = group.times_limit.map_or_else(String::new, |[a, b]| range(a, b));
+            let of = group.published.as_ref().filter(|it| it.ratio.is_some());
+            let ratio = of.and_then(|it| it.ratio);
+            let error = of.and_then(|it| it.error).map(|it| format!("{:.0} %", 100.0 * it));
+            let line = format!(
+                "  {:name$}  {:>5}  {:figure$}  {}  {:>9}  {:>5}  {:>9}",
+                cut(&tame(&group.name), name),
+                group.rows.len(),
+                cut(text, figure),
+                ratio.map_or_else(|| " ".repeat(RATIO), bar),
+                ratio.map_or_else(String::new, |it| format!("{it:.2} x")),
+                error.unwrap_or_default(),
+                limit,
+            );
+            let is_off = ratio.is_some_and(|it| !(0.7..=1.3).contains(&it));
+            self.line(if is_off { self.colours.warning } else { Style::new() }, &line);
+        }
+    }
+
+    /// Writes how true the lab is, and where it is worst.
+    fn truth(&mut self, report: &Report) {
+        let all: Vec<_> = report.truth.iter().chain(&report.truth_wifi).collect();
+        let groups = || all.iter().flat_map(|it| &it.groups);
+        let told: Vec<String> = all
+            .iter()
+            .filter_map(|it| it.groups.first())
+            .filter_map(|it| Some((it.cells, it.median?)))
+            .map(|(cells, median)| format!("{:.1} % of {cells}", 100.0 * median))
+            .collect();
+        if told.is_empty() {
+            return;
+        }
+        let worst = groups()
+            .filter_map(|it| Some((it, it.share?)))
+            .filter(|(_, share)| *share < 0.9)
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let mut text = format!(
+            "how true: median error {} published cells that nothing was fitted to",
+            told.join(" and ")
+        );
+        if let Some((group, share)) = worst {
+            let (name, limit) = (group.kind.name(), group.kind.limit());
+            let _ = write!(text, "; worst: {name}, {:.0} % within {limit}", 100.0 * share);
+        }
+        self.marked(Style::new(), "≈", &text, 2);
+    }
+
+    /// Writes the advice that matters most.
+    fn advice(&mut self, report: &Report) {
+        let most = ADVICE[usize::from(report.glance.len() > 1)];
+        let mut kinds: Vec<Vec<&Warning>> = Vec::new();
+        for warning in &report.warnings {
+            let same = |of: &&mut Vec<&Warning>| of[0].advice.weight() == warning.advice.weight();
+            match kinds.iter_mut().find(same) {
+                Some(kind) => kind.push(warning),
+                None => kinds.push(vec![warning]),
+            }
+        }
+        kinds.sort_by_key(|it| std::cmp::Reverse(it[0].advice.weight()));
+        for kind in kinds.iter().take(most) {
+            let [seen, _, what] = kind[0].advice.parts();
+            let of = match kind.len() {
+                1 => cut(&kind[0].place, NAME),
+                n => format!("{n} cells"),
+            };
+            let one = report.glance.iter().map(|it| it.rows.len()).sum::<usize>() == 1;
+            let seen = if one { seen } else { format!("{of}: {seen}") };
+            self.marked(self.colours.warning, "!", &seen, 1);
+            self.marked(Style::new(), " ", &what, 1);
+        }
+        if kinds.len() > most {
+            let more = kinds.len() - most;
+            let text = format!("  … and {more} more kinds of advice");
+            self.line(self.colours.faint, &text);
+        }
+    }
+
+    /// Writes where the rest is.
+    fn end(&mut self, report: &Report) {
+        let name = tame(&report.run.name);
+        // What was read from a log is in no store.
+        let text = if report.run.plan_name.is_empty() {
+            "  all tables: --full   as a page: -o FILE.html".to_string()
+        } else {
+            format!("  espbench report {name} --full   (all tables; a page: -o FILE.html)")
+        };
+        self.line(self.colours.faint, &text);
+    }
+}
+
+/// Chooses at most that many rows, and at least one, evenly from those that stand for others.
+pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
+    let rows: Vec<&GlanceRow> = group.rows.iter().filter(|row| row.leads).collect();
+    let most = most.max(1);
+    if rows.len() <= most {
+        return rows;
+    }
+    let last = (rows.len() - 1) as f64;
+    let at = |row: usize| (row as f64 * last / (most - 1).max(1) as f64).round() as usize;
+    (0..most).map(|row| rows[at(row)]).collect()
+}
+
+/// Cuts a text to that many characters.
+fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.into();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Returns the heads of the columns. A quantity that stands in the head before is not said again.
+pub(super) fn heads(metrics: &[GlanceMetric]) -> Vec<String> {
+    let head = |(at, metric): (usize, &GlanceMetric)| {
+        let before = at.checked_sub(1).map(|at| &metrics[at]);
+        let again =
+            before.is_some_and(|it| it.quantity == metric.quantity && it.unit == metric.unit);
+        let unit = unit_sign(&metric.unit);
+        match (again, metric.statistic.as_str()) {
+            (true, statistic) if !statistic.is_empty() => statistic.to_string(),
+            (_, statistic) => {
+                let unit = if unit.is_empty() { String::new() } else { format!("({unit})") };
+                let parts = [metric.quantity.as_str(), statistic, &unit];
+                parts.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(" ")
+            }
+        }
+    };
+    metrics.iter().enumerate().map(head).collect()
+}
+
+/// Prints the values of a row, that many of them with their intervals.
+fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
+    let one = |(at, value): (usize, &Option<GlanceValue>)| match value {
+        None => "-".into(),
+        Some(it) if at < intervals => print(it),
+        Some(it) => digits::worth(it.value, it.ci_low, it.ci_high),
+    };
+    row.values.iter().enumerate().map(one).collect()
+}
+
+/// Prints a value with its interval: `6.1 [5.9–6.4]`.
+fn print(value: &GlanceValue) -> String {
+    match figure(value) {
+        (number, Some(interval)) => format!("{number} [{interval}]"),
+        (number, None) => number,
+    }
+}
+
+/// Prints a value, and its interval where it has one with two ends that differ.
+pub(super) fn figure(value: &GlanceValue) -> (String, Option<String>) {
+    let number = digits::worth(value.value, value.ci_low, value.ci_high);
+    let interval = digits::interval(value.ci_low, value.ci_high);
+    (number, interval.filter(|_| value.ci_low != value.ci_high))
+}
+
+/// Returns the widths of as many columns as fit.
+fn fitting(heads: &[String], texts: &[Vec<String>], most: usize) -> Vec<usize> {
+    let mut left = most;
+    let mut columns = Vec::new();
+    for (at, head) in heads.iter().enumerate() {
+        let body = texts.iter().map(|row| width(&row[at])).max().unwrap_or(0);
+        let size = body.max(width(head));
+        if size + 2 > left && !columns.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(size + 2);
+        columns.push(size);
+    }
+    columns
+}
+
+/// Draws the shares as bars, the largest in full height.
+fn histogram(shares: &[f64]) -> String {
+    let largest = shares.iter().copied().fold(0.0, f64::max);
+    let bar = |share: &f64| {
+        let height = (share / largest * 8.0).ceil();
+        if height < 1.0 { ' ' } else { HEIGHTS[(height as usize).min(8) - 1] }
+    };
+    if largest > 0.0 { shares.iter().map(bar).collect() } else { String::new() }
+}
+
+/// Draws a ratio on a logarithmic axis around 1.
+fn bar(ratio: f64) -> String {
+    let middle = RATIO / 2;
+    let at = (middle as f64 + middle as f64 * ratio.log2()).round().clamp(0.0, (RATIO - 1) as f64);
+    (0..RATIO)
+        .map(|place| match place {
+            _ if place == at as usize => '●',
+            _ if place == middle => '│',
+            _ => '·',
+        })
+        .collect()
+}
+
+/// Prints the range of a group's leading figure.
+pub(super) fn leading(group: &GlanceGroup) -> String {
+    let Some(metric) = group.metrics.first() else { return String::new() };
+    let values = || group.rows.iter().filter_map(|row| row.values.first()?.as_ref());
+    let low = values().map(|it| it.value).fold(f64::INFINITY, f64::min);
+    let high = values().map(|it| it.value).fold(f64::NEG_INFINITY, f64::max);
+    if low > high {
+        return String::new();
+    }
+    format!("{} {} {}", metric.quantity, range(low, high), unit_sign(&metric.unit))
+}
+
+pub(super) fn range(low: f64, high: f64) -> String {
+    let (low, high) = (short(low), short(high));
+    if low == high { low } else { format!("{low}–{high}") }
+}
+
+/// Prints three significant digits.
+fn short(value: f64) -> String {
+    let decimals = match value.abs() {
+        it if it >= 100.0 => 0,
+        it if it >= 10.0 => 1,
+        it if it >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
+}
+
+/// Says how a group's leading figures stand to published ones.
+pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
+    let what = group.metrics.first().map_or("", |metric| metric.quantity.as_str());
+    if let (Some(ratio), Some(error)) = (it.ratio, it.error) {
+        if it.pairs == 1 {
+            let verdict = match (it.better, it.worse) {
+                (1, _) => "better",
+                (_, 1) => "worse",
+                _ => "no difference shown",
+            };
+            return format!("{what} {ratio:.2} x, {verdict}");
+        }
+        return format!(
+            "{what} {ratio:.2} x (median of {} cells), {} within 30 %, median error {:.0} %",
+            it.pairs,
+            it.near,
+            100.0 * error
+        );
+    }
+    if it.fitted > 0 {
+        return format!("the lab was fitted to the {} cells beside these", it.fitted);
+    }
+    let another: Vec<&str> = it.reasons.iter().filter_map(|it| it.another()).collect();
+    if another.is_empty() {
+        return "the published figures are of a place or device that is not stated".into();
+    }
+    format!("not comparable: another {}", another.join(", another "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_stands_on_a_scale_from_a_half_to_the_double() {
+        assert_eq!(bar(1.0), "····●····");
+        assert_eq!(bar(2.0), "····│···●");
+        assert_eq!(bar(0.01), "●···│····");
+        assert_eq!(bar(1.16), "····│●···");
+    }
+
+    #[test]
+    fn the_tallest_bar_has_full_height_and_none_is_blank() {
+        assert_eq!(histogram(&[0.0, 0.5, 1.0, 0.01]), " ▄█▁");
+        assert_eq!(histogram(&[0.0, 0.0]), "");
+    }
+
+    #[test]
+    fn three_digits_are_short() {
+        assert_eq!(["0.5", "12.3", "123", "1.2"], [0.5, 12.34, 123.4, 1.2].map(short));
+        assert_eq!(range(2.0, 2.0), "2");
+    }
+}
