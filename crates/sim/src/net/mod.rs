@@ -50,6 +50,9 @@
 //! - A segment that is dropped because the mailbox refuses it, or for lack of room out of order, is
 //!   treated as if it had not come (in lwIP only the former is; lwIP reads the acknowledgement of
 //!   the latter).
+//! - A segment ends where the ring of the send buffer does, so that some are shorter than they need
+//!   be. A copy of a SYN is ignored until its answer is repeated by the timer (lwIP and Linux repeat
+//!   the answer at once).
 //! - The SYN carries padding in place of a removed option. There is no keep-alive, urgent data,
 //!   simultaneous open, or IP fragment.
 //! - Heap is counted by estimated sizes of the structures of a 32-bit build; a pbuf that is longer
