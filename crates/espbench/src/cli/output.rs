@@ -89,7 +89,7 @@ pub fn cannot_write(path: &Path) -> String {
 /// Prints the report to stdout as it was asked for: the answer in a few lines, or all of it.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     let has_answer = !report.glance.is_empty() || report.has_only_causes();
     if args.format == Format::Text && !args.full && has_answer {
