@@ -5,7 +5,7 @@
 //! | [`cells`] | the cells of a plan, each with its seeds |
 //! | [`simulator`] | one cell, carried out in a lab |
 //! | [`mod@run`] | all cells of a plan to a report, in memory |
-//! | [`report`] | recorded cells to a report, with bounds and published figures beside them |
+//! | [`report`] | recorded cells to a report, with published figures beside them |
 //! | [`published`] | the published figures |
 //!
 //! No I/O, no clock, no threads: the same input gives the same report to the byte, in a command, in a

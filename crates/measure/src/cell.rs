@@ -83,7 +83,7 @@ pub struct Cell {
     /// Theoretical limit, in the unit of the value, where it is known: the air time of the frames
     /// that must be sent or, for a rate, the maximum that this air time allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floor: Option<f64>,
+    pub limit: Option<f64>,
     /// Measured, simulated or published.
     pub origin: Origin,
     /// True where a constant of the simulator was fitted to that published cell.
@@ -125,7 +125,7 @@ impl Estimate {
             n: Some(self.n),
             ci_low: self.low,
             ci_high: self.high,
-            floor: None,
+            limit: None,
             origin,
             fitted: false,
             fitted_constant: None,

@@ -25,6 +25,7 @@
 //! | [`console`] | the output of ESP-NOW devices' consoles, as cells and tables |
 //! | [`predict`] | predictions of the virtual lab as estimates, and what limits them |
 //! | [`tune`] | settings of a firmware: those that limit it, and those that meet a wish |
+//! | [`limit`] | theoretical limits: the time that a test takes at its PHY rate with no waste |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`wifi`] | tests of devices over Wi-Fi: which published cell stands beside which of ours |
@@ -64,6 +65,7 @@ pub mod figure;
 pub mod interval;
 pub mod kind;
 pub mod label;
+pub mod limit;
 pub mod live;
 pub mod metric;
 pub mod modes;

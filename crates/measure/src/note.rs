@@ -1,6 +1,6 @@
 //! The fixed form of the note of a row in CSV, in which our own rows carry what the columns of
 //! `published.csv` have no place for:
-//! `origin=measured; n=1000; ci95=6.5..6.9; floor=5.1; fitted; variant=binary, 8 in flight;
+//! `origin=measured; n=1000; ci95=6.5..6.9; limit=5.1; fitted; variant=binary, 8 in flight;
 //! note=free text`.
 //! Each part is left out where it says nothing; the ends of an interval may be empty. In a variant,
 //! `%` and `;` are written `%25` and `%3B`. Other notes are free text.
@@ -27,7 +27,7 @@ pub fn write(cell: &Cell) -> String {
         let end = |end: Option<f64>| end.map_or_else(String::new, |e| e.to_string());
         parts.push(format!("ci95={}..{}", end(cell.ci_low), end(cell.ci_high)));
     }
-    parts.extend(cell.floor.map(|floor| format!("floor={floor}")));
+    parts.extend(cell.limit.map(|limit| format!("limit={limit}")));
     if cell.fitted {
         parts.push("fitted".into());
     }
@@ -77,7 +77,8 @@ fn read_part(part: &str, cell: &mut Cell) -> Result<(), Unknown> {
                 cell.ci_high = high.parse().ok();
             }
         }
-        Some(("floor", floor)) => cell.floor = floor.parse().ok(),
+        // Tables of before call it the floor.
+        Some(("limit" | "floor", limit)) => cell.limit = limit.parse().ok(),
         Some(("variant", v)) => {
             cell.settings = label::read(&v.replace("%3B", ";").replace("%25", "%"))?;
         }
@@ -108,8 +109,8 @@ mod tests {
         ours.settings.set(Setting::LabVariant(name));
         ours.note = Some("free; text".into());
         ours.fitted = true;
-        ours.floor = Some(0.25);
-        let text = "origin=simulated; n=7; ci95=0.5..; floor=0.25; fitted; variant=device a%3Bb; \
+        ours.limit = Some(0.25);
+        let text = "origin=simulated; n=7; ci95=0.5..; limit=0.25; fitted; variant=device a%3Bb; \
                     note=free; text";
         assert_eq!(write(&ours), text);
     }
@@ -130,14 +131,14 @@ mod tests {
             variant in proptest::option::of("[!-+--~]{1,20}"),
             free in proptest::option::of(".{0,30}"),
             low in proptest::option::of(any::<i32>()),
-            floor in proptest::option::of(0.0..1e9_f64),
+            limit in proptest::option::of(0.0..1e9_f64),
         ) {
             let mut ours = cell(Origin::Measured);
             let name = variant.and_then(|it| espbench_model::workload::Name::new(&it));
             ours.settings.extend(name.map(Setting::LabVariant));
             ours.note = free;
             ours.ci_low = low.map(f64::from);
-            ours.floor = floor;
+            ours.limit = limit;
             let mut back = cell(Origin::Published);
             (back.n, back.ci_low) = (None, None);
             read(&write(&ours), &mut back).unwrap();

@@ -128,7 +128,7 @@ impl CsvColumns {
             n: row.number("n")?,
             ci_low: row.finite("ci_low")?,
             ci_high: row.finite("ci_high")?,
-            floor: None,
+            limit: None,
             origin: row.origin()?,
             fitted: row.number("fitted")?.unwrap_or(false),
             fitted_constant: row.text("fitted_constant"),

@@ -19,6 +19,10 @@ pub const ENVIRONMENT: &str = "environment";
 pub const FIRMWARE: &str = "firmware";
 /// Fact: PHY mode of the frames that carried the payload, with the channel width: `HT20-MCS7`.
 pub const PHY_MODE: &str = "wifi-phy-mode";
+/// Fact: release of the esp-now component, which sets how long frames are: `2.0`.
+pub const ESP_NOW_RELEASE: &str = "esp-now-release";
+/// Fact: release of ESP-IDF under that component: `4.4`.
+pub const IDF_RELEASE: &str = "esp-idf-release";
 /// Fact: PHY mode of the responses to these frames (ACK and block ack): `24M`.
 pub const RESPONSE_MODE: &str = "wifi-response-mode";
 /// Fact: greatest number of MPDUs in an A-MPDU, which is the smaller of the two ends' limits; 1

@@ -7,7 +7,6 @@
 //! | [`talk`] | conversations with a lab's ESP-NOW devices as text: scripts and transcripts |
 //! | [`net`] | IP hosts that behave as lwIP does, or Linux |
 //! | [`power`] | currents by state, and the charge that they add up to |
-//! | [`floor`] | bounds: the time that a test takes at its PHY rate with no waste |
 //!
 //! Whatever goes over the air in a lab goes through [`espbench_dot11`].
 //!
@@ -20,7 +19,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod floor;
 pub mod lab;
 pub mod net;
 pub mod power;

@@ -43,11 +43,11 @@ fn a_report_of_before_is_refused_with_what_to_do() {
     let bench = with_store();
     bench.run(&["report", "before-1", "-o", "new.json", "-o", "new.csv"]).ok();
     let text = std::fs::read_to_string(bench.path("new.json")).unwrap();
-    bench.write("old.json", &text.replace("espbench-report/2", "espbench-report/1"));
+    bench.write("old.json", &text.replace("espbench-report/3", "espbench-report/2"));
     let refused = bench.run(&["compare", "old.json", "before-1"]);
     assert_eq!(refused.status, Some(2));
-    let said = "old.json is a report in the form espbench-report/1, and this espbench reads \
-                espbench-report/2: make it again from the run in the store, `espbench report RUN \
+    let said = "old.json is a report in the form espbench-report/2, and this espbench reads \
+                espbench-report/3: make it again from the run in the store, `espbench report RUN \
                 -o old.json`, or measure again";
     assert!(refused.err.contains(said), "{}", refused.err);
     bench.write("other.json", "{\"schema\": 1}");

@@ -36,9 +36,6 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     // Plans and labs with the name of what they test.
     ("espbench/src/cli/builtin.rs", &["iperf", "mqtt-rate", "tcp-rate", "udp-echo", "wifi-join"]),
     ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
-    // Bounds, of kinds that have such.
-    ("engine/src/report.rs", &["esp-now"]),
-    ("sim/src/floor/wifi.rs", &["iperf", "mqtt-rate", "ping", "tcp-rate", "udp-echo", "wifi-join"]),
     // Work that a search of settings has done.
     ("espbench/src/cli/tune/lab.rs", &["iperf", "udp-echo"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.

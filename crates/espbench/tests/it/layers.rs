@@ -40,6 +40,7 @@ fn crates_depend_only_downwards() {
         "espbench-engine -> espbench-model",
         "espbench-engine -> espbench-sim",
         "espbench-measure -> esp-now",
+        "espbench-measure -> espbench-dot11",
         "espbench-measure -> espbench-ieee80211",
         "espbench-measure -> espbench-model",
         "espbench-measure -> espbench-proto",

@@ -1,5 +1,5 @@
 //! Results of the ten suites in the built-in labs, each at reduced counts: tables beside the
-//! published ones, the floors, and how far they are from the document. Snapshots, so that a change
+//! published ones, the limits, and how far they are from the document. Snapshots, so that a change
 //! of a constant or of a machine shows in the figures; docs/suites.md says how to make them again.
 
 use crate::util::TestDir;

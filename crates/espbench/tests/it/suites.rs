@@ -4,7 +4,6 @@
 use crate::synthetic::{SplitMix, at, recorded};
 use espbench::render;
 use espbench_engine::published;
-use espbench_engine::report::floors;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::Plan;
 use espbench_measure::report::{Builder, Report};
@@ -205,7 +204,7 @@ fn report() -> Report {
 
 /// Returns the report of devices that send in that mode.
 fn report_of(mode: &str) -> Report {
-    let mut builder = Builder::new(&facts()).floors(floors);
+    let mut builder = Builder::new(&facts());
     let cells = cells(mode);
     cells.iter().for_each(|cell| builder.add(cell));
     builder.finish(None, cells.len(), &published())
@@ -240,7 +239,7 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     for drawing in [&html, &markdown] {
         for words in [
             "The tests beside the document; what is physics, and what is not",
-            "published: times the floor",
+            "published: times the limit",
             "† The simulator was fitted to this value: seal.per",
             "2 of them fitted",
             "How true the simulation is",
@@ -254,7 +253,7 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     let csv = render::csv::render(&report);
     let ours: Vec<Cell> =
         report.cells.iter().filter(|c| c.origin != Origin::Published).cloned().collect();
-    assert_eq!(published::parse("ours.csv", &csv).unwrap(), ours, "floors survive CSV");
+    assert_eq!(published::parse("ours.csv", &csv).unwrap(), ours, "limits survive CSV");
 }
 
 #[test]
@@ -269,32 +268,32 @@ fn repetitions_are_one_cell_with_the_interval_of_their_scatter() {
     for cell in handshakes {
         assert_eq!(cell.n, Some(2));
         assert!(cell.ci_low < cell.value && cell.value < cell.ci_high);
-        assert!(cell.floor.unwrap() < cell.value.unwrap());
+        assert!(cell.limit.unwrap() < cell.value.unwrap());
         assert!(cell.note.as_deref().unwrap().contains("mean of 2 repetitions"));
     }
-    // The published cells beside them have the same floor.
+    // The published cells beside them have the same limit.
     let beside = report.cells.iter().filter(|c| c.origin == Origin::Published);
     assert!(beside.clone().count() > 30);
     for cell in beside.filter(|c| c.id.metric == "rtt_avg") {
-        assert!(cell.floor.is_some(), "{:?}", cell.id);
+        assert!(cell.limit.is_some(), "{:?}", cell.id);
     }
 }
 
 #[test]
-fn a_floor_is_that_of_the_rate_that_was_sent_at() {
+fn a_limit_is_that_of_the_rate_that_was_sent_at() {
     let report = report_of("HT20-MCS7");
-    let floor = |origin| {
+    let limit = |origin| {
         let of = |c: &&Cell| {
             (c.origin, c.id.metric.as_str(), c.id.payload_bytes) == (origin, "rtt_avg", Some(230))
                 && c.id.table == "round-trip"
         };
-        report.cells.iter().find(of).and_then(|c| c.floor).unwrap()
+        report.cells.iter().find(of).and_then(|c| c.limit).unwrap()
     };
     // The document's devices sent at 1 Mbit/s, whatever ours do.
-    assert_eq!(floor(Origin::Published), 5.386);
-    assert!(floor(Origin::Simulated) < 5.386 / 10.0);
+    assert_eq!(limit(Origin::Published), 5.386);
+    assert!(limit(Origin::Simulated) < 5.386 / 10.0);
     let text = render::text::render(&report);
-    for words in ["AVG, floor of the published (ms)", "HT20-MCS7"] {
+    for words in ["AVG, limit of the published (ms)", "HT20-MCS7"] {
         assert!(text.contains(words), "{words}");
     }
 }

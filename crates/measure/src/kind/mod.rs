@@ -29,6 +29,7 @@ mod wifi_join;
 use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
+use crate::limit::TheoreticalLimit;
 use crate::plan::Scalar;
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
@@ -36,6 +37,7 @@ use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::wifi::Document;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -100,8 +102,12 @@ pub(crate) trait TestKind {
     fn over_cells(&self, _ours: &[Cell]) -> Vec<Cell> {
         Vec::new()
     }
+    /// Returns the theoretical limits of a cell's figures, under the settings that its facts name.
+    fn limits(&self, _facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+        Vec::new()
+    }
     /// Makes the cell of the same test without a network, of a figure that air times alone give.
-    fn without_network(&self, _cells: &[Cell], _megabits: f64) -> Option<Cell> {
+    fn without_network(&self, _cells: &[Cell], _facts: &BTreeMap<String, String>) -> Option<Cell> {
         None
     }
     /// Returns the times of which a report shows the distribution, in milliseconds.

@@ -34,23 +34,8 @@ pub struct Builder {
     air: AirChapter,
     warnings: Vec<Warning>,
     failures: Vec<CellFailure>,
-    floors: Option<Floors>,
-    /// Floors of published cells.
+    /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
-}
-
-/// The floors of a recorded cell's figures.
-pub type Floors = fn(&Recorded) -> Vec<Floor>;
-
-/// The floor of one metric, in the metric's unit: see [`Cell::floor`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Floor {
-    /// Name of the metric.
-    pub metric: &'static str,
-    /// Floor under the settings that the cell was recorded with.
-    pub ours: f64,
-    /// Floor under the settings of the document's test of the same work.
-    pub published: f64,
 }
 
 impl Builder {
@@ -65,15 +50,8 @@ impl Builder {
             air: AirChapter::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
-            floors: None,
             published: Vec::new(),
         }
-    }
-
-    /// Adds floors to the cells that are added from now on.
-    #[must_use]
-    pub fn floors(self, floors: Floors) -> Self {
-        Self { floors: Some(floors), ..self }
     }
 
     /// Adds a recorded cell. Its samples are not needed afterwards.
@@ -88,15 +66,13 @@ impl Builder {
         if let Some(plan) = plan {
             wifi::own_table(recorded, &plan.name, &mut cells);
         }
-        let floors = self.floors.map_or_else(Vec::new, |of| of(recorded));
-        let raw = floors.iter().find(|it| it.metric == wifi::RAW);
-        cells.extend(
-            raw.and_then(|it| kind::of(&recorded.workload).without_network(&cells, it.ours)),
-        );
+        let kind = kind::of(&recorded.workload);
+        let limits = kind.limits(&recorded.facts);
+        cells.extend(kind.without_network(&cells, &recorded.facts));
         for cell in &mut cells {
-            if let Some(floor) = floors.iter().find(|it| it.metric == cell.id.metric) {
-                cell.floor = Some(floor.ours);
-                self.published.push((cell.id.clone(), floor.published));
+            if let Some(limit) = limits.iter().find(|it| it.metric == cell.id.metric) {
+                cell.limit = Some(limit.ours);
+                self.published.push((cell.id.clone(), limit.published));
             }
             cell.source = Some(self.facts.name.clone());
             known(cell);
@@ -131,7 +107,7 @@ impl Builder {
         ours.extend(over_cells);
         let over_tests = wifi::heap::over_tests(ours.iter());
         ours.extend(over_tests);
-        let published = &floored(published, &self.published);
+        let published = &limited(published, &self.published);
         let comparisons = compare(&ours, published);
         let truth_wifi = truth::wifi::truth(&ours, published);
         let truth = truth::truth(&ours, published);
@@ -205,10 +181,10 @@ pub fn report(
     builder.finish(overhead, planned, published)
 }
 
-/// Returns the published cells with the floors that are known of the very same cells.
-fn floored(published: &[Cell], floors: &[(Identity, f64)]) -> Vec<Cell> {
-    let floor = |cell: &Cell| floors.iter().find(|(id, _)| *id == cell.id).map(|it| it.1);
-    published.iter().map(|cell| Cell { floor: floor(cell), ..cell.clone() }).collect()
+/// Returns the published cells with the limits that are known of the very same cells.
+fn limited(published: &[Cell], limits: &[(Identity, f64)]) -> Vec<Cell> {
+    let limit = |cell: &Cell| limits.iter().find(|(id, _)| *id == cell.id).map(|it| it.1);
+    published.iter().map(|cell| Cell { limit: limit(cell), ..cell.clone() }).collect()
 }
 
 /// Makes values unknown that are not numbers, since JSON has no word for them, and measured values

@@ -197,7 +197,7 @@ fn group(
         place: label::plan(kind, &digest.settings, |word| !word.is_of(&digest.settings, &shared)),
         values: headlines.iter().map(|it| digest.cell(it.metric).and_then(value)).collect(),
         published: digest.cell(first.metric).and_then(|it| evidence.beside(it)),
-        limit: digest.cell(first.metric).and_then(|it| it.floor),
+        limit: digest.cell(first.metric).and_then(|it| it.limit),
         histogram: axis.map_or_else(Vec::new, |axis| histogram(repetitions[at], axis)),
         leads: leads(at, &cells),
     };
@@ -367,7 +367,7 @@ fn agreement(first: &Headline, cells: &[Digest], comparisons: &[Comparison]) -> 
 fn times_limit(first: &Headline, cells: &[Digest]) -> Option<[f64; 2]> {
     let factor = |digest: &Digest| {
         let cell = digest.cell(first.metric)?;
-        let (value, limit) = (cell.value?, cell.floor?);
+        let (value, limit) = (cell.value?, cell.limit?);
         let factor = if metric::better(first.metric, &cell.unit) == Better::Higher {
             limit / value
         } else {

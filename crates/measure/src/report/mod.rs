@@ -19,7 +19,7 @@ mod losses;
 mod pool;
 mod sections;
 
-pub use build::{Builder, Floor, Floors, report};
+pub use build::{Builder, report};
 pub(crate) use build::{known, with_published};
 pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::Section;
@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form; `docs/report.schema.json` describes it.
-pub const SCHEMA: &str = "espbench-report/2";
+pub const SCHEMA: &str = "espbench-report/3";
 
 /// Fates of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

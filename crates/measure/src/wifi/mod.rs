@@ -66,9 +66,6 @@ pub(crate) fn documents() -> impl Iterator<Item = &'static Document> {
 /// Stands before the name of a suite whose table's name is that of a plan for real devices.
 pub const PREFIX: &str = "wifi-";
 
-/// Among the floors of a cell, the figure of raw 802.11: that which nothing but frames makes.
-pub const RAW: &str = "raw-802.11";
-
 impl Document {
     /// Returns the document of that table.
     #[must_use]

@@ -1,5 +1,5 @@
 //! The suites of the ESP-NOW report: each table's leading figure over what its columns are, with the
-//! published points and the floor, and the distributions of round trips.
+//! published points and the limit, and the distributions of round trips.
 
 use super::KIND;
 use super::table::{Across, DocumentTable, groups, leading, published, quantity, section, work};
@@ -53,10 +53,10 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
             theirs.collect(),
         );
     }
-    let floors = cells.iter().filter_map(|(x, cell)| Some(FigurePoint::new(*x, cell.floor?)));
-    // Encryption needs no frame: its floor is nothing.
-    let floors: Vec<FigurePoint> = floors.filter(|p| p.y > 0.0).collect();
-    add("floor: air time of the needed frames alone", material.origin, Mark::Line, floors);
+    let limits = cells.iter().filter_map(|(x, cell)| Some(FigurePoint::new(*x, cell.limit?)));
+    // Encryption needs no frame: its limit is nothing.
+    let limits: Vec<FigurePoint> = limits.filter(|p| p.y > 0.0).collect();
+    add("limit: air time of the needed frames alone", material.origin, Mark::Line, limits);
     let first = cells.first()?.1;
     let told: Vec<String> =
         group.digests.iter().filter_map(|d| told(material, group, d, metric)).collect();

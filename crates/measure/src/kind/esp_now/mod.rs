@@ -2,14 +2,16 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `figure` | each table's leading figure, with the published points and the floor |
+//! | `figure` | each table's leading figure, with the published points and the limit |
 //! | `findings` | what was typed at the consoles, and what they printed |
 //! | `plan` | values of a plan's keys: how packets are sent, how far the devices are, and the report's usual ones |
 //! | `summary` | result cells of the `esp-now` workload |
-//! | `table` | the report's tables, with the published figures and the floors beside ours |
+//! | `table` | the report's tables, with the published figures and the limits beside ours |
+//! | `limit` | the theoretical limits of a cell's figures |
 
 mod figure;
 mod findings;
+mod limit;
 mod plan;
 pub(crate) mod summary;
 mod table;
@@ -22,6 +24,7 @@ use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::label;
+use crate::limit::TheoreticalLimit;
 use crate::plan::{DAY, Goal, Scalar, cast, print_cast, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -30,6 +33,7 @@ use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -212,6 +216,10 @@ impl TestKind for EspNow {
         true
     }
 
+    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+        limit::limits(self, facts)
+    }
+
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)> {
         let all = if documented { "All tests: beyond the document" } else { "ESP-NOW" };
         table::CHAPTERS.into_iter().chain([(KIND, all)]).collect()
@@ -222,7 +230,7 @@ impl TestKind for EspNow {
     }
 
     fn first_table(&self, material: &Material<'_>) -> Option<Table> {
-        table::floors(material)
+        table::limits(material)
     }
 
     fn tables(&self, material: &Material<'_>) -> Vec<Table> {

@@ -9,10 +9,12 @@
 //! | `plan` | the keys that only some tests need: marks on packets, settings of TCP, one-way times |
 //! | `summary` | result cells of the `iperf` workload |
 //! | `table` | test cases as the published tables name them, the published figures, the intervals |
+//! | `limit` | the theoretical limits of a cell's figures |
 
 mod document;
 mod figure;
 pub mod latency;
+mod limit;
 pub mod lines;
 mod plan;
 mod summary;
@@ -23,6 +25,8 @@ use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, TestKind};
 use crate::label;
+use crate::limit::TheoreticalLimit;
+use crate::limit::wifi::DataFrames;
 use crate::plan::{DAY, Goal, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
@@ -32,6 +36,7 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::{Dimension, print_duration};
 use crate::wifi::Document;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -219,8 +224,9 @@ impl TestKind for Iperf {
         cells
     }
 
-    fn without_network(&self, cells: &[Cell], megabits: f64) -> Option<Cell> {
-        document::raw(self, cells, megabits)
+    fn without_network(&self, cells: &[Cell], facts: &BTreeMap<String, String>) -> Option<Cell> {
+        DataFrames::from_facts(facts)?;
+        document::raw(self, cells, limit::raw())
     }
 
     fn rates(&self, recorded: &Recorded) -> Vec<RateCurve> {
@@ -238,6 +244,11 @@ impl TestKind for Iperf {
     fn pace(&self, recorded: &Recorded) -> Option<SenderPace> {
         let asked = self.bandwidth? as f64 / 1e6;
         Some(SenderPace { asked, kept: summary::slowest_stream(self, recorded)?, unit: "Mbit/s" })
+    }
+
+    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(facts);
+        frames.map_or_else(Vec::new, |it| limit::limits(self, it))
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

@@ -6,8 +6,10 @@
 //! | `rooms` | statistics over runs in two places, a closed room and in sight of the router |
 //! | `summary` | result cells of the `tcp-rate` workload |
 //! | `table` | tables 1 and 2 of the published benchmark, one column for each setting |
+//! | `limit` | the theoretical limits of a cell's figures |
 
 mod figure;
+mod limit;
 mod rooms;
 mod summary;
 mod table;
@@ -16,6 +18,8 @@ use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
+use crate::limit::TheoreticalLimit;
+use crate::limit::wifi::DataFrames;
 use crate::plan::{DAY, Goal, Scalar, quoted};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
@@ -25,6 +29,7 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
 use crate::wifi::{Document, ModeColumn};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -121,6 +126,11 @@ impl TestKind for TcpRate {
 
     fn course(&self, recorded: &Recorded) -> Vec<f64> {
         series::seen(&series::messages(recorded))
+    }
+
+    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(facts);
+        frames.map_or_else(Vec::new, |it| limit::limits(self, it))
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

@@ -1,5 +1,6 @@
 //! UDP round trips.
 
+mod limit;
 mod summary;
 mod table;
 
@@ -7,6 +8,8 @@ use crate::cell::{Cell, Identity};
 use crate::figure::{Figure, round_trips};
 use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, SettingWords, TestKind, around};
+use crate::limit::TheoreticalLimit;
+use crate::limit::wifi::DataFrames;
 use crate::plan::{DAY, Goal, MILLISECOND, Scalar, UDP_MAX, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -16,6 +19,7 @@ use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
 use crate::wifi::{Document, ModeColumn};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -198,6 +202,11 @@ impl TestKind for UdpEcho {
 
     fn is_periodic(&self) -> Option<bool> {
         Some(self.interval.is_some())
+    }
+
+    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(facts);
+        frames.map_or_else(Vec::new, |it| limit::limits(self, it))
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

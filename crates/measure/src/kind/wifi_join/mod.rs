@@ -1,11 +1,14 @@
 //! Joining a network, over and over.
 
+mod limit;
 mod results;
 
 use crate::cell::Cell;
 use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
+use crate::limit::TheoreticalLimit;
+use crate::limit::wifi::DataFrames;
 use crate::plan::{DAY, Goal, MILLISECOND, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
@@ -14,6 +17,7 @@ use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
 use crate::units::print_duration;
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -95,6 +99,11 @@ impl TestKind for WifiJoin {
     fn is_lasting(&self) -> bool {
         // Nobody joins all the time.
         false
+    }
+
+    fn limits(&self, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
+        let frames = DataFrames::from_facts(facts);
+        frames.map_or_else(Vec::new, limit::limits)
     }
 
     fn chapters(&self, _documented: bool) -> Vec<(&'static str, &'static str)> {

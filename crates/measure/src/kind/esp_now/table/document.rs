@@ -1,5 +1,5 @@
 //! A table of the document: statistics down, payloads or devices across; of each statistic what was
-//! found, what was published, how they compare, and how many times the floor both are.
+//! found, what was published, how they compare, and how many times the limit both are.
 
 use super::group::DocumentTable;
 use super::{published, work};
@@ -128,18 +128,18 @@ impl Pair<'_> {
         digits::interval(self.ours.ci_low, self.ours.ci_high)
     }
 
-    /// Returns the floor of the published figure where it differs from ours: devices here may send
+    /// Returns the limit of the published figure where it differs from ours: devices here may send
     /// at another rate.
-    fn other_floor(&self) -> Option<String> {
-        let floor = self.theirs?.floor?;
-        (self.ours.floor != Some(floor)).then(|| digits::plain(floor))
+    fn other_limit(&self) -> Option<String> {
+        let limit = self.theirs?.limit?;
+        (self.ours.limit != Some(limit)).then(|| digits::plain(limit))
     }
 
-    fn ours_of_floor(&self) -> Option<String> {
+    fn ours_of_limit(&self) -> Option<String> {
         times(self.ours)
     }
 
-    fn theirs_of_floor(&self) -> Option<String> {
+    fn theirs_of_limit(&self) -> Option<String> {
         times(self.theirs?)
     }
 }
@@ -159,10 +159,10 @@ fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Documen
         (format!("{name}, 95 % interval ({unit})"), None, |p| p.interval()),
         (format!("{name}, {published} ({unit})"), Some(Origin::Published), |p| p.published()),
         (format!("{name}, {ours} / {published}"), None, |p| p.ratio()),
-        (format!("{name}, floor ({unit})"), None, |p| p.ours.floor.map(digits::plain)),
-        (format!("{name}, floor of the {published} ({unit})"), None, |p| p.other_floor()),
-        (format!("{name}, {ours}: times the floor"), None, |p| p.ours_of_floor()),
-        (format!("{name}, {published}: times the floor"), None, |p| p.theirs_of_floor()),
+        (format!("{name}, limit ({unit})"), None, |p| p.ours.limit.map(digits::plain)),
+        (format!("{name}, limit of the {published} ({unit})"), None, |p| p.other_limit()),
+        (format!("{name}, {ours}: times the limit"), None, |p| p.ours_of_limit()),
+        (format!("{name}, {published}: times the limit"), None, |p| p.theirs_of_limit()),
     ];
     let line = |(label, origin, text): Line| {
         let texts: Vec<Option<String>> =
@@ -177,13 +177,13 @@ pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
     (b != 0.0).then(|| a / b)
 }
 
-/// Returns how many times worse than its floor a cell is; of a rate, the floor divided by the rate.
+/// Returns how many times worse than its limit a cell is; of a rate, the limit divided by the rate.
 /// Returns `None` where the work needs no frame, so that the factor would be infinite.
 pub(super) fn factor(cell: &Cell) -> Option<f64> {
-    let (value, floor) = (cell.value?, cell.floor?);
+    let (value, limit) = (cell.value?, cell.limit?);
     let (a, b) = match metric::better(&cell.id.metric, &cell.unit) {
-        Better::Higher => (floor, value),
-        Better::Lower | Better::Neither => (value, floor),
+        Better::Higher => (limit, value),
+        Better::Lower | Better::Neither => (value, limit),
     };
     (a > 0.0).then(|| a / b)
 }

@@ -1,9 +1,9 @@
-//! The tests of Espressif's ESP-NOW report: its tables, with the published figures and the floors
+//! The tests of Espressif's ESP-NOW report: its tables, with the published figures and the limits
 //! beside ours, and what it leaves out.
 
 pub(crate) mod document;
-mod floors;
 mod group;
+mod limits;
 
 use super::KIND;
 use super::summary;
@@ -13,8 +13,8 @@ use crate::table::Show::{Interval, Value};
 use crate::table::{Column, Lead, Spec, Table, TableFrame, of_metrics, remaining};
 use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowTest, Workload};
-pub(crate) use floors::{floors, leading, quantity};
 pub(crate) use group::{Across, DocumentTable, groups};
+pub(crate) use limits::{leading, limits, quantity};
 
 /// Columns of round trips beyond the document's figures.
 const ROUND_TRIPS: &[Spec] = &[

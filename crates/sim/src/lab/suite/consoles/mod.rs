@@ -45,14 +45,31 @@ pub use prepare::default_lab;
 pub(super) use prepare::{able as check, scene};
 
 use super::{SuiteError, Witness};
-use crate::floor::EspNowParams;
 use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
 use crate::lab::run::Lab;
 use crate::lab::scene::Scene;
 use crate::lab::wifi::watch::Watcher;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 use desk::Desk;
-use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_dot11::radio::WifiMode;
+use espbench_model::fact;
+use espbench_model::workload::{EspNow, EspNowTest, PHY_MODE};
+
+/// Records the settings on which the theoretical limits of a cell depend, as facts.
+fn note_firmware(scene: &Scene, record: &mut dyn Record) {
+    let mut modes: Vec<WifiMode> = scene.nodes.iter().map(|device| device.mode).collect();
+    modes.sort_unstable();
+    modes.dedup();
+    let modes: Vec<String> = modes.iter().map(|mode| mode.to_string()).collect();
+    record.fact(PHY_MODE, modes.join(", "));
+    if let Some(first) = scene.nodes.first() {
+        let compat = first.settings.compat;
+        record.fact(fact::ESP_NOW_RELEASE, compat.release.name().into());
+        record.fact(fact::IDF_RELEASE, compat.idf.name().into());
+    }
+}
 
 /// Carries out one cell in a room that is as [`scene`] makes them.
 pub(super) fn run_in<W: Witness>(
@@ -66,7 +83,7 @@ pub(super) fn run_in<W: Witness>(
     let mut lab = Lab::new(scene, seed, &mut *witness);
     record.fact("lab", scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));
-    EspNowParams::note(scene, record);
+    note_firmware(scene, record);
     let mut desk = Desk::new(&mut lab, scene, seed, record);
     let settled = desk.settle();
     let result = settled.and_then(|()| match work.test {

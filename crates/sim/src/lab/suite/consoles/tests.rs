@@ -267,3 +267,15 @@ fn the_same_seed_gives_the_same() {
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
 }
+
+/// The facts of a cell name all modes of its devices, and the firmware of the first.
+#[test]
+fn a_cell_keeps_the_settings_of_its_theoretical_limits() {
+    let mut scene = Library::built_in().scene("two-boards", &Default::default(), 1).unwrap();
+    scene.nodes[1].mode = "HT20-MCS7".parse().unwrap();
+    let mut kept = KeptRecord::default();
+    note_firmware(&scene, &mut kept);
+    assert_eq!(kept.facts[PHY_MODE], "1M, HT20-MCS7");
+    assert_eq!(kept.facts[fact::ESP_NOW_RELEASE], "2022-07");
+    assert_eq!(kept.facts[fact::IDF_RELEASE], "4.4");
+}

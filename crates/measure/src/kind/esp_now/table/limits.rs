@@ -1,5 +1,5 @@
 //! Each table of the document in a line: its leading figure as it was published and as it was found,
-//! and how many times the floor both are, so what of it is physics.
+//! and how many times the limit both are, so what of it is physics.
 
 use super::document::{INFINITE, factor, quotient};
 use super::group::{DocumentTable, groups};
@@ -25,14 +25,14 @@ const LEADING: [&str; 7] = [
     "provisioning_time",
 ];
 
-/// Returns the table; `None` where no cell has a floor.
-pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
+/// Returns the table; `None` where no cell has a limit.
+pub(crate) fn limits(material: &Material<'_>) -> Option<Table> {
     let digests = material.of_kind(KIND);
     let groups = groups(&digests);
     let rows: Vec<_> = groups.iter().filter_map(|g| row(material, g)).collect();
     let result = |name, origin| Column::result(name, "", origin);
     (!rows.is_empty()).then(|| Table {
-        id: "esp-now-floors".into(),
+        id: "esp-now-limits".into(),
         section: "overview".into(),
         title: material.titled("The tests beside the document; what is physics, and what is not"),
         columns: alloc::vec![
@@ -40,9 +40,9 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
             result("figure", Origin::Published),
             result("figure", material.origin),
             Column::setting(&format!("{} / published", material.origin.name()), ""),
-            Column::setting("floor", ""),
-            result("times the floor", Origin::Published),
-            result("times the floor", material.origin),
+            Column::setting("limit", ""),
+            result("times the limit", Origin::Published),
+            result("times the limit", material.origin),
         ],
         rows,
         notes: notes(&groups),
@@ -52,9 +52,9 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
 
 fn notes(groups: &[DocumentTable<'_>]) -> Vec<String> {
     let mut notes = alloc::vec![
-        "Ranges are over payloads, devices or distances. The floor is the air time, at the same PHY \
+        "Ranges are over payloads, devices or distances. The limit is the air time, at the same PHY \
          rate, of the frames that must be sent, without copies, retries, back-off or processor \
-         time. For throughput the floor is the maximum, and 2 times the floor means half of it. \
+         time. For throughput the limit is the maximum, and 2 times the limit means half of it. \
          Encryption sends no frame: all of its time is the processor's."
             .into()
     ];
@@ -67,7 +67,7 @@ fn notes(groups: &[DocumentTable<'_>]) -> Vec<String> {
     }
     if !modes.is_empty() {
         notes.push(format!(
-            "PHY rate: {}. Published figures are held against the floor at the document's own.",
+            "PHY rate: {}. Published figures are held against the limit at the document's own.",
             modes.join("; ")
         ));
     }
@@ -82,8 +82,8 @@ pub(crate) fn leading(group: &DocumentTable<'_>) -> Option<&'static str> {
 fn row(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Vec<Option<String>>> {
     let metric = leading(group)?;
     let cells: Vec<&Cell> = group.digests.iter().filter_map(|d| d.cell(metric)).collect();
-    let floors: Vec<f64> = cells.iter().filter_map(|c| c.floor).collect();
-    if floors.is_empty() {
+    let limits: Vec<f64> = cells.iter().filter_map(|c| c.limit).collect();
+    if limits.is_empty() {
         return None;
     }
     let unit = cells.first().map_or("", |c| unit_sign(&c.unit));
@@ -97,7 +97,7 @@ fn row(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Vec<Option<
         spread(&pairs.iter().filter_map(|(_, p)| p.value).collect::<Vec<_>>(), |v| v.to_string()),
         of(&mut cells.iter().map(|c| c.value)),
         of(&mut pairs.iter().map(ratio)),
-        range(&floors),
+        range(&limits),
         of(&mut pairs.iter().map(|(_, theirs)| factor(theirs))),
         of(&mut cells.iter().map(|c| factor(c))),
     ])

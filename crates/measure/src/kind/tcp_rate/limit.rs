@@ -1,0 +1,29 @@
+//! Theoretical limit of short messages over TCP: Nagle's algorithm may fill segments, so that of a stream.
+
+use crate::limit::TheoreticalLimit;
+use crate::limit::wifi::{DataFrames, of_metrics};
+use alloc::vec::Vec;
+use espbench_model::workload::TcpRate;
+
+/// Returns the limits of a cell's figures.
+pub(super) fn limits(w: &TcpRate, frames: DataFrames) -> Vec<TheoreticalLimit> {
+    let rate = frames.stream() * 1e9 / f64::from(w.size.max(1));
+    let metrics = ["message_rate", "message_rate_min", "message_rate_max", "message_rate_avg"];
+    of_metrics(metrics, rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::wifi::tests::frames;
+
+    /// At 54 Mbit/s a symbol of 4 us carries 216 bits. A segment of 1440 octets is a frame of 1518 with
+    /// headers: 57 symbols, 254 us; one without data of 78 octets: 3 symbols, 38 us, for every second.
+    /// SIFS and an ACK of 34 us follow each.
+    #[test]
+    fn messages_share_full_segments() {
+        let limits = limits(&TcpRate { size: 64, ..super::super::DEFAULT }, frames("54M", 1));
+        let wanted = 1440.0 / (298.0 + 82.0 / 2.0) * 1e6 / 64.0;
+        assert!((limits[0].ours - wanted).abs() < 1e-6, "{} {wanted}", limits[0].ours);
+    }
+}

@@ -1,0 +1,133 @@
+//! Frames of tests over Wi-Fi, from whose air times their limits are made.
+//!
+//! All frames are in the one PHY mode of the cell's facts, which is the fastest of both directions.
+//! If the facts give no number of frames in an A-MPDU, it is the standard's limit.
+
+use super::TheoreticalLimit;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::timing::SIFS_NS;
+use espbench_dot11::radio::{BasicRates, WifiMode};
+use espbench_dot11::wifi::WifiSecurity;
+use espbench_model::fact;
+
+/// LLC and SNAP (RFC 1042), IPv4 and UDP or TCP without options, octets.
+pub(crate) const SNAP: u32 = 8;
+pub(crate) const IP: u32 = 20;
+pub(crate) const UDP: u32 = 8;
+const TCP: u32 = 20;
+/// Header of a QoS data frame, and FCS (IEEE 802.11-2020, 9.3.2.1).
+const MAC: u32 = 26 + 4;
+/// The delimiter of a frame in an A-MPDU; each frame but the last is padded to four octets (9.7.1).
+const DELIMITER: u32 = 4;
+/// A compressed block ack with its FCS (9.3.1.8.2).
+const BLOCK_ACK_OCTETS: u32 = 32;
+/// The limit on the octets of an HT A-MPDU, and on its frames (9.4.2.55.3, 10.24.7.3).
+const AMPDU_OCTETS: u32 = 65_535;
+const AMPDU_FRAMES: u32 = 64;
+/// The default of `CONFIG_LWIP_TCP_MSS`.
+const SEGMENT: u32 = 1440;
+/// The largest UDP payload of an Ethernet frame: a longer one comes in fragments, and has no limit
+/// here.
+pub(crate) const DATAGRAM: u32 = 1472;
+
+/// The settings of a cell on which its limits depend, beside the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DataFrames {
+    /// The mode of frames with payload.
+    pub(crate) mode: WifiMode,
+    /// The limit on the frames of an A-MPDU.
+    pub(crate) frames: u32,
+    /// The octets that the cipher adds to a frame.
+    pub(crate) cipher: u32,
+    /// The security of the network.
+    pub(crate) security: WifiSecurity,
+}
+
+impl DataFrames {
+    /// Returns the settings in a cell's facts; `None` if they give no PHY mode.
+    pub(crate) fn from_facts(facts: &BTreeMap<String, String>) -> Option<Self> {
+        let told = |name: &str| facts.get(name).map(String::as_str);
+        let number = |name: &str| told(name)?.parse::<u32>().ok();
+        let mode: WifiMode = told(fact::PHY_MODE)?.parse().ok()?;
+        let most = if matches!(mode, WifiMode::Ht(_)) { AMPDU_FRAMES } else { 1 };
+        let frames = number(fact::AGGREGATED).unwrap_or(most).clamp(1, most);
+        let cipher = number(fact::CIPHER_OCTETS).unwrap_or(0).min(64);
+        let security = match told(fact::SECURITY) {
+            Some("wpa3") => WifiSecurity::Wpa3,
+            _ if cipher == 0 => WifiSecurity::Open,
+            _ => WifiSecurity::Wpa2,
+        };
+        Some(Self { mode, frames, cipher, security })
+    }
+
+    /// Returns the air time of a single frame with a body of that length above LLC.
+    pub(crate) fn frame(self, body: u32) -> u64 {
+        airtime(self.mode, MAC + self.cipher + SNAP + body)
+    }
+
+    /// Returns the air time of such a frame with its ACK.
+    pub(crate) fn acknowledged(self, body: u32) -> u64 {
+        let response = BasicRates::NONE.response_to(self.mode);
+        self.frame(body) + SIFS_NS + airtime(response, ACK_OCTETS)
+    }
+
+    /// Returns the air time in nanoseconds for each of many aggregated frames with such bodies.
+    pub(crate) fn each(self, body: u32) -> f64 {
+        let mpdu = (DELIMITER + MAC + self.cipher + SNAP + body).next_multiple_of(4);
+        let frames = (AMPDU_OCTETS / mpdu).min(self.frames);
+        if frames < 2 {
+            return self.acknowledged(body) as f64;
+        }
+        let response = BasicRates::NONE.response_to(self.mode);
+        let all = airtime(self.mode, frames * mpdu) + SIFS_NS + airtime(response, BLOCK_ACK_OCTETS);
+        all as f64 / f64::from(frames)
+    }
+
+    /// Returns the payload octets in a nanosecond over TCP in full segments.
+    pub(crate) fn stream(self) -> f64 {
+        let data = self.each(IP + TCP + SEGMENT);
+        f64::from(SEGMENT) / (data + self.each(IP + TCP) / 2.0)
+    }
+}
+
+/// Returns the same limit of several metrics. The documents do not describe their networks, so that of
+/// the published cell is ours.
+pub(crate) fn of_metrics<const N: usize>(
+    metrics: [&'static str; N],
+    limit: f64,
+) -> Vec<TheoreticalLimit> {
+    metrics.map(|metric| TheoreticalLimit { metric, ours: limit, published: limit }).into()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Makes the frames of an open network.
+    pub(crate) fn frames(mode: &str, frames: u32) -> DataFrames {
+        DataFrames { mode: mode.parse().unwrap(), frames, cipher: 0, security: WifiSecurity::Open }
+    }
+
+    #[test]
+    fn facts_tell_what_a_cell_was_done_with() {
+        let of = |facts: &[(&str, &str)]| {
+            let facts =
+                facts.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
+            DataFrames::from_facts(&facts.collect())
+        };
+        let told = of(&[
+            (fact::PHY_MODE, "HT20-MCS7"),
+            (fact::AGGREGATED, "6"),
+            (fact::CIPHER_OCTETS, "16"),
+        ]);
+        let wanted =
+            DataFrames { cipher: 16, security: WifiSecurity::Wpa2, ..frames("HT20-MCS7", 6) };
+        assert_eq!(told, Some(wanted));
+        assert_eq!(of(&[]), None);
+        let alone = of(&[(fact::PHY_MODE, "54M")]).unwrap();
+        assert_eq!(alone.frames, 1, "nothing is aggregated there");
+    }
+}
