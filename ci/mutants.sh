@@ -12,12 +12,14 @@ area=${1:-}
 shift || true
 tests=(--lib)
 folders=(examples tests)
+without=
 files=()
 level=0
 case $area in
     statistics)
         crate=measure package=espbench-measure
         modules="estimate quantile interval binomial bootstrap cluster modes trend special random"
+        without="esp-now espbench-ieee80211 espbench-model espbench-proto toml serde_json"
         level=1
         ;;
     ieee80211) crate=ieee80211 package=espbench-ieee80211 modules="mac mpdu beacon wlan radiotap" ;;
@@ -46,8 +48,10 @@ done
     printf '[workspace]\nresolver = "3"\nmembers = ["crates/%s"]\n' "$crate"
     awk '/^\[/ { keep = /^\[workspace\./ } keep' Cargo.toml
     printf '\n[profile.dev]\nopt-level = %s\ndebug = false\n' "$level"
-    printf '\n[profile.dev.package."*"]\nopt-level = 2\n'
+    printf '\n[profile.dev.package.%s]\nopt-level = 2\n' libm proptest
 } >"$scratch/Cargo.toml"
+awk -v without=" $without " '{ name = $1; sub(/\..*/, "", name) }
+    index(without, " " name " ") == 0' "crates/$crate/Cargo.toml" >"$scratch/crates/$crate/Cargo.toml"
 lib=$scratch/crates/$crate/src/lib.rs
 awk -v keep=" $modules " '/^(pub(\(crate\))? )?mod / {
     name = $NF; sub(";", "", name)

@@ -120,6 +120,13 @@ mod tests {
         }
     }
 
+    /// Checks the ends: all of a hundred trials may succeed, though that is rarer than rounding shows.
+    #[test]
+    fn certainty_is_reached_at_the_ends() {
+        assert_eq!((quantile(1.0, 100, 0.5), quantile(0.0, 100, 0.5)), (100, 0));
+        assert_eq!((quantile(0.5, 100, 1.0), quantile(0.5, 100, 0.0)), (100, 0));
+    }
+
     #[test]
     fn strange_arguments_answer() {
         assert_eq!(quantile(f64::NAN, 10, 0.5), 0);

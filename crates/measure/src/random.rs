@@ -77,7 +77,7 @@ mod tests {
     fn xoshiro_as_its_reference_code() {
         // From the reference C code (prng.di.unimi.it/xoshiro256plusplus.c), state 1, 2, 3, 4.
         let mut random = Random([1, 2, 3, 4]);
-        let got = [(); 5].map(|()| random.bits());
+        let got = [(); 10].map(|()| random.bits());
         assert_eq!(
             got,
             [
@@ -85,7 +85,12 @@ mod tests {
                 58_720_359,
                 3_588_806_011_781_223,
                 3_591_011_842_654_386,
-                9_228_616_714_210_784_205
+                9_228_616_714_210_784_205,
+                9_973_669_472_204_895_162,
+                14_011_001_112_246_962_877,
+                12_406_186_145_184_390_807,
+                15_849_039_046_786_891_736,
+                10_450_023_813_501_588_000
             ]
         );
     }
