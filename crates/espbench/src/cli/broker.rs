@@ -26,7 +26,7 @@ pub(super) struct BrokerArgs {
     /// Clients connected at once
     #[arg(long, default_value_t = BrokerLimits::default().connections, value_name = "NUMBER")]
     mqtt_connections: usize,
-    /// Sessions, of clients connected or away; beyond, the one that is away longest is given up
+    /// Sessions of connected and absent clients; beyond it, the one that is absent longest is dropped
     #[arg(long, default_value_t = BrokerLimits::default().sessions, value_name = "NUMBER")]
     mqtt_sessions: usize,
     /// Subscriptions of all clients

@@ -41,7 +41,7 @@ pub struct Args {
     /// Time from one probe to the next, such as "10 ms" [default: as soon as answered]
     #[arg(short, long, value_parser = units::duration)]
     interval: Option<Duration>,
-    /// When a probe counts as lost
+    /// Time after which a probe counts as lost
     #[arg(short, long, default_value = "1 s", value_parser = units::duration)]
     timeout: Duration,
     /// Port that replies come to; the published sketch replies to this one only, whatever port

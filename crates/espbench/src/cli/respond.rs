@@ -33,7 +33,7 @@ pub struct Args {
     /// Port of the iperf 2 server, TCP and UDP
     #[arg(long, default_value_t = iperf2::PORT, value_name = "PORT")]
     iperf_port: u16,
-    /// TCP port that takes whatever comes
+    /// TCP port that reads all data and discards it
     #[arg(long, default_value_t = tcp::SINK_PORT, value_name = "PORT")]
     sink_port: u16,
     /// TCP port that sends without end

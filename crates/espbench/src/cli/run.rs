@@ -21,7 +21,7 @@ pub struct Args {
     /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test
     /// report, and the six of documents over Wi-Fi]
     plans: Vec<String>,
-    /// Where: sim[:LAB], loopback, udp:HOST[:PORT], icmp:HOST, tcp:…, iperf:…, mqtt:…, mqtts:…, ws://…,
+    /// Targets: sim[:LAB], loopback, udp:HOST[:PORT], icmp:HOST, tcp:…, iperf:…, mqtt:…, mqtts:…, ws://…,
     /// wss://…, replay:RUN. Repeatable: each piece of work goes to the first target that can do it
     /// [default: sim, the virtual lab,
     /// for ESP-NOW and devices over Wi-Fi; loopback for all else]

@@ -17,7 +17,7 @@ const IMAGE: u32 = 1_029_248;
 /// Where, and what is kept of it.
 #[derive(Debug, clap::Args)]
 struct Common {
-    /// Where: sim, or sim:LAB with a built-in lab or a .toml file
+    /// Target: sim, or sim:LAB with a built-in lab or a .toml file
     #[arg(long, default_value = "sim", value_name = "TARGET")]
     on: String,
     #[command(flatten)]
@@ -96,7 +96,7 @@ pub struct PingArgs {
 /// Flags of `throughput`.
 #[derive(Debug, clap::Args)]
 pub struct ThroughputArgs {
-    /// How long, such as "60 s"
+    /// Length of the test, such as "60 s"
     #[arg(short, long, default_value = "60 s", value_parser = units::duration)]
     time: Duration,
     #[command(flatten)]

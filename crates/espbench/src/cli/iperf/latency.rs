@@ -21,10 +21,10 @@ pub(super) struct EchoArgs {
         conflicts_with = "server"
     )]
     latency: Option<LatencyBy>,
-    /// How long the idle link is probed first, such as "10 s" [default: 5 s]
+    /// Time for which the idle link is probed first, such as "10 s" [default: 5 s]
     #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "latency")]
     latency_idle: Option<Duration>,
-    /// From one probe to the next, such as "20 ms" [default: 50 ms]
+    /// Time from one probe to the next, such as "20 ms" [default: 50 ms]
     #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "latency")]
     latency_interval: Option<Duration>,
 }

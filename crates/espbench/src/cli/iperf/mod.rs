@@ -73,7 +73,7 @@ pub struct Args {
     /// Address to send from, or to serve on, with or without a port
     #[arg(short = 'B', long, value_name = "ADDRESS")]
     bind: Option<String>,
-    /// IPv6
+    /// Use IPv6
     #[arg(short = 'V', long)]
     ipv6_domain: bool,
     /// Send from client to server, then from server to client

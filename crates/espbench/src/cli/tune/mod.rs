@@ -96,14 +96,13 @@ struct SearchArgs {
     /// first]
     #[arg(long)]
     variant: Option<String>,
-    /// Evaluations: how many times candidates are tried; trying the recommended one without each of its
-    /// settings comes on top
+    /// Evaluations of candidates; those of the recommended one without each of its settings come on top
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     budget: u16,
-    /// How long each throughput is measured, in virtual time
+    /// Virtual time for which each throughput is measured
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::test_time)]
     time: Duration,
-    /// For current and battery: a message of 100 bytes is sent, and answered, so often
+    /// Time between two messages of 100 bytes, each sent and answered, while the current is measured
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = units::test_time)]
     message_every: Duration,
     /// Capacity of the battery that the device can use, in mAh; the default is 85 % of an 18650

@@ -36,7 +36,7 @@ const NODES_MAX: u16 = 1000;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// In that room of the virtual lab, a built-in one or a TOML file, instead of on an ideal medium
+    /// Lab to run in, a built-in one or a TOML file, in place of the ideal medium
     #[arg(long, value_name = "LAB")]
     lab: Option<String>,
     /// How many devices: node0, node1, … with the addresses 24:0a:c4:00:00:01, … [default: 10, or the
