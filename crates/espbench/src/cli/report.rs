@@ -81,8 +81,8 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
             }
             _ => format!("{}\n", serde_json::to_string_pretty(first)?),
         },
-        Format::Jsonl => bail!("it is one value: use --format json"),
-        Format::Html => bail!("a report as HTML has it as a chapter: leave out --truth"),
+        Format::Jsonl => bail!("--truth prints one value: use --format json"),
+        Format::Html => bail!("an HTML report has these errors as a chapter: leave out --truth"),
     };
     output::print(&text)?;
     let hold = esp_now.iter().chain(wifi).all(Truth::holds);

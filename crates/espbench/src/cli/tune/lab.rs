@@ -151,7 +151,9 @@ impl TuneLab {
         }
         if let Some(rtt) = args.rtt {
             let Some(PcLink::Wire { delay, .. }) = scene.pc.as_mut().map(|it| &mut it.link) else {
-                bail!("--rtt is the wire's, and the PC of variant {variant} has none");
+                bail!(
+                    "--rtt sets the delay of the PC's wire, and the PC of variant {variant} has no wire"
+                );
             };
             delay.fixed = rtt / 2;
         }
