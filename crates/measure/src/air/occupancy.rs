@@ -212,7 +212,7 @@ pub fn course(timeline: &Timeline, origin: Origin) -> Option<Figure> {
         section: SECTION.into(),
         title: origin.titled(&format!("Channel {channel} over time: {}", timeline.place)),
         alt: format!(
-            "For how much of each step of time channel {channel} was taken, by what was on the air."
+            "Share of each step of time in which channel {channel} was taken, by kind of frame."
         ),
         x: Axis { label: "time".into(), unit: "s".into(), ..Axis::default() },
         y: Axis { label: "time taken".into(), unit: "%".into(), ..Axis::default() },

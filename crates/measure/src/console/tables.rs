@@ -228,7 +228,7 @@ pub(super) fn crypto(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
         ];
         let mut table = table("esp-now-crypto", "sec_test: time to encrypt", origin, columns, rows);
         table.notes.push(
-            "Of the processor, not of the air. The device's own mean, cut to whole microseconds."
+            "Time of the processor, not of the air: the device's own mean, cut to whole microseconds."
                 .into(),
         );
         table

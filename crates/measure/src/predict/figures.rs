@@ -265,8 +265,7 @@ fn reach(answer: &PredictAnswer) -> Figure {
     figure(
         "predict-reach",
         "Throughput of one device against range",
-        "What a mode gets through against how far it reaches: up and to the right is better."
-            .into(),
+        "Throughput of each mode against its range: up and to the right is better.".into(),
         [
             Axis { scale: Scale::Log, ..axis("range", "m") },
             Axis { scale: Scale::Log, ..axis("throughput", "Mbit/s") },
