@@ -17,7 +17,7 @@ pub(super) const FLOOR_DBM: f64 = -113.0;
 /// Parts of [`mac::WirelessMedium`](espbench_dot11::mac::WirelessMedium), by the numbers of its
 /// stations ([`StationNumbers`](super::scene::StationNumbers)).
 pub struct Radio {
-    /// Who hears whom.
+    /// Links between stations: who hears whom.
     pub links: RadioLinks,
     /// Kinds of receivers: one for each chip in this place.
     pub receivers: Vec<ReceiverConfig>,

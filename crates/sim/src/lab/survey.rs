@@ -1,4 +1,4 @@
-//! Who hears whom in a scene, before anything is sent: for whoever draws the room.
+//! Survey of a scene before anything is sent: who hears whom, for drawing the room.
 
 use super::radio::{Stand, arriving};
 use super::scene::Scene;
@@ -22,7 +22,7 @@ pub enum PartyKind {
     Device,
     /// An access point.
     Router,
-    /// Other people's.
+    /// A station of other people.
     Background,
 }
 
@@ -37,7 +37,7 @@ pub struct Party {
     pub stations: Range<u32>,
     /// Their channel.
     pub channel: u8,
-    /// How they send.
+    /// Mode in which they send.
     pub mode: WifiMode,
     /// The nearest and the farthest from the initiator, in metres.
     pub away_m: (f64, f64),
@@ -60,7 +60,7 @@ pub struct PartyLink {
     pub unread: u32,
 }
 
-/// Who hears whom.
+/// Links of a scene: who hears whom.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// Everybody.

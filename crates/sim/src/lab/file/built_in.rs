@@ -12,7 +12,7 @@ macro_rules! file {
     };
 }
 
-/// All of them: kind, name, text.
+/// All files: kind, name, text.
 pub(super) const FILES: [(FileKind, &str, &str); 28] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),

@@ -115,21 +115,21 @@ pub(super) fn rounded(number: f64) -> u64 {
     libm::rint(number) as u64
 }
 
-/// Where a table's numbers come from.
+/// Key of the source of a table's numbers.
 pub(super) const SOURCE: KeySpec = key(
     "source",
     KeyType::Text,
     "",
     "where the numbers come from: standard and clause, datasheet, measurement, or the cells they were fitted on",
 );
-/// How far they can be trusted.
+/// Key of the confidence in them.
 pub(super) const CONFIDENCE: KeySpec = key(
     "confidence",
     KeyType::Word(&["high", "medium", "low"]),
     "not said",
     "how far they can be trusted: a document's figure for this chip, computed from such figures, or a guess. What comes from another chip's profile counts one step less",
 );
-/// Which of them were fitted.
+/// Key of the list of those that were fitted.
 pub(super) const FITTED: KeySpec =
     key("fitted", KeyType::Texts, "[]", "keys of this table that were fitted to published cells");
 

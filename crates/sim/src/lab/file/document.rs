@@ -20,11 +20,11 @@ pub struct Constant {
     pub value: Option<f64>,
     /// Meaning of the constant.
     pub about: String,
-    /// Where it comes from; empty where nothing is said.
+    /// Source of the constant; empty where nothing is stated.
     pub source: String,
     /// Whether it was fitted to published cells.
     pub fitted: bool,
-    /// How far it can be trusted, where that is said.
+    /// Confidence in it, where that is stated.
     pub confidence: Option<Confidence>,
 }
 

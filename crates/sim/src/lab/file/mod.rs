@@ -60,7 +60,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Profile, Self::Environment, Self::Lab];
 
     /// Returns the folder of the files of this kind.
@@ -117,7 +117,7 @@ pub struct Need {
     pub kind: FileKind,
     /// Name of the file.
     pub name: String,
-    /// Where it is named: line, from 1.
+    /// Line at which it is named, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
@@ -163,7 +163,7 @@ pub struct Surroundings {
     pub title: String,
     /// Radio environment of the place.
     pub environment: Environment,
-    /// Other people's stations.
+    /// Stations of other people.
     pub background: Vec<Background>,
 }
 

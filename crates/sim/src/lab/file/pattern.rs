@@ -1,4 +1,4 @@
-//! How the devices of a group stand about its middle.
+//! Patterns in which the devices of a group stand about its middle.
 
 use super::block::TomlTable;
 use super::key::{KeySpec, KeyType, ROOM_M, key};
@@ -55,7 +55,7 @@ pub(super) const RING_TABLE: KeySpec =
 pub(super) const CLUSTER_TABLE: KeySpec =
     key("cluster", KeyType::Table, "none", "devices strewn about the middle, by the seed");
 
-/// How devices stand.
+/// Pattern of a group's devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pattern {
     /// In a line.

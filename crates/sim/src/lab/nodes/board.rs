@@ -91,7 +91,7 @@ pub struct UartLine {
     pub baud: u32,
     /// Bytes that the FIFO holds: 128 on this family (`SOC_UART_FIFO_LEN`, `soc_caps.h` of ESP-IDF).
     pub fifo: u32,
-    /// When the last byte is out.
+    /// Time at which the last byte is out.
     empty: Instant,
 }
 

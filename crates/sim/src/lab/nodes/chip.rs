@@ -4,8 +4,8 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use esp_now::node::board::CpuWork;
 
-/// How long the code of a frame's way stays in the cache of the flash while the console and timers
-/// run: an assumption. Between two pings it stays, between two commands it does not.
+/// Time for which the code of a frame's way stays in the cache of the flash while the console and
+/// timers run: an assumption. Between two pings it stays, between two commands it does not.
 const STAYS_NS: u64 = 100_000_000;
 
 /// A time that grows with a length.
@@ -117,8 +117,8 @@ impl ChipCosts {
 /// The state of a chip's cache of the flash.
 #[derive(Clone, Debug, Default)]
 struct Cache {
-    /// When each part of a frame's way last ran: receive callback, main task, sender. The start
-    /// counts as a time.
+    /// Times at which each part of a frame's way last ran: receive callback, main task, sender. The
+    /// start counts as a time.
     ran: [u64; 3],
     /// The cipher ran last.
     cipher: bool,

@@ -128,7 +128,7 @@ pub(crate) trait DeviceHost {
 pub(crate) struct DeviceSlot<D> {
     /// `None` while it is off.
     pub(crate) device: Option<D>,
-    /// When its clock was zero.
+    /// Time at which its clock was zero.
     zero: Instant,
     polled_at: Instant,
     /// Polls since time last went on.

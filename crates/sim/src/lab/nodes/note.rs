@@ -118,7 +118,7 @@ pub enum Note<'a> {
     },
     /// A command was typed.
     Typed {
-        /// Where.
+        /// Node of the event.
         node: NodeId,
         /// The command.
         text: &'a str,

@@ -25,7 +25,7 @@ impl Handle {
 /// The origin of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameOrigin {
-    /// When it was handed to the driver.
+    /// Time at which it was handed to the driver.
     pub(crate) at: Instant,
     /// Number of the frame in the conversation.
     pub(crate) number: u64,

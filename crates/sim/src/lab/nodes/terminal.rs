@@ -60,7 +60,7 @@ pub struct Terminal {
     answers: Vec<u8>,
     commands: VecDeque<String>,
     typed: String,
-    /// When the carriage return is due.
+    /// Time at which the carriage return is due.
     enter_at: Option<Instant>,
     echo_seen: bool,
 }

@@ -47,7 +47,7 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
 
 struct MacOnly {
     load: Load,
-    /// Of each frame.
+    /// Octets of each frame.
     octets: u32,
     ledger: MessageLog,
     modes: Vec<WifiMode>,

@@ -1,4 +1,4 @@
-//! How often the applications send, and how.
+//! Load that applications offer: the times of their messages, and the form of these.
 
 use crate::lab::scene::Scene;
 use core::time::Duration;
@@ -27,7 +27,7 @@ pub(super) const fn config(cast: EspNowCast, encrypted: bool) -> FrameConfig {
     FrameConfig { broadcast, copies, ack, security: encrypted, ..FrameConfig::UNICAST }
 }
 
-/// When messages come.
+/// Process by which messages come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Every so often, by the device's own crystal; each device began at another time.
@@ -47,7 +47,7 @@ pub struct Load {
     /// Whether they are encrypted, with a key that all have from the start. The scene's devices must
     /// have been built for that (`Overrides::encrypted`).
     pub encrypted: bool,
-    /// When.
+    /// Process by which they come.
     pub arrival: Arrival,
     /// The time between two messages of a device, in the mean; [`Arrival::Always`] ignores it.
     pub every: Duration,
@@ -55,11 +55,11 @@ pub struct Load {
     pub payload: u32,
     /// Messages that wait in the application while one is being sent; further ones are lost there.
     pub queue: u16,
-    /// Not recorded, at the start.
+    /// Time at the start that is not recorded.
     pub warm_up: Duration,
     /// Recorded.
     pub time: Duration,
-    /// How long messages may still arrive afterwards.
+    /// Time in which messages may still arrive afterwards.
     pub drain: Duration,
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::Sample;
 
-/// Where the time of the delivered messages went: sums over them, from when each was due until the
+/// Times of the delivered messages by stage: sums over them, from when each was due until the
 /// listener's application had it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
@@ -17,21 +17,21 @@ pub struct Stages {
     /// In the driver, until its first attempt began: waiting for the medium, and for the frames
     /// before it.
     pub medium: Duration,
-    /// From the first attempt's begin to that of the one that arrived.
+    /// Time from the begin of the first attempt to that of the one that arrived.
     pub retries: Duration,
     /// Time of the successful attempt on the air.
     pub air: Duration,
-    /// From its end until the listener's application had it.
+    /// Time from its end until the listener's application had it.
     pub receiver: Duration,
     /// No part of the latency, and of lost messages, too: from the end of the last frame of a message
     /// until its sender was told of its end and could take the next one.
     pub held: Duration,
 }
 
-/// How the listener's channel was used while messages were recorded.
+/// Use of the listener's channel while messages were recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Air {
-    /// How long that was.
+    /// Time for which it was watched.
     pub window: Duration,
     /// Somebody was sending.
     pub busy: Duration,
@@ -45,7 +45,7 @@ pub struct Air {
     pub others: Duration,
     /// Frames of the devices, with repetitions.
     pub frames: u64,
-    /// Of these, those that the listener should have read and could not.
+    /// Frames of these that the listener should have read and could not.
     pub missed: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct Outcome {
     /// radio; `received`: the listener's application; `acked`: the sender was told that it arrived,
     /// which nobody tells for a broadcast without acknowledgement. What the listener's filter of repetitions took for one is lost for an unknown cause.
     pub samples: Vec<Sample>,
-    /// Where the time went.
+    /// Times by stage.
     pub stages: Stages,
     /// The channel.
     pub air: Air,

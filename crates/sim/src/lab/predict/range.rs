@@ -1,4 +1,4 @@
-//! How far a mode reaches.
+//! Range of a mode.
 
 use crate::lab::profile::Profile;
 use crate::lab::scene::Environment;

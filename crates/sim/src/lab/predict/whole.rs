@@ -101,7 +101,7 @@ fn settle(lab: &mut Lab<NodeWatch>, boot: Duration) -> Result<(), Stuck> {
     Ok(())
 }
 
-/// Why an application is woken.
+/// Reason for which an application is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WakeReason {
     /// A message is due.
@@ -192,13 +192,13 @@ struct NodeWatch {
     ledger: MessageLog,
     /// The listener's.
     channel: u8,
-    /// From the driver's having a frame until it contends for the medium, by device.
+    /// Times from when the driver has a frame until it contends for the medium, by device.
     latencies: Vec<Duration>,
     /// Message that each device is sending.
     sending: Vec<Option<u32>>,
     /// Devices that are done with a message, and whether it was refused before it was sent.
     free: Vec<(u32, bool)>,
-    /// When the driver had the frame whose end is being told.
+    /// Time at which the driver had the frame whose end is being told.
     queued: Instant,
     /// The message whose frame ended last.
     last: Option<u32>,

@@ -28,9 +28,10 @@ pub(super) struct Driver {
     pub(super) life: u32,
     /// TX buffers that are taken.
     pub(super) held: u16,
-    /// How many were when the frame on the air began.
+    /// Frames that it held when the frame on the air began.
     pub(super) held_at_begin: u16,
-    /// When the last frame reaches the MAC, and the last result the device: neither overtakes.
+    /// Times at which the last frame reaches the MAC, and the last result the device: neither
+    /// overtakes.
     pub(super) sends: Instant,
     pub(super) tells: Instant,
     pub(super) drops: Drops,
@@ -43,7 +44,7 @@ pub(super) struct Driver {
 /// callback's time is over; what this counts is the buffers.
 #[derive(Debug, Default)]
 struct Receive {
-    /// When the callback is done with each frame.
+    /// Times at which the callback is done with each frame.
     ends: VecDeque<Instant>,
     /// The last of them.
     last: Instant,

@@ -56,11 +56,11 @@ struct Joiner {
 #[derive(Debug, Default)]
 pub(super) struct JoiningDevices {
     devices: BTreeMap<NodeId, Joiner>,
-    /// How many listen to beacons.
+    /// Number of devices that listen to beacons.
     scanning: u32,
-    /// How often each device has tried again since it started or last joined.
+    /// Number of times that each device has tried again since it started or last joined.
     retries: BTreeMap<NodeId, u8>,
-    /// When each device joined, and which router.
+    /// Time at which each device joined, and its router.
     pub(super) joined: BTreeMap<NodeId, (Instant, u32)>,
 }
 

@@ -85,7 +85,7 @@ pub struct LabSetup {
     pub beacons: (u32, Vec<Router>),
     /// Machines, and the Wi-Fi between them.
     pub network: NetworkSetup,
-    /// Other people's stations: which is the first of them in the room, and their loads.
+    /// Stations of other people: the first of them in the room, and their loads.
     pub background: (u32, Vec<Background>),
 }
 

@@ -18,7 +18,7 @@ pub struct Content<'a> {
     pub data: &'a [u8],
 }
 
-/// Is told of frames. All of it is optional; whoever wants none costs nothing.
+/// Observer of frames. All of it is optional; an observer that wants none costs nothing.
 pub trait Tap: Watch {
     /// Returns whether [`Tap::flight`] and [`Note::Air`](crate::lab::nodes::note::Note::Air) are wanted.
     /// Asked for every frame.

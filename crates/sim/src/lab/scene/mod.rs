@@ -65,8 +65,8 @@ pub struct Device {
     pub services: Setup,
     /// Mode in which it sends ESP-NOW frames.
     pub mode: WifiMode,
-    /// How it sends the second and later attempts of a unicast frame; the last mode is kept. Empty:
-    /// as the first.
+    /// Modes of the second and later attempts of a unicast frame; the last mode is kept. Where it
+    /// is empty they are sent as the first.
     pub fallback: Vec<WifiMode>,
     /// Channel at its start.
     pub channel: u8,

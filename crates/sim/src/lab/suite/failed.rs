@@ -1,4 +1,4 @@
-//! Why a cell was not carried out.
+//! Errors for which a cell was not carried out.
 
 use crate::lab::file::FileError;
 use crate::lab::nodes::NodeId;

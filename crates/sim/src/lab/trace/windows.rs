@@ -1,6 +1,6 @@
-//! Which stretches of a lab's history are kept: the first probe (without probes the first frame), and
-//! around the worst moment. A ring remembers what has just been, so that the moments before can be
-//! kept too.
+//! Stretches of a lab's history that are kept: the first probe (without probes the first frame),
+//! and the time around the worst moment. A ring remembers the recent past, so that the moments
+//! before can be kept too.
 
 use super::levels::{Courses, Levels};
 use super::{AirtimeKind, Flight};
@@ -62,9 +62,9 @@ pub struct TracedProbe {
     pub station: u32,
     /// Sequence number.
     pub sequence: u64,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub begin: Instant,
-    /// When it was answered, or given up.
+    /// Time at which it was answered, or given up.
     pub end: Instant,
     /// Fate of the probe.
     pub fate: Fate,

@@ -35,7 +35,7 @@ struct Job<J> {
 #[derive(Clone, Debug)]
 pub(super) struct Cpu<J> {
     queues: [VecDeque<Job<J>>; 3],
-    /// Which task each core runs, since when.
+    /// Task that each core runs, and since when.
     running: [Option<(CpuTask, u64)>; 2],
     cores: usize,
 }

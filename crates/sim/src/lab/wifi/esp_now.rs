@@ -25,13 +25,13 @@ use espbench_model::time::Instant;
 /// An echo over ESP-NOW.
 #[derive(Clone, Copy, Debug)]
 pub struct EspNowEcho {
-    /// Who sends each request back.
+    /// Machine that sends each request back.
     pub device: MachineId,
-    /// Who asks.
+    /// Machine that asks.
     pub asks: MachineId,
     /// Bytes of a message.
     pub bytes: u32,
-    /// How frames are sent.
+    /// Mode of the frames.
     pub mode: WifiMode,
     /// Processor time of the device for a message, from its coming to the answer's going.
     pub work: Duration,
@@ -41,7 +41,7 @@ pub struct EspNowEcho {
     pub timeout: Duration,
 }
 
-/// Such an echo at work.
+/// State of such an echo.
 pub(super) struct EspNowExchange {
     echo: EspNowEcho,
     /// Their numbers in the room.

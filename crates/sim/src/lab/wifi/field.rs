@@ -23,7 +23,7 @@ use espbench_model::time::Instant;
 pub(super) enum Carried {
     /// To an access point's wire.
     AccessPoint { ap: u32, tag: u32 },
-    /// From a PC's driver to its radio.
+    /// A packet from a PC's driver to its radio.
     Air { station: u32, tag: u32 },
     /// To a PC's programs.
     Pc { machine: u16, tag: u32 },
@@ -46,7 +46,7 @@ pub(super) struct Field<'a> {
     pub(super) relays: VecDeque<Relay>,
     /// The machine of each station of the room.
     pub(super) owners: Vec<Option<u16>>,
-    /// How long a router takes for a packet from one of its stations to another.
+    /// Time that a router takes for a packet from one of its stations to another.
     pub(super) forward: Duration,
     /// The routers, which are all on one LAN.
     pub(super) lan: Vec<u32>,
@@ -56,9 +56,9 @@ pub(super) struct Field<'a> {
     pub(super) losses: VecDeque<(Instant, Cause)>,
     /// An echo over ESP-NOW.
     pub(super) esp_now: Option<Box<esp_now::EspNowExchange>>,
-    /// How each station of the room got into its network, while it is there.
+    /// Associations of the stations of the room, while they are in a network.
     pub(super) members: Vec<Option<Joined>>,
-    /// Who watches.
+    /// Watcher, if there is one.
     pub(super) watched: Option<Box<Watched<'a>>>,
 }
 

@@ -83,7 +83,7 @@ pub(super) enum Awaits {
     Done,
 }
 
-/// Where the samples of a program go.
+/// Place for the samples of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Keeps {
     /// To the machine's, as they are.
@@ -104,7 +104,7 @@ pub(super) struct Running<'a> {
     pub(super) then: Awaits,
     /// Packets that it has sent and that go on when that time is over.
     pub(super) out: Vec<u32>,
-    /// Of these, those that lwIP's task has not done.
+    /// Packets of these that lwIP's task has not done.
     pub(super) pending: u16,
 }
 
@@ -124,7 +124,7 @@ pub(super) struct Esp {
     pub(super) mailbox: u16,
     /// Packets in TX buffers.
     pub(super) tx: u16,
-    /// Until then the UART is printing.
+    /// Time until which the UART is printing.
     pub(super) uart_until: u64,
     /// A timer of lwIP's was given to its task.
     pub(super) timer: bool,
@@ -182,7 +182,7 @@ pub(super) struct Machine<'a> {
     /// Sums of the programs' work whose samples are not kept.
     pub(super) sums: TrafficSums,
     pub(super) drops: DriverDrops,
-    /// When it was last told to be woken.
+    /// Time for which its last wake-up was set.
     pub(super) armed: Instant,
     pub(super) random: RngStream,
 }

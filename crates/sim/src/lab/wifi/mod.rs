@@ -80,7 +80,7 @@ pub struct MachineOutput {
 pub struct TrafficSums {
     /// Probes that were sent.
     pub sent: u64,
-    /// Of these, those that were answered in time.
+    /// Probes of these that were answered in time.
     pub delivered: u64,
     /// The time until the answers, added up, in nanoseconds.
     pub waited_ns: u64,

@@ -9,7 +9,7 @@ use core::time::Duration;
 use espbench_dot11::mac::{GROUP, WirelessMedium};
 use espbench_model::time::Instant;
 
-/// How long a PC's program takes for a call.
+/// Time that a PC's program takes for a call.
 const CALL: Duration = Duration::from_nanos(500);
 
 impl PcDriver {

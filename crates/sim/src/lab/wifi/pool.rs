@@ -10,7 +10,7 @@ pub(super) struct Head {
     pub(super) from: u16,
     /// The machine that it goes to; [`ALL`] for multicast.
     pub(super) to: u16,
-    /// When it came to the queue of the station that has it, in nanoseconds.
+    /// Time at which it came to the queue of the station that has it, in nanoseconds.
     pub(super) queued: u64,
 }
 
@@ -21,7 +21,7 @@ pub(super) const ALL: u16 = u16::MAX;
 struct Packet {
     head: Head,
     bytes: Vec<u8>,
-    /// Who holds it: whoever sends it, a reorder buffer, and whoever has received it.
+    /// Number of its holders: its sender, a reorder buffer, and its receivers.
     holders: u16,
     /// True where it waits in a reorder buffer.
     waits: bool,

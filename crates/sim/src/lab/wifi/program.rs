@@ -1,4 +1,4 @@
-//! How programs run, and what their calls cost.
+//! Steps of programs, and the costs of their calls.
 
 use super::field::destination;
 use super::machine::{Awaits, Body, Keeps, Machine};

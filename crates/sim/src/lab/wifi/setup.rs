@@ -22,14 +22,14 @@ pub struct NetworkSetup {
     pub roles: Vec<WifiRole>,
     /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.
     pub machines: Vec<MachineSetup>,
-    /// How long a router takes for a packet from one of its stations to another.
+    /// Time that a router takes for a packet from one of its stations to another.
     pub forward: Duration,
 }
 
 /// A machine with an IP address.
 #[derive(Clone, Debug)]
 pub struct MachineSetup {
-    /// Where it is in the network.
+    /// Place in the network.
     pub place: MachinePlace,
     /// Limits of its TCP/IP.
     pub stack: Stack,
@@ -37,7 +37,7 @@ pub struct MachineSetup {
     pub kind: MachineKind,
 }
 
-/// Where a machine is in the network.
+/// Place of a machine in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachinePlace {
     /// Station, or access point, of the room.
@@ -102,7 +102,8 @@ impl Default for HeapSetup {
 /// A PC: fast, but its packets wait for its kernel and its scheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PcSetup {
-    /// From a packet's arrival until a program has it, and from a program's call until it leaves.
+    /// Time from a packet's arrival until a program has it, and from a program's call until it
+    /// leaves.
     pub turn: Delay,
     /// Wire between it and its access point; none for a PC on the air.
     pub wire: Option<Wire>,

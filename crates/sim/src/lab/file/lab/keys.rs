@@ -308,7 +308,7 @@ pub(super) const OF_NODES: [&str; 16] = [
     super::layer::PATTERN,
 ];
 
-/// Where numbers of a table come from, where that matters.
+/// Key of the source of a lab's numbers, where that matters.
 const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
 /// Key of the source of a table with delays.
 const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };

@@ -40,7 +40,7 @@ pub(super) const ROUTER_TABLE: &str = "access_point";
 /// A `[[router]]` or a `[[group]]`.
 #[derive(Clone, Debug)]
 pub(super) struct LayerPart {
-    /// Whose keys it has: [`ROUTER_TABLE`] or [`DEVICE_TABLE`].
+    /// Table whose keys it has: [`ROUTER_TABLE`] or [`DEVICE_TABLE`].
     pub(super) table: &'static str,
     pub(super) name: String,
     pub(super) layer: Layer,
@@ -62,7 +62,7 @@ pub(super) struct Layer {
     pub(super) sdk: Vec<(sdkconfig::ConfigOption, u32, usize)>,
     pub(super) sources: Vec<Source>,
     pub(super) parts: Vec<LayerPart>,
-    /// Where it begins.
+    /// Begin of the part in the text.
     pub(super) start: usize,
 }
 

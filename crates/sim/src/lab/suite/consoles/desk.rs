@@ -21,19 +21,19 @@ pub(super) const DEVICE: NodeId = NodeId(1);
 /// In a command: everybody.
 pub(super) const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
 
-/// How long a prompt is waited for: a start takes under a second, a command a few.
+/// Time for which a prompt is waited for: a start takes under a second, a command a few.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Five seconds after a start each device prints its last line by itself (`restart_func`): nobody
 /// types before.
 const SETTLED: Duration = Duration::from_secs(6);
 /// A person reads a line before the next command.
 const MOMENT: Duration = Duration::from_millis(200);
-/// So often samples are handed on, and whoever waits may stop it.
+/// Time after which samples are handed on, and a test may be stopped.
 const SLICE: Duration = Duration::from_secs(1);
 /// Bytes of commands that are kept as a fact.
 const KEPT: usize = 3000;
 
-/// Which of a node's samples go into the record, and as what.
+/// Choice of a node's samples for the record, and their form there.
 pub(super) type Take = fn(NodeId, Sample) -> Option<Sample>;
 
 /// The consoles of a lab, and somebody who types at them.

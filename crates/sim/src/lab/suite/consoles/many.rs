@@ -19,11 +19,11 @@ pub(super) type Served = Vec<(NodeId, Option<Instant>)>;
 
 /// `provisioning -i 30000`.
 const HOLD: Duration = Duration::from_secs(30);
-/// From the last credentials until even the slowest device has joined or given up.
+/// Time from the last credentials until even the slowest device has joined or given up.
 const JOIN_MOST: Duration = Duration::from_mins(1);
 /// Lines of a device that looks for credentials.
 const SEEKS: &[&str] = &["Start provisioning", "Already start provisioning"];
-/// How often a command to everybody is repeated until all carry it out.
+/// Number of times that a command to everybody is repeated until all carry it out.
 const TRIES: u32 = 5;
 
 /// Records a job that the report times from one instant to another: the total, and a probe for each

@@ -14,7 +14,7 @@ use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
-/// Where the document's firmware is.
+/// URL of the document's firmware.
 const URL: &str = "http://192.168.0.6:8070/Resp.bin";
 /// A command line has room for so many addresses; beyond, everybody is addressed.
 const LISTED_MAX: usize = 28;
@@ -24,7 +24,7 @@ const SEARCHES: u32 = 5;
 const SEARCH_MOST: Duration = Duration::from_secs(60);
 /// An hour: a hundred devices at 10 m took the report 75 s.
 const SEND_MOST: Duration = Duration::from_hours(1);
-/// Of the synthetic images; the same image on every board shares its bytes.
+/// Seed of the synthetic images; the same image on every board shares its bytes.
 const IMAGE_SEED: u64 = 1;
 
 /// Sends the image to all devices.

@@ -18,7 +18,7 @@ const HANDED_OUT: &[&str] = &["App key is sent", "espnow wait security num: 0"];
 const GOT: &[&str] = &["Get APP key"];
 /// Tries of two devices, each of which loses some frames.
 const TRIES: u32 = 5;
-/// From the command to erase the key until the devices run again.
+/// Time from the command to erase the key until the devices run again.
 const RESTART: Duration = Duration::from_secs(3);
 
 /// Returns the longest time of a job: the search, and two rounds of 1.2 s and 0.3 s a device

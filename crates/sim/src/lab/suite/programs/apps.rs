@@ -1,4 +1,4 @@
-//! Who runs which program.
+//! Programs of device and PC for each kind of test.
 
 use super::Cell;
 use crate::lab::scene::ProgramStyle;

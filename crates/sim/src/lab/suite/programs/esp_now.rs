@@ -19,7 +19,7 @@ use espbench_model::workload::UdpEcho;
 
 /// The longest body (`ESP_NOW_MAX_DATA_LEN`).
 const MOST_BODY: u32 = 250;
-/// How often it is looked whether to stop.
+/// Time after which the test asks again whether to stop.
 const SLICE: Duration = Duration::from_secs(1);
 
 impl Cell<'_, '_> {

@@ -43,10 +43,10 @@ use espbench_model::sample::Link;
 use espbench_model::workload::{Direction, IpTest, Iperf, Wifi};
 use espbench_proto::node::app::Endpoint;
 
-/// How long the network is left alone before a test begins: beacons go by, and loads begin.
+/// Time for which the network is left alone before a test begins: beacons go by, and loads begin.
 const SETTLE: Duration = Duration::from_millis(300);
-/// How long nodes of ESP-NOW are left alone after their start: 5 s later each prints its last line by
-/// itself (`restart_func`), and with a remote log broadcasts it.
+/// Time for which nodes of ESP-NOW are left alone after their start: 5 s later each prints its last
+/// line by itself (`restart_func`), and with a remote log broadcasts it.
 const NODES_SETTLE: Duration = Duration::from_secs(6);
 
 /// Makes the room of a cell, in that lab, or in the first of the library that has its variant.

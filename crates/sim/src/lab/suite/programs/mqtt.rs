@@ -40,15 +40,15 @@ const PORT: u16 = 1883;
 const TOPIC: &str = "network_test";
 /// Client identifiers: that of Smooth's example, and the subscriber's.
 const CLIENTS: [&str; 2] = ["ESP32", "espbench"];
-/// How long broker and subscriber have before the device begins.
+/// Time that broker and subscriber have before the device begins.
 const READY: Duration = Duration::from_millis(100);
 /// Quiet time after which what is missing counts as lost, as with a real broker.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long the broker may owe an answer, as with a real one.
+/// Time for which the broker may owe an answer, as with a real one.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest time of a step beyond its own: connecting, and the longest draining.
 const MARGIN: Duration = Duration::from_secs(120);
-/// How often a subscriber looks whether it is to stop.
+/// Time after which a subscriber asks again whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 /// Bytes of a packet that the broker takes, and what it has for each client.
 const PACKET: usize = 8192;
@@ -79,7 +79,7 @@ impl MqttBuffers {
     }
 }
 
-/// Those that are left.
+/// Buffers that are left.
 pub(super) type Places<'a> = core::slice::IterMut<'a, Option<EndBuffers>>;
 
 /// Buffers that publisher and subscriber of a step are lent.

@@ -16,7 +16,7 @@ use espbench_model::fact;
 use espbench_model::sdkconfig::memory::{HeapDemand, Traffic};
 use espbench_model::sdkconfig::{OptionValues, SdkContext};
 
-/// How things were as a test began.
+/// State at the beginning of a test.
 #[derive(Clone, Debug)]
 pub(super) struct StartState {
     times: StateTimes,

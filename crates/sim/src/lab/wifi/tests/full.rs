@@ -1,4 +1,4 @@
-//! Where something is full.
+//! Buffers, mailboxes and queues that are full.
 
 use super::super::PcSetup;
 use super::KeptRecord;

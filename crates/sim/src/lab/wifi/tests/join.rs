@@ -1,4 +1,4 @@
-//! How long a chip takes into its network, and for what.
+//! Time that a chip needs to join its network, and its parts.
 
 use super::KeptRecord;
 use crate::lab::file::Library;

@@ -19,7 +19,7 @@ pub(super) struct ExchangeRecord {
     link: Link,
     /// One a message, by its number; after it further copies of it that came.
     probes: Vec<Probe>,
-    /// Of the device: what came due, over the time in which it did.
+    /// Messages that came due at the device, over the time in which they did.
     sent: Option<Interval>,
     /// Messages that came after one with a higher number.
     reordered: u64,
