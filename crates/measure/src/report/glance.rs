@@ -143,16 +143,18 @@ pub(super) struct Evidence<'a> {
 impl Evidence<'_> {
     /// Returns the published value of the same cell: that of its document, or one that it is compared with.
     fn beside(&self, cell: &Cell) -> Option<f64> {
-        let row = self.truths.iter().flat_map(|it| &it.rows).find(|row| row.id == cell.id);
+        // Rows of a document may share their columns, and differ by the firmware: a comparison knows.
         let is_pair = |it: &&Comparison| {
             it.other.origin == Origin::Published
                 && it.other.unit == cell.unit
+                && it.other.id.metric == cell.id.metric
                 && it.ours.id == cell.id
                 && it.ours.settings == cell.settings
                 && (!self.truths.is_empty() || !matches!(it.verdict, Verdict::NotComparable(_)))
         };
-        let pair = || self.comparisons.iter().find(is_pair)?.other.value;
-        row.map(|row| row.published).or_else(pair)
+        let pair = self.comparisons.iter().find(is_pair).and_then(|it| it.other.value);
+        let row = || self.truths.iter().flat_map(|it| &it.rows).find(|row| row.id == cell.id);
+        pair.or_else(|| row().map(|row| row.published))
     }
 }
 
