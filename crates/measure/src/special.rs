@@ -318,6 +318,12 @@ mod tests {
     }
 
     #[test]
+    fn certain_quantiles_of_student_are_infinite() {
+        assert_eq!(student_quantile(0.0, 5.0), f64::NEG_INFINITY);
+        assert_eq!(student_quantile(1.0, 5.0), f64::INFINITY);
+    }
+
+    #[test]
     fn student_quantile_as_scipy_stats_t_ppf_1_17() {
         for (freedom, p975, p995) in [
             (1.0, 12.706_204_736_174_694, 63.656_741_162_871_526),
