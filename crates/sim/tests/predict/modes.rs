@@ -7,7 +7,7 @@ use esp_now::node::tick::Tick;
 use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::{Fate, Probe};
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::predict::{Arrival, Load, Outcome, run, run_bare};
+use espbench_sim::lab::predict::{Arrival, Fidelity, Load, Outcome, run};
 use espbench_sim::lab::profile::Cost;
 use espbench_sim::lab::scene::Scene;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn encryption_takes_its_time_and_its_bytes() {
         let load = Load { encrypted: true, ..poisson(cast, 20) };
         let scene = encrypting(1);
         assert_eq!(load.octets(&scene), 263 + 12);
-        let outcome = run(&scene, &load, 1).unwrap();
+        let outcome = run(&scene, &load, Fidelity::FullStack, 1).unwrap();
         let messages = outcome.stages.messages as u32;
         assert!(messages > 300 && outcome.samples.len() as u32 - messages <= 3, "{cast:?}");
         let least = probes(&outcome).filter_map(latency).min().unwrap();
@@ -73,7 +73,7 @@ fn encryption_takes_its_time_and_its_bytes() {
 #[test]
 fn radios_alone_send_the_longer_frame() {
     let load = Load { encrypted: true, ..poisson(ONE, 20) };
-    let outcome = run_bare(&encrypting(1), &load, 1).unwrap();
+    let outcome = run(&encrypting(1), &load, Fidelity::MacOnly, 1).unwrap();
     let least = probes(&outcome).filter_map(latency).min();
     assert_eq!(least, Some(AIR + Duration::from_micros(8 * 12)));
 }
@@ -82,7 +82,7 @@ fn radios_alone_send_the_longer_frame() {
 #[test]
 fn who_cannot_decrypt_gets_nothing() {
     let load = Load { encrypted: true, ..poisson(ONE, 5) };
-    let outcome = run(&scene(2, WifiMode::ESP_NOW), &load, 1).unwrap();
+    let outcome = run(&scene(2, WifiMode::ESP_NOW), &load, Fidelity::FullStack, 1).unwrap();
     assert!(outcome.samples.len() > 100);
     assert_eq!((delivered(&outcome), outcome.air.frames > 100), (0, true));
 }
@@ -91,7 +91,8 @@ fn who_cannot_decrypt_gets_nothing() {
 /// sender looks for that every 2 ms.
 #[test]
 fn a_lone_sender_is_told_of_each_message() {
-    let outcome = run(&scene(1, WifiMode::ESP_NOW), &poisson(acked(1), 20), 1).unwrap();
+    let outcome =
+        run(&scene(1, WifiMode::ESP_NOW), &poisson(acked(1), 20), Fidelity::FullStack, 1).unwrap();
     let least = probes(&outcome).filter_map(latency).min().unwrap();
     assert_eq!(least, AIR + ANSWER);
     let answers = outcome.air.acks.as_micros() / (ANSWER.as_micros() - 50);
@@ -111,7 +112,13 @@ fn what_is_not_acknowledged_is_sent_again() {
     scene.nodes[1].settings.tick = Tick::from_hz(1000);
     let run = |cast| {
         let every = Duration::from_millis(300);
-        run(&scene, &load(cast, Arrival::Poisson, every, Duration::from_secs(300)), 1).unwrap()
+        run(
+            &scene,
+            &load(cast, Arrival::Poisson, every, Duration::from_secs(300)),
+            Fidelity::FullStack,
+            1,
+        )
+        .unwrap()
     };
     let share = |it: &Outcome| 1.0 - delivered(it) as f64 / it.samples.len() as f64;
     let (plain, repeated) = (run(ONE), run(acked(5)));
@@ -135,7 +142,7 @@ fn a_lost_message_holds_its_sender_up() {
     let scene = scene(8, WifiMode::ESP_NOW);
     let load =
         load(acked(1), Arrival::Poisson, Duration::from_millis(400), Duration::from_secs(60));
-    let outcome = run(&scene, &load, 1).unwrap();
+    let outcome = run(&scene, &load, Fidelity::FullStack, 1).unwrap();
     let held = |probe: &Probe| probe.fate != Fate::Delivered && probe.sent.is_some();
     let lost = probes(&outcome).filter(|it| held(it)).count() as u32;
     assert!(lost > 3, "{lost}");
@@ -146,7 +153,7 @@ fn a_lost_message_holds_its_sender_up() {
 /// With acknowledgements, radios alone are nodes whose processors take no time.
 #[test]
 fn radios_alone_acknowledge_at_once() {
-    let outcome = run_bare(&encrypting(1), &poisson(acked(2), 20), 1).unwrap();
+    let outcome = run(&encrypting(1), &poisson(acked(2), 20), Fidelity::MacOnly, 1).unwrap();
     assert_eq!(probes(&outcome).filter_map(latency).min(), Some(AIR + ANSWER));
     assert_eq!(outcome.stages.sender, Duration::ZERO);
 }

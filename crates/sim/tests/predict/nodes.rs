@@ -5,7 +5,7 @@ use espbench_dot11::check::bianchi::refined;
 use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::predict::{Arrival, run, run_bare};
+use espbench_sim::lab::predict::{Arrival, Fidelity, run};
 use std::time::Duration;
 
 const ONE: EspNowCast = EspNowCast::Broadcast { copies: 1, ack: false };
@@ -17,7 +17,7 @@ fn saturated_nodes_are_those_of_the_model() {
     for (senders, cast, seconds) in [(10, ONE, 60), (10, EspNowCast::Unicast, 60)] {
         let load = load(cast, Arrival::Always, Duration::ZERO, Duration::from_secs(seconds));
         let scene = scene(senders, WifiMode::ESP_NOW);
-        let outcome = run(&scene, &load, 1).unwrap();
+        let outcome = run(&scene, &load, Fidelity::FullStack, 1).unwrap();
         let model = refined(usize::from(senders), load.octets(&scene), cast == EspNowCast::Unicast);
         let rate = |count: usize| count as f64 / seconds as f64;
         let name = format!("{senders} {cast:?}");
@@ -32,7 +32,7 @@ fn a_lone_node_has_the_latency_of_its_frames() {
     for cast in [ONE, EspNowCast::Unicast] {
         let every = Duration::from_millis(50);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
-        let outcome = run(&scene(1, WifiMode::ESP_NOW), &load, 1).unwrap();
+        let outcome = run(&scene(1, WifiMode::ESP_NOW), &load, Fidelity::FullStack, 1).unwrap();
         let latency = |it: &espbench_model::sample::Probe| Some(it.received?.since(it.due));
         // The component's filter takes one in some thousands for a repetition: ids have 16 bits.
         let filtered = lost(&outcome, Cause::Unknown);
@@ -53,7 +53,10 @@ fn nodes_without_costs_are_as_good_as_radios_alone() {
         let every = Duration::from_millis(200);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
         let scene = scene(50, WifiMode::ESP_NOW);
-        let (nodes, radios) = (run(&scene, &load, 1).unwrap(), run_bare(&scene, &load, 1).unwrap());
+        let (nodes, radios) = (
+            run(&scene, &load, Fidelity::FullStack, 1).unwrap(),
+            run(&scene, &load, Fidelity::MacOnly, 1).unwrap(),
+        );
         assert_eq!(nodes.samples.len(), radios.samples.len(), "the same messages");
         let share = |it: &espbench_sim::lab::predict::Outcome| {
             1.0 - delivered(it) as f64 / it.samples.len() as f64
@@ -73,7 +76,7 @@ fn nodes_without_costs_are_as_good_as_radios_alone() {
 #[test]
 fn the_same_seed_gives_the_same_outcome() {
     let load = load(ONE, Arrival::Periodic, Duration::from_millis(100), Duration::from_secs(2));
-    let run = |seed| run(&scene(10, WifiMode::ESP_NOW), &load, seed).unwrap();
+    let run = |seed| run(&scene(10, WifiMode::ESP_NOW), &load, Fidelity::FullStack, seed).unwrap();
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
 }

@@ -5,7 +5,7 @@ use espbench_dot11::check::bianchi::refined;
 use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::predict::{Arrival, run_bare};
+use espbench_sim::lab::predict::{Arrival, Fidelity, run};
 use std::time::Duration;
 
 const ONE: EspNowCast = EspNowCast::Broadcast { copies: 1, ack: false };
@@ -22,7 +22,7 @@ fn saturated_senders_are_those_of_the_model() {
         let load = load(cast, Arrival::Always, Duration::ZERO, Duration::from_secs(seconds));
         let scene = scene(senders, WifiMode::ESP_NOW);
         assert_eq!(load.octets(&scene), 263);
-        let outcome = run_bare(&scene, &load, 1).unwrap();
+        let outcome = run(&scene, &load, Fidelity::MacOnly, 1).unwrap();
         let model = refined(usize::from(senders), load.octets(&scene), cast == EspNowCast::Unicast);
         let rate = |count: usize| count as f64 / seconds as f64;
         let name = format!("{senders} {cast:?}");
@@ -39,7 +39,7 @@ fn a_lone_sender_has_the_latency_of_its_frames() {
     for cast in [ONE, EspNowCast::Unicast] {
         let every = Duration::from_millis(50);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(60));
-        let outcome = run_bare(&scene(1, WifiMode::ESP_NOW), &load, 1).unwrap();
+        let outcome = run(&scene(1, WifiMode::ESP_NOW), &load, Fidelity::MacOnly, 1).unwrap();
         let latency = |it: &espbench_model::sample::Probe| it.received.unwrap().since(it.due);
         let least = probes(&outcome).map(latency).min().unwrap();
         // The medium was idle for DIFS.
@@ -67,7 +67,7 @@ fn a_lone_sender_has_the_latency_of_its_frames() {
 fn two_poisson_sources_collide_as_often_as_their_rounds_say() {
     let (every, seconds) = (Duration::from_millis(40), 16_000);
     let load = load(ONE, Arrival::Poisson, every, Duration::from_secs(seconds));
-    let outcome = run_bare(&scene(2, WifiMode::ESP_NOW), &load, 1).unwrap();
+    let outcome = run(&scene(2, WifiMode::ESP_NOW), &load, Fidelity::MacOnly, 1).unwrap();
     let lost = lost(&outcome, Cause::Collision) as f64 / outcome.samples.len() as f64;
     let (rate, air) = (25.0, AIR.as_secs_f64());
     let expected = 2.0 * rate * air * rate * (air + 50e-6 + 15.5 * 20e-6) / 32.0;
@@ -83,7 +83,8 @@ fn more_senders_are_worse() {
         for senders in [5, 20, 40, 80] {
             let load =
                 load(cast, Arrival::Poisson, Duration::from_millis(200), Duration::from_secs(40));
-            let outcome = run_bare(&scene(senders, WifiMode::ESP_NOW), &load, 1).unwrap();
+            let outcome =
+                run(&scene(senders, WifiMode::ESP_NOW), &load, Fidelity::MacOnly, 1).unwrap();
             let sent = outcome.samples.len() as f64;
             let loss = 1.0 - delivered(&outcome) as f64 / sent;
             let waits = probes(&outcome).filter_map(|it| Some(it.received?.since(it.due)));
@@ -98,7 +99,7 @@ fn more_senders_are_worse() {
 #[test]
 fn the_same_seed_gives_the_same_outcome() {
     let load = load(ONE, Arrival::Periodic, Duration::from_millis(100), Duration::from_secs(3));
-    let run = |seed| run_bare(&scene(10, WifiMode::ESP_NOW), &load, seed).unwrap();
+    let run = |seed| run(&scene(10, WifiMode::ESP_NOW), &load, Fidelity::MacOnly, seed).unwrap();
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
 }

@@ -10,7 +10,7 @@ use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{ChannelUse, PointEstimates, RoomTrial};
 use espbench_sim::lab::file::{FileKind, Library, Overrides};
-use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
+use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -175,10 +175,11 @@ impl RoomFactory {
     fn trial(&self, case: &RoomCase, room: u32) -> anyhow::Result<RoomTrial> {
         let seed = RngStream::stream(self.common.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
-        let outcome = match self.common.bare {
-            true => predict::run_bare(&scene, &case.load, seed),
-            false => predict::run(&scene, &case.load, seed),
+        let fidelity = match self.common.bare {
+            true => Fidelity::MacOnly,
+            false => Fidelity::FullStack,
         };
+        let outcome = predict::run(&scene, &case.load, fidelity, seed);
         let outcome = outcome.with_context(|| {
             format!("with {} devices at {}, in the room of seed {seed}", case.devices, case.mode)
         })?;
@@ -202,6 +203,7 @@ fn change(common: &Common, devices: u32) -> Overrides {
         distance_m: common.distance,
         encrypted: Some(common.encrypt),
         profile: common.profile.clone(),
+        ..Overrides::default()
     }
 }
 

@@ -7,19 +7,19 @@
 //! | [`outcome`] | fates of the messages, times of their stages, use of the channel |
 //! | [`range`] | the range of a mode |
 //! | `ledger` | the messages of a run |
-//! | `whole` | the devices of a lab, each a whole node |
-//! | `bare` | radios without nodes, and nobody else on the air: the limit that physics sets |
+//! | `stack` | frames of a lab's devices, each a whole node |
+//! | `mac` | frames of radios without nodes |
 //!
 //! Device 0 of a scene listens and never sends; all others send to it, or to everybody. A message
 //! is recorded if it was due after the warm-up and before the end of the run's time. After that the
 //! applications go on, so that the last messages meet the same traffic as the first ones.
 
-mod bare;
 mod ledger;
 pub mod load;
+mod mac;
 pub mod outcome;
 pub mod range;
-mod whole;
+mod stack;
 
 pub use load::{Arrival, Load};
 pub use outcome::{Air, Outcome, Stages};
@@ -29,6 +29,8 @@ use super::scene::Scene;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use esp_now::node::print::LogLevel;
+use espbench_model::time::Instant;
+use ledger::MessageLog;
 
 /// Returns the longest payload that the firmware of all devices can send, in bytes.
 #[must_use]
@@ -37,27 +39,56 @@ pub fn payload_max(scene: &Scene) -> u32 {
     most.unwrap_or(load::PAYLOAD_MAX).min(load::PAYLOAD_MAX)
 }
 
+/// Part of the devices that is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fidelity {
+    /// Devices with their firmware, in the lab with all that is on the air.
+    #[default]
+    FullStack,
+    /// PHY and MAC of the devices: processors take no time, and nobody else is on the air. Where
+    /// messages are acknowledged there are nodes behind the radios, since it is they who do that.
+    MacOnly,
+}
+
+/// Maker of the frames of messages: what tells one fidelity from another.
+trait FrameSource {
+    /// Returns the virtual time.
+    fn now(&self) -> Instant;
+    /// Returns the messages.
+    fn ledger(&self) -> &MessageLog;
+    /// Lets time go on to `until`, with all messages that are due.
+    fn go_on(&mut self, until: Instant) -> Result<(), Stuck>;
+    /// Ends the run.
+    fn close(self) -> Outcome;
+}
+
 /// Carries a load out on the devices of a scene. The same seed gives the same outcome.
 ///
 /// # Errors
 /// [`Stuck`].
-pub fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
-    whole::run(scene, load, seed)
-}
-
-/// Runs radios alone: processors take no time, and nobody else is on the air. Where messages are
-/// acknowledged there are nodes behind the radios, since nodes send the acknowledgements.
-///
-/// # Errors
-/// [`Stuck`].
-pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
+pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Stuck> {
+    if fidelity == Fidelity::FullStack {
+        return carry_out(stack::Nodes::new(scene.clone(), load, seed)?, load);
+    }
     let mut scene = Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() };
     if !load.ack() {
-        return Ok(bare::run(&scene, load, seed));
+        return carry_out(mac::Radios::new(&scene, load, seed), load);
     }
     for device in &mut scene.nodes {
         device.profile = Arc::new(device.profile.at_once());
         device.remote_log = LogLevel::None;
     }
-    whole::run(&scene, load, seed)
+    carry_out(stack::Nodes::new(scene, load, seed)?, load)
+}
+
+/// Lets the applications send for the load's time, and waits for what is still under way.
+fn carry_out(mut frames: impl FrameSource, load: &Load) -> Result<Outcome, Stuck> {
+    let until = frames.ledger().until();
+    frames.go_on(until)?;
+    let last = until + load.drain;
+    while !frames.ledger().is_settled() && frames.now() < last {
+        let next = (frames.now() + load.drain / 16).min(last);
+        frames.go_on(next)?;
+    }
+    Ok(frames.close())
 }

@@ -1,8 +1,10 @@
 //! Radios without nodes behind them.
 
+use super::FrameSource;
 use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
+use crate::lab::run::Stuck;
 use crate::lab::scene::Scene;
 use alloc::vec::Vec;
 use espbench_dot11::mac::{
@@ -16,36 +18,54 @@ use espbench_model::workload::EspNowCast;
 /// The device that listens.
 const LISTENER: u32 = 0;
 
-pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
-    let radio = scene.radio(seed);
-    let senders = scene.nodes.len() as u32;
-    let mut room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
-        .with_config(radio.medium);
-    let modes = scene.nodes.iter().map(|it| it.mode).collect();
-    let channel = scene.nodes.first().map_or(1, |it| it.channel);
-    let ledger = MessageLog::new(load, seed, senders.saturating_sub(1));
-    let mut host = MacOnly {
-        load: *load,
-        octets: load.octets(scene),
-        ledger,
-        modes,
-        channel,
-        sending: alloc::vec![None; senders as usize],
-    };
-    for device in 1..senders {
-        room.wake_at(host.ledger.due(device), u64::from(device));
-    }
-    let until = host.ledger.until();
-    room.run(&mut host, until);
-    let last = until + load.drain;
-    while !host.ledger.is_settled() && room.now() < last {
-        let next = (room.now() + load.drain / 16).min(last);
-        room.run(&mut host, next);
-    }
-    host.ledger.close(Cause::Unknown)
+/// Radios that a medium connects, and the messages that they send.
+pub(super) struct Radios {
+    room: WirelessMedium,
+    host: Host,
 }
 
-struct MacOnly {
+impl Radios {
+    pub(super) fn new(scene: &Scene, load: &Load, seed: u64) -> Self {
+        let radio = scene.radio(seed);
+        let senders = scene.nodes.len() as u32;
+        let mut room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
+            .with_config(radio.medium);
+        let host = Host {
+            load: *load,
+            octets: load.octets(scene),
+            ledger: MessageLog::new(load, seed, senders.saturating_sub(1)),
+            modes: scene.nodes.iter().map(|it| it.mode).collect(),
+            channel: scene.nodes.first().map_or(1, |it| it.channel),
+            sending: alloc::vec![None; senders as usize],
+        };
+        for device in 1..senders {
+            room.wake_at(host.ledger.due(device), u64::from(device));
+        }
+        Self { room, host }
+    }
+}
+
+impl FrameSource for Radios {
+    fn now(&self) -> Instant {
+        self.room.now()
+    }
+
+    fn ledger(&self) -> &MessageLog {
+        &self.host.ledger
+    }
+
+    fn go_on(&mut self, until: Instant) -> Result<(), Stuck> {
+        self.room.run(&mut self.host, until);
+        Ok(())
+    }
+
+    fn close(self) -> Outcome {
+        self.host.ledger.close(Cause::Unknown)
+    }
+}
+
+/// The user of the radios' MACs.
+struct Host {
     load: Load,
     /// Octets of each frame.
     octets: u32,
@@ -57,7 +77,7 @@ struct MacOnly {
     sending: Vec<Option<(u32, u16)>>,
 }
 
-impl MacOnly {
+impl Host {
     /// Sends the next message of a device, unless it is sending one.
     fn pump(&mut self, room: &mut WirelessMedium, device: u32) {
         if self.sending[device as usize].is_some() {
@@ -80,7 +100,7 @@ impl MacOnly {
     }
 }
 
-impl MacUser for MacOnly {
+impl MacUser for Host {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let device = token as u32;
         if !self.ledger.is_always() {

@@ -1,5 +1,6 @@
 //! The devices of a lab, each a whole node, under applications of ours.
 
+use super::FrameSource;
 use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::{Arrival, Load, config};
 use super::outcome::Outcome;
@@ -42,51 +43,55 @@ const AGAIN: Duration = Duration::from_millis(1);
 /// The key of all devices, where they encrypt. Any will do.
 const KEY: [u8; KEY_LEN] = [0x5A; KEY_LEN];
 
-pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
-    let mut scene = scene.clone();
-    for device in scene.nodes.iter_mut().skip(1) {
-        // Their applications only send: what they would do with others' messages is not asked.
-        device.services.data = false;
+/// The devices of a lab, and their applications.
+pub(super) struct Nodes {
+    lab: Lab<'static, NodeWatch>,
+    applications: Applications,
+}
+
+impl Nodes {
+    pub(super) fn new(mut scene: Scene, load: &Load, seed: u64) -> Result<Self, Stuck> {
+        for device in scene.nodes.iter_mut().skip(1) {
+            // Their applications only send: what they would do with others' messages is not asked.
+            device.services.data = false;
+        }
+        let senders = scene.nodes.len() as u32;
+        let boot = scene.nodes.iter().map(|it| it.profile.boot).max().unwrap_or_default();
+        let mut lab = Lab::new(&scene, seed, NodeWatch::new(&scene, load, seed));
+        if load.encrypted {
+            lab.install_key((0..senders).map(|device| NodeId(device as u16)), &KEY);
+        }
+        settle(&mut lab, boot)?;
+        let start = lab.now();
+        lab.watch.ledger.begin(start);
+        let mut applications = Applications { load: *load, due: BinaryHeap::new() };
+        for device in 1..senders {
+            applications.due.push(Reverse((lab.watch.ledger.due(device), device, WakeReason::Due)));
+        }
+        Ok(Self { lab, applications })
     }
-    let senders = scene.nodes.len() as u32;
-    let boot = scene.nodes.iter().map(|it| it.profile.boot).max().unwrap_or_default();
-    let watch = NodeWatch {
-        ledger: MessageLog::new(load, seed, senders.saturating_sub(1)),
-        channel: scene.nodes.first().map_or(1, |it| it.channel),
-        latencies: scene
-            .nodes
-            .iter()
-            .map(|it| it.profile.send_latency.of(load.data_len(&scene) as u32))
-            .collect(),
-        sending: alloc::vec![None; senders as usize],
-        free: Vec::new(),
-        queued: Instant::ZERO,
-        last: None,
-        frames: 0,
-        unseal: Unseal::of(&scene),
-    };
-    let mut lab = Lab::new(&scene, seed, watch);
-    if load.encrypted {
-        lab.install_key((0..senders).map(|device| NodeId(device as u16)), &KEY);
+}
+
+impl FrameSource for Nodes {
+    fn now(&self) -> Instant {
+        self.lab.now()
     }
-    settle(&mut lab, boot)?;
-    let start = lab.now();
-    lab.watch.ledger.begin(start);
-    let mut applications = Applications { load: *load, due: BinaryHeap::new() };
-    for device in 1..senders {
-        applications.due.push(Reverse((lab.watch.ledger.due(device), device, WakeReason::Due)));
+
+    fn ledger(&self) -> &MessageLog {
+        &self.lab.watch.ledger
     }
-    let until = lab.watch.ledger.until();
-    applications.go_on(&mut lab, until)?;
-    let last = until + load.drain;
-    while !lab.watch.ledger.is_settled() && lab.now() < last {
-        let next = (lab.now() + load.drain / 16).min(last);
-        applications.go_on(&mut lab, next)?;
+
+    fn go_on(&mut self, until: Instant) -> Result<(), Stuck> {
+        self.applications.go_on(&mut self.lab, until)
     }
-    // What its queue did not drop its filter of repetitions did: two messages had the same id, of
-    // 16 bits, among the last ones that it remembers.
-    let full = lab.counters(LISTENER).queue_full > 0;
-    Ok(lab.watch.ledger.close(if full { Cause::ReceiveQueue } else { Cause::Unknown }))
+
+    fn close(self) -> Outcome {
+        // What its queue did not drop its filter of repetitions did: two messages had the same id, of
+        // 16 bits, among the last ones that it remembers.
+        let full = self.lab.counters(LISTENER).queue_full > 0;
+        let cause = if full { Cause::ReceiveQueue } else { Cause::Unknown };
+        self.lab.watch.ledger.close(cause)
+    }
 }
 
 /// Runs until the devices have started and have sent the frames of their start.
@@ -246,6 +251,22 @@ const fn cause(why: note::MissReason) -> Cause {
 }
 
 impl NodeWatch {
+    fn new(scene: &Scene, load: &Load, seed: u64) -> Self {
+        let bytes = load.data_len(scene) as u32;
+        let devices = scene.nodes.len();
+        Self {
+            ledger: MessageLog::new(load, seed, devices.saturating_sub(1) as u32),
+            channel: scene.nodes.first().map_or(1, |it| it.channel),
+            latencies: scene.nodes.iter().map(|it| it.profile.send_latency.of(bytes)).collect(),
+            sending: alloc::vec![None; devices],
+            free: Vec::new(),
+            queued: Instant::ZERO,
+            last: None,
+            frames: 0,
+            unseal: Unseal::of(scene),
+        }
+    }
+
     fn air(&mut self, frame: &Frame<'_>) {
         let end = frame.started + frame.took;
         let read = frame.heard.contains(&LISTENER);
