@@ -41,6 +41,7 @@ fn room(library: &Library) {
             distance_m: Some((1.0, 2.0)),
             encrypted: Some(true),
             profile: Some("esp32c3".into()),
+            ..Overrides::default()
         },
     ];
     for change in changes {

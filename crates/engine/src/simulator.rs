@@ -5,6 +5,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 use core::fmt;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::run::Site;
@@ -12,7 +13,7 @@ use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::lab::suite::{self, SuiteError, Witness};
+use espbench_sim::lab::suite::{self, SuiteError, LabNotice, Witness};
 use espbench_sim::lab::trace::{Limits, Tracer};
 
 /// A lab that shows what devices are there, where none is named and cells may have different ones.
@@ -89,6 +90,13 @@ impl Simulator {
             environment: scene.as_ref().ok().map(|it| it.environment.name.clone()),
             ..Site::default()
         }
+    }
+
+    /// Returns what cells set of their labs to other values than the labs' files, by lab.
+    #[must_use]
+    pub fn notices(&self, cells: &[Workload]) -> Vec<LabNotice> {
+        // A cell that cannot be carried out is an error of its check.
+        suite::notices(cells.iter(), &self.library, self.lab.as_deref()).unwrap_or_default()
     }
 
     /// Checks that the lab can do this work, before any of it is done.

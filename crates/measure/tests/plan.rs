@@ -1,6 +1,7 @@
 //! Plans: what they expand to, and what is said of those that make no sense.
 
 use espbench_measure::plan::{Plan, PlanSet, defaults, label, print};
+use espbench_model::overrides::LabOverrides;
 use espbench_model::workload::{
     EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, MqttMode, Name, Transport, Wifi,
     Workload,
@@ -206,7 +207,7 @@ fn a_variant_makes_it_a_test_over_wifi_and_is_a_column_of_the_matrix() {
     let Some(Workload::Iperf(usual)) = defaults("iperf") else { panic!("another kind") };
     let test = Iperf { transport: Transport::Udp, length: 1470, ..usual };
     let variant = Name::new("softap-open-sdk-2.2").unwrap();
-    let work = Workload::Wifi(Wifi { variant, test: IpTest::Iperf(test) });
+    let work = Workload::Wifi(Wifi::new(variant, IpTest::Iperf(test)));
     assert_eq!(plan.workloads[0], work);
     assert_eq!((work.kind(), work.plain()), ("iperf", Workload::Iperf(test)));
     let other = Plan::parse(&text.replace("iperf", "esp-now")).unwrap_err().to_string();
@@ -215,6 +216,58 @@ fn a_variant_makes_it_a_test_over_wifi_and_is_a_column_of_the_matrix() {
         let text = format!("name = \"x\"\n[[measure]]\nkind = \"tcp-rate\"\nvariant = {wrong}");
         let told = error(&text);
         assert!(told.starts_with("line 4, column 11: `variant`: "), "{told}");
+    }
+}
+
+#[test]
+fn what_a_plan_sets_of_a_lab_is_a_matrix_that_prints_and_reads_again() {
+    let text = "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nprofile = [\"esp32\", \"esp32c3\"]\n\
+                variant = \"home\"\nsize = 100\npower_dbm = [2, 8.5]\nclock_mhz = 160\n\
+                environment = \"office\"\nphy_rate = \"HT20-MCS7\"\ndevices = 3\ndistance = \"2.5 m\"\n\
+                CONFIG_TCP_WND_DEFAULT = 5744\nCONFIG_LWIP_WND_SCALE = false\n\
+                [[measure]]\nkind = \"esp-now\"\nCONFIG_FREERTOS_HZ = [100, 1000]\npower_dbm = -3\n";
+    let plan = Plan::parse(text).unwrap();
+    let told: Vec<String> = plan.workloads.iter().map(label).collect();
+    let rest = "environment office, rate HT20-MCS7, 8.5 dBm, 160 MHz, \
+                CONFIG_LWIP_TCP_WND_DEFAULT=5744, CONFIG_LWIP_WND_SCALE=n";
+    assert_eq!(told.len(), 6);
+    assert_eq!(
+        told[1],
+        format!("udp-echo 100 B, variant home, 3 devices, 2.5 m, profile esp32, {rest}")
+    );
+    assert!(told[2].contains("profile esp32c3") && told[2].contains("2 dBm"), "{}", told[2]);
+    assert!(told[5].ends_with("-3 dBm, CONFIG_FREERTOS_HZ=1000"), "{}", told[5]);
+    let again = Plan::parse(&print("x", 1, &plan.workloads)).unwrap();
+    assert_eq!(again.workloads, plan.workloads);
+}
+
+#[test]
+fn what_a_plan_cannot_set_of_a_lab_is_told_with_its_place() {
+    let of = |kind: &str, line: &str| {
+        error(&format!("name = \"x\"\n[[measure]]\nkind = \"{kind}\"\n{line}"))
+    };
+    let wifi = |line: &str| of("udp-echo", &format!("variant = \"home\"\n{line}"));
+    for (told, place, wanted) in [
+        (of("ping", "power_dbm = 8"), "line 2, column 1: ", "name one with `variant`"),
+        (wifi("power_dbm = \"8 dBm\""), "line 5, column 13: ", "expected a number"),
+        (wifi("power_dbm = 31"), "line 5, column 13: ", "use -20 to 30"),
+        (wifi("clock_mhz = 5"), "line 5, column 13: ", "use 10 to 1000"),
+        (wifi("profile = \"\""), "line 5, column 11: ", "no name of a profile"),
+        (wifi("environment = \"a, b\""), "line 5, column 15: ", "no comma"),
+        (wifi("distance = \"3 s\""), "line 5, column 12: ", "unit of length"),
+        (
+            wifi("CONFIG_LWIP_TCP_WND_DEFAUL = 1"),
+            "line 5, column 30: ",
+            "CONFIG_LWIP_TCP_WND_DEFAULT",
+        ),
+        (wifi("CONFIG_LWIP_WND_SCALE = 1"), "line 5, column 25: ", "expected true or false"),
+        (
+            wifi("CONFIG_TCP_MSS = 1440\nCONFIG_LWIP_TCP_MSS = 1440"),
+            "line 6, column 23: ",
+            "given twice",
+        ),
+    ] {
+        assert!(told.starts_with(place) && told.contains(wanted), "{told}");
     }
 }
 
@@ -273,7 +326,7 @@ proptest! {
         prop_assert_eq!(plan.name, name);
         let variant = Name::new(&variant).unwrap();
         let tests = workloads.iter().chain(&all).filter_map(Workload::ip);
-        let wifi: Vec<_> = tests.map(|test| Workload::Wifi(Wifi { variant, test })).collect();
+        let wifi: Vec<_> = tests.map(|test| Workload::Wifi(Wifi::new(variant, test))).collect();
         prop_assert_eq!(Plan::parse(&print("x", 9, &wifi)).unwrap().workloads, wifi);
     }
 
@@ -294,6 +347,7 @@ proptest! {
             devices: if many { devices } else { 1 },
             distance_m: (near, near + far),
             encrypted: encrypted || sealed,
+            lab: LabOverrides::NONE,
         };
         let plan = Plan::parse(&print("x", 9, &[Workload::EspNow(work)])).unwrap();
         prop_assert!(label(&plan.workloads[0]).starts_with("esp-now "));

@@ -30,6 +30,8 @@ pub const RESPONSE_MODE: &str = "wifi-response-mode";
 pub const AGGREGATED: &str = "wifi-ampdu-frames";
 /// Fact: octets that the cipher adds to each packet on the air: 16 with CCMP, 0 without a cipher.
 pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
+/// Fact: properties of the lab that the plan set to other values than the lab's file.
+pub const OVERRIDDEN: &str = "plan-sets";
 /// Fact: whether the server's certificate was checked: [`TLS_VERIFIED`] or [`TLS_NOT_VERIFIED`].
 pub const TLS_CERTIFICATE: &str = "tls_certificate";
 /// Value of [`TLS_CERTIFICATE`]: a trusted authority signed it for the server's name.

@@ -7,6 +7,7 @@
 //! | [`sample`] | [`Sample`](sample::Sample): the fate of one probe or one interval, the raw record |
 //! | [`flow`] | counts of one stream: intervals, and datagrams that are lost, late or repeated |
 //! | [`workload`] | the test that a plan asks of a target for one measured cell |
+//! | [`overrides`] | what a plan sets of a lab for one cell |
 //! | [`fact`] | names of the facts and counters that a target reports beside its samples |
 //! | [`search`] | the search for the highest rate without loss: it chooses the next rate to try |
 //! | [`sdkconfig`] | the menuconfig options of ESP-IDF that the simulator and the tuner understand |
@@ -23,6 +24,7 @@ extern crate std;
 pub mod excerpt;
 pub mod fact;
 pub mod flow;
+pub mod overrides;
 pub mod sample;
 pub mod sdkconfig;
 pub mod search;

@@ -1,9 +1,11 @@
 //! The test that one measured cell asks of a target. A plan's matrix expands to these; later the
 //! firmware's console will carry them.
 
+use crate::overrides::LabOverrides;
 use crate::time::Duration;
 
 /// One cell's worth of work.
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Workload {
     /// UDP round trips of one size.
@@ -60,6 +62,26 @@ impl Workload {
     pub const fn variant(&self) -> Option<&Name> {
         match self {
             Self::Wifi(w) => Some(&w.variant),
+            _ => None,
+        }
+    }
+
+    /// Returns the properties of a lab that the plan sets; none for work without a lab.
+    #[must_use]
+    pub const fn lab(&self) -> &LabOverrides {
+        const NONE: &LabOverrides = &LabOverrides::NONE;
+        match self {
+            Self::Wifi(w) => &w.lab,
+            Self::EspNow(w) => &w.lab,
+            _ => NONE,
+        }
+    }
+
+    /// Returns the properties of a lab that the plan sets, to change them; `None` for work without a lab.
+    pub const fn lab_mut(&mut self) -> Option<&mut LabOverrides> {
+        match self {
+            Self::Wifi(w) => Some(&mut w.lab),
+            Self::EspNow(w) => Some(&mut w.lab),
             _ => None,
         }
     }
@@ -161,8 +183,18 @@ impl IpTest {
 pub struct Wifi {
     /// Name of the variant.
     pub variant: Name,
+    /// Properties of the lab that the plan sets.
+    pub lab: LabOverrides,
     /// Test that is carried out.
     pub test: IpTest,
+}
+
+impl Wifi {
+    /// Returns a test in a variant as the lab's file has it.
+    #[must_use]
+    pub const fn new(variant: Name, test: IpTest) -> Self {
+        Self { variant, lab: LabOverrides::NONE, test }
+    }
 }
 
 /// The format of an echo probe.
@@ -506,4 +538,6 @@ pub struct EspNow {
     pub distance_m: (f32, f32),
     /// Whether application data is encrypted.
     pub encrypted: bool,
+    /// Further properties of the lab that the plan sets.
+    pub lab: LabOverrides,
 }

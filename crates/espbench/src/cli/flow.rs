@@ -15,6 +15,7 @@ use espbench_measure::cell::Origin;
 use espbench_measure::live::WorkTime;
 use espbench_measure::plan::{self, PlanSet, label, probes};
 use espbench_measure::run::{RunFacts, Site};
+use espbench_measure::settings::Settings;
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use std::collections::BTreeMap;
@@ -149,8 +150,22 @@ fn site(job: &Measurement<'_>) -> Site {
 /// of the thresholds exist.
 fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
     check_thresholds(&job.set)?;
-    for step in job.set.steps() {
-        job.target.check(&step.workload)?;
+    let real = job.target.origin() == Origin::Measured;
+    let cells = job.set.plans.iter().flat_map(|plan| &plan.workloads);
+    for workload in cells.clone() {
+        let of_lab = Settings::of_lab(workload);
+        if real && let Some(setting) = of_lab.iter().next() {
+            bail!(
+                "the plan sets `{}` of a lab, and {} is real: leave it out, or use --on sim",
+                setting.key().name(),
+                job.target_text
+            );
+        }
+        job.target.check(workload)?;
+    }
+    if !job.args.quiet {
+        let cells: Vec<Workload> = cells.copied().collect();
+        job.target.notices(&cells).iter().for_each(|notice| say!("{notice}"));
     }
     Ok(())
 }

@@ -143,6 +143,12 @@ pub trait Target {
     fn origin(&self) -> Origin {
         Origin::Measured
     }
+    /// Returns what the cells set of the labs that they are carried out in, to other values than the
+    /// labs' files: a line for people about each lab.
+    fn notices(&self, cells: &[Workload]) -> Vec<String> {
+        let _ = cells;
+        Vec::new()
+    }
     /// Tells which cells it will be asked to [`run`](Self::run), in order. A target that has its own
     /// time may begin before it is asked.
     fn prepare(&mut self, cells: &[SeededCell]) {

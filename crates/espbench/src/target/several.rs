@@ -29,6 +29,10 @@ impl Target for Several {
         }
     }
 
+    fn notices(&self, cells: &[Workload]) -> Vec<String> {
+        self.0.iter().flat_map(|target| target.notices(cells)).collect()
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         let mut refusal = Ok(());
         for target in &self.0 {

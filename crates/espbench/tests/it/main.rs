@@ -3,6 +3,7 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
 mod apps;
+mod axes;
 mod before;
 mod broker;
 mod echo;

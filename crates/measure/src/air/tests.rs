@@ -1,5 +1,6 @@
 use super::*;
 use alloc::string::{String, ToString};
+use espbench_model::overrides::LabOverrides;
 use espbench_model::workload::EspNowTest;
 use espbench_model::workload::{EspNow, EspNowCast};
 use proptest::prelude::*;
@@ -33,6 +34,7 @@ fn recorded(ordinal: u32, test: EspNowTest, text: &str) -> Recorded {
         devices: ordinal as u16,
         distance_m: (0.5, 0.5),
         encrypted: false,
+        lab: LabOverrides::NONE,
     });
     Recorded {
         ordinal,

@@ -180,7 +180,7 @@ impl ComparisonNotes {
         };
         let (a, b) = (say(ours), say(other));
         let is_plain = kind::named(&other.id.table).is_some_and(TestKind::is_plain);
-        if other.origin != Origin::Published || is_plain {
+        if other.origin != Origin::Published || is_plain || ours.settings.override_lab() {
             self.another(ReasonKind::Procedure, format!("{a} against {b}"));
         } else {
             self.note(format!("ours with {a}; the document's settings are in its note"));

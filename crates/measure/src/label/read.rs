@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 use espbench_ieee80211::mac::Mac;
+use espbench_model::sdkconfig::{self, ConfigOption};
 use espbench_model::workload::{Direction, EchoFormat, MqttVersion, Name};
 
 /// Words that are no setting.
@@ -101,6 +102,8 @@ fn counted(word: &str) -> Option<Setting> {
         .or_else(|| of(" clients").map(Setting::Clients))
         .or_else(|| of(" streams").map(Setting::Streams))
         .or_else(|| many(" devices").or_else(|| many(" device")).map(Setting::Devices))
+        .or_else(|| before::<f64>(word, " dBm").map(Setting::TxPower))
+        .or_else(|| many(" MHz").map(Setting::Clock))
         .or_else(|| many(" packets").map(Setting::Packets))
         .or_else(|| many(" pings").map(Setting::Pings))
         .or_else(|| many(" times").map(Setting::Encryptions))
@@ -125,6 +128,9 @@ fn named(word: &str) -> Option<Setting> {
         .and_then(Name::new)
         .map(Setting::LabVariant)
         .or_else(|| after("rate ").and_then(Name::new).map(Setting::PhyRate))
+        .or_else(|| after("profile ").and_then(Name::new).map(Setting::Profile))
+        .or_else(|| after("environment ").and_then(Name::new).map(Setting::Environment))
+        .or_else(|| option(word))
         .or_else(|| after("congestion control ").and_then(Name::new).map(Setting::Congestion))
         .or_else(|| after("QoS ")?.parse().ok().map(Setting::Qos))
         .or_else(|| after("TOS ").and_then(octet).map(Setting::Tos))
@@ -140,6 +146,19 @@ fn named(word: &str) -> Option<Setting> {
         .or_else(|| after("offered ")?.strip_suffix("/s")?.parse().ok().map(Setting::Offered))
         .or_else(|| percent(after("loss at most ")?.strip_suffix(" %")?).map(Setting::LossLimit))
         .or_else(|| after("p99 at most ")?.strip_suffix(" ms")?.parse().ok().map(Setting::P99Limit))
+}
+
+/// Parses `CONFIG_FREERTOS_HZ=1000`.
+fn option(word: &str) -> Option<Setting> {
+    let (name, value) = word.split_once('=')?;
+    let option = ConfigOption::find(name)?;
+    let value = match (option.fact().kind, value) {
+        (sdkconfig::ValueType::Flag, "y") => 1,
+        (sdkconfig::ValueType::Flag, "n") => 0,
+        (sdkconfig::ValueType::Flag, _) => return None,
+        (sdkconfig::ValueType::Number, number) => number.parse().ok()?,
+    };
+    Some(Setting::Sdkconfig(option, value))
 }
 
 /// Reads a percentage as a part of one, through its digits: 2.9 over 100 is not always 0.029.

@@ -2,6 +2,8 @@ use super::*;
 use crate::settings::Setting;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::overrides::LabOverrides;
+use espbench_model::sdkconfig::{self, ConfigOption, OptionValues};
 use espbench_model::workload::{
     Bounceback, Direction, EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, Latency,
     LatencyBy, MqttMode, MqttRate, MqttVersion, Name, Ping, TcpRate, Transport, UdpEcho, Wifi,
@@ -44,7 +46,7 @@ fn esp_now() -> EspNow {
 }
 
 fn over_wifi(variant: &str, test: IpTest) -> Workload {
-    Workload::Wifi(Wifi { variant: Name::new(variant).unwrap(), test })
+    Workload::Wifi(Wifi::new(Name::new(variant).unwrap(), test))
 }
 
 /// Workloads of each kind, plain and with every setting.
@@ -277,10 +279,37 @@ fn of_esp_now() -> impl Strategy<Value = Workload> {
         (0_u8..=31, any::<bool>()).prop_map(|(copies, ack)| EspNowCast::Broadcast { copies, ack }),
     ];
     let metres = (0.01_f32..1e5, 0.01_f32..1e5);
-    (test, cast, any::<u32>(), any::<u32>(), time(), any::<u16>(), metres, any::<bool>()).prop_map(
-        |(test, cast, size, count, time, devices, distance_m, encrypted)| {
-            let work = EspNow { test, cast, size, count, time, devices, distance_m, encrypted };
+    let numbers = (any::<u32>(), any::<u32>(), any::<u16>());
+    (test, cast, numbers, time(), metres, any::<bool>(), lab()).prop_map(
+        |(test, cast, (size, count, devices), time, distance_m, encrypted, lab)| {
+            let work =
+                EspNow { test, cast, size, count, time, devices, distance_m, encrypted, lab };
             Workload::EspNow(work)
+        },
+    )
+}
+
+/// What a plan may set of a lab, with one option of sdkconfig at most.
+fn lab() -> impl Strategy<Value = LabOverrides> {
+    use proptest::option::of;
+    let option = of((0..ConfigOption::COUNT, any::<u32>()));
+    (of(name()), of(name()), of(name()), of(-20.0..30.0), of(10_u32..1000), option).prop_map(
+        |(profile, environment, phy_rate, power_dbm, clock_mhz, option)| {
+            let mut sdkconfig = OptionValues::NONE;
+            if let Some((at, value)) = option {
+                let fact = sdkconfig::FACTS[at];
+                let flag = fact.kind == sdkconfig::ValueType::Flag;
+                sdkconfig.set(fact.key, if flag { value % 2 } else { value });
+            }
+            LabOverrides {
+                profile,
+                environment,
+                phy_rate,
+                power_dbm,
+                clock_mhz,
+                sdkconfig,
+                ..LabOverrides::NONE
+            }
         },
     )
 }
@@ -296,8 +325,8 @@ fn workload() -> impl Strategy<Value = Workload> {
         of_mqtt(),
         any::<bool>().prop_map(|cold| IpTest::Join(WifiJoin { cold, ..join() })),
     ];
-    let over_ip = (ip, proptest::option::of(name())).prop_map(|(test, variant)| match variant {
-        Some(variant) => Workload::Wifi(Wifi { variant, test }),
+    let over_ip = (ip, proptest::option::of((name(), lab()))).prop_map(|(test, room)| match room {
+        Some((variant, lab)) => Workload::Wifi(Wifi { lab, ..Wifi::new(variant, test) }),
         None => test.workload(),
     });
     prop_oneof![4 => over_ip, 1 => of_esp_now()]

@@ -11,10 +11,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::transcript::session::LinkEnds;
+use espbench_model::sdkconfig;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
-const PLAN: [SettingKey; 35] = [
+const PLAN: [SettingKey; 40] = [
     SettingKey::Test,
     SettingKey::Transport,
     SettingKey::MqttVersion,
@@ -50,10 +51,15 @@ const PLAN: [SettingKey; 35] = [
     SettingKey::Echoes,
     SettingKey::KeyKnown,
     SettingKey::LabVariant,
+    SettingKey::Profile,
+    SettingKey::Environment,
+    SettingKey::PhyRate,
+    SettingKey::TxPower,
+    SettingKey::Clock,
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [SettingKey; 49] = [
+const RESULT: [SettingKey; 53] = [
     SettingKey::LabVariant,
     SettingKey::LossLimit,
     SettingKey::P99Limit,
@@ -103,11 +109,16 @@ const RESULT: [SettingKey; 49] = [
     SettingKey::Prints,
     SettingKey::StaticRx,
     SettingKey::PowerSave,
+    SettingKey::Profile,
+    SettingKey::Environment,
+    SettingKey::TxPower,
+    SettingKey::Clock,
 ];
 
 /// Makes the words of a plan's cell.
 pub(super) fn of_plan(kind: &str, settings: &Settings) -> Vec<LabelWords> {
-    PLAN.iter().filter_map(|key| of_plan_only(kind, settings, settings.get(*key)?)).collect()
+    let keys = PLAN.into_iter().chain(options(settings));
+    keys.filter_map(|key| of_plan_only(kind, settings, settings.get(key)?)).collect()
 }
 
 /// Makes the words of a result.
@@ -118,7 +129,13 @@ pub(super) fn of_result(settings: &Settings) -> Vec<LabelWords> {
         (SettingKey::From, None) => settings.get(SettingKey::To).map(|_| ends(settings)),
         _ => known(key),
     };
-    RESULT.iter().filter_map(word).collect()
+    let keys: Vec<SettingKey> = RESULT.into_iter().chain(options(settings)).collect();
+    keys.iter().filter_map(word).collect()
+}
+
+/// Returns the keys of the options of sdkconfig that are set: they are told last.
+fn options(settings: &Settings) -> impl Iterator<Item = SettingKey> {
+    settings.iter().map(Setting::key).filter(|key| matches!(key, SettingKey::Sdkconfig(_)))
 }
 
 /// Says a setting as a plan's cell does.
@@ -182,7 +199,6 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
         Setting::From(_) => return Some(ends(settings)),
         Setting::Discarded(_) => "discarded".into(),
         Setting::Prints(_) => "prints on every send".into(),
-        Setting::PhyRate(rate) => format!("rate {}", rate.as_str()),
         Setting::Poisson(chance) => if *chance { "Poisson" } else { "periodic" }.into(),
         Setting::Queue(messages) => format!("queue of {messages}"),
         Setting::RadiosAlone(_) => "radios alone".into(),
@@ -198,6 +214,17 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
 /// Says a setting for which plans and results have the same words.
 fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
     let text: String = match setting {
+        Setting::PhyRate(rate) => format!("rate {}", rate.as_str()),
+        Setting::Profile(name) => format!("profile {}", name.as_str()),
+        Setting::Environment(name) => format!("environment {}", name.as_str()),
+        Setting::TxPower(dbm) => format!("{dbm} dBm"),
+        Setting::Clock(mhz) => format!("{mhz} MHz"),
+        Setting::Sdkconfig(option, value) => match option.fact().kind {
+            sdkconfig::ValueType::Flag => {
+                format!("{}={}", option.name(), if *value == 0 { 'n' } else { 'y' })
+            }
+            sdkconfig::ValueType::Number => format!("{}={value}", option.name()),
+        },
         Setting::MqttVersion(MqttVersion::V311) => "MQTT 3.1.1".into(),
         Setting::MqttVersion(MqttVersion::V5) => "MQTT 5".into(),
         Setting::Qos(qos) => format!("QoS {qos}"),

@@ -1,7 +1,7 @@
 //! The matrix of a `[[measure]]` block. Its keys are those of its kind, which the kind's folder has.
 
+use super::lab::{self, Draft};
 use super::read::{PlanError, PlanTable, Scalar};
-use super::variant::{self, VARIANT};
 use crate::kind;
 use alloc::format;
 use alloc::string::String;
@@ -33,38 +33,34 @@ pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanErro
         let message = format!("a [[measure]] block needs a `kind`: one of {}", kind::names());
         return Err(block.error(&block.place().clone(), message));
     };
-    let mut known = kind::of(&first).keys().to_vec();
-    if first.ip().is_some() {
-        known.push(VARIANT);
-    }
-    let keys = block.lists(&known)?;
-    let mut list = Vec::from([first]);
+    let own = kind::of(&first).keys();
+    let known: Vec<&str> = own.iter().copied().chain(lab::keys(&first)).collect();
+    let keys = block.lists(&known, lab::is_option)?;
+    let mut drafts = Vec::from([Draft::new(first)]);
     for (key, values) in &keys {
         let mut next = Vec::new();
-        for one in &list {
+        for draft in &drafts {
             for (value, span) in values {
-                let mut one = *one;
-                set(&mut one, key, value)
-                    .map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
-                next.push(one);
+                let mut draft = *draft;
+                let set = match own.contains(&key.as_str()) {
+                    true => kind::of_mut(&mut draft.work).set(key, value),
+                    false => draft.set(key, value),
+                };
+                set.map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
+                next.push(draft);
             }
         }
-        list = next;
+        drafts = next;
     }
     let named: Vec<&str> = keys.iter().map(|(key, _)| key.as_str()).collect();
-    for one in &mut list {
-        let work = kind::of_mut(one);
-        work.complete(&named);
-        work.check().map_err(|e| block.error(&block.place().clone(), e))?;
-    }
-    Ok(list)
-}
-
-fn set(work: &mut Workload, key: &str, value: &Scalar) -> Result<(), String> {
-    if key == VARIANT {
-        return variant::set(work, value);
-    }
-    kind::of_mut(work).set(key, value)
+    let wrong = |e| block.error(block.place(), e);
+    let finished = |draft: Draft| {
+        let mut work = draft.done()?;
+        let test = kind::of_mut(&mut work);
+        test.complete(&named);
+        test.check().map(|()| work)
+    };
+    drafts.into_iter().map(|draft| finished(draft).map_err(wrong)).collect()
 }
 
 /// Returns the word for a value of a closed set.

@@ -35,12 +35,12 @@
 
 mod expected;
 mod goal;
+mod lab;
 mod limits;
 mod matrix;
 mod print;
 mod read;
 mod value;
-mod variant;
 
 pub use expected::{expected, probes, span};
 pub(crate) use goal::GOALS;
@@ -52,7 +52,7 @@ pub(crate) use print::quoted;
 pub(crate) use read::Scalar;
 pub use read::{PlanError, guess};
 pub use value::{ECHO_PORT, latency_by};
-pub(crate) use value::{cast, print_cast, print_latency};
+pub(crate) use value::{cast, metres, print_cast, print_latency};
 
 use crate::threshold::Threshold;
 use alloc::format;

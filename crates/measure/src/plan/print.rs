@@ -1,6 +1,6 @@
 //! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
 
-use super::variant::VARIANT;
+use super::lab;
 use crate::kind;
 use alloc::format;
 use alloc::string::String;
@@ -31,14 +31,14 @@ pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
     let mut text = format!("name = {}\nseed = {seed}\n", quoted(name));
     for workload in workloads {
         let _ = write!(text, "\n[[measure]]\nkind = \"{}\"\n", workload.kind());
-        for (key, value) in settings(workload) {
+        for (key, value) in settings(workload).into_iter().chain(lab::print(workload)) {
             let _ = writeln!(text, "{key} = {value}");
         }
     }
     text
 }
 
-/// Returns keys and values in which a workload differs from its kind's defaults.
+/// Returns the kind's keys and values in which a workload differs from its defaults.
 fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
     let Some(usual) = kind::default_of(workload.kind()) else { return Vec::new() };
     let (ours, usual) = (kind::of(workload), kind::of(&usual));
@@ -50,9 +50,7 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
     let completed = kind::of(&completed);
     let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
     let keys = ours.keys().iter().copied().filter(changed);
-    let mut list: Vec<_> = keys.filter_map(|key| Some((key, ours.get(key)?))).collect();
-    list.extend(workload.variant().map(|name| (VARIANT, quoted(name.as_str()))));
-    list
+    keys.filter_map(|key| Some((key, ours.get(key)?))).collect()
 }
 
 /// Names a workload in a few words.
@@ -66,5 +64,6 @@ pub(super) fn label(workload: &Workload) -> String {
             });
         }
     }
+    words.extend(lab::words(workload));
     words.join(", ")
 }

@@ -77,6 +77,19 @@ impl Scalar {
         }
     }
 
+    /// Returns a number within `range`.
+    pub(crate) fn number(&self, range: RangeInclusive<f64>) -> Result<f64, String> {
+        let number = match self {
+            Self::Int(n) => *n as f64,
+            Self::Float(x) => *x,
+            other => return Err(format!("expected a number, found {}", other.kind())),
+        };
+        if range.contains(&number) {
+            return Ok(number);
+        }
+        Err(format!("{number} is out of range: use {} to {}", range.start(), range.end()))
+    }
+
     /// Returns a size in bytes: a bare number, or a text with a unit.
     pub(crate) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
@@ -192,10 +205,15 @@ impl<'t> PlanTable<'t> {
     }
 
     /// Returns the remaining keys in the order of the text, each with its list of values.
-    pub(super) fn lists(&mut self, known: &[&str]) -> Result<Vec<(String, KeyValues)>, PlanError> {
+    /// `is_known`: whether a key may be there that is not listed.
+    pub(super) fn lists(
+        &mut self,
+        known: &[&str],
+        is_known: fn(&str) -> bool,
+    ) -> Result<Vec<(String, KeyValues)>, PlanError> {
         let mut lists = Vec::new();
         for (key, span, value) in core::mem::take(&mut self.keys) {
-            if !known.contains(&key.as_str()) {
+            if !known.contains(&key.as_str()) && !is_known(&key) {
                 return Err(self.error(&span, unknown(&key, known)));
             }
             let values = match value.get_ref() {

@@ -1,5 +1,6 @@
 //! Values that a plan, the command line and labels write alike.
 
+use crate::units::{self, Dimension};
 use alloc::format;
 use alloc::string::{String, ToString};
 use espbench_model::workload::{EspNowCast, LatencyBy};
@@ -32,6 +33,19 @@ pub(crate) fn print_latency(by: LatencyBy) -> String {
     match by {
         LatencyBy::Icmp => "icmp".to_string(),
         LatencyBy::Udp(port) => format!("udp:{port}"),
+    }
+}
+
+/// Reads a distance: `3 m`.
+///
+/// # Errors
+/// A sentence that says what would do.
+pub(crate) fn metres(text: &str) -> Result<f32, String> {
+    let metres = units::parse(text, Dimension::Length)? as f32;
+    if (0.01..=100_000.0).contains(&metres) {
+        Ok(metres)
+    } else {
+        Err(format!("`{text}` is out of range: use 0.01 m to 100 km"))
     }
 }
 

@@ -13,14 +13,17 @@ mod of;
 mod tests;
 mod value;
 
+pub(crate) use of::metres;
+
 use crate::tune::space::Power;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_ieee80211::mac::Mac;
+use espbench_model::sdkconfig::ConfigOption;
 use espbench_model::workload::{
     Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
 };
-use value::{SettingType, SettingValue};
+use value::{SettingType, SettingValue, option_value, value_of_option};
 
 /// Makes [`Setting`] and [`SettingKey`] of one table: variant, type of its value, name in JSON.
 macro_rules! settings {
@@ -29,16 +32,21 @@ macro_rules! settings {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Setting {
             $($(#[$doc])* $variant($type),)*
+            /// Option of the firmware's sdkconfig that a plan sets; a flag is 1 or 0.
+            Sdkconfig(ConfigOption, u32),
         }
 
         /// Which setting it is, whatever its value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum SettingKey {
             $($(#[$doc])* $variant,)*
+            /// Option of the firmware's sdkconfig.
+            Sdkconfig(ConfigOption),
         }
 
         impl SettingKey {
-            /// Every key, in the order in which sets of settings hold them.
+            /// Every key but those of options, in the order in which sets of settings hold them; the
+            /// options follow.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Returns the name of the field in JSON, with the unit.
@@ -46,6 +54,7 @@ macro_rules! settings {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
+                    Self::Sdkconfig(option) => option.name(),
                 }
             }
 
@@ -53,6 +62,8 @@ macro_rules! settings {
             fn setting(self, value: &SettingValue) -> Option<Setting> {
                 match self {
                     $(Self::$variant => SettingType::from_value(value).map(Setting::$variant),)*
+                    Self::Sdkconfig(option) => option_value(option, value)
+                        .map(|value| Setting::Sdkconfig(option, value)),
                 }
             }
         }
@@ -63,6 +74,7 @@ macro_rules! settings {
             pub const fn key(&self) -> SettingKey {
                 match self {
                     $(Self::$variant(_) => SettingKey::$variant,)*
+                    Self::Sdkconfig(option, _) => SettingKey::Sdkconfig(*option),
                 }
             }
 
@@ -70,6 +82,7 @@ macro_rules! settings {
             fn value(&self) -> SettingValue {
                 match self {
                     $(Self::$variant(it) => it.to_value(),)*
+                    Self::Sdkconfig(option, value) => value_of_option(*option, *value),
                 }
             }
         }
@@ -205,7 +218,27 @@ settings! {
     TcpSendBuffer(u32) "tcp_send_buffer_bytes",
     /// Power save mode of the radio, where it sleeps.
     PowerSave(Power) "power_save",
+    /// Profile of a lab's devices, where a plan sets it.
+    Profile(Name) "profile",
+    /// Environment of a lab, where a plan sets it.
+    Environment(Name) "environment",
+    /// Transmit power in dBm, where a plan sets it.
+    TxPower(f64) "power_dbm",
+    /// Clock of a device's processor in MHz, where a plan sets it.
+    Clock(u32) "clock_mhz",
 }
+
+/// Settings that a plan may set of a lab, beside the options of sdkconfig.
+const OF_LAB: [SettingKey; 8] = [
+    SettingKey::Devices,
+    SettingKey::Nearest,
+    SettingKey::Farthest,
+    SettingKey::PhyRate,
+    SettingKey::Profile,
+    SettingKey::Environment,
+    SettingKey::TxPower,
+    SettingKey::Clock,
+];
 
 /// Settings of a cell: at most one of each key. The order in which they were put in tells nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -267,6 +300,16 @@ impl Settings {
     pub fn shared<'a>(mut all: impl Iterator<Item = &'a Self>) -> Self {
         let Some(first) = all.next() else { return Self::default() };
         all.fold(first.clone(), |shared, other| shared.filter(|it| other.has(it)))
+    }
+
+    /// Returns whether a plan set something of the lab: then a cell is not of the room in which a
+    /// document's were taken.
+    #[must_use]
+    pub fn override_lab(&self) -> bool {
+        self.iter().any(|it| {
+            let key = it.key();
+            OF_LAB.contains(&key) || matches!(key, SettingKey::Sdkconfig(_))
+        })
     }
 
     /// Returns the variant of the lab that the device is.

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::time::Duration;
 use espbench_ieee80211::mac::Mac;
+use espbench_model::sdkconfig::{self, ConfigOption};
 use espbench_model::workload::{
     Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
 };
@@ -195,6 +196,22 @@ impl SettingType for Power {
     }
 }
 
+/// Returns an option's number as the field of JSON: a flag is true or false.
+pub(super) fn value_of_option(option: ConfigOption, value: u32) -> SettingValue {
+    match option.fact().kind {
+        sdkconfig::ValueType::Flag => SettingValue::Flag(value != 0),
+        sdkconfig::ValueType::Number => SettingValue::Count(value.into()),
+    }
+}
+
+/// Returns an option's number; `None` for a value of another type.
+pub(super) fn option_value(option: ConfigOption, value: &SettingValue) -> Option<u32> {
+    match option.fact().kind {
+        sdkconfig::ValueType::Flag => bool::from_value(value).map(u32::from),
+        sdkconfig::ValueType::Number => u32::from_value(value),
+    }
+}
+
 impl Serialize for SettingValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -271,8 +288,12 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Settings, A::Error> {
         let mut settings = Settings::default();
         while let Some(name) = map.next_key::<String>()? {
-            let known = SettingKey::ALL.iter().find(|key| key.name() == name);
-            let key = known.ok_or_else(|| de::Error::custom(format!("no setting `{name}`")))?;
+            let known = SettingKey::ALL.iter().copied().find(|key| key.name() == name);
+            let option =
+                || ConfigOption::all().find(|it| it.name() == name).map(SettingKey::Sdkconfig);
+            let key = known
+                .or_else(option)
+                .ok_or_else(|| de::Error::custom(format!("no setting `{name}`")))?;
             let value: SettingValue = map.next_value()?;
             let setting: Option<Setting> = key.setting(&value);
             settings.set(setting.ok_or_else(|| {

@@ -18,7 +18,7 @@ use crate::cell::{Cell, Identity, Origin};
 use crate::kind::{self, TestKind};
 use crate::metric;
 use crate::run::Recorded;
-use crate::settings::{Setting, SettingKey};
+use crate::settings::{Setting, SettingKey, Settings, metres};
 use alloc::format;
 use alloc::string::String;
 use espbench_model::fact;
@@ -93,7 +93,9 @@ pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
         id.security = fact(fact::SECURITY).or(id.security.take());
         id.devices = fact(fact::DEVICES).and_then(|it| it.parse().ok()).or(id.devices);
         id.environment = fact(fact::ENVIRONMENT).or(id.environment.take());
+        id.distance_m = recorded.workload.lab().distance_m.map(metres).or(id.distance_m);
         cell.settings.set(Setting::LabVariant(*variant));
+        cell.settings.extend(Settings::of_lab(&recorded.workload).iter().cloned());
         cell.firmware = fact(fact::FIRMWARE);
         cell.note = match (fact(fact::FIRMWARE), cell.note.take()) {
             (Some(firmware), Some(note)) => Some(format!("{firmware}; {note}")),
@@ -160,8 +162,9 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
 /// Returns whether ours was taken as the document took its own.
 fn is_procedure(ours: &Cell, published: &Cell) -> bool {
     let settings = ours.settings.without(&[SettingKey::LabVariant]);
-    kind::named(kind_of(&ours.id.table))
-        .is_some_and(|it| it.is_procedure(&settings, &published.settings))
+    !settings.override_lab()
+        && kind::named(kind_of(&ours.id.table))
+            .is_some_and(|it| it.is_procedure(&settings, &published.settings))
 }
 
 /// Returns whether the published cell is of 802.11 frames without a network and has our metric. Its

@@ -67,6 +67,19 @@ impl Chip {
         !matches!(self, Self::Esp32c2 | Self::Esp32c3 | Self::Esp32c6)
     }
 
+    /// Returns the clocks that the firmware can choose for the processor, in MHz: the choice
+    /// `ESP_DEFAULT_CPU_FREQ_MHZ` of ESP-IDF's `components/esp_system/port/soc/CHIP/Kconfig.cpu`,
+    /// without that of the crystal.
+    #[must_use]
+    pub const fn clocks_mhz(self) -> &'static [u32] {
+        match self {
+            Self::Esp32 | Self::Esp32s2 | Self::Esp32s3 | Self::Esp32c5 => &[80, 160, 240],
+            Self::Esp32c2 => &[80, 120],
+            Self::Esp32c3 => &[80, 160],
+            Self::Esp32c6 | Self::Esp32c61 => &[80, 120, 160],
+        }
+    }
+
     /// Returns the number of processor cores.
     #[must_use]
     pub const fn cores(self) -> u8 {

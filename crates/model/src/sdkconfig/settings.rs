@@ -12,11 +12,14 @@ pub struct OptionValues {
 
 impl Default for OptionValues {
     fn default() -> Self {
-        Self { values: [None; ConfigOption::COUNT] }
+        Self::NONE
     }
 }
 
 impl OptionValues {
+    /// Values of no option.
+    pub const NONE: Self = Self { values: [None; ConfigOption::COUNT] };
+
     /// Returns the value that was given.
     #[must_use]
     pub const fn get(&self, key: ConfigOption) -> Option<u32> {

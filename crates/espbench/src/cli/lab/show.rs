@@ -45,8 +45,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let change = Overrides {
         devices: args.devices,
         distance_m: args.distance,
-        encrypted: None,
         profile: args.profile.clone(),
+        ..Overrides::default()
     };
     let scene = library.scene(&args.lab, &change, args.seed)?;
     let survey = scene.survey(args.seed);

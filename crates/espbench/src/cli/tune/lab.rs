@@ -307,7 +307,7 @@ impl TuneLab {
         let variant = Name::new(&scene.variant).context("the variant's name is too long")?;
         let mut kept = KeptSamples { cancel: self.cancel.clone(), ..KeptSamples::default() };
         let free = scene.devices.first().map_or(0, heap);
-        let work = Workload::Wifi(Wifi { variant, test });
+        let work = Workload::Wifi(Wifi::new(variant, test));
         match suite::run_in(&work, scene, seed, &mut (), &mut kept) {
             // With nothing left for packets Wi-Fi does not start, and with too little a test does
             // not come to its end: that is what the settings do.

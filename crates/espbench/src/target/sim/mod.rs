@@ -69,6 +69,10 @@ impl Target for SimTarget {
         Origin::Simulated
     }
 
+    fn notices(&self, cells: &[Workload]) -> Vec<String> {
+        self.simulator.notices(cells).iter().map(ToString::to_string).collect()
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         Ok(self.simulator.check(workload)?)
     }

@@ -1,6 +1,7 @@
 //! Simulated cells come in order, and are the same however they were made.
 
 use super::*;
+use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::Sample;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 use espbench_sim::lab::suite::Seeds;
@@ -47,6 +48,7 @@ fn work(test: EspNowTest, size: u32, count: u32, devices: u16) -> EspNow {
         devices,
         distance_m: (1.0, 1.0),
         encrypted: false,
+        lab: LabOverrides::NONE,
     }
 }
 

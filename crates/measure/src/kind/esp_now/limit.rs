@@ -228,6 +228,7 @@ mod tests {
     use super::*;
     use core::time::Duration;
     use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Hr, Mcs};
+    use espbench_model::overrides::LabOverrides;
 
     const TWO: EspNow = EspNow {
         test: EspNowTest::OneWay,
@@ -238,6 +239,7 @@ mod tests {
         devices: 1,
         distance_m: (3.0, 3.0),
         encrypted: false,
+        lab: LabOverrides::NONE,
     };
 
     fn limit(work: &EspNow, metric: &str) -> f64 {

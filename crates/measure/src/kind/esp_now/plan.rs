@@ -1,9 +1,10 @@
 //! Values of a plan's keys: how packets are sent, how far the devices are, and the report's usual ones.
 
-use crate::units::{self, Dimension};
+use crate::plan::metres;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use espbench_model::overrides::LabOverrides;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 
 /// Largest payload of an application message (`ESPNOW_DATA_LEN` less the component's head), and
@@ -27,6 +28,7 @@ pub(in crate::kind) const DEFAULT: EspNow = EspNow {
     devices: 1,
     distance_m: (3.0, 3.0),
     encrypted: false,
+    lab: LabOverrides::NONE,
 };
 
 /// Returns how often the report does a test's packet, ping or encryption.
@@ -61,20 +63,12 @@ pub(super) fn check_cast(cast: EspNowCast, test: &str) -> Result<(), String> {
 
 /// Parses `3 m`, or `0.5 m to 1 m`.
 pub(super) fn distance(text: &str) -> Result<(f32, f32), String> {
-    let one = |text: &str| {
-        let metres = units::parse(text, Dimension::Length)? as f32;
-        if (0.01..=100_000.0).contains(&metres) {
-            Ok(metres)
-        } else {
-            Err(format!("`{text}` is out of range: use 0.01 m to 100 km"))
-        }
-    };
     let Some((near, far)) = text.split_once(" to ") else {
-        return one(text)
+        return metres(text)
             .map(|metres| (metres, metres))
             .map_err(|e| format!("{e}; or a range such as \"0.5 m to 1 m\""));
     };
-    let (near, far) = (one(near)?, one(far)?);
+    let (near, far) = (metres(near)?, metres(far)?);
     if near > far {
         return Err(format!("the nearer end {near} m is farther than the other, {far} m"));
     }

@@ -29,6 +29,7 @@ mod environment;
 mod firmware;
 pub mod key;
 mod lab;
+mod overrides;
 mod pattern;
 mod profile;
 #[cfg(test)]
@@ -36,6 +37,7 @@ mod tests;
 mod wrong;
 
 pub use document::{Constant, Constants, constants, document};
+pub use overrides::Overrides;
 pub use wrong::FileError;
 
 use super::profile::Profile;
@@ -46,7 +48,6 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use block::TomlText;
-use espbench_model::workload::EspNow;
 
 /// Kind of thing that a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,32 +128,6 @@ impl Need {
     fn at(kind: FileKind, (name, offset): &block::Item<String>, text: &str) -> Self {
         let (line, column) = espbench_model::text::place(text, *offset);
         Self { kind, name: name.clone(), line, column }
-    }
-}
-
-/// Values of a lab that a suite overrides.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    /// Devices beside the initiator.
-    pub devices: Option<u16>,
-    /// Metres from the initiator to the nearest and the farthest of the other devices. Where both
-    /// are the same, it is the middle of the group that is moved there.
-    pub distance_m: Option<(f64, f64)>,
-    /// Whether the devices' services encrypt.
-    pub encrypted: Option<bool>,
-    /// The profile of all devices.
-    pub profile: Option<String>,
-}
-
-impl From<&EspNow> for Overrides {
-    fn from(cell: &EspNow) -> Self {
-        let (nearest, farthest) = cell.distance_m;
-        Self {
-            devices: Some(cell.devices),
-            distance_m: Some((f64::from(nearest), f64::from(farthest))),
-            encrypted: Some(cell.encrypted),
-            profile: None,
-        }
     }
 }
 
@@ -345,12 +320,38 @@ impl Library {
     /// There is no such lab or variant, it names an environment or a profile that is not here, or
     /// what it asks for does not fit together: with what to do.
     pub fn net_scene(&self, lab: &str, variant: &str) -> Result<Scene, FileError> {
-        let (file, name) = self.lab(lab)?;
-        if file.0.names().next().is_none() {
+        self.net_scene_as(lab, variant, &Overrides::default())
+    }
+
+    /// Returns the room of a variant of a lab, with what a plan sets of it.
+    ///
+    /// # Errors
+    /// As [`Library::net_scene`]; or what is set cannot be, with what to write instead.
+    pub fn net_scene_as(
+        &self,
+        lab: &str,
+        variant: &str,
+        set: &Overrides,
+    ) -> Result<Scene, FileError> {
+        let ((file, text), name) = self.lab(lab)?;
+        if file.names().next().is_none() {
             let message = "it has no variants: its devices speak ESP-NOW only";
             return Err(FileError::whole(name, message));
         }
-        self.build(lab, variant, (&Overrides::default(), 0))
+        let wrong = |message: String| FileError::whole(name.clone(), message);
+        let none = Overrides::default();
+        let own = match *set == none {
+            true => None,
+            false => Some(file.set(variant, set, set.mode().map_err(wrong)?)),
+        };
+        let file = own.as_ref().unwrap_or(file);
+        let text = TomlText { file: &name, text };
+        let build = lab::Build { library: self, lab, variant, file, text, change: &none, seed: 0 };
+        let scene = build.scene()?;
+        if let Some(device) = scene.devices.first() {
+            set.check_clock(device.profile.chip).map_err(wrong)?;
+        }
+        Ok(scene)
     }
 
     /// Returns the room of a lab without variants. The same seed gives the same places.
@@ -365,23 +366,14 @@ impl Library {
             let message = format!("it has no ESP-NOW devices, but variants: {}", known.join(", "));
             return Err(FileError::whole(name, message));
         }
-        self.build(lab, "", (change, seed))
+        let ((file, text), name) = self.lab(lab)?;
+        let text = TomlText { file: &name, text };
+        lab::Build { library: self, lab, variant: "", file, text, change, seed }.scene()
     }
 
     /// Returns a lab's file with its text, and what errors call it.
     fn lab(&self, lab: &str) -> Result<(&(lab::LabFile, Arc<str>), String), FileError> {
         let unknown = || FileError::unknown(FileKind::Lab, lab, self.names(FileKind::Lab));
         Ok((self.labs.get(lab).ok_or_else(unknown)?, FileKind::Lab.file(lab)))
-    }
-
-    fn build(
-        &self,
-        lab: &str,
-        variant: &str,
-        (change, seed): (&Overrides, u64),
-    ) -> Result<Scene, FileError> {
-        let ((file, text), name) = self.lab(lab)?;
-        let text = TomlText { file: &name, text };
-        lab::Build { library: self, lab, variant, file, text, change, seed }.scene()
     }
 }

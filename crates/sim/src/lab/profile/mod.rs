@@ -152,6 +152,25 @@ impl Profile {
         }
     }
 
+    /// Returns a node's chip at another clock: what the processor computes takes longer or shorter. Flash,
+    /// and the latencies of the driver, stay as they were measured.
+    #[must_use]
+    pub fn node_at_clock(&self, clock_mhz: u32) -> Self {
+        let from = self.processor.clock_mhz;
+        let at = |cost: Cost| cost.times(from.into(), clock_mhz.max(1).into());
+        Self {
+            receive: at(self.receive),
+            dispatch: at(self.dispatch),
+            transmit: at(self.transmit),
+            seal: at(self.seal),
+            open: at(self.open),
+            key_pair: at(self.key_pair),
+            shared_secret: at(self.shared_secret),
+            hash: at(self.hash),
+            ..self.at_clock(clock_mhz)
+        }
+    }
+
     /// Returns a profile of the same radio and buffers, with a processor and a console that take no
     /// time.
     #[must_use]

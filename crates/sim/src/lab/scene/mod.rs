@@ -208,6 +208,8 @@ pub struct Scene {
     pub background: Vec<Background>,
     /// Sources of the lab's constants.
     pub sources: Vec<Source>,
+    /// Properties that a plan has set to another value than the lab's file, each in words.
+    pub overridden: Vec<String>,
 }
 
 impl Scene {
@@ -229,6 +231,7 @@ impl Scene {
             pc: None,
             background: Vec::new(),
             sources: Vec::new(),
+            overridden: Vec::new(),
         }
     }
 }

@@ -8,20 +8,26 @@
 //! | [`consoles`] | those of Espressif's ESP-NOW report: commands are typed at the devices' consoles |
 //! | [`programs`] | those over IP: devices and the PC get programs |
 //! | `failed` | why a cell was not carried out |
+//! | `overridden` | what a plan sets of a lab to another value than the lab's file |
 
 pub mod consoles;
 mod failed;
+mod overridden;
 pub mod programs;
 #[cfg(test)]
 mod tests;
 
 pub use failed::SuiteError;
+pub use overridden::{LabNotice, Overridden};
 
 use super::file::Library;
 use super::record::Record;
 use super::run::Tap;
 use super::scene::Scene;
 use super::wifi::watch::Watcher;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use espbench_model::fact;
 use espbench_model::workload::Workload;
 
 /// Seeds of a cell.
@@ -85,7 +91,42 @@ pub fn scene(
         _ => return Err(SuiteError::NoDevice),
     };
     scene.environment.place = Some(place);
+    let set = overridden::of(workload, library, &scene.name, lab.is_some())?;
+    let differs = set.iter().filter(|it| it.plan != it.lab);
+    scene.overridden = differs.map(ToString::to_string).collect();
     Ok(scene)
+}
+
+/// Returns what the cells of a plan set of their labs to other values than the labs' files, by lab.
+///
+/// # Errors
+/// As [`scene`].
+pub fn notices<'a>(
+    workloads: impl Iterator<Item = &'a Workload>,
+    library: &Library,
+    lab: Option<&str>,
+) -> Result<Vec<LabNotice>, SuiteError> {
+    let mut notices = Vec::new();
+    for workload in workloads {
+        let Some(name) = lab_of(workload, library, lab) else { continue };
+        let set = overridden::of(workload, library, name, lab.is_some())?;
+        overridden::note(&mut notices, name, set);
+    }
+    for notice in &mut notices {
+        // What is everywhere as the file has it is not told.
+        notice.properties.retain(|(_, _, plan, lab)| plan != lab);
+    }
+    notices.retain(|it| !it.properties.is_empty());
+    Ok(notices)
+}
+
+/// Returns the name of the lab in which a cell is carried out; `None` for no lab's work.
+fn lab_of<'a>(workload: &Workload, library: &'a Library, lab: Option<&'a str>) -> Option<&'a str> {
+    match workload {
+        Workload::EspNow(work) => Some(lab.unwrap_or(consoles::default_lab(work.test))),
+        Workload::Wifi(work) => lab.or_else(|| library.lab_of(work.variant.as_str())),
+        _ => None,
+    }
 }
 
 /// Carries out one cell in a lab of the library, without a witness.
@@ -114,6 +155,9 @@ pub fn run_in<W: Witness>(
     witness: &mut W,
     record: &mut dyn Record,
 ) -> Result<(), SuiteError> {
+    if !scene.overridden.is_empty() {
+        record.fact(fact::OVERRIDDEN, scene.overridden.join(", "));
+    }
     match workload {
         Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),
         Workload::Wifi(work) => programs::run_in(work, scene, seed, witness, record),

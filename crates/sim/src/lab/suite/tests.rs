@@ -4,6 +4,7 @@ use super::*;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::Sample;
 use espbench_model::workload::{
     EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, MqttMode, MqttRate, MqttVersion,
@@ -40,7 +41,7 @@ const ECHO: UdpEcho = UdpEcho {
 };
 
 fn of(test: IpTest) -> Workload {
-    Workload::Wifi(Wifi { variant: Name::new("ps-none").unwrap(), test })
+    Workload::Wifi(Wifi::new(Name::new("ps-none").unwrap(), test))
 }
 
 fn esp_now() -> Workload {
@@ -53,6 +54,7 @@ fn esp_now() -> Workload {
         devices: 1,
         distance_m: (1.0, 1.0),
         encrypted: false,
+        lab: LabOverrides::NONE,
     })
 }
 

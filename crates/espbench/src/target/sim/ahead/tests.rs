@@ -46,6 +46,7 @@ fn cells(count: u64) -> Vec<SeededCell> {
         devices: 1,
         distance_m: (1.0, 1.0),
         encrypted: false,
+        lab: espbench_model::overrides::LabOverrides::NONE,
     };
     let step = PlannedCell { ordinal: 0, repetition: 0, workload: Workload::EspNow(work) };
     (0..count).map(|seed| SeededCell { position: 0, step, seeds: Seeds::both(seed) }).collect()

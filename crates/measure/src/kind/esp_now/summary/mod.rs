@@ -37,10 +37,12 @@ use super::KIND;
 use crate::cell::{Cell, Identity};
 use crate::kind::TestKind;
 use crate::run::Recorded;
+use crate::settings::Settings;
 use crate::summary::SummaryContext;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::fact;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 use out::EspNowCells;
 
@@ -52,8 +54,13 @@ pub(super) fn summarize(
     context: &SummaryContext<'_>,
 ) -> Vec<Cell> {
     let seed = context.seed_of_cell(recorded);
-    let mut out = EspNowCells::new(context, identity(workload, context));
+    let mut id = identity(workload, context);
+    let fact = |name: &str| recorded.facts.get(name).cloned();
+    id.chip = fact(fact::CHIP).unwrap_or(id.chip);
+    id.environment = fact(fact::ENVIRONMENT).or(id.environment);
+    let mut out = EspNowCells::new(context, id);
     out.settings = workload.settings().beyond_columns();
+    out.settings.extend(Settings::of_lab(&recorded.workload).iter().cloned());
     out.place_note = range(workload);
     match workload.test {
         EspNowTest::OneWay => times::one_way(&mut out, recorded, seed),

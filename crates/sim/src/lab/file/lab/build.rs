@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_dot11::wifi::WifiSecurity;
 
-/// A lab, one of its variants, what a test changes of it, and where to look up what they name.
+/// A lab, one of its variants, what a test or a plan changes of it, and where to look up what they name.
 pub(in super::super) struct Build<'l> {
     pub(in super::super) library: &'l Library,
     pub(in super::super) lab: &'l str,
@@ -127,6 +127,9 @@ impl Build<'_> {
     }
 
     fn surroundings(&self, layers: Layers<'_>) -> Result<Surroundings, FileError> {
+        if let Some(name) = &self.change.environment {
+            return self.library.environment(name);
+        }
         let Some(name) = layers.text("", "environment") else {
             return Err(self.wrong(layers, "", "environment", "`environment` is missing"));
         };

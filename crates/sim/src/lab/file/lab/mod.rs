@@ -11,6 +11,7 @@
 //! | `build` | both, with profiles and environment, to a [`Scene`](crate::lab::scene::Scene) |
 //! | `network` | routers and the PC |
 //! | `device` | devices that speak IP |
+//! | `set` | what a plan sets of a variant |
 //! | `node` | groups whose devices run the esp-now component, and what a test changes of them |
 
 mod build;
@@ -19,6 +20,7 @@ mod keys;
 mod layer;
 mod network;
 mod node;
+mod set;
 
 pub(super) use build::Build;
 pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, ROUTER, VARIANT};

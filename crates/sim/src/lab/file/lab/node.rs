@@ -77,7 +77,7 @@ impl Build<'_> {
             for number in 0..group.count {
                 let place =
                     pattern.map_or(middle, |it| it.place(middle, number, group.count, &mut random));
-                nodes.push(group.device(place, self.change));
+                nodes.push(self.change.set_node(group.device(place, self.change)));
             }
         }
         Ok(nodes)
@@ -212,12 +212,19 @@ impl DeviceTable<'_> {
             return Err(self.build.text.wrong(at, message));
         }
         let (count, pattern) = self.places()?;
-        let profile = match &self.build.change.profile {
+        let change = self.build.change;
+        let wrong = |message: String| self.build.unchanged(message);
+        let profile = match &change.profile {
             Some(name) => self.build.library.profile(name)?,
             None => self.profile()?,
         };
+        change.check_clock(profile.chip).map_err(wrong)?;
+        change.check_options_of_nodes(profile.chip).map_err(wrong)?;
         let modes = |key| self.layers.modes(self.table, key);
         let mode = modes("esp_now_mode").or_else(|| modes("mode"));
+        let set = change.mode().map_err(wrong)?;
+        // A mode that a plan sets is that of all attempts.
+        let fallback = modes("fallback").filter(|_| set.is_none()).unwrap_or_default();
         let router = ends.routers.first();
         let group = NodeGroup {
             name: self.name.clone(),
@@ -227,15 +234,17 @@ impl DeviceTable<'_> {
             channel: self
                 .number("channel")
                 .map_or_else(|| router.map_or(1, |it| it.channel), |it| it as u8),
-            mode: mode.and_then(|it| it.first().copied()).unwrap_or(WifiMode::ESP_NOW),
-            fallback: modes("fallback").unwrap_or_default().to_vec(),
-            power_dbm: self.number("power_dbm"),
+            mode: set
+                .or_else(|| mode.and_then(|it| it.first().copied()))
+                .unwrap_or(WifiMode::ESP_NOW),
+            fallback: fallback.to_vec(),
+            power_dbm: change.power_dbm.or_else(|| self.number("power_dbm")),
             pattern,
             firmware: self.layers.firmware(self.table),
             application: self.application(),
             number,
             start: layer.start,
-            profile,
+            profile: change.profile_of_node(profile),
         };
         if let Some(message) = group.unable(group.profile.chip) {
             return Err(self.wrong("esp_now_mode", message));

@@ -11,6 +11,7 @@
 mod documented;
 mod errors;
 mod laws;
+mod overrides;
 mod repository;
 mod scenes;
 mod variants;

@@ -204,7 +204,7 @@ fn each_cell_of_the_report_finds_its_room() {
             devices: Some(devices),
             distance_m: Some(distance),
             encrypted: Some(encrypted),
-            profile: None,
+            ..Overrides::default()
         };
         let mut scene = library.scene(lab, &change, 1).unwrap();
         assert_eq!(scene.nodes.len(), usize::from(devices) + 1);

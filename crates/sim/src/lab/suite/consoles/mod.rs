@@ -84,6 +84,7 @@ pub(super) fn run_in<W: Witness>(
     record.fact("lab", scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));
     note_firmware(scene, record);
+    note_device(work, scene, record);
     let mut desk = Desk::new(&mut lab, scene, seed, record);
     let settled = desk.settle();
     let result = settled.and_then(|()| match work.test {
@@ -104,4 +105,14 @@ pub(super) fn run_in<W: Witness>(
         Watcher::end(witness, end);
     }
     result
+}
+
+/// Notes the identity columns that the plan has set for this cell.
+fn note_device(work: &EspNow, scene: &Scene, record: &mut dyn Record) {
+    if let (Some(_), Some(node)) = (work.lab.profile, scene.nodes.first()) {
+        record.fact(fact::CHIP, node.profile.chip_name.clone());
+    }
+    if work.lab.environment.is_some() {
+        record.fact(fact::ENVIRONMENT, scene.environment.name.clone());
+    }
 }

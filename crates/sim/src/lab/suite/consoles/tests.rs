@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::node::task::NodeSettings;
+use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNowCast, Workload};
 use std::fmt::Write as _;
@@ -115,6 +116,7 @@ fn cell(test: EspNowTest) -> EspNow {
         devices: 1,
         distance_m: (1.0, 1.0),
         encrypted: false,
+        lab: LabOverrides::NONE,
     }
 }
 

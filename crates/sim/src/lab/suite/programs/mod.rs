@@ -28,7 +28,7 @@ mod told;
 mod traffic;
 
 use super::{SuiteError, Witness};
-use crate::lab::file::Library;
+use crate::lab::file::{Library, Overrides};
 use crate::lab::nodes::Conversation as _;
 use crate::lab::record::Record;
 use crate::lab::run::{Lab, Tap as _};
@@ -71,7 +71,7 @@ pub(super) fn scene(
         return Err(SuiteError::Unable(variant.into(), why.into()));
     }
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
-    let scene = library.net_scene(lab, variant)?;
+    let scene = library.net_scene_as(lab, variant, &Overrides::from(&work.lab))?;
     if scene.devices.is_empty() {
         return Err(SuiteError::Unable(scene.name, format!("variant `{variant}` has no device")));
     }

@@ -32,7 +32,7 @@ const ECHO: UdpEcho = UdpEcho {
 };
 
 fn echoes(test: UdpEcho) -> Wifi {
-    Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::UdpEcho(test) }
+    Wifi::new(Name::new("ps-none").unwrap(), IpTest::UdpEcho(test))
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
     let sdk = scene.devices[0].sdk;
     let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
     memory.heap_bytes = memory.fixed(&sdk);
-    let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(RATE) };
+    let work = Wifi::new(Name::new("ps-none").unwrap(), IpTest::TcpRate(RATE));
     let mut kept = KeptRecord::default();
     let failed = std::format!(
         "{}",

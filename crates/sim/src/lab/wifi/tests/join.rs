@@ -23,7 +23,7 @@ fn joins(variant: &str, cold: bool) -> KeptRecord {
         timeout: Duration::from_secs(3),
         cold,
     };
-    let work = Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) };
+    let work = Wifi::new(Name::new(variant).unwrap(), IpTest::Join(join));
     let mut kept = KeptRecord::default();
     suite::run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(1), &mut kept)
         .unwrap();
@@ -93,9 +93,8 @@ fn who_has_no_network_to_join_is_told_so() {
         timeout: Duration::from_secs(2),
         cold: true,
     };
-    let of = |variant: &str| {
-        Workload::Wifi(Wifi { variant: Name::new(variant).unwrap(), test: IpTest::Join(join) })
-    };
+    let of =
+        |variant: &str| Workload::Wifi(Wifi::new(Name::new(variant).unwrap(), IpTest::Join(join)));
     let mut kept = KeptRecord::default();
     let wrong =
         suite::run(&of("esp-now-always"), &library, None, Seeds::both(1), &mut kept).unwrap_err();

@@ -79,18 +79,16 @@ fn a_longer_listen_interval_draws_less() {
 
 /// Sends an echo each second; returns how many came back, the mean time, and the mean current.
 fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
-    let work = Wifi {
-        variant: Name::new(variant).unwrap(),
-        test: IpTest::UdpEcho(UdpEcho {
-            size: 64,
-            count,
-            discard: 0,
-            format: EchoFormat::Binary,
-            in_flight: 8,
-            interval: Some(Duration::from_secs(1)),
-            timeout: Duration::from_secs(4),
-        }),
-    };
+    let echo = IpTest::UdpEcho(UdpEcho {
+        size: 64,
+        count,
+        discard: 0,
+        format: EchoFormat::Binary,
+        in_flight: 8,
+        interval: Some(Duration::from_secs(1)),
+        timeout: Duration::from_secs(4),
+    });
+    let work = Wifi::new(Name::new(variant).unwrap(), echo);
     let mut kept = KeptRecord::default();
     suite::run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(3), &mut kept)
         .unwrap();

@@ -35,7 +35,7 @@ fn scene(variant: &str) -> Scene {
 
 fn ran(scene: &Scene, test: IpTest) -> KeptRecord {
     let mut kept = KeptRecord::default();
-    let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test };
+    let work = Wifi::new(Name::new(&scene.variant).unwrap(), test);
     suite::run_in(&Workload::Wifi(work), scene, 1, &mut (), &mut kept).unwrap();
     kept
 }
@@ -149,7 +149,7 @@ fn devices_that_are_not_measured_work_and_are_counted_by_group() {
 #[test]
 fn what_only_one_device_does_at_a_time_is_refused_for_several() {
     let scene = scene("40-on-3-channels");
-    let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test: IpTest::Join(JOIN) };
+    let work = Wifi::new(Name::new(&scene.variant).unwrap(), IpTest::Join(JOIN));
     let said = suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut KeptRecord::default())
         .unwrap_err()
         .to_string();

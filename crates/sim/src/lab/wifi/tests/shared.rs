@@ -27,7 +27,7 @@ fn scene(variant: &str) -> Scene {
 
 fn ran(scene: &Scene) -> KeptRecord {
     let mut kept = KeptRecord::default();
-    let work = Wifi { variant: Name::new(&scene.variant).unwrap(), test: IpTest::UdpEcho(ECHO) };
+    let work = Wifi::new(Name::new(&scene.variant).unwrap(), IpTest::UdpEcho(ECHO));
     suite::run_in(&Workload::Wifi(work), scene, 1, &mut (), &mut kept).unwrap();
     kept
 }

@@ -58,7 +58,7 @@ const WORK: MqttRate = MqttRate {
 };
 
 fn carry_out(variant: &str, work: MqttRate, found: &mut Found) -> Result<(), SuiteError> {
-    let work = Wifi { variant: Name::new(variant).unwrap(), test: IpTest::MqttRate(work) };
+    let work = Wifi::new(Name::new(variant).unwrap(), IpTest::MqttRate(work));
     run(&Workload::Wifi(work), &Library::built_in(), None, Seeds::both(1), found)
 }
 

@@ -1,0 +1,167 @@
+//! Keys of a lab, which kinds over IP and ESP-NOW share: what a plan sets of a room and its devices, in
+//! place of what the lab's file says.
+//!
+//! `variant` makes a test over IP one of a device over Wi-Fi, whose firmware, role and network the variant
+//! stands for. The other keys of a lab need it there.
+
+use super::print::quoted;
+use super::read::Scalar;
+use super::value::metres;
+use crate::label;
+use crate::settings::Settings;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_model::overrides::LabOverrides;
+use espbench_model::sdkconfig::{self, ConfigOption, OptionValues};
+use espbench_model::text;
+use espbench_model::workload::{Name, Wifi, Workload};
+
+const VARIANT: &str = "variant";
+const DEVICES: &str = "devices";
+const DISTANCE: &str = "distance";
+/// Stands before the names of sdkconfig's options.
+const CONFIG: &str = "CONFIG_";
+/// Keys of every lab.
+const KEYS: [&str; 6] =
+    ["profile", "environment", "phy_rate", "power_dbm", "clock_mhz", "CONFIG_NAME"];
+/// Keys of a lab over Wi-Fi; a cell of ESP-NOW has keys of its own for devices and distance.
+const OVER_WIFI: [&str; 3] = [VARIANT, DEVICES, DISTANCE];
+
+/// A cell in the making.
+#[derive(Clone, Copy)]
+pub(super) struct Draft {
+    pub(super) work: Workload,
+    lab: LabOverrides,
+}
+
+/// Returns the keys that a block of that kind may have of a lab.
+pub(super) fn keys(work: &Workload) -> Vec<&'static str> {
+    let over_wifi = OVER_WIFI.into_iter().filter(|_| work.ip().is_some());
+    over_wifi.chain(KEYS).collect()
+}
+
+/// Returns whether a key is that of an option of sdkconfig.
+pub(super) fn is_option(key: &str) -> bool {
+    key.starts_with(CONFIG)
+}
+
+impl Draft {
+    /// Returns a draft of that work, in a lab as its file has it.
+    pub(super) const fn new(work: Workload) -> Self {
+        Self { work, lab: LabOverrides::NONE }
+    }
+
+    /// Sets a key of a lab.
+    pub(super) fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
+        let lab = &mut self.lab;
+        match key {
+            VARIANT => return variant(&mut self.work, value),
+            DEVICES => lab.devices = Some(value.int(1..=1000)? as u16),
+            DISTANCE => lab.distance_m = Some(metres(value.text()?)?),
+            "profile" => lab.profile = Some(name(value.text()?, "profile")?),
+            "environment" => lab.environment = Some(name(value.text()?, "environment")?),
+            "phy_rate" => lab.phy_rate = Some(name(value.text()?, "PHY mode")?),
+            "power_dbm" => lab.power_dbm = Some(value.number(-20.0..=30.0)?),
+            "clock_mhz" => lab.clock_mhz = Some(value.int(10..=1000)? as u32),
+            option => set_option(&mut lab.sdkconfig, option, value)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the cell's work.
+    pub(super) fn done(self) -> Result<Workload, String> {
+        let Self { mut work, lab } = self;
+        match work.lab_mut() {
+            Some(it) => *it = lab,
+            None if lab.is_empty() => {}
+            None => {
+                return Err("only devices of a lab have that; name one with `variant`, such as \
+                            variant = \"ps-none\" (`espbench lab list` shows all)"
+                    .into());
+            }
+        }
+        Ok(work)
+    }
+}
+
+/// Makes a test over IP one of the variant of that name.
+fn variant(work: &mut Workload, value: &Scalar) -> Result<(), String> {
+    let text = value.text()?;
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name = Name::new(text).filter(|_| !text.is_empty() && text.chars().all(known));
+    let variant = name.ok_or_else(|| {
+        format!(
+            "`{text}` is no name of a variant: 1 to {} letters, digits, `-`, `_` and `.`",
+            Name::LEN
+        )
+    })?;
+    if let Some(test) = work.ip() {
+        *work = Workload::Wifi(Wifi::new(variant, test));
+    }
+    Ok(())
+}
+
+/// Reads the name of something that the lab or its library has.
+fn name(text: &str, what: &str) -> Result<Name, String> {
+    // Words for settings stand between commas.
+    let known = |c: char| c.is_ascii_graphic() && c != ',';
+    Name::new(text).filter(|_| !text.is_empty() && text.chars().all(known)).ok_or_else(|| {
+        format!(
+            "`{text}` is no name of a {what}: 1 to {} characters of ASCII, no space and no comma",
+            Name::LEN
+        )
+    })
+}
+
+/// Sets an option of sdkconfig by any of its names.
+fn set_option(values: &mut OptionValues, key: &str, value: &Scalar) -> Result<(), String> {
+    let option = ConfigOption::find(key).ok_or_else(|| {
+        let known: Vec<&str> = ConfigOption::all().map(ConfigOption::name).collect();
+        let near = text::meant(key, &known).map(|near| format!("Did you mean `{near}`? "));
+        format!(
+            "no option of sdkconfig that shapes links has this name. {}`docs/lab.md` lists them",
+            near.unwrap_or_default()
+        )
+    })?;
+    let number = match option.fact().kind {
+        sdkconfig::ValueType::Flag => u32::from(value.bool()?),
+        sdkconfig::ValueType::Number => value.int(0..=u32::MAX.into())? as u32,
+    };
+    if values.set(option, number).is_some() {
+        return Err(format!("it is given twice, with two of its names: `{}`", option.name()));
+    }
+    Ok(())
+}
+
+/// Returns the keys and values of what a plan sets of the lab, as TOML.
+pub(super) fn print(work: &Workload) -> Vec<(&'static str, String)> {
+    let lab = work.lab();
+    let named = |key, name: Option<Name>| name.map(|it| (key, quoted(it.as_str())));
+    let mut list: Vec<(&str, String)> = Vec::new();
+    list.extend(work.variant().map(|it| (VARIANT, quoted(it.as_str()))));
+    list.extend(lab.devices.map(|it| (DEVICES, it.to_string())));
+    list.extend(lab.distance_m.map(|it| (DISTANCE, quoted(&format!("{it} m")))));
+    list.extend(named("profile", lab.profile));
+    list.extend(named("environment", lab.environment));
+    list.extend(named("phy_rate", lab.phy_rate));
+    list.extend(lab.power_dbm.map(|it| ("power_dbm", it.to_string())));
+    list.extend(lab.clock_mhz.map(|it| ("clock_mhz", it.to_string())));
+    list.extend(lab.sdkconfig.given().map(|(option, value)| {
+        let text = match option.fact().kind {
+            sdkconfig::ValueType::Flag => (value != 0).to_string(),
+            sdkconfig::ValueType::Number => value.to_string(),
+        };
+        (option.name(), text)
+    }));
+    list
+}
+
+/// Says the variant of a lab over Wi-Fi, and what else a plan sets of it; of ESP-NOW, a cell's name says
+/// it.
+pub(super) fn words(work: &Workload) -> Vec<String> {
+    let Workload::Wifi(it) = work else { return Vec::new() };
+    let lab = label::plan(work.kind(), &Settings::of_lab(work), |_| true);
+    let variant = format!("variant {}", it.variant.as_str());
+    core::iter::once(variant).chain(Some(lab).filter(|it| !it.is_empty())).collect()
+}

@@ -1,0 +1,50 @@
+//! Properties of a lab that a plan sets for a cell, in place of what the lab's file says.
+
+use crate::sdkconfig::OptionValues;
+use crate::workload::Name;
+
+/// Properties of a lab that a plan sets. What is `None` is as the lab's file has it.
+///
+/// In a lab of ESP-NOW they are those of all devices, in one over Wi-Fi those of the measured devices; the
+/// environment is the room's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LabOverrides {
+    /// Name of the profile: the chip with its firmware.
+    pub profile: Option<Name>,
+    /// Name of the environment.
+    pub environment: Option<Name>,
+    /// PHY mode of frames with payload, by its name: `1M`, `HT20-MCS7`. Over Wi-Fi it is that of both
+    /// directions.
+    pub phy_rate: Option<Name>,
+    /// Transmit power in dBm.
+    pub power_dbm: Option<f64>,
+    /// Clock of the processor in MHz.
+    pub clock_mhz: Option<u32>,
+    /// Number of devices that are measured at once over Wi-Fi. A cell of ESP-NOW has its own.
+    pub devices: Option<u16>,
+    /// Distance of the measured devices from their router in metres, over Wi-Fi. A cell of ESP-NOW has its
+    /// own.
+    pub distance_m: Option<f32>,
+    /// Options of the firmware's sdkconfig.
+    pub sdkconfig: OptionValues,
+}
+
+impl LabOverrides {
+    /// Overrides that set nothing.
+    pub const NONE: Self = Self {
+        profile: None,
+        environment: None,
+        phy_rate: None,
+        power_dbm: None,
+        clock_mhz: None,
+        devices: None,
+        distance_m: None,
+        sdkconfig: OptionValues::NONE,
+    };
+
+    /// Returns whether nothing is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::NONE
+    }
+}

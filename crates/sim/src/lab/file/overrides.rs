@@ -1,0 +1,143 @@
+//! What a test or a plan sets of a lab, in place of what its file says.
+
+use crate::lab::profile::Profile;
+use crate::lab::scene::Device;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use esp_now::node::tick::Tick;
+use espbench_dot11::radio::{RadioChip, WifiMode};
+use espbench_model::overrides::LabOverrides;
+use espbench_model::sdkconfig::{Chip, ConfigOption, OptionValues, SdkContext};
+use espbench_model::workload::{EspNow, Name};
+
+/// Properties of a lab that a test or a plan sets; those that are `None` are as the file has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// Number of devices beside the initiator or, over Wi-Fi, of those that are measured.
+    pub devices: Option<u16>,
+    /// Metres from the initiator to the nearest and the farthest of the other devices. Where both
+    /// are the same, it is the middle of the group that is moved there. Over Wi-Fi, the distance of the
+    /// measured devices from their router.
+    pub distance_m: Option<(f64, f64)>,
+    /// Whether the devices' services encrypt.
+    pub encrypted: Option<bool>,
+    /// Name of the profile of all devices or, over Wi-Fi, of those that are measured.
+    pub profile: Option<String>,
+    /// Name of the environment.
+    pub environment: Option<String>,
+    /// Name of the PHY mode of frames with payload.
+    pub phy_rate: Option<String>,
+    /// Transmit power in dBm.
+    pub power_dbm: Option<f64>,
+    /// Clock of the processor in MHz.
+    pub clock_mhz: Option<u32>,
+    /// Options of the firmware's sdkconfig.
+    pub sdkconfig: OptionValues,
+}
+
+impl From<&LabOverrides> for Overrides {
+    fn from(lab: &LabOverrides) -> Self {
+        let text = |name: Option<Name>| name.map(|it| it.as_str().to_string());
+        Self {
+            profile: text(lab.profile),
+            environment: text(lab.environment),
+            phy_rate: text(lab.phy_rate),
+            power_dbm: lab.power_dbm,
+            clock_mhz: lab.clock_mhz,
+            devices: lab.devices,
+            distance_m: lab.distance_m.map(|it| (f64::from(it), f64::from(it))),
+            encrypted: None,
+            sdkconfig: lab.sdkconfig,
+        }
+    }
+}
+
+impl From<&EspNow> for Overrides {
+    fn from(cell: &EspNow) -> Self {
+        let (nearest, farthest) = cell.distance_m;
+        Self {
+            devices: Some(cell.devices),
+            distance_m: Some((f64::from(nearest), f64::from(farthest))),
+            encrypted: Some(cell.encrypted),
+            ..Self::from(&cell.lab)
+        }
+    }
+}
+
+/// Clocks of an ESP8266 (`system_update_cpu_freq`), whose SDK has no sdkconfig for it.
+const ESP8266_CLOCKS: [u32; 2] = [80, 160];
+
+/// Options of sdkconfig that a node of ESP-NOW is simulated with.
+const OF_NODES: [ConfigOption; 2] = [ConfigOption::TickHz, ConfigOption::DynamicTx];
+
+impl Overrides {
+    /// Returns the PHY mode of frames with payload, where it is set.
+    pub(super) fn mode(&self) -> Result<Option<WifiMode>, String> {
+        let Some(name) = &self.phy_rate else { return Ok(None) };
+        let mode = name.parse().map_err(|_| {
+            format!(
+                "`phy_rate`: `{name}` is no PHY mode: use one such as 1M, 54M, HT20-MCS7, LR250K"
+            )
+        })?;
+        Ok(Some(mode))
+    }
+
+    /// Checks that a chip can run at the clock that is set.
+    pub(super) fn check_clock(&self, chip: RadioChip) -> Result<(), String> {
+        let Some(clock) = self.clock_mhz else { return Ok(()) };
+        let known = chip.name().parse::<Chip>();
+        let clocks = known.map_or(&ESP8266_CLOCKS[..], Chip::clocks_mhz);
+        if clocks.contains(&clock) {
+            return Ok(());
+        }
+        let clocks: Vec<String> = clocks.iter().map(ToString::to_string).collect();
+        let (chip, clocks) = (chip.name(), clocks.join(", "));
+        Err(format!("`clock_mhz`: an {chip} does not run at {clock} MHz: use one of {clocks}"))
+    }
+
+    /// Checks that nodes of ESP-NOW are simulated with the options that are set, and that these are
+    /// in range.
+    pub(super) fn check_options_of_nodes(&self, chip: RadioChip) -> Result<(), String> {
+        let chip = chip.name().parse().unwrap_or(Chip::Esp32);
+        let context = SdkContext { chip, ..SdkContext::default() };
+        for (option, value) in self.sdkconfig.given() {
+            let name = option.name();
+            if !OF_NODES.contains(&option) {
+                let [tick, tx] = OF_NODES.map(ConfigOption::name);
+                return Err(format!(
+                    "`{name}`: a node of ESP-NOW is simulated with {tick} and {tx} alone; leave it out, or \
+                     vary it in a lab over Wi-Fi"
+                ));
+            }
+            let range = option.range(&context);
+            if !range.contains(&value) {
+                let (least, most) = (range.start(), range.end());
+                return Err(format!("`{name}`: found {value}, use {least} to {most}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a profile as it is with the clock and the options that are set.
+    pub(super) fn profile_of_node(&self, profile: Arc<Profile>) -> Arc<Profile> {
+        let [tick, tx] = OF_NODES.map(|it| self.sdkconfig.get(it));
+        let clock = self.clock_mhz.filter(|it| *it != profile.processor.clock_mhz);
+        if clock.is_none() && tick.is_none() && tx.is_none() {
+            return profile;
+        }
+        let mut profile = clock.map_or_else(|| (*profile).clone(), |it| profile.node_at_clock(it));
+        profile.tick_hz = tick.unwrap_or(profile.tick_hz);
+        profile.tx_buffers = tx.and_then(|it| it.try_into().ok()).unwrap_or(profile.tx_buffers);
+        Arc::new(profile)
+    }
+
+    /// Sets a node's firmware as the options say that are set.
+    pub(super) fn set_node(&self, mut device: Device) -> Device {
+        if let Some(hz) = self.sdkconfig.get(ConfigOption::TickHz) {
+            device.settings.tick = Tick::from_hz(hz);
+        }
+        device
+    }
+}

@@ -1,0 +1,107 @@
+//! What a plan sets of a lab, in place of what its file says.
+
+use super::super::{Library, Overrides};
+use crate::lab::scene::{Device, NetDevice, Scene};
+use alloc::string::ToString as _;
+use espbench_dot11::radio::WifiMode;
+use espbench_dot11::wifi::DataRates;
+use espbench_model::sdkconfig::{ConfigOption, OptionValues};
+
+fn option(option: ConfigOption, value: u32) -> OptionValues {
+    let mut values = OptionValues::NONE;
+    values.set(option, value);
+    values
+}
+
+fn mode(name: &str) -> WifiMode {
+    name.parse().unwrap()
+}
+
+/// Everything that a plan may set of both kinds of lab.
+fn set() -> Overrides {
+    Overrides {
+        profile: Some("esp32s3".into()),
+        environment: Some("free-space".into()),
+        phy_rate: Some("HT20-MCS3".into()),
+        power_dbm: Some(4.5),
+        clock_mhz: Some(80),
+        sdkconfig: option(ConfigOption::TickHz, 500),
+        ..Overrides::default()
+    }
+}
+
+#[test]
+fn nodes_are_as_a_plan_sets_them_and_stand_where_they_stood() {
+    let library = Library::built_in();
+    let file = library.scene("ota", &Overrides::default(), 1).unwrap();
+    let scene = library.scene("ota", &set(), 1).unwrap();
+    assert_eq!(scene.environment.name, "free-space");
+    let is_set = |it: &Device| {
+        it.profile.name == "esp32s3"
+            && (it.profile.processor.clock_mhz, it.profile.tick_hz) == (80, 500)
+            && (it.mode, it.power_dbm) == (mode("HT20-MCS3"), Some(4.5))
+            && it.fallback.is_empty()
+            && it.settings.tick.period().as_millis() == 2
+    };
+    assert!(scene.nodes.iter().all(is_set));
+    let places = |it: &Scene| it.nodes.iter().map(|it| it.at).collect::<alloc::vec::Vec<_>>();
+    assert_eq!(places(&scene), places(&file));
+}
+
+#[test]
+fn only_measured_devices_and_what_they_send_to_are_as_a_plan_sets_them() {
+    let library = Library::built_in();
+    let set = Overrides { devices: Some(3), distance_m: Some((4.0, 4.0)), ..set() };
+    let scene = library.net_scene_as("forty-stations", "40-on-3-channels", &set).unwrap();
+    let file = library.net_scene("forty-stations", "40-on-3-channels").unwrap();
+    assert_eq!((scene.measured, file.measured), (3, 40));
+    assert_eq!(scene.columns.environment, "free-space");
+    let fixed = DataRates::Fixed(mode("HT20-MCS3"));
+    assert!(scene.access_points.iter().all(|it| it.rates == fixed));
+    let is_set = |it: &NetDevice| {
+        it.profile.name == "esp32s3"
+            && it.profile.processor.clock_mhz == 80
+            && (it.power_dbm, it.sdk.tick_hz) == (4.5, 500)
+            && it.rates == fixed
+    };
+    assert!(scene.devices[..3].iter().all(is_set));
+    // The lab's own file stays as it is.
+    assert!(!file.devices.iter().any(is_set));
+    let again = library.net_scene("forty-stations", "40-on-3-channels").unwrap();
+    assert_eq!(again.measured, 40);
+}
+
+#[test]
+fn another_clock_makes_what_the_processor_computes_longer_and_flash_no_slower() {
+    let profile = Library::built_in().profile("esp32").unwrap();
+    let slow = profile.node_at_clock(80);
+    assert_eq!(slow.receive.ns(0), 2 * profile.receive.ns(0));
+    assert_eq!(slow.ip.udp_send.ns(0), 2 * profile.ip.udp_send.ns(0));
+    assert_eq!((slow.erase, slow.send_latency), (profile.erase, profile.send_latency));
+}
+
+#[test]
+fn what_cannot_be_set_says_what_can() {
+    let library = Library::built_in();
+    let nodes = |set: Overrides| library.scene("ota", &set, 1).unwrap_err().to_string();
+    let wifi = |set: Overrides| {
+        library.net_scene_as("power-save", "ps-none", &set).unwrap_err().to_string()
+    };
+    let usual = Overrides::default;
+    let rate = |name: &str| Overrides { phy_rate: Some(name.into()), ..usual() };
+    let clock = |mhz| Overrides { clock_mhz: Some(mhz), ..usual() };
+    let of = |key, value| Overrides { sdkconfig: option(key, value), ..usual() };
+    for (told, wanted) in [
+        (nodes(rate("fast")), "`fast` is no PHY mode"),
+        (wifi(rate("fast")), "`fast` is no PHY mode"),
+        (wifi(rate("HT40-MCS7")), "needs `width = \"HT40\"`"),
+        (nodes(clock(100)), "an esp32 does not run at 100 MHz: use one of 80, 160, 240"),
+        (wifi(clock(240)), "an esp32c3 does not run at 240 MHz: use one of 80, 160"),
+        (nodes(of(ConfigOption::Window, 5744)), "a node of ESP-NOW is simulated with"),
+        (nodes(of(ConfigOption::TickHz, 5000)), "found 5000, use 1 to 1000"),
+        (wifi(of(ConfigOption::StaticRx, 99)), "found 99, use "),
+        (wifi(Overrides { devices: Some(2), ..usual() }), "more than one device needs"),
+    ] {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+}
