@@ -13,7 +13,7 @@ use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::lab::suite::{self, SuiteError, LabNotice, Witness};
+use espbench_sim::lab::suite::{self, LabNotice, SuiteError, Witness};
 use espbench_sim::lab::trace::{Limits, Tracer};
 
 /// A lab that shows what devices are there, where none is named and cells may have different ones.

@@ -30,13 +30,15 @@ use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
+use crate::metric;
 use crate::plan::Scalar;
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
-use crate::wifi::Document;
+use crate::truth::CellGroup;
+use crate::wifi::{self, Document};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -206,6 +208,22 @@ pub(crate) trait TestKind {
     /// Returns whether a document's procedure is that of a cell without settings, and no other.
     fn is_plain(&self) -> bool {
         false
+    }
+    /// Returns whether a published cell is a result of a document of this kind.
+    fn publishes(&self, cell: &Cell) -> bool {
+        let of =
+            |it: &Document| it.table == cell.id.table && cell.source.as_deref() == Some(it.source);
+        self.documents().iter().any(of)
+            && (cell.id.transport != "config" || cell.id.metric == wifi::heap::AVAILABLE)
+            && cell.value.is_some()
+    }
+    /// Returns the group of a published cell, which sets how true a simulated one must be.
+    fn group(&self, published: &Cell) -> CellGroup {
+        CellGroup::of(metric::parse(&published.id.metric).1)
+    }
+    /// Returns the metric of ours that has not the rounding of a published one; `None` where it has none.
+    fn unrounded(&self, _metric: &str) -> Option<&'static str> {
+        None
     }
     /// Returns the smallest and the largest value that a document prints as this one.
     fn printed(&self, _id: &Identity, value: f64) -> (f64, f64) {

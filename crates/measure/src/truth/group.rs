@@ -1,8 +1,7 @@
 //! Accuracy targets of groups of cells, and whether they are met.
 
 use super::CellDeviation;
-use crate::cell::Identity;
-use crate::metric::{self, Statistic};
+use crate::metric::Statistic;
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -54,14 +53,13 @@ impl CellGroup {
     pub const ALL: [Self; 5] =
         [Self::Middle, Self::Minima, Self::Maxima, Self::Others, Self::Spreads];
 
-    /// Returns the group of a cell.
+    /// Returns the group of figures with that statistic, where a kind of test has no other for them.
     #[must_use]
-    pub fn of(id: &Identity) -> Self {
-        match metric::parse(&id.metric) {
-            (_, Statistic::Min) => Self::Minima,
-            (_, Statistic::Max) => Self::Maxima,
-            ("packets_lost" | "packets_total", _) => Self::Others,
-            ("loss", _) if id.table != "multi-device-round-trip" => Self::Others,
+    pub const fn of(statistic: Statistic) -> Self {
+        match statistic {
+            Statistic::Min => Self::Minima,
+            Statistic::Max => Self::Maxima,
+            Statistic::Deviation | Statistic::Deviation3 | Statistic::Deviation6 => Self::Spreads,
             _ => Self::Middle,
         }
     }

@@ -5,31 +5,34 @@
 //!
 //! | group | metrics | asked |
 //! |---|---|---|
-//! | middle | means, throughput, times of encryption, durations, loss of many devices | median error at most 10 %, nine in ten within 30 % |
+//! | middle | means, throughput, times of encryption, durations, rates, loss of many devices | median error at most 10 %, nine in ten within 30 % |
 //! | minima | `*_min` | all within 25 % |
 //! | maxima | `*_max` | four in five within a factor of two |
 //! | others | counts of packets, loss with one device | nothing: a few lost packets in thousands |
+//! | spreads | `*_3sigma`, `*_6sigma`, `*_stddev`; runs of a second, of which two can lie apart by half | nothing |
+//!
+//! A kind of test says which published cells are of its documents, in which group a cell is, and what prints
+//! alike (`crate::kind`). A figure that a document gives as the best second is held against our best second.
+//! Rows that only tell a configuration are no results.
 //!
 //! # What a printed figure says
 //!
 //! A printed value stands for all values that print so: 0.01 Mbit/s for 0.005 to 0.015, 2 ms that
-//! the console cut for 2 to 3 ms ([`printed`]). The error is the distance to the nearest of them,
+//! the console cut for 2 to 3 ms. The error is the distance to the nearest of them,
 //! over that; within them it is 0. Ours is taken without such rounding where there is such a figure
 //! (`rtt_exact_min` for `rtt_min`), or rounding would be forgiven twice. Means of round trips are of
 //! times that the console had cut, and so are ours.
 
 mod group;
-pub mod wifi;
 
 pub use group::{AccuracyTarget, CellGroup, GroupErrors};
 
 use crate::cell::{Cell, Identity, Origin};
+use crate::kind::{self, TestKind};
+use crate::wifi;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
-
-/// The document.
-pub const SOURCE: &str = "espressif-esp-now-report";
 
 /// One published cell beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,22 +77,101 @@ pub struct Truth {
     pub rows: Vec<CellDeviation>,
 }
 
-/// Compares simulated cells with those of the document; `None` where none is of both. A published
+/// Documents that simulated cells are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Documents {
+    /// Espressif's ESP-NOW test report.
+    EspNow,
+    /// Documents of tests over Wi-Fi.
+    Wifi,
+}
+
+/// A published result, the kind of test that it is of, and ours.
+type Pair<'a> = (&'a Cell, &'static dyn TestKind, &'a Cell);
+
+/// Compares simulated cells with those of documents; `None` where none is of both. A published
 /// cell says by `fitted` and `fitted_constant` which constant was fitted to it.
 #[must_use]
-pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
-    let simulated: Vec<&Cell> = ours.iter().filter(|c| c.origin == Origin::Simulated).collect();
-    let document: Vec<&Cell> =
-        published.iter().filter(|c| c.source.as_deref() == Some(SOURCE)).collect();
+pub fn truth(ours: &[Cell], published: &[Cell], documents: Documents) -> Option<Truth> {
+    // A plan that sets something of the lab is not of the documents' rooms.
+    let is_of_lab = |c: &&Cell| c.origin == Origin::Simulated && !c.settings.override_lab();
+    let simulated: Vec<&Cell> = ours.iter().filter(is_of_lab).collect();
+    let results: Vec<(&Cell, &dyn TestKind)> =
+        published.iter().filter_map(|cell| Some((cell, documents.kind_of(cell)?))).collect();
+    let pairs = match documents {
+        Documents::EspNow => by_columns(&simulated, &results),
+        Documents::Wifi => by_variant(&simulated, &results),
+    };
     let found: Vec<(CellDeviation, &Cell)> =
-        document.iter().filter_map(|p| row(&simulated, p)).collect();
+        pairs.iter().filter_map(|it| row(&simulated, it)).collect();
     if found.is_empty() {
         return None;
     }
-    let other_procedure = count(found.iter().filter(|(_, ours)| !ours.settings.is_empty()));
-    let missing = count(document.iter()) - count(found.iter());
-    let fair = found.into_iter().filter(|(_, ours)| !ours.counts_another_test());
+    // Over Wi-Fi only the documents' own procedures are beside theirs.
+    let other =
+        |it: &&(CellDeviation, &Cell)| documents == Documents::EspNow && !it.1.settings.is_empty();
+    let other_procedure = count(found.iter().filter(other));
+    let missing = count(results.iter()) - count(found.iter());
+    let fair = found
+        .into_iter()
+        .filter(|(_, ours)| documents == Documents::Wifi || !ours.counts_another_test());
     Some(Truth::of(fair.map(|(row, _)| row).collect(), missing, other_procedure))
+}
+
+impl Documents {
+    /// Returns the kind of test that a published cell is a result of, where it is of these documents.
+    fn kind_of(self, cell: &Cell) -> Option<&'static dyn TestKind> {
+        let publishes = |it: &&'static dyn TestKind| it.publishes(cell);
+        match self {
+            Self::EspNow => kind::others().find(publishes),
+            Self::Wifi => kind::over_ip().find(publishes),
+        }
+    }
+}
+
+/// Returns the published results of which one of ours has the columns.
+fn by_columns<'a>(
+    simulated: &[&'a Cell],
+    results: &[(&'a Cell, &'static dyn TestKind)],
+) -> Vec<Pair<'a>> {
+    let ours = |id: &Identity| simulated.iter().find(|c| c.id == *id).copied();
+    results.iter().filter_map(|(it, kind)| Some((*it, *kind, ours(&it.id)?))).collect()
+}
+
+/// Returns the published results of which one of ours is a test of the same device: see
+/// [`wifi::same`].
+fn by_variant<'a>(
+    simulated: &[&'a Cell],
+    results: &[(&'a Cell, &'static dyn TestKind)],
+) -> Vec<Pair<'a>> {
+    let document: Vec<&Cell> = results.iter().map(|it| it.0).collect();
+    let mut numbers: Vec<(&Cell, usize)> = Vec::new();
+    let mut pairs: Vec<Pair<'a>> = Vec::new();
+    for &cell in simulated.iter().filter(|it| wifi::device(it).is_some()) {
+        let before = match numbers.iter_mut().find(|(other, _)| are_alike(other, cell)) {
+            Some((_, number)) => core::mem::replace(number, *number + 1),
+            None => {
+                numbers.push((cell, 1));
+                0
+            }
+        };
+        let Some(own) = wifi::same(cell, before, &document).flatten() else { continue };
+        let is_own = |it: &&Cell| core::ptr::eq(*it, own);
+        let found = results.iter().find(|it| is_own(&it.0));
+        // One without a figure stands beside nothing.
+        if cell.value.is_some() && !pairs.iter().any(|it| is_own(&it.0)) {
+            pairs.extend(found.map(|(own, kind)| (*own, *kind, cell)));
+        }
+    }
+    pairs
+}
+
+/// Returns whether only their order tells two cells apart.
+fn are_alike(a: &Cell, b: &Cell) -> bool {
+    let columns = |id: &Identity| {
+        (id.table.clone(), id.mode.clone(), id.metric.clone(), id.environment.clone())
+    };
+    columns(&a.id) == columns(&b.id) && a.settings == b.settings
 }
 
 impl Truth {
@@ -161,60 +243,23 @@ fn constant(published: &Cell) -> Option<String> {
 }
 
 /// Returns the row of a published cell, and ours.
-fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(CellDeviation, &'a Cell)> {
+fn row<'a>(simulated: &[&'a Cell], pair: &Pair<'a>) -> Option<(CellDeviation, &'a Cell)> {
+    let &(published, kind, ours) = pair;
     let value = published.value?;
-    let ours = simulated.iter().find(|c| c.id == published.id)?;
     let whole = |metric: &str| {
         let id = Identity { metric: metric.into(), ..published.id.clone() };
-        simulated.iter().find(|c| c.id == id)
+        simulated.iter().find(|c| c.id == id).copied()
     };
-    let figure = unrounded(&published.id.metric).and_then(whole).unwrap_or(ours);
-    let simulated = figure.value?;
+    let figure = kind.unrounded(&published.id.metric).and_then(whole).unwrap_or(ours);
+    let group = kind.group(published);
     let row = CellDeviation {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
-        group: CellGroup::of(&published.id),
         fitted: constant(published),
-        ..CellDeviation::between(
-            simulated,
-            printed(&published.id.metric, value),
-            CellGroup::of(&published.id),
-        )
+        ..CellDeviation::between(figure.value?, kind.printed(&published.id, value), group)
     };
     Some((row, ours))
-}
-
-/// Returns the metric of ours that has not the console's rounding.
-fn unrounded(metric: &str) -> Option<&'static str> {
-    Some(match metric {
-        "rtt_min" => "rtt_exact_min",
-        "rtt_max" => "rtt_exact_max",
-        "throughput" => "throughput_sent",
-        "encrypt_time" => "encrypt_time_exact",
-        "decrypt_time" => "decrypt_time_exact",
-        "ota_time" => "ota_time_exact",
-        _ => return None,
-    })
-}
-
-/// Returns the smallest and the largest value that the document prints as `value`.
-///
-/// Extremes of round trips, times of encryption and of updates are whole numbers that the console
-/// cut. What it prints with two decimals, it rounds; the oscilloscope's readings have two, too.
-/// Handshakes are given to 0.1 s, and the authors timed provisioning by eye, to the second.
-#[must_use]
-pub fn printed(metric: &str, value: f64) -> (f64, f64) {
-    let around = |half: f64| ((value - half).max(0.0), value + half);
-    match metric {
-        "rtt_min" | "rtt_max" | "encrypt_time" | "decrypt_time" | "ota_time" => {
-            (value, value + 1.0)
-        }
-        "packets_lost" | "packets_total" => (value, value),
-        "handshake_time" => around(0.05),
-        "provisioning_time" => around(0.5),
-        _ => around(0.005),
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! | `table` | the report's tables, with the published figures and the limits beside ours |
 //! | `limit` | the theoretical limits of a cell's figures |
 
+mod document;
 mod figure;
 mod findings;
 mod limit;
@@ -19,7 +20,7 @@ mod table;
 pub(in crate::kind) use plan::DEFAULT;
 pub use summary::mode;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::TestKind;
 use crate::kind::headline::Headline;
@@ -29,9 +30,10 @@ use crate::plan::{DAY, Goal, Scalar, cast, print_cast, quoted, word_of};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
-use crate::settings::{Setting, Settings};
+use crate::settings::{Setting, Settings, metres};
 use crate::summary::SummaryContext;
 use crate::table::Table;
+use crate::truth::CellGroup;
 use crate::units::print_duration;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -249,15 +251,25 @@ impl TestKind for EspNow {
         figure::figures(material)
     }
 
+    fn publishes(&self, cell: &Cell) -> bool {
+        document::publishes(cell)
+    }
+
+    fn group(&self, published: &Cell) -> CellGroup {
+        document::group(&published.id)
+    }
+
+    fn unrounded(&self, metric: &str) -> Option<&'static str> {
+        document::unrounded(metric)
+    }
+
+    fn printed(&self, id: &Identity, value: f64) -> (f64, f64) {
+        document::printed(&id.metric, value)
+    }
+
     fn losses_chapter(&self) -> Option<&'static str> {
         Some(summary::table(self))
     }
-}
-
-/// Returns a distance in metres in 64 bits, rounded to a millimetre: 0.3 m in 32 bits is another
-/// number in 64.
-fn metres(metres: f32) -> f64 {
-    libm::round(f64::from(metres) * 1e3) / 1e3
 }
 
 /// Returns what sets a test apart from the document's procedure; `None` for exactly that.

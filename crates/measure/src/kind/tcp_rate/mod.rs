@@ -20,6 +20,7 @@ use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
+use crate::metric;
 use crate::plan::{DAY, Goal, Scalar, quoted};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
@@ -27,6 +28,7 @@ use crate::series;
 use crate::settings::{Setting, Settings};
 use crate::summary::SummaryContext;
 use crate::table::Table;
+use crate::truth::CellGroup;
 use crate::units::print_duration;
 use crate::wifi::{Document, ModeColumn};
 use alloc::collections::BTreeMap;
@@ -155,6 +157,16 @@ impl TestKind for TcpRate {
 
     fn is_procedure(&self, ours: &Settings, _published: &Settings) -> bool {
         ours.iter().all(|it| *it == Setting::Nagle(true))
+    }
+
+    fn group(&self, published: &Cell) -> CellGroup {
+        // A run of several has an order, and is not the mean of them; what prints waits for its console: run
+        // by run the same.
+        let single = published.id.metric == "message_rate";
+        if single && !published.settings.has(&Setting::Prints(true)) {
+            return CellGroup::Spreads;
+        }
+        CellGroup::of(metric::parse(&published.id.metric).1)
     }
 
     fn published_words(&self, id: &Identity) -> Vec<String> {

@@ -1,5 +1,13 @@
+mod wifi;
+
 use super::*;
 use crate::cell::Estimate;
+
+const SOURCE: &str = "espressif-esp-now-report";
+
+fn of_report(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
+    truth(ours, published, Documents::EspNow)
+}
 
 fn identity(table: &str, metric: &str) -> Identity {
     Identity { table: table.into(), metric: metric.into(), ..Identity::default() }
@@ -18,7 +26,8 @@ fn ours(table: &str, metric: &str, value: f64) -> Cell {
 #[test]
 fn within_what_prints_so_there_is_no_error_and_beyond_it_counts_from_the_nearest() {
     let row = |metric: &str, printed: f64, value: f64| {
-        let truth = truth(&[ours("t", metric, value)], &[published("t", metric, printed)]).unwrap();
+        let truth =
+            of_report(&[ours("t", metric, value)], &[published("t", metric, printed)]).unwrap();
         truth.rows[0].clone()
     };
     assert_eq!(row("rtt_min", 2.0, 2.97).error, Some(0.0));
@@ -39,7 +48,7 @@ fn within_what_prints_so_there_is_no_error_and_beyond_it_counts_from_the_nearest
 #[test]
 fn ours_is_taken_without_rounding_where_there_is_such_a_figure() {
     let cells = [ours("t", "rtt_min", 3.0), ours("t", "rtt_exact_min", 3.75)];
-    let truth = truth(&cells, &[published("t", "rtt_min", 2.0)]).unwrap();
+    let truth = of_report(&cells, &[published("t", "rtt_min", 2.0)]).unwrap();
     assert_eq!((truth.rows[0].simulated, truth.rows[0].error), (3.75, Some(0.25)));
 }
 
@@ -54,7 +63,7 @@ fn packets_of_a_shorter_test_are_not_held_against_those_of_a_longer_one() {
         origin: Origin::Simulated,
         ..cell
     });
-    let truth = super::truth(&short, &document).unwrap();
+    let truth = of_report(&short, &document).unwrap();
     let metrics: Vec<&str> = truth.rows.iter().map(|row| row.id.metric.as_str()).collect();
     assert_eq!((metrics, truth.other_procedure, truth.missing), (["throughput"].into(), 2, 0));
 }
@@ -76,7 +85,7 @@ fn groups_count_what_was_not_fitted() {
     fitted[4].fitted = true;
     fitted[4].fitted_constant = Some("receive.fixed_us".into());
     fitted.push(published("t5", "rtt_avg", 1.0));
-    let truth = super::truth(&cells, &fitted).unwrap();
+    let truth = of_report(&cells, &fitted).unwrap();
     let group = &truth.groups[0];
     assert_eq!((group.kind, group.cells, group.share), (CellGroup::Middle, 4, Some(0.75)));
     assert_eq!(group.held, Some(false));
@@ -86,7 +95,7 @@ fn groups_count_what_was_not_fitted() {
     assert_eq!(truth.rows[4].fitted.as_deref(), Some("receive.fixed_us"));
     // Measured figures are none of the lab's.
     cells.iter_mut().for_each(|c| c.origin = Origin::Measured);
-    assert_eq!(super::truth(&cells, &fitted), None);
+    assert_eq!(of_report(&cells, &fitted), None);
 }
 
 #[test]
@@ -95,9 +104,10 @@ fn the_groups_of_the_documents_cells() {
     let document = all.iter().filter(|c| c.source.as_deref() == Some(SOURCE));
     let mut counts = [0; CellGroup::ALL.len()];
     for cell in document {
-        let kind = CellGroup::of(&cell.id);
-        counts[CellGroup::ALL.iter().position(|k| *k == kind).unwrap()] += 1;
-        let (low, high) = printed(&cell.id.metric, cell.value.unwrap());
+        let kind = Documents::EspNow.kind_of(cell).unwrap();
+        let group = kind.group(cell);
+        counts[CellGroup::ALL.iter().position(|k| *k == group).unwrap()] += 1;
+        let (low, high) = kind.printed(&cell.id, cell.value.unwrap());
         assert!(low <= cell.value.unwrap() && cell.value.unwrap() <= high && low >= 0.0);
     }
     assert_eq!(counts, [129, 36, 48, 72, 0]);
