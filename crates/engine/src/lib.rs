@@ -7,6 +7,7 @@
 //! | [`mod@run`] | all cells of a plan to a report, in memory |
 //! | [`report`] | recorded cells to a report, with published figures beside them |
 //! | [`published`] | the published figures |
+//! | [`predict`] | what if: questions to a lab of many senders, and their answers |
 //!
 //! No I/O, no clock, no threads: the same input gives the same report to the byte, in a command, in a
 //! page in a browser, or on any machine of a sweep. The host decides where cells are carried out and
@@ -20,6 +21,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod cells;
+pub mod predict;
 pub mod published;
 pub mod report;
 pub mod run;

@@ -39,7 +39,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     // Work that a search of settings has done.
     ("espbench/src/cli/tune/lab.rs", &["iperf", "udp-echo"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.
-    ("espbench/src/cli/predict/mod.rs", &["esp-now"]),
+    ("engine/src/predict/rooms.rs", &["esp-now"]),
     ("espbench/src/cli/report.rs", &["esp-now"]),
     ("measure/src/compare/join.rs", &["esp-now"]),
     ("measure/src/console/cells.rs", &["esp-now"]),

@@ -36,6 +36,7 @@ fn crates_depend_only_downwards() {
         "espbench -> espbench-proto",
         "espbench -> espbench-sim",
         "espbench-dot11 -> espbench-model",
+        "espbench-engine -> espbench-dot11",
         "espbench-engine -> espbench-measure",
         "espbench-engine -> espbench-model",
         "espbench-engine -> espbench-sim",

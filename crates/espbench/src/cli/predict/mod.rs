@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `bench` | rooms of a lab, made and run for one setting after the other |
+//! | `bench` | rooms simulated on all cores, with progress |
 //! | `fleet` | `espbench predict fleet` |
 //! | `nodes` | `espbench predict nodes` |
 //! | `options` | flags that all questions share |
@@ -14,14 +14,10 @@ mod nodes;
 mod options;
 mod phy;
 
-use super::common::TOOL;
 use super::output;
-use bench::RoomFactory;
 use clap::{Args as Flags, Subcommand};
-use espbench_measure::cell::Origin;
-use espbench_measure::kind::esp_now::mode;
+use espbench_engine::predict::Predictor;
 use espbench_measure::predict::{PredictAnswer, report};
-use espbench_measure::run::{RunFacts, Site};
 use options::Common;
 use std::process::ExitCode;
 
@@ -58,25 +54,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn write(
     name: &str,
     common: &Common,
-    bench: &RoomFactory,
+    predictor: &Predictor,
     answer: &PredictAnswer,
 ) -> anyhow::Result<ExitCode> {
-    let facts = RunFacts {
-        name: format!("predict {name}"),
-        tool: TOOL.into(),
-        target: format!("sim:{}", common.lab),
-        origin: Origin::Simulated,
-        seed: common.seed,
-        site: Site {
-            chip: bench.sample.chip.clone(),
-            mode: mode(common.cast()),
-            distance_m: common.distance.filter(|it| it.0 == it.1).map(|it| it.0),
-            security: Some(if common.encrypt { "app-data" } else { "off" }.into()),
-            environment: Some(bench.sample.environment.clone()),
-        },
-        host: bench.facts(common),
-        ..RunFacts::default()
-    };
-    output::write(&report(&facts, answer), &common.output)?;
+    output::write(&report(&predictor.facts(name), answer), &common.output)?;
     Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

@@ -1,11 +1,11 @@
 //! `espbench predict nodes`.
 
-use super::bench::{RoomCase, RoomFactory};
+use super::bench::bench;
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
 use espbench_dot11::radio::WifiMode;
-use espbench_measure::predict::{PredictAnswer, PredictQuestion, devices};
+use espbench_engine::predict;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -77,23 +77,10 @@ impl FromStr for Numbers {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &args.common;
     output::check(&common.output)?;
-    let bench = RoomFactory::new(common)?;
-    let cases: Vec<RoomCase> = args.nodes.0.iter().map(|n| bench.case(*n, args.rate)).collect();
-    let mut progress = bench.progress(&cases);
-    let label = |case: &RoomCase| devices(case.devices);
-    let trials = bench.trials(&cases, 0..common.rooms, &mut progress, label)?;
-    drop(progress);
-    let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());
-    let answer = PredictAnswer {
-        question: PredictQuestion::Nodes,
-        shared: format!("{}, at {}", common.shared(), args.rate),
-        settings: common.settings(),
-        payload_bytes: common.payload,
-        points: done.map(|(case, trials)| bench.point(case, trials)).collect(),
-        notes: bench.notes(),
-        stopped: bench.cancelled(),
-    };
-    write("nodes", common, &bench, &answer)
+    let (predictor, mut rooms) = bench(common)?;
+    let answer = predict::nodes(&predictor, &args.nodes.0, args.rate, &mut rooms)?;
+    drop(rooms);
+    write("nodes", common, &predictor, &answer)
 }
 
 #[cfg(test)]

@@ -5,17 +5,14 @@ use crate::sys;
 use anyhow::bail;
 use clap::ValueEnum;
 use espbench_dot11::radio::WifiMode;
+use espbench_engine::predict::{PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
-use espbench_measure::settings::{Setting, Settings};
-use espbench_measure::units::{self, Dimension, print_duration};
+use espbench_measure::units::{self, Dimension};
 use espbench_model::workload::EspNowCast;
+use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
-use espbench_sim::lab::predict::{Arrival, Load};
 use std::time::Duration;
-
-/// Messages that wait in the application, if nothing else is said.
-const QUEUE: u16 = 16;
 
 /// To whom the devices send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -128,15 +125,13 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 }
 
 impl Common {
-    /// Returns how much is simulated.
-    pub(super) const fn effort(&self) -> Effort {
-        Effort { rooms: self.rooms, messages: self.messages }
-    }
-
-    /// Returns the load of so many devices.
-    pub(super) fn load(&self, devices: u32) -> Load {
-        let span = self.effort().span(devices, self.every);
-        Load {
+    /// Returns what all settings of an answer share.
+    pub(super) fn setup(&self) -> PredictSetup {
+        PredictSetup {
+            lab: self.lab.clone(),
+            profile: self.profile.clone(),
+            distance_m: self.distance,
+            bare: self.bare,
             cast: self.cast(),
             encrypted: self.encrypt,
             arrival: match self.arrivals {
@@ -146,14 +141,13 @@ impl Common {
             every: self.every,
             payload: self.payload,
             queue: self.queue,
-            warm_up: span.warm_up,
-            time: span.time,
-            drain: span.drain,
+            effort: Effort { rooms: self.rooms, messages: self.messages },
+            seed: self.seed,
         }
     }
 
     /// Returns how messages are sent.
-    pub(super) fn cast(&self) -> EspNowCast {
+    fn cast(&self) -> EspNowCast {
         match self.mode {
             To::Unicast => EspNowCast::Unicast,
             To::Broadcast => {
@@ -181,66 +175,8 @@ impl Common {
         Ok(())
     }
 
-    fn cast_text(&self) -> String {
-        let EspNowCast::Broadcast { copies, ack } = self.cast() else { return "unicast".into() };
-        match (copies, ack) {
-            (0 | 1, false) => "broadcast".into(),
-            (copies, false) => format!("broadcast in {copies} copies"),
-            (0 | 1, true) => "broadcast with acknowledgement, one attempt".into(),
-            (copies, true) => format!("broadcast with acknowledgement, up to {copies} attempts"),
-        }
-    }
-
     /// Returns the number of worker threads.
     pub(super) fn threads(&self) -> usize {
         sys::threads(self.threads).get()
-    }
-
-    /// Returns what all settings share, as values.
-    pub(super) fn settings(&self) -> Settings {
-        let mut settings: Settings = [
-            Setting::Interval(self.every),
-            Setting::Poisson(self.arrivals == Arrivals::Poisson),
-            Setting::Cast(self.cast()),
-        ]
-        .into_iter()
-        .collect();
-        settings.extend(self.encrypt.then_some(Setting::Encrypted(true)));
-        settings.extend((self.queue != QUEUE).then(|| Setting::Queue(self.queue.into())));
-        if let Some((near, far)) = self.distance {
-            settings.extend([Setting::Nearest(near), Setting::Farthest(far)]);
-        }
-        settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
-        settings
-    }
-
-    /// Describes the settings that all points share.
-    pub(super) fn shared(&self) -> String {
-        let arrivals = match self.arrivals {
-            Arrivals::Periodic => "periodic",
-            Arrivals::Poisson => "Poisson",
-        };
-        let mut text = format!(
-            "{} B every {}, {arrivals}, {}",
-            self.payload,
-            print_duration(self.every),
-            self.cast_text()
-        );
-        if self.encrypt {
-            text.push_str(", encrypted");
-        }
-        if self.queue != QUEUE {
-            text.push_str(&format!(", queue of {}", self.queue));
-        }
-        if let Some((near, far)) = self.distance {
-            text.push_str(&match near == far {
-                true => format!(", {far} m apart"),
-                false => format!(", {near} to {far} m apart"),
-            });
-        }
-        if self.bare {
-            text.push_str(", radios alone");
-        }
-        text
     }
 }

@@ -1,0 +1,18 @@
+//! What if: questions to a lab whose devices all send to one, and their answers.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `setup` | the lab, and what its devices send |
+//! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
+//! | `questions` | [`nodes`], [`fleet`] and [`phy`]: from a question to its answer |
+//!
+//! An answer takes hundreds of rooms. A [`RoomRunner`] simulates them: [`OneByOne`], or the host's
+//! with its threads and its progress. The answer is the same.
+
+mod questions;
+mod rooms;
+mod setup;
+
+pub use questions::{fleet, nodes, phy};
+pub use rooms::{OneByOne, PredictError, Predictor, RoomCase, RoomRunner, weight};
+pub use setup::{PredictSetup, QUEUE};

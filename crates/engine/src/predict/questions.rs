@@ -1,0 +1,182 @@
+//! From a question to its answer.
+
+use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner, weight};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_dot11::radio::WifiMode;
+use espbench_measure::cell::Estimate;
+use espbench_measure::interval::mean_t;
+use espbench_measure::predict::point::OperatingPoint;
+use espbench_measure::predict::{
+    FleetLimits, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
+};
+use espbench_measure::search::fleet::{FleetSearch, Standing};
+use espbench_sim::lab::predict::{Arrival, Load};
+
+/// How often a number in doubt is simulated again, with as many new rooms as it has.
+const DOUBLINGS: u32 = 2;
+
+/// Rooms for the throughput of one device: with two, an interval of means would say nothing.
+const FLOODS: u32 = 5;
+
+/// How long one device sends without rest, for its throughput.
+const FLOOD: Duration = Duration::from_secs(2);
+
+/// Octets of a short frame: a mode that the chip reads at any distance is read with these.
+const SHORT: u32 = 50;
+
+/// Predicts loss, latency and channel occupancy for each of these numbers of devices.
+///
+/// # Errors
+/// The runner's.
+pub fn nodes(
+    predictor: &Predictor,
+    numbers: &[u32],
+    mode: WifiMode,
+    runner: &mut dyn RoomRunner,
+) -> Result<PredictAnswer, PredictError> {
+    let rooms = predictor.setup().effort.rooms;
+    let cases: Vec<RoomCase> = numbers.iter().map(|n| predictor.case(*n, mode)).collect();
+    runner.begin(&cases, rooms);
+    let trials = runner.trials(predictor, &cases, 0..rooms, &|case| count(case.devices))?;
+    let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());
+    let points = done.map(|(case, trials)| predictor.point(case, trials)).collect();
+    let shared = format!("{}, at {mode}", predictor.setup().shared());
+    Ok(predictor.answer(PredictQuestion::Nodes, shared, points, runner.cancelled()))
+}
+
+/// Finds the largest fleet, of at most so many devices, that keeps the limits.
+///
+/// # Errors
+/// The runner's.
+pub fn fleet(
+    predictor: &Predictor,
+    limits: FleetLimits,
+    most: u32,
+    mode: WifiMode,
+    runner: &mut dyn RoomRunner,
+) -> Result<PredictAnswer, PredictError> {
+    let mut tries = Tries { predictor, mode, limits, trials: BTreeMap::new() };
+    let mut search = FleetSearch::new(1, most);
+    runner.begin(&[], 0);
+    while let Some(devices) = search.next() {
+        // One in two stays in doubt, and is simulated twice as long, or four times.
+        let rooms = 2 * predictor.setup().effort.rooms * search.left();
+        runner.expect(weight(&predictor.case(devices, mode)).saturating_mul(rooms));
+        let Some(standing) = tries.settle(devices, runner)? else { break };
+        search.record(devices, standing);
+    }
+    let question = PredictQuestion::Fleet(limits, search.largest());
+    let shared = format!("{}, at {mode}", predictor.setup().shared());
+    Ok(predictor.answer(question, shared, tries.points(), runner.cancelled()))
+}
+
+/// The rooms of each number that was tried.
+struct Tries<'a> {
+    predictor: &'a Predictor,
+    mode: WifiMode,
+    limits: FleetLimits,
+    trials: BTreeMap<u32, Vec<RoomTrial>>,
+}
+
+impl Tries<'_> {
+    /// Simulates a number until it stands clearly, or long enough; `None` where the user stopped.
+    fn settle(
+        &mut self,
+        devices: u32,
+        runner: &mut dyn RoomRunner,
+    ) -> Result<Option<Standing>, PredictError> {
+        let case = self.predictor.case(devices, self.mode);
+        for _ in 0..=DOUBLINGS {
+            let had = self.trials.get(&devices).map_or(0, Vec::len) as u32;
+            let rooms = had..(2 * had).max(self.predictor.setup().effort.rooms);
+            let label = |case: &RoomCase| format!("{}, {} rooms", count(case.devices), rooms.end);
+            let new = runner.trials(self.predictor, &[case], rooms.clone(), &label)?;
+            let new = new.into_iter().flatten().collect::<Vec<_>>();
+            if new.len() < rooms.len() {
+                return Ok(None);
+            }
+            let trials = self.trials.entry(devices).or_default();
+            trials.extend(new);
+            let standing = self.limits.standing(&self.predictor.point(&case, trials));
+            if matches!(standing, Standing::Holds | Standing::Fails) {
+                return Ok(Some(standing));
+            }
+        }
+        let trials = self.trials.get(&devices).map_or(&[][..], Vec::as_slice);
+        Ok(Some(self.limits.standing(&self.predictor.point(&case, trials))))
+    }
+
+    fn points(&self) -> Vec<PointEstimates> {
+        let of = |(devices, trials): (&u32, &Vec<RoomTrial>)| {
+            self.predictor.point(&self.predictor.case(*devices, self.mode), trials)
+        };
+        self.trials.iter().map(of).collect()
+    }
+}
+
+/// Compares PHY rates by latency, loss, throughput and range, with so many devices. Rates that the
+/// chip does not read are left out.
+///
+/// # Errors
+/// The runner's.
+pub fn phy(
+    predictor: &Predictor,
+    devices: u32,
+    modes: &[WifiMode],
+    runner: &mut dyn RoomRunner,
+) -> Result<PredictAnswer, PredictError> {
+    let rooms = predictor.setup().effort.rooms;
+    let has = |mode: &&WifiMode| predictor.range(**mode, SHORT).is_some_and(|metres| metres > 0.0);
+    let cases: Vec<RoomCase> =
+        modes.iter().filter(has).map(|mode| predictor.case(devices, *mode)).collect();
+    let floods: Vec<RoomCase> = cases.iter().map(flood).collect();
+    let all: Vec<RoomCase> = cases.iter().chain(&floods).copied().collect();
+    runner.begin(&all, rooms);
+    let label = |case: &RoomCase| match case.load.arrival {
+        Arrival::Always => format!("{}, one that always sends", case.mode),
+        _ => format!("{}, {}", case.mode, count(case.devices)),
+    };
+    let trials = runner.trials(predictor, &cases, 0..rooms, &label)?;
+    let alone = runner.trials(predictor, &floods, 0..FLOODS, &label)?;
+    let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
+    let points = points.map(|(case, (trials, alone))| phy_point(predictor, case, trials, alone));
+    let shared = format!("{}, {}", count(devices), predictor.setup().shared());
+    let points = points.collect();
+    Ok(predictor.answer(PredictQuestion::Phy, shared, points, runner.cancelled()))
+}
+
+/// Returns the case of one device that always sends.
+fn flood(case: &RoomCase) -> RoomCase {
+    let load = Load {
+        arrival: Arrival::Always,
+        warm_up: Duration::from_millis(500),
+        time: FLOOD,
+        ..case.load
+    };
+    RoomCase { devices: 1, load, ..*case }
+}
+
+fn phy_point(
+    predictor: &Predictor,
+    case: &RoomCase,
+    trials: &[RoomTrial],
+    alone: &[RoomTrial],
+) -> PointEstimates {
+    let rates: Vec<f64> = alone
+        .iter()
+        .map(|it| {
+            let bits = 8.0 * f64::from(case.load.payload) * it.latency_ms.len() as f64;
+            bits / (it.air.window_ns as f64 / 1e9) / 1e6
+        })
+        .collect();
+    let throughput: Estimate = mean_t(&rates);
+    let setting = OperatingPoint {
+        range_m: predictor.range_of(case),
+        throughput: (!rates.is_empty()).then_some(throughput),
+        ..predictor.setting(case)
+    };
+    PointEstimates::of(setting, trials)
+}

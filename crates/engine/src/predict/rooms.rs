@@ -1,0 +1,354 @@
+//! Rooms of a lab, made and simulated for one setting after the other.
+
+use super::setup::PredictSetup;
+use crate::TOOL;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+use core::time::Duration;
+use espbench_dot11::radio::{Airtime, WifiMode};
+use espbench_dot11::random::{Purpose, RngStream};
+use espbench_measure::cell::Origin;
+use espbench_measure::kind::esp_now::mode;
+use espbench_measure::predict::point::OperatingPoint;
+use espbench_measure::predict::{
+    ChannelUse, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial,
+};
+use espbench_measure::run::{RunFacts, Site};
+use espbench_sim::lab::file::{FileError, Library, Overrides};
+use espbench_sim::lab::predict::range::range_m;
+use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
+use espbench_sim::lab::run::Stuck;
+use espbench_sim::lab::scene::Scene;
+
+/// Chance with which a frame at the edge of a mode's range still arrives.
+const EDGE: f64 = 0.9;
+
+/// The reason for which there is no answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PredictError {
+    /// A file of the library is wrong or missing.
+    File(Box<FileError>),
+    /// The lab has no devices.
+    NoDevices,
+    /// The firmware sends no message so long.
+    TooLong {
+        /// Bytes of the message.
+        payload: u32,
+        /// Most bytes that the firmware sends.
+        most: u32,
+        /// The lab.
+        lab: String,
+        /// Messages are encrypted.
+        encrypted: bool,
+    },
+    /// A simulation did not come to its end.
+    Stuck {
+        /// Devices that send.
+        devices: u32,
+        /// PHY rate.
+        mode: WifiMode,
+        /// Seed of the room.
+        seed: u64,
+        /// Cause.
+        why: Box<Stuck>,
+    },
+}
+
+impl fmt::Display for PredictError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(wrong) => wrong.fmt(f),
+            Self::NoDevices => f.write_str("the lab has no devices"),
+            Self::TooLong { payload, most, lab, encrypted } => {
+                let sealed = if *encrypted { ", encrypted" } else { "" };
+                write!(
+                    f,
+                    "a payload of {payload}: the firmware of lab {lab} sends at most {most} bytes{sealed}"
+                )
+            }
+            Self::Stuck { devices, mode, seed, why } => {
+                write!(f, "with {devices} devices at {mode}, in the room of seed {seed}: {why}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for PredictError {}
+
+impl From<FileError> for PredictError {
+    fn from(wrong: FileError) -> Self {
+        Self::File(Box::new(wrong))
+    }
+}
+
+/// One setting: so many devices, sending so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoomCase {
+    /// Devices that send.
+    pub devices: u32,
+    /// PHY rate.
+    pub mode: WifiMode,
+    /// Messages of each.
+    pub load: Load,
+}
+
+/// Simulates the rooms that an answer takes.
+pub trait RoomRunner {
+    /// Takes note of the cases that will be asked for, in so many rooms each.
+    fn begin(&mut self, cases: &[RoomCase], rooms: u32) {
+        let _ = (cases, rooms);
+    }
+
+    /// Takes note that so much is left, in the unit of [`weight`].
+    fn expect(&mut self, left: Duration) {
+        let _ = left;
+    }
+
+    /// Simulates rooms of these cases ([`Predictor::trial`]), and returns the trials of each case in
+    /// the order of the rooms: fewer where it was stopped. `label` names a case for people.
+    ///
+    /// # Errors
+    /// That of the first room that has one.
+    fn trials(
+        &mut self,
+        predictor: &Predictor,
+        cases: &[RoomCase],
+        rooms: Range<u32>,
+        label: &dyn Fn(&RoomCase) -> String,
+    ) -> Result<Vec<Vec<RoomTrial>>, PredictError>;
+
+    /// Returns whether somebody wants to stop.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Simulates one room after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OneByOne;
+
+impl RoomRunner for OneByOne {
+    fn trials(
+        &mut self,
+        predictor: &Predictor,
+        cases: &[RoomCase],
+        rooms: Range<u32>,
+        _: &dyn Fn(&RoomCase) -> String,
+    ) -> Result<Vec<Vec<RoomTrial>>, PredictError> {
+        let of = |case| rooms.clone().map(|room| predictor.trial(case, room)).collect();
+        cases.iter().map(of).collect()
+    }
+}
+
+/// A lab, and what is asked of it.
+#[derive(Debug)]
+pub struct Predictor {
+    setup: PredictSetup,
+    library: Library,
+    /// One of its rooms, for what all have in common.
+    scene: Scene,
+    chip: String,
+    profile: String,
+}
+
+impl Predictor {
+    /// Reads the lab of that library.
+    ///
+    /// # Errors
+    /// The mistake in the lab; a message that is too long for its firmware.
+    pub fn new(setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
+        let scene = library.scene(&setup.lab, &change(&setup, 1), setup.seed)?;
+        let first = scene.nodes.first().ok_or(PredictError::NoDevices)?;
+        let most = predict::payload_max(&scene);
+        if setup.payload > most {
+            let PredictSetup { payload, lab, encrypted, .. } = setup;
+            return Err(PredictError::TooLong { payload, most, lab, encrypted });
+        }
+        let (chip, profile) = (first.profile.chip_name.clone(), first.profile.name.clone());
+        Ok(Self { setup, library, scene, chip, profile })
+    }
+
+    /// Returns what all settings share.
+    #[must_use]
+    pub const fn setup(&self) -> &PredictSetup {
+        &self.setup
+    }
+
+    /// Returns a case with the common load.
+    #[must_use]
+    pub fn case(&self, devices: u32, mode: WifiMode) -> RoomCase {
+        RoomCase { devices, mode, load: self.setup.load(devices) }
+    }
+
+    /// Simulates a room of a case: the same for the same number.
+    ///
+    /// # Errors
+    /// The mistake in the lab; [`PredictError::Stuck`].
+    pub fn trial(&self, case: &RoomCase, room: u32) -> Result<RoomTrial, PredictError> {
+        let seed = RngStream::stream(self.setup.seed, room, Purpose::Start).bits();
+        let scene = self.scene(case, seed)?;
+        let fidelity = if self.setup.bare { Fidelity::MacOnly } else { Fidelity::FullStack };
+        let outcome = predict::run(&scene, &case.load, fidelity, seed);
+        let RoomCase { devices, mode, .. } = *case;
+        let stuck = |why| PredictError::Stuck { devices, mode, seed, why: Box::new(why) };
+        outcome.as_ref().map(trial).map_err(|why| stuck(why.clone()))
+    }
+
+    /// Returns the room of a case.
+    fn scene(&self, case: &RoomCase, seed: u64) -> Result<Scene, PredictError> {
+        let change = change(&self.setup, case.devices);
+        let mut scene = self.library.scene(&self.setup.lab, &change, seed)?;
+        for device in &mut scene.nodes {
+            device.mode = case.mode;
+        }
+        Ok(scene)
+    }
+
+    /// Returns the point of a case.
+    pub(super) fn point(&self, case: &RoomCase, trials: &[RoomTrial]) -> PointEstimates {
+        PointEstimates::of(self.setting(case), trials)
+    }
+
+    /// Describes a case for the report.
+    pub(super) fn setting(&self, case: &RoomCase) -> OperatingPoint {
+        let octets = case.load.octets(&self.scene);
+        OperatingPoint {
+            devices: case.devices,
+            rate: case.mode.to_string(),
+            kbit_s: case.mode.kbit_s(),
+            acknowledged: case.load.ack(),
+            air_us: Airtime::of(case.mode, octets).total_ns() as f64 / 1000.0,
+            ..OperatingPoint::default()
+        }
+    }
+
+    /// Returns how far a case's messages reach, in metres.
+    pub(super) fn range_of(&self, case: &RoomCase) -> Option<f64> {
+        self.range(case.mode, case.load.octets(&self.scene))
+    }
+
+    /// Returns how far frames of so many octets reach, in metres; `None` where that is not known.
+    pub(super) fn range(&self, mode: WifiMode, octets: u32) -> Option<f64> {
+        let profile = &self.scene.nodes.first()?.profile;
+        let metres = range_m(profile, &self.scene.environment, mode, octets, EDGE);
+        metres.is_finite().then_some(metres)
+    }
+
+    /// Returns the answer to a question from its points.
+    pub(super) fn answer(
+        &self,
+        question: PredictQuestion,
+        shared: String,
+        points: Vec<PointEstimates>,
+        stopped: bool,
+    ) -> PredictAnswer {
+        let settings = self.setup.settings();
+        let payload_bytes = self.setup.payload;
+        PredictAnswer {
+            question,
+            shared,
+            settings,
+            payload_bytes,
+            points,
+            notes: self.notes(),
+            stopped,
+        }
+    }
+
+    /// Returns remarks on the lab that matter for reading the figures.
+    fn notes(&self) -> Vec<String> {
+        let scene = &self.scene;
+        let place = &scene.environment;
+        let mut text = format!(
+            "Lab {} ({}): profile {}, environment {} (path loss exponent {}, shadowing {} dB",
+            scene.name, scene.title, self.profile, place.name, place.exponent, place.shadow_db,
+        );
+        let others = scene.background.len() + scene.routers.len();
+        text.push_str(&if self.setup.bare {
+            "); radios alone: processors take no time, nobody else is on the air.".to_string()
+        } else {
+            format!(", {others} stations of other people).")
+        });
+        alloc::vec![text]
+    }
+
+    /// Returns the facts of a prediction's report: `name` is that of the question.
+    #[must_use]
+    pub fn facts(&self, name: &str) -> RunFacts {
+        let setup = &self.setup;
+        RunFacts {
+            name: format!("predict {name}"),
+            tool: TOOL.into(),
+            target: format!("sim:{}", setup.lab),
+            origin: Origin::Simulated,
+            seed: setup.seed,
+            site: Site {
+                chip: self.chip.clone(),
+                mode: mode(setup.cast),
+                distance_m: setup.distance_m.filter(|it| it.0 == it.1).map(|it| it.0),
+                security: Some(if setup.encrypted { "app-data" } else { "off" }.into()),
+                environment: Some(self.scene.environment.name.clone()),
+            },
+            host: self.settings(),
+            ..RunFacts::default()
+        }
+    }
+
+    /// Returns the settings of the prediction, for the report.
+    fn settings(&self) -> BTreeMap<String, String> {
+        let (rooms, messages) = (self.setup.effort.rooms, self.setup.effort.messages);
+        [
+            ("lab", self.setup.lab.clone()),
+            ("profile", self.profile.clone()),
+            ("message", self.setup.shared()),
+            ("application's queue", format!("{} messages", self.setup.queue)),
+            ("effort", format!("{rooms} rooms and {messages} messages a figure")),
+        ]
+        .map(|(name, value)| (name.to_string(), value))
+        .into()
+    }
+}
+
+fn change(setup: &PredictSetup, devices: u32) -> Overrides {
+    Overrides {
+        devices: Some(u16::try_from(devices).unwrap_or(u16::MAX)),
+        distance_m: setup.distance_m,
+        encrypted: Some(setup.encrypted),
+        profile: setup.profile.clone(),
+        ..Overrides::default()
+    }
+}
+
+/// Returns how long a room of a case takes, compared with others: frames times hearers. The unit is
+/// arbitrary, but large enough to be counted in whole milliseconds.
+#[must_use]
+pub fn weight(case: &RoomCase) -> Duration {
+    let load = &case.load;
+    let watched = load.warm_up + load.time;
+    // One that always sends has sent a frame in some 2 ms.
+    let every = if load.arrival == Arrival::Always { 2e-3 } else { load.every.as_secs_f64() };
+    let each = watched.as_secs_f64() / every.max(1e-4);
+    let hearers = 4.0 + f64::from(case.devices);
+    Duration::from_secs_f64(1e-3 * each * f64::from(case.devices) * hearers)
+}
+
+/// Converts an outcome of the lab to a trial of `measure`.
+fn trial(outcome: &Outcome) -> RoomTrial {
+    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let (it, air) = (&outcome.stages, &outcome.air);
+    let stages = [it.queue, it.sender, it.medium, it.retries, it.air, it.receiver].map(nanos);
+    let air = ChannelUse {
+        window_ns: nanos(air.window),
+        busy_ns: nanos(air.busy),
+        data_ns: nanos(air.data),
+        retries_ns: nanos(air.retries),
+        acks_ns: nanos(air.acks),
+        others_ns: nanos(air.others),
+    };
+    RoomTrial::of(&outcome.samples, stages, nanos(it.held), air)
+}

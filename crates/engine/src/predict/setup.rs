@@ -1,0 +1,121 @@
+//! The lab, and what its devices send.
+
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+use espbench_measure::predict::effort::Effort;
+use espbench_measure::settings::{Setting, Settings};
+use espbench_measure::units::print_duration;
+use espbench_model::workload::EspNowCast;
+use espbench_sim::lab::predict::{Arrival, Load};
+
+/// Messages that wait in the application, if nothing else is said.
+pub const QUEUE: u16 = 16;
+
+/// The lab, what its devices send, and how much is simulated: what all settings of an answer share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictSetup {
+    /// Name of the lab in the library.
+    pub lab: String,
+    /// Another profile for all its devices.
+    pub profile: Option<String>,
+    /// Metres from the listener to the nearest and the farthest device; the lab's places without.
+    pub distance_m: Option<(f64, f64)>,
+    /// Radios alone: processors take no time, and nobody else is on the air.
+    pub bare: bool,
+    /// How messages are sent.
+    pub cast: EspNowCast,
+    /// Messages are encrypted, with a key that all have from the start.
+    pub encrypted: bool,
+    /// When messages come due.
+    pub arrival: Arrival,
+    /// Time between two messages of a device.
+    pub every: Duration,
+    /// Bytes of a message.
+    pub payload: u32,
+    /// Messages that wait in the application while one is being sent; further ones are lost.
+    pub queue: u16,
+    /// Rooms and messages for each figure.
+    pub effort: Effort,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl PredictSetup {
+    /// Returns the load of so many devices.
+    #[must_use]
+    pub fn load(&self, devices: u32) -> Load {
+        let span = self.effort.span(devices, self.every);
+        Load {
+            cast: self.cast,
+            encrypted: self.encrypted,
+            arrival: self.arrival,
+            every: self.every,
+            payload: self.payload,
+            queue: self.queue,
+            warm_up: span.warm_up,
+            time: span.time,
+            drain: span.drain,
+        }
+    }
+
+    /// Returns what all settings share, as values.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let mut settings: Settings = [
+            Setting::Interval(self.every),
+            Setting::Poisson(self.arrival == Arrival::Poisson),
+            Setting::Cast(self.cast),
+        ]
+        .into_iter()
+        .collect();
+        settings.extend(self.encrypted.then_some(Setting::Encrypted(true)));
+        settings.extend((self.queue != QUEUE).then(|| Setting::Queue(self.queue.into())));
+        if let Some((near, far)) = self.distance_m {
+            settings.extend([Setting::Nearest(near), Setting::Farthest(far)]);
+        }
+        settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
+        settings
+    }
+
+    /// Describes the settings that all points share.
+    #[must_use]
+    pub fn shared(&self) -> String {
+        let arrivals = match self.arrival {
+            Arrival::Poisson => "Poisson",
+            Arrival::Periodic | Arrival::Always => "periodic",
+        };
+        let mut text = format!(
+            "{} B every {}, {arrivals}, {}",
+            self.payload,
+            print_duration(self.every),
+            self.cast_text()
+        );
+        if self.encrypted {
+            text.push_str(", encrypted");
+        }
+        if self.queue != QUEUE {
+            text.push_str(&format!(", queue of {}", self.queue));
+        }
+        if let Some((near, far)) = self.distance_m {
+            text.push_str(&match near == far {
+                true => format!(", {far} m apart"),
+                false => format!(", {near} to {far} m apart"),
+            });
+        }
+        if self.bare {
+            text.push_str(", radios alone");
+        }
+        text
+    }
+
+    fn cast_text(&self) -> String {
+        let EspNowCast::Broadcast { copies, ack } = self.cast else { return "unicast".into() };
+        match (copies, ack) {
+            (0 | 1, false) => "broadcast".into(),
+            (copies, false) => format!("broadcast in {copies} copies"),
+            (0 | 1, true) => "broadcast with acknowledgement, one attempt".into(),
+            (copies, true) => format!("broadcast with acknowledgement, up to {copies} attempts"),
+        }
+    }
+}
