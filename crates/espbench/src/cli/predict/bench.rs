@@ -4,7 +4,7 @@ use super::options::Common;
 use crate::cli::flow;
 use crate::cli::pool;
 use crate::cli::progress::ProgressLine;
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use espbench_engine::predict::{PredictError, Predictor, RoomCase, RoomRunner, weight};
 use espbench_measure::predict::RoomTrial;
 use espbench_sim::lab::file::FileKind;
