@@ -24,6 +24,7 @@
 //! | [`respond`] | `espbench respond` |
 //! | [`run`] | `espbench run` |
 //! | [`runs`] | `espbench runs` |
+//! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
 mod broker;
@@ -48,10 +49,11 @@ pub mod report;
 pub mod respond;
 pub mod run;
 pub mod runs;
+pub mod shell;
 pub mod tune;
 
 use crate::say::say;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
@@ -59,7 +61,6 @@ use std::process::ExitCode;
     name = "espbench",
     version,
     about,
-    disable_help_subcommand = true,
     after_help = "Exit status: 0 fine, 1 a threshold failed, 2 could not measure."
 )]
 struct Arguments {
@@ -96,6 +97,10 @@ enum Command {
     Report(report::Args),
     /// Compare a run with another run, or with the published figures
     Compare(compare::Args),
+    /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page, or write one for each subcommand
+    Man(shell::ManArgs),
 }
 
 /// Parses the command line and runs it. Exit status: 0 fine, 1 a threshold failed, 2 could not
@@ -116,6 +121,8 @@ pub fn main() -> ExitCode {
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Completions(args) => shell::completions(args, Arguments::command()),
+        Command::Man(args) => shell::man(args, Arguments::command()),
     };
     result.unwrap_or_else(|error| {
         say!("espbench: {error:#}");

@@ -36,6 +36,7 @@ mod record;
 mod report;
 mod results;
 mod results_wifi;
+mod shell;
 mod sim;
 mod sink;
 mod store;
