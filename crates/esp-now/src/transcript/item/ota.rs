@@ -57,7 +57,7 @@ pub enum OtaLine<'a> {
     /// `LineCursor OTA list, num: %d`
     Scanned(u32),
     /// `count: %d, Upgrade_initiator_send, …`: the state after a round.
-    Progress(OtaRoundProgress),
+    Progress(RoundProgress),
     /// W `… wait_ticks: %d`: a wait for the devices' states is over.
     Waited {
         /// Duration of the wait, in FreeRTOS ticks.
@@ -101,7 +101,7 @@ pub struct OtaDeviceRow<'a> {
 
 /// State of a job for several devices after one of its rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OtaRoundProgress {
+pub struct RoundProgress {
     /// Number of the round.
     pub round: u32,
     /// Number of devices that lacked packets in the round.
@@ -200,7 +200,7 @@ fn initiator(text: &str) -> Option<OtaLine<'_>> {
         // round (reference, 7.6).
         let printed = progress(&mut s, "Upgrade_initiator_send")?;
         let (requested, unfinished) = (printed.unfinished, printed.requested);
-        OtaLine::Progress(OtaRoundProgress { requested, unfinished, ..printed })
+        OtaLine::Progress(RoundProgress { requested, unfinished, ..printed })
     } else {
         s.until("<ESP_OK>")?;
         s.until("wait_ticks: ")?;
@@ -212,7 +212,7 @@ fn initiator(text: &str) -> Option<OtaLine<'_>> {
 
 /// Parses `count: %d, <name>, requested_num: %d, unfinished_num: %d, successed_num: %d`, as
 /// printed.
-pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<OtaRoundProgress> {
+pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<RoundProgress> {
     s.lit("count: ")?;
     let round = s.int()?;
     s.lit(", ")?;
@@ -222,7 +222,7 @@ pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<OtaRoundPro
     s.lit(", unfinished_num: ")?;
     let unfinished = s.int()?;
     s.lit(", successed_num: ")?;
-    Some(OtaRoundProgress { round, requested, unfinished, successed: s.int()? })
+    Some(RoundProgress { round, requested, unfinished, successed: s.int()? })
 }
 
 fn responder(text: &str) -> Option<OtaLine<'_>> {

@@ -2,7 +2,7 @@
 
 use super::super::line::ConsoleLine;
 use super::super::scan::LineCursor;
-use super::ota::{OtaRoundProgress, column, first_columns, progress};
+use super::ota::{RoundProgress, column, first_columns, progress};
 use espbench_ieee80211::mac::Mac;
 
 /// A line about the handshake.
@@ -45,7 +45,7 @@ pub enum SecurityLine<'a> {
     /// W `espnow wait security num: %u` of the example.
     Waiting(u32),
     /// `count: %d, Secure_initiator_send, …`: the state after a round.
-    Progress(OtaRoundProgress),
+    Progress(RoundProgress),
     /// `Get APP key`: this device has got the key.
     GotKey,
 }
