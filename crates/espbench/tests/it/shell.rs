@@ -37,7 +37,7 @@ fn bash_reads_its_completions() {
 fn each_subcommand_has_a_page() {
     let dir = TestDir::new();
     let own = dir.run(&["man"]).ok();
-    assert!(own.contains(".TH espbench 1") && own.contains("exit status"), "{own}");
+    assert!(own.contains(".TH espbench 1") && own.contains("Exit status"), "{own}");
     dir.run(&["man", "pages/man1"]).ok();
     for page in ["espbench.1", "espbench-run.1", "espbench-tune.1", "espbench-espnow-talk.1"] {
         let text = std::fs::read_to_string(dir.path(&format!("pages/man1/{page}"))).unwrap();

@@ -30,7 +30,7 @@ const OVER_WIFI: [&str; 3] = [VARIANT, DEVICES, DISTANCE];
 
 /// A cell in the making.
 #[derive(Clone, Copy)]
-pub(super) struct Draft {
+pub(super) struct CellDraft {
     pub(super) work: Workload,
     lab: LabOverrides,
 }
@@ -46,7 +46,7 @@ pub(super) fn is_option(key: &str) -> bool {
     key.starts_with(CONFIG)
 }
 
-impl Draft {
+impl CellDraft {
     /// Returns a draft of that work, in a lab as its file has it.
     pub(super) const fn new(work: Workload) -> Self {
         Self { work, lab: LabOverrides::NONE }

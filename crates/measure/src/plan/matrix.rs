@@ -1,6 +1,6 @@
 //! The matrix of a `[[measure]]` block. Its keys are those of its kind, which the kind's folder has.
 
-use super::lab::{self, Draft};
+use super::lab::{self, CellDraft};
 use super::read::{PlanError, PlanTable, Scalar};
 use crate::kind;
 use alloc::format;
@@ -36,7 +36,7 @@ pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanErro
     let own = kind::of(&first).keys();
     let known: Vec<&str> = own.iter().copied().chain(lab::keys(&first)).collect();
     let keys = block.lists(&known, lab::is_option)?;
-    let mut drafts = Vec::from([Draft::new(first)]);
+    let mut drafts = Vec::from([CellDraft::new(first)]);
     for (key, values) in &keys {
         let mut next = Vec::new();
         for draft in &drafts {
@@ -54,7 +54,7 @@ pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanErro
     }
     let named: Vec<&str> = keys.iter().map(|(key, _)| key.as_str()).collect();
     let wrong = |e| block.error(block.place(), e);
-    let finished = |draft: Draft| {
+    let finished = |draft: CellDraft| {
         let mut work = draft.done()?;
         let test = kind::of_mut(&mut work);
         test.complete(&named);

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | `expected` | how long a cell is likely to take: for progress only |
 //! | `goal` | which figures a plan wants first |
+//! | `lab` | keys of a lab: what a plan sets of a room and its devices |
 //! | `limits` | the limits of `[[threshold]]` blocks |
 //! | `matrix` | the matrix of a `[[measure]]` block |
 //! | `print` | workloads back to a plan's text, so that a command's flags are stored as a plan too |
 //! | `read` | TOML to [`Plan`], with line and column in every error |
 //! | `value` | values that a plan, the command line and labels write alike |
-//! | `variant` | `variant`: the key that all kinds over IP share |
 //!
 //! A plan is TOML. Every key of a `[[measure]]` block takes a value or a list of values; lists
 //! multiply into a matrix, the block's first key varying slowest.

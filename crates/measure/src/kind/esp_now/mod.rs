@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `document` | cells of Espressif's ESP-NOW test report, as published |
 //! | `figure` | each table's leading figure, with the published points and the limit |
 //! | `findings` | what was typed at the consoles, and what they printed |
 //! | `plan` | values of a plan's keys: how packets are sent, how far the devices are, and the report's usual ones |

@@ -16,6 +16,7 @@
 //! | `block` | tables of a TOML text, with the place of everything in it |
 //! | `constant` | numbers with their sources |
 //! | `profile`, `environment`, `lab` | the three kinds of file |
+//! | `overrides` | what a test or a plan sets of a lab, in place of what its file says |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
 //! | `built_in` | the files of the repository |
 //! | `document` | the keys as tables for the documentation |
