@@ -7,8 +7,8 @@ use core::panic::PanicInfo;
 use core::slice;
 use esp_now::node::board::{BareBoard, Board};
 use esp_now::node::device::{Setup, SmallNode};
-use esp_now::node::task::Settings;
-use esp_now::node::{Frame, Input, Output};
+use esp_now::node::task::NodeSettings;
+use esp_now::node::{Input, NodeOutput, ReceivedFrame};
 use espbench_model::time::Instant;
 use espbench_ieee80211::mac::Mac;
 
@@ -20,7 +20,7 @@ pub static mut ESPBENCH_NODE: MaybeUninit<SmallNode> = MaybeUninit::uninit();
 #[unsafe(no_mangle)]
 pub extern "C" fn espbench_start(node: &mut MaybeUninit<SmallNode>, now: u64) {
     let (mut board, mac) = (BareBoard(now), Mac([2, 0, 0, 0, 0, 1]));
-    let (settings, setup) = (Settings::default(), Setup::default());
+    let (settings, setup) = (NodeSettings::default(), Setup::default());
     node.write(SmallNode::new(Instant::from_nanos(now), &mut board, mac, settings, &setup));
 }
 
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn espbench_handle(
     // SAFETY: the caller says so.
     let data = unsafe { slice::from_raw_parts(data, len) };
     let (transmitter, receiver) = (Mac([2, 0, 0, 0, 0, 2]), Mac::BROADCAST);
-    let frame = Frame { data, transmitter, receiver, rssi, channel: 1 };
+    let frame = ReceivedFrame { data, transmitter, receiver, rssi, channel: 1 };
     let board: &mut dyn Board = &mut BareBoard(now);
     node.handle(Instant::from_nanos(now), board, Input::Frame(frame));
 }
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn espbench_handle(
 pub extern "C" fn espbench_poll(node: &mut SmallNode, now: u64, buf: &mut [u8; 250]) -> usize {
     let board: &mut dyn Board = &mut BareBoard(now);
     match node.poll(Instant::from_nanos(now), board, buf) {
-        Output::Transmit { len, .. } => len,
+        NodeOutput::Transmit { len, .. } => len,
         _ => 0,
     }
 }
