@@ -30,7 +30,11 @@ cat >"$work/esp-now.toml" <<'PLAN'
 name = "esp-now"
 [[measure]]
 kind = "esp-now"
-test = ["ping", "multi-ping", "handshake"]
+test = ["ping", "handshake"]
+count = 20
+[[measure]]
+kind = "esp-now"
+test = "multi-ping"
 devices = 3
 count = 20
 PLAN
