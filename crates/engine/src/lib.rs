@@ -8,6 +8,7 @@
 //! | [`report`] | recorded cells to a report, with published figures beside them |
 //! | [`published`] | the published figures |
 //! | [`predict`] | what if: questions to a lab of many senders, and their answers |
+//! | [`tune`] | which settings a firmware should have: candidates are tried in the lab |
 //!
 //! No I/O, no clock, no threads: the same input gives the same report to the byte, in a command, in a
 //! page in a browser, or on any machine of a sweep. The host decides where cells are carried out and
@@ -26,6 +27,7 @@ pub mod published;
 pub mod report;
 pub mod run;
 pub mod simulator;
+pub mod tune;
 
 pub use cells::{SeededCell, seeded_cells};
 pub use report::ReportBuilder;

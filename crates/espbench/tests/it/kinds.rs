@@ -37,7 +37,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("espbench/src/cli/builtin.rs", &["iperf", "mqtt-rate", "tcp-rate", "udp-echo", "wifi-join"]),
     ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
     // Work that a search of settings has done.
-    ("espbench/src/cli/tune/lab.rs", &["iperf", "udp-echo"]),
+    ("engine/src/tune/lab.rs", &["iperf", "udp-echo"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.
     ("engine/src/predict/rooms.rs", &["esp-now"]),
     ("espbench/src/cli/report.rs", &["esp-now"]),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`check`] | a file held against the rules of Espressif's documents, without a run |
 //! | [`want`] | what is wanted: `tcp-tx>=20Mbit/s` |
-//! | [`outcome`] | what a candidate does, and the port [`Evaluate`] that finds it out |
+//! | [`outcome`] | what a candidate does |
 //! | [`space`] | which candidates there are |
 //! | [`pareto`] | those that no other is better than in everything |
 //! | [`search`] | which candidate to try next |
@@ -22,7 +22,7 @@ pub mod want;
 pub(crate) mod words;
 
 pub use answer::{TuneAnswer, report};
-pub use outcome::{Evaluate, Evaluation};
+pub use outcome::Evaluation;
 pub use search::{Search, Trial};
 pub use space::{Candidate, Power, SearchSpace};
 pub use want::{Metric, Want};

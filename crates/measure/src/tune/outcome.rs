@@ -1,6 +1,5 @@
 //! Outcomes of candidates.
 
-use super::space::Candidate;
 use super::want::Metric;
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
@@ -126,18 +125,6 @@ pub fn round_trips(samples: &[Sample], timeout: Duration) -> Option<(f64, f64)> 
     let trips = Sorted::new(samples.iter().filter_map(trip).collect::<Vec<f64>>());
     let p99 = trips.quantile(0.99).value?;
     Some((trips.values().iter().sum::<f64>() / trips.values().len() as f64, p99))
-}
-
-/// Finds out what a candidate does.
-pub trait Evaluate: Sync {
-    /// Reason why it could not be found out.
-    type Error;
-
-    /// Finds it out; the same candidate and seed have the same outcome.
-    ///
-    /// # Errors
-    /// It could not be found out.
-    fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Evaluation, Self::Error>;
 }
 
 #[cfg(test)]

@@ -4,12 +4,10 @@
 //! |---|---|
 //! | `check` | `espbench tune --check` |
 //! | `find` | `espbench tune --want`: a search in the virtual lab |
-//! | `lab` | the virtual lab as what candidates are tried in |
 //! | `units` | quantities of the flags |
 
 mod check;
 mod find;
-mod lab;
 mod units;
 
 use super::common::OutputArgs;

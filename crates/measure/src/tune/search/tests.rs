@@ -1,19 +1,15 @@
 //! Searches whose best is known.
 
-use super::super::outcome::Evaluate;
 use super::super::space::Power;
 use super::*;
-use core::convert::Infallible;
 use espbench_model::sdkconfig::SdkContext;
 use std::vec;
 
 /// A link that is as fast as the smaller of window and buffers, and a heap that pays for them.
 struct Synthetic;
 
-impl Evaluate for Synthetic {
-    type Error = Infallible;
-
-    fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Evaluation, Infallible> {
+impl Synthetic {
+    fn evaluate(candidate: &Candidate, seed: u64) -> Evaluation {
         let it = &candidate.config;
         let segments = f64::from(it.tcp_send_buffer) / 1440.0;
         let carried = segments.min(it.tx.into()).min(24.0);
@@ -27,7 +23,7 @@ impl Evaluate for Synthetic {
             Power::MinModem => 20.0,
             Power::MaxModem(n) => 20.0 - f64::from(n),
         };
-        Ok(Evaluation {
+        Evaluation {
             tcp_tx: Some(carried * fast + seed as f64 * 0.01),
             free_heap: Some(heap),
             latency_ms: Some(match candidate.power {
@@ -37,7 +33,7 @@ impl Evaluate for Synthetic {
             current_ma: Some(current),
             battery_days: Some(2000.0 / current / 24.0),
             ..Evaluation::default()
-        })
+        }
     }
 }
 
@@ -53,7 +49,7 @@ fn run(wants: &[Want], seed: u64, budget: usize) -> Search {
         if batch.is_empty() {
             return search;
         }
-        let found = |it: &Trial| (*it, Synthetic.evaluate(&it.candidate, it.seed as u64).ok());
+        let found = |it: &Trial| (*it, Some(Synthetic::evaluate(&it.candidate, it.seed as u64)));
         let results: Vec<_> = batch.iter().map(found).collect();
         search.record(&results);
     }
