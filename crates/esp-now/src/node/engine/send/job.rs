@@ -49,12 +49,13 @@ pub(super) enum SendStep {
     Taken,
     /// The driver has no place for it.
     Refused,
-    /// Ask the driver again at this time.
-    Full(Instant),
-    /// Wait for the driver's answer.
-    Callback(Instant),
-    /// Wait for the application's acknowledgement: slices of 2 ms.
-    Slice { until: Instant, left: u8 },
+    /// Ask the driver again at [`Transmission::until`].
+    Full,
+    /// Wait for the driver's answer, at most until [`Transmission::until`].
+    Callback,
+    /// Wait for the application's acknowledgement in slices of 2 ms; this one ends at
+    /// [`Transmission::until`].
+    Slice,
     /// Evaluate an attempt that is over.
     Judge,
     /// Return to the former channel.
@@ -68,6 +69,10 @@ pub(super) enum SendStep {
 pub(super) struct Transmission {
     pub(super) kind: SendFunction,
     pub(super) step: SendStep,
+    /// Time until which the step waits, if it is one that waits.
+    pub(super) until: Instant,
+    /// Number of slices of the back-off that are left.
+    pub(super) slices: u8,
     pub(super) config: FrameConfig,
     pub(super) magic: u16,
     pub(super) to: Mac,
@@ -103,6 +108,8 @@ impl Transmission {
         Self {
             kind,
             step: SendStep::Open,
+            until: Instant::ZERO,
+            slices: 0,
             config,
             magic: header.magic,
             to: if config.broadcast || kind == SendFunction::Group {

@@ -78,7 +78,7 @@ impl<const FRAME: usize> Sender<FRAME> {
 
     #[inline]
     pub(super) fn is_relaying(&self) -> bool {
-        self.job.is_some_and(|job| job.kind == SendFunction::Relay)
+        self.job.as_ref().is_some_and(|job| job.kind == SendFunction::Relay)
     }
 
     #[inline]
@@ -145,7 +145,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         match job.step {
             SendStep::Handed => {}
             // The frame was assumed to be accepted already: this driver answers late.
-            SendStep::Callback(_) => self.driver.buffered = self.driver.buffered.saturating_sub(1),
+            SendStep::Callback => self.driver.buffered = self.driver.buffered.saturating_sub(1),
             _ => {
                 self.driver.buffered = self.driver.buffered.saturating_sub(1);
                 return;
@@ -155,12 +155,10 @@ impl<const FRAME: usize> Sender<FRAME> {
     }
 
     pub(super) fn wake(&self) -> Option<Instant> {
-        let job = self.job.map(|job| match job.step {
-            SendStep::Callback(until) | SendStep::Full(until) | SendStep::Slice { until, .. } => {
-                until
-            }
+        let job = self.job.as_ref().map(|job| match job.step {
+            SendStep::Callback | SendStep::Full | SendStep::Slice => job.until,
             _ => Instant::ZERO,
         });
-        [job, self.tail.map(|tail| tail.until)].into_iter().flatten().min()
+        [job, self.tail.as_ref().map(|tail| tail.until)].into_iter().flatten().min()
     }
 }

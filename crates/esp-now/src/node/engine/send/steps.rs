@@ -5,7 +5,6 @@ use super::{Action, DriverState, EngineCounters, PendingAcks, Sender, Tail, bump
 use crate::node::board::CpuWork;
 use crate::node::engine::SEND_MAX_MS;
 use crate::node::task::{Cx, TransmitOutcome};
-use espbench_model::time::Instant;
 
 /// Returns the number of slices of the back-off after which attempt 0, 1, … is given up: 2 ms each,
 /// at most 100 ms.
@@ -41,135 +40,27 @@ impl<const FRAME: usize> Sender<FRAME> {
         buf: &mut [u8],
     ) -> Option<Action> {
         // Every attempt returns an action or waits, so this ends.
-        while let Some(mut job) = self.job {
-            let turn = self.turn(cx, counters, acks, buf, &mut job);
-            let action = match turn {
-                StepResult::Wait => {
-                    self.job = Some(job);
-                    break;
-                }
+        while let Some(job) = &mut self.job {
+            match turn(&mut self.driver, &self.frame, cx, counters, acks, buf, job) {
+                StepResult::Wait => break,
                 StepResult::Go(SendStep::End) => {
-                    self.end(cx, &job);
+                    self.end(cx);
                     break;
                 }
-                StepResult::Go(step) => {
-                    job.step = step;
-                    None
-                }
+                StepResult::Go(step) => job.step = step,
                 StepResult::Act(action, step) => {
                     job.step = step;
-                    Some(action)
+                    return Some(action);
                 }
-            };
-            self.job = Some(job);
-            if action.is_some() {
-                return action;
             }
         }
         self.last_wait(cx, counters, acks);
         None
     }
 
-    fn turn(
-        &mut self,
-        cx: &mut Cx<'_>,
-        counters: &mut EngineCounters,
-        acks: &mut PendingAcks,
-        buf: &mut [u8],
-        job: &mut Transmission,
-    ) -> StepResult {
-        match job.step {
-            SendStep::Open => open(cx, job),
-            SendStep::Round => self.round(cx, job),
-            SendStep::Attempt => self.attempt(cx, buf, job),
-            SendStep::Ready => self.hand_over(buf, job),
-            SendStep::Handed => StepResult::Go(self.driver.took(cx, counters, job)),
-            SendStep::Taken => StepResult::Go(taken(cx, counters, acks, job)),
-            SendStep::Refused => StepResult::Go(refused(cx)),
-            SendStep::Full(until) if cx.now >= until => StepResult::Go(again(job)),
-            SendStep::Full(_) => StepResult::Wait,
-            SendStep::Callback(until) => self.callback(cx, job, until),
-            SendStep::Slice { until, left } if cx.now >= until => {
-                if take(acks, counters, job.magic) {
-                    (job.awaited, job.status) = (false, SendStatus::Ok);
-                    return StepResult::Go(SendStep::Close);
-                }
-                match left.saturating_sub(1) {
-                    0 => {
-                        job.status = SendStatus::Timeout;
-                        StepResult::Go(SendStep::Judge)
-                    }
-                    left => StepResult::Go(SendStep::Slice { until: slice(cx), left }),
-                }
-            }
-            SendStep::Slice { .. } => StepResult::Wait,
-            SendStep::Judge => StepResult::Go(judge(cx, job)),
-            SendStep::Close => close(cx, job),
-            SendStep::End => StepResult::Go(SendStep::End),
-        }
-    }
-
-    /// Begins the next copy: on the next channel, if the transmission goes over all.
-    fn round(&mut self, cx: &mut Cx<'_>, job: &mut Transmission) -> StepResult {
-        if job.kind == SendFunction::Send {
-            // Answers to earlier frames are forgotten here, but those that are still to come are
-            // not (trap 8).
-            (self.driver.ok, self.driver.failed) = (false, false);
-            if job.config.ack {
-                job.count = 0;
-            }
-        }
-        job.retries = RETRIES;
-        let swept = cx.shared.air.country.first.saturating_add(job.index);
-        match job.sweeps(cx) {
-            true => tune(cx, swept, SendStep::Attempt),
-            false => StepResult::Go(SendStep::Attempt),
-        }
-    }
-
-    /// Spends the work of handing the frame over, after which the driver gets it.
-    fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Transmission) -> StepResult {
-        job.attempts = job.attempts.saturating_add(1);
-        cx.spend(CpuWork::Transmit { bytes: u32::from(job.len) });
-        if cx.shared.busy_ns > 0 {
-            job.step = SendStep::Ready;
-            return StepResult::Wait;
-        }
-        self.hand_over(buf, job)
-    }
-
-    fn hand_over(&self, buf: &mut [u8], job: &mut Transmission) -> StepResult {
-        let len = usize::from(job.len);
-        let frame = self.frame.get(..len).unwrap_or_default();
-        let Some(place) = buf.get_mut(..frame.len()) else {
-            // A buffer too short for the frame counts as a driver without a buffer.
-            job.status = SendStatus::NoMemory;
-            return StepResult::Go(SendStep::Judge);
-        };
-        place.copy_from_slice(frame);
-        StepResult::Act(Action::Transmit { len, to: job.to }, SendStep::Handed)
-    }
-
-    fn callback(&mut self, cx: &Cx<'_>, job: &mut Transmission, until: Instant) -> StepResult {
-        let (ok, failed) = (self.driver.ok, self.driver.failed);
-        if !ok && !failed && cx.now < until {
-            return StepResult::Wait;
-        }
-        (self.driver.ok, self.driver.failed) = (false, false);
-        job.status = if ok { SendStatus::Ok } else { SendStatus::Fail };
-        StepResult::Go(if !ok {
-            SendStep::Judge
-        } else if job.kind == SendFunction::Send && !job.config.broadcast && !job.config.ack {
-            SendStep::Close
-        } else if job.awaited && !cx.shared.settings.compat.sends_ahead() {
-            SendStep::Slice { until: slice(cx), left: slices(job.count) }
-        } else {
-            SendStep::Judge
-        })
-    }
-
-    fn end(&mut self, cx: &Cx<'_>, job: &Transmission) {
-        self.job = None;
+    /// Ends the transmission, and releases the lock.
+    fn end(&mut self, cx: &Cx<'_>) {
+        let Some(job) = self.job.take() else { return };
         if job.awaited {
             let (magic, attempts) = (job.magic, job.attempts);
             self.tail = Some(Tail { magic, until: job.patience(cx), attempts });
@@ -192,6 +83,96 @@ impl<const FRAME: usize> Sender<FRAME> {
     }
 }
 
+/// Makes a step of a transmission.
+#[inline(always)]
+fn turn(
+    driver: &mut DriverState,
+    frame: &[u8],
+    cx: &mut Cx<'_>,
+    counters: &mut EngineCounters,
+    acks: &mut PendingAcks,
+    buf: &mut [u8],
+    job: &mut Transmission,
+) -> StepResult {
+    match job.step {
+        SendStep::Open => open(cx, job),
+        SendStep::Round => round(driver, cx, job),
+        SendStep::Attempt => attempt(frame, cx, buf, job),
+        SendStep::Ready => hand_over(frame, buf, job),
+        SendStep::Handed => StepResult::Go(driver.took(cx, counters, job)),
+        SendStep::Taken => StepResult::Go(taken(cx, counters, acks, job)),
+        SendStep::Refused => StepResult::Go(refused(cx, job)),
+        SendStep::Full | SendStep::Slice if cx.now < job.until => StepResult::Wait,
+        SendStep::Full => StepResult::Go(again(job)),
+        SendStep::Callback => callback(driver, cx, job),
+        SendStep::Slice => StepResult::Go(after_slice(cx, counters, acks, job)),
+        SendStep::Judge => StepResult::Go(judge(cx, job)),
+        SendStep::Close => close(cx, job),
+        SendStep::End => StepResult::Go(SendStep::End),
+    }
+}
+
+/// Begins the next copy: on the next channel, if the transmission goes over all.
+fn round(driver: &mut DriverState, cx: &mut Cx<'_>, job: &mut Transmission) -> StepResult {
+    if job.kind == SendFunction::Send {
+        // Answers to earlier frames are forgotten here, but those that are still to come are
+        // not (trap 8).
+        (driver.ok, driver.failed) = (false, false);
+        if job.config.ack {
+            job.count = 0;
+        }
+    }
+    job.retries = RETRIES;
+    let swept = cx.shared.air.country.first.saturating_add(job.index);
+    match job.sweeps(cx) {
+        true => tune(cx, swept, SendStep::Attempt),
+        false => StepResult::Go(SendStep::Attempt),
+    }
+}
+
+/// Spends the work of handing the frame over, after which the driver gets it.
+fn attempt(frame: &[u8], cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Transmission) -> StepResult {
+    job.attempts = job.attempts.saturating_add(1);
+    cx.spend(CpuWork::Transmit { bytes: u32::from(job.len) });
+    if cx.shared.busy_ns > 0 {
+        job.step = SendStep::Ready;
+        return StepResult::Wait;
+    }
+    hand_over(frame, buf, job)
+}
+
+fn hand_over(frame: &[u8], buf: &mut [u8], job: &mut Transmission) -> StepResult {
+    let len = usize::from(job.len);
+    let frame = frame.get(..len).unwrap_or_default();
+    let Some(place) = buf.get_mut(..frame.len()) else {
+        // A buffer too short for the frame counts as a driver without a buffer.
+        job.status = SendStatus::NoMemory;
+        return StepResult::Go(SendStep::Judge);
+    };
+    place.copy_from_slice(frame);
+    StepResult::Act(Action::Transmit { len, to: job.to }, SendStep::Handed)
+}
+
+/// Evaluates the driver's answer, once it is there or too late.
+fn callback(driver: &mut DriverState, cx: &Cx<'_>, job: &mut Transmission) -> StepResult {
+    let (ok, failed) = (driver.ok, driver.failed);
+    if !ok && !failed && cx.now < job.until {
+        return StepResult::Wait;
+    }
+    (driver.ok, driver.failed) = (false, false);
+    job.status = if ok { SendStatus::Ok } else { SendStatus::Fail };
+    StepResult::Go(if !ok {
+        SendStep::Judge
+    } else if job.kind == SendFunction::Send && !job.config.broadcast && !job.config.ack {
+        SendStep::Close
+    } else if job.awaited && !cx.shared.settings.compat.sends_ahead() {
+        job.slices = slices(job.count);
+        begin_slice(cx, job)
+    } else {
+        SendStep::Judge
+    })
+}
+
 impl DriverState {
     /// Counts a frame that the driver has accepted, and returns the next step.
     pub(super) fn took(
@@ -208,7 +189,7 @@ impl DriverState {
         }
         let full = self.buffered >= u16::from(cx.shared.settings.tx_buffers / 2);
         if full || job.config.ack || !job.config.broadcast {
-            return SendStep::Callback(job.patience(cx));
+            return await_callback(cx, job);
         }
         job.status = SendStatus::Ok;
         SendStep::Judge
@@ -229,17 +210,18 @@ fn taken(
     }
     let last = !job.config.ack || job.count.saturating_add(1) >= job.config.copies;
     if last && job.kind == SendFunction::Send && !job.config.broadcast {
-        return SendStep::Callback(job.patience(cx));
+        return await_callback(cx, job);
     }
     SendStep::Judge
 }
 
 /// Returns the step after a refusal of the driver. Only the component of July 2022 waits for a
 /// place.
-fn refused(cx: &Cx<'_>) -> SendStep {
+fn refused(cx: &Cx<'_>, job: &mut Transmission) -> SendStep {
     if cx.shared.settings.compat.sends_ahead() {
         // Where 10 ms have no tick the device only yields; here time would stand still.
-        return SendStep::Full(cx.shared.settings.tick.pause_ms(cx.now, FULL_MS));
+        job.until = cx.shared.settings.tick.pause_ms(cx.now, FULL_MS);
+        return SendStep::Full;
     }
     SendStep::Judge
 }
@@ -290,10 +272,37 @@ fn tune(cx: &mut Cx<'_>, channel: u8, next: SendStep) -> StepResult {
     StepResult::Act(Action::Tune(channel), next)
 }
 
-/// Returns when the slice that begins now ends. Below 500 Hz a slice has no ticks at all, and the
-/// whole back-off collapses to nothing (trap 1).
-fn slice(cx: &Cx<'_>) -> Instant {
-    cx.shared.settings.tick.delay_ms(cx.now, SLICE_MS)
+/// Begins to wait for the driver's answer, and returns the step that does.
+fn await_callback(cx: &Cx<'_>, job: &mut Transmission) -> SendStep {
+    job.until = job.patience(cx);
+    SendStep::Callback
+}
+
+/// Begins a slice, and returns the step that waits for its end. Below 500 Hz a slice has no ticks
+/// at all, and the whole back-off collapses to nothing (trap 1).
+fn begin_slice(cx: &Cx<'_>, job: &mut Transmission) -> SendStep {
+    job.until = cx.shared.settings.tick.delay_ms(cx.now, SLICE_MS);
+    SendStep::Slice
+}
+
+/// Returns the step after a slice: the end if the acknowledgement is there, else the next slice,
+/// if one is left.
+fn after_slice(
+    cx: &Cx<'_>,
+    counters: &mut EngineCounters,
+    acks: &mut PendingAcks,
+    job: &mut Transmission,
+) -> SendStep {
+    if take(acks, counters, job.magic) {
+        (job.awaited, job.status) = (false, SendStatus::Ok);
+        return SendStep::Close;
+    }
+    job.slices = job.slices.saturating_sub(1);
+    if job.slices == 0 {
+        job.status = SendStatus::Timeout;
+        return SendStep::Judge;
+    }
+    begin_slice(cx, job)
 }
 
 /// Takes acknowledgements until one has this magic; the others are lost.
