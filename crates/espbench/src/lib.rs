@@ -18,6 +18,7 @@
 //! | [`capture`] | capture files of what was on a simulated air |
 //! | [`clock`] | the monotonic clock |
 //! | [`say`] | prints to stderr and stdout, and never panics |
+//! | [`user_error`] | errors as a user is told of them, in three lines at most |
 //!
 //! `target`, `store`, `render` and `respond` do not know each other, but for the in-process side
 //! of `target::loopback`.
@@ -38,5 +39,6 @@ pub mod sys;
 pub mod target;
 pub mod texts;
 pub mod transport;
+pub mod user_error;
 
 pub use espbench_engine::TOOL;

@@ -8,6 +8,7 @@ use crate::say::say;
 use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
 use crate::target::{Target, calibrate};
+use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
 use espbench_engine::SeededCell;
 use espbench_engine::run::{FAILURES_IN_A_ROW, check_thresholds, site_of};
@@ -115,6 +116,7 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         host: if real { sys::host::facts() } else { BTreeMap::new() },
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
+    say!("run {}, stored in {}", run.facts.name, store.path().display());
     let _lock = store.lock(&run)?;
     carry_out(&store, &run, &mut job, outlet, &cancel)
 }
@@ -136,7 +138,8 @@ pub fn resume(
     // What another process did until it let go of the run is done.
     let run = &store.run(&run.facts.name)?;
     let open = run.open_cells().count();
-    say!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
+    let (name, all, path) = (&run.facts.name, run.cells.len(), store.path().display());
+    say!("run {name}, stored in {path}: {open} of {all} cells to do");
     carry_out(store, run, &mut job, outlet, &cancel)
 }
 
@@ -205,7 +208,7 @@ fn carry_out(
     let feed = Feed::start(job.args, outlet, &run.facts, open.len());
     let mut watch = Watch { feed, progress: ProgressLine::new(&times, quiet), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
-    let mut failures = 0;
+    let mut failures = Failures::default();
     for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
         let work = &cell.step.workload;
         watch.progress.begin_cell(&label(work), Some(*time), probes(work));
@@ -217,17 +220,77 @@ fn carry_out(
             break;
         }
         let error = result.err();
-        failures = if error.is_some() { failures + 1 } else { 0 };
-        watch.progress.end(error.as_deref());
-        watch.feed.end(error.as_deref());
-        if failures >= FAILURES_IN_A_ROW {
-            say!("{failures} cells in a row failed: giving up");
+        let text = error.as_ref().map(ToString::to_string);
+        watch.feed.end(text.as_deref());
+        failures.add(watch.progress.end(text.as_deref()), error);
+        if failures.in_a_row >= FAILURES_IN_A_ROW {
+            failures.given_up = open.len() - number;
             break;
         }
     }
     drop(watch);
     drop(recorder);
-    finish(store, &run.facts.name, &job.args.output, job.prints)
+    finish(store, &run.facts.name, failures, &job.args.output, job.prints)
+}
+
+/// Cells that failed. Until one is measured their lines are held back: where none is, one error says it
+/// all.
+#[derive(Debug, Default)]
+struct Failures {
+    measured: usize,
+    failed: usize,
+    in_a_row: usize,
+    /// The first error.
+    first: Option<UserError>,
+    /// Lines that nobody has seen yet.
+    held: Vec<String>,
+    /// Cells that were not tried any more.
+    given_up: usize,
+}
+
+impl Failures {
+    /// Counts a cell with its line and its error.
+    fn add(&mut self, line: String, error: Option<UserError>) {
+        if error.is_none() {
+            (self.measured, self.in_a_row) = (self.measured + 1, 0);
+        } else {
+            (self.failed, self.in_a_row) = (self.failed + 1, self.in_a_row + 1);
+            self.held.push(line);
+            self.first = self.first.take().or(error);
+        }
+        if self.measured > 0 {
+            self.held.drain(..).for_each(|line| say!("{line}"));
+        }
+    }
+
+    /// Tells the end of a run in which nothing was measured, with what to do; otherwise what was given
+    /// up.
+    fn tell(self, run: &str) {
+        let tries = self.failed + self.given_up;
+        match self.first {
+            Some(first) if self.measured == 0 => {
+                let resume = format!("espbench run --resume {run}");
+                let remedy = match first.remedy.as_str() {
+                    "" => resume,
+                    remedy => format!("{remedy}; then {resume}"),
+                };
+                let cells = match tries {
+                    1 => String::new(),
+                    tries => format!(" in {} of {tries} cells", self.failed),
+                };
+                let what = format!("no result{cells}: {}", first.what);
+                UserError { what, remedy, ..first }.say();
+            }
+            _ if self.given_up > 0 => {
+                say!(
+                    "{} cells in a row failed: {} further ones were not tried",
+                    self.in_a_row,
+                    self.given_up
+                );
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Returns how long a cell takes: in the lab as long as the processor needs for it.
@@ -242,21 +305,26 @@ fn span(work: &Workload, origin: Origin) -> WorkTime {
 fn finish(
     store: &Store,
     name: &str,
+    failures: Failures,
     args: &OutputArgs,
     prints: Prints,
 ) -> anyhow::Result<ExitCode> {
     let report = output::report(store, name)?;
     let written = output::files(&report, args);
+    // Without a result there is nothing for people to read but the error.
+    let nothing = failures.measured == 0 && failures.first.is_some() && report.has_only_causes();
+    let shown = prints != Prints::Rows && !(nothing && args.format == Format::Text && !args.full);
     // The run was carried out whether or not somebody could read of it.
-    if prints != Prints::Rows
-        && let Err(error) = output::show(&report, args)
-    {
+    if shown && let Err(error) = output::show(&report, args) {
         say!(
             "espbench: {error:#}: the report is not whole there; draw it again: espbench report {name}"
         );
     }
-    say!("stored as {name} in {}", store.path().display());
     written.with_context(|| format!("nothing is lost: espbench report {name} -o FILE"))?;
+    failures.tell(name);
+    if nothing {
+        return Ok(ExitCode::from(2));
+    }
     for line in report.doubts() {
         say!("espbench: {line}");
     }

@@ -25,6 +25,7 @@
 //! | [`run`] | `espbench run` |
 //! | [`runs`] | `espbench runs` |
 //! | [`shell`] | `espbench completions` and `espbench man` |
+//! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
 mod broker;
@@ -50,9 +51,9 @@ pub mod respond;
 pub mod run;
 pub mod runs;
 pub mod shell;
+pub mod told;
 pub mod tune;
 
-use crate::say::say;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -107,7 +108,11 @@ enum Command {
 /// measure.
 #[must_use]
 pub fn main() -> ExitCode {
-    let result = match &Arguments::parse().command {
+    let arguments = match told::parse::<Arguments>(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(status) => return status,
+    };
+    let result = match &arguments.command {
         Command::Run(args) => run::run(args),
         Command::Echo(args) => echo::run(args),
         Command::Ping(args) => ping::run(args),
@@ -125,7 +130,7 @@ pub fn main() -> ExitCode {
         Command::Man(args) => shell::man(args, Arguments::command()),
     };
     result.unwrap_or_else(|error| {
-        say!("espbench: {error:#}");
+        told::error(&error).say();
         ExitCode::from(2)
     })
 }

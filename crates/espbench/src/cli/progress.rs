@@ -107,8 +107,8 @@ impl ProgressLine {
         lock(&self.work).pace.expect(left);
     }
 
-    /// Ends the piece. A failure is printed even where the progress is quiet.
-    pub fn end(&mut self, error: Option<&str>) {
+    /// Ends the piece. Returns its line, which is printed here unless it failed.
+    pub fn end(&mut self, error: Option<&str>) -> String {
         let mut work = lock(&self.work);
         if let Some(span) = work.present.take() {
             work.advance(span);
@@ -117,9 +117,13 @@ impl ProgressLine {
         let line = work.counted();
         drop(work);
         match error {
-            Some(error) => say!("{line}: failed: {error}"),
-            None if self.lines => say!("{line}"),
-            None => {}
+            Some(error) => format!("{line}: failed: {error}"),
+            None => {
+                if self.lines {
+                    say!("{line}");
+                }
+                line
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod rows;
 pub use lock::RunLock;
 pub use recorder::{Recorder, SampleObserver};
 
+use crate::user_error::UserError;
 use espbench_engine::run::run_name;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
 use espbench_measure::report::Overhead;
@@ -28,13 +29,15 @@ use std::time::Duration;
 /// "ESPb", so that other programs' databases are not taken for ours.
 const APPLICATION_ID: i32 = 0x4553_5062;
 /// Version of `schema.sql`.
-const SCHEMA_VERSION: i32 = 2;
+const SCHEMA_VERSION: i32 = 3;
+/// Version in which numbers of runs counted over the whole store. Such a store gets the
+/// columns of today where it can be written to, and is read as it is where not.
+const NUMBERED_BY_STORE: i32 = 2;
 
 /// The reason for which the store did not do its work. The text names the file and says what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum StoreError {
     /// The file is no store, or a damaged one.
-    #[error("{path}: {why}; move it away, or choose another with --store FILE")]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -42,7 +45,6 @@ pub enum StoreError {
         why: String,
     },
     /// There is no such run.
-    #[error("{path} has no run `{name}`; `espbench runs` lists what there is")]
     NoRun {
         /// The file.
         path: PathBuf,
@@ -50,22 +52,16 @@ pub enum StoreError {
         name: String,
     },
     /// Every run is complete.
-    #[error("every run in {path} is complete: there is nothing to resume")]
     NoneOpen {
         /// The file.
         path: PathBuf,
     },
     /// No run was made yet.
-    #[error("{path} has no run yet; `espbench run` makes one")]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// Another process is carrying the run out.
-    #[error(
-        "{name} is being carried out by another process ({process}): wait for its end, or stop it, and \
-         then resume it"
-    )]
     Going {
         /// The run.
         name: String,
@@ -73,22 +69,16 @@ pub enum StoreError {
         process: String,
     },
     /// The disk is full.
-    #[error(
-        "{path}: the disk is full; what was measured before is safe. Free some space, then \
-         `espbench run --resume`"
-    )]
     Full {
         /// The file.
         path: PathBuf,
     },
     /// Another process holds the store.
-    #[error("{path} is locked by another program; wait for it, or choose another --store FILE")]
     Locked {
         /// The file.
         path: PathBuf,
     },
     /// Anything else that SQLite says.
-    #[error("{path}: {source}")]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -96,6 +86,53 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
 }
+
+/// Names the parts of an error for the user.
+impl From<&StoreError> for UserError {
+    fn from(error: &StoreError) -> Self {
+        let other = "move it away, or choose another with --store FILE";
+        match error {
+            StoreError::Unusable { path, why } => {
+                Self::new(path.display().to_string()).because(why).remedy(other)
+            }
+            StoreError::NoRun { path, name } => Self::new(format!(
+                "{} has no run `{name}`",
+                path.display()
+            ))
+            .remedy(
+                "`espbench runs` lists their names; the newest is `last`, the one before `last~1`",
+            ),
+            StoreError::NoneOpen { path } => Self::new(format!(
+                "every run in {} is complete: there is nothing to resume",
+                path.display()
+            )),
+            StoreError::Empty { path } => Self::new(format!("{} has no run yet", path.display()))
+                .remedy("`espbench run` makes one"),
+            StoreError::Going { name, process } => {
+                Self::new(format!("{name} is being carried out by another process ({process})"))
+                    .remedy("wait for its end, or stop it, and then resume it")
+            }
+            StoreError::Full { path } => Self::new(format!("{}: the disk is full", path.display()))
+                .because("what was measured before is safe")
+                .remedy("free some space, then `espbench run --resume`"),
+            StoreError::Locked { path } => {
+                Self::new(format!("{} is locked by another program", path.display()))
+                    .remedy("wait for it, or choose another --store FILE")
+            }
+            StoreError::Sqlite { path, source } => {
+                Self::new(path.display().to_string()).because(source)
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for StoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        UserError::from(self).fmt(f)
+    }
+}
+
+impl std::error::Error for StoreError {}
 
 /// The database of runs.
 #[derive(Debug)]
@@ -177,7 +214,7 @@ impl Store {
         let db = Connection::open(path).map_err(wrap)?;
         db.busy_timeout(Duration::from_secs(5)).map_err(wrap)?;
         let store = Self { db, path: path.to_owned() };
-        store.prepare()?;
+        store.prepare(true)?;
         Ok(store)
     }
 
@@ -210,7 +247,7 @@ impl Store {
         let db = Connection::open_with_flags(name, flags).map_err(|e| wrap(path, e))?;
         db.busy_timeout(Duration::from_secs(5)).map_err(|e| wrap(path, e))?;
         let store = Self { db, path: path.to_owned() };
-        store.prepare()?;
+        store.prepare(false)?;
         Ok(store)
     }
 
@@ -233,7 +270,7 @@ impl Store {
         &self.path
     }
 
-    fn prepare(&self) -> Result<(), StoreError> {
+    fn prepare(&self, writes: bool) -> Result<(), StoreError> {
         let pragma = |name: &str| {
             self.db
                 .pragma_query_value(None, name, |row| row.get::<_, i32>(0))
@@ -248,6 +285,8 @@ impl Store {
         match (application, version) {
             (0, 0) if tables == 0 => self.create(),
             (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
+            (APPLICATION_ID, NUMBERED_BY_STORE) if writes => self.number_by_plan(),
+            (APPLICATION_ID, NUMBERED_BY_STORE) => Ok(()),
             (APPLICATION_ID, other) => Err(self.unusable(format!(
                 "it was written by another version of espbench (schema {other}, this one has \
                  {SCHEMA_VERSION})"
@@ -265,7 +304,35 @@ impl Store {
              PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};
              COMMIT;"
         );
-        self.db.execute_batch(&script).map_err(|e| self.wrap(e))
+        self.change(&script)
+    }
+
+    /// Carries out a script that begins and commits a transaction, unless another process has done the
+    /// same in the meantime.
+    fn change(&self, script: &str) -> Result<(), StoreError> {
+        let Err(error) = self.db.execute_batch(script) else { return Ok(()) };
+        if !self.db.is_autocommit() {
+            let _ = self.db.execute_batch("ROLLBACK");
+        }
+        match self.db.pragma_query_value(None, "user_version", |row| row.get(0)) {
+            Ok(SCHEMA_VERSION) => Ok(()),
+            _ => Err(self.wrap(error)),
+        }
+    }
+
+    /// Gives runs their number within their plan. Names stay: of older ones the number is the store's, so
+    /// that further runs of the plan go on from there.
+    fn number_by_plan(&self) -> Result<(), StoreError> {
+        let script = format!(
+            "BEGIN IMMEDIATE;
+             ALTER TABLE run ADD COLUMN plan TEXT NOT NULL DEFAULT '';
+             ALTER TABLE run ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+             UPDATE run SET number = id, plan = substr(name, 1, length(name) - length(id) - 1);
+             CREATE UNIQUE INDEX run_of_plan ON run (plan, number);
+             PRAGMA user_version = {SCHEMA_VERSION};
+             COMMIT;"
+        );
+        self.change(&script)
     }
 
     fn wrap(&self, error: rusqlite::Error) -> StoreError {
@@ -302,16 +369,22 @@ impl Store {
             .db
             .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
             .map_err(wrap)?;
-        let id: i64 = transaction
-            .query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))
-            .map_err(wrap)?;
-        facts.name = format!("{}-{id}", run_name(set));
-        transaction
-            .execute(
-                "INSERT INTO run (id, name, facts, overhead) VALUES (?1, ?2, ?3, ?4)",
-                params![id, facts.name, rows::json(&facts), overhead.map(rows::json)],
+        let plan = run_name(set);
+        let number: i64 = transaction
+            .query_row(
+                "SELECT coalesce(max(number), 0) + 1 FROM run WHERE plan = ?1",
+                [&plan],
+                |row| row.get(0),
             )
             .map_err(wrap)?;
+        facts.name = format!("{plan}-{number}");
+        transaction
+            .execute(
+                "INSERT INTO run (name, plan, number, facts, overhead) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![facts.name, plan, number, rows::json(&facts), overhead.map(rows::json)],
+            )
+            .map_err(wrap)?;
+        let id = transaction.last_insert_rowid();
         for (position, step) in set.steps().iter().enumerate() {
             transaction
                 .execute(
@@ -326,23 +399,25 @@ impl Store {
         self.run(&name)
     }
 
-    /// Finds a run by its name, its number, or `last`.
+    /// Finds a run by its name, or as `last`, or as `last~1`, the one before.
     ///
     /// # Errors
     /// [`StoreError::NoRun`], or SQLite's; a stored plan that cannot be read any more is
     /// [`StoreError::Unusable`].
     pub fn run(&self, name: &str) -> Result<StoredRun, StoreError> {
-        let found = self
-            .db
-            .query_row(
-                "SELECT id, facts, overhead FROM run
-                 WHERE name = ?1 OR CAST(id AS TEXT) = ?1
-                    OR (?1 = 'last' AND id = (SELECT max(id) FROM run))",
-                [name],
-                |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?)),
-            )
-            .optional()
-            .map_err(|e| self.wrap(e))?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+        };
+        let columns = "SELECT id, facts, overhead FROM run";
+        let found = match before_last(name) {
+            Some(number) => self.db.query_row(
+                &format!("{columns} ORDER BY id DESC LIMIT 1 OFFSET ?1"),
+                [number],
+                row,
+            ),
+            None => self.db.query_row(&format!("{columns} WHERE name = ?1"), [name], row),
+        };
+        let found = found.optional().map_err(|e| self.wrap(e))?;
         let Some((id, facts, overhead)) = found else {
             return Err(StoreError::NoRun { path: self.path.clone(), name: name.into() });
         };
@@ -472,6 +547,14 @@ impl Store {
         let _lock = self.lock(&run)?;
         self.db.execute("DELETE FROM run WHERE id = ?1", [run.id]).map_err(|e| self.wrap(e))?;
         Ok(run.facts.name)
+    }
+}
+
+/// Returns how many runs are newer than the one that `last` or `last~N` names.
+fn before_last(name: &str) -> Option<u32> {
+    match name.strip_prefix("last")? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
     }
 }
 

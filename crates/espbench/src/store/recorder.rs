@@ -3,6 +3,7 @@
 
 use super::{Store, StoreError, StoredCell, StoredRun, rows, wrap};
 use crate::target::Sink;
+use crate::user_error::UserError;
 use espbench_measure::cell::Origin;
 use espbench_measure::live::FateCounts;
 use espbench_model::sample::Sample;
@@ -93,13 +94,13 @@ impl Recorder {
     ///
     /// # Errors
     /// The store's; the inner result is that of `work`, in words.
-    pub fn cell<E: std::fmt::Display>(
+    pub fn cell<E: Into<UserError>>(
         &self,
         run: &StoredRun,
         cell: &StoredCell,
         observer: &mut dyn SampleObserver,
         work: impl FnOnce(&mut CellSink<'_>) -> Result<(), E>,
-    ) -> Result<Result<(), String>, StoreError> {
+    ) -> Result<Result<(), UserError>, StoreError> {
         debug_assert!(run.cells.iter().any(|c| c.id == cell.id), "the cell is of this run");
         self.send(WriterJob::Clear(cell.id));
         let mut sink = CellSink {
@@ -112,7 +113,7 @@ impl Recorder {
             counters: BTreeMap::new(),
             facts: BTreeMap::new(),
         };
-        let result = work(&mut sink).map_err(|e| e.to_string());
+        let result = work(&mut sink).map_err(Into::into);
         let result = result.and_then(|()| sink.measured(&cell.step.workload));
         sink.flush();
         let status = match &result {
@@ -125,7 +126,7 @@ impl Recorder {
             cell: cell.id,
             counters: sink.counters,
             facts: sink.facts,
-            error: result.as_ref().err().cloned(),
+            error: result.as_ref().err().map(ToString::to_string),
             status,
         };
         let (answer, written) = sync_channel(1);
@@ -163,9 +164,9 @@ impl Drop for Recorder {
 impl CellSink<'_> {
     /// Fails a real target's cell without one valid sample. A cell that the lab simulates is a
     /// result even where all is lost.
-    fn measured(&self, workload: &Workload) -> Result<(), String> {
+    fn measured(&self, workload: &Workload) -> Result<(), UserError> {
         let nothing = if self.simulated { None } else { self.tally.nothing(workload) };
-        nothing.map_or(Ok(()), Err)
+        nothing.map_or(Ok(()), |what| Err(UserError::new(what)))
     }
 
     fn flush(&mut self) {

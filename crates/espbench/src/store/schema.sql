@@ -3,10 +3,13 @@
 
 CREATE TABLE run (
     id          INTEGER PRIMARY KEY,
-    name        TEXT NOT NULL UNIQUE,
+    name        TEXT NOT NULL UNIQUE,      -- plan-number
+    plan        TEXT NOT NULL,
+    number      INTEGER NOT NULL,          -- among the runs of the plan, from 1
     facts       TEXT NOT NULL,             -- JSON, espbench_measure::run::RunFacts
     overhead    TEXT                       -- JSON, espbench_measure::report::Overhead
 ) STRICT;
+CREATE UNIQUE INDEX run_of_plan ON run (plan, number);
 
 CREATE TABLE cell (
     id          INTEGER PRIMARY KEY,

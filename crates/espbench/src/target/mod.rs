@@ -30,6 +30,7 @@ pub mod spec;
 pub mod tcp_rate;
 pub mod udp_echo;
 
+use crate::user_error::UserError;
 use espbench_engine::{CellError, SeededCell};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
@@ -38,10 +39,9 @@ use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 
 /// The reason for which a cell could not be measured. The text says who, what, and what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum TargetError {
     /// The target cannot do this kind of work at all.
-    #[error("{target} cannot run {kind}: {hint}")]
     Unsupported {
         /// The target.
         target: String,
@@ -51,7 +51,6 @@ pub enum TargetError {
         hint: String,
     },
     /// The peer could not be reached, or went away.
-    #[error("{peer}: {what}: {source}; {hint}")]
     Peer {
         /// Address of the peer.
         peer: String,
@@ -63,7 +62,6 @@ pub enum TargetError {
         hint: String,
     },
     /// The peer answered with something else than the protocol allows.
-    #[error("{peer}: {what}; {hint}")]
     Protocol {
         /// Address of the peer.
         peer: String,
@@ -73,7 +71,6 @@ pub enum TargetError {
         hint: String,
     },
     /// A local resource failed.
-    #[error("{what}: {source}; {hint}")]
     Local {
         /// Action that failed.
         what: String,
@@ -83,7 +80,6 @@ pub enum TargetError {
         hint: String,
     },
     /// A simulation did not come to its end.
-    #[error("{target}: {why}")]
     Simulated {
         /// The target.
         target: String,
@@ -91,9 +87,44 @@ pub enum TargetError {
         why: String,
     },
     /// Ctrl-C.
-    #[error("stopped")]
     Cancelled,
 }
+
+/// Names the parts of an error for the user.
+impl From<&TargetError> for UserError {
+    fn from(error: &TargetError) -> Self {
+        match error {
+            TargetError::Unsupported { target, kind, hint } => {
+                Self::new(format!("{target} cannot run {kind}")).because(hint)
+            }
+            TargetError::Peer { peer, what, source, hint } => {
+                Self::new(format!("{peer}: {what}")).because(source).remedy(hint)
+            }
+            TargetError::Protocol { peer, what, hint } => {
+                Self::new(format!("{peer}: {what}")).remedy(hint)
+            }
+            TargetError::Local { what, source, hint } => {
+                Self::new(what).because(source).remedy(hint)
+            }
+            TargetError::Simulated { target, why } => Self::new(target).because(why),
+            TargetError::Cancelled => Self::new("stopped"),
+        }
+    }
+}
+
+impl From<TargetError> for UserError {
+    fn from(error: TargetError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl std::fmt::Display for TargetError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        UserError::from(self).fmt(f)
+    }
+}
+
+impl std::error::Error for TargetError {}
 
 impl From<CellError> for TargetError {
     fn from(error: CellError) -> Self {

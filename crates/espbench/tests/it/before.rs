@@ -38,6 +38,27 @@ fn a_store_of_before_is_read_and_its_cells_have_typed_settings() {
     assert!(pairs.len() > 20 && pairs.iter().all(|it| it["verdict"] != "not-comparable"));
 }
 
+/// In such a store numbers counted over all plans.
+#[test]
+fn a_store_of_before_keeps_its_names_and_counts_on() {
+    let bench = with_store();
+    let db = rusqlite::Connection::open(bench.store()).unwrap();
+    let older = "BEGIN; PRAGMA defer_foreign_keys = on; UPDATE cell SET run_id = 8; UPDATE run SET id = 8, \
+                 name = 'before-8', facts = replace(facts, 'before-1', 'before-8'); COMMIT";
+    db.execute_batch(older).unwrap();
+    drop(db);
+    for name in ["before", "other"] {
+        let text =
+            format!("name = \"{name}\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 20\ncount = 5\n");
+        bench.write("plan.toml", &text);
+        bench.run(&["run", "plan.toml", "-q"]).ok();
+    }
+    let runs = bench.run(&["runs"]).ok();
+    let names: Vec<&str> = runs.lines().filter_map(|it| it.split_whitespace().next()).collect();
+    assert_eq!(names, ["before-8", "before-9", "other-1"]);
+    bench.run(&["report", "before-8"]).ok();
+}
+
 #[test]
 fn a_report_of_before_is_refused_with_what_to_do() {
     let bench = with_store();

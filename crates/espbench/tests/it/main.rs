@@ -8,6 +8,7 @@ mod before;
 mod broker;
 mod echo;
 mod engine;
+mod errors;
 mod espnow;
 mod espnow_read;
 mod glance;

@@ -76,11 +76,14 @@ fn replies_that_are_all_changed_are_no_measurement() {
     let cause =
         "nothing was measured: of 50 probes none came back as sent and in time (50 corrupt)";
     assert!(ran.err.contains(cause), "{}", ran.err);
-    let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("✗ Failed: udp-echo, 100 B: nothing"), "{}", ran.out);
     assert!(!ran.err.contains("50 delivered"), "{}", ran.err);
-    // A page of empty tables would hide it.
-    assert!(ran.out.lines().count() < 15, "{}", ran.out);
+    // A page of empty tables would hide it: of a run without a result there is the error alone.
+    assert_eq!(ran.out, "");
+    assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
+    let later = bench.run(&["report"]);
+    let words = later.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("✗ Failed: udp-echo, 100 B: nothing"), "{}", later.out);
+    assert!(later.out.lines().count() < 15, "{}", later.out);
     let report = json(&bench);
     assert_eq!(value(&report, "rtt_avg"), None);
     assert_eq!(value(&report, "loss"), Some(100.0));
@@ -130,23 +133,30 @@ fn a_flood_of_copies_is_counted_and_not_kept() {
 }
 
 #[test]
-fn a_refused_connection_is_told_in_a_few_lines() {
+fn a_refused_connection_is_told_in_three_lines() {
     let bench = TestDir::new();
     // Bound and closed: nothing listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let host = format!("127.0.0.1:{port}");
-    for args in
-        [&["rate", "tcp", &host][..], &["iperf", "-c", "127.0.0.1", "-p", &port.to_string()]]
-    {
+    let udp = format!("127.0.0.1:{}", crate::util::free_udp_port());
+    let number = port.to_string();
+    for (args, run, cells) in [
+        (&["echo", &udp, "--local-port", "0"][..], "echo-1", " in 3 of 23 cells"),
+        (&["rate", "tcp", &host], "rate-tcp-1", " in 2 of 2 cells"),
+        (&["iperf", "-c", "127.0.0.1", "-p", &number, "--format", "text"], "iperf-1", ""),
+    ] {
         let ran = bench.run(args);
         assert_eq!(ran.status, Some(2), "{args:?}");
-        assert!(ran.out.lines().count() < 15, "{args:?}: {}", ran.out);
-        assert!(ran.out.contains("Failed: "), "{args:?}: {}", ran.out);
-        for text in [&ran.out, &ran.err] {
-            let words =
-                text.split_whitespace().filter(|it| *it != "!").collect::<Vec<_>>().join(" ");
-            assert!(words.contains("Connection refused"), "{args:?}: {text}");
-        }
+        let lines: Vec<&str> = ran.err.lines().collect();
+        assert_eq!(lines.len(), 4, "{args:?}: {}", ran.err);
+        assert!(lines[0].starts_with(&format!("run {run}, stored in ")), "{args:?}: {}", ran.err);
+        let head = format!("espbench: no result{cells}: ");
+        assert!(lines[1].starts_with(&head) && lines[1].contains("127.0.0.1:"), "{}", ran.err);
+        assert!(lines[2].starts_with("  why: Connection refused"), "{args:?}: {}", ran.err);
+        let resume = format!("; then espbench run --resume {run}");
+        assert!(lines[3].starts_with("  do:  ") && lines[3].ends_with(&resume), "{}", ran.err);
+        // iperf's own head stands before.
+        assert!(ran.out.lines().count() <= 1, "{args:?}: {}", ran.out);
         let report = json(&bench);
         assert!(!report["failures"].as_array().unwrap().is_empty());
     }

@@ -100,7 +100,8 @@ fn a_report_is_a_pure_function_of_the_record() {
     assert_eq!(first, again);
 
     // A stored run is a target too: the same samples give the same figures.
-    let replayed = bench.run(&["run", "quick.toml", "--on", "replay:1", "--format", "json"]).ok();
+    let replayed =
+        bench.run(&["run", "quick.toml", "--on", "replay:quick-1", "--format", "json"]).ok();
     let cells = |json: &str| {
         let mut report: serde_json::Value = serde_json::from_str(json).unwrap();
         let mut cells = report["cells"].take();
@@ -119,7 +120,11 @@ fn files_that_are_no_store_are_left_alone() {
     std::fs::write(bench.store(), &garbage).unwrap();
     let ran = bench.run(&["runs"]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.err.contains("it is no SQLite database; move it away"), "{}", ran.err);
+    assert!(
+        ran.err.contains("  why: it is no SQLite database\n  do:  move it away"),
+        "{}",
+        ran.err
+    );
     assert_eq!(std::fs::read_to_string(bench.store()).unwrap(), garbage);
 
     std::fs::remove_file(bench.store()).unwrap();
@@ -177,7 +182,7 @@ fn a_damaged_store_is_said_to_be_damaged() {
     std::fs::write(bench.store(), bytes).unwrap();
     let ran = bench.run(&["report"]);
     assert_eq!(ran.status, Some(2), "{}", ran.out);
-    assert!(ran.err.contains("the database is damaged; move it away"), "{}", ran.err);
+    assert!(ran.err.contains("  why: the database is damaged\n  do:  move it away"), "{}", ran.err);
 }
 
 #[test]

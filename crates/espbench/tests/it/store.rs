@@ -25,7 +25,7 @@ fn a_run_that_still_goes_is_not_resumed() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     for args in
-        [&["run", "--resume"][..], &["run", "--resume", "slow-1"], &["runs", "--remove", "1"]]
+        [&["run", "--resume"][..], &["run", "--resume", "slow-1"], &["runs", "--remove", "last"]]
     {
         let ran = bench.run(args);
         assert_eq!(ran.status, Some(2), "{args:?}");
@@ -50,7 +50,9 @@ fn an_empty_store_has_nothing_to_resume_and_says_so() {
     bench.run(&["runs", "--remove", "one-1"]).ok();
     let none = bench.run(&["run", "--resume"]);
     assert_eq!(none.status, Some(2));
-    assert!(none.err.contains("has no run yet; `espbench run` makes one"), "{}", none.err);
+    let lines: Vec<&str> = none.err.lines().collect();
+    assert!(lines[0].ends_with("has no run yet"), "{}", none.err);
+    assert_eq!(lines[1..], ["  do:  `espbench run` makes one"]);
 }
 
 #[test]
@@ -129,4 +131,23 @@ fn a_spreadsheet_finds_no_formula() {
         assert_eq!(fields[10], "'@SUM(A1)", "{fields:?}");
     }
     assert!(csv.lines().count() > 1, "{csv}");
+}
+
+/// All begin with a store that is not there yet.
+#[test]
+fn many_may_make_the_store_at_once() {
+    let bench = TestDir::new();
+    bench.write("one.toml", ONE);
+    let mut runs: Vec<_> = (0..8)
+        .map(|_| {
+            let mut command = bench.command(&["run", "one.toml", "-q"]);
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for run in runs.drain(..) {
+        let ended = run.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    assert_eq!(bench.run(&["runs"]).ok().lines().count(), 8);
 }

@@ -1,0 +1,94 @@
+//! Errors of all modules as the user is told of them, and those of the command line.
+
+use crate::store::StoreError;
+use crate::target::TargetError;
+use crate::user_error::UserError;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Returns any error of the command in three parts: its contexts stand before what failed, its causes
+/// behind why.
+#[must_use]
+pub fn error(error: &anyhow::Error) -> UserError {
+    let mut before: Vec<String> = Vec::new();
+    for link in error.chain() {
+        let parts = link
+            .downcast_ref::<UserError>()
+            .cloned()
+            .or_else(|| link.downcast_ref::<TargetError>().map(UserError::from))
+            .or_else(|| link.downcast_ref::<StoreError>().map(UserError::from));
+        if let Some(parts) = parts {
+            before.push(parts.what.clone());
+            return UserError { what: before.join(": "), ..parts };
+        }
+        before.push(link.to_string());
+    }
+    let causes = before.split_off(1.min(before.len()));
+    UserError::new(before.concat()).because(causes.join(": "))
+}
+
+/// Parses a command line.
+///
+/// # Errors
+/// The exit status, where it is wrong (that was said) or asked for help (that was printed).
+pub fn parse<P: clap::Parser>(words: impl IntoIterator<Item = OsString>) -> Result<P, ExitCode> {
+    P::try_parse_from(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let status = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            match error.print() {
+                Ok(()) => status,
+                Err(_) => ExitCode::from(2),
+            }
+        }
+        _ => {
+            of_command_line(&error).say();
+            ExitCode::from(2)
+        }
+    })
+}
+
+/// Returns an error of the command line: what is wrong, and what could have been meant or how the command
+/// is written.
+fn of_command_line(error: &clap::Error) -> UserError {
+    let text = error.render().to_string();
+    let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    let what = lines.join(" ");
+    let suggested = |kind| match error.get(kind)? {
+        ContextValue::String(it) => Some(format!("did you mean `{it}`?")),
+        ContextValue::Strings(all) => Some(format!("did you mean `{}`?", all.join("` or `"))),
+        _ => None,
+    };
+    let hints = match error.get(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(all)) => all.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    };
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let remedy = suggested(ContextKind::SuggestedSubcommand)
+        .or_else(|| suggested(ContextKind::SuggestedArg))
+        .or_else(|| suggested(ContextKind::SuggestedValue))
+        .or_else(|| (!hints.is_empty()).then(|| hints.join("; ")))
+        .or(usage)
+        .map_or_else(String::new, |it| format!("{it}; "));
+    let what = what.strip_prefix("error: ").unwrap_or(&what);
+    UserError::new(what).remedy(format!("{remedy}--help says more"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+
+    #[test]
+    fn contexts_stand_before_and_causes_behind() {
+        let own = UserError::new("no reply").because("3 probes lost").remedy("check the power");
+        let told = error(&anyhow::Error::new(own).context("192.0.2.7"));
+        assert_eq!((&*told.what, &*told.why), ("192.0.2.7: no reply", "3 probes lost"));
+        assert_eq!(told.remedy, "check the power");
+        let full = Err::<(), _>(std::io::Error::other("full"));
+        let told = error(&full.context("inner").context("outer").unwrap_err());
+        assert_eq!((&*told.what, &*told.why, &*told.remedy), ("outer", "inner: full", ""));
+    }
+}

@@ -1,0 +1,94 @@
+//! Errors as a user is told of them, in three lines at most: what failed, why, and what to do.
+
+use crate::say::say;
+use std::fmt;
+
+/// An error for the user of the command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserError {
+    /// Action or thing that failed.
+    pub what: String,
+    /// Cause, where there is more to say of it.
+    pub why: String,
+    /// Advice, where there is some.
+    pub remedy: String,
+}
+
+impl UserError {
+    /// Creates an error of which no more is known yet.
+    #[must_use]
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), ..Self::default() }
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn because(self, why: impl fmt::Display) -> Self {
+        Self { why: why.to_string(), ..self }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: remedy.into(), ..self }
+    }
+
+    /// Prints it to stderr.
+    pub fn say(&self) {
+        let mut text = format!("espbench: {}", one_line(&self.what));
+        for (head, part) in [("why", &self.why), ("do", &self.remedy)] {
+            if !part.is_empty() {
+                text += &format!("\n  {:<5}{}", format!("{head}:"), one_line(part));
+            }
+        }
+        say!("{text}");
+    }
+}
+
+/// Returns a text in one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Draws it in one line, as it stands in the store and in reports.
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if !self.why.is_empty() {
+            write!(f, ": {}", self.why)?;
+        }
+        if !self.remedy.is_empty() {
+            write!(f, "; {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UserError {}
+
+/// Adds what was done and what to do to a result that failed.
+pub trait ForUser<T> {
+    /// Says what failed and what to do; the error is the cause.
+    ///
+    /// # Errors
+    /// Those of the result.
+    fn for_user(self, what: impl FnOnce() -> String, remedy: &str) -> Result<T, UserError>;
+}
+
+impl<T, E: fmt::Display> ForUser<T> for Result<T, E> {
+    fn for_user(self, what: impl FnOnce() -> String, remedy: &str) -> Result<T, UserError> {
+        self.map_err(|error| UserError::new(what()).because(error).remedy(remedy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_has_all_parts() {
+        let error = UserError::new("no reply").because("3 probes lost").remedy("check the power");
+        assert_eq!(error.to_string(), "no reply: 3 probes lost; check the power");
+        assert_eq!(UserError::new("stopped").to_string(), "stopped");
+    }
+}
