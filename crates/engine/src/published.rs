@@ -1,14 +1,12 @@
 //! The published figures: the product's own copy, or a file of the user's in the same columns.
 
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use csv_core::{ReadRecordResult, Reader};
 use espbench_measure::cell::Cell;
-use espbench_measure::note;
 use espbench_measure::published::{CsvColumns, FieldError};
-use espbench_measure::wifi::noted_firmware;
 
 /// Bytes and fields of a usual record; room for longer ones is made when they come.
 const LINE_BYTES: usize = 1024;
@@ -123,14 +121,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, TableError> {
             continue;
         }
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-        let mut cell = columns.cell(&fields).map_err(|e| field(line, e))?;
-        if let Some(note) = cell.note.take() {
-            note::read(&note, &mut cell).map_err(|e| {
-                let (column, message) = ("note".into(), e.to_string());
-                field(line, FieldError { column, message })
-            })?;
-            cell.firmware = noted_firmware(&cell.id.table, cell.note.as_deref());
-        }
+        let cell = columns.cell(&fields).map_err(|e| field(line, e))?;
         cells.push(cell);
     }
     Ok(cells)
@@ -203,6 +194,7 @@ mod tests {
     use espbench_measure::published::COLUMNS;
     use proptest::prelude::*;
     use std::format;
+    use std::string::ToString as _;
 
     #[test]
     fn the_built_in_table_reads_whole() {

@@ -1,8 +1,11 @@
 //! The result cell: identity columns, value, unit, n, interval, origin.
 
+use crate::compare::VerdictKind;
 pub use crate::estimate::Estimate;
+use crate::metric::{self, Better};
 use crate::settings::Settings;
 use alloc::string::String;
+use espbench_dot11::radio::WifiMode;
 use serde::{Deserialize, Serialize};
 
 /// Where a value comes from. A simulated number is never shown without that word.
@@ -19,6 +22,9 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// Every origin.
+    pub const ALL: [Self; 3] = [Self::Measured, Self::Simulated, Self::Published];
+
     /// Returns the word shown beside the value.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -64,11 +70,53 @@ pub struct Identity {
     pub environment: Option<String>,
 }
 
-/// One result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The test that a value was taken in, and how it was taken, beyond identity and settings. `None` is
+/// unknown, or does not apply.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TestFacts {
+    /// Name of the plan.
+    pub suite: Option<String>,
+    /// Kind of the test.
+    pub kind: Option<String>,
+    /// Number of the test in the run's plans, from 1.
+    pub number: Option<u32>,
+    /// Number of the repetition, from 1; `None` where the value is of several.
+    pub repetition: Option<u32>,
+    /// Repetitions behind the value.
+    pub repetitions: Option<u32>,
+    /// Number of the trial within the test, from 1, where each has a figure of its own.
+    pub trial: Option<u32>,
+    /// Seed of the run.
+    pub seed: Option<u64>,
+    /// Probes or messages sent or due in the test.
+    pub probes: Option<u64>,
+    /// Those of them that were lost.
+    pub lost: Option<u64>,
+    /// PHY mode of the frames that carried the payload, where all had one.
+    pub phy_rate: Option<WifiMode>,
+    /// Release of the esp-now component.
+    pub esp_now_release: Option<String>,
+    /// Release of ESP-IDF.
+    pub idf_release: Option<String>,
+    /// Published value that stands beside ours.
+    pub published: Option<PublishedFigure>,
+}
+
+/// A published value beside one of ours, and what their comparison shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PublishedFigure {
+    /// The value, in the unit of ours.
+    pub value: Option<f64>,
+    /// Ours / published.
+    pub ratio: Option<f64>,
+    /// Verdict of the comparison.
+    pub verdict: Option<VerdictKind>,
+}
+
+/// One result. In JSON and in CSV its fields are those of [`columns`](crate::columns).
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Identity columns: the test and the metric of the value.
-    #[serde(flatten)]
     pub id: Identity,
     /// The value; `None` where it could not be determined.
     pub value: Option<f64>,
@@ -82,31 +130,38 @@ pub struct Cell {
     pub ci_high: Option<f64>,
     /// Theoretical limit, in the unit of the value, where it is known: the air time of the frames
     /// that must be sent or, for a rate, the maximum that this air time allows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
     /// Measured, simulated or published.
     pub origin: Origin,
     /// True where a constant of the simulator was fitted to that published cell.
     pub fitted: bool,
     /// Name of the constant that was fitted to that published cell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted_constant: Option<String>,
     /// Settings that distinguish the cell beyond the identity columns. Two measured cells are the
     /// same cell only if these agree too.
-    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
+    /// The test, and how the value was taken.
+    pub test: TestFacts,
     /// The device's firmware, where a document's rows are told apart by it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
     /// Where it comes from, and what to know about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The document (published) or the run (measured, simulated).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 
 impl Cell {
+    /// Returns how many times the theoretical limit the value is; of a rate, how many times the value
+    /// the limit is.
+    pub(crate) fn times_limit(&self) -> Option<f64> {
+        let (value, limit) = (self.value?, self.limit?);
+        let factor = match metric::better(&self.id.metric, &self.unit) {
+            Better::Higher => limit / value,
+            Better::Lower | Better::Neither => value / limit,
+        };
+        factor.is_finite().then_some(factor)
+    }
+
     /// Returns whether the cell counts the packets of a test of another length than the document's:
     /// such a count is compared with none.
     pub(crate) fn counts_another_test(&self) -> bool {
@@ -130,6 +185,7 @@ impl Estimate {
             fitted: false,
             fitted_constant: None,
             settings: Settings::default(),
+            test: TestFacts::default(),
             firmware: None,
             note: None,
             source: None,

@@ -19,7 +19,7 @@
 //! | [`cell`] | the result cell, which reports, stores and comparisons exchange |
 //! | [`metric`] | the meaning of a metric's name: quantity, statistic, which direction is better |
 //! | [`published`] | reads cells in the columns of `published.csv` |
-//! | [`note`] | the fixed form of the note of a row in CSV |
+//! | [`columns`] | the table of results: columns of CSV, fields of JSON, with units and meanings |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`truth`] | how far simulated figures are from the published ones |
 //! | [`console`] | the output of ESP-NOW devices' consoles, as cells and tables |
@@ -57,6 +57,7 @@ pub mod binomial;
 pub mod bootstrap;
 pub mod cell;
 pub mod cluster;
+pub mod columns;
 pub mod compare;
 pub mod console;
 pub mod digits;
@@ -69,7 +70,6 @@ pub mod limit;
 pub mod live;
 pub mod metric;
 pub mod modes;
-pub mod note;
 pub mod overhead;
 pub mod plan;
 pub mod predict;

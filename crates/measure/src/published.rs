@@ -2,9 +2,10 @@
 //!
 //! The host splits the file into fields; this makes cells of them. A user's own table of results
 //! reads the same way, and so does the CSV form of a report: columns may stand in any order, and
-//! those of a result that the published file lacks ([`RESULT_COLUMNS`]) are read where they are.
+//! those of a result that the published file lacks ([`columns`](crate::columns)) are read where they are.
 
-use crate::cell::{Cell, Identity, Origin};
+use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::columns::{ColumnType, ResultColumn};
 use crate::label;
 use crate::settings::{Setting, Settings};
 use crate::wifi;
@@ -12,7 +13,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use core::str::FromStr;
 
 /// The columns, in the file's order.
 pub const COLUMNS: [&str; 14] = [
@@ -32,9 +32,17 @@ pub const COLUMNS: [&str; 14] = [
     "note",
 ];
 
-/// Further columns of a result.
-pub const RESULT_COLUMNS: [&str; 7] =
-    ["n", "ci_low", "ci_high", "origin", "fitted", "fitted_constant", "variant"];
+/// Column in which people write settings as words, as reports do: `binary, 8 in flight`.
+pub const VARIANT: &str = "variant";
+
+/// Column of the figure.
+const VALUE: &str = "value";
+
+/// Column of the distance, in which documents give ranges, too.
+const DISTANCE: &str = "distance_m";
+
+/// Column of free words; of a document's rows some are settings.
+const NOTE: &str = "note";
 
 /// Columns without which a row is no cell.
 const NEEDED: [&str; 6] = ["table", "chip", "transport", "metric", "value", "unit"];
@@ -61,8 +69,12 @@ fn wrong(column: &str, message: impl ToString) -> FieldError {
 }
 
 /// The columns of one file, from its first line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CsvColumns(Vec<String>);
+#[derive(Clone, Debug)]
+pub struct CsvColumns {
+    names: Vec<String>,
+    /// The columns of the table of results; `None` for those of words.
+    columns: Vec<Option<ResultColumn>>,
+}
 
 impl CsvColumns {
     /// Reads the head.
@@ -74,7 +86,8 @@ impl CsvColumns {
         let name = |h: &&str| h.trim_start_matches('\u{feff}').trim().to_string();
         let names: Vec<String> = head.iter().map(name).collect();
         for (position, name) in names.iter().enumerate() {
-            if !COLUMNS.contains(&name.as_str()) && !RESULT_COLUMNS.contains(&name.as_str()) {
+            let is_words = [NOTE, VARIANT].contains(&name.as_str());
+            if !is_words && ResultColumn::find(name).is_none() {
                 let known = COLUMNS.join(", ");
                 return Err(wrong(name, format!("not a column of results; known are {known}")));
             }
@@ -84,7 +97,10 @@ impl CsvColumns {
         }
         match NEEDED.into_iter().find(|needed| !names.iter().any(|n| n == needed)) {
             Some(missing) => Err(wrong(missing, "missing in the first line")),
-            None => Ok(Self(names)),
+            None => {
+                let columns = names.iter().map(|name| ResultColumn::find(name)).collect();
+                Ok(Self { names, columns })
+            }
         }
     }
 
@@ -94,9 +110,9 @@ impl CsvColumns {
     /// The wrong number of fields, a needed field that is empty, or text that is not a number where
     /// one belongs.
     pub fn cell(&self, fields: &[&str]) -> Result<Cell, FieldError> {
-        if fields.len() != self.0.len() {
-            let (got, wanted) = (fields.len(), self.0.len());
-            let last = self.0.last().map_or("", |n| n.as_str());
+        if fields.len() != self.names.len() {
+            let (got, wanted) = (fields.len(), self.names.len());
+            let last = self.names.last().map_or("", |n| n.as_str());
             return Err(wrong(
                 last,
                 format!(
@@ -104,39 +120,26 @@ impl CsvColumns {
                 ),
             ));
         }
-        let row = Row { names: &self.0, fields };
-        let (distance_m, range) = row.distance()?;
-        let note = row.text("note");
-        let settings = row.settings(note.as_deref())?;
-        let table = row.needed("table")?;
-        let firmware = wifi::noted_firmware(&table, note.as_deref());
-        Ok(Cell {
-            id: Identity {
-                table,
-                chip: row.needed("chip")?,
-                transport: row.needed("transport")?,
-                mode: row.text("mode").unwrap_or_default(),
-                metric: row.needed("metric")?,
-                payload_bytes: row.number("payload_bytes")?,
-                devices: row.number("devices")?,
-                distance_m,
-                security: row.text("security"),
-                environment: row.text("environment"),
-            },
-            value: row.finite("value")?,
-            unit: row.needed("unit")?,
-            n: row.number("n")?,
-            ci_low: row.finite("ci_low")?,
-            ci_high: row.finite("ci_high")?,
-            limit: None,
-            origin: row.origin()?,
-            fitted: row.number("fitted")?.unwrap_or(false),
-            fitted_constant: row.text("fitted_constant"),
-            settings,
-            firmware,
-            note: join(range, note),
-            source: row.text("source"),
-        })
+        let row = Row { names: &self.names, fields };
+        let note = row.text(NOTE);
+        row.refuse_before(note.as_deref())?;
+        let mut cell = Estimate::default().into_cell(Identity::default(), "", Origin::Published);
+        cell.n = None;
+        for (name, column) in self.names.iter().zip(&self.columns) {
+            let Some(column) = column else { continue };
+            row.take(name, *column, &mut cell)?;
+        }
+        // A value may be unknown; what it is of may not.
+        let needed = NEEDED.into_iter().filter(|it| *it != VALUE);
+        if let Some(empty) = needed.into_iter().find(|it| row.get(it).is_none()) {
+            return Err(wrong(empty, "must not be empty"));
+        }
+        cell.settings.extend(row.settings(note.as_deref())?.iter().cloned());
+        if cell.firmware.is_none() {
+            cell.firmware = wifi::noted_firmware(&cell.id.table, note.as_deref());
+        }
+        cell.note = join(row.distances(), note);
+        Ok(cell)
     }
 }
 
@@ -159,55 +162,53 @@ impl Row<'_> {
         Some(bare.unwrap_or(text).to_string())
     }
 
-    fn needed(&self, column: &str) -> Result<String, FieldError> {
-        self.text(column).ok_or_else(|| wrong(column, "must not be empty"))
-    }
-
-    fn number<T: FromStr>(&self, column: &str) -> Result<Option<T>, FieldError> {
-        let Some(field) = self.get(column) else { return Ok(None) };
-        let kind = if column == "fitted" { "true or false" } else { "a whole number" };
-        field.parse().map(Some).map_err(|_| wrong(column, format!("`{field}` is not {kind}")))
-    }
-
-    fn finite(&self, column: &str) -> Result<Option<f64>, FieldError> {
-        let Some(field) = self.get(column) else { return Ok(None) };
-        match field.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Some(number)),
-            _ => {
-                let message =
-                    format!("`{field}` is not a number; leave it empty where it is not known");
-                Err(wrong(column, message))
-            }
+    /// Puts a field into the cell.
+    fn take(&self, name: &str, column: ResultColumn, cell: &mut Cell) -> Result<(), FieldError> {
+        if name == DISTANCE && self.distances().is_some() {
+            return Ok(());
         }
+        let Some(field) = self.text(name) else { return Ok(()) };
+        let value = column.field_type().read(&field).ok_or_else(|| {
+            let what = match column.field_type() {
+                ColumnType::Flag => "true or false",
+                ColumnType::Count => "a whole number",
+                ColumnType::Number => "a number; leave it empty where it is not known",
+                ColumnType::Text => "text",
+            };
+            wrong(name, format!("`{field}` is not {what}"))
+        })?;
+        if column.set(cell, &value) {
+            return Ok(());
+        }
+        Err(wrong(name, format!("`{field}` is none of its words: {}", column.doc())))
     }
 
-    /// Returns a distance, or the range of distances (`0.5-1`) that a document gives for many
-    /// devices. A range is no one number: the cell then states no distance, and its note says the
-    /// range.
-    fn distance(&self) -> Result<(Option<f64>, Option<String>), FieldError> {
-        let field = self.get("distance_m").unwrap_or_default();
-        match field.split_once('-').map(|(low, high)| (low.parse::<f64>(), high.parse::<f64>())) {
-            Some((Ok(_), Ok(_))) => Ok((None, Some(format!("distance {field} m")))),
-            _ => Ok((self.finite("distance_m")?, None)),
+    /// Refuses a row that a version before wrote, which put several facts into the note.
+    fn refuse_before(&self, note: Option<&str>) -> Result<(), FieldError> {
+        let has_origin = self.names.iter().any(|it| it == "origin");
+        if has_origin || !note.is_some_and(|it| it.starts_with("origin=")) {
+            return Ok(());
         }
+        let message = "the table is of an earlier espbench, which wrote several facts into this \
+                       column: make it again, `espbench report RUN -o FILE.csv`";
+        Err(wrong(NOTE, message))
+    }
+
+    /// Returns the range of distances (`0.5-1`) that a document gives for many devices, as a remark. A
+    /// range is no one number: the cell then states no distance.
+    fn distances(&self) -> Option<String> {
+        let field = self.get(DISTANCE)?;
+        let (low, high) = field.split_once('-')?;
+        let is_range = low.parse::<f64>().is_ok() && high.parse::<f64>().is_ok();
+        is_range.then(|| format!("distance {field} m"))
     }
 
     /// Returns the settings of the column `variant`, and those that a document's reader noted.
     fn settings(&self, note: Option<&str>) -> Result<Settings, FieldError> {
-        let typed = self.text("variant").unwrap_or_default();
-        let mut settings = label::read(&typed).map_err(|e| wrong("variant", e))?;
+        let typed = self.text(VARIANT).unwrap_or_default();
+        let mut settings = label::read(&typed).map_err(|e| wrong(VARIANT, e))?;
         settings.extend(note.into_iter().flat_map(noted));
         Ok(settings)
-    }
-
-    fn origin(&self) -> Result<Origin, FieldError> {
-        let Some(field) = self.get("origin") else { return Ok(Origin::Published) };
-        [Origin::Measured, Origin::Simulated, Origin::Published]
-            .into_iter()
-            .find(|origin| origin.name() == field)
-            .ok_or_else(|| {
-                wrong("origin", format!("`{field}` is not one of measured, simulated, published"))
-            })
     }
 }
 
@@ -325,7 +326,9 @@ mod tests {
         assert_eq!((cell.value, cell.n, cell.ci_low), (None, Some(0), None));
         assert_eq!(cell.origin, Origin::Simulated);
         let bad = ["udp-echo", "host", "udp", "rtt_avg", "", "ms", "0", "", "guessed"];
-        assert!(columns.cell(&bad).unwrap_err().to_string().contains("not one of measured"));
+        assert!(
+            columns.cell(&bad).unwrap_err().to_string().contains("`guessed` is none of its words")
+        );
     }
 
     proptest::proptest! {

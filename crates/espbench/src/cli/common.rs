@@ -18,7 +18,7 @@ pub enum Format {
     Json,
     /// A line of JSON for each thing that happens, as it happens; the result last (docs/jsonl.md)
     Jsonl,
-    /// Result cells in the columns of reference/published.csv
+    /// One row a figure, one column a fact (docs/data.md)
     Csv,
     /// Tables for a README or an issue
     Markdown,
@@ -64,6 +64,9 @@ pub struct OutputArgs {
     /// Print all tables as text, not only the answer
     #[arg(long)]
     pub full: bool,
+    /// Add the published figures that results were held against, as rows of CSV and cells of JSON
+    #[arg(long)]
+    pub published: bool,
     /// Also write the report to this file: .html, .json, .csv, .md or .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 pub struct Args {
     /// A run of the store (name, number or `last`), or a report written as .json
     this: String,
-    /// Another run or report, a .csv in the columns of reference/published.csv, or `published`
+    /// Another run or report, a table of results as .csv (docs/data.md), or `published`
     #[arg(default_value = "published")]
     other: String,
     /// Exit with status 1 if a result is worse by more than this, such as "5 %", and its interval

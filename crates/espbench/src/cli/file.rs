@@ -23,6 +23,30 @@ pub fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step(path, bytes, false)
 }
 
+/// Writes a file in one step, as [`replace`] does, from what a function writes into it.
+///
+/// # Errors
+/// The system's, and the function's; there is no new file then.
+pub fn replace_with(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let old = std::fs::metadata(&path).ok();
+    if old.as_ref().is_some_and(|it| !it.is_file()) {
+        return write(OpenOptions::new().write(true).open(&path)?);
+    }
+    let beside = beside(&path);
+    let _ = std::fs::remove_file(&beside);
+    let filled = OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|file| {
+        if let Some(old) = &old {
+            file.set_permissions(old.permissions())?;
+        }
+        write(file.try_clone()?)?;
+        file.sync_all()
+    });
+    filled
+        .and_then(|()| std::fs::rename(&beside, &path))
+        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
+}
+
 fn step(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let old = std::fs::metadata(&path).ok();

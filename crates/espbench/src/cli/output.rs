@@ -65,7 +65,7 @@ pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
 pub fn files(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     let mut written = Ok(());
     for path in &args.output {
-        let text = draw(report, Format::of_file(path)?);
+        let text = draw_as(report, args, Format::of_file(path)?);
         match file::replace(path, text.as_bytes()).with_context(|| cannot_write(path)) {
             Ok(()) => say!("wrote {}", path.display()),
             failed => written = written.and(failed),
@@ -95,7 +95,15 @@ pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     if args.format == Format::Text && !args.full && has_answer {
         return print(&render::glance::render(report, say::is_coloured()));
     }
-    print(&draw(report, args.format))
+    print(&draw_as(report, args, args.format))
+}
+
+/// Draws the report with published figures among its cells, where that was asked for.
+fn draw_as(report: &Report, args: &OutputArgs, format: Format) -> String {
+    if args.published {
+        return draw(&report.clone().with_published(), format);
+    }
+    draw(report, format)
 }
 
 /// Prints to stdout; a reader that has gone (`| head`) is no error.

@@ -1,27 +1,37 @@
-//! CSV in the columns of `published.csv`, so that both can be put one after the other.
+//! CSV (RFC 4180): the table of results, one row a figure, and drawn tables.
 
-use espbench_measure::cell::{Cell, Origin};
-use espbench_measure::note;
-use espbench_measure::published::COLUMNS;
+use espbench_measure::columns::{ColumnValue, ResultColumn};
 use espbench_measure::report::Report;
 use espbench_measure::table::Table;
 use std::borrow::Cow;
 
-/// Renders the run's cells as CSV; the published ones are in the product's own table. An unknown
-/// value is an empty field. The note holds what no column has a place for: see [`note`].
+/// Renders the report's cells as CSV in the columns of [`espbench_measure::columns`]. An unknown value
+/// is an empty field.
 #[must_use]
 pub fn render(report: &Report) -> String {
+    let columns = ResultColumn::of(&report.cells);
     let mut writer = ::csv::WriterBuilder::new()
         .terminator(::csv::Terminator::Any(b'\n'))
         .from_writer(Vec::new());
     // Writing to memory cannot fail, and every record has the same length.
-    writer.write_record(COLUMNS).expect("in memory");
-    for cell in report.cells.iter().filter(|c| c.origin != Origin::Published) {
-        let record = record(cell);
-        writer.write_record(record.iter().map(|it| harmless(it).into_owned())).expect("in memory");
+    writer.write_record(columns.iter().map(|it| it.name())).expect("in memory");
+    for cell in &report.cells {
+        writer.write_record(columns.iter().map(|it| field(it.value(cell)))).expect("in memory");
     }
     let bytes = writer.into_inner().expect("in memory");
     String::from_utf8(bytes).expect("made of strings")
+}
+
+/// Returns the text of a field; an unknown value is an empty one.
+#[must_use]
+pub fn field(value: Option<ColumnValue>) -> String {
+    match value {
+        None => String::new(),
+        Some(ColumnValue::Flag(flag)) => flag.to_string(),
+        Some(ColumnValue::Count(count)) => count.to_string(),
+        Some(ColumnValue::Number(number)) => number.to_string(),
+        Some(ColumnValue::Text(text)) => harmless(&text).into_owned(),
+    }
 }
 
 /// Puts an apostrophe before text that a spreadsheet would take for a formula, so that it stays
@@ -47,31 +57,6 @@ pub fn table(table: &Table) -> String {
     }
     let bytes = writer.into_inner().expect("in memory");
     String::from_utf8(bytes).expect("made of strings")
-}
-
-fn record(cell: &Cell) -> [String; 14] {
-    let id = &cell.id;
-    let text = |t: &Option<String>| t.clone().unwrap_or_default();
-    [
-        text(&cell.source),
-        id.table.clone(),
-        id.chip.clone(),
-        id.transport.clone(),
-        id.mode.clone(),
-        id.metric.clone(),
-        number(id.payload_bytes),
-        number(id.devices),
-        number(id.distance_m),
-        text(&id.security),
-        text(&id.environment),
-        number(cell.value),
-        cell.unit.clone(),
-        note::write(cell),
-    ]
-}
-
-fn number<T: ToString>(number: Option<T>) -> String {
-    number.map_or_else(String::new, |n| n.to_string())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`csv`] | CSV in the columns of `published.csv`, so that both can be put one after the other |
+//! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`glance`] | the answer in a few lines, for a terminal |
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
 //! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |

@@ -19,10 +19,13 @@ pub use recorder::{Recorder, SampleObserver};
 
 use crate::user_error::UserError;
 use espbench_engine::run::run_name;
+use espbench_measure::columns::SampleTable;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
 use espbench_measure::report::Overhead;
 use espbench_measure::run::{Recorded, RunFacts};
+use espbench_model::sample::Sample;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -484,6 +487,41 @@ impl Store {
             facts: rows::from_json(&facts).map_err(wrong)?,
             error,
         }))
+    }
+
+    /// Hands over the samples of a cell one at a time, in the order in which they were recorded; none
+    /// while it is pending. The taker may break off.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn each_sample(
+        &self,
+        cell: &StoredCell,
+        table: SampleTable,
+        take: impl FnMut(&Sample) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        if cell.status == CellStatus::Pending {
+            return Ok(());
+        }
+        rows::each(&self.db, cell.id, table, take).map_err(|e| self.wrap(e))
+    }
+
+    /// Returns whether a cell of the run that is not pending has such samples.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn has_samples(&self, run: &StoredRun, table: SampleTable) -> Result<bool, StoreError> {
+        let query = match table {
+            SampleTable::Probes => {
+                "SELECT EXISTS (SELECT 1 FROM cell JOIN probe ON probe.cell_id = cell.id
+                                WHERE cell.run_id = ?1 AND cell.status <> 'pending')"
+            }
+            SampleTable::Intervals => {
+                "SELECT EXISTS (SELECT 1 FROM cell JOIN interval ON interval.cell_id = cell.id
+                                WHERE cell.run_id = ?1 AND cell.status <> 'pending')"
+            }
+        };
+        self.db.query_row(query, [run.id], |row| row.get(0)).map_err(|e| self.wrap(e))
     }
 
     /// Lists all runs, oldest first.

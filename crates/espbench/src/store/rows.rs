@@ -1,9 +1,11 @@
 //! Samples to rows and back.
 
+use espbench_measure::columns::SampleTable;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
 use espbench_model::time::Instant;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
+use std::ops::ControlFlow;
 
 pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
     // Our own plain structs with string keys: there is nothing in them that JSON cannot hold.
@@ -84,28 +86,50 @@ fn nanos(at: Instant) -> i64 {
     int(at.as_nanos())
 }
 
+const SELECT_PROBES: &str =
+    "SELECT link, seq, bytes, due_ns, queued_ns, sent_ns, acked_ns, received_ns, stamped_ns, fate, cause
+     FROM probe WHERE cell_id = ?1 ORDER BY rowid";
+const SELECT_INTERVALS: &str =
+    "SELECT link, seq, total, observer, start_ns, end_ns, bytes, datagrams, lost, out_of_order,
+            duplicates, jitter_ns, retransmits, tcp_rtt_ns, tcp_rtt_var_us, tcp_cwnd, errors,
+            read_sizes, transit_count, transit_min_ns, transit_max_ns, transit_mean_ns, transit_m2
+     FROM interval WHERE cell_id = ?1 ORDER BY rowid";
+
 /// Reads the samples of a cell, in the order in which they were recorded.
 pub(super) fn samples(db: &Connection, cell: i64) -> rusqlite::Result<Vec<Sample>> {
     let mut samples = Vec::new();
-    let mut query = db.prepare_cached(
-        "SELECT link, seq, bytes, due_ns, queued_ns, sent_ns, acked_ns, received_ns, stamped_ns,
-                fate, cause
-         FROM probe WHERE cell_id = ?1 ORDER BY rowid",
-    )?;
-    for probe in query.query_map([cell], probe)? {
-        samples.push(Sample::Probe(probe?));
-    }
-    let mut query = db.prepare_cached(
-        "SELECT link, seq, total, observer, start_ns, end_ns, bytes, datagrams, lost, out_of_order,
-                duplicates, jitter_ns, retransmits, tcp_rtt_ns, tcp_rtt_var_us, tcp_cwnd, errors,
-                read_sizes, transit_count, transit_min_ns, transit_max_ns, transit_mean_ns,
-                transit_m2
-         FROM interval WHERE cell_id = ?1 ORDER BY rowid",
-    )?;
-    for interval in query.query_map([cell], interval)? {
-        samples.push(Sample::Interval(interval?));
+    for table in [SampleTable::Probes, SampleTable::Intervals] {
+        each(db, cell, table, |sample| {
+            samples.push(*sample);
+            ControlFlow::Continue(())
+        })?;
     }
     Ok(samples)
+}
+
+/// Hands over the samples of a cell that are of one kind, one at a time.
+pub(super) fn each(
+    db: &Connection,
+    cell: i64,
+    table: SampleTable,
+    mut take: impl FnMut(&Sample) -> ControlFlow<()>,
+) -> rusqlite::Result<()> {
+    let query = match table {
+        SampleTable::Probes => SELECT_PROBES,
+        SampleTable::Intervals => SELECT_INTERVALS,
+    };
+    let mut query = db.prepare_cached(query)?;
+    let mut rows = query.query([cell])?;
+    while let Some(row) = rows.next()? {
+        let sample = match table {
+            SampleTable::Probes => Sample::Probe(probe(row)?),
+            SampleTable::Intervals => Sample::Interval(interval(row)?),
+        };
+        if take(&sample).is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn probe(row: &Row<'_>) -> rusqlite::Result<Probe> {

@@ -46,7 +46,7 @@ fn varies(plan: &str, metric: &str, setting: &str, wanted: &[Value]) -> Vec<Valu
     let bench = TestDir::new();
     let report = run(&bench, plan, &[]).ok();
     let cells = cells(&report, metric);
-    let values: Vec<&Value> = cells.iter().map(|cell| &cell["settings"][setting]).collect();
+    let values: Vec<&Value> = cells.iter().map(|cell| &cell[setting]).collect();
     assert_eq!(values, wanted.iter().collect::<Vec<_>>(), "{setting}");
     cells
 }
@@ -58,21 +58,21 @@ fn each_axis_of_esp_now_is_a_cell_and_a_field() {
     let profiles = varies(
         &pings("profile = [\"esp32\", \"esp32c3\"]"),
         "rtt_avg",
-        "profile",
+        "lab_profile",
         &words(&["esp32", "esp32c3"]),
     );
     assert_eq!(profiles[1]["chip"], "esp32c3");
     let places = varies(
         &pings("environment = [\"office\", \"free-space\"]"),
         "rtt_avg",
-        "environment",
+        "lab_environment",
         &words(&["office", "free-space"]),
     );
     assert_eq!(places[1]["environment"], "free-space");
     far(&varies(
         &pings("phy_rate = [\"1M\", \"HT20-MCS7\"]"),
         "rtt_exact_min",
-        "phy_rate",
+        "lab_phy_rate",
         &words(&["1M", "HT20-MCS7"]),
     ));
     varies(&pings("power_dbm = [2, 8.5]"), "rtt_avg", "power_dbm", &[2.0.into(), 8.5.into()]);
@@ -97,21 +97,21 @@ fn each_axis_over_wifi_is_a_cell_and_a_field() {
     let profiles = varies(
         &echoes("profile = [\"esp32c3\", \"esp32s3\"]"),
         "rtt_avg",
-        "profile",
+        "lab_profile",
         &words(&["esp32c3", "esp32s3"]),
     );
     assert_eq!(profiles[1]["chip"], "esp32s3");
     let places = varies(
         &echoes("environment = [\"home\", \"free-space\"]"),
         "rtt_avg",
-        "environment",
+        "lab_environment",
         &words(&["home", "free-space"]),
     );
     assert_eq!(places[1]["environment"], "free-space");
     far(&varies(
         &echoes("phy_rate = [\"6M\", \"HT20-MCS7\"]"),
         "rtt_min",
-        "phy_rate",
+        "lab_phy_rate",
         &words(&["6M", "HT20-MCS7"]),
     ));
     varies(&echoes("power_dbm = [2, 8.5]"), "rtt_avg", "power_dbm", &[2.0.into(), 8.5.into()]);
@@ -146,7 +146,7 @@ fn each_axis_over_wifi_is_a_cell_and_a_field() {
 fn the_number_of_devices_is_an_axis_over_wifi() {
     let plan = "name = \"axes\"\n[[measure]]\nkind = \"udp-echo\"\nvariant = \"40-on-3-channels\"\n\
                 count = 2\nformat = \"binary\"\ninterval = \"100 ms\"\ndevices = [2, 5]\n";
-    let cells = varies(plan, "rtt_avg", "devices", &[2.into(), 5.into()]);
+    let cells = varies(plan, "rtt_avg", "lab_devices", &[2.into(), 5.into()]);
     let devices: Vec<&Value> = cells.iter().map(|cell| &cell["devices"]).collect();
     assert_eq!(devices, [2, 5]);
 }
@@ -240,7 +240,7 @@ fn a_run_with_axes_is_replayed() {
     let again = run(&bench, &plan, &["--on", &format!("replay:{name}")]).ok();
     let again = cells(&again, "rtt_avg");
     let told = |cells: &[Value]| -> Vec<(Value, Value, Value)> {
-        let of = |it: &Value| (it["settings"].clone(), it["value"].clone(), it["chip"].clone());
+        let of = |it: &Value| (it["power_dbm"].clone(), it["value"].clone(), it["chip"].clone());
         cells.iter().map(of).collect()
     };
     assert_eq!(told(&first), told(&again));

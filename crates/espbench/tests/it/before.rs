@@ -1,6 +1,7 @@
 //! Files that earlier versions wrote: read where that can be, refused with what to do where not.
 
 use crate::util::TestDir;
+use espbench_measure::published::COLUMNS;
 
 /// A store that was written while settings of cells were words.
 const STORE: &str = include_str!("../fixtures/store-before.sql");
@@ -18,13 +19,13 @@ fn a_store_of_before_is_read_and_its_cells_have_typed_settings() {
     assert!(bench.run(&["runs"]).ok().contains("complete"));
     let json = bench.run(&["report", "before-1", "--format", "json"]).ok();
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let settings = |table: &str| {
+    let cell = |table: &str| {
         let cells = report["cells"].as_array().unwrap();
-        let cell = cells.iter().find(|it| it["table"] == table && it["origin"] == "measured");
-        cell.unwrap()["settings"].clone()
+        cells.iter().find(|it| it["table"] == table && it["origin"] == "measured").unwrap()
     };
-    assert_eq!(settings("udp-echo"), serde_json::json!({"format": "binary", "in_flight": 4}));
-    assert_eq!(settings("tcp-rate"), serde_json::json!({"nagle": true, "run_time_ms": 100.0}));
+    let (echo, rate) = (cell("udp-echo"), cell("tcp-rate"));
+    assert_eq!((&echo["format"], &echo["in_flight"]), (&"binary".into(), &4.into()));
+    assert_eq!((&rate["nagle"], &rate["run_time_s"]), (&true.into(), &0.1.into()));
     // The plan names cells by words; it is stored as it was typed.
     let check = &report["checks"][0];
     assert_eq!(check["threshold"], "rtt_p50 <= 10 s with binary, 4 in flight");
@@ -64,11 +65,11 @@ fn a_report_of_before_is_refused_with_what_to_do() {
     let bench = with_store();
     bench.run(&["report", "before-1", "-o", "new.json", "-o", "new.csv"]).ok();
     let text = std::fs::read_to_string(bench.path("new.json")).unwrap();
-    bench.write("old.json", &text.replace("espbench-report/3", "espbench-report/2"));
+    bench.write("old.json", &text.replace("espbench-report/4", "espbench-report/3"));
     let refused = bench.run(&["compare", "old.json", "before-1"]);
     assert_eq!(refused.status, Some(2));
-    let said = "old.json is a report in the form espbench-report/2, and this espbench reads \
-                espbench-report/3: make it again from the run in the store, `espbench report RUN \
+    let said = "old.json is a report in the form espbench-report/3, and this espbench reads \
+                espbench-report/4: make it again from the run in the store, `espbench report RUN \
                 -o old.json`, or measure again";
     assert!(refused.err.contains(said), "{}", refused.err);
     bench.write("other.json", "{\"schema\": 1}");
@@ -78,7 +79,9 @@ fn a_report_of_before_is_refused_with_what_to_do() {
     for file in ["new.json", "new.csv"] {
         let json = bench.run(&["compare", file, "before-1", "--format", "json"]).ok();
         let pairs: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
-        assert!(pairs.iter().all(|it| it["ours"]["settings"] == it["other"]["settings"]), "{file}");
+        let alike = |it: &serde_json::Value, name: &str| it["ours"][name] == it["other"][name];
+        let settings = ["format", "in_flight", "nagle", "run_time_s", "phy_rate", "seed"];
+        assert!(pairs.iter().all(|it| settings.iter().all(|name| alike(it, name))), "{file}");
         assert!(pairs.len() > 20, "{file}: {}", pairs.len());
     }
 }
@@ -88,13 +91,31 @@ fn settings_that_are_not_known_are_told_with_line_and_column() {
     let bench = with_store();
     bench.run(&["report", "before-1", "-o", "new.csv"]).ok();
     let text = std::fs::read_to_string(bench.path("new.csv")).unwrap();
-    bench.write(
-        "typo.csv",
-        &text.replace("variant=binary, 4 in flight", "variant=binary, 4 in fight"),
-    );
+    bench.write("typo.csv", &text.replace(",binary,", ",binery,"));
     let refused = bench.run(&["compare", "typo.csv", "before-1"]);
     assert_eq!(refused.status, Some(2));
-    let said = "typo.csv: line 2, column 14 (note): `4 in fight` is no setting that is known";
+    let said = "(format): `binery` is none of its words: Form of echo probes";
+    assert!(refused.err.contains("typo.csv: line 2, column "), "{}", refused.err);
+    assert!(refused.err.contains(said), "{}", refused.err);
+
+    // A table that people made names settings by words.
+    let head = "table,chip,transport,metric,value,unit,variant\n";
+    let mine = |words: &str| format!("{head}udp-echo,host,udp,rtt_p50,1,ms,\"{words}\"\n");
+    bench.write("mine.csv", &mine("4 in fight"));
+    let refused = bench.run(&["compare", "mine.csv", "before-1"]);
+    let said = "mine.csv: line 2, column 7 (variant): `4 in fight` is no setting that is known";
+    assert!(refused.err.contains(said), "{}", refused.err);
+
+    // What an earlier version packed into one column is not taken for words of a document.
+    let packed = format!(
+        "{}\n,udp-echo,host,udp,loopback,rtt_p50,16,1,,,,1,ms,\"origin=measured; n=3\"\n",
+        COLUMNS.join(",")
+    );
+    bench.write("packed.csv", &packed);
+    let refused = bench.run(&["compare", "packed.csv", "before-1"]);
+    assert_eq!(refused.status, Some(2));
+    let said =
+        "packed.csv: line 2, column 14 (note): the table is of an earlier espbench, which wrote";
     assert!(refused.err.contains(said), "{}", refused.err);
     bench.write(
         "typo.toml",

@@ -6,6 +6,7 @@ mod apps;
 mod axes;
 mod before;
 mod broker;
+mod data;
 mod echo;
 mod engine;
 mod errors;

@@ -3,10 +3,12 @@
 use crate::synthetic;
 use espbench::render;
 use espbench_engine::published;
-use espbench_measure::cell::Origin;
+use espbench_measure::cell::{Cell, Origin};
+use espbench_measure::columns::ResultColumn;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::RunFacts;
 use espbench_measure::settings::SettingKey;
+use std::collections::BTreeSet;
 
 /// Returns a report that is small enough to be read in a snapshot.
 fn small() -> Report {
@@ -36,15 +38,34 @@ fn schema() -> jsonschema::Validator {
 }
 
 #[test]
-fn the_schemas_name_each_setting_and_no_other() {
-    for text in [
-        include_str!("../../../../docs/report.schema.json"),
-        include_str!("../../../../docs/jsonl.schema.json"),
-    ] {
+fn the_schemas_name_each_field_and_no_other() {
+    let names = |text: &str, of: &str| -> Vec<String> {
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
-        let fields = schema["$defs"]["settings"]["properties"].as_object().unwrap();
-        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-        assert_eq!(names, SettingKey::ALL.iter().map(|key| key.name()).collect::<Vec<_>>());
+        let fields = schema["$defs"][of]["properties"].as_object().unwrap();
+        fields.keys().cloned().collect()
+    };
+    let live = names(include_str!("../../../../docs/jsonl.schema.json"), "settings");
+    assert_eq!(live, SettingKey::ALL.iter().map(|key| key.name()).collect::<Vec<_>>());
+
+    let text = include_str!("../../../../docs/report.schema.json");
+    let is_option = |it: &ResultColumn| it.name().starts_with("CONFIG_");
+    let further = ResultColumn::further().filter(|it| !is_option(it));
+    let columns: Vec<ResultColumn> = ResultColumn::usual().chain(further).collect();
+    let mut wanted: Vec<&str> = columns.iter().map(|it| it.name()).collect();
+    wanted.push("note");
+    assert_eq!(names(text, "cell"), wanted);
+
+    let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+    let cell = &schema["$defs"]["cell"];
+    let required: Vec<&str> =
+        columns.iter().filter(|it| it.is_required()).map(|it| it.name()).collect();
+    assert_eq!(cell["required"], serde_json::json!(required));
+    for column in columns {
+        let field = &cell["properties"][column.name()];
+        let is_list = field.get("enum").is_some() || field.get("$ref").is_some();
+        let stated = field["type"].as_str().or_else(|| field["type"][0].as_str());
+        let stated = if is_list { Some("string") } else { stated };
+        assert_eq!(stated, Some(column.field_type().name()), "{}", column.name());
     }
 }
 
@@ -113,16 +134,39 @@ fn json_reads_back_as_the_same_report() {
 }
 
 #[test]
-fn csv_reads_back_and_concatenates_with_the_published_table() {
+fn csv_reads_back_and_the_published_table_reads_alike() {
     let report = small();
-    let ours: Vec<_> =
-        report.cells.iter().filter(|c| c.origin != Origin::Published).cloned().collect();
     let csv = render::csv::render(&report);
+    // Words about a value are for people: they are no fact of a table.
+    let ours: Vec<_> = report.cells.iter().map(|it| Cell { note: None, ..it.clone() }).collect();
     assert_eq!(published::parse("ours.csv", &csv).unwrap(), ours);
-    let both = format!("{}{csv}", include_str!("../../../../reference/published.csv"));
-    let cells = published::parse("both.csv", &both).unwrap();
-    assert_eq!(cells.len(), 514 + ours.len());
-    assert_eq!(&cells[514..], ours.as_slice());
+    assert!(ours.iter().all(|it| it.origin == Origin::Measured));
+    let with = small().with_published();
+    let others = with.cells.len() - ours.len();
+    let cells = published::parse("both.csv", &render::csv::render(&with)).unwrap();
+    assert!(others > 0 && cells[ours.len()..].iter().all(|it| it.origin == Origin::Published));
+    assert_eq!(&cells[..ours.len()], ours.as_slice());
+    let shipped = include_str!("../../../../reference/published.csv").lines().next().unwrap();
+    for name in shipped.split(',').filter(|it| *it != "note") {
+        assert!(ResultColumn::find(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn rows_of_csv_are_whole_and_told_apart() {
+    let csv = render::csv::render(&small());
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let head: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
+    let at = |name: &str| head.iter().position(|it| it == name).expect(name);
+    let key = ["run", "cell", "repetition", "trial", "metric"].map(at);
+    let mut seen = BTreeSet::new();
+    for row in reader.records() {
+        let row = row.unwrap();
+        assert_eq!(row.len(), head.len());
+        assert!(seen.insert(key.map(|at| row[at].to_string())), "{row:?} stands twice");
+        assert!(!row[at("seed")].is_empty() && !row[at("kind")].is_empty());
+    }
+    assert!(seen.len() > 100, "{}", seen.len());
 }
 
 #[test]
@@ -141,5 +185,5 @@ fn simulated_numbers_say_so_in_every_drawing() {
         assert!(drawing.contains("All results are simulated"));
     }
     let csv = render::csv::render(&report);
-    assert!(csv.lines().skip(1).all(|line| line.contains("origin=simulated")));
+    assert!(csv.lines().skip(1).all(|line| line.contains(",simulated,")));
 }

@@ -1,6 +1,6 @@
 //! Which cells stand side by side.
 
-use crate::cell::{Cell, Identity, Origin};
+use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::interval::{self, mean_t};
 use crate::kind::{self, TestKind};
 use crate::metric::{self, Statistic};
@@ -67,7 +67,15 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
         };
         (mean.low, mean.high) = (end(|c| c.ci_low), end(|c| c.ci_high));
     }
+    let test = TestFacts {
+        repetition: None,
+        repetitions: u32::try_from(repetitions.len()).ok(),
+        probes: None,
+        lost: None,
+        ..first.test.clone()
+    };
     Some(Cell {
+        test,
         value: mean.value,
         n: Some(mean.n),
         ci_low: mean.low,

@@ -54,6 +54,49 @@ pub enum Verdict {
     NotComparable(Vec<Reason>),
 }
 
+/// Which verdict it is, without its reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictKind {
+    /// [`Verdict::Better`].
+    Better,
+    /// [`Verdict::Worse`].
+    Worse,
+    /// [`Verdict::NoDifferenceShown`].
+    NoDifferenceShown,
+    /// [`Verdict::NotComparable`].
+    NotComparable,
+}
+
+impl VerdictKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] =
+        [Self::Better, Self::Worse, Self::NoDifferenceShown, Self::NotComparable];
+
+    /// Returns the word of JSON and CSV.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoDifferenceShown => "no-difference-shown",
+            Self::NotComparable => "not-comparable",
+        }
+    }
+}
+
+impl Verdict {
+    /// Returns which verdict it is.
+    #[must_use]
+    pub const fn kind(&self) -> VerdictKind {
+        match self {
+            Self::Better => VerdictKind::Better,
+            Self::Worse => VerdictKind::Worse,
+            Self::NoDifferenceShown => VerdictKind::NoDifferenceShown,
+            Self::NotComparable(_) => VerdictKind::NotComparable,
+        }
+    }
+}
+
 /// Reason why two cells are not of the same thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {

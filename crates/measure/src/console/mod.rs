@@ -17,7 +17,7 @@ use crate::cell::{Cell, Origin};
 use crate::compare::compare;
 
 use crate::label;
-use crate::report::{Losses, Report, known, with_published};
+use crate::report::{Losses, Report, add_published, add_run, known};
 use crate::run::RunFacts;
 use crate::settings::Setting;
 use crate::summary::SummaryContext;
@@ -121,7 +121,6 @@ pub fn report(facts: &RunFacts, read: &LogContents, published: &[Cell]) -> Repor
     let digest = |(i, test)| {
         let mut cells = cells::of(test, i as u64, &context);
         for cell in &mut cells {
-            cell.source = Some(facts.name.clone());
             known(cell);
             if pairs.len() > 1 {
                 cell.settings.extend(test.ends.iter().flat_map(settings));
@@ -130,8 +129,10 @@ pub fn report(facts: &RunFacts, read: &LogContents, published: &[Cell]) -> Repor
         Digest { test, cells }
     };
     let digests: Vec<Digest<'_>> = read.tests.iter().enumerate().map(digest).collect();
-    let cells: Vec<Cell> = digests.iter().flat_map(|d| d.cells.clone()).collect();
+    let mut cells: Vec<Cell> = digests.iter().flat_map(|d| d.cells.clone()).collect();
+    add_run(&mut cells, facts);
     let comparisons = compare(&cells, published);
+    add_published(&mut cells, &comparisons);
     Report {
         tables: made(&digests, read, facts.origin)
             .into_iter()
@@ -141,7 +142,7 @@ pub fn report(facts: &RunFacts, read: &LogContents, published: &[Cell]) -> Repor
                 table
             }))
             .collect(),
-        cells: with_published(cells, &comparisons),
+        cells,
         comparisons,
         losses: read.tests.iter().filter_map(losses).collect(),
         ..Report::empty(facts.clone())

@@ -1,5 +1,5 @@
 //! Settings that people typed as words: in a plan's threshold, in the column `variant` of a table of
-//! results, in the note of a row. They are read once, and compared as values from then on.
+//! results. They are read once, and compared as values from then on.
 //!
 //! The words are those of a result, in any order, with commas between them: `binary, 8 in flight`.
 
@@ -145,7 +145,7 @@ fn named(word: &str) -> Option<Setting> {
         .or_else(|| time("runs of ").map(Setting::RunTime))
         .or_else(|| after("offered ")?.strip_suffix("/s")?.parse().ok().map(Setting::Offered))
         .or_else(|| percent(after("loss at most ")?.strip_suffix(" %")?).map(Setting::LossLimit))
-        .or_else(|| after("p99 at most ")?.strip_suffix(" ms")?.parse().ok().map(Setting::P99Limit))
+        .or_else(|| time("p99 at most ").map(Setting::P99Limit))
 }
 
 /// Parses `CONFIG_FREERTOS_HZ=1000`.

@@ -203,7 +203,7 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
         Setting::Queue(messages) => format!("queue of {messages}"),
         Setting::RadiosAlone(_) => "radios alone".into(),
         Setting::LossLimit(most) => loss_limit(*most),
-        Setting::P99Limit(most) => p99_limit(*most),
+        Setting::P99Limit(most) => p99_limit(most.as_nanos() as f64 / 1e6),
         Setting::StaticRx(_) => return buffers(settings),
         Setting::PowerSave(power) => power.to_string(),
         _ => return common(settings, setting),

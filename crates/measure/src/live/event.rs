@@ -16,7 +16,7 @@ use espbench_model::time::Instant;
 use serde::Serialize;
 
 /// Version of the lines.
-pub const SCHEMA: &str = "espbench-jsonl/2";
+pub const SCHEMA: &str = "espbench-jsonl/3";
 
 /// Position of a cell in its run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,6 +7,7 @@ use crate::search::fleet::Standing;
 use crate::settings::{Setting, Settings};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 /// Limits that a fleet must keep. At least one should be set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,7 +37,8 @@ impl FleetLimits {
     #[must_use]
     pub fn settings(&self) -> Settings {
         let loss = self.loss.map(Setting::LossLimit);
-        loss.into_iter().chain(self.p99_ms.map(Setting::P99Limit)).collect()
+        let p99 = |ms: f64| Setting::P99Limit(Duration::from_nanos(libm::round(ms * 1e6) as u64));
+        loss.into_iter().chain(self.p99_ms.map(p99)).collect()
     }
 
     /// Returns which of the limits a setting does not keep by its estimates.

@@ -1,7 +1,7 @@
 //! The trials of one setting as estimates.
 
 use super::trial::{MessageStage, RoomTrial};
-use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
 use crate::cluster;
 use crate::settings::{self, Settings};
 use alloc::collections::BTreeMap;
@@ -137,7 +137,9 @@ impl PointEstimates {
             };
             let mut all = shared.clone();
             all.extend(Name::new(&self.setting.rate).map(settings::Setting::PhyRate));
-            Cell { settings: all, ..estimate.into_cell(id, unit, Origin::Simulated) }
+            let test =
+                TestFacts { phy_rate: self.setting.rate.parse().ok(), ..TestFacts::default() };
+            Cell { settings: all, test, ..estimate.into_cell(id, unit, Origin::Simulated) }
         };
         let mut cells = alloc::vec![
             cell("loss", "percent", self.loss.scaled(100.0)),

@@ -4,7 +4,7 @@ use super::limits::FleetLimits;
 use super::point::PointEstimates;
 use super::{figures, tables};
 use crate::cell::{Cell, Identity};
-use crate::report::{Report, known};
+use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
 use crate::search::fleet::Largest;
 use crate::settings::Settings;
@@ -72,9 +72,9 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
     let mut cells: Vec<Cell> = fleet_cell(answer, &id).into_iter().collect();
     cells.extend(answer.points.iter().flat_map(|it| it.cells(&id, &answer.settings)));
     for cell in &mut cells {
-        cell.source = Some(facts.name.clone());
         known(cell);
     }
+    add_run(&mut cells, facts);
     Report {
         cells,
         tables: tables::of(answer),

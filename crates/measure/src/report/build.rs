@@ -2,9 +2,9 @@
 
 use super::digest::{Digest, Material, shorten};
 use super::glance::{self, Evidence, PlanPart};
-use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool};
+use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
 use crate::air::{self, AirChapter};
-use crate::cell::{Cell, Identity, Origin};
+use crate::cell::{Cell, Identity, Origin, TestFacts};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
@@ -75,6 +75,9 @@ impl Builder {
                 self.published.push((cell.id.clone(), limit.published));
             }
             cell.source = Some(self.facts.name.clone());
+            let suite = plan.map(|it| it.name.as_str());
+            let trial = cell.test.trial;
+            cell.test = TestFacts { trial, ..test_facts::of(recorded, &self.facts, suite) };
             known(cell);
         }
         self.warnings.extend(warning::advise(recorded, &cells));
@@ -101,12 +104,14 @@ impl Builder {
         let done = self.digests.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
+        test_facts::add_losses(&mut self.digests, &losses);
         shorten(&mut self.digests);
         let mut ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let over_cells: Vec<Cell> = kind::all().flat_map(|it| it.over_cells(&ours)).collect();
         ours.extend(over_cells);
         let over_tests = wifi::heap::over_tests(ours.iter());
         ours.extend(over_tests);
+        test_facts::add_run(&mut ours, &self.facts);
         let published = &limited(published, &self.published);
         let comparisons = compare(&ours, published);
         let truth_of = |documents| truth(&ours, published, documents);
@@ -129,13 +134,14 @@ impl Builder {
         tables.extend(air::occupancy::table(&occupancy, material.origin));
         figures.extend(air::occupancy::figures(&occupancy, &timelines, material.origin));
         let missing = planned.saturating_sub(done);
+        test_facts::add_published(&mut ours, &comparisons);
         Report {
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,
             missing,
             glance,
-            cells: with_published(ours, &comparisons),
+            cells: ours,
             comparisons,
             tables,
             figures,
@@ -241,17 +247,6 @@ fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
         *point = point.rounded();
     }
     figures
-}
-
-/// Ours, then each published cell that one of ours was held against, once.
-pub(crate) fn with_published(mut cells: Vec<Cell>, comparisons: &[Comparison]) -> Vec<Cell> {
-    let ours = cells.len();
-    for comparison in comparisons {
-        if !cells[ours..].contains(&comparison.other) {
-            cells.push(comparison.other.clone());
-        }
-    }
-    cells
 }
 
 #[cfg(test)]

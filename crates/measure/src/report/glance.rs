@@ -8,7 +8,6 @@ use crate::figure::FigurePoint;
 use crate::kind;
 use crate::kind::headline::{BATTERY, Headline};
 use crate::label;
-use crate::metric::{self, Better};
 use crate::plan::Goal;
 use crate::quantile::Sorted;
 use crate::settings::Settings;
@@ -367,16 +366,7 @@ fn agreement(first: &Headline, cells: &[Digest], comparisons: &[Comparison]) -> 
 
 /// Returns the smallest and the largest factor between values and their theoretical limits.
 fn times_limit(first: &Headline, cells: &[Digest]) -> Option<[f64; 2]> {
-    let factor = |digest: &Digest| {
-        let cell = digest.cell(first.metric)?;
-        let (value, limit) = (cell.value?, cell.limit?);
-        let factor = if metric::better(first.metric, &cell.unit) == Better::Higher {
-            limit / value
-        } else {
-            value / limit
-        };
-        factor.is_finite().then_some(factor)
-    };
+    let factor = |digest: &Digest| digest.cell(first.metric)?.times_limit();
     let factors = || cells.iter().filter_map(factor);
     Some([factors().reduce(f64::min)?, factors().reduce(f64::max)?])
 }

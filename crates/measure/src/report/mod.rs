@@ -10,6 +10,7 @@
 //! | `losses` | counts what became of the probes of one cell |
 //! | `pool` | repetitions of a cell as one, where a document's figures come from one test each |
 //! | `sections` | the order in which a report is read, the same in every drawing |
+//! | `test_facts` | facts of the test that a result cell is of |
 
 mod build;
 pub(crate) mod digest;
@@ -18,14 +19,16 @@ mod headlines;
 mod losses;
 mod pool;
 mod sections;
+mod test_facts;
 
+pub(crate) use build::known;
 pub use build::{Builder, report};
-pub(crate) use build::{known, with_published};
 pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::Section;
+pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};
-use crate::cell::Cell;
+use crate::cell::{Cell, Origin};
 use crate::compare::Comparison;
 use crate::figure::Figure;
 use crate::run::RunFacts;
@@ -38,7 +41,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form; `docs/report.schema.json` describes it.
-pub const SCHEMA: &str = "espbench-report/3";
+pub const SCHEMA: &str = "espbench-report/4";
 
 /// Fates of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,7 +123,7 @@ pub struct Report {
     /// The leading figures, by plan and kind of test: the first look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glance: Vec<GlanceGroup>,
-    /// The result cells, and the published cells beside them.
+    /// The result cells; on request, the published cells that they were held against.
     pub cells: Vec<Cell>,
     /// Ours against the published.
     pub comparisons: Vec<Comparison>,
@@ -156,6 +159,19 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns the report with each published cell that one of ours was held against, once, after ours.
+    #[must_use]
+    pub fn with_published(mut self) -> Self {
+        let ours = self.cells.len();
+        for comparison in &self.comparisons {
+            let other = &comparison.other;
+            if other.origin == Origin::Published && !self.cells[ours..].contains(other) {
+                self.cells.push(other.clone());
+            }
+        }
+        self
+    }
+
     /// Returns a report in which nothing stands but the facts.
     #[must_use]
     pub fn empty(run: RunFacts) -> Self {

@@ -15,6 +15,7 @@ mod value;
 
 pub(crate) use of::metres;
 
+use crate::columns::{ColumnContent, ColumnType, ColumnValue};
 use crate::tune::space::Power;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -23,15 +24,15 @@ use espbench_model::sdkconfig::ConfigOption;
 use espbench_model::workload::{
     Direction, EchoFormat, EspNowCast, EspNowTest, LatencyBy, MqttVersion, Name, Transport,
 };
-use value::{SettingType, SettingValue, option_value, value_of_option};
+use value::{option_value, type_of_option, value_of_option};
 
 /// Makes [`Setting`] and [`SettingKey`] of one table: variant, type of its value, name in JSON.
 macro_rules! settings {
-    ($($(#[$doc:meta])* $variant:ident($type:ty) $name:literal,)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident($type:ty) $name:literal $unit:literal,)*) => {
         /// One setting of a cell, with its value.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Setting {
-            $($(#[$doc])* $variant($type),)*
+            $($(#[doc = $doc])* $variant($type),)*
             /// Option of the firmware's sdkconfig that a plan sets; a flag is 1 or 0.
             Sdkconfig(ConfigOption, u32),
         }
@@ -39,7 +40,7 @@ macro_rules! settings {
         /// Which setting it is, whatever its value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum SettingKey {
-            $($(#[$doc])* $variant,)*
+            $($(#[doc = $doc])* $variant,)*
             /// Option of the firmware's sdkconfig.
             Sdkconfig(ConfigOption),
         }
@@ -58,10 +59,37 @@ macro_rules! settings {
                 }
             }
 
-            /// Returns the setting of that key and value; `None` for a value of another type.
-            fn setting(self, value: &SettingValue) -> Option<Setting> {
+            /// Returns the unit of the field; empty where it has none.
+            #[must_use]
+            pub const fn unit(self) -> &'static str {
                 match self {
-                    $(Self::$variant => SettingType::from_value(value).map(Setting::$variant),)*
+                    $(Self::$variant => $unit,)*
+                    Self::Sdkconfig(option) => option.fact().unit,
+                }
+            }
+
+            /// Returns the setting in a sentence.
+            #[must_use]
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc),*).trim(),)*
+                    Self::Sdkconfig(option) => option.fact().meaning,
+                }
+            }
+
+            /// Returns the type of the field.
+            #[must_use]
+            pub const fn field_type(self) -> ColumnType {
+                match self {
+                    $(Self::$variant => <$type as ColumnContent>::TYPE,)*
+                    Self::Sdkconfig(option) => type_of_option(option),
+                }
+            }
+
+            /// Returns the setting of that key and value; `None` for a value of another type.
+            pub(crate) fn setting(self, value: &ColumnValue) -> Option<Setting> {
+                match self {
+                    $(Self::$variant => ColumnContent::from_value(value).map(Setting::$variant),)*
                     Self::Sdkconfig(option) => option_value(option, value)
                         .map(|value| Setting::Sdkconfig(option, value)),
                 }
@@ -79,7 +107,7 @@ macro_rules! settings {
             }
 
             /// Returns the value of the field in JSON.
-            fn value(&self) -> SettingValue {
+            pub(crate) fn value(&self) -> ColumnValue {
                 match self {
                     $(Self::$variant(it) => it.to_value(),)*
                     Self::Sdkconfig(option, value) => value_of_option(*option, *value),
@@ -91,141 +119,141 @@ macro_rules! settings {
 
 settings! {
     /// Variant of a lab: the device with its firmware, role, security and place.
-    LabVariant(Name) "lab_variant",
+    LabVariant(Name) "lab_variant" "",
     /// Test of Espressif's ESP-NOW report.
-    Test(EspNowTest) "test",
+    Test(EspNowTest) "test" "",
     /// Transport under iperf.
-    Transport(Transport) "transport",
+    Transport(Transport) "iperf_transport" "",
     /// Direction of an iperf test.
-    Direction(Direction) "direction",
+    Direction(Direction) "direction" "",
     /// Whether an iperf test is of requests and replies.
-    Bounceback(bool) "bounceback",
+    Bounceback(bool) "bounceback" "",
     /// Version of MQTT.
-    MqttVersion(MqttVersion) "mqtt_version",
+    MqttVersion(MqttVersion) "mqtt_version" "",
     /// Quality of service of MQTT, 0 to 2.
-    Qos(u8) "qos",
+    Qos(u8) "qos" "",
     /// Addressing of ESP-NOW packets.
-    Cast(EspNowCast) "cast",
+    Cast(EspNowCast) "cast" "",
     /// Payload of a probe, message, datagram or write.
-    Size(u32) "size_bytes",
+    Size(u32) "size_bytes" "B",
     /// Firmware image of an OTA, where it is not the document's.
-    Image(u32) "image_bytes",
+    Image(u32) "image_bytes" "B",
     /// Form of echo probes, where they are not the published ones.
-    Format(EchoFormat) "format",
+    Format(EchoFormat) "format" "",
     /// Messages are sent as fast as they are taken.
-    Saturated(bool) "saturated",
+    Saturated(bool) "saturated" "",
     /// Nothing is published: a device does.
-    Listening(bool) "listening",
+    Listening(bool) "listening" "",
     /// Messages offered a second.
-    Offered(f64) "offered_per_s",
+    Offered(f64) "offered_per_s" "messages/s",
     /// Lowest rate of a search, in messages a second.
-    SearchLow(f64) "search_low_per_s",
+    SearchLow(f64) "search_low_per_s" "messages/s",
     /// Highest rate of a search, in messages a second.
-    SearchHigh(f64) "search_high_per_s",
+    SearchHigh(f64) "search_high_per_s" "messages/s",
     /// Payload bits offered a second, of each stream.
-    OfferedBits(u64) "offered_bit_per_s",
+    OfferedBits(u64) "offered_bit_per_s" "bit/s",
     /// Probes or messages that may be outstanding at once.
-    InFlight(u16) "in_flight",
+    InFlight(u16) "in_flight" "",
     /// Time from one probe's or message's due time to the next.
-    Interval(Duration) "interval_ms",
+    Interval(Duration) "interval_s" "s",
     /// Publishers, where there are several.
-    Clients(u16) "clients",
+    Clients(u16) "clients" "",
     /// Devices beside the initiator.
-    Devices(u32) "devices",
+    Devices(u32) "lab_devices" "",
     /// Distance of the nearest device in metres.
-    Nearest(f64) "nearest_m",
+    Nearest(f64) "nearest_m" "m",
     /// Distance of the farthest device in metres.
-    Farthest(f64) "farthest_m",
+    Farthest(f64) "farthest_m" "m",
     /// Whether application data is encrypted.
-    Encrypted(bool) "encrypted",
+    Encrypted(bool) "encrypted" "",
     /// Messages are kept by the broker.
-    Retained(bool) "retained",
+    Retained(bool) "retained" "",
     /// Whether sessions start without what the broker may still have.
-    CleanStart(bool) "clean_start",
+    CleanStart(bool) "clean_start" "",
     /// Time for which the broker keeps a session after its connection; 4294967295 means for ever.
-    SessionExpiry(u32) "session_expiry_s",
+    SessionExpiry(u32) "session_expiry_s" "s",
     /// Parallel streams, where there are several.
-    Streams(u16) "streams",
+    Streams(u16) "streams" "",
     /// Socket buffer in bytes.
-    Window(u32) "window_bytes",
+    Window(u32) "window_bytes" "B",
     /// Whether Nagle's algorithm is on.
-    Nagle(bool) "nagle",
+    Nagle(bool) "nagle" "",
     /// Type of service: DSCP and ECN.
-    Tos(u8) "tos",
+    Tos(u8) "tos" "",
     /// Time to live, or hop limit.
-    Ttl(u8) "ttl",
+    Ttl(u8) "ttl" "",
     /// Largest TCP segment asked for.
-    Mss(u16) "mss_bytes",
+    Mss(u16) "mss_bytes" "B",
     /// TCP congestion control by its name in the kernel.
-    Congestion(Name) "congestion_control",
+    Congestion(Name) "congestion_control" "",
     /// Each datagram or write tells when it was sent.
-    TripTimes(bool) "trip_times",
+    TripTimes(bool) "trip_times" "",
     /// Requests of a period of bounceback.
-    RequestBurst(u16) "request_burst",
+    RequestBurst(u16) "request_burst" "",
     /// Period of bounceback; zero is back to back.
-    RequestPeriod(Duration) "request_period_ms",
+    RequestPeriod(Duration) "request_period_s" "s",
     /// Time for which the server of bounceback waits.
-    Hold(Duration) "hold_ms",
+    Hold(Duration) "hold_s" "s",
     /// Whether both ends of bounceback acknowledge at once.
-    QuickAck(bool) "quick_ack",
+    QuickAck(bool) "quick_ack" "",
     /// Carrier of echo probes beside the streams.
-    Echoes(LatencyBy) "echoes",
+    Echoes(LatencyBy) "echoes" "",
     /// Whether a joining station knows the key of its password already.
-    KeyKnown(bool) "key_known",
+    KeyKnown(bool) "key_known" "",
     /// Length of a run of `tcp-rate`, where it is not a second.
-    RunTime(Duration) "run_time_ms",
+    RunTime(Duration) "run_time_s" "s",
     /// Length of a throughput test, where it is not the document's.
-    Time(Duration) "time_ms",
+    Time(Duration) "time_s" "s",
     /// Packets of a one-way test, where they are not the document's.
-    Packets(u32) "packets",
+    Packets(u32) "packets" "",
     /// Pings, where they are not the document's.
-    Pings(u32) "pings",
+    Pings(u32) "pings" "",
     /// Encryptions, where they are not the document's.
-    Encryptions(u32) "encryptions",
+    Encryptions(u32) "encryptions" "",
     /// Sender of a link, read from a console.
-    From(Mac) "from_mac",
+    From(Mac) "from_mac" "",
     /// Receiver of a link, read from a console.
-    To(Mac) "to_mac",
+    To(Mac) "to_mac" "",
     /// Published: the run was taken, and then discarded.
-    Discarded(bool) "discarded",
+    Discarded(bool) "discarded" "",
     /// Published: the device prints a line for each message.
-    Prints(bool) "prints",
+    Prints(bool) "prints" "",
     /// Mode of the PHY by its name (`1M`, `HT20-MCS7`).
-    PhyRate(Name) "phy_rate",
+    PhyRate(Name) "lab_phy_rate" "",
     /// Whether messages come by chance, as a Poisson process.
-    Poisson(bool) "poisson_arrivals",
+    Poisson(bool) "poisson_arrivals" "",
     /// Messages that a sender's own queue holds.
-    Queue(u32) "queue_messages",
+    Queue(u32) "queue_messages" "",
     /// The radios are simulated without the component above them.
-    RadiosAlone(bool) "radios_alone",
+    RadiosAlone(bool) "radios_alone" "",
     /// Most of the messages that may be lost, 0 to 1.
-    LossLimit(f64) "loss_limit",
+    LossLimit(f64) "loss_limit" "",
     /// Longest 99th percentile of the latency allowed.
-    P99Limit(f64) "p99_limit_ms",
+    P99Limit(Duration) "p99_limit_s" "s",
     /// Static RX buffers of a Wi-Fi driver.
-    StaticRx(u16) "static_rx_buffers",
+    StaticRx(u16) "static_rx_buffers" "",
     /// Dynamic RX buffers of a Wi-Fi driver.
-    DynamicRx(u16) "dynamic_rx_buffers",
+    DynamicRx(u16) "dynamic_rx_buffers" "",
     /// TX buffers of a Wi-Fi driver.
-    Tx(u16) "tx_buffers",
+    Tx(u16) "tx_buffers" "",
     /// Block-ack window of reception.
-    RxBaWindow(u8) "rx_ba_window",
+    RxBaWindow(u8) "rx_ba_window" "",
     /// Block-ack window of sending.
-    TxBaWindow(u8) "tx_ba_window",
+    TxBaWindow(u8) "tx_ba_window" "",
     /// TCP's receive window.
-    TcpWindow(u32) "tcp_window_bytes",
+    TcpWindow(u32) "tcp_window_bytes" "B",
     /// TCP's send buffer.
-    TcpSendBuffer(u32) "tcp_send_buffer_bytes",
+    TcpSendBuffer(u32) "tcp_send_buffer_bytes" "B",
     /// Power save mode of the radio, where it sleeps.
-    PowerSave(Power) "power_save",
+    PowerSave(Power) "power_save" "",
     /// Profile of a lab's devices, where a plan sets it.
-    Profile(Name) "profile",
+    Profile(Name) "lab_profile" "",
     /// Environment of a lab, where a plan sets it.
-    Environment(Name) "environment",
+    Environment(Name) "lab_environment" "",
     /// Transmit power in dBm, where a plan sets it.
-    TxPower(f64) "power_dbm",
+    TxPower(f64) "power_dbm" "dBm",
     /// Clock of a device's processor in MHz, where a plan sets it.
-    Clock(u32) "clock_mhz",
+    Clock(u32) "clock_mhz" "MHz",
 }
 
 /// Settings that a plan may set of a lab, beside the options of sdkconfig.

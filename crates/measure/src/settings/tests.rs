@@ -28,7 +28,7 @@ fn fields_that_are_not_known_or_of_another_type_are_refused() {
     assert!(error("{\"nagel\": true}").starts_with("no setting `nagel`"));
     assert!(error("{\"nagle\": 1}").starts_with("the setting `nagle` cannot be 1"));
     assert!(error("{\"qos\": 300}").starts_with("the setting `qos` cannot be"));
-    assert!(error("{\"interval_ms\": -1.5}").starts_with("the setting `interval_ms` cannot be"));
+    assert!(error("{\"interval_s\": -1.5}").starts_with("the setting `interval_s` cannot be"));
     assert!(error("{\"direction\": \"up\"}").starts_with("the setting `direction` cannot be"));
     // A whole number is a number.
     let rate: Settings = serde_json::from_str("{\"offered_per_s\": 100}").unwrap();

@@ -1,6 +1,7 @@
-//! Settings in JSON: an object of fields.
+//! Settings as fields of JSON and CSV.
 
 use super::{Setting, SettingKey, Settings};
+use crate::columns::{ColumnContent, ColumnType, ColumnValue};
 use crate::plan::{latency_by, print_latency};
 use crate::tune::space::Power;
 use alloc::format;
@@ -16,106 +17,58 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of a field.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum SettingValue {
-    Flag(bool),
-    Count(u64),
-    Number(f64),
-    Text(String),
-}
+/// In seconds, exact to a nanosecond up to 100 days.
+impl ColumnContent for Duration {
+    const TYPE: ColumnType = ColumnType::Number;
 
-/// A type that a setting's value has.
-pub(super) trait SettingType: Sized {
-    fn to_value(&self) -> SettingValue;
-    fn from_value(value: &SettingValue) -> Option<Self>;
-}
-
-impl SettingType for bool {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Flag(*self)
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Number(self.as_nanos() as f64 / 1e9)
     }
 
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        if let SettingValue::Flag(flag) = value { Some(*flag) } else { None }
-    }
-}
-
-/// Has whole numbers as fields.
-macro_rules! counts {
-    ($($type:ty)*) => {
-        $(impl SettingType for $type {
-            fn to_value(&self) -> SettingValue {
-                SettingValue::Count((*self).into())
-            }
-
-            fn from_value(value: &SettingValue) -> Option<Self> {
-                if let SettingValue::Count(count) = value { (*count).try_into().ok() } else { None }
-            }
-        })*
-    };
-}
-
-counts! { u8 u16 u32 u64 }
-
-impl SettingType for f64 {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Number(*self)
-    }
-
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        match value {
-            SettingValue::Number(number) => Some(*number),
-            SettingValue::Count(count) => Some(*count as f64),
-            _ => None,
-        }
-    }
-}
-
-/// In milliseconds, exact to a nanosecond up to 100 days.
-impl SettingType for Duration {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Number(self.as_nanos() as f64 / 1e6)
-    }
-
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        let nanos = libm::round(f64::from_value(value)? * 1e6);
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        let nanos = libm::round(f64::from_value(value)? * 1e9);
         (0.0..u64::MAX as f64).contains(&nanos).then(|| Self::from_nanos(nanos as u64))
     }
 }
 
-impl SettingType for Name {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Text(self.as_str().into())
+impl ColumnContent for Name {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Text(self.as_str().into())
     }
 
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        if let SettingValue::Text(text) = value { Self::new(text) } else { None }
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        if let ColumnValue::Text(text) = value { Self::new(text) } else { None }
     }
 }
 
-impl SettingType for Mac {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Text(self.to_string())
+impl ColumnContent for Mac {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Text(self.to_string())
     }
 
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        if let SettingValue::Text(text) = value { Self::parse(text.as_bytes()) } else { None }
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        if let ColumnValue::Text(text) = value { Self::parse(text.as_bytes()) } else { None }
     }
 }
 
 /// Has the values of an enumeration as words of JSON.
 macro_rules! words {
     ($($type:ty { $($value:expr => $word:literal,)* })*) => {
-        $(impl SettingType for $type {
-            fn to_value(&self) -> SettingValue {
+        $(impl ColumnContent for $type {
+            const TYPE: ColumnType = ColumnType::Text;
+
+            fn to_value(&self) -> ColumnValue {
                 let known = [$(($value, $word),)*];
                 let word = known.iter().find(|(it, _)| it == self).map_or("", |it| it.1);
-                SettingValue::Text(word.into())
+                ColumnValue::Text(word.into())
             }
 
-            fn from_value(value: &SettingValue) -> Option<Self> {
-                let SettingValue::Text(text) = value else { return None };
+            fn from_value(value: &ColumnValue) -> Option<Self> {
+                let ColumnValue::Text(text) = value else { return None };
                 [$(($value, $word),)*].into_iter().find(|(_, word)| word == text).map(|it| it.0)
             }
         })*
@@ -146,9 +99,11 @@ words! {
 }
 
 /// `unicast`, `broadcast-0`, or `broadcast-3-ack`: with three copies, acknowledged by the component.
-impl SettingType for EspNowCast {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Text(match self {
+impl ColumnContent for EspNowCast {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Text(match self {
             Self::Unicast => "unicast".into(),
             Self::Broadcast { copies, ack } => {
                 format!("broadcast-{copies}{}", if *ack { "-ack" } else { "" })
@@ -156,8 +111,8 @@ impl SettingType for EspNowCast {
         })
     }
 
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        let SettingValue::Text(text) = value else { return None };
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        let ColumnValue::Text(text) = value else { return None };
         let Some(rest) = text.strip_prefix("broadcast-") else {
             return (text == "unicast").then_some(Self::Unicast);
         };
@@ -166,28 +121,32 @@ impl SettingType for EspNowCast {
     }
 }
 
-impl SettingType for LatencyBy {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Text(print_latency(*self))
+impl ColumnContent for LatencyBy {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Text(print_latency(*self))
     }
 
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        if let SettingValue::Text(text) = value { latency_by(text).ok() } else { None }
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        if let ColumnValue::Text(text) = value { latency_by(text).ok() } else { None }
     }
 }
 
 /// `awake`, `min-modem`, or `max-modem-10`: it wakes every ten beacons.
-impl SettingType for Power {
-    fn to_value(&self) -> SettingValue {
-        SettingValue::Text(match self {
+impl ColumnContent for Power {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Text(match self {
             Self::Awake => "awake".into(),
             Self::MinModem => "min-modem".into(),
             Self::MaxModem(beacons) => format!("max-modem-{beacons}"),
         })
     }
 
-    fn from_value(value: &SettingValue) -> Option<Self> {
-        let SettingValue::Text(text) = value else { return None };
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        let ColumnValue::Text(text) = value else { return None };
         match text.as_str() {
             "awake" => Some(Self::Awake),
             "min-modem" => Some(Self::MinModem),
@@ -197,72 +156,26 @@ impl SettingType for Power {
 }
 
 /// Returns an option's number as the field of JSON: a flag is true or false.
-pub(super) fn value_of_option(option: ConfigOption, value: u32) -> SettingValue {
+pub(super) fn value_of_option(option: ConfigOption, value: u32) -> ColumnValue {
     match option.fact().kind {
-        sdkconfig::ValueType::Flag => SettingValue::Flag(value != 0),
-        sdkconfig::ValueType::Number => SettingValue::Count(value.into()),
+        sdkconfig::ValueType::Flag => ColumnValue::Flag(value != 0),
+        sdkconfig::ValueType::Number => ColumnValue::Count(value.into()),
+    }
+}
+
+/// Returns the type of an option's field.
+pub(super) const fn type_of_option(option: ConfigOption) -> ColumnType {
+    match option.fact().kind {
+        sdkconfig::ValueType::Flag => ColumnType::Flag,
+        sdkconfig::ValueType::Number => ColumnType::Count,
     }
 }
 
 /// Returns an option's number; `None` for a value of another type.
-pub(super) fn option_value(option: ConfigOption, value: &SettingValue) -> Option<u32> {
+pub(super) fn option_value(option: ConfigOption, value: &ColumnValue) -> Option<u32> {
     match option.fact().kind {
         sdkconfig::ValueType::Flag => bool::from_value(value).map(u32::from),
         sdkconfig::ValueType::Number => u32::from_value(value),
-    }
-}
-
-impl Serialize for SettingValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Flag(flag) => serializer.serialize_bool(*flag),
-            Self::Count(count) => serializer.serialize_u64(*count),
-            Self::Number(number) => serializer.serialize_f64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
-        }
-    }
-}
-
-impl fmt::Display for SettingValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(flag) => flag.fmt(f),
-            Self::Count(count) => count.fmt(f),
-            Self::Number(number) => number.fmt(f),
-            Self::Text(text) => write!(f, "`{text}`"),
-        }
-    }
-}
-
-struct AnyValue;
-
-impl Visitor<'_> for AnyValue {
-    type Value = SettingValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("true, false, a number or a text")
-    }
-
-    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<SettingValue, E> {
-        Ok(SettingValue::Flag(flag))
-    }
-
-    fn visit_u64<E: de::Error>(self, count: u64) -> Result<SettingValue, E> {
-        Ok(SettingValue::Count(count))
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<SettingValue, E> {
-        Ok(SettingValue::Number(number))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<SettingValue, E> {
-        Ok(SettingValue::Text(text.into()))
-    }
-}
-
-impl<'de> Deserialize<'de> for SettingValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
     }
 }
 
@@ -294,7 +207,7 @@ impl<'de> Visitor<'de> for Fields {
             let key = known
                 .or_else(option)
                 .ok_or_else(|| de::Error::custom(format!("no setting `{name}`")))?;
-            let value: SettingValue = map.next_value()?;
+            let value: ColumnValue = map.next_value()?;
             let setting: Option<Setting> = key.setting(&value);
             settings.set(setting.ok_or_else(|| {
                 de::Error::custom(format!("the setting `{name}` cannot be {value}"))

@@ -12,7 +12,7 @@
 //! that runs are independent and near to normal.
 
 use super::KIND;
-use crate::cell::{Cell, Estimate, Origin};
+use crate::cell::{Cell, Estimate, Origin, TestFacts};
 use crate::interval::{mean_t, stddev};
 use crate::kind::TestKind;
 use crate::quantile::Sorted;
@@ -49,6 +49,7 @@ pub(super) fn summarize(
         .zip(1..)
         .map(|(&rate, run): (&f64, u32)| Cell {
             note: Some(format!("run {run}")),
+            test: TestFacts { trial: Some(run), ..TestFacts::default() },
             ..cell("message_rate", Estimate::exact(rate, 1))
         })
         .collect();

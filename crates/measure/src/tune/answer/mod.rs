@@ -15,7 +15,7 @@ use super::space::{Candidate, Power};
 use super::want::{Metric, Want, said};
 use super::words::{count, number};
 use crate::cell::{Cell, Estimate, Identity, Origin};
-use crate::report::{Report, known};
+use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
 use alloc::format;
 use alloc::string::String;
@@ -282,11 +282,11 @@ fn cells(facts: &RunFacts, answer: &TuneAnswer) -> Vec<Cell> {
             };
             let mut cell = estimate.into_cell(id, metric.unit(), Origin::Simulated);
             cell.settings = tested.candidate.settings();
-            cell.source = Some(facts.name.clone());
             known(&mut cell);
             cells.push(cell);
         }
     }
+    add_run(&mut cells, facts);
     cells
 }
 
