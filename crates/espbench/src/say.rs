@@ -6,7 +6,7 @@
 
 use crate::sys::terminal;
 use std::fmt;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 /// Prints one line to stderr, with the arguments of `format!`.
@@ -15,28 +15,41 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// The line that stands at the bottom of the terminal.
-static STATUS: Mutex<String> = Mutex::new(String::new());
+/// The lines that stand at the bottom of the terminal.
+static STATUS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// To the first column, and all after it is cleared (ECMA-48: CR, EL).
 const CLEAR: &str = "\r\x1b[K";
+
+/// One line up (ECMA-48: CUU).
+const UP: &str = "\x1b[A";
 
 /// Prints one line to stderr, in one piece, so that lines of several threads do not mix; above the status,
 /// where there is one. A failure is ignored: there is nowhere left to report it.
 pub fn line(text: fmt::Arguments<'_>) {
     let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
-    let clear = if status.is_empty() { "" } else { CLEAR };
-    let _ = io::stderr().lock().write_all(format!("{clear}{text}\n{status}").as_bytes());
+    let text = format!("{}{text}\n{}", clear(&status), status.join("\n"));
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Draws the status line on the terminal, cut to its width; nothing clears it.
-pub fn status(text: &str) {
+/// Draws the status on the terminal, each line cut to its width; no line clears it.
+pub fn status(lines: &[String]) {
     let width = terminal::columns().unwrap_or(80).saturating_sub(1);
-    let shown: String = text.chars().filter(|c| !c.is_control()).take(width).collect();
+    let cut = |it: &String| it.chars().filter(|c| !c.is_control()).take(width).collect();
+    let shown: Vec<String> = lines.iter().map(cut).collect();
     let mut status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
     if *status != shown {
-        let _ = io::stderr().lock().write_all(format!("{CLEAR}{shown}").as_bytes());
+        let text = format!("{}{}", clear(&status), shown.join("\n"));
+        let _ = io::stderr().lock().write_all(text.as_bytes());
         *status = shown;
+    }
+}
+
+/// Returns what clears the lines of a status: from the last, where the cursor is, to the first.
+fn clear(status: &[String]) -> String {
+    match status.len() {
+        0 => String::new(),
+        lines => format!("{CLEAR}{}", format!("{UP}{CLEAR}").repeat(lines - 1)),
     }
 }
 
@@ -46,13 +59,23 @@ pub fn is_coloured() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// Prints to stdout; a reader that has gone (`| head`) is no error.
+/// Prints to stdout, above the status where both are on a terminal; a reader that has gone (`| head`) is
+/// no error.
 ///
 /// # Errors
 /// Any other failure to write.
 pub fn out(text: &str) -> io::Result<()> {
+    let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stdout = io::stdout().lock();
-    unless_gone(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    let is_above = !status.is_empty() && stdout.is_terminal();
+    if is_above {
+        let _ = io::stderr().lock().write_all(clear(&status).as_bytes());
+    }
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    if is_above {
+        let _ = io::stderr().lock().write_all(status.join("\n").as_bytes());
+    }
+    unless_gone(written)
 }
 
 /// Takes the end of a pipe's reader as a success: it has read all that it wanted.

@@ -100,7 +100,7 @@ pub fn six(value: f64) -> f64 {
 /// Prints the nearest number of three significant digits, as short as it is written: for tables in
 /// which many things stand beside each other.
 #[must_use]
-pub(crate) fn three(value: f64) -> String {
+pub fn three(value: f64) -> String {
     significant(value, 3).to_string()
 }
 

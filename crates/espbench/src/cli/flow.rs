@@ -3,7 +3,7 @@
 use super::common::{Format, MeasureArgs, OutputArgs, TOOL};
 use super::live::{Feed, Outlet};
 use super::output;
-use super::progress::ProgressLine;
+use super::progress::{ProgressLine, ProgressMode};
 use crate::say::say;
 use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
@@ -14,7 +14,7 @@ use espbench_engine::SeededCell;
 use espbench_engine::run::{FAILURES_IN_A_ROW, check_thresholds, site_of};
 use espbench_measure::cell::Origin;
 use espbench_measure::live::WorkTime;
-use espbench_measure::plan::{self, PlanSet, label, probes};
+use espbench_measure::plan::{self, PlanSet};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::settings::Settings;
 use espbench_model::sample::Sample;
@@ -80,7 +80,7 @@ pub struct Measurement<'a> {
 /// Output of a subcommand's live lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prints {
-    /// Nothing: the progress is drawn.
+    /// Nothing: the progress has lines of its own.
     #[default]
     Nothing,
     /// Lines for people, and the report follows them.
@@ -204,14 +204,18 @@ fn carry_out(
         open.iter().map(|cell| span(&cell.step.workload, job.target.origin())).collect();
     // On one terminal lines of JSON and a line that is drawn again and again do not go together.
     let mixed = job.args.output.format == Format::Jsonl && std::io::stdout().is_terminal();
-    let quiet = job.args.quiet || job.prints != Prints::Nothing || mixed;
+    let mode = match job.prints {
+        _ if job.args.quiet || mixed => ProgressMode::Quiet,
+        Prints::Nothing => ProgressMode::Lines,
+        Prints::Lines | Prints::Rows => ProgressMode::InPlace,
+    };
     let feed = Feed::start(job.args, outlet, &run.facts, open.len());
-    let mut watch = Watch { feed, progress: ProgressLine::new(&times, quiet), live: &mut job.live };
+    let mut watch = Watch { feed, progress: ProgressLine::new(&times, mode), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = Failures::default();
     for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
         let work = &cell.step.workload;
-        watch.progress.begin_cell(&label(work), Some(*time), probes(work));
+        watch.progress.begin_cell(work, *time);
         watch.feed.begin(number, &cell.step);
         let target = &mut job.target;
         let result =

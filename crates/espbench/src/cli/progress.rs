@@ -1,11 +1,17 @@
-//! Progress on stderr: counts, how far the work has come, and how long the rest takes where that can be
-//! told. What the numbers mean is read back from the store.
+//! Progress on stderr: how far the work has come, how long the rest takes where that can be told, and the
+//! figures so far, drawn again in place on a terminal. The result is computed from the store.
+//!
+//! The measuring thread adds samples to a meter of its own, without a lock; when the drawing thread has
+//! asked, a few times a second, it hands a copy on with the next sample.
 
+use crate::render;
 use crate::say::{self, say};
 use crate::store::SampleObserver;
 use crate::sys::terminal;
-use espbench_measure::live::{FateCounts, Pace, Present, WorkTime};
+use espbench_measure::live::{FateCounts, Meter, Pace, Present, WorkTime};
+use espbench_measure::plan::{label, probes};
 use espbench_model::sample::Sample;
+use espbench_model::workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -17,9 +23,32 @@ const REDRAW: Duration = Duration::from_millis(250);
 /// Columns of the bar.
 const BAR: usize = 24;
 
-/// A status line on a terminal, a line a cell elsewhere; with `--quiet` only what failed.
+/// Places where progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressMode {
+    /// Nowhere: only what failed is printed.
+    Quiet,
+    /// In place on a terminal, and nowhere else: lines of another kind tell of the work.
+    InPlace,
+    /// In place on a terminal, and a line for each cell elsewhere.
+    Lines,
+}
+
+impl ProgressMode {
+    /// Returns the usual mode, or that of `--quiet`.
+    #[must_use]
+    pub const fn new(quiet: bool) -> Self {
+        if quiet { Self::Quiet } else { Self::Lines }
+    }
+}
+
+/// A status on a terminal, a line a cell elsewhere; with `--quiet` only what failed.
 pub struct ProgressLine {
     work: Arc<Mutex<WorkShown>>,
+    /// Samples of the cell so far, which only the measuring thread has.
+    meter: Meter,
+    /// Set by the drawing thread, which wants to see the meter.
+    asked: Arc<AtomicBool>,
     lines: bool,
     stop: Arc<AtomicBool>,
     drawer: Option<JoinHandle<()>>,
@@ -29,8 +58,10 @@ pub struct ProgressLine {
 #[derive(Debug)]
 struct WorkShown {
     pace: Pace,
-    tally: FateCounts,
+    meter: Meter,
     cell: String,
+    /// The cell before this one with its figures; empty without.
+    before: String,
     present: Option<WorkTime>,
     /// How many probes the cell has, where that is known.
     probes: Option<u64>,
@@ -42,54 +73,58 @@ struct WorkShown {
 impl ProgressLine {
     /// Progress over pieces of work; none, where they are not known yet.
     #[must_use]
-    pub fn new(pieces: &[WorkTime], quiet: bool) -> Self {
+    pub fn new(pieces: &[WorkTime], mode: ProgressMode) -> Self {
         let work = Arc::new(Mutex::new(WorkShown {
             pace: Pace::new(pieces),
-            tally: FateCounts::default(),
+            meter: Meter::default(),
             cell: String::new(),
+            before: String::new(),
             present: None,
             probes: None,
             begun: Instant::now(),
             done: 0,
             total: pieces.len(),
         }));
-        let draws = !quiet && terminal::can_redraw();
-        let stop = Arc::new(AtomicBool::new(false));
+        let draws = mode != ProgressMode::Quiet && terminal::can_redraw();
+        let (stop, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let drawer = draws.then(|| {
-            let (work, stop) = (Arc::clone(&work), Arc::clone(&stop));
+            let (work, stop, asked) = (Arc::clone(&work), Arc::clone(&stop), Arc::clone(&asked));
             std::thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    let text = lock(&work).text(Instant::now());
-                    say::status(&text);
+                    let lines = lock(&work).lines(Instant::now());
+                    say::status(&lines);
+                    asked.store(true, Ordering::Relaxed);
                     std::thread::park_timeout(REDRAW);
                 }
-                say::status("");
+                say::status(&[]);
             })
         });
-        Self { work, lines: !quiet && !draws, stop, drawer }
+        let lines = mode == ProgressMode::Lines && !draws;
+        Self { work, meter: Meter::default(), asked, lines, stop, drawer }
     }
 
     /// Creates the progress of pieces of which only the proportions are known.
     #[must_use]
     pub fn guessed(weights: &[Duration], quiet: bool) -> Self {
         let pieces: Vec<WorkTime> = weights.iter().map(|it| WorkTime::Guessed(*it)).collect();
-        Self::new(&pieces, quiet)
+        Self::new(&pieces, ProgressMode::new(quiet))
     }
 
     /// Begins a piece, whose parts [`Self::advance`] reports.
     pub fn begin(&mut self, label: &str) {
-        self.begin_cell(label, None, None);
+        self.start(label, Meter::default(), None, None);
     }
 
-    /// Begins a cell that takes that span, and has that number of probes where it is known.
-    pub fn begin_cell(&mut self, label: &str, span: Option<WorkTime>, probes: Option<u64>) {
+    /// Begins a cell that takes that span.
+    pub fn begin_cell(&mut self, work: &Workload, span: WorkTime) {
+        self.start(&label(work), Meter::new(work), Some(span), probes(work));
+    }
+
+    fn start(&mut self, label: &str, meter: Meter, span: Option<WorkTime>, probes: Option<u64>) {
+        self.meter = meter.clone();
         let mut work = lock(&self.work);
-        let number = work.done + 1;
-        work.cell = match work.total {
-            0 => format!("[{number}] {label}"),
-            total => format!("[{number}/{total}] {label}"),
-        };
-        work.tally = FateCounts::default();
+        work.cell = label.to_owned();
+        work.meter = meter;
         (work.present, work.probes) = (span, probes);
         // What has no span is timed from one part to the next.
         if span.is_some() {
@@ -113,8 +148,13 @@ impl ProgressLine {
         if let Some(span) = work.present.take() {
             work.advance(span);
         }
+        work.meter = std::mem::take(&mut self.meter);
+        let line = format!("{} {}", work.number(), work.told());
+        let figures = render::live::figures(&work.meter);
         work.done += 1;
-        let line = work.counted();
+        if !figures.is_empty() {
+            work.before = format!("before: {}: {}", work.cell, figures.join("   "));
+        }
         drop(work);
         match error {
             Some(error) => format!("{line}: failed: {error}"),
@@ -140,7 +180,15 @@ impl Drop for ProgressLine {
 
 impl SampleObserver for ProgressLine {
     fn sample(&mut self, sample: &Sample) {
-        lock(&self.work).tally.add(sample);
+        self.meter.add(sample);
+        // A load of what seldom changes; the copy is made a few times a second at most.
+        if self.asked.load(Ordering::Relaxed) {
+            // While the other thread looks, the next sample will do.
+            if let Ok(mut work) = self.work.try_lock() {
+                work.meter.clone_from(&self.meter);
+                self.asked.store(false, Ordering::Relaxed);
+            }
+        }
     }
 }
 
@@ -154,17 +202,29 @@ impl WorkShown {
         self.begun = Instant::now();
     }
 
-    /// Returns the cell's label with its counts.
-    fn counted(&self) -> String {
-        if self.tally.is_empty() {
-            return self.cell.clone();
+    /// Returns the number of the cell, such as `[2/4]`.
+    fn number(&self) -> String {
+        match (self.done + 1, self.total) {
+            (number, 0) => format!("[{number}]"),
+            (number, total) => format!("[{number}/{total}]"),
         }
-        format!("{}: {}", self.cell, self.tally)
     }
 
-    /// Returns the status line.
-    fn text(&self, now: Instant) -> String {
-        let FateCounts { delivered, lost, late, corrupt, .. } = self.tally;
+    /// Returns the cell's label with its counts and figures.
+    fn told(&self) -> String {
+        let tally = &self.meter.tally;
+        if tally.is_empty() {
+            return self.cell.clone();
+        }
+        let figures = render::live::figures(&self.meter);
+        let parts: Vec<String> = std::iter::once(tally.to_string()).chain(figures).collect();
+        format!("{}: {}", self.cell, parts.join(", "))
+    }
+
+    /// Returns the lines of the status: how far all has come, and the figures of the cell so far, or of
+    /// the one before it.
+    fn lines(&self, now: Instant) -> Vec<String> {
+        let FateCounts { delivered, lost, late, corrupt, .. } = self.meter.tally;
         let known = delivered + lost + late + corrupt;
         let present = self.present.map(|span| Present {
             span,
@@ -175,7 +235,19 @@ impl WorkShown {
         let full = (share * BAR as f64) as usize;
         let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR.saturating_sub(full)));
         let left = self.pace.left(present).map(words).unwrap_or_default();
-        format!("{bar} {:>3} %  {}{left}", (share * 100.0) as u64, self.counted())
+        let percent = (share * 100.0) as u64;
+        let mut lines =
+            vec![format!("{bar} {percent:>3} %  {}{left}  {}", self.number(), self.cell)];
+        let mut figures = render::live::figures(&self.meter);
+        if let Some(probes) = self.probes.filter(|_| known > 0) {
+            figures.push(format!("{known} of {probes}"));
+        }
+        if !figures.is_empty() {
+            lines.push(format!("  {}", figures.join("   ")));
+        } else if !self.before.is_empty() {
+            lines.push(format!("  {}", self.before));
+        }
+        lines
     }
 }
 
@@ -193,14 +265,32 @@ fn words(left: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use espbench_measure::plan::defaults;
     use espbench_model::sample::{Fate, Probe};
+    use espbench_model::time::Instant as At;
 
-    fn work(span: WorkTime, probes: Option<u64>) -> WorkShown {
-        let mut progress = ProgressLine::new(&[span, span], true);
-        progress.begin_cell("udp-echo, 1 B", Some(span), probes);
-        for fate in [Fate::Delivered, Fate::Corrupt, Fate::Duplicate] {
-            progress.sample(&Sample::Probe(Probe { fate, ..Probe::default() }));
-        }
+    fn probe(fate: Fate) -> Sample {
+        let (sent, received) = (At::from_nanos(0), At::from_nanos(2_000_000));
+        Sample::Probe(Probe {
+            fate,
+            sent: Some(sent),
+            received: Some(received),
+            ..Probe::default()
+        })
+    }
+
+    /// Returns the work in its first cell of two, after some samples that the drawing thread asked for.
+    fn work(span: WorkTime, count: u32) -> WorkShown {
+        let Some(Workload::UdpEcho(mut echo)) = defaults("udp-echo") else { unreachable!() };
+        (echo.count, echo.discard) = (count, 0);
+        let mut progress = ProgressLine::new(&[span, span], ProgressMode::Quiet);
+        progress.begin_cell(&Workload::UdpEcho(echo), span);
+        progress.asked.store(true, Ordering::Relaxed);
+        progress.sample(&probe(Fate::Delivered));
+        progress.sample(&probe(Fate::Corrupt));
+        assert_eq!(lock(&progress.work).meter.tally.corrupt, 0, "nothing is copied unasked");
+        progress.asked.store(true, Ordering::Relaxed);
+        progress.sample(&probe(Fate::Duplicate));
         let inner = Arc::clone(&progress.work);
         drop(progress);
         Arc::into_inner(inner).unwrap().into_inner().unwrap()
@@ -208,27 +298,44 @@ mod tests {
 
     #[test]
     fn nothing_is_promised_where_nothing_is_known() {
-        let unknown = work(WorkTime::Guessed(Duration::from_secs(7)), None);
-        assert_eq!(
-            unknown.text(unknown.begun),
-            "------------------------   0 %  [1/2] udp-echo, 1 B: 1 delivered, 0 lost, 1 corrupt, 1 duplicates"
+        let unknown = work(WorkTime::Guessed(Duration::from_secs(7)), 1000);
+        let lines = unknown.lines(unknown.begun);
+        assert!(
+            lines[0].starts_with("------------------------   0 %  [1/2]  udp-echo"),
+            "{lines:?}"
         );
+        assert!(!lines[0].contains("left"), "{lines:?}");
+        assert_eq!(lines[1], "  p50 2 ms   p99 2 ms   lost 50 %   2 of 1000");
+        assert!(unknown.told().ends_with(
+            ": 1 delivered, 0 lost, 1 corrupt, 1 duplicates, p50 2 ms, p99 2 ms, lost 50 %"
+        ));
     }
 
     #[test]
     fn what_is_known_is_told() {
-        let told = work(WorkTime::Told(Duration::from_secs(90)), None);
-        let later = told.begun + Duration::from_secs(45);
-        assert!(
-            told.text(later).starts_with("######------------------  25 %"),
-            "{}",
-            told.text(later)
-        );
-        assert!(told.text(later).ends_with("(about 3 min left)"), "{}", told.text(later));
+        let told = work(WorkTime::Told(Duration::from_secs(90)), 4);
+        let later = |work: &WorkShown, s| work.lines(work.begun + Duration::from_secs(s)).remove(0);
+        assert!(later(&told, 45).starts_with("######------------------  25 %"), "{told:?}");
+        assert!(later(&told, 45).contains("(about 3 min left)  udp-echo"), "{told:?}");
         // Two of four probes, of two cells, in ten seconds.
-        let counted = work(WorkTime::Guessed(Duration::from_secs(1)), Some(4));
-        let text = counted.text(counted.begun + Duration::from_secs(10));
-        assert!(text.contains(" 25 %") && text.ends_with("(about 30 s left)"), "{text}");
+        let counted = work(WorkTime::Guessed(Duration::from_secs(1)), 4);
+        let text = later(&counted, 10);
+        assert!(text.contains(" 25 %") && text.contains("(about 30 s left)"), "{text}");
         assert_eq!(words(Duration::from_millis(1)), "  (about 1 s left)");
+    }
+
+    #[test]
+    fn the_cell_before_is_told_until_the_next_has_figures() {
+        let Some(echo) = defaults("udp-echo") else { unreachable!() };
+        let span = WorkTime::Guessed(Duration::from_secs(1));
+        let mut progress = ProgressLine::new(&[span, span], ProgressMode::Quiet);
+        progress.begin_cell(&echo, span);
+        progress.sample(&probe(Fate::Delivered));
+        progress.end(None);
+        progress.begin_cell(&echo, span);
+        let lines = lock(&progress.work).lines(Instant::now());
+        assert!(lines[0].contains("[2/2]"), "{lines:?}");
+        assert!(lines[1].starts_with("  before: udp-echo"), "{lines:?}");
+        assert!(lines[1].ends_with(": p50 2 ms   p99 2 ms   lost 0 %"), "{lines:?}");
     }
 }

@@ -8,6 +8,7 @@
 //! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |
 //! | [`jsonl`] | JSON lines: what happens, as it happens (`docs/jsonl.schema.json`) |
 //! | [`lab`] | drawings of a room: text, SVG, HTML |
+//! | [`live`] | the figures of a cell while it is measured, for a line of a terminal |
 //! | [`markdown`] | Markdown with GitHub's tables |
 //! | [`openmetrics`] | the figures of a run so far in the OpenMetrics text format |
 //! | [`svg`] | figures as SVG, for use inside HTML |
@@ -20,6 +21,7 @@ pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod lab;
+pub mod live;
 pub mod markdown;
 pub mod openmetrics;
 pub mod svg;

@@ -5,6 +5,7 @@ use crate::kind;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 use espbench_model::sample::{Fate, Interval, Observer, Sample};
+use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
 use serde::Serialize;
 
@@ -52,6 +53,8 @@ pub struct Meter {
     /// Counts of streams by observer.
     pub streams: BTreeMap<Observer, StreamCounts>,
     from_sending: bool,
+    /// Arrivals of the first and of the last probe that was delivered.
+    arrivals: Option<(Instant, Instant)>,
 }
 
 /// Times of a cell so far, in milliseconds. Quantiles are at most 0.8 % too large.
@@ -94,12 +97,33 @@ impl Meter {
                 if let (Some(from), Some(received)) = (from, probe.received) {
                     self.times.add(received.since(from));
                 }
+                if let Some(at) = probe.received {
+                    let (first, last) = self.arrivals.unwrap_or((at, at));
+                    self.arrivals = Some((first.min(at), last.max(at)));
+                }
             }
             Sample::Probe(_) => {}
             Sample::Interval(interval) => {
                 self.streams.entry(interval.observer).or_default().add(interval);
             }
         }
+    }
+
+    /// Returns how many probes a second were delivered, from the first arrival to the last; `None` before
+    /// the second.
+    #[must_use]
+    pub fn delivered_per_s(&self) -> Option<f64> {
+        let (first, last) = self.arrivals?;
+        let seconds = last.since(first).as_secs_f64();
+        (seconds > 0.0).then(|| self.tally.delivered.saturating_sub(1) as f64 / seconds)
+    }
+
+    /// Returns the share of probes that did not come back whole and in time; `None` before the first.
+    #[must_use]
+    pub fn loss(&self) -> Option<f64> {
+        let FateCounts { delivered, lost, late, corrupt, .. } = self.tally;
+        let known = delivered + lost + late + corrupt;
+        (known > 0).then(|| (known - delivered) as f64 / known as f64)
     }
 
     /// Returns the times so far; `None` before the first.
@@ -158,8 +182,7 @@ impl StreamCounts {
 mod tests {
     use super::*;
     use crate::plan::defaults;
-    use espbench_model::sample::{Link, Probe};
-    use espbench_model::time::Instant;
+    use espbench_model::sample::{Cause, Link, Probe};
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -179,6 +202,20 @@ mod tests {
         assert_eq!((times.n, times.min, times.avg, times.max), (2, 2.0, 3.0, 4.0));
         assert!((2.0..2.02).contains(&times.p50) && times.p999 == 4.0, "{times:?}");
         assert_eq!((meter.tally.delivered, meter.tally.late, meter.tally.corrupt), (2, 1, 1));
+    }
+
+    #[test]
+    fn the_rate_is_from_arrival_to_arrival_and_the_loss_of_all_that_is_known() {
+        let mut meter = Meter::new(&defaults("udp-echo").unwrap());
+        assert_eq!((meter.delivered_per_s(), meter.loss()), (None, None));
+        for ms in [0, 100, 200, 500] {
+            let (sent, received) = (Some(at(ms)), Some(at(ms + 5)));
+            meter.add(&Sample::Probe(Probe { sent, received, ..Probe::default() }));
+        }
+        for fate in [Fate::Lost(Cause::Unknown), Fate::Duplicate, Fate::Lost(Cause::Stopped)] {
+            meter.add(&Sample::Probe(Probe { fate, ..Probe::default() }));
+        }
+        assert_eq!((meter.delivered_per_s(), meter.loss()), (Some(6.0), Some(0.2)));
     }
 
     #[test]
