@@ -7,6 +7,7 @@
 //! | [`mod@run`] | all cells of a plan to a report, in memory |
 //! | [`report`] | recorded cells to a report, with published figures beside them |
 //! | [`published`] | the published figures |
+//! | [`truth`] | errors of the lab over ten seeds |
 //! | [`predict`] | what if: questions to a lab of many senders, and their answers |
 //! | [`tune`] | which settings a firmware should have: candidates are tried in the lab |
 //!
@@ -28,6 +29,7 @@ pub mod report;
 pub mod run;
 pub mod simulator;
 pub mod tune;
+pub mod truth;
 
 pub use cells::{SeededCell, seeded_cells};
 pub use report::ReportBuilder;

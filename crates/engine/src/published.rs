@@ -100,7 +100,7 @@ fn is_of(published: &Cell, fitted: &Cell) -> bool {
 /// # Errors
 /// Line and column of the first fault; `file` is its name in messages.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, TableError> {
-    let mut records = Records::new(text);
+    let mut records = CsvRecords::new(text);
     let head = records.next().unwrap_or_default();
     let field = |line: u64, e: FieldError| TableError::Field {
         file: file.into(),
@@ -112,7 +112,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, TableError> {
     let names: Vec<&str> = head.fields.iter().map(String::as_str).collect();
     let columns = CsvColumns::new(&names).map_err(|e| field(1, e))?;
     let mut cells = Vec::new();
-    for Record { line, fields } in records {
+    for CsvRecord { line, fields } in records {
         if fields.len() != names.len() {
             let (fields, columns) = (fields.len(), names.len());
             return Err(TableError::Length { file: file.into(), line, fields, columns });
@@ -129,14 +129,14 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Cell>, TableError> {
 
 /// A line of CSV, which may have line breaks in its quotes.
 #[derive(Debug, Default)]
-struct Record {
+pub(crate) struct CsvRecord {
     /// Line where it begins, from 1.
-    line: u64,
-    fields: Vec<String>,
+    pub(crate) line: u64,
+    pub(crate) fields: Vec<String>,
 }
 
 /// Splits CSV text into records (RFC 4180). Empty lines are none.
-struct Records<'a> {
+pub(crate) struct CsvRecords<'a> {
     reader: Reader,
     left: &'a [u8],
     /// The unquoted fields of a record one after the other, and where each ends.
@@ -144,17 +144,17 @@ struct Records<'a> {
     ends: Vec<usize>,
 }
 
-impl<'a> Records<'a> {
-    fn new(text: &'a str) -> Self {
+impl<'a> CsvRecords<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
         let (buffer, ends) = (vec![0; LINE_BYTES], vec![0; LINE_FIELDS]);
         Self { reader: Reader::new(), left: text.as_bytes(), text: buffer, ends }
     }
 }
 
-impl Iterator for Records<'_> {
-    type Item = Record;
+impl Iterator for CsvRecords<'_> {
+    type Item = CsvRecord;
 
-    fn next(&mut self) -> Option<Record> {
+    fn next(&mut self) -> Option<CsvRecord> {
         // Empty lines are no records, and the rest of a CRLF is of the line before.
         let breaks = self.left.iter().take_while(|it| matches!(it, b'\r' | b'\n')).count();
         let (skipped, left) = self.left.split_at(breaks);
@@ -183,7 +183,7 @@ impl Iterator for Records<'_> {
             begin = end;
             field
         };
-        Some(Record { line, fields: self.ends[..count].iter().map(field).collect() })
+        Some(CsvRecord { line, fields: self.ends[..count].iter().map(field).collect() })
     }
 }
 
@@ -273,7 +273,8 @@ mod tests {
 
     #[test]
     fn lines_are_counted_through_quotes_and_empty_lines() {
-        let records: Vec<Record> = Records::new("a,\"b\nc\"\n\nd,e\r\n\"f\"\"g\",\u{fc}").collect();
+        let records: Vec<CsvRecord> =
+            CsvRecords::new("a,\"b\nc\"\n\nd,e\r\n\"f\"\"g\",\u{fc}").collect();
         let seen: Vec<(u64, &[String])> = records.iter().map(|it| (it.line, &*it.fields)).collect();
         let fields = |fields: [&str; 2]| fields.map(String::from);
         assert_eq!(
@@ -290,7 +291,7 @@ mod tests {
     fn a_long_field_is_whole() {
         let long = "x".repeat(5000);
         let text = format!("{long},{}", "y,".repeat(100));
-        let records: Vec<Record> = Records::new(&text).collect();
+        let records: Vec<CsvRecord> = CsvRecords::new(&text).collect();
         assert_eq!((records.len(), records[0].fields.len()), (1, 102));
         assert_eq!(records[0].fields[0], long);
     }

@@ -1,8 +1,10 @@
 //! Recorded cells to a report, beside the published figures.
 
-use crate::published;
+use crate::{published, truth};
+use espbench_measure::cell::Origin;
 use espbench_measure::report::{Builder, Overhead, Report};
 use espbench_measure::run::{Recorded, RunFacts};
+use espbench_measure::truth::of_report;
 
 /// Makes the report of a run of any target, one recorded cell at a time: only one cell's samples
 /// need to be in memory.
@@ -25,6 +27,10 @@ impl ReportBuilder {
     /// number of cells that the plan has.
     #[must_use]
     pub fn finish(self, overhead: Option<Overhead>, planned: usize) -> Report {
-        self.0.finish(overhead, planned, &published::built_in())
+        let mut report = self.0.finish(overhead, planned, &published::built_in());
+        if report.run.origin == Origin::Simulated {
+            report.lab_truth = of_report(truth::built_in(), &report);
+        }
+        report
     }
 }

@@ -272,30 +272,9 @@ impl Page {
 
     /// Writes how true the lab is, and where it is worst.
     fn truth(&mut self, report: &Report) {
-        let all: Vec<_> = report.truth.iter().chain(&report.truth_wifi).collect();
-        let groups = || all.iter().flat_map(|it| &it.groups);
-        let told: Vec<String> = all
-            .iter()
-            .filter_map(|it| it.groups.first())
-            .filter_map(|it| Some((it.cells, it.median?)))
-            .map(|(cells, median)| format!("{:.1} % of {cells}", 100.0 * median))
-            .collect();
-        if told.is_empty() {
-            return;
+        for text in report.truths() {
+            self.marked(Style::new(), "≈", &text, 2);
         }
-        let worst = groups()
-            .filter_map(|it| Some((it, it.share?)))
-            .filter(|(_, share)| *share < 0.9)
-            .min_by(|a, b| a.1.total_cmp(&b.1));
-        let mut text = format!(
-            "how true: median error {} published cells that nothing was fitted to",
-            told.join(" and ")
-        );
-        if let Some((group, share)) = worst {
-            let (name, limit) = (group.kind.name(), group.kind.limit());
-            let _ = write!(text, "; worst: {name}, {:.0} % within {limit}", 100.0 * share);
-        }
-        self.marked(Style::new(), "≈", &text, 2);
     }
 
     /// Writes the advice that matters most.

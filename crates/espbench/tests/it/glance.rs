@@ -19,7 +19,9 @@ fn one_suite_has_fifteen_lines_and_all_tables_when_asked() {
         answer.contains("SIMULATED") && answer.contains("times the theoretical limit"),
         "{answer}"
     );
-    assert!(answer.contains("how true: median error"), "{answer}");
+    let words = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("How true (Wi-Fi, 10 seeds): median error "), "{answer}");
+    assert!(words.contains("worst: standard deviations"), "{answer}");
     assert!(!answer.contains('\u{1b}'), "no colour in a pipe");
     let full = bench.run(&["report", "--full"]).ok();
     assert!(full.lines().count() > 60, "{full}");

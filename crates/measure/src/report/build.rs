@@ -152,6 +152,7 @@ impl Builder {
             checks,
             failures: self.failures,
             overhead,
+            lab_truth: Vec::new(),
             truth,
             truth_wifi,
             stored: None,

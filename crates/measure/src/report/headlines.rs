@@ -28,8 +28,7 @@ impl Report {
         }
         if self.run.origin == Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
-            lines.extend(self.truth.as_ref().and_then(truth::headline));
-            lines.extend(self.truth_wifi.as_ref().and_then(truth::headline_wifi));
+            lines.extend(self.truths());
         }
         lines.extend(self.doubts());
         let failed = self.checks.iter().filter(|c| !c.passed).count();
@@ -37,6 +36,16 @@ impl Report {
             lines.push(format!("{failed} of {} thresholds failed.", self.checks.len()));
         }
         lines
+    }
+
+    /// Returns how true simulated figures are: over several seeds, or else in this run.
+    #[must_use]
+    pub fn truths(&self) -> Vec<String> {
+        if !self.lab_truth.is_empty() {
+            return truth::sentences(&self.lab_truth);
+        }
+        let own = self.truth.as_ref().and_then(truth::headline);
+        own.into_iter().chain(self.truth_wifi.as_ref().and_then(truth::headline_wifi)).collect()
     }
 
     /// Returns why cells could not be measured: a sentence for each different cause, of at most

@@ -33,7 +33,7 @@ use crate::compare::Comparison;
 use crate::figure::Figure;
 use crate::run::RunFacts;
 use crate::table::Table;
-use crate::truth::Truth;
+use crate::truth::{SeedGroup, Truth};
 use crate::warning::Warning;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -147,6 +147,9 @@ pub struct Report {
     pub failures: Vec<CellFailure>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
+    /// Errors of the lab over several seeds, of the documents that simulated tests here are like.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lab_truth: Vec<SeedGroup>,
     /// Errors of simulated figures against the published ones, where there are both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<Truth>,
@@ -192,6 +195,7 @@ impl Report {
             checks: Vec::new(),
             failures: Vec::new(),
             overhead: None,
+            lab_truth: Vec::new(),
             truth: None,
             truth_wifi: None,
             stored: None,

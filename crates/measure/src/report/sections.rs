@@ -54,6 +54,7 @@ impl Report {
             status::warnings(self),
             status::losses(self),
             status::counters(self),
+            truth::over_seeds(&self.lab_truth),
             self.truth.as_ref().map(truth::groups),
             self.truth.as_ref().map(|t| truth::cells(t, truth::FEW)),
             self.truth_wifi.as_ref().map(|t| truth::of_wifi(truth::groups(t))),

@@ -4,7 +4,7 @@ use super::{Column, Table, TableRow, unit_sign};
 use crate::cell::{Identity, Origin};
 use crate::digits;
 use crate::kind;
-use crate::truth::{CellDeviation, GroupErrors, Truth};
+use crate::truth::{CellDeviation, GroupErrors, SeedGroup, SeedRange, Truth};
 use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,6 +19,85 @@ const OF_WIFI: &str = "7.2 Mbit/s for 7.15 to 7.25, a best of 40 for 39.5 to 40.
 
 /// Cells that a report shows; `--truth` shows all.
 pub const FEW: usize = 12;
+
+/// Makes the table of the lab's errors over several seeds; none where they are not known.
+#[must_use]
+pub fn over_seeds(groups: &[SeedGroup]) -> Option<Table> {
+    let seeds = groups.first()?.seeds;
+    let row = |it: &SeedGroup| {
+        let target = it.group.target();
+        let asked = |sign: &str, part: f64| format!("{sign} {:.0} %", part * 100.0);
+        alloc::vec![
+            Some(format!("{}: {}", it.documents.words(), it.group.name())),
+            Some(digits::count(it.cells.into())),
+            it.median_percent.map(|range| format!("{:.1}", range.mean)),
+            it.median_percent.map(|range| ends(range, 1)),
+            target.and_then(|it| it.median).map(|part| asked("≤", part)),
+            Some(it.group.limit().into()),
+            it.within_percent.map(|range| format!("{:.0}", range.mean)),
+            it.within_percent.map(|range| ends(range, 0)),
+            target.map(|it| asked("≥", it.share)),
+        ]
+    };
+    Some(Table {
+        id: "truth-seeds".into(),
+        section: SECTION.into(),
+        title: format!("The virtual lab against published figures, over {seeds} seeds"),
+        columns: alloc::vec![
+            Column::words("figures"),
+            Column::setting("cells", ""),
+            Column::result("median error", "percent", Origin::Simulated),
+            Column::result("from–to", "percent", Origin::Simulated),
+            Column::setting("target", ""),
+            Column::words("limit"),
+            Column::result("within it", "percent", Origin::Simulated),
+            Column::result("from–to", "percent", Origin::Simulated),
+            Column::setting("target", ""),
+        ],
+        rows: groups.iter().map(row).collect(),
+        notes: alloc::vec![
+            "Means over the seeds, with the smallest and the largest. Figures that constants were \
+             fitted to are left out. `espbench lab truth` computes this table again."
+                .into()
+        ],
+        ..Table::default()
+    })
+}
+
+fn ends(range: SeedRange, decimals: usize) -> String {
+    let (low, high) = (format!("{:.decimals$}", range.low), format!("{:.decimals$}", range.high));
+    if low == high { low } else { format!("{low}–{high}") }
+}
+
+/// Returns a sentence for each set of documents: how true the lab is, and where it is worst.
+#[must_use]
+pub fn sentences(groups: &[SeedGroup]) -> Vec<String> {
+    let of_documents = groups.chunk_by(|a, b| a.documents == b.documents);
+    of_documents.filter_map(sentence).collect()
+}
+
+fn sentence(groups: &[SeedGroup]) -> Option<String> {
+    let first = groups.first()?;
+    let told = |it: &SeedGroup| {
+        let (median, within) = (it.median_percent?, it.within_percent?);
+        let (mean, range, limit) = (median.mean, ends(median, 1), it.group.limit());
+        Some(format!("{mean:.1} % ({range}), {:.0} % within {limit}", within.mean))
+    };
+    let mut text = format!(
+        "How true ({}, {} seeds): median error {}",
+        first.documents.words(),
+        first.seeds,
+        told(first)?
+    );
+    let within = |it: &SeedGroup| it.within_percent.map_or(100.0, |range| range.mean);
+    let worst = groups.iter().min_by(|a, b| within(a).total_cmp(&within(b)));
+    if let Some(worst) = worst.filter(|it| it.group != first.group)
+        && let Some(told) = told(worst)
+    {
+        text.push_str(&format!("; worst: {}: {told}", worst.group.name()));
+    }
+    Some(text)
+}
 
 /// Makes the table of groups, each with its target and its outcome.
 #[must_use]

@@ -64,6 +64,24 @@ impl CellGroup {
         }
     }
 
+    /// Returns the name in tables and JSON.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Middle => "middle",
+            Self::Minima => "minima",
+            Self::Maxima => "maxima",
+            Self::Others => "others",
+            Self::Spreads => "spreads",
+        }
+    }
+
+    /// Returns the group of that [`key`](Self::key).
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.key() == key)
+    }
+
     /// Returns the group in words.
     #[must_use]
     pub const fn name(self) -> &'static str {

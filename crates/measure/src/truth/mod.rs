@@ -24,8 +24,10 @@
 //! times that the console had cut, and so are ours.
 
 mod group;
+mod seeds;
 
 pub use group::{AccuracyTarget, CellGroup, GroupErrors};
+pub use seeds::{SeedErrors, SeedGroup, SeedRange, of_report, over_seeds};
 
 use crate::cell::{Cell, Identity, Origin};
 use crate::kind::{self, TestKind};
@@ -78,11 +80,13 @@ pub struct Truth {
 }
 
 /// Documents that simulated cells are held against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Documents {
     /// Espressif's ESP-NOW test report.
+    #[serde(rename = "esp-now-report")]
     EspNow,
     /// Documents of tests over Wi-Fi.
+    #[serde(rename = "wifi-documents")]
     Wifi,
 }
 
@@ -119,6 +123,30 @@ pub fn truth(ours: &[Cell], published: &[Cell], documents: Documents) -> Option<
 }
 
 impl Documents {
+    /// Returns the name in tables and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EspNow => "esp-now-report",
+            Self::Wifi => "wifi-documents",
+        }
+    }
+
+    /// Returns the documents of that [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::EspNow, Self::Wifi].into_iter().find(|it| it.name() == name)
+    }
+
+    /// Returns the tests of these documents in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::EspNow => "ESP-NOW",
+            Self::Wifi => "Wi-Fi",
+        }
+    }
+
     /// Returns the kind of test that a published cell is a result of, where it is of these documents.
     fn kind_of(self, cell: &Cell) -> Option<&'static dyn TestKind> {
         let publishes = |it: &&'static dyn TestKind| it.publishes(cell);

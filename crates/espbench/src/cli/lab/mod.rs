@@ -2,12 +2,14 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `accuracy` | `espbench lab truth`: errors against published figures, over several seeds |
 //! | `check` | `espbench lab check`: whether the medium is true, and files are in order |
 //! | `list` | list of the built-in labs, profiles and environments |
 //! | `profile` | constants with their sources |
 //! | `show` | a lab drawn |
 //! | `variants` | a lab with variants, as tables: what each variant is, and what its firmware is set to |
 
+mod accuracy;
 mod check;
 mod list;
 mod profile;
@@ -28,6 +30,8 @@ pub struct Args {
 enum LabCommand {
     /// Compare the simulated medium with equations and ns-3; or check the files that are named
     Check(check::Args),
+    /// Run all suites with several seeds, and compare with the published figures: takes minutes
+    Truth(accuracy::Args),
     /// List the built-in labs, profiles and environments
     List,
     /// Draw a lab: plan, groups, links, who cannot hear whom
@@ -43,6 +47,7 @@ enum LabCommand {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
         LabCommand::Check(args) => return check::run(args),
+        LabCommand::Truth(args) => return accuracy::run(args),
         LabCommand::List => list::run()?,
         LabCommand::Show(args) => show::run(args)?,
         LabCommand::Profile(args) => profile::run(args)?,

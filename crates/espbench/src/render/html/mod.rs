@@ -20,7 +20,6 @@ use super::tame;
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
 use espbench_measure::report::{GlanceGroup, Report, Section};
-use espbench_measure::table::truth;
 use std::fmt::Write as _;
 
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -152,6 +151,9 @@ fn head(out: &mut String, report: &Report) {
          <h1>{}</h1>",
         escape(&title)
     );
+    for line in report.truths() {
+        let _ = writeln!(out, "<p class=\"true\"><a href=\"#truth\">{}</a></p>", escape(&line));
+    }
     for line in alerts(report) {
         let _ = writeln!(out, "<p class=\"alert\">{}</p>", escape(&line));
     }
@@ -178,13 +180,6 @@ fn notes(out: &mut String, report: &Report) {
         let count = report.warnings.len();
         let cells = if count == 1 { "1 cell" } else { &format!("{count} cells") };
         let _ = writeln!(out, "<p class=\"more\"><a href=\"#warnings\">Advice on {cells}</a></p>");
-    }
-    let truths = [
-        report.truth.as_ref().and_then(truth::headline),
-        report.truth_wifi.as_ref().and_then(truth::headline_wifi),
-    ];
-    for line in truths.into_iter().flatten() {
-        let _ = writeln!(out, "<p class=\"more\"><a href=\"#truth\">{}</a></p>", escape(&line));
     }
     let run = &report.run;
     let device = [&run.site.chip, &run.site.mode].into_iter().filter(|w| !w.is_empty());

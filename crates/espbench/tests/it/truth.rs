@@ -1,0 +1,24 @@
+//! The table of how true the lab is: the lab still gives the figures that stand in it.
+
+use espbench::cli::builtin;
+use espbench_engine::{Simulation, truth};
+use espbench_measure::plan::PlanSet;
+use espbench_measure::run::Recorded;
+use espbench_measure::truth::{Documents, SeedErrors};
+use espbench_sim::lab::file::Library;
+
+/// The suites over Wi-Fi take a part of the time of all; `espbench lab truth` computes the whole table.
+#[test]
+fn the_stored_errors_are_those_of_the_lab() {
+    let plans = builtin::SUITES.iter().map(|(name, _)| builtin::plan(name).unwrap()).collect();
+    let set = PlanSet { plans };
+    let run = Simulation::new(set, Library::built_in(), None, Some(1)).unwrap();
+    let over_wifi = run.cells().into_iter().filter(|it| it.step.workload.ip().is_some());
+    let recorded: Vec<Recorded> = over_wifi.map(|it| run.carry_out(&it, &()).unwrap()).collect();
+    let found = SeedErrors::of(&run.report(&recorded));
+    assert_eq!(found.len(), 4, "{found:?}");
+    let text = include_str!("../../../../reference/truth.csv");
+    let stored = truth::parse(text).unwrap();
+    let is_like = |it: &&SeedErrors| it.seed == 1 && it.documents == Documents::Wifi;
+    assert_eq!(stored.iter().filter(is_like).collect::<Vec<_>>(), found.iter().collect::<Vec<_>>());
+}
