@@ -28,8 +28,8 @@ pub mod published;
 pub mod report;
 pub mod run;
 pub mod simulator;
-pub mod tune;
 pub mod truth;
+pub mod tune;
 
 pub use cells::{SeededCell, seeded_cells};
 pub use report::ReportBuilder;
