@@ -3,13 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv wasm fuzz ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv wasm fuzz component ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-prometheus-client util-linux iproute2
-        iputils-ping procps g++
+        iputils-ping procps g++ gcc libmosquitto-dev
         rustc-web cargo-web rust-web-src lld nodejs binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
@@ -42,6 +42,12 @@ wasm() { ci/wasm.sh; }
 
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }
+
+# The device's side in C, built for this machine under sanitizers, against real peers.
+component() {
+    cargo build --locked -p espbench
+    components/espbench/test/run.py
+}
 
 # The medium beside ns-3: throughput within 2 %.
 ns3() {

@@ -1,0 +1,205 @@
+"""Tests of iperf 2 in all directions, against iperf 2.1.8 and our own command."""
+
+import json
+import re
+import socket
+import tempfile
+import unittest
+
+import support
+from support import Device, Lines, espbench, free_port, intervals, peer, ran
+
+MOST_LOSS = 0.02
+
+
+class Iperf(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = support.compile_c("device-iperf", [support.HERE / "device.c"])
+
+    def server(self, interval=1):
+        """Starts the device as a server; returns it and its port."""
+        port = free_port()
+        device = Device(self.program)
+        self.addCleanup(device.process.kill)
+        device.type(f"iperf -s -i {interval} -p {port}")
+        device.expect("iperf-udp .*port")
+        return device, port
+
+    def client(self, *options, patience=support.PATIENCE):
+        """Runs the device as a client to its end; returns its lines and counters."""
+        device = Device(self.program)
+        self.addCleanup(device.process.kill)
+        device.type(" ".join(["iperf", "-i", "1", *options]))
+        device.expect(r"espbench: iperf-client \d+:", patience)
+        return device.all, device.counters("iperf-client")
+
+    def iperf_server(self, *options):
+        """Starts iperf 2.1.8 as a server; returns it and its port."""
+        port = free_port()
+        server = Lines(["stdbuf", "-oL", peer("iperf"), "-s", "-i", "1", "-p", str(port), *options])
+        self.addCleanup(server.process.kill)
+        server.expect("Server listening")
+        server.expect("-----")
+        return server, port
+
+    def check_tcp(self, ours, theirs):
+        """Holds both ends' totals against each other."""
+        ours, theirs = intervals(ours)[-1], intervals(theirs)[-1]
+        self.assertGreater(ours["bytes"], 10_000_000)
+        self.assertAlmostEqual(ours["bytes"] / theirs["bytes"], 1, delta=0.02)
+
+    def check_udp(self, receiver, rate, seconds):
+        """Holds a receiver's total against what was offered."""
+        self.assertAlmostEqual(receiver["rate"] / rate, 1, delta=0.06)
+        self.assertAlmostEqual(receiver["to"], seconds, delta=0.2)
+        self.assertLessEqual(receiver["lost"], receiver["all"] * MOST_LOSS)
+
+    def test_server_tcp(self):
+        device, port = self.server()
+        said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "2", "-i", "1"])
+        lines = device.end()
+        self.check_tcp(lines, said)
+        first, second = intervals(lines)[:2]
+        self.assertEqual((first["from"], first["to"], second["from"]), (0, 1, 1))
+        self.assertAlmostEqual(second["to"], 2, delta=0.1)
+
+    def test_server_tcp_with_four_streams_and_a_fifth_refused(self):
+        device, port = self.server()
+        said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", "-P", "4"])
+        self.assertEqual(len(re.findall(r"connected with", said)), 4)
+        counters = device.counters("iperf-tcp")
+        self.assertEqual(counters["connections"], 4)
+        self.assertNotIn("connections_broken", counters)
+
+    def test_server_tcp_reverse(self):
+        device, port = self.server()
+        said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", "-i", "1", "-R"])
+        self.check_tcp(device.end(), said)
+
+    def test_server_udp(self):
+        device, port = self.server()
+        said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-u", "-b", "20M", "-t", "2", "-i", "1"])
+        ours = intervals(device.end())[-1]
+        reported = intervals(said)[-1]
+        sent = int(re.search(r"Sent (\d+) datagrams", said)[1])
+        self.check_udp(ours, 20e6, 2)
+        # The last line of theirs is our report, as they read it.
+        self.assertIn("Server Report", said)
+        self.assertEqual((reported["lost"], reported["all"]), (ours["lost"], ours["all"]))
+        self.assertAlmostEqual(ours["all"], sent, delta=1)
+
+    def test_server_udp_reverse(self):
+        device, port = self.server()
+        options = ["-u", "-R", "-b", "10M", "-t", "1", "-i", "1"]
+        said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), *options])
+        self.check_udp(intervals(said)[-1], 10e6, 1)
+        ours = intervals(device.end())[-1]
+        self.assertAlmostEqual(ours["bytes"] / intervals(said)[-1]["bytes"], 1, delta=0.02)
+
+    def test_client_tcp(self):
+        server, port = self.iperf_server()
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -t 2")
+        server.expect(r"0\.0+-(1\.[89]|[2-9]).*bits/sec")
+        self.check_tcp(lines, server.end(kill=True))
+        self.assertNotIn("connections_broken", counters)
+
+    def test_client_tcp_at_a_rate_and_by_bytes(self):
+        server, port = self.iperf_server()
+        lines, _ = self.client(f"-c 127.0.0.1 -p {port} -t 2 -b 8M")
+        self.assertAlmostEqual(intervals(lines)[-1]["rate"], 8e6, delta=0.4e6)
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -n 3M")
+        self.assertEqual(counters["bytes_out"], 3_000_000)
+        server.end(kill=True)
+
+    def test_client_tcp_reverse(self):
+        server, port = self.iperf_server()
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -t 1 -R")
+        server.expect(r"0\.0+-(0\.[89]|[1-9]).*bits/sec")
+        self.check_tcp(lines, server.end(kill=True))
+        self.assertNotIn("connections_broken", counters)
+
+    def test_client_udp(self):
+        server, port = self.iperf_server("-u")
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -u -b 20M -t 2")
+        self.assertIn("[  1] Server Report:", lines)
+        report = intervals(lines)[-1]
+        self.check_udp(report, 20e6, 2)
+        theirs = intervals(server.end(kill=True))[-1]
+        self.assertEqual((theirs["lost"], theirs["all"]), (report["lost"], report["all"]))
+        self.assertAlmostEqual(counters["packets_out"], report["all"], delta=1)
+
+    def test_client_udp_reverse(self):
+        server, port = self.iperf_server("-u")
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -u -R -b 10M -t 1")
+        self.check_udp(intervals(lines)[-1], 10e6, 1)
+        self.assertNotIn("strays", counters)
+        server.end(kill=True)
+
+    def test_client_says_why_it_cannot(self):
+        lines, counters = self.client(f"-c 127.0.0.1 -p {free_port()} -t 1")
+        self.assertIn("nothing listens on that port", "\n".join(lines))
+        self.assertEqual(counters["connections_broken"], 1)
+        lines, _ = self.client(f"-c no-such-host.invalid -p {free_port()} -t 1", patience=60)
+        self.assertIn("no IPv4 address", "\n".join(lines))
+        lines, counters = self.client(f"-c 127.0.0.1 -p {free_port()} -u -t 1")
+        self.assertIn("no report came", "\n".join(lines))
+
+    def test_a_client_is_stopped_in_the_midst(self):
+        _, port = self.iperf_server()
+        device = Device(self.program)
+        self.addCleanup(device.process.kill)
+        device.type(f"iperf -c 127.0.0.1 -p {port} -t 1000")
+        device.expect("iperf-client 127")
+        device.type("espbench stop 1")
+        device.expect("espbench: iperf-client 1: ")
+        device.end()
+
+    def test_our_command_in_all_directions(self):
+        device, port = self.server(interval=0)
+        for options in [[], ["-R"], ["-u", "-b", "20M"], ["-u", "-R", "-b", "10M"]]:
+            with self.subTest(options=options), tempfile.TemporaryDirectory() as folder:
+                command = [espbench(), "iperf", "-c", "127.0.0.1", "-p", str(port), "-t", "1", *options]
+                text = ran([*command, "--format", "json", "--store", f"{folder}/s"])
+                report = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
+                cells = {cell["metric"]: cell["value"] for cell in report["cells"] if cell["origin"] == "measured"}
+                if "-u" in options:
+                    self.assertLessEqual(cells["loss"], 100 * MOST_LOSS)
+                else:
+                    theirs = cells["throughput_tx" if "-R" in options else "throughput_rx"]
+                    ours = intervals(device.expect(r"^\[ *\d+\] 0\.00-.*bits/sec$").string)[-1]
+                    self.assertAlmostEqual(theirs * 1e6 / ours["rate"], 1, delta=0.15)
+        device.end()
+        with tempfile.TemporaryDirectory() as folder:
+            own = free_port()
+            server = Lines([espbench(), "iperf", "-s", "-p", str(own), "-t", "60", "--store", f"{folder}/s"])
+            self.addCleanup(server.process.kill)
+            server.expect("listen|serve|port")
+            for options in ["", "-R", "-u -b 20M", "-u -R -b 10M"]:
+                with self.subTest(server=options):
+                    lines, counters = self.client(f"-c 127.0.0.1 -p {own} -t 1 {options}")
+                    self.assertNotIn("connections_broken", counters)
+                    last = intervals(lines)[-1]
+                    self.assertAlmostEqual(last["to"], 1, delta=0.3)
+            server.end(kill=True)
+
+    def test_what_is_not_served_is_said(self):
+        device, port = self.server()
+        ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", "--full-duplex"], patience=20)
+        device.expect("asks for --full-duplex, which is not served here")
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"abcdefghijklmnopqrstuvwxyz0123456789\0")
+            device.expect("is an iperf3 client")
+        device.end()
+
+    def test_a_plain_stream_and_esp_idfs_datagrams_are_counted(self):
+        device, port = self.server()
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(bytes(100_000))
+        device.expect(r"\[  1\] 0.00-0.0\d sec  97.7 KBytes")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            for number in [0, 1, 2, 4, 3, 3, 7]:
+                udp.sendto(number.to_bytes(4, "big") + bytes(1466), ("127.0.0.1", port))
+        device.expect("silent for 10 s without a last datagram")
+        counters = device.counters("iperf-udp")
+        self.assertEqual([counters[name] for name in ["packets_in", "lost", "out_of_order", "duplicates"]], [7, 2, 1, 1])
