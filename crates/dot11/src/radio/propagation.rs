@@ -1,7 +1,7 @@
 //! Path loss and shadowing.
 //!
 //! The loss grows with the logarithm of distance (Rappaport 2002, "Wireless Communications", 2nd
-//! ed., 4.9.1) from the free-space loss at 1 m. The effect of walls, furniture and bodies on a link
+//! ed., 4.9.1) from the free-space loss at 1 m, and beyond a breakpoint with another exponent. The effect of walls, furniture and bodies on a link
 //! is drawn once from the normal distribution of its decibels (4.9.2). It is equal in both
 //! directions, and depends on the seed and the two nodes only.
 
@@ -50,6 +50,8 @@ pub struct PathLossModel {
     /// The path loss exponent: 2 in free space, 1.6 to 1.8 in line of sight in a building, 4 to 6
     /// behind walls (Rappaport 2002, Table 4.2).
     pub exponent: f64,
+    /// The distance in metres beyond which another exponent holds, and that exponent.
+    pub beyond: Option<(f64, f64)>,
     /// The standard deviation of the shadowing, in dB.
     pub shadow_db: f64,
     /// The seed of the shadowing.
@@ -58,7 +60,7 @@ pub struct PathLossModel {
 
 impl PathLossModel {
     /// Free space, without shadowing.
-    pub const FREE: Self = Self { exponent: 2.0, shadow_db: 0.0, seed: 0 };
+    pub const FREE: Self = Self { exponent: 2.0, beyond: None, shadow_db: 0.0, seed: 0 };
 
     /// Returns the loss in dB by distance alone. Free space is assumed nearer than 1 m, because
     /// walls and furniture are farther away.
@@ -67,7 +69,14 @@ impl PathLossModel {
         if distance_m <= REFERENCE_M {
             return free_space_db(distance_m, mhz);
         }
-        free_space_db(REFERENCE_M, mhz) + 10.0 * self.exponent * libm::log10(distance_m)
+        let slope = |exponent: f64, factor: f64| 10.0 * exponent * libm::log10(factor);
+        let near = free_space_db(REFERENCE_M, mhz);
+        match self.beyond {
+            Some((breakpoint_m, far)) if distance_m > breakpoint_m => {
+                near + slope(self.exponent, breakpoint_m) + slope(far, distance_m / breakpoint_m)
+            }
+            _ => near + slope(self.exponent, distance_m),
+        }
     }
 
     /// Returns the shadowing between two nodes in dB; it may be a gain (negative).
@@ -115,6 +124,16 @@ mod tests {
     }
 
     #[test]
+    fn beyond_the_breakpoint_another_exponent_holds() {
+        let free = PathLossModel::FREE;
+        let ground = PathLossModel { beyond: Some((50.0, 4.0)), ..free };
+        let by = |metres| ground.distance_db(metres, 2437) - free.distance_db(metres, 2437);
+        assert_eq!([1.0, 10.0, 50.0].map(by), [0.0; 3]);
+        // Ten times the distance: 40 dB in place of 20.
+        assert!(close(by(500.0), 20.0, 1e-9), "{}", by(500.0));
+    }
+
+    #[test]
     fn light_takes_its_time() {
         assert_eq!([0.0, 1.0, 3.0, 299.792_458].map(delay_ns), [0, 3, 10, 1000]);
         assert_eq!(delay_ns(-1.0), 0);
@@ -122,7 +141,7 @@ mod tests {
 
     #[test]
     fn shadowing_has_its_deviation() {
-        let room = PathLossModel { exponent: 3.0, shadow_db: 4.0, seed: 7 };
+        let room = PathLossModel { exponent: 3.0, shadow_db: 4.0, seed: 7, beyond: None };
         let all: std::vec::Vec<f64> = (1..2000).map(|other| room.shadowing_db(0, other)).collect();
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let square = all.iter().map(|db| db * db).sum::<f64>() / all.len() as f64;
@@ -134,7 +153,7 @@ mod tests {
     proptest! {
         #[test]
         fn links_are_symmetric(a: u32, b: u32, seed: u64, metres in 0.01..1000.0_f64) {
-            let room = PathLossModel { exponent: 3.0, shadow_db: 6.0, seed };
+            let room = PathLossModel { exponent: 3.0, shadow_db: 6.0, seed, beyond: None };
             let there = room.loss_db(a, b, metres, 2437);
             prop_assert_eq!(there.to_bits(), room.loss_db(b, a, metres, 2437).to_bits());
             prop_assert!(there.is_finite() && there >= 0.0);

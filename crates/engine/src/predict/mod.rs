@@ -4,15 +4,17 @@
 //! |---|---|
 //! | `setup` | the lab, and what its devices send |
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
-//! | `questions` | [`nodes`], [`fleet`] and [`phy`]: from a question to its answer |
+//! | `questions` | [`fleet`], [`largest_fleet`] and [`rate`]: from a question to its answer |
+//! | `changes` | changes of a fleet's setting, each simulated alone |
 //!
 //! An answer takes hundreds of rooms. A [`RoomRunner`] simulates them: [`OneByOne`], or the host's
 //! with its threads and its progress. The answer is the same.
 
+mod changes;
 mod questions;
 mod rooms;
 mod setup;
 
-pub use questions::{fleet, nodes, phy};
+pub use questions::{fleet, largest_fleet, rate};
 pub use rooms::{OneByOne, PredictError, Predictor, RoomCase, RoomRunner, weight};
 pub use setup::{PredictSetup, QUEUE};

@@ -1,5 +1,6 @@
 //! From a question to its answer.
 
+use super::changes::{self, SHORT};
 use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner, weight};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -10,7 +11,7 @@ use espbench_measure::cell::Estimate;
 use espbench_measure::interval::mean_t;
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
-    FleetLimits, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
+    PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
 };
 use espbench_measure::search::fleet::{FleetSearch, Standing};
 use espbench_sim::lab::predict::{Arrival, Load};
@@ -24,14 +25,12 @@ const FLOODS: u32 = 5;
 /// How long one device sends without rest, for its throughput.
 const FLOOD: Duration = Duration::from_secs(2);
 
-/// Octets of a short frame: a mode that the chip reads at any distance is read with these.
-const SHORT: u32 = 50;
-
-/// Predicts loss, latency and channel occupancy for each of these numbers of devices.
+/// Predicts loss, latency and channel occupancy for each of these numbers of devices; of a single one
+/// also the change to make next.
 ///
 /// # Errors
 /// The runner's.
-pub fn nodes(
+pub fn fleet(
     predictor: &Predictor,
     numbers: &[u32],
     mode: WifiMode,
@@ -39,26 +38,38 @@ pub fn nodes(
 ) -> Result<PredictAnswer, PredictError> {
     let rooms = predictor.setup().effort.rooms;
     let cases: Vec<RoomCase> = numbers.iter().map(|n| predictor.case(*n, mode)).collect();
-    runner.begin(&cases, rooms);
+    let mut expected = cases.clone();
+    if let [only] = cases.as_slice() {
+        expected.extend(changes::worth(predictor, only).into_iter().map(|it| it.1));
+    }
+    runner.begin(&expected, rooms);
     let trials = runner.trials(predictor, &cases, 0..rooms, &|case| count(case.devices))?;
     let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());
     let points = done.map(|(case, trials)| predictor.point(case, trials)).collect();
-    let shared = format!("{}, at {mode}", predictor.setup().shared());
-    Ok(predictor.answer(PredictQuestion::Nodes, shared, points, runner.cancelled()))
+    let devices = match numbers {
+        [only] => count(*only),
+        [first, .., last] => format!("{first} to {last} devices"),
+        [] => "no devices".into(),
+    };
+    let changes = match cases.as_slice() {
+        [only] if !runner.cancelled() => changes::try_all(predictor, only, runner)?,
+        _ => Vec::new(),
+    };
+    let answer = predictor.answer(PredictQuestion::Fleet, &devices, &format!("at {mode}"));
+    Ok(PredictAnswer { points, changes, stopped: runner.cancelled(), ..answer })
 }
 
 /// Finds the largest fleet, of at most so many devices, that keeps the limits.
 ///
 /// # Errors
 /// The runner's.
-pub fn fleet(
+pub fn largest_fleet(
     predictor: &Predictor,
-    limits: FleetLimits,
     most: u32,
     mode: WifiMode,
     runner: &mut dyn RoomRunner,
 ) -> Result<PredictAnswer, PredictError> {
-    let mut tries = Tries { predictor, mode, limits, trials: BTreeMap::new() };
+    let mut tries = Tries { predictor, mode, trials: BTreeMap::new() };
     let mut search = FleetSearch::new(1, most);
     runner.begin(&[], 0);
     while let Some(devices) = search.next() {
@@ -68,16 +79,17 @@ pub fn fleet(
         let Some(standing) = tries.settle(devices, runner)? else { break };
         search.record(devices, standing);
     }
-    let question = PredictQuestion::Fleet(limits, search.largest());
-    let shared = format!("{}, at {mode}", predictor.setup().shared());
-    Ok(predictor.answer(question, shared, tries.points(), runner.cancelled()))
+    let largest = search.largest();
+    let devices = largest.best.map_or_else(|| "no device".into(), count);
+    let question = PredictQuestion::LargestFleet(largest);
+    let answer = predictor.answer(question, &devices, &format!("at {mode}"));
+    Ok(PredictAnswer { points: tries.points(), stopped: runner.cancelled(), ..answer })
 }
 
 /// The rooms of each number that was tried.
 struct Tries<'a> {
     predictor: &'a Predictor,
     mode: WifiMode,
-    limits: FleetLimits,
     trials: BTreeMap<u32, Vec<RoomTrial>>,
 }
 
@@ -100,13 +112,14 @@ impl Tries<'_> {
             }
             let trials = self.trials.entry(devices).or_default();
             trials.extend(new);
-            let standing = self.limits.standing(&self.predictor.point(&case, trials));
+            let standing =
+                self.predictor.setup().limits.standing(&self.predictor.point(&case, trials));
             if matches!(standing, Standing::Holds | Standing::Fails) {
                 return Ok(Some(standing));
             }
         }
         let trials = self.trials.get(&devices).map_or(&[][..], Vec::as_slice);
-        Ok(Some(self.limits.standing(&self.predictor.point(&case, trials))))
+        Ok(Some(self.predictor.setup().limits.standing(&self.predictor.point(&case, trials))))
     }
 
     fn points(&self) -> Vec<PointEstimates> {
@@ -122,7 +135,7 @@ impl Tries<'_> {
 ///
 /// # Errors
 /// The runner's.
-pub fn phy(
+pub fn rate(
     predictor: &Predictor,
     devices: u32,
     modes: &[WifiMode],
@@ -142,10 +155,11 @@ pub fn phy(
     let trials = runner.trials(predictor, &cases, 0..rooms, &label)?;
     let alone = runner.trials(predictor, &floods, 0..FLOODS, &label)?;
     let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
-    let points = points.map(|(case, (trials, alone))| phy_point(predictor, case, trials, alone));
-    let shared = format!("{}, {}", count(devices), predictor.setup().shared());
-    let points = points.collect();
-    Ok(predictor.answer(PredictQuestion::Phy, shared, points, runner.cancelled()))
+    let points = points.map(|(case, (trials, alone))| rate_point(predictor, case, trials, alone));
+    let points: Vec<PointEstimates> = points.collect();
+    let rates = format!("at {} rates", points.len());
+    let answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
+    Ok(PredictAnswer { points, stopped: runner.cancelled(), ..answer })
 }
 
 /// Returns the case of one device that always sends.
@@ -159,7 +173,7 @@ fn flood(case: &RoomCase) -> RoomCase {
     RoomCase { devices: 1, load, ..*case }
 }
 
-fn phy_point(
+fn rate_point(
     predictor: &Predictor,
     case: &RoomCase,
     trials: &[RoomTrial],
@@ -173,8 +187,10 @@ fn phy_point(
         })
         .collect();
     let throughput: Estimate = mean_t(&rates);
+    let range = predictor.range_of(case);
     let setting = OperatingPoint {
-        range_m: predictor.range_of(case),
+        range_m: range.map(|it| it.0),
+        range_is_bounded: range.is_some_and(|it| it.1),
         throughput: (!rates.is_empty()).then_some(throughput),
         ..predictor.setting(case)
     };

@@ -203,8 +203,10 @@ impl Predictor {
     fn scene(&self, case: &RoomCase, seed: u64) -> Result<Scene, PredictError> {
         let change = change(&self.setup, case.devices);
         let mut scene = self.library.scene(&self.setup.lab, &change, seed)?;
-        for device in &mut scene.nodes {
+        let walls_db = scene.environment.walls_db(self.setup.walls);
+        for (number, device) in scene.nodes.iter_mut().enumerate() {
             device.mode = case.mode;
+            device.walls_db = if number == 0 { 0.0 } else { walls_db };
         }
         Ok(scene)
     }
@@ -227,36 +229,46 @@ impl Predictor {
         }
     }
 
-    /// Returns how far a case's messages reach, in metres.
-    pub(super) fn range_of(&self, case: &RoomCase) -> Option<f64> {
-        self.range(case.mode, case.load.octets(&self.scene))
+    /// Returns how far a case's messages reach, in metres, and whether the model of the place ends
+    /// there.
+    pub(super) fn range_of(&self, case: &RoomCase) -> Option<(f64, bool)> {
+        let metres = self.range(case.mode, case.load.octets(&self.scene))?;
+        let valid = self.scene.environment.valid_m.unwrap_or(f64::INFINITY);
+        Some(if metres > valid { (valid, true) } else { (metres, false) })
     }
 
-    /// Returns how far frames of so many octets reach, in metres; `None` where that is not known.
+    /// Returns how far frames of so many octets reach by the path loss, in metres; `None` where that
+    /// is not known.
     pub(super) fn range(&self, mode: WifiMode, octets: u32) -> Option<f64> {
         let profile = &self.scene.nodes.first()?.profile;
-        let metres = range_m(profile, &self.scene.environment, mode, octets, EDGE);
+        let walls_db = self.scene.environment.walls_db(self.setup.walls);
+        let metres = range_m(profile, &self.scene.environment, (mode, octets), walls_db, EDGE);
         metres.is_finite().then_some(metres)
     }
 
-    /// Returns the answer to a question from its points.
+    /// Returns an answer without points to a question about so many devices at these rates.
     pub(super) fn answer(
         &self,
         question: PredictQuestion,
-        shared: String,
-        points: Vec<PointEstimates>,
-        stopped: bool,
+        devices: &str,
+        rates: &str,
     ) -> PredictAnswer {
-        let settings = self.setup.settings();
-        let payload_bytes = self.setup.payload;
+        let mut shared = self.setup.shared();
+        match question {
+            PredictQuestion::Rate => shared = format!("{devices}, {shared}"),
+            _ => shared.push_str(&format!(", {rates}")),
+        }
         PredictAnswer {
             question,
+            title: self.setup.title(devices, rates),
+            limits: self.setup.limits,
             shared,
-            settings,
-            payload_bytes,
-            points,
+            settings: self.setup.settings(),
+            payload_bytes: self.setup.payload,
+            points: Vec::new(),
+            changes: Vec::new(),
             notes: self.notes(),
-            stopped,
+            stopped: false,
         }
     }
 
@@ -268,6 +280,10 @@ impl Predictor {
             "Lab {} ({}): profile {}, environment {} (path loss exponent {}, shadowing {} dB",
             scene.name, scene.title, self.profile, place.name, place.exponent, place.shadow_db,
         );
+        if self.setup.walls > 0 {
+            let walls = self.setup.walls;
+            text.push_str(&format!(", walls {walls} with {} dB together", place.walls_db(walls)));
+        }
         let others = scene.background.len() + scene.routers.len();
         text.push_str(&if self.setup.bare {
             "); radios alone: processors take no time, nobody else is on the air.".to_string()

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use espbench_measure::predict::FleetLimits;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::settings::{Setting, Settings};
 use espbench_measure::units::print_duration;
@@ -19,6 +20,10 @@ pub struct PredictSetup {
     pub lab: String,
     /// Another profile for all its devices.
     pub profile: Option<String>,
+    /// Name of the place for people, such as `office`.
+    pub place: String,
+    /// Walls between the listener and the devices.
+    pub walls: u8,
     /// Metres from the listener to the nearest and the farthest device; the lab's places without.
     pub distance_m: Option<(f64, f64)>,
     /// Radios alone: processors take no time, and nobody else is on the air.
@@ -35,6 +40,8 @@ pub struct PredictSetup {
     pub payload: u32,
     /// Messages that wait in the application while one is being sent; further ones are lost.
     pub queue: u16,
+    /// Limits that the fleet should keep.
+    pub limits: FleetLimits,
     /// Rooms and messages for each figure.
     pub effort: Effort,
     /// Seed of everything random.
@@ -45,18 +52,56 @@ impl PredictSetup {
     /// Returns the load of so many devices.
     #[must_use]
     pub fn load(&self, devices: u32) -> Load {
-        let span = self.effort.span(devices, self.every);
+        self.load_every(devices, self.every)
+    }
+
+    /// Returns the load of so many devices with another time between messages.
+    #[must_use]
+    pub fn load_every(&self, devices: u32, every: Duration) -> Load {
+        let span = self.effort.span(devices, every);
         Load {
             cast: self.cast,
             encrypted: self.encrypted,
             arrival: self.arrival,
-            every: self.every,
+            every,
             payload: self.payload,
             queue: self.queue,
             warm_up: span.warm_up,
             time: span.time,
             drain: span.drain,
         }
+    }
+
+    /// Returns the fleet and its place in a few words: `what` says how many and at which rates.
+    #[must_use]
+    pub fn title(&self, devices: &str, rates: &str) -> String {
+        let cast = match self.cast {
+            EspNowCast::Unicast => String::new(),
+            EspNowCast::Broadcast { .. } => format!(" {}", self.cast_text()),
+        };
+        let mut text = format!(
+            "{devices}, {} B every {}, ESP-NOW{cast} {rates}, {}",
+            self.payload,
+            print_duration(self.every),
+            self.place
+        );
+        if let Some(distance) = self.distance_text() {
+            text.push_str(&format!(", {distance}"));
+        }
+        text.push_str(match self.walls {
+            0 => "",
+            1 => ", 1 wall",
+            _ => ", ",
+        });
+        if self.walls > 1 {
+            text.push_str(&format!("{} walls", self.walls));
+        }
+        text
+    }
+
+    fn distance_text(&self) -> Option<String> {
+        let (near, far) = self.distance_m?;
+        Some(if near == far { format!("{far} m") } else { format!("{near} to {far} m") })
     }
 
     /// Returns what all settings share, as values.
@@ -74,6 +119,7 @@ impl PredictSetup {
         if let Some((near, far)) = self.distance_m {
             settings.extend([Setting::Nearest(near), Setting::Farthest(far)]);
         }
+        settings.extend((self.walls > 0).then_some(Setting::Walls(self.walls)));
         settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
         settings
     }
@@ -97,11 +143,11 @@ impl PredictSetup {
         if self.queue != QUEUE {
             text.push_str(&format!(", queue of {}", self.queue));
         }
-        if let Some((near, far)) = self.distance_m {
-            text.push_str(&match near == far {
-                true => format!(", {far} m apart"),
-                false => format!(", {near} to {far} m apart"),
-            });
+        if let Some(distance) = self.distance_text() {
+            text.push_str(&format!(", {distance} apart"));
+        }
+        if self.walls > 0 {
+            text.push_str(&format!(", {} walls between", self.walls));
         }
         if self.bare {
             text.push_str(", radios alone");

@@ -91,6 +91,9 @@ pub fn cannot_write(path: &Path) -> String {
 /// # Errors
 /// As [`print()`].
 pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
+    if let (Some(card), Format::Text, false) = (&report.prediction, args.format, args.full) {
+        return print(&render::predict::render(report, card, say::is_coloured()));
+    }
     let has_answer = !report.glance.is_empty() || report.has_only_causes();
     if args.format == Format::Text && !args.full && has_answer {
         return print(&render::glance::render(report, say::is_coloured()));

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 const LINES: usize = 15;
 
 /// Characters of a line.
-const WIDTH: usize = 96;
+pub(super) const WIDTH: usize = 96;
 
 /// Characters of a row's name at most.
 const NAME: usize = 30;
@@ -37,18 +37,18 @@ const RATIO: usize = 9;
 
 /// Colours: one meaning each, in every line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Colours {
-    title: Style,
+pub(super) struct Colours {
+    pub(super) title: Style,
     /// Heads, and what stands behind the figures.
-    faint: Style,
+    pub(super) faint: Style,
     /// Something to look at.
-    warning: Style,
+    pub(super) warning: Style,
     /// Something that failed.
     failure: Style,
 }
 
 impl Colours {
-    fn new(coloured: bool) -> Self {
+    pub(super) fn new(coloured: bool) -> Self {
         if !coloured {
             return Self::default();
         }
@@ -333,7 +333,7 @@ pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
 }
 
 /// Cuts a text to that many characters.
-fn cut(text: &str, most: usize) -> String {
+pub(super) fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.into();
     }
@@ -370,7 +370,7 @@ fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
 }
 
 /// Prints a value with its interval: `6.1 [5.9–6.4]`.
-fn print(value: &GlanceValue) -> String {
+pub(super) fn print(value: &GlanceValue) -> String {
     match figure(value) {
         (number, Some(interval)) => format!("{number} [{interval}]"),
         (number, None) => number,

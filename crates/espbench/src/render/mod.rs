@@ -11,6 +11,7 @@
 //! | [`live`] | the figures of a cell while it is measured, for a line of a terminal |
 //! | [`markdown`] | Markdown with GitHub's tables |
 //! | [`openmetrics`] | the figures of a run so far in the OpenMetrics text format |
+//! | [`predict`] | the answer of a prediction in a few lines, for a terminal |
 //! | [`svg`] | figures as SVG, for use inside HTML |
 //! | [`text`] | plain text: aligned tables that read without colour |
 //! | [`tune`] | checks of an sdkconfig, drawn |
@@ -24,6 +25,7 @@ pub mod lab;
 pub mod live;
 pub mod markdown;
 pub mod openmetrics;
+pub mod predict;
 pub mod svg;
 pub mod text;
 pub mod tune;

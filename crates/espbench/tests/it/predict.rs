@@ -19,13 +19,24 @@ fn value(report: &str, metric: &str, devices: Option<u64>) -> (f64, Value, Value
 
 #[test]
 fn the_number_of_threads_does_not_change_the_answer() {
-    let args = ["nodes", "--nodes", "2,20", "--every", "200ms", "--mode", "broadcast"];
+    let args = [
+        "fleet",
+        "--devices",
+        "2,20",
+        "--every",
+        "200ms",
+        "--mode",
+        "broadcast",
+        "--room",
+        "bench",
+    ];
     let with = |threads| predict(&[&args[..], &["--threads", threads]].concat(), "json");
     let one = with("1");
+    crate::report::assert_is_of_schema(&serde_json::from_str(&one).expect("a report"));
     assert_eq!(one, with("4"));
     let other = predict(&[&args[..], &["--seed", "2"]].concat(), "json");
     assert_ne!(one, other);
-    let text = predict(&args, "text");
+    let text = predict(&[&args[..], &["--full"]].concat(), "text");
     assert!(text.contains("All results are simulated") && text.contains("seed 1"), "{text}");
     assert!(text.contains("What limits it (simulated)"), "{text}");
 }
@@ -34,7 +45,8 @@ fn the_number_of_threads_does_not_change_the_answer() {
 /// for it.
 #[test]
 fn encryption_and_acknowledgement_are_in_the_answer() {
-    let base = ["nodes", "--nodes", "3", "--every", "500ms", "--mode", "broadcast"];
+    let base =
+        ["fleet", "--devices", "3", "--every", "500ms", "--mode", "broadcast", "--room", "bench"];
     let plain = predict(&base, "json");
     let sealed = predict(&[&base[..], &["--encrypt"]].concat(), "json");
     let acked = predict(&[&base[..], &["--ack", "--copies", "3"]].concat(), "json");
@@ -63,7 +75,9 @@ fn the_fleet_is_where_the_curve_crosses_the_limit() {
         "--mode",
         "broadcast",
         "--bare",
-        "--max-loss",
+        "--room",
+        "bench",
+        "--loss",
     ];
     let report = predict(&[&args[..], &["5%"]].concat(), "json");
     let (best, low, high) = value(&report, "largest_fleet", None);
@@ -75,7 +89,8 @@ fn the_fleet_is_where_the_curve_crosses_the_limit() {
 
 #[test]
 fn faster_rates_reach_less_far_and_carry_more() {
-    let args = ["phy", "--rates", "1M,11M,54M", "--devices", "5", "--every", "500ms"];
+    let args =
+        ["rate", "--rates", "1M,11M,54M", "--every", "500ms", "--room", "open", "--distance", "20"];
     let report = predict(&args, "json");
     let report: Value = serde_json::from_str(&report).unwrap();
     let all = |metric: &str| -> Vec<f64> {
@@ -91,30 +106,108 @@ fn faster_rates_reach_less_far_and_carry_more() {
 fn what_is_wrong_is_said_with_what_to_do() {
     let bench = TestDir::new();
     for (args, wanted) in [
-        (&["fleet"][..], "say --max-loss 1%, --max-p99 50ms, or both"),
-        (&["nodes", "--payload", "1400"], "sends at most"),
-        (&["nodes", "--nodes", "9..3"], "the first number must not be above the last"),
-        (&["nodes", "--rate", "7M"], "not a Wi-Fi mode"),
-        (&["nodes", "--lab", "nowhere"], "nowhere"),
-        (&["nodes", "--ack"], "add --mode broadcast"),
-        (&["phy", "--copies", "3"], "--copies is for broadcasts: add --mode broadcast"),
-        (&["nodes", "--payload", "227", "--encrypt"], "sends at most 226 bytes, encrypted"),
-        (&["nodes", "--payload", "3"], "not in 4..="),
-        (&["nodes", "--mode", "broadcast", "--copies", "32"], "not in 1..=31"),
-        (&["nodes", "--every", "soon"], "soon"),
-        (&["nodes", "--distance", "nan"], "--distance"),
-        (&["nodes", "--distance=-3"], "--distance"),
-        (&["nodes", "--distance", "1e300"], "--distance"),
-        (&["nodes", "--queue", "0"], "--queue"),
-        (&["fleet", "--max-loss", "120%"], "more than 100 %"),
-        (&["fleet", "--max-p99", "0s"], "--max-p99"),
-        (&["phy", "--rates", "1M,,2M"], "``"),
-        (&["phy", "--rates", ""], "``"),
-        (&["nodes", "-o", "curve.xyz"], "xyz"),
-        (&["nodes", "--lab", "two-boards", "--nodes", "50"], "need [group.line]"),
+        (&["fleet"][..], "say how many with --devices 60, or the limits"),
+        (&["fleet", "--devices", "60", "--most", "9"], "cannot be used with"),
+        (&["fleet", "--devices", "5", "--payload", "1400"], "sends at most"),
+        (&["fleet", "--devices", "0"], "`0` is not a number of devices"),
+        (&["fleet", "--devices", "9..3"], "the first number must not be above the last"),
+        (&["fleet", "--devices", "5", "--rate", "7M"], "not a Wi-Fi mode"),
+        (&["fleet", "--devices", "5", "--lab", "nowhere"], "nowhere"),
+        (&["fleet", "--devices", "5", "--room", "cellar"], "possible values: office"),
+        (&["fleet", "--devices", "5", "--room", "hall", "--lab", "ota"], "cannot be used with"),
+        (&["fleet", "--devices", "5", "--walls", "21"], "--walls"),
+        (&["fleet", "--devices", "5", "--ack"], "add --mode broadcast"),
+        (&["rate", "--copies", "3"], "--copies is for broadcasts: add --mode broadcast"),
+        (
+            &["fleet", "--devices", "5", "--size", "227", "--encrypt"],
+            "sends at most 226 bytes, encrypted",
+        ),
+        (&["fleet", "--payload", "3"], "not in 4..="),
+        (&["fleet", "--mode", "broadcast", "--copies", "32"], "not in 1..=31"),
+        (&["fleet", "--every", "soon"], "soon"),
+        (&["fleet", "--distance", "nan"], "--distance"),
+        (&["fleet", "--distance=-3"], "--distance"),
+        (&["fleet", "--distance", "1e300"], "--distance"),
+        (&["fleet", "--queue", "0"], "--queue"),
+        (&["fleet", "--loss", "120%"], "more than 100 %"),
+        (&["fleet", "--p99", "0s"], "--p99"),
+        (&["rate", "--rates", "1M,,2M"], "``"),
+        (&["rate", "--rates", ""], "``"),
+        (&["fleet", "--devices", "5", "-o", "curve.xyz"], "xyz"),
+        (&["fleet", "--lab", "two-boards", "--devices", "50"], "need [group.line]"),
+        (&["nodes"], "unrecognized subcommand 'nodes'"),
     ] {
         let ran = bench.run(&[&["predict"], args].concat());
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
         assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
     }
+}
+
+/// Returns the screen of a command, which must fit a terminal without scrolling.
+fn screen(args: &[&str]) -> String {
+    let text = TestDir::new().run(&[&["predict"], args, &["-q"]].concat()).ok();
+    assert!(text.lines().count() <= 25, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 96), "{text}");
+    text
+}
+
+#[test]
+fn one_fleet_is_answered_on_one_screen() {
+    let args = ["fleet", "--devices", "60", "--every", "5s", "--payload", "50"];
+    insta::assert_snapshot!(screen(&args));
+}
+
+#[test]
+fn several_fleets_have_a_line_each() {
+    let args = ["fleet", "--devices", "10,30,60", "--every", "200ms", "--room", "hall"];
+    insta::assert_snapshot!(screen(&[&args[..], &["--rooms", "5", "--messages", "2000"]].concat()));
+}
+
+#[test]
+fn a_fleet_that_breaks_its_limits_is_told_so() {
+    let limits = ["--loss", "1%", "--p99", "20ms"];
+    let args =
+        ["fleet", "--devices", "60", "--every", "100ms", "--rooms", "5", "--messages", "2000"];
+    insta::assert_snapshot!(screen(&[&args[..], &limits].concat()));
+}
+
+/// Rates whose intervals overlap that of the best tie with it.
+#[test]
+fn rates_that_do_not_differ_tie() {
+    let args = ["rate", "--devices", "5", "--rates", "6M,12M,24M", "--rooms", "5"];
+    let json = predict(&args[..5], "json");
+    crate::report::assert_is_of_schema(&serde_json::from_str(&json).expect("a report"));
+    let text = screen(&[&args[..], &["--messages", "1000"]].concat());
+    assert!(text.contains("All 3 rates tie") && !text.contains("left out"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+/// A rate that loses more than is allowed has no rank, however fast it is.
+#[test]
+fn a_rate_that_loses_too_much_is_left_out() {
+    let args =
+        ["rate", "--devices", "3", "--rates", "1M,54M", "--room", "open", "--distance", "250"];
+    let text = screen(&[&args[..], &["--rooms", "5", "--messages", "600"]].concat());
+    assert!(text.contains("left out") && text.contains("1M has the lowest p99"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn no_rate_is_recommended_where_all_break_the_limit() {
+    let args = ["rate", "--devices", "3", "--rates", "54M,HT20-MCS7", "--room", "open"];
+    let far = ["--distance", "900", "--rooms", "3", "--messages", "300"];
+    let text = screen(&[&args[..], &far].concat());
+    assert!(text.contains("none of the 2 rates keeps loss at most 1 %"), "{text}");
+}
+
+/// Walls weaken what comes through them.
+#[test]
+fn walls_cost_range() {
+    let range = |walls: &str| {
+        let args = ["rate", "--rates", "54M", "--room", "open", "--devices", "2", "--walls", walls];
+        value(&predict(&args, "json"), "range", Some(2)).0
+    };
+    let (none, two) = (range("0"), range("2"));
+    // 13.8 dB where the exponent is 2 or 4.
+    assert!(two < none / 2.0 && two > none / 5.0, "{none} {two}");
 }

@@ -101,13 +101,10 @@ fn heads<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
 /// Returns the same question with as little effort as the command takes.
 fn small(args: &[String]) -> Vec<String> {
     let mut args = args.to_vec();
-    for (flag, value) in [("--nodes", "2"), ("--most", "2")] {
+    for (flag, value) in [("--devices", "2"), ("--most", "2"), ("--rates", "1M,54M")] {
         if let Some(at) = args.iter().position(|it| it == flag) {
             args[at + 1] = value.into();
         }
-    }
-    if args[1] == "phy" {
-        args.extend(["--rates".into(), "1M,54M".into()]);
     }
     args.extend(["--rooms", "2", "--messages", "100"].map(String::from));
     args

@@ -192,7 +192,7 @@ fn a_lab_is_a_file_too() {
     let ping = bench.run(&[&["espnow", "ping", "-C", "20", "-l", "10"][..], &lab].concat()).ok();
     assert!(ping.contains("simulated") && ping.contains("hall"), "{ping}");
     let small = ["--rooms", "2", "--messages", "100", "-q", "--format", "json"];
-    let ask = ["predict", "nodes", "--lab", "my-lab.toml", "--nodes", "3"];
+    let ask = ["predict", "fleet", "--lab", "my-lab.toml", "--devices", "3"];
     let answer = bench.run(&[&ask[..], &small].concat()).ok();
     assert!(answer.contains("my-lab.toml") && answer.contains("environment hall"), "{answer}");
     bench.write("hall.toml", "title = \"t\"\n[path_loss]\nsource = \"s\"\nexponent = \"x\"\n");

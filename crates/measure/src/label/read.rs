@@ -130,6 +130,8 @@ fn named(word: &str) -> Option<Setting> {
         .or_else(|| after("rate ").and_then(Name::new).map(Setting::PhyRate))
         .or_else(|| after("profile ").and_then(Name::new).map(Setting::Profile))
         .or_else(|| after("environment ").and_then(Name::new).map(Setting::Environment))
+        .or_else(|| after("sleep ").and_then(Name::new).map(Setting::Sleep))
+        .or_else(|| after("walls: ")?.parse().ok().map(Setting::Walls))
         .or_else(|| option(word))
         .or_else(|| after("congestion control ").and_then(Name::new).map(Setting::Congestion))
         .or_else(|| after("QoS ")?.parse().ok().map(Setting::Qos))

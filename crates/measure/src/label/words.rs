@@ -59,7 +59,7 @@ const PLAN: [SettingKey; 40] = [
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [SettingKey; 53] = [
+const RESULT: [SettingKey; 55] = [
     SettingKey::LabVariant,
     SettingKey::LossLimit,
     SettingKey::P99Limit,
@@ -76,6 +76,8 @@ const RESULT: [SettingKey; 53] = [
     SettingKey::Encrypted,
     SettingKey::Queue,
     SettingKey::Nearest,
+    SettingKey::Walls,
+    SettingKey::Sleep,
     SettingKey::RadiosAlone,
     SettingKey::Clients,
     SettingKey::Retained,
@@ -201,6 +203,8 @@ fn of_result_only(settings: &Settings, setting: &Setting) -> Option<LabelWords> 
         Setting::Prints(_) => "prints on every send".into(),
         Setting::Poisson(chance) => if *chance { "Poisson" } else { "periodic" }.into(),
         Setting::Queue(messages) => format!("queue of {messages}"),
+        Setting::Walls(number) => format!("walls: {number}"),
+        Setting::Sleep(mode) => format!("sleep {}", mode.as_str()),
         Setting::RadiosAlone(_) => "radios alone".into(),
         Setting::LossLimit(most) => loss_limit(*most),
         Setting::P99Limit(most) => p99_limit(most.as_nanos() as f64 / 1e6),

@@ -1,5 +1,7 @@
 //! The answer in sentences, the most important first.
 
+use super::card::RowStanding;
+use super::card::p99;
 use super::limit;
 use super::limits::FleetLimits;
 use super::point::PointEstimates;
@@ -7,33 +9,63 @@ use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
 use crate::cell::{Estimate, Origin};
 use crate::digits;
-use crate::search::fleet::Largest;
+use crate::search::fleet::{Largest, Standing};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// A rate whose p99 is at most so many times the lowest is as good as that one, nearly.
-const NEARLY: f64 = 1.25;
+/// Rates that are named one by one where they tie; of more their number is told.
+const NAMED: usize = 6;
 
 impl PredictAnswer {
     /// Returns the answer in sentences, the most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = match &self.question {
-            PredictQuestion::Fleet(limits, largest) => self.fleet(limits, largest),
-            PredictQuestion::Nodes => self.nodes(),
-            PredictQuestion::Phy => self.phy(),
+            PredictQuestion::LargestFleet(largest) => self.largest_fleet(largest),
+            PredictQuestion::Fleet => self.fleet(),
+            PredictQuestion::Rate => self.rate(),
         };
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
         }
+        lines.extend(change_sentence(self).map(|it| format!("Next: {it}.")));
         if self.stopped {
             lines.push("The sweep was stopped: what was done by then stands here.".into());
         }
         lines
     }
 
-    fn nodes(&self) -> Vec<String> {
+    /// Returns the answer in a sentence, where the figures alone are none.
+    pub(super) fn verdict(&self) -> Option<String> {
+        match &self.question {
+            PredictQuestion::Fleet => self.kept(),
+            PredictQuestion::LargestFleet(largest) => {
+                self.largest_fleet(largest).into_iter().next()
+            }
+            PredictQuestion::Rate => Some(self.rate().join(" ")),
+        }
+    }
+
+    /// Says whether the fleet keeps its limits, where it has some.
+    fn kept(&self) -> Option<String> {
+        let [only] = self.points.as_slice() else { return None };
+        if self.limits == FleetLimits::default() {
+            return None;
+        }
+        let (text, many) = (self.limits.text(), self.limits.settings().iter().count() > 1);
+        let limits = if many { "The limits" } else { "The limit" };
+        let is = |one: &str, several: &str| if many { several.to_string() } else { one.into() };
+        let doubt = " by the estimates, not by all of their intervals";
+        Some(match self.limits.standing(only) {
+            Standing::Holds => format!("{limits} ({text}) {}.", is("holds", "hold")),
+            Standing::MayHold => format!("{limits} ({text}) {}{doubt}.", is("holds", "hold")),
+            Standing::MayFail => format!("{limits} ({text}) {} broken{doubt}.", is("is", "are")),
+            Standing::Fails => format!("{limits} ({text}) {} broken.", is("is", "are")),
+        })
+    }
+
+    fn fleet(&self) -> Vec<String> {
         let [first, rest @ ..] = self.points.as_slice() else { return Vec::new() };
         let worst = rest.last().unwrap_or(first);
         let with = |it: &PointEstimates| format!("with {}", devices(it.setting.devices));
@@ -53,42 +85,55 @@ impl PredictAnswer {
         lines
     }
 
-    fn phy(&self) -> Vec<String> {
-        let p99 = |it: &PointEstimates| it.p99.value;
-        let known = || self.points.iter().filter_map(|it| Some((it, p99(it)?)));
-        let Some((best, lowest)) = known().min_by(|a, b| a.1.total_cmp(&b.1)) else {
-            return alloc::vec!["nothing arrives at any of these rates.".into()];
+    fn rate(&self) -> Vec<String> {
+        let standings = self.standings();
+        let of = |wanted: &[RowStanding]| -> Vec<&PointEstimates> {
+            let all = self.points.iter().zip(&standings);
+            all.filter(|it| wanted.contains(it.1)).map(|it| it.0).collect()
         };
-        let within = |it: &PointEstimates| {
-            let ms = milliseconds(&it.p99).unwrap_or_default();
-            format!("{ms} at {}", it.setting.rate)
+        let left_out = of(&[RowStanding::LeftOut]);
+        let forbids = match self.limits.text() {
+            text if text.is_empty() => "Nothing arrives".to_string(),
+            text => format!("The limit ({text}) forbids"),
         };
-        let worst = known().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(best, |it| it.0);
-        let with = devices(best.setting.devices);
-        let line = match best.setting.rate == worst.setting.rate {
-            true => format!("with {with} 99 % of what arrives does so within {}.", within(best)),
-            false => format!(
-                "with {with} 99 % of what arrives does so within {}, the best of these rates, and \
-                 within {}, the worst.",
-                within(best),
-                within(worst)
+        let out = match left_out.len() {
+            0 => None,
+            n => Some(format!(
+                "{forbids} {}.",
+                if n == 1 { "1 rate".into() } else { format!("{n} rates") }
+            )),
+        };
+        let Some(best) = of(&[RowStanding::Best]).first().copied() else {
+            let none =
+                format!("none of the {} rates keeps {}.", self.points.len(), self.limits.text());
+            return alloc::vec![none];
+        };
+        let mut tied = of(&[RowStanding::Tied]);
+        tied.sort_by(|a, b| a.p99.value.unwrap_or(0.0).total_cmp(&b.p99.value.unwrap_or(0.0)));
+        let names: Vec<&str> = tied.iter().take(NAMED).map(|it| it.setting.rate.as_str()).collect();
+        let more = tied.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let lowest = format!("{} has the lowest p99, {}", best.setting.rate, p99(best));
+        let ranked = self.points.len() - left_out.len();
+        let mut lines = alloc::vec![match tied.len() {
+            0 => format!("{lowest}."),
+            n if n + 1 == ranked => {
+                format!(
+                    "All {ranked} rates tie: their intervals overlap that of the best. {lowest}."
+                )
+            }
+            _ => format!(
+                "{lowest}; {}{more} tie with it, since their intervals overlap.",
+                names.join(", ")
             ),
-        };
-        let mut lines = alloc::vec![line];
-        let good = known().filter(|it| it.1 <= NEARLY * lowest);
-        let reach = good.filter_map(|it| Some((it.0, it.0.setting.range_m?)));
-        if let Some((rate, metres)) = reach.max_by(|a, b| a.1.total_cmp(&b.1)) {
-            lines.push(format!(
-                "Of the rates that are within {:.0} % of the best, {} reaches farthest: {metres:.0} m.",
-                100.0 * (NEARLY - 1.0),
-                rate.setting.rate
-            ));
-        }
+        }];
+        lines.extend(farthest(&of(&[RowStanding::Best, RowStanding::Tied])));
+        lines.extend(out);
         lines
     }
 
-    fn fleet(&self, limits: &FleetLimits, largest: &Largest) -> Vec<String> {
-        let text = limits.text();
+    fn largest_fleet(&self, largest: &Largest) -> Vec<String> {
+        let text = self.limits.text();
         let (surely, most) = (largest.surely.unwrap_or(0), largest.at_most.unwrap_or(0));
         let first = match largest.best {
             _ if self.points.is_empty() => return Vec::new(),
@@ -119,9 +164,53 @@ impl PredictAnswer {
         };
         let mut above =
             self.points.iter().filter(|it| largest.best.is_none_or(|n| it.setting.devices > n));
-        let beyond = above.next().and_then(|it| beyond(limits, it));
+        let beyond = above.next().and_then(|it| beyond(&self.limits, it));
         [Some(first), beyond].into_iter().flatten().collect()
     }
+}
+
+/// Says which of the best rates reaches farthest.
+fn farthest(best: &[&PointEstimates]) -> Option<String> {
+    let known = || best.iter().filter_map(|it| Some((*it, it.setting.range_m?)));
+    let (point, metres) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let bounded = known().filter(|it| it.0.setting.range_is_bounded).count();
+    Some(match bounded {
+        0 if best.len() == 1 => format!("It reaches {metres:.0} m."),
+        0 => format!("Of these {} reaches farthest, {metres:.0} m.", point.setting.rate),
+        1 if best.len() == 1 => {
+            format!("It reaches {metres:.0} m at least: the model of the place ends there.")
+        }
+        n if n == best.len() => {
+            format!("All of these reach {metres:.0} m, where the model of the place ends.")
+        }
+        n => format!("{n} of these reach {metres:.0} m, where the model of the place ends."),
+    })
+}
+
+/// Says which change to make next, or that none of those tried helps.
+pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
+    if answer.changes.is_empty() {
+        return None;
+    }
+    let now = answer.told()?;
+    let about_loss = answer.is_about_loss(now);
+    let Some((best, _)) = answer.best_change() else {
+        let tried: Vec<String> = answer.changes.iter().map(|it| it.change.words()).collect();
+        let what = if about_loss { "loses less" } else { "lowers the p99" };
+        return Some(format!("none of {} {what} by more than chance", tried.join(", ")));
+    };
+    let words = best.change.words();
+    let figure = |it: &PointEstimates| match about_loss {
+        true => format!("{} %", digits::estimate(&it.loss.scaled(100.0)).unwrap_or_default()),
+        false => p99(it),
+    };
+    let name = if about_loss { "loss" } else { "p99" };
+    let kept = match (answer.keeps(now), answer.keeps(&best.point)) {
+        (false, true) => ", and the limits hold",
+        (false, false) => ", and the limits are still broken",
+        _ => "",
+    };
+    Some(format!("{words}: {name} {} in place of {}{kept}", figure(&best.point), figure(now)))
 }
 
 fn beyond(limits: &FleetLimits, point: &PointEstimates) -> Option<String> {
@@ -150,7 +239,7 @@ fn fate(point: &PointEstimates) -> String {
     }
 }
 
-fn milliseconds(estimate: &Estimate) -> Option<String> {
+pub(super) fn milliseconds(estimate: &Estimate) -> Option<String> {
     digits::estimate(estimate).map(|ms| format!("{ms} ms"))
 }
 

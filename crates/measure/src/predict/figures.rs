@@ -23,8 +23,12 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
         return Vec::new();
     }
     let mut figures = match answer.question {
-        PredictQuestion::Phy => alloc::vec![latency_by_rate(answer), reach(answer)],
-        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => {
+        PredictQuestion::Rate => {
+            core::iter::once(latency_by_rate(answer)).chain(reach(answer)).collect()
+        }
+        // One fleet is no curve.
+        PredictQuestion::Fleet if answer.points.len() == 1 => Vec::new(),
+        PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => {
             alloc::vec![loss(answer), latency(answer), busy(answer), rates(answer)]
         }
     };
@@ -94,10 +98,7 @@ fn ends(answer: &PredictAnswer, of: impl Fn(&PointEstimates) -> Option<String>) 
 }
 
 fn limits(answer: &PredictAnswer) -> (Option<f64>, Option<f64>) {
-    match answer.question {
-        PredictQuestion::Fleet(limits, _) => (limits.loss.map(|it| 100.0 * it), limits.p99_ms),
-        PredictQuestion::Nodes | PredictQuestion::Phy => (None, None),
-    }
+    (answer.limits.loss.map(|it| 100.0 * it), answer.limits.p99_ms)
 }
 
 fn loss(answer: &PredictAnswer) -> Figure {
@@ -248,12 +249,16 @@ fn latency_by_rate(answer: &PredictAnswer) -> Figure {
     )
 }
 
-fn reach(answer: &PredictAnswer) -> Figure {
-    let all = families(answer)
+/// Returns throughput against range, of the rates whose range the model of the place knows.
+fn reach(answer: &PredictAnswer) -> Option<Figure> {
+    let known = |it: &&PointEstimates| !it.setting.range_is_bounded;
+    let all: Vec<Series> = families(answer)
         .into_iter()
         .map(|(name, points)| {
             let dots = points
                 .iter()
+                .copied()
+                .filter(known)
                 .filter_map(|it| {
                     let setting = &it.setting;
                     dot(setting.range_m?, setting.throughput.as_ref()?, 1.0)
@@ -261,17 +266,20 @@ fn reach(answer: &PredictAnswer) -> Figure {
                 .collect();
             series(&name, Mark::Line, dots)
         })
+        .filter(|it| !it.points.is_empty())
         .collect();
-    figure(
-        "predict-reach",
-        "Throughput of one device against range",
-        "Throughput of each mode against its range: up and to the right is better.".into(),
-        [
-            Axis { scale: Scale::Log, ..axis("range", "m") },
-            Axis { scale: Scale::Log, ..axis("throughput", "Mbit/s") },
-        ],
-        all,
-    )
+    (!all.is_empty()).then(|| {
+        figure(
+            "predict-reach",
+            "Throughput of one device against range",
+            "Throughput of each mode against its range: up and to the right is better.".into(),
+            [
+                Axis { scale: Scale::Log, ..axis("range", "m") },
+                Axis { scale: Scale::Log, ..axis("throughput", "Mbit/s") },
+            ],
+            all,
+        )
+    })
 }
 
 /// Points for bars: the first ones, evenly thinned.
@@ -284,10 +292,10 @@ fn thinned(answer: &PredictAnswer) -> Vec<&PointEstimates> {
 
 fn named(answer: &PredictAnswer, points: &[&PointEstimates]) -> Axis {
     let name = |it: &&PointEstimates| match answer.question {
-        PredictQuestion::Phy => it.setting.rate.clone(),
+        PredictQuestion::Rate => it.setting.rate.clone(),
         _ => devices(it.setting.devices),
     };
-    let label = if answer.question == PredictQuestion::Phy { "PHY rate" } else { "devices" };
+    let label = if answer.question == PredictQuestion::Rate { "PHY rate" } else { "devices" };
     Axis {
         scale: Scale::Category,
         categories: points.iter().map(name).collect(),
@@ -310,7 +318,7 @@ fn stages(answer: &PredictAnswer) -> Figure {
         .filter_map(|it| Some(format!("{}: {}", it.setting.devices, limit::of_time(it)?)))
         .collect();
     let most = match answer.question {
-        PredictQuestion::Phy => String::new(),
+        PredictQuestion::Rate => String::new(),
         _ => crate::figure::listed("Most of it, by number of devices", &most),
     };
     figure(

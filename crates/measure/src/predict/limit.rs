@@ -7,6 +7,27 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 
+/// Returns the part that most of a message's time goes to, and its share. A queue in the application
+/// is an effect: the part behind it is named.
+pub(super) fn largest_of_time(point: &PointEstimates) -> Option<(String, f64)> {
+    let (first, share) = largest(point, &MessageStage::ALL)?;
+    if first != MessageStage::Queue {
+        return Some((first.name().into(), share));
+    }
+    if holds(point) {
+        return Some(("a queue behind waiting for acknowledgements".into(), share));
+    }
+    let rest = MessageStage::ALL.map(|it| if it == first { MessageStage::Air } else { it });
+    let behind = largest(point, &rest).map(|it| format!("a queue behind {}", it.0.name()));
+    Some((behind.unwrap_or_else(|| first.name().into()), share))
+}
+
+/// Returns the cause of most losses, and its share.
+pub(super) fn largest_of_loss(point: &PointEstimates) -> Option<(String, f64)> {
+    let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
+    Some((name(*cause), cause_share(point, *cause)))
+}
+
 /// Names the stage that most of a message's time goes to, with its share. A queue in the
 /// application is an effect: behind the dash stands why the node is slow.
 #[must_use]
@@ -72,7 +93,7 @@ pub fn name(cause: Cause) -> String {
 }
 
 /// Less loss than this is not what limits a setting, if nobody asked for less.
-const LITTLE: f64 = 0.001;
+pub(super) const LITTLE: f64 = 0.001;
 
 /// Returns a sentence on what limits a setting and what would help. `loss`: the question is about
 /// loss, however little it is.

@@ -7,6 +7,8 @@
 //! | [`point`] | the trials of one setting as estimates |
 //! | [`limit`] | what holds a setting back, in words |
 //! | [`limits`] | whether a setting keeps limits |
+//! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
+//! | [`change`] | changes that are tried, each alone |
 //! | `answer` | the answer in sentences |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
@@ -14,6 +16,8 @@
 //! how much they differ ([`crate::cluster`]).
 
 mod answer;
+pub mod card;
+pub mod change;
 pub mod effort;
 mod figures;
 pub mod limit;
@@ -24,6 +28,7 @@ mod tables;
 pub mod trial;
 
 pub use answer::devices;
+pub use card::Prediction;
 pub use limits::FleetLimits;
 pub use point::PointEstimates;
 pub use report::{PredictAnswer, PredictQuestion, report};

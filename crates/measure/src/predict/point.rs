@@ -25,6 +25,8 @@ pub struct OperatingPoint {
     pub air_us: f64,
     /// Up to which distance nine in ten frames still arrive, in metres, where that was asked.
     pub range_m: Option<f64>,
+    /// The model of the place ends at that distance: the range is at least so long.
+    pub range_is_bounded: bool,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
     pub throughput: Option<Estimate>,
 }

@@ -1,5 +1,6 @@
 //! Predictions as a report.
 
+use super::change::ChangeTried;
 use super::limits::FleetLimits;
 use super::point::PointEstimates;
 use super::{figures, tables};
@@ -14,12 +15,12 @@ use alloc::vec::Vec;
 /// Question of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PredictQuestion {
-    /// Loss and latency by the number of devices.
-    Nodes,
-    /// The largest fleet that keeps limits, and what the search has come to.
-    Fleet(FleetLimits, Largest),
+    /// Loss and latency of one fleet, or by the number of devices.
+    Fleet,
+    /// The largest fleet that keeps the limits, and what the search has come to.
+    LargestFleet(Largest),
     /// The effect of the PHY rate.
-    Phy,
+    Rate,
 }
 
 impl PredictQuestion {
@@ -27,9 +28,9 @@ impl PredictQuestion {
     #[must_use]
     pub const fn table(&self) -> &'static str {
         match self {
-            Self::Nodes => "predict-nodes",
-            Self::Fleet(..) => "predict-fleet",
-            Self::Phy => "predict-phy",
+            Self::Fleet => "predict-fleet",
+            Self::LargestFleet(_) => "predict-largest-fleet",
+            Self::Rate => "predict-rate",
         }
     }
 }
@@ -39,6 +40,10 @@ impl PredictQuestion {
 pub struct PredictAnswer {
     /// The question.
     pub question: PredictQuestion,
+    /// The fleet and its place in a few words.
+    pub title: String,
+    /// Limits that the fleet should keep; none where nobody asked.
+    pub limits: FleetLimits,
     /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
@@ -47,6 +52,8 @@ pub struct PredictAnswer {
     pub payload_bytes: u32,
     /// The settings, in order.
     pub points: Vec<PointEstimates>,
+    /// Changes of the setting that were tried, each alone.
+    pub changes: Vec<ChangeTried>,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
     /// The sweep was stopped before its end.
@@ -76,6 +83,7 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
     }
     add_run(&mut cells, facts);
     Report {
+        prediction: Some(answer.card()),
         cells,
         tables: tables::of(answer),
         figures: figures::of(answer),
@@ -84,7 +92,7 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
 }
 
 fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
-    let PredictQuestion::Fleet(limits, largest) = &answer.question else { return None };
+    let PredictQuestion::LargestFleet(largest) = &answer.question else { return None };
     let number = |devices: Option<u32>| Some(f64::from(devices.unwrap_or(0)));
     let estimate = crate::cell::Estimate {
         value: number(largest.best),
@@ -94,7 +102,7 @@ fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
     };
     let id = Identity { metric: "largest_fleet".into(), ..id.clone() };
     let mut settings = answer.settings.clone();
-    settings.extend(limits.settings().iter().cloned());
+    settings.extend(answer.limits.settings().iter().cloned());
     let cell = estimate.into_cell(id, "devices", crate::cell::Origin::Simulated);
     Some(Cell { settings, ..cell })
 }
@@ -102,11 +110,15 @@ fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Origin;
+    use crate::cell::{Estimate, Origin};
+    use crate::predict::card::RowStanding;
+    use crate::predict::change::{Change, ChangeTried};
     use crate::predict::point::OperatingPoint;
     use crate::predict::{ChannelUse, RoomTrial};
     use alloc::format;
     use alloc::string::String;
+
+    const STOPPED: &str = "The sweep was stopped: what was done by then stands here.";
 
     /// Makes two rooms of so many devices, whose messages take longer the more there are.
     fn point(devices: u32) -> PointEstimates {
@@ -136,6 +148,9 @@ mod tests {
     fn answer(question: PredictQuestion) -> PredictAnswer {
         PredictAnswer {
             question,
+            title: "10 devices".into(),
+            limits: FleetLimits::default(),
+            changes: Vec::new(),
             shared: "100 B every 1 s".into(),
             settings: crate::label::read("one every 1 s").unwrap(),
             payload_bytes: 100,
@@ -149,8 +164,11 @@ mod tests {
     fn a_fleet_is_told_with_its_uncertainty() {
         let limits = FleetLimits { loss: Some(0.02), p99_ms: None };
         let largest = Largest { surely: Some(8), best: Some(10), at_most: Some(13), open: false };
-        let answer =
-            PredictAnswer { stopped: false, ..answer(PredictQuestion::Fleet(limits, largest)) };
+        let answer = PredictAnswer {
+            stopped: false,
+            limits,
+            ..answer(PredictQuestion::LargestFleet(largest))
+        };
         let lines = answer.sentences();
         assert_eq!(
             lines[0],
@@ -172,7 +190,7 @@ mod tests {
     fn told(surely: Option<u32>, best: Option<u32>, at_most: Option<u32>, open: bool) -> String {
         let limits = FleetLimits { loss: Some(0.02), p99_ms: Some(5.0) };
         let largest = Largest { surely, best, at_most, open };
-        let answer = answer(PredictQuestion::Fleet(limits, largest));
+        let answer = PredictAnswer { limits, ..answer(PredictQuestion::LargestFleet(largest)) };
         PredictAnswer { stopped: false, ..answer }.sentences().remove(0)
     }
 
@@ -181,7 +199,8 @@ mod tests {
         let limits = FleetLimits { loss: Some(0.5), p99_ms: None };
         let tried = Some(40);
         let largest = Largest { surely: tried, best: tried, at_most: tried, open: false };
-        let lines = answer(PredictQuestion::Fleet(limits, largest)).sentences();
+        let lines =
+            PredictAnswer { limits, ..answer(PredictQuestion::LargestFleet(largest)) }.sentences();
         assert!(lines.last().unwrap().contains("stopped"));
         assert_eq!(
             lines[0],
@@ -222,33 +241,70 @@ mod tests {
 
     #[test]
     fn a_curve_and_rates_are_told() {
-        let nodes = answer(PredictQuestion::Nodes).sentences();
+        let nodes = answer(PredictQuestion::Fleet).sentences();
         assert_eq!(
             nodes[0],
             "Simulated: with 10 devices 1.05 % of the messages are lost and 99 % of the rest arrive \
              within 19.900 ms; with 40 devices 4.05 % of the messages are lost and 99 % of the rest \
              arrive within 49.900 ms."
         );
-        let mut rates = answer(PredictQuestion::Phy);
+        let mut rates = answer(PredictQuestion::Rate);
         for (point, (rate, metres)) in rates.points.iter_mut().zip([("54M", 291.0), ("1M", 7086.0)])
         {
             point.setting.rate = rate.into();
             point.setting.range_m = Some(metres);
         }
-        let rates = rates.sentences();
+        let wanted = ["Simulated: 54M has the lowest p99, 19.900 ms.", "It reaches 291 m."];
+        assert_eq!(rates.sentences(), [wanted[0], wanted[1], STOPPED]);
+        // Nobody can tell rates apart whose intervals overlap.
+        rates.points[1].p99.low = Some(19.0);
+        rates.points[1].setting.range_is_bounded = true;
+        let tied = rates.sentences();
+        assert!(tied[0].contains("All 2 rates tie"), "{tied:?}");
+        assert!(tied[1].starts_with("1 of these reach 7086 m, where the model"), "{tied:?}");
+        let standings = [RowStanding::Best, RowStanding::Tied];
+        assert_eq!(rates.card().rows.iter().map(|it| it.standing).collect::<Vec<_>>(), standings);
+        // A rate that loses more than is allowed has no rank, and is behind all that have one.
+        rates.limits.loss = Some(0.02);
+        rates.points.swap(0, 1);
+        let forbidden = rates.card();
+        let standings: Vec<_> = forbidden.rows.iter().map(|it| it.standing).collect();
+        assert_eq!(standings, [RowStanding::Best, RowStanding::LeftOut]);
+        assert!(forbidden.verdict.unwrap().contains("forbids 1 rate"));
+        rates.limits.loss = Some(0.001);
+        let none = rates.card().verdict.unwrap();
+        assert_eq!(none, "none of the 2 rates keeps loss at most 0.1 %.");
+    }
+
+    #[test]
+    fn a_change_is_recommended_only_where_it_helps() {
+        let mut answer = answer(PredictQuestion::Fleet);
+        answer.points.remove(0);
+        let tried = |rate: &str, devices| ChangeTried {
+            change: Change::Rate(rate.into()),
+            point: point(devices),
+        };
+        answer.changes = alloc::vec![tried("2M", 40)];
+        let next = |answer: &PredictAnswer| answer.card().next.unwrap();
+        assert_eq!(next(&answer), "none of --rate 2M loses less by more than chance");
+        answer.changes.extend([tried("11M", 20), tried("54M", 10)]);
+        assert_eq!(next(&answer), "--rate 54M: loss 1.05 % in place of 4.05 %");
+        // One that keeps the limits comes before one that does not, whatever it gains.
+        answer.limits = FleetLimits { loss: Some(0.03), p99_ms: Some(25.0) };
+        answer.changes[2].point.p99 = Estimate::exact(30.0, 1000);
+        answer.changes[1].point.p99 = Estimate::exact(24.0, 1000);
         assert_eq!(
-            rates[..2],
-            [
-                "Simulated: with 10 devices 99 % of what arrives does so within 19.900 ms at 54M, \
-                 the best of these rates, and within 49.900 ms at 1M, the worst.",
-                "Of the rates that are within 25 % of the best, 54M reaches farthest: 291 m."
-            ]
+            next(&answer),
+            "--rate 11M: loss 2.05 % in place of 4.05 %, and the limits hold"
         );
+        let card = answer.card();
+        assert_eq!(card.changes.iter().map(|it| it.helps).collect::<Vec<_>>(), [false, true, true]);
+        assert!(card.verdict.unwrap().ends_with("p99 at most 25 ms) are broken."));
     }
 
     #[test]
     fn what_senders_are_told_stands_where_it_was_asked() {
-        let mut answer = answer(PredictQuestion::Nodes);
+        let mut answer = answer(PredictQuestion::Fleet);
         let find = |answer: &PredictAnswer| {
             let tables = report(&RunFacts::default(), answer).tables;
             tables.into_iter().find(|it| it.id == "predict-acknowledgements")
@@ -265,7 +321,7 @@ mod tests {
 
     #[test]
     fn every_table_and_figure_says_that_it_is_simulated() {
-        for question in [PredictQuestion::Nodes, PredictQuestion::Phy] {
+        for question in [PredictQuestion::Fleet, PredictQuestion::Rate] {
             let report = report(&RunFacts::default(), &answer(question));
             assert!(!report.tables.is_empty() && report.figures.len() >= 3);
             assert!(report.tables.iter().all(|it| it.title.ends_with("(simulated)")));

@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
     tables.push(match answer.question {
-        PredictQuestion::Phy => rates(answer),
-        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => curve(answer),
+        PredictQuestion::Rate => rates(answer),
+        PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => curve(answer),
     });
     tables.extend(acknowledgements(answer));
     tables.push(limits(answer));
@@ -25,16 +25,18 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
 /// Returns the column that says which setting a row is.
 fn varied(answer: &PredictAnswer) -> Column {
     match answer.question {
-        PredictQuestion::Phy => Column::words("PHY rate"),
-        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => Column::setting("devices", ""),
+        PredictQuestion::Rate => Column::words("PHY rate"),
+        PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => Column::setting("devices", ""),
     }
 }
 
 /// Returns a point's text in that column.
 fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
     match answer.question {
-        PredictQuestion::Phy => point.setting.rate.clone(),
-        PredictQuestion::Nodes | PredictQuestion::Fleet(..) => point.setting.devices.to_string(),
+        PredictQuestion::Rate => point.setting.rate.clone(),
+        PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => {
+            point.setting.devices.to_string()
+        }
     }
 }
 
@@ -142,7 +144,8 @@ fn rates(answer: &PredictAnswer) -> Table {
         row.extend(results(point));
         row.push(digits::estimate(&percent(&point.busy)));
         row.push(it.throughput.as_ref().and_then(digits::estimate));
-        row.push(it.range_m.map(|metres| format!("{metres:.0}")));
+        let bounded = if it.range_is_bounded { "≥ " } else { "" };
+        row.push(it.range_m.map(|metres| format!("{bounded}{metres:.0}")));
         row
     };
     let mut columns = alloc::vec![
@@ -160,8 +163,8 @@ fn rates(answer: &PredictAnswer) -> Table {
     table.notes.push(
         "Throughput of one: payload that one device alone gets through when it always sends. Range: \
          the distance at which nine in ten such frames still arrive, by the chip's sensitivity and \
-         the environment's path loss, without shadowing and without anybody else; behind walls it is \
-         much less, so read ranges as ratios between rates."
+         the environment's path loss, without shadowing and without anybody else. It ends where the \
+         model of the place does: \"≥\" says that it may be longer."
             .into(),
     );
     table

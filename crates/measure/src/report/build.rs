@@ -136,6 +136,7 @@ impl Builder {
         let missing = planned.saturating_sub(done);
         test_facts::add_published(&mut ours, &comparisons);
         Report {
+            prediction: None,
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,

@@ -31,6 +31,7 @@ use crate::air::{ChannelOccupancy, Timeline};
 use crate::cell::{Cell, Origin};
 use crate::compare::Comparison;
 use crate::figure::Figure;
+use crate::predict::Prediction;
 use crate::run::RunFacts;
 use crate::table::Table;
 use crate::truth::{SeedGroup, Truth};
@@ -123,6 +124,9 @@ pub struct Report {
     /// The leading figures, by plan and kind of test: the first look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub glance: Vec<GlanceGroup>,
+    /// The answer of a prediction on one card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
     /// The result cells; on request, the published cells that they were held against.
     pub cells: Vec<Cell>,
     /// Ours against the published.
@@ -184,6 +188,7 @@ impl Report {
             incomplete: false,
             missing: 0,
             glance: Vec::new(),
+            prediction: None,
             cells: Vec::new(),
             comparisons: Vec::new(),
             tables: Vec::new(),

@@ -226,6 +226,10 @@ settings! {
     Queue(u32) "queue_messages" "",
     /// The radios are simulated without the component above them.
     RadiosAlone(bool) "radios_alone" "",
+    /// Walls between a listener and its devices.
+    Walls(u8) "walls" "",
+    /// Sleep of a battery's device between two messages.
+    Sleep(Name) "sleep" "",
     /// Most of the messages that may be lost, 0 to 1.
     LossLimit(f64) "loss_limit" "",
     /// Longest 99th percentile of the latency allowed.

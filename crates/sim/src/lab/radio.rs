@@ -39,6 +39,8 @@ pub(super) struct Stand {
     pub(super) output: Arc<TxPower>,
     pub(super) channel: u8,
     pub(super) chip: RadioChip,
+    /// Loss in the walls between its side of the place and that of node 0.
+    pub(super) walls_db: f64,
 }
 
 /// Returns which kind of receiver each station has, and these: one for each chip in this place.
@@ -65,10 +67,21 @@ pub(super) fn arriving(
     (to, hearer): (u32, &Stand),
 ) -> f64 {
     let mhz = Channel::of(sender.channel).map_or(2437, Channel::centre_mhz);
-    sender.output.most_dbm() - room.loss_db(from, to, sender.at.to(hearer.at), mhz)
+    let walls_db = (sender.walls_db - hearer.walls_db).abs();
+    sender.output.most_dbm() - room.loss_db(from, to, sender.at.to(hearer.at), mhz) - walls_db
 }
 
+/// Loss in a light wall, such as one of plasterboard: COST 231, "Digital Mobile Radio Towards Future
+/// Generation Systems", 1999, chapter 4.7, multi-wall model.
+const LIGHT_WALL_DB: f64 = 3.4;
+
 impl Environment {
+    /// Returns the loss in so many walls of this place, in dB.
+    #[must_use]
+    pub fn walls_db(&self, walls: u8) -> f64 {
+        f64::from(walls) * self.wall_db.unwrap_or(LIGHT_WALL_DB)
+    }
+
     /// Returns what it does to the way of a wave.
     #[must_use]
     pub const fn room(&self, seed: u64) -> PathLossModel {
@@ -76,7 +89,11 @@ impl Environment {
             Some(place) => place,
             None => seed,
         };
-        PathLossModel { exponent: self.exponent, shadow_db: self.shadow_db, seed }
+        let beyond = match (self.breakpoint_m, self.far_exponent) {
+            (Some(metres), Some(exponent)) => Some((metres, exponent)),
+            _ => None,
+        };
+        PathLossModel { exponent: self.exponent, beyond, shadow_db: self.shadow_db, seed }
     }
 
     /// Returns how strongly one of these stations arrives at another, dBm, before any receiver: negative

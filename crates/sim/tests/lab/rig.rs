@@ -44,6 +44,10 @@ pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
     let environment = Environment {
         name: "quiet".into(),
         exponent: 3.0,
+        breakpoint_m: None,
+        far_exponent: None,
+        wall_db: None,
+        valid_m: None,
         shadow_db: 0.0,
         place: None,
         energy_dbm: -73.0,

@@ -31,6 +31,10 @@ pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
     let environment = Environment {
         name: "test".into(),
         exponent: 0.0,
+        breakpoint_m: None,
+        far_exponent: None,
+        wall_db: None,
+        valid_m: None,
         shadow_db: 0.0,
         place: None,
         energy_dbm: -73.0,

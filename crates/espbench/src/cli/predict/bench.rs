@@ -18,7 +18,7 @@ use std::time::Duration;
 /// A flag or a file of the lab is wrong.
 pub(super) fn bench(common: &Common) -> anyhow::Result<(Predictor, RoomPool)> {
     common.check()?;
-    let library = crate::labs::library(FileKind::Lab, &common.lab)?;
+    let library = crate::labs::library(FileKind::Lab, common.lab_name())?;
     let predictor = match Predictor::new(common.setup(), library) {
         Err(PredictError::TooLong { payload, most, lab, encrypted }) => {
             let sealed = if encrypted { ", encrypted" } else { "" };

@@ -1,8 +1,7 @@
 //! `espbench predict fleet`.
 
 use super::bench::bench;
-use super::nodes::DEVICES_MAX;
-use super::options::{Common, limit, rate, share};
+use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
 use anyhow::bail;
@@ -10,29 +9,29 @@ use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict;
 use espbench_measure::predict::FleetLimits;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::str::FromStr;
 
 const EXAMPLES: &str = "\
 Examples:
-  espbench predict fleet --max-loss 1% --max-p99 50ms --payload 100 --every 100ms
-  espbench predict fleet --max-p99 20ms --rate 11M --most 500 -o fleet.html
-  espbench predict fleet --max-loss 0.1% --mode broadcast --copies 3 --format json
+  espbench predict fleet --devices 60 --every 5s
+  espbench predict fleet --devices 10,30,60 --room hall --rate 6M --loss 1%
+  espbench predict fleet --devices 1..100 --mode broadcast -o curve.html
+  espbench predict fleet --loss 1% --p99 50ms --every 100ms        # the largest fleet
 
-The largest number of devices is looked for by bisection. Numbers that the intervals leave in doubt
-are simulated up to four times as long; the answer tells what stays in doubt.";
+All devices but the first send to the first, which listens. Without --devices the largest number that
+keeps the limits is looked for. Of a lab, only one whose last group has [group.line], .grid, .ring or
+.cluster has places for any number. Every figure is simulated.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Most of the messages that may be lost: 1%
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
-    max_loss: Option<f64>,
-    /// Longest 99th percentile of the latency: 50ms
-    #[arg(long, value_name = "TIME", value_parser = limit)]
-    max_p99: Option<Duration>,
+    /// Devices that send: 60, 10,30,60 or 1..200 (about 16 numbers in between) [default: the largest
+    /// fleet that keeps the limits]
+    #[arg(long, value_name = "NUMBERS")]
+    devices: Option<Numbers>,
     /// Largest fleet to try
-    #[arg(long, value_name = "DEVICES", default_value_t = 1000,
+    #[arg(long, value_name = "DEVICES", default_value_t = 1000, conflicts_with = "devices",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
     most: u32,
     /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, …
@@ -42,21 +41,83 @@ pub(super) struct Args {
     common: Common,
 }
 
+/// Numbers of devices, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Numbers(pub(super) Vec<u32>);
+
+/// Most devices of a room.
+pub(super) const DEVICES_MAX: u32 = 10_000;
+
+/// About so many numbers of a range.
+const STEPS: u32 = 16;
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| match text.trim().parse::<u32>() {
+            Ok(n) if (1..=DEVICES_MAX).contains(&n) => Ok(n),
+            _ => Err(format!("`{text}` is not a number of devices, 1 to {DEVICES_MAX}")),
+        };
+        let Some((first, last)) = text.split_once("..") else {
+            let mut numbers = text.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+            numbers.sort_unstable();
+            numbers.dedup();
+            return Ok(Self(numbers));
+        };
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(format!("`{text}`: the first number must not be above the last"));
+        }
+        // Equal factors, and at least steps of one.
+        let factor = (f64::from(last) / f64::from(first)).powf(1.0 / f64::from(STEPS - 1));
+        let step = |i: u32| (f64::from(first) * factor.powi(i as i32)).round() as u32;
+        let mut numbers: Vec<u32> = (0..STEPS).map(step).chain([last]).collect();
+        numbers.retain(|n| *n <= last);
+        numbers.dedup();
+        Ok(Self(numbers))
+    }
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
-/// No limit, a flag or a file of the lab is wrong, or the output cannot be written.
+/// Neither devices nor limits; a flag or a file of the lab is wrong, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let limits = FleetLimits {
-        loss: args.max_loss,
-        p99_ms: args.max_p99.map(|time| time.as_secs_f64() * 1e3),
-    };
-    if limits == FleetLimits::default() {
-        bail!("no limit: say --max-loss 1%, --max-p99 50ms, or both");
+    let common = &args.common;
+    let setup = common.setup();
+    if args.devices.is_none() && setup.limits == FleetLimits::default() {
+        bail!(
+            "say how many with --devices 60, or the limits of the largest fleet: --loss 1%, --p99 50ms, \
+             or both"
+        );
     }
-    output::check(&args.common.output)?;
-    let (predictor, mut rooms) = bench(&args.common)?;
-    let answer = predict::fleet(&predictor, limits, args.most, args.rate, &mut rooms)?;
+    output::check(&common.output)?;
+    let (predictor, mut rooms) = bench(common)?;
+    let answer = match &args.devices {
+        Some(numbers) => predict::fleet(&predictor, &numbers.0, args.rate, &mut rooms)?,
+        None => predict::largest_fleet(&predictor, args.most, args.rate, &mut rooms)?,
+    };
     drop(rooms);
-    write("fleet", &args.common, &predictor, &answer)
+    write("fleet", common, &predictor, &answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_ranges_lists_and_single_ones() {
+        let numbers = |text: &str| Numbers::from_str(text).map(|it| it.0);
+        assert_eq!(
+            numbers("1..200").unwrap(),
+            [1, 2, 3, 4, 6, 8, 12, 17, 24, 34, 49, 69, 99, 140, 200]
+        );
+        assert_eq!(numbers("30,10,30").unwrap(), [10, 30]);
+        assert_eq!(numbers("5..5").unwrap(), [5]);
+        assert_eq!(numbers("7..9").unwrap(), [7, 8, 9]);
+        for wrong in ["", "0", "9..3", "1..", "1-5", "99999", "1..x"] {
+            assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+    }
 }

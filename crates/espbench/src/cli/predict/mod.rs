@@ -4,15 +4,13 @@
 //! |---|---|
 //! | `bench` | rooms simulated on all cores, with progress |
 //! | `fleet` | `espbench predict fleet` |
-//! | `nodes` | `espbench predict nodes` |
 //! | `options` | flags that all questions share |
-//! | `phy` | `espbench predict phy` |
+//! | `rate` | `espbench predict rate` |
 
 mod bench;
 mod fleet;
-mod nodes;
 mod options;
-mod phy;
+mod rate;
 
 use super::output;
 use clap::{Args as Flags, Subcommand};
@@ -30,12 +28,10 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Predict loss, latency and channel occupancy by the number of devices
-    Nodes(Box<nodes::Args>),
-    /// Find the largest fleet that keeps loss and latency under limits
+    /// Predict loss and latency of a fleet, or find the largest one that keeps limits
     Fleet(Box<fleet::Args>),
     /// Compare PHY rates by latency, loss, throughput and range
-    Phy(Box<phy::Args>),
+    Rate(Box<rate::Args>),
 }
 
 /// Runs the subcommand. Exit status: 0 answered, 2 not.
@@ -44,9 +40,8 @@ enum Question {
 /// A flag or a file of the lab is wrong, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.question {
-        Question::Nodes(args) => nodes::run(args),
         Question::Fleet(args) => fleet::run(args),
-        Question::Phy(args) => phy::run(args),
+        Question::Rate(args) => rate::run(args),
     }
 }
 

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
+use espbench_measure::predict::FleetLimits;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension};
 use espbench_model::workload::EspNowCast;
@@ -34,11 +35,40 @@ pub(super) enum Arrivals {
     Poisson,
 }
 
+/// The place of a prediction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum PredictRoom {
+    /// A floor with desks and partitions: devices 1 to 15 m away, two networks beside them
+    #[default]
+    Office,
+    /// A flat of masonry: 1 to 9 m, a neighbour's network
+    Home,
+    /// A factory hall or warehouse: 2 to 40 m
+    Hall,
+    /// Open ground: 2 to 100 m, nobody else on the air
+    Open,
+    /// Boards on USB hubs on one table, 0.5 m away, as in Espressif's ESP-NOW report
+    Bench,
+}
+
+impl PredictRoom {
+    /// Returns the room's lab, and its name for people.
+    const fn lab(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Office => ("room-office", "office"),
+            Self::Home => ("room-home", "home"),
+            Self::Hall => ("room-hall", "hall"),
+            Self::Open => ("room-open", "open ground"),
+            Self::Bench => ("many-boards", "bench"),
+        }
+    }
+}
+
 /// Options of the load, the place and the effort of the simulation.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Common {
     /// Bytes of a message
-    #[arg(long, value_name = "BYTES", default_value_t = 100,
+    #[arg(long, visible_alias = "size", value_name = "BYTES", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(i64::from(PAYLOAD_MIN)..=i64::from(PAYLOAD_MAX)))]
     pub payload: u32,
     /// Time between two messages of a device: 1s, 100ms, …
@@ -64,19 +94,32 @@ pub(super) struct Common {
     #[arg(long, value_name = "MESSAGES", default_value_t = QUEUE,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub queue: u16,
-    /// The lab: a built-in one or a TOML file
-    #[arg(long, default_value = "many-boards", help_heading = "The lab")]
-    pub lab: String,
-    /// Another profile for all its devices
-    #[arg(long, help_heading = "The lab")]
+    /// The place, with devices strewn about the listener
+    #[arg(long, value_enum, default_value_t, conflicts_with = "lab", help_heading = "The place")]
+    pub room: PredictRoom,
+    /// A lab in place of a room: a built-in one or a TOML file
+    #[arg(long, help_heading = "The place")]
+    pub lab: Option<String>,
+    /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]
+    #[arg(long, help_heading = "The place")]
     pub profile: Option<String>,
     /// Metres from the listener to the middle of the devices, 3, or to the nearest and the farthest,
-    /// 0.5-1 [default: the lab's places]
-    #[arg(long, value_name = "METRES", value_parser = distance, help_heading = "The lab")]
+    /// 0.5-1 [default: the place's]
+    #[arg(long, value_name = "METRES", value_parser = distance, help_heading = "The place")]
     pub distance: Option<(f64, f64)>,
+    /// Walls between the listener and the devices
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "The place",
+        value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub walls: u8,
     /// Simulate the radios alone: processors take no time and nobody else is on the air
-    #[arg(long, help_heading = "The lab")]
+    #[arg(long, help_heading = "The place")]
     pub bare: bool,
+    /// Most of the messages that may be lost: 1%
+    #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Limits")]
+    pub loss: Option<f64>,
+    /// Longest 99th percentile of the latency: 50ms
+    #[arg(long, value_name = "TIME", value_parser = limit, help_heading = "Limits")]
+    pub p99: Option<Duration>,
     /// Rooms for each figure, each with places, shadowing and phases of its own
     #[arg(long, default_value_t = Effort::default().rooms, help_heading = "Effort",
         value_parser = clap::value_parser!(u32).range(2..=1000))]
@@ -128,7 +171,9 @@ impl Common {
     /// Returns what all settings of an answer share.
     pub(super) fn setup(&self) -> PredictSetup {
         PredictSetup {
-            lab: self.lab.clone(),
+            lab: self.lab_name().into(),
+            place: self.lab.clone().unwrap_or_else(|| self.room.lab().1.into()),
+            walls: self.walls,
             profile: self.profile.clone(),
             distance_m: self.distance,
             bare: self.bare,
@@ -141,9 +186,18 @@ impl Common {
             every: self.every,
             payload: self.payload,
             queue: self.queue,
+            limits: FleetLimits {
+                loss: self.loss,
+                p99_ms: self.p99.map(|time| time.as_secs_f64() * 1e3),
+            },
             effort: Effort { rooms: self.rooms, messages: self.messages },
             seed: self.seed,
         }
+    }
+
+    /// Returns the lab of the place.
+    pub(super) fn lab_name(&self) -> &str {
+        self.lab.as_deref().unwrap_or_else(|| self.room.lab().0)
     }
 
     /// Returns how messages are sent.

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `figures` | figures with captions, legends, their words, and the data behind them |
 //! | `glance` | the card of the answer, and a small chart for each suite |
+//! | `predict` | the card of a prediction |
 //! | `tables` | tables with captions and scopes |
 //! | `timelines` | timelines of the medium, and the script that zooms them |
 
 mod figures;
 mod glance;
+mod predict;
 mod tables;
 mod timelines;
 
@@ -40,13 +42,16 @@ pub fn render(report: &Report) -> String {
     // The chart of a single suite stands on the card, not in its chapter.
     let chart = match report.glance.as_slice() {
         [only] => lead(&mut sections, only),
-        _ => None,
+        _ => report.prediction.as_ref().and_then(|_| predict::lead(&mut sections)),
     };
     let mut out = String::with_capacity(1 << 18);
     head(&mut out, report);
     if !report.has_only_causes() {
         out.push_str(if chart.is_some() { "<div class=\"hero\">\n" } else { "<div>\n" });
         glance::draw(&mut out, report, &sections);
+        if let Some(card) = &report.prediction {
+            predict::draw(&mut out, card);
+        }
         figures::draw(&mut out, chart.as_slice());
         out.push_str("</div>\n");
     }
@@ -87,7 +92,8 @@ fn lead<'a>(sections: &mut [Section<'a>], group: &GlanceGroup) -> Option<&'a Fig
 /// Draws a chapter, open where it is the only suite's.
 fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
     let is_only = matches!(report.glance.as_slice(),
-        [only] if section.id == only.name || section.id == only.kind);
+        [only] if section.id == only.name || section.id == only.kind)
+        || report.prediction.is_some() && section.id == espbench_measure::predict::SECTION;
     let _ = writeln!(
         out,
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><details{2}><summary><h2 id=\"{0}-h\">{1}</h2></summary>",
@@ -140,7 +146,7 @@ fn head(out: &mut String, report: &Report) {
     let title = match report.glance.as_slice() {
         [only] if !only.shared.is_empty() => format!("{}: {}", only.name, only.shared),
         [only] => only.name.clone(),
-        [] => run.name.clone(),
+        [] => report.prediction.as_ref().map_or_else(|| run.name.clone(), |it| it.title.clone()),
         several => format!("{} suites", several.len()),
     };
     let origin = run.origin.name();

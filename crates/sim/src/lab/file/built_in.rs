@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// All files: kind, name, text.
-pub(super) const FILES: [(FileKind, &str, &str); 28] = [
+pub(super) const FILES: [(FileKind, &str, &str); 36] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
@@ -29,6 +29,14 @@ pub(super) const FILES: [(FileKind, &str, &str); 28] = [
     file!(Environment, "environments", "home"),
     file!(Environment, "environments", "shield-box"),
     file!(Environment, "environments", "lab-air"),
+    file!(Environment, "environments", "office-floor"),
+    file!(Environment, "environments", "flat"),
+    file!(Environment, "environments", "hall"),
+    file!(Environment, "environments", "open-field"),
+    file!(Lab, "labs", "room-office"),
+    file!(Lab, "labs", "room-home"),
+    file!(Lab, "labs", "room-hall"),
+    file!(Lab, "labs", "room-open"),
     file!(Lab, "labs", "two-boards"),
     file!(Lab, "labs", "many-boards"),
     file!(Lab, "labs", "ota"),

@@ -19,7 +19,11 @@ pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
         "path_loss",
         "log-distance path loss, with free space up to 1 m",
         (EXPONENT, float exponent),
+        (BREAKPOINT, option breakpoint_m),
+        (FAR_EXPONENT, option far_exponent),
         (SHADOW, float shadow_db),
+        (WALL, option wall_db),
+        (VALID, option valid_m),
     ),
     group!(
         "carrier_sense",
@@ -39,6 +43,30 @@ const EXPONENT: KeySpec = key(
     KeyType::Number(1.0, 8.0),
     "",
     "path loss exponent beyond 1 m: 2 in free space",
+);
+const BREAKPOINT: KeySpec = key(
+    "breakpoint_m",
+    KeyType::Number(1.0, 10_000.0),
+    "none",
+    "distance in metres beyond which `far_exponent` holds",
+);
+const FAR_EXPONENT: KeySpec = key(
+    "far_exponent",
+    KeyType::Number(1.0, 8.0),
+    "as `exponent`",
+    "path loss exponent beyond the breakpoint",
+);
+const WALL: KeySpec = key(
+    "wall_db",
+    KeyType::Number(0.0, 60.0),
+    "3.4",
+    "loss in one wall, for `espbench predict --walls`: a light one by default (COST 231, Digital Mobile Radio, chapter 4.7)",
+);
+const VALID: KeySpec = key(
+    "valid_m",
+    KeyType::Number(1.0, 100_000.0),
+    "not known",
+    "farthest distance for which the source of the path loss holds: predicted ranges end there",
 );
 const SHADOW: KeySpec = key(
     "shadow_db",
@@ -142,6 +170,10 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
     let mut environment = Environment {
         name: name.to_string(),
         exponent: 2.0,
+        breakpoint_m: None,
+        far_exponent: None,
+        wall_db: None,
+        valid_m: None,
         shadow_db: 0.0,
         place: None,
         energy_dbm: 0.0,

@@ -11,13 +11,13 @@ use espbench_dot11::radio::{Channel, WifiMode};
 const FARTHEST_M: f64 = 100_000.0;
 
 /// Returns the distance in metres up to which a frame of so many octets still arrives with at least
-/// this chance, by distance alone: without shadowing and without interference.
+/// this chance, by distance and walls alone: without shadowing and without interference.
 #[must_use]
 pub fn range_m(
     profile: &Profile,
     environment: &Environment,
-    mode: WifiMode,
-    octets: u32,
+    (mode, octets): (WifiMode, u32),
+    walls_db: f64,
     chance: f64,
 ) -> f64 {
     let receiver = Receiver::of(profile.chip);
@@ -25,7 +25,7 @@ pub fn range_m(
     let mhz = Channel::of(6).map_or(2437, Channel::centre_mhz);
     let power_dbm = profile.tx_power_dbm.min(profile.chip.power_dbm(mode));
     let arrives = |metres: f64| {
-        let dbm = power_dbm - room.distance_db(metres, mhz);
+        let dbm = power_dbm - room.distance_db(metres, mhz) - walls_db;
         let sinr_db = receiver.sinr_db(mode, milliwatts(dbm), 0.0);
         1.0 - Curve::of(mode).frame_loss(factor(sinr_db), octets) >= chance
     };

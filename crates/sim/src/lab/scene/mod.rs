@@ -72,6 +72,8 @@ pub struct Device {
     pub channel: u8,
     /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
     pub power_dbm: Option<f64>,
+    /// Loss in the walls between its side of the place and that of node 0, in dB.
+    pub walls_db: f64,
     /// Down to which severity its lines go to the UART.
     pub log: LogLevel,
     /// Down to which severity they go to the remote log, on the air.
@@ -94,6 +96,7 @@ impl Device {
             fallback: Vec::new(),
             channel: 1,
             power_dbm: None,
+            walls_db: 0.0,
             log: LogLevel::Info,
             remote_log: LogLevel::None,
             application: Application::None,
@@ -162,6 +165,14 @@ pub struct Environment {
     pub name: String,
     /// Path loss exponent beyond 1 m.
     pub exponent: f64,
+    /// Distance in metres beyond which another exponent holds; `None`: none.
+    pub breakpoint_m: Option<f64>,
+    /// Path loss exponent beyond that distance.
+    pub far_exponent: Option<f64>,
+    /// Loss in a wall of this place, in dB; `None`: that of a light one.
+    pub wall_db: Option<f64>,
+    /// Farthest distance for which the source of the path loss holds, in metres; `None`: not known.
+    pub valid_m: Option<f64>,
     /// Deviation of the shadowing.
     pub shadow_db: f64,
     /// By what the shadowing is drawn; the seed of what happens in it, if nothing is said.

@@ -164,12 +164,14 @@ impl Scene {
             output: Arc::new(TxPower::flat(power_dbm)),
             channel,
             chip: RadioChip::Esp32,
+            walls_db: 0.0,
         };
         let nodes = self.nodes.iter().map(|it| Stand {
             at: it.at,
             output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm())),
             channel: it.channel,
             chip: it.profile.chip,
+            walls_db: it.walls_db,
         });
         let routers = self.routers.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
         let aps = self.access_points.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
@@ -181,6 +183,7 @@ impl Scene {
                 _ => self.channel(networks.get(number).copied().flatten()),
             },
             chip: it.profile.chip,
+            walls_db: 0.0,
         });
         let dongle = self.dongle().map(|it| flat(it.at, it.power_dbm, self.channel(None)));
         let others = self.background.iter().map(|it| flat(it.at, it.power_dbm, it.channel));

@@ -99,6 +99,10 @@ fn room(work: &EspNow) -> Scene {
     }
     let environment = Environment {
         exponent: 2.0,
+        breakpoint_m: None,
+        far_exponent: None,
+        wall_db: None,
+        valid_m: None,
         shadow_db: 0.0,
         ..Library::built_in().environment("free-space").unwrap().environment
     };

@@ -1,0 +1,60 @@
+//! Changes of a fleet's setting, each simulated alone.
+
+use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner};
+use alloc::string::ToString as _;
+use alloc::vec::Vec;
+use espbench_dot11::radio::{Hr, WifiMode};
+use espbench_measure::predict::change::{Change, ChangeTried};
+
+/// PHY rates that are tried, where they are faster than the fleet's and the chip reads them.
+const RATES: [&str; 3] = ["11M", "24M", "HT20-MCS7"];
+
+/// Octets of a short frame: a mode that the chip reads at any distance is read with these.
+pub(super) const SHORT: u32 = 50;
+
+/// Simulates a case with each change that may help.
+///
+/// # Errors
+/// The runner's.
+pub(super) fn try_all(
+    predictor: &Predictor,
+    case: &RoomCase,
+    runner: &mut dyn RoomRunner,
+) -> Result<Vec<ChangeTried>, PredictError> {
+    let (changes, cases): (Vec<Change>, Vec<RoomCase>) = worth(predictor, case).into_iter().unzip();
+    let rooms = predictor.setup().effort.rooms;
+    let label = |it: &RoomCase| {
+        let at = cases.iter().position(|other| other == it);
+        at.map_or_else(|| "a change".to_string(), |at| changes[at].words())
+    };
+    let trials = runner.trials(predictor, &cases, 0..rooms, &label)?;
+    let tried = changes.iter().zip(&cases).zip(&trials).filter(|it| !it.1.is_empty());
+    Ok(tried
+        .map(|((change, case), trials)| ChangeTried {
+            change: change.clone(),
+            point: predictor.point(case, trials),
+        })
+        .collect())
+}
+
+/// Returns the changes that are tried, with their cases.
+pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)> {
+    let mut changes = Vec::new();
+    for name in RATES {
+        let Ok(mode) = name.parse::<WifiMode>() else { continue };
+        let is_read = predictor.range(mode, SHORT).is_some_and(|metres| metres > 0.0);
+        let is_faster = mode.kbit_s() > case.mode.kbit_s();
+        if is_read && is_faster {
+            changes.push((Change::Rate(name.into()), RoomCase { mode, ..*case }));
+        }
+    }
+    if case.mode != WifiMode::Hr(Hr::M1) && changes.is_empty() {
+        // The fastest already: a slower one is sturdier.
+        let mode = WifiMode::Hr(Hr::M1);
+        changes.push((Change::Rate(mode.to_string()), RoomCase { mode, ..*case }));
+    }
+    let every = 2 * case.load.every;
+    let load = predictor.setup().load_every(case.devices, every);
+    changes.push((Change::Every(every), RoomCase { load, ..*case }));
+    changes
+}

@@ -1,0 +1,70 @@
+//! The card of a prediction: verdict, figures, what limits them, and what to change.
+
+use super::super::predict::{chosen, columns};
+use super::escape;
+use espbench_measure::figure::Figure;
+use espbench_measure::predict::{Prediction, SECTION};
+use espbench_measure::report::Section;
+use std::fmt::Write as _;
+
+/// Rows of the card at most.
+const ROWS: usize = 12;
+
+/// Takes the first figure out of the prediction's chapter, to stand on the card.
+pub(super) fn lead<'a>(sections: &mut [Section<'a>]) -> Option<&'a Figure> {
+    let section = sections.iter_mut().find(|it| it.id == SECTION && !it.figures.is_empty())?;
+    Some(section.figures.remove(0))
+}
+
+/// Draws the card.
+pub(super) fn draw(out: &mut String, card: &Prediction) {
+    out.push_str("<div class=\"card\">\n<ul class=\"verdict\">");
+    let mut line = |head: &str, text: &str| {
+        let head =
+            if head.is_empty() { String::new() } else { format!("<b>{}</b> ", escape(head)) };
+        let _ = write!(out, "<li>{head}{}</li>", escape(text));
+    };
+    if let Some(verdict) = &card.verdict {
+        line("", verdict);
+    }
+    for limit in &card.limited_by {
+        line("Limited by", &limit.words());
+    }
+    if let Some(next) = &card.next {
+        line("Next", next);
+    }
+    for warning in &card.warnings {
+        line("Note", warning);
+    }
+    out.push_str("</ul>\n");
+    rows(out, card);
+    out.push_str("</div>\n");
+}
+
+fn rows(out: &mut String, card: &Prediction) {
+    let shown = chosen(card, ROWS);
+    let (heads, texts) = columns(card, &shown);
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"glance\" aria-label=\"Leading figures\"><thead><tr>",
+    );
+    for head in &heads {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", escape(head));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    for row in &texts {
+        out.push_str("<tr>");
+        for (at, text) in row.iter().enumerate() {
+            let text = escape(text);
+            let _ = match at {
+                0 => write!(out, "<th scope=\"row\">{text}</th>"),
+                _ => write!(out, "<td class=\"r\">{text}</td>"),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    let more = card.rows.len() - shown.len();
+    if more > 0 {
+        let _ = writeln!(out, "<p class=\"note\">and {more} more rows: see the tables below</p>");
+    }
+}

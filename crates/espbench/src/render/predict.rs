@@ -1,0 +1,168 @@
+//! The answer of a prediction in a few lines, for a terminal: at most 25.
+
+use super::glance::{Colours, WIDTH, cut, print};
+use super::{tame, width, wrap};
+use anstyle::Style;
+use espbench_measure::predict::Prediction;
+use espbench_measure::predict::card::{PredictionRow, QuestionKind, RowStanding};
+use espbench_measure::report::{GlanceValue, Report};
+use std::fmt::Write as _;
+
+/// Rows of a table at most.
+const ROWS: usize = 12;
+
+/// Lines of the sentence that answers, at most.
+const VERDICT: usize = 5;
+
+/// Renders the card; `coloured` for a terminal.
+#[must_use]
+pub fn render(report: &Report, card: &Prediction, coloured: bool) -> String {
+    let mut out = String::new();
+    let colours = Colours::new(coloured);
+    title(&mut out, card, report, colours);
+    if let Some(verdict) = &card.verdict {
+        marked(&mut out, Style::new(), "", verdict, VERDICT);
+    }
+    match card.rows.as_slice() {
+        [only] => {
+            let _ = writeln!(out, "  {}", figures(only));
+        }
+        several => table(&mut out, card, several, colours),
+    }
+    for (at, limit) in card.limited_by.iter().enumerate() {
+        let head = if at == 0 { "Limited by:" } else { "           " };
+        marked(&mut out, Style::new(), head, &limit.words(), 1);
+    }
+    if let Some(next) = &card.next {
+        marked(&mut out, Style::new(), "Next:", next, 2);
+    }
+    for warning in &card.warnings {
+        marked(&mut out, colours.warning, "!", warning, 2);
+    }
+    let faint = colours.faint;
+    let _ = writeln!(out, "  {faint}all tables: --full   as a page: -o FILE.html{faint:#}");
+    out
+}
+
+/// Writes the fleet and its place, and that all is simulated.
+fn title(out: &mut String, card: &Prediction, report: &Report, colours: Colours) {
+    let badge = report.run.origin.name().to_uppercase();
+    let text = cut(&tame(&card.title), WIDTH - 2 - badge.len());
+    let pad = " ".repeat(WIDTH - width(&text) - badge.len());
+    let Colours { title, warning, .. } = colours;
+    let _ = writeln!(out, "{title}{text}{title:#}{pad}{warning}{badge}{warning:#}");
+}
+
+/// Writes a sentence behind a mark, in at most so many lines.
+fn marked(out: &mut String, style: Style, mark: &str, text: &str, most: usize) {
+    let indent = if mark.is_empty() { 2 } else { width(mark) + 3 };
+    let mut lines = wrap(text, WIDTH - indent);
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            last.push_str(" …");
+        }
+    }
+    for (number, line) in lines.iter().enumerate() {
+        let _ = match (number, mark) {
+            (_, "") => writeln!(out, "  {line}"),
+            (0, mark) => writeln!(out, "  {style}{mark}{style:#} {line}"),
+            _ => writeln!(out, "{:indent$}{line}", ""),
+        };
+    }
+}
+
+/// Prints the figures of one row, each with its name.
+fn figures(row: &PredictionRow) -> String {
+    let mut parts = vec![
+        format!("loss {}", cell(row.loss_percent.as_ref(), "%")),
+        format!("p99 {}", cell(row.p99_ms.as_ref(), "ms")),
+        format!("channel busy {}", cell(row.channel_busy_percent.as_ref(), "%")),
+    ];
+    parts.extend(row.range().map(|it| format!("range {it} m")));
+    parts.join("   ")
+}
+
+/// Prints a value with its unit and its interval.
+pub(super) fn cell(value: Option<&GlanceValue>, unit: &str) -> String {
+    let Some(value) = value else { return "unknown".into() };
+    match super::glance::figure(value) {
+        (number, Some(interval)) => format!("{number} {unit} [{interval}]"),
+        (number, None) => format!("{number} {unit}"),
+    }
+}
+
+/// Returns the word for a row's standing; empty where nothing is ranked.
+pub(super) const fn standing(it: RowStanding) -> &'static str {
+    match it {
+        RowStanding::Unranked => "",
+        RowStanding::Best => "best",
+        RowStanding::Tied => "tied",
+        RowStanding::Behind => "behind",
+        RowStanding::LeftOut => "left out",
+    }
+}
+
+/// Returns the heads of the columns, and the texts of these rows.
+pub(super) fn columns(
+    card: &Prediction,
+    rows: &[&PredictionRow],
+) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let is_rate = card.question == QuestionKind::Rate;
+    let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
+    heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)"]);
+    if is_rate {
+        heads.extend(["range (m)", ""]);
+    }
+    let value = |it: Option<&GlanceValue>| it.map_or_else(|| "-".into(), print);
+    let texts = |row: &&PredictionRow| {
+        let mut texts = vec![if is_rate { row.rate.clone() } else { row.devices.to_string() }];
+        let all = [&row.loss_percent, &row.p99_ms, &row.channel_busy_percent];
+        texts.extend(all.map(|it| value(it.as_ref())));
+        if is_rate {
+            texts.push(row.range().unwrap_or_else(|| "-".into()));
+            texts.push(standing(row.standing).into());
+        }
+        texts
+    };
+    (heads, rows.iter().map(texts).collect())
+}
+
+/// Returns at most that many rows: the first of ranked ones, else evenly from all.
+pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
+    let rows = &card.rows;
+    if rows.len() <= most {
+        return rows.iter().collect();
+    }
+    if card.question == QuestionKind::Rate {
+        return rows.iter().take(most).collect();
+    }
+    let last = (rows.len() - 1) as f64;
+    let at = |row: usize| (row as f64 * last / (most - 1).max(1) as f64).round() as usize;
+    (0..most).map(|row| &rows[at(row)]).collect()
+}
+
+fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: Colours) {
+    let shown = chosen(card, ROWS);
+    let (heads, texts) = columns(card, &shown);
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|at| {
+            texts.iter().map(|row| width(&row[at])).chain([width(heads[at])]).max().unwrap_or(0)
+        })
+        .collect();
+    let mut line = |style: Style, cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (cell, size) in cells.zip(&widths) {
+            let _ = write!(text, "  {cell:size$}");
+        }
+        let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
+    };
+    line(colours.faint, &mut heads.iter().copied());
+    for row in &texts {
+        line(Style::new(), &mut row.iter().map(String::as_str));
+    }
+    let more = rows.len() - shown.len();
+    if more > 0 {
+        line(colours.faint, &mut [format!("… and {more} more").as_str()].into_iter());
+    }
+}

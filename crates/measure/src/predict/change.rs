@@ -1,0 +1,51 @@
+//! Changes of a setting that are tried in the lab, each alone, to find the one to make next.
+
+use super::point::PointEstimates;
+use crate::units::print_duration;
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+
+/// One change of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Another PHY rate.
+    Rate(String),
+    /// Another time between two messages.
+    Every(Duration),
+}
+
+impl Change {
+    /// Returns the flag of the command that makes it.
+    #[must_use]
+    pub const fn flag(&self) -> &'static str {
+        match self {
+            Self::Rate(_) => "--rate",
+            Self::Every(_) => "--every",
+        }
+    }
+
+    /// Returns the flag's value.
+    #[must_use]
+    pub fn value(&self) -> String {
+        match self {
+            Self::Rate(name) => name.clone(),
+            Self::Every(time) => print_duration(*time).replace(' ', ""),
+        }
+    }
+
+    /// Returns the change as it is typed.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{} {}", self.flag(), self.value())
+    }
+}
+
+/// A change, and what became of the setting with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeTried {
+    /// The change.
+    pub change: Change,
+    /// The setting with it.
+    pub point: PointEstimates,
+}
