@@ -3,6 +3,10 @@
 #ifndef ESPBENCH_NET_H
 #define ESPBENCH_NET_H
 
+#ifdef ARDUINO_ARCH_ESP8266
+#error "Arduino's core for the ESP8266 has no BSD sockets: use ESP8266_RTOS_SDK for this chip"
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

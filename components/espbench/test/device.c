@@ -3,6 +3,10 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "espbench.h"
 
+#ifdef ESP_PLATFORM
+#include "esp_console.h"
+#endif
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,21 +53,26 @@ static struct mosquitto *connect_broker(char **argv, const char *filter)
 }
 #endif
 
+/* Carries out a typed line; on the port to FreeRTOS through its console, as a board does. */
 static int carry_out(char *line)
 {
+    int status = 0;
+    if (strncmp(line, "sleep ", 6) == 0) {
+        usleep((useconds_t)atoi(line + 6) * 1000);
+        return 0;
+    }
+#ifdef ESP_PLATFORM
+    if (esp_console_run(line, &status) != ESP_OK) {
+        status = 1;
+    }
+#else
     char *words[32];
     int count = 0;
     for (char *word = strtok(line, " \n"); word != NULL && count < 32; word = strtok(NULL, " \n")) {
         words[count++] = word;
     }
-    if (count == 0) {
-        return 0;
-    }
-    if (strcmp(words[0], "sleep") == 0 && count == 2) {
-        usleep((useconds_t)atoi(words[1]) * 1000);
-        return 0;
-    }
-    int status = espbench_command(count, words);
+    status = count == 0 ? 0 : espbench_command(count, words);
+#endif
     if (status != 0) {
         printf("status %d\n", status);
     }
@@ -74,6 +83,11 @@ int main(int argc, char **argv)
 {
     char line[256];
     setvbuf(stdout, NULL, _IOLBF, 0);
+#ifdef ESP_PLATFORM
+    if (espbench_console_register() != ESPBENCH_OK) {
+        return 2;
+    }
+#endif
 #ifdef WITH_MOSQUITTO
     struct mosquitto *client = argc >= 3 ? connect_broker(argv, argc >= 4 ? argv[3] : NULL) : NULL;
 #else

@@ -1,5 +1,6 @@
 """What the tests share: building, the device on this machine, peers and ports."""
 
+import fcntl
 import os
 import pathlib
 import queue
@@ -44,13 +45,21 @@ def espbench():
 
 
 def compile_c(name, sources, options=(), libraries=(), standard="c99"):
-    """Builds a program under the sanitizers, with the component's sources; returns its path."""
+    """Builds a program under the sanitizers, with the component's sources; returns its path.
+
+    One that is newer than all sources and headers is kept; files of tests run beside each other, so that one builds
+    and the others wait.
+    """
     OUT.mkdir(parents=True, exist_ok=True)
     program = OUT / name
     core = sorted(str(path) for path in (COMPONENT / "src").glob("*.c"))
     folders = ["-I", str(COMPONENT / "include"), "-I", str(COMPONENT / "src")]
     command = ["gcc", f"-std={standard}", "-D_DEFAULT_SOURCE", *SANITIZERS, *WARNINGS, *options, *folders]
-    subprocess.run([*command, *core, *map(str, sources), "-o", str(program), "-lpthread", *libraries], check=True)
+    with open(OUT / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        newest = max(path.stat().st_mtime for path in COMPONENT.rglob("*") if path.suffix in {".c", ".h", ".py"})
+        if not program.is_file() or program.stat().st_mtime < newest:
+            subprocess.run([*command, *core, *map(str, sources), "-o", str(program), "-lpthread", *libraries], check=True)
     return str(program)
 
 

@@ -1,0 +1,1 @@
+# Nothing beyond the defaults: all sources of this folder.

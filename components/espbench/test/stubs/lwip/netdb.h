@@ -1,0 +1,3 @@
+/* A stand-in: see ../README.md. */
+#pragma once
+#include <netdb.h>
