@@ -15,9 +15,11 @@ peers() {
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
     done
-    [ ${#missing[@]} -eq 0 ] && return 0
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
+    if [ ${#missing[@]} -gt 0 ]; then
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
+    fi
+    ci/micropython.sh
 }
 
 fmt() { cargo fmt --all --check; }
