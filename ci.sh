@@ -8,7 +8,7 @@ STEPS=(peers fmt clippy doc test layers nostd riscv wasm fuzz component ns3 size
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
-    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-prometheus-client util-linux iproute2
+    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps g++ gcc libmosquitto-dev
         rustc-web cargo-web rust-web-src lld nodejs binutils libns3-dev pkg-config)
     local missing=()
@@ -20,6 +20,12 @@ peers() {
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
     fi
     ci/micropython.sh
+    # Libraries of the examples in docs/data.md, once.
+    if ! cmp -s ci/python.txt target/python/python.txt; then
+        python3 -m venv --clear target/python
+        target/python/bin/pip install -q --disable-pip-version-check -r ci/python.txt
+        cp ci/python.txt target/python/
+    fi
 }
 
 fmt() { cargo fmt --all --check; }

@@ -24,6 +24,7 @@
 //! | [`respond`] | `espbench respond` |
 //! | [`run`] | `espbench run` |
 //! | [`runs`] | `espbench runs` |
+//! | [`samples`] | `espbench samples`: the raw samples of a stored run |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
@@ -50,6 +51,7 @@ pub mod report;
 pub mod respond;
 pub mod run;
 pub mod runs;
+pub mod samples;
 pub mod shell;
 pub mod told;
 pub mod tune;
@@ -96,6 +98,8 @@ enum Command {
     Runs(runs::Args),
     /// Print the report of a stored run
     Report(report::Args),
+    /// Write the raw samples of a stored run as a table: CSV, Parquet or Arrow
+    Samples(samples::Args),
     /// Compare a run with another run, or with the published figures
     Compare(compare::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
@@ -125,6 +129,7 @@ pub fn main() -> ExitCode {
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),
+        Command::Samples(args) => samples::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Completions(args) => shell::completions(args, Arguments::command()),
         Command::Man(args) => shell::man(args, Arguments::command()),

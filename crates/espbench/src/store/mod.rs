@@ -6,18 +6,21 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `error` | errors of the store |
 //! | `recorder` | the way of samples from a target to the writer's thread |
 //! | `rows` | samples as rows, and back |
 //! | `lock` | the lock of a run that is being carried out |
 
+mod error;
 mod lock;
 mod recorder;
 mod rows;
 
+pub use error::StoreError;
 pub use lock::RunLock;
 pub use recorder::{Recorder, SampleObserver};
 
-use crate::user_error::UserError;
+use error::wrap;
 use espbench_engine::run::run_name;
 use espbench_measure::columns::SampleTable;
 use espbench_measure::plan::{PlanSet, PlannedCell, label};
@@ -36,106 +39,6 @@ const SCHEMA_VERSION: i32 = 3;
 /// Version in which numbers of runs counted over the whole store. Such a store gets the
 /// columns of today where it can be written to, and is read as it is where not.
 const NUMBERED_BY_STORE: i32 = 2;
-
-/// The reason for which the store did not do its work. The text names the file and says what to do.
-#[derive(Debug)]
-pub enum StoreError {
-    /// The file is no store, or a damaged one.
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// Defect of the file.
-        why: String,
-    },
-    /// There is no such run.
-    NoRun {
-        /// The file.
-        path: PathBuf,
-        /// Name that was asked for.
-        name: String,
-    },
-    /// Every run is complete.
-    NoneOpen {
-        /// The file.
-        path: PathBuf,
-    },
-    /// No run was made yet.
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another process is carrying the run out.
-    Going {
-        /// The run.
-        name: String,
-        /// Number of the process that carries the run out.
-        process: String,
-    },
-    /// The disk is full.
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another process holds the store.
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Anything else that SQLite says.
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
-}
-
-/// Names the parts of an error for the user.
-impl From<&StoreError> for UserError {
-    fn from(error: &StoreError) -> Self {
-        let other = "move it away, or choose another with --store FILE";
-        match error {
-            StoreError::Unusable { path, why } => {
-                Self::new(path.display().to_string()).because(why).remedy(other)
-            }
-            StoreError::NoRun { path, name } => Self::new(format!(
-                "{} has no run `{name}`",
-                path.display()
-            ))
-            .remedy(
-                "`espbench runs` lists their names; the newest is `last`, the one before `last~1`",
-            ),
-            StoreError::NoneOpen { path } => Self::new(format!(
-                "every run in {} is complete: there is nothing to resume",
-                path.display()
-            )),
-            StoreError::Empty { path } => Self::new(format!("{} has no run yet", path.display()))
-                .remedy("`espbench run` makes one"),
-            StoreError::Going { name, process } => {
-                Self::new(format!("{name} is being carried out by another process ({process})"))
-                    .remedy("wait for its end, or stop it, and then resume it")
-            }
-            StoreError::Full { path } => Self::new(format!("{}: the disk is full", path.display()))
-                .because("what was measured before is safe")
-                .remedy("free some space, then `espbench run --resume`"),
-            StoreError::Locked { path } => {
-                Self::new(format!("{} is locked by another program", path.display()))
-                    .remedy("wait for it, or choose another --store FILE")
-            }
-            StoreError::Sqlite { path, source } => {
-                Self::new(path.display().to_string()).because(source)
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for StoreError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        UserError::from(self).fmt(f)
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 /// The database of runs.
 #[derive(Debug)]
@@ -593,26 +496,6 @@ fn before_last(name: &str) -> Option<u32> {
     match name.strip_prefix("last")? {
         "" => Some(0),
         rest => rest.strip_prefix('~')?.parse().ok(),
-    }
-}
-
-/// Puts SQLite's errors into our words.
-fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
-    };
-    let path = path.to_owned();
-    match error.sqlite_error_code() {
-        Some(DiskFull) => StoreError::Full { path },
-        Some(DatabaseBusy | DatabaseLocked) => StoreError::Locked { path },
-        Some(NotADatabase) => StoreError::Unusable { path, why: "it is no SQLite database".into() },
-        Some(DatabaseCorrupt) => {
-            StoreError::Unusable { path, why: "the database is damaged".into() }
-        }
-        Some(CannotOpen | ReadOnly) => {
-            StoreError::Unusable { path, why: format!("it cannot be opened for writing ({error})") }
-        }
-        _ => StoreError::Sqlite { path, source: error },
     }
 }
 

@@ -1,8 +1,13 @@
 use super::*;
 use crate::cell::{Estimate, Identity};
+use crate::plan::PlanSet;
+use crate::report::report;
+use crate::run::{Recorded, RunFacts};
 use crate::settings::Setting;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use espbench_dot11::radio::WifiMode;
+use espbench_model::sample::{Cause, Fate, Probe, Sample};
+use espbench_model::time::Instant;
 use espbench_model::workload::Name;
 use proptest::prelude::*;
 use std::string::ToString;
@@ -80,7 +85,78 @@ fn fields_of_json_that_are_not_known_or_of_another_type_are_refused() {
     assert!(error("{\"nagle\": 1}").starts_with("the field `nagle` cannot be 1"));
 }
 
+/// Makes a test of UDP echo in which each probe had that fate and took so many nanoseconds.
+fn echoed(probes: &[(Fate, u64)]) -> Recorded {
+    let sample = |(&(fate, took), seq): (&(Fate, u64), u64)| {
+        let sent = Instant::from_nanos(seq * 100_000_000);
+        let received = Instant::from_nanos(sent.as_nanos() + took);
+        let received = (!matches!(fate, Fate::Lost(_))).then_some(received);
+        let probe = Probe { seq, bytes: 20, due: sent, sent: Some(sent), ..Probe::default() };
+        Sample::Probe(Probe { received, fate, ..probe })
+    };
+    let plan = "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 20\n";
+    let plan = PlanSet::parse(plan).unwrap();
+    Recorded {
+        ordinal: 0,
+        repetition: 0,
+        workload: plan.steps()[0].workload,
+        samples: probes.iter().zip(0..).map(sample).collect(),
+        counters: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        error: None,
+    }
+}
+
+/// Returns a number in the row of a sample.
+fn number(sample: &Sample, name: &str) -> Option<f64> {
+    let column = SampleTable::Probes.columns().iter().find(|it| it.name == name).expect(name);
+    column.value(sample).and_then(|it| f64::from_value(&it))
+}
+
 proptest! {
+    #[test]
+    fn figures_follow_from_the_samples(
+        probes in proptest::collection::vec((0..6_u8, 1_000..900_000_000_u64), 1..120),
+    ) {
+        let fate = |number: u8| match number {
+            0 => Fate::Lost(Cause::Unknown),
+            1 => Fate::Late,
+            2 => Fate::Corrupt,
+            _ => Fate::Delivered,
+        };
+        let probes: Vec<(Fate, u64)> = probes.into_iter().map(|(n, t)| (fate(n), t)).collect();
+        let recorded = echoed(&probes);
+        let made = report(&RunFacts::default(), None, core::slice::from_ref(&recorded), 1, &[]);
+        // Only what the rows of the table say.
+        let told = |it: &Sample, word: &str| {
+            let fate = SampleTable::Probes.columns().iter().find(|it| it.name == "fate").unwrap();
+            fate.value(it) == Some(ColumnValue::Text(word.into()))
+        };
+        let count = |word| recorded.samples.iter().filter(|it| told(it, word)).count() as f64;
+        let delivered = recorded.samples.iter().filter(|it| told(it, "delivered"));
+        let mut times: Vec<f64> =
+            delivered.map(|it| 1e3 * number(it, "round_trip_s").unwrap()).collect();
+        times.sort_by(f64::total_cmp);
+        let cell = |metric: &str| made.cells.iter().find(|it| it.id.metric == metric).unwrap();
+        let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9 * (1.0 + b));
+        let n = times.len();
+        for (metric, q) in [("rtt_p50", 0.5), ("rtt_p90", 0.9), ("rtt_p99", 0.99)] {
+            let rank = libm::ceil(q * n as f64 * (1.0 - 1e-15)) as usize;
+            let value = cell(metric).value;
+            prop_assert!(n == 0 && value.is_none() || near(value, times[rank.max(1) - 1]));
+            prop_assert_eq!(cell(metric).n, Some(n as u64));
+        }
+        if n > 0 {
+            prop_assert!(near(cell("rtt_avg").value, times.iter().sum::<f64>() / n as f64));
+        }
+        // What comes back changed is lost (RFC 7680, section 2.5).
+        let lost = count("lost") + count("corrupt");
+        let all = recorded.samples.len() as f64;
+        prop_assert!(near(cell("loss").value, 100.0 * lost / all));
+        let facts = &cell("loss").test;
+        prop_assert_eq!((facts.probes, facts.lost), (Some(all as u64), Some(lost as u64)));
+    }
+
     #[test]
     fn a_cell_reads_back_from_json(
         value in proptest::option::of(-1e9..1e9_f64),
