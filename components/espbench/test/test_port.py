@@ -64,7 +64,7 @@ class Port(unittest.TestCase):
         flags = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", str(STUBS), "-I", str(support.COMPONENT / "include")]
         idf, rtos = EXAMPLES / "idf" / "main" / "main.c", EXAMPLES / "rtos-sdk" / "main" / "main.c"
         stations = [["-DCONFIG_EXAMPLE_STATION"], ["-DCONFIG_EXAMPLE_STATION", "-DCONFIG_EXAMPLE_PS_NONE"], ["-DCONFIG_EXAMPLE_SOFTAP"]]
-        idfs = [[], ["-DESP_IDF_VERSION=0x040400"], ["-DCONFIG_ESP_CONSOLE_USB_SERIAL_JTAG"]]
+        idfs = [[], ["-DESP_IDF_VERSION=0x040400"], ["-DCONFIG_ESP_CONSOLE_USB_SERIAL_JTAG"], ["-DCONFIG_ESP_CONSOLE_USB_CDC"]]
         variants = [(idf, [*mode, *version]) for mode in stations for version in idfs]
         variants += [(rtos, [*mode, "-DCONFIG_IDF_TARGET_ESP8266"]) for mode in stations]
         for source, variant in variants:

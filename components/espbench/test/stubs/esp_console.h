@@ -25,6 +25,10 @@ typedef struct {
 typedef struct {
     int none;
 } esp_console_dev_usb_serial_jtag_config_t;
+typedef struct {
+    int none;
+} esp_console_dev_usb_cdc_config_t;
+#define ESP_CONSOLE_DEV_CDC_CONFIG_DEFAULT() {0}
 #define ESP_CONSOLE_REPL_CONFIG_DEFAULT() {NULL, 4096}
 #define ESP_CONSOLE_DEV_UART_CONFIG_DEFAULT() {CONFIG_ESP_CONSOLE_UART_NUM}
 #define ESP_CONSOLE_DEV_USB_SERIAL_JTAG_CONFIG_DEFAULT() {0}
@@ -37,4 +41,6 @@ esp_err_t esp_console_new_repl_uart(const esp_console_dev_uart_config_t *port, c
                                     esp_console_repl_t **repl);
 esp_err_t esp_console_new_repl_usb_serial_jtag(const esp_console_dev_usb_serial_jtag_config_t *port,
                                                const esp_console_repl_config_t *config, esp_console_repl_t **repl);
+esp_err_t esp_console_new_repl_usb_cdc(const esp_console_dev_usb_cdc_config_t *port, const esp_console_repl_config_t *config,
+                                       esp_console_repl_t **repl);
 esp_err_t esp_console_start_repl(esp_console_repl_t *repl);

@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "espbench.h"
 
+/* First: this SDK's drivers expect it. */
+#include "freertos/FreeRTOS.h"
+
 #include "driver/uart.h"
 #include "esp_console.h"
 #include "esp_event.h"
