@@ -268,10 +268,16 @@ int espbench_stop(int id)
 
 int espbench_stop_all(void)
 {
+    return espbench_stop_named("");
+}
+
+int espbench_stop_named(const char *prefix)
+{
     int result = ESPBENCH_OK;
     for (size_t i = 0; begun && i < ESPBENCH_SERVICES; i++) {
         espbench_port_lock();
-        int id = services[i].running ? services[i].id : 0;
+        bool meant = services[i].running && strncmp(services[i].name, prefix, strlen(prefix)) == 0;
+        int id = meant ? services[i].id : 0;
         espbench_port_unlock();
         int stopped = id != 0 ? espbench_stop(id) : ESPBENCH_OK;
         result = stopped == ESPBENCH_ERR_TIMEOUT ? stopped : result;

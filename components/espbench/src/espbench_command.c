@@ -129,7 +129,7 @@ static int iperf(int argc, char **argv)
         return 1;
     }
     if (stop) {
-        return espbench_stop_all() < 0;
+        return started(argv[0], espbench_stop_named("iperf"));
     }
     if (server == (host != NULL)) {
         return fail(argv[0], "either -s or -c HOST is needed", NULL);
@@ -170,7 +170,7 @@ static int help(void)
         "tcp-source [-p PORT] [-l BYTES]",
         "iperf -s   [-u] [-p PORT] [-i SECONDS] [-l BYTES]   TCP and UDP; -u: UDP alone",
         "iperf -c HOST [-u] [-R] [-p PORT] [-t SECONDS] [-n BYTES] [-i SECONDS] [-b RATE] [-l BYTES]",
-        "iperf -a                                            stops all",
+        "iperf -a                                            stops iperf's clients and servers",
         "mqtt-bench [-t TOPIC] [-n COUNT] [-r PER_SECOND] [-s BYTES] [-q QOS] [-x]   -x: as text",
         "espbench   [list | stop ID | stop all | help]",
     };

@@ -72,6 +72,9 @@ int espbench_discard(espbench_service_t *service, int error);
 /* Takes the lock and finds a service; NULL where none has that number. The caller unlocks. */
 espbench_service_t *espbench_hold(int id);
 
+/* Stops the services whose names begin so. */
+int espbench_stop_named(const char *prefix);
+
 /* Tells whether the service is to end; also shows its counters. */
 bool espbench_stopped(espbench_service_t *service);
 /* Copies the counters to where others read them. */

@@ -1,5 +1,5 @@
-/* Fuzzes what reads bytes of others: `fuzz CORPUS INPUTS [SEED]`. Parsers get INPUTS mutated inputs each; the services run
- * on a network and a clock made of chance (see fuzz_world.c), a fiftieth as often. Deterministic by the seed. Sanitizers stop
+/* Fuzzes what reads bytes of others: `fuzz CORPUS INPUTS [SEED]`. Parsers get INPUTS mutated inputs each, what takes many
+ * steps a tenth of them; services run on a network and a clock made of chance (fuzz_world.c), a fiftieth as often. Deterministic by the seed. Sanitizers stop
  * at a fault; promises that hold for any input are checked. A target that never accepts, or never refuses, fails.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "fuzz_world.h"
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 {
     static const target_t targets[] = {
         {"datagram", datagram, 1}, {"request", request, 1}, {"report", report, 1}, {"payload", payload, 1},
-        {"order", order, 1},       {"pacer", pacer, 1},     {"command", command, 20}, {"service", service, 50},
+        {"order", order, 10},      {"pacer", pacer, 10},    {"command", command, 20}, {"service", service, 50},
     };
     if (argc < 3) {
         fprintf(stderr, "fuzz CORPUS INPUTS [SEED]\n");

@@ -49,6 +49,6 @@ class IperfCase(unittest.TestCase):
 
     def check_udp(self, receiver, rate, seconds):
         """Holds a receiver's total against what was offered."""
-        self.assertAlmostEqual(receiver["rate"] / rate, 1, delta=0.06)
-        self.assertAlmostEqual(receiver["to"], seconds, delta=0.2)
+        self.assertAlmostEqual(receiver["rate"] / rate, 1, delta=0.15)
+        self.assertAlmostEqual(receiver["to"], seconds, delta=0.5)
         self.assertLessEqual(receiver["lost"], receiver["all"] * MOST_LOSS)

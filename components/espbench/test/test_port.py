@@ -38,7 +38,7 @@ class Port(unittest.TestCase):
             said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", *options])
             last = intervals(said)[-1]
             if "-u" in options:
-                self.assertAlmostEqual(last["rate"] / 10e6, 1, delta=0.1)
+                self.assertAlmostEqual(last["rate"] / 10e6, 1, delta=0.15)
                 self.assertEqual(last["lost"], 0)
         device.type("nothing")
         device.expect("status 1")
@@ -57,7 +57,7 @@ class Port(unittest.TestCase):
         report = intervals(device.all)[-1]
         self.assertGreater(counters["no_memory"], 10)
         self.assertEqual((report["lost"], counters.get("lost", 0)), (0, 0))
-        self.assertAlmostEqual(report["rate"] / 2e6, 1, delta=0.1)
+        self.assertAlmostEqual(report["rate"] / 2e6, 1, delta=0.15)
         server.end(kill=True)
 
     def test_examples_compile_in_their_variants(self):
