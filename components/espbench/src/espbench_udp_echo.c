@@ -2,6 +2,12 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "espbench_internal.h"
 
+#include <string.h>
+
+/* The first bytes of espbench's binary probes, whose sender listens where it sends from. The published client, whose
+ * probes are digits, listens on a port of its own. */
+#define MAGIC "EBe1"
+
 /* The longest payload of UDP over IPv4. */
 #define LONGEST 65507
 /* Datagrams that are answered before the service looks whether it is to stop. */
@@ -34,7 +40,8 @@ static bool answer(espbench_service_t *service)
         return true;
     }
     struct sockaddr_in to = from;
-    if (service->config.reply_port != ESPBENCH_REPLY_SENDER) {
+    bool binary = got >= 16 && memcmp(service->buffer, MAGIC, 4) == 0;
+    if (service->config.reply_port != ESPBENCH_REPLY_SENDER && !binary) {
         to.sin_port = htons(service->config.reply_port);
     }
     if (is_service(ntohs(from.sin_port), service->port) || is_service(ntohs(to.sin_port), service->port)) {

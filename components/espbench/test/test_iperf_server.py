@@ -81,6 +81,19 @@ class IperfServer(IperfCase):
                     self.assertAlmostEqual(last["to"], 1, delta=0.3)
             server.end(kill=True)
 
+    def test_latency_under_load_finds_the_echo_beside_iperf(self):
+        device, port = self.server(interval=0)
+        echo = free_port()
+        device.type(f"udp-echo -p {echo}")
+        device.expect(f"udp-echo .*port {echo}")
+        with tempfile.TemporaryDirectory() as folder:
+            options = ["--latency", f"udp:{echo}", "--latency-idle", "500 ms", "--format", "json", "--store", f"{folder}/s"]
+            text = ran([espbench(), "iperf", "-c", "127.0.0.1", "-p", str(port), "-u", "-b", "3M", "-t", "1", *options])
+        report = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
+        metrics = {cell["metric"] for cell in report["cells"] if cell["origin"] == "measured"}
+        self.assertTrue({"rtt_idle_p50", "rtt_loaded_p50"} <= metrics, metrics)
+        self.assertGreater(device.counters("udp-echo")["packets_out"], 20)
+
     def test_what_is_not_served_is_said(self):
         device, port = self.server()
         ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", "--full-duplex"], patience=20)

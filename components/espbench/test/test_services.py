@@ -58,6 +58,17 @@ class Services(unittest.TestCase):
     def test_our_echo_is_answered_where_it_sent_from(self):
         self.echo(reply=False)
 
+    def test_binary_probes_are_answered_where_they_came_from(self):
+        port = free_port()
+        device = self.device(f"udp-echo -p {port} -r {free_port()}")
+        device.expect(f"port {port}")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            udp.settimeout(support.PATIENCE)
+            udp.sendto(b"digits\n", ("127.0.0.1", port))
+            udp.sendto(b"EBe1" + bytes(12), ("127.0.0.1", port))
+            self.assertEqual(udp.recv(100), b"EBe1" + bytes(12))
+        self.assertEqual(device.counters("udp-echo")["packets_out"], 2)
+
     def test_a_plan_runs_on_the_device(self):
         port, local = free_port(), free_port()
         device = self.device(f"udp-echo -p {port} -r 0")
