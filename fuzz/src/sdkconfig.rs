@@ -34,7 +34,7 @@ pub fn sdkconfig(data: &[u8]) {
         },
         reading,
         traffic: Traffic { streams: u16::from(*streams), udp_sockets: u16::from(kind & 7) },
-        rtt: Duration::from_millis(u64::from(*streams) + 1),
+        rtt: Duration::from_millis(u64::from(*streams) + 1).into(),
         burst: (kind & 4 != 0).then_some(u32::from(*streams) + 1),
         heap: (kind & 8 != 0).then_some(u64::from(*streams) << 12),
     };

@@ -48,6 +48,17 @@ pub enum TuneError {
         /// The variant.
         variant: String,
     },
+    /// A round trip is shorter than the lab's own.
+    ShortRoundTrip {
+        /// The round trip that was asked for, in milliseconds.
+        ms: f64,
+        /// That of the lab.
+        least_ms: f64,
+        /// The lab.
+        lab: String,
+    },
+    /// Buffers of the file are in PSRAM, which the lab does not model.
+    Psram,
     /// More heap is wanted than there is before Wi-Fi starts.
     HeapBeyond {
         /// The want.
@@ -97,6 +108,15 @@ impl fmt::Display for TuneError {
                 f,
                 "a round trip is set by the delay of the PC's wire, and the PC of variant {variant} has \
                  no wire"
+            ),
+            Self::ShortRoundTrip { ms, least_ms, lab } => write!(
+                f,
+                "a round trip of {ms:.2} ms is shorter than that of lab {lab}, which has {least_ms:.2} ms \
+                 without any wire"
+            ),
+            Self::Psram => f.write_str(
+                "Wi-Fi's buffers are in PSRAM (CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y), which the lab does \
+                 not model",
             ),
             Self::HeapBeyond { want, kb, said } => write!(
                 f,

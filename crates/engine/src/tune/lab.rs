@@ -14,16 +14,19 @@ use espbench_dot11::random::{Purpose, RngStream};
 use espbench_dot11::wifi::PowerSave;
 use espbench_measure::cell::Origin;
 use espbench_measure::run::{RunFacts, Site};
-use espbench_measure::tune::outcome::{round_trips, throughput};
+use espbench_measure::tune::outcome::{round_trip_median, round_trips, throughput};
 use espbench_measure::tune::want::{objectives, said};
-use espbench_measure::tune::{Candidate, Evaluation, Metric, Power, Want};
+use espbench_measure::tune::{
+    Candidate, Evaluation, Metric, Power, RoundTrip, RoundTripSource, Want,
+};
 use espbench_model::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
 use espbench_model::sample::{Observer, Sample};
-use espbench_model::sdkconfig::{Chip, SdkContext};
+use espbench_model::sdkconfig::{Chip, ConfigOption, OptionValues, SdkConfig, SdkContext};
 use espbench_model::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi, Workload,
 };
 use espbench_sim::lab::file::{FileKind, Library};
+use espbench_sim::lab::profile::IpCosts;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::{NetDevice, NetRole, PcLink, Scene};
 use espbench_sim::lab::suite::{self, SuiteError};
@@ -44,6 +47,10 @@ const ROUND_TRIPS: u32 = 60;
 const EVERY: Duration = Duration::from_millis(213);
 const TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Round trips that the lab's is found out with, and their bytes: a ping's.
+const PINGS: u32 = 31;
+const PING: u32 = 64;
+
 /// Messages for the mean current.
 const MESSAGES: u32 = 6;
 
@@ -54,8 +61,11 @@ const MESSAGE: u32 = 100;
 #[derive(Debug)]
 pub struct TuneLab {
     setup: TuneSetup,
-    scene: Scene,
+    pub(super) scene: Scene,
     context: SdkContext,
+    /// The firmware to begin with.
+    base: Candidate,
+    rtt: RoundTrip,
     objectives: Vec<Metric>,
     /// Load that UDP offers to the device, in bit/s.
     offered: u64,
@@ -65,6 +75,7 @@ pub struct TuneLab {
 struct KeptSamples<'s> {
     samples: Vec<Sample>,
     counters: BTreeMap<String, u64>,
+    facts: BTreeMap<String, String>,
     stop: &'s dyn Fn() -> bool,
 }
 
@@ -77,7 +88,9 @@ impl Record for KeptSamples<'_> {
         *self.counters.entry(name.into()).or_default() += by;
     }
 
-    fn fact(&mut self, _name: &str, _value: String) {}
+    fn fact(&mut self, name: &str, value: String) {
+        self.facts.insert(name.into(), value);
+    }
 
     fn cancelled(&self) -> bool {
         (self.stop)()
@@ -111,7 +124,7 @@ fn room(setup: &TuneSetup, library: &Library) -> Result<Scene, TuneError> {
     if device.role != NetRole::Station {
         return Err(TuneError::NotStation { variant });
     }
-    if let Some(chip) = setup.chip
+    if let Some(chip) = setup.chip()
         && device.profile.chip_name != chip.name()
     {
         let profile = library.profile(chip.name()).map_err(|_| {
@@ -126,11 +139,20 @@ fn room(setup: &TuneSetup, library: &Library) -> Result<Scene, TuneError> {
         let heap = u32::try_from(heap).unwrap_or(u32::MAX);
         Arc::make_mut(&mut device.profile).memory.heap_bytes = heap;
     }
-    if let Some(rtt) = setup.rtt {
-        let Some(PcLink::Wire { delay, .. }) = scene.pc.as_mut().map(|it| &mut it.link) else {
-            return Err(TuneError::NoWire { variant });
-        };
-        delay.fixed = rtt / 2;
+    if let Some(file) = &setup.file {
+        let chip = device.profile.chip_name.parse().unwrap_or_default();
+        let known = SdkContext { chip, release: setup.release(), ..SdkContext::default() };
+        let context = file.reading.settings.context(known);
+        if context.psram {
+            return Err(TuneError::Psram);
+        }
+        let settings = &file.reading.settings;
+        let ms = settings.value(ConfigOption::MinActive, &context);
+        device.min_active = Duration::from_millis(ms.into());
+        if settings.flag(ConfigOption::Unicore, &context) {
+            device.cores = 1;
+        }
+        device.settings = *settings;
     }
     Ok(scene)
 }
@@ -150,17 +172,71 @@ impl TuneLab {
         let name = scene.devices.first().map_or("", |it| &*it.profile.chip_name);
         let chip =
             name.parse().map_err(|why| TuneError::NoSdkConfig { name: name.to_string(), why })?;
-        let release = setup.release.unwrap_or_default();
+        let context = SdkContext { chip, release: setup.release(), ..SdkContext::default() };
+        let file = setup.file.as_ref().map(|it| &it.reading);
+        let settings = file.map_or_else(OptionValues::default, |it| it.settings);
+        let context = settings.context(context);
+        let usual = scene.devices.first().map_or(160, |it| it.profile.processor.clock_mhz);
+        let base = Candidate {
+            config: settings.config(&context),
+            clock_mhz: file.and_then(|it| it.clock_mhz).unwrap_or(usual),
+            power: Power::Awake,
+        };
         let wanted = setup.wants.iter().find(|it| it.metric == Metric::UdpRx);
-        let lab = Self {
+        let mut lab = Self {
             offered: wanted.map_or(0, |it| ((it.value * OFFERED).min(CARRIED) * 1e6) as u64).max(1),
             objectives: objectives(&setup.wants),
-            context: SdkContext { chip, release, ..SdkContext::default() },
+            rtt: RoundTrip {
+                time: Duration::ZERO,
+                source: RoundTripSource::Lab(setup.lab.clone()),
+            },
+            context,
+            base,
             scene,
             setup,
         };
         lab.can_have()?;
+        lab.rtt = lab.round_trip()?;
         Ok(lab)
+    }
+
+    /// Finds out the lab's round trip, and lengthens it to the one that is asked for.
+    fn round_trip(&mut self) -> Result<RoundTrip, TuneError> {
+        let own = self.ping()?;
+        let Some(asked) = self.setup.rtt.clone() else {
+            return Ok(RoundTrip { time: own, ..self.rtt.clone() });
+        };
+        let variant = self.scene.variant.clone();
+        let Some(PcLink::Wire { delay, .. }) = self.scene.pc.as_mut().map(|it| &mut it.link) else {
+            return Err(TuneError::NoWire { variant });
+        };
+        // The wire's own delay is part of what was found.
+        match (asked.time + 2 * delay.fixed).checked_sub(own) {
+            Some(both) => delay.fixed = both / 2,
+            None => {
+                let least_ms = own.saturating_sub(2 * delay.fixed).as_secs_f64() * 1e3;
+                let (ms, lab) = (asked.ms(), self.setup.lab.clone());
+                return Err(TuneError::ShortRoundTrip { ms, least_ms, lab });
+            }
+        }
+        Ok(asked)
+    }
+
+    /// Returns the median round trip of a ping between the PC and the device in the lab, with all code
+    /// in RAM at the fastest clock and the radio awake: none is shorter with other settings.
+    ///
+    /// The lab's echo is a program's; a ping is answered by lwIP's task, so the calls of the program
+    /// are taken off.
+    fn ping(&self) -> Result<Duration, TuneError> {
+        let candidate = Candidate { clock_mhz: self.fastest_mhz(), ..in_ram(&self.base) };
+        let scene = self.scene(&candidate);
+        let costs = costs(&scene);
+        let program =
+            costs.socket_receive.ns(PING) + costs.copy.ns(PING) + costs.socket_send.ns(PING);
+        let test = probes(PING, PINGS, EVERY);
+        let kept = self.ran(&scene, test, self.seed(0), &|| false, &mut Evaluation::default())?;
+        let median = round_trip_median(&kept.samples).unwrap_or(TIMEOUT);
+        Ok(median.saturating_sub(Duration::from_nanos(program)))
     }
 
     /// Refuses a heap that is more than there is before Wi-Fi starts.
@@ -180,6 +256,37 @@ impl TuneLab {
     #[must_use]
     pub const fn setup(&self) -> &TuneSetup {
         &self.setup
+    }
+
+    /// Returns the firmware that a search begins with.
+    #[must_use]
+    pub const fn base(&self) -> &Candidate {
+        &self.base
+    }
+
+    /// Returns the round trip to the other side.
+    #[must_use]
+    pub const fn rtt(&self) -> &RoundTrip {
+        &self.rtt
+    }
+
+    /// Returns the metrics that candidates are compared by.
+    #[must_use]
+    pub fn objectives(&self) -> &[Metric] {
+        &self.objectives
+    }
+
+    /// Returns whether the firmware's send buffers are static.
+    #[must_use]
+    pub fn static_tx(&self) -> bool {
+        let file = self.setup.file.as_ref();
+        file.is_some_and(|it| it.reading.settings.static_tx(&self.context))
+    }
+
+    /// Returns the place in words: the lab and its variant.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("lab {}, variant {}", self.scene.name, self.scene.variant)
     }
 
     /// Returns the chip and the release.
@@ -208,6 +315,7 @@ impl TuneLab {
             ("evaluations", spent.to_string()),
             ("budget", self.setup.budget.to_string()),
             ("streams", self.setup.streams.to_string()),
+            ("round trip", self.rtt.words()),
         ];
         RunFacts {
             name: "tune".into(),
@@ -270,7 +378,7 @@ impl TuneLab {
         notes
     }
 
-    fn scene(&self, candidate: &Candidate) -> Scene {
+    pub(super) fn scene(&self, candidate: &Candidate) -> Scene {
         let mut scene = self.scene.clone();
         for device in scene.devices.iter_mut().take(1) {
             let mut sdk = candidate.config;
@@ -278,6 +386,9 @@ impl TuneLab {
                 sdk.tx_ba_window = 0;
             }
             device.sdk = sdk;
+            if candidate.clock_mhz != device.profile.processor.clock_mhz {
+                device.profile = Arc::new(device.profile.at_clock(candidate.clock_mhz));
+            }
             device.sleep = match candidate.power {
                 Power::Awake => PowerSave::None,
                 Power::MinModem => PowerSave::MinModem,
@@ -287,7 +398,7 @@ impl TuneLab {
         scene
     }
 
-    fn iperf(&self, transport: Transport, sends: bool) -> IpTest {
+    pub(super) fn iperf(&self, transport: Transport, sends: bool) -> IpTest {
         let udp = transport == Transport::Udp;
         IpTest::Iperf(Iperf {
             transport,
@@ -315,8 +426,8 @@ impl TuneLab {
     ) -> Result<KeptSamples<'s>, TuneError> {
         // A name that a plan could not write is cut: the scene is made already.
         let variant = Name::new(&scene.variant).unwrap_or_default();
-        let (samples, counters) = (Vec::new(), BTreeMap::new());
-        let mut kept = KeptSamples { samples, counters, stop };
+        let (samples, counters, facts) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let mut kept = KeptSamples { samples, counters, facts, stop };
         let free = scene.devices.first().map_or(0, heap);
         let work = Workload::Wifi(Wifi::new(variant, test));
         match suite::run_in(&work, scene, seed, &mut (), &mut kept) {
@@ -335,6 +446,21 @@ impl TuneLab {
         Ok(kept)
     }
 
+    /// Returns the load that UDP offers to the device, in Mbit/s.
+    pub(super) fn offered_mbit_s(&self) -> f64 {
+        self.offered as f64 / 1e6
+    }
+
+    /// Returns the fastest clock of the chip.
+    pub(super) fn fastest_mhz(&self) -> u32 {
+        let clocks = self.context.chip.clocks_mhz().iter().copied();
+        clocks.max().unwrap_or(0).max(self.base.clock_mhz)
+    }
+
+    pub(super) fn seed(&self, number: u32) -> u64 {
+        RngStream::stream(self.setup.seed, number, Purpose::Start).bits()
+    }
+
     /// Tries a candidate: the same outcome for the same seed. `stop` is asked often whether to stop.
     ///
     /// # Errors
@@ -343,22 +469,15 @@ impl TuneLab {
         &self,
         candidate: &Candidate,
         seed: u32,
+        metrics: &[Metric],
         stop: &dyn Fn() -> bool,
     ) -> Result<Evaluation, TuneError> {
         let scene = self.scene(candidate);
-        let seed = RngStream::stream(self.setup.seed, seed, Purpose::Start).bits();
-        let wanted = |it: Metric| self.objectives.contains(&it);
+        let seed = self.seed(seed);
+        let wanted = |it: Metric| metrics.contains(&it);
         let mut outcome = Evaluation::default();
-        let tests = [
-            (Metric::TcpTx, Transport::Tcp, true),
-            (Metric::TcpRx, Transport::Tcp, false),
-            (Metric::UdpTx, Transport::Udp, true),
-            (Metric::UdpRx, Transport::Udp, false),
-        ];
-        for (metric, transport, sends) in tests.into_iter().filter(|it| wanted(it.0)) {
-            let kept = self.ran(&scene, self.iperf(transport, sends), seed, stop, &mut outcome)?;
-            let receiver = if sends { Observer::Receiver } else { Observer::Peer };
-            let rate = throughput(&kept.samples, receiver, self.setup.time / INTERVALS, INTERVALS);
+        for metric in THROUGHPUTS.into_iter().filter(|it| wanted(*it)) {
+            let (rate, _) = self.rate(&scene, metric, seed, stop, &mut outcome)?;
             match metric {
                 Metric::TcpTx => outcome.tcp_tx = Some(rate),
                 Metric::TcpRx => outcome.tcp_rx = Some(rate),
@@ -370,12 +489,13 @@ impl TuneLab {
         let power = wanted(Metric::Current) || wanted(Metric::Battery);
         // Where only the heap is asked for, something has to run.
         if latency || (outcome.free_heap.is_none() && !power) {
-            let kept = self.ran(&scene, probes(ROUND_TRIPS, EVERY), seed, stop, &mut outcome)?;
+            let kept =
+                self.ran(&scene, probes(MESSAGE, ROUND_TRIPS, EVERY), seed, stop, &mut outcome)?;
             let lost = TIMEOUT.as_secs_f64() * 1e3;
             outcome.latency_ms = round_trips(&kept.samples, TIMEOUT).or(Some((lost, lost)));
         }
         if power {
-            let test = probes(MESSAGES, self.setup.message_every);
+            let test = probes(MESSAGE, MESSAGES, self.setup.message_every);
             let kept = self.ran(&scene, test, seed, stop, &mut outcome)?;
             let counted = kept.counter(CHARGE_NC).zip(kept.counter(TIME_NS).filter(|it| *it > 0));
             // nC over ns is A.
@@ -385,11 +505,47 @@ impl TuneLab {
         }
         Ok(outcome)
     }
+
+    /// Returns a throughput in a room in Mbit/s, and the facts of the test.
+    pub(super) fn rate(
+        &self,
+        scene: &Scene,
+        metric: Metric,
+        seed: u64,
+        stop: &dyn Fn() -> bool,
+        outcome: &mut Evaluation,
+    ) -> Result<(f64, BTreeMap<String, String>), TuneError> {
+        let udp = matches!(metric, Metric::UdpTx | Metric::UdpRx);
+        let transport = if udp { Transport::Udp } else { Transport::Tcp };
+        let sends = matches!(metric, Metric::TcpTx | Metric::UdpTx);
+        let kept = self.ran(scene, self.iperf(transport, sends), seed, stop, outcome)?;
+        let receiver = if sends { Observer::Receiver } else { Observer::Peer };
+        let interval = self.setup.time / INTERVALS;
+        Ok((throughput(&kept.samples, receiver, interval, INTERVALS), kept.facts))
+    }
 }
 
-const fn probes(count: u32, interval: Duration) -> IpTest {
+/// Metrics that are throughputs.
+pub(super) const THROUGHPUTS: [Metric; 4] =
+    [Metric::TcpTx, Metric::TcpRx, Metric::UdpTx, Metric::UdpRx];
+
+/// Returns a firmware with all code in RAM.
+pub(super) fn in_ram(base: &Candidate) -> Candidate {
+    let config = SdkConfig { wifi_iram: true, wifi_rx_iram: true, lwip_iram: true, ..base.config };
+    Candidate { config, ..*base }
+}
+
+/// Returns the costs of the device's packets in a room, as its firmware has them.
+pub(super) fn costs(scene: &Scene) -> IpCosts {
+    scene.devices.first().map_or_else(IpCosts::default, |it| {
+        let SdkConfig { wifi_iram, wifi_rx_iram, lwip_iram, .. } = it.sdk;
+        it.profile.ip.in_iram(wifi_iram, wifi_rx_iram, lwip_iram).on_cores(it.cores)
+    })
+}
+
+const fn probes(size: u32, count: u32, interval: Duration) -> IpTest {
     IpTest::UdpEcho(UdpEcho {
-        size: MESSAGE,
+        size,
         count,
         discard: 0,
         format: EchoFormat::Binary,

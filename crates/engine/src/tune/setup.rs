@@ -3,8 +3,17 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_measure::tune::Want;
-use espbench_model::sdkconfig::{Chip, IdfRelease};
+use espbench_measure::tune::{RoundTrip, Want};
+use espbench_model::sdkconfig::{Chip, IdfRelease, ParsedSdkConfig};
+
+/// An sdkconfig that a search begins with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TuneFile {
+    /// Name of the file, for people.
+    pub name: String,
+    /// Contents of the file.
+    pub reading: ParsedSdkConfig,
+}
 
 /// The lab, the device, what is wanted of it, and how much is tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,14 +22,16 @@ pub struct TuneSetup {
     pub lab: String,
     /// Name of its variant; the first one without.
     pub variant: Option<String>,
-    /// Another chip in its place.
+    /// The firmware to begin with; without, one with the build's defaults.
+    pub file: Option<TuneFile>,
+    /// Another chip in the place of the variant's device; without, that of the file.
     pub chip: Option<Chip>,
-    /// The release of ESP-IDF whose names, ranges and defaults hold.
+    /// The release of ESP-IDF whose names, ranges and defaults hold; without, that of the file.
     pub release: Option<IdfRelease>,
     /// Heap before Wi-Fi starts, where somebody said it.
     pub heap: Option<u64>,
     /// Round trip to the other side; that of the lab without.
-    pub rtt: Option<Duration>,
+    pub rtt: Option<RoundTrip>,
     /// TCP streams at a time.
     pub streams: u16,
     /// Time for which each throughput is measured.
@@ -35,4 +46,19 @@ pub struct TuneSetup {
     pub budget: usize,
     /// Seed of everything random.
     pub seed: u64,
+}
+
+impl TuneSetup {
+    /// Returns the chip that somebody said, or that of the file.
+    #[must_use]
+    pub fn chip(&self) -> Option<Chip> {
+        self.chip.or_else(|| self.file.as_ref()?.reading.chip)
+    }
+
+    /// Returns the release that somebody said, that of the file, or the usual one.
+    #[must_use]
+    pub fn release(&self) -> IdfRelease {
+        let of_file = || self.file.as_ref()?.reading.release;
+        self.release.or_else(of_file).unwrap_or_default()
+    }
 }

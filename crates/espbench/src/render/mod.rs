@@ -14,7 +14,7 @@
 //! | [`predict`] | the answer of a prediction in a few lines, for a terminal |
 //! | [`svg`] | figures as SVG, for use inside HTML |
 //! | [`text`] | plain text: aligned tables that read without colour |
-//! | [`tune`] | checks of an sdkconfig, drawn |
+//! | [`tune`] | checks of an sdkconfig and searches of settings, drawn |
 
 pub mod csv;
 pub mod glance;

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The page marks what it shows of the last command above: `<!-- prints PART; PART -->`, and then the
-//! text. A part is `findings` (of a check), `fragment` (the file that `--fragment` writes) or the id of
-//! a table, with the number of its rows that stand there.
+//! text. A part is `screen` (what it prints), `findings` (of a check with `--full`), `fragment` (the file
+//! that `--fragment` writes) or the id of a table, with the number of its rows that stand there.
 
 use crate::tune::SDKCONFIG;
 use crate::util::TestDir;
@@ -64,6 +64,7 @@ fn blocks(lines: &[&str]) -> Vec<Block> {
 /// A command that was carried out.
 struct Done {
     args: Vec<String>,
+    screen: String,
     out: String,
     fragment: String,
 }
@@ -73,19 +74,21 @@ impl Done {
         let bench = TestDir::new();
         bench.write("sdkconfig", SDKCONFIG);
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
+        let with = |more: &[&str]| bench.run(&[&words[..], &["-q"], more].concat()).out;
         let searches = words.contains(&"--want");
-        let more: &[&str] = if searches { &["-q", "--format", "json"] } else { &[] };
-        let out = bench.run(&[&words, more].concat()).out;
+        let more: &[&str] = if searches { &["--format", "json"] } else { &[] };
+        let (screen, out) = (with(&[]), with(more));
         let named = words.iter().skip_while(|it| **it != "--fragment").nth(1);
         let read = |it: &&str| std::fs::read_to_string(bench.path(it)).expect("it was written");
         let fragment = named.map(read).unwrap_or_default();
-        Self { args: args.to_vec(), out, fragment }
+        Self { args: args.to_vec(), screen, out, fragment }
     }
 
     /// Returns one part of the command's output.
     fn part(&self, part: &str) -> String {
         match part {
             "fragment" => self.fragment.clone(),
+            "screen" => self.screen.clone(),
             "findings" => {
                 let end = self.out.find("\nWhat TCP's windows allow").expect("tables come after");
                 self.out[..end].to_string()

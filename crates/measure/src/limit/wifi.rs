@@ -32,6 +32,8 @@ const SEGMENT: u32 = 1440;
 /// The largest UDP payload of an Ethernet frame: a longer one comes in fragments, and has no limit
 /// here.
 pub(crate) const DATAGRAM: u32 = 1472;
+/// The UDP payload of iperf by default.
+pub(crate) const DATAGRAM_OF_IPERF: u32 = 1470;
 
 /// The settings of a cell on which its limits depend, beside the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

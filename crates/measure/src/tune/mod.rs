@@ -4,6 +4,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`check`] | a file held against the rules of Espressif's documents, without a run |
+//! | [`limit`] | what holds a link back, and the round trip that some limits depend on |
 //! | [`want`] | what is wanted: `tcp-tx>=20Mbit/s` |
 //! | [`outcome`] | what a candidate does |
 //! | [`space`] | which candidates there are |
@@ -14,6 +15,7 @@
 
 pub mod answer;
 pub mod check;
+pub mod limit;
 pub mod outcome;
 pub mod pareto;
 pub mod search;
@@ -21,10 +23,11 @@ pub mod space;
 pub mod want;
 pub(crate) mod words;
 
-pub use answer::{TuneAnswer, report};
+pub use answer::{Recommendation, TuneAnswer, report};
+pub use limit::{DirectionLimits, LimitCause, RoundTrip, RoundTripSource, ThroughputLimit};
 pub use outcome::Evaluation;
 pub use search::{Search, Trial};
-pub use space::{Candidate, Power, SearchSpace};
+pub use space::{Candidate, Power, SearchSpace, TunedSetting};
 pub use want::{Metric, Want};
 
 /// The name of the chapter in a report.

@@ -127,6 +127,19 @@ pub fn round_trips(samples: &[Sample], timeout: Duration) -> Option<(f64, f64)> 
     Some((trips.values().iter().sum::<f64>() / trips.values().len() as f64, p99))
 }
 
+/// Returns the median of the round trips that came to an end.
+#[must_use]
+pub fn round_trip_median(samples: &[Sample]) -> Option<Duration> {
+    let trip = |it: &Sample| match it {
+        Sample::Probe(it) if it.fate == Fate::Delivered => {
+            Some(it.received?.as_nanos().saturating_sub(it.sent?.as_nanos()) as f64)
+        }
+        _ => None,
+    };
+    let trips = Sorted::new(samples.iter().filter_map(trip).collect::<Vec<f64>>());
+    Some(Duration::from_nanos(trips.quantile(0.5).value? as u64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

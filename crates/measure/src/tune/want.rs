@@ -131,15 +131,22 @@ impl fmt::Display for Want {
 }
 
 impl Want {
-    /// Returns how far an outcome is from the goal, as a share of it: 0 where it is reached, 2 at
-    /// most.
+    /// Returns how far an outcome is from the goal: the logarithm of the factor that it misses, so that
+    /// 1 % of a value counts alike far and near; 0 where it is reached, [`FARTHEST`] at most.
     #[must_use]
     pub fn shortfall(&self, outcome: &Evaluation) -> f64 {
-        let Some(value) = outcome.value(self.metric) else { return 2.0 };
-        let missing = if self.metric.more() { self.value - value } else { value - self.value };
-        (missing / self.value).clamp(0.0, 2.0)
+        let Some(value) = outcome.value(self.metric) else { return FARTHEST };
+        let (least, most) =
+            if self.metric.more() { (value, self.value) } else { (self.value, value) };
+        match least > 0.0 {
+            true => libm::log(most / least).clamp(0.0, FARTHEST),
+            false => FARTHEST,
+        }
     }
 }
+
+/// Distance of an outcome that has nothing of a goal.
+pub const FARTHEST: f64 = 10.0;
 
 impl FromStr for Want {
     type Err = String;

@@ -30,7 +30,7 @@ pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, Price, ValueType};
 pub use ranks::{RANKS, Rank};
 pub use read::{ParseError, ParseErrorKind, ParsedSdkConfig, SdkConfigWarning, WARNINGS, read};
 pub use settings::OptionValues;
-pub use write::{Line, comment, fragment};
+pub use write::{Line, clock, comment, fragment};
 
 /// Options of ESP-IDF's Wi-Fi driver and of lwIP, with the numbers and units of the file.
 ///

@@ -37,6 +37,8 @@ pub struct ParsedSdkConfig {
     pub settings: OptionValues,
     /// Chip of `CONFIG_IDF_TARGET`.
     pub chip: Option<Chip>,
+    /// Clock of the processor in MHz, where the file chooses it.
+    pub clock_mhz: Option<u32>,
     /// Release in the first lines of a generated file, or in `CONFIG_IDF_INIT_VERSION`.
     pub release: Option<IdfRelease>,
     /// Number of options that espbench does not know: they do not shape links.
@@ -281,6 +283,11 @@ impl<'t> Parser<'t> {
             "CONFIG_IDF_INIT_VERSION" if self.reading.release.is_none() => {
                 self.reading.release = bare.parse().ok();
             }
+            _ if let Some(mhz) = clock(name) => {
+                if matches!(bare, "y" | "Y" | "1") {
+                    self.reading.clock_mhz = Some(mhz);
+                }
+            }
             _ => {
                 let Some(key) = ConfigOption::find(name) else {
                     self.other(name, number);
@@ -337,6 +344,15 @@ impl<'t> Parser<'t> {
             self.reading.warnings_dropped += 1;
         }
     }
+}
+
+/// Returns the clock that a flag of the choice stands for: `CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160`,
+/// before v5.0 `CONFIG_ESP32C3_DEFAULT_CPU_FREQ_160`.
+fn clock(name: &str) -> Option<u32> {
+    let (chip, rest) = name.strip_prefix("CONFIG_")?.split_once("_DEFAULT_CPU_FREQ_")?;
+    let known = chip == "ESP" || Chip::ALL.iter().any(|it| it.name().eq_ignore_ascii_case(chip));
+    let mhz = rest.strip_prefix("MHZ_").unwrap_or(rest);
+    integer(mhz).filter(|it| known && *it > 0 && mhz.len() <= 3)
 }
 
 /// Options of ESP-IDF whose names differ by one letter from one that espbench knows.

@@ -183,6 +183,23 @@ fn a_fragment_has_a_comment_for_each_line() {
 }
 
 #[test]
+fn a_clock_is_chosen_by_a_flag_of_its_own() {
+    for (chip, release) in [(Chip::Esp32c3, (5, 2)), (Chip::Esp32s2, (4, 4))] {
+        let mut text = String::new();
+        clock(&mut text, chip, IdfRelease::new(release.0, release.1), 80).unwrap();
+        let reading = read(&text).unwrap();
+        assert_eq!((reading.clock_mhz, reading.others), (Some(80), 0), "{text}");
+    }
+    let text = "# CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_80 is not set\n\
+                CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160=y\nCONFIG_ESP_DEFAULT_CPU_FREQ_MHZ=160\n\
+                CONFIG_ESP32_DEFAULT_CPU_FREQ_240=n\n";
+    assert_eq!(read(text).unwrap().clock_mhz, Some(160));
+    for other in ["CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_=y", "CONFIG_X_DEFAULT_CPU_FREQ_80=y"] {
+        assert_eq!(read(other).unwrap().clock_mhz, None, "{other}");
+    }
+}
+
+#[test]
 fn chips_and_releases_are_known_by_their_names() {
     for chip in Chip::ALL {
         assert_eq!(chip.name().parse(), Ok(chip));

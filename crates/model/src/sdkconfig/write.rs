@@ -1,6 +1,6 @@
 //! Writes a fragment for `sdkconfig.defaults`.
 
-use super::chip::IdfRelease;
+use super::chip::{Chip, IdfRelease};
 use super::key::{ConfigOption, ValueType};
 use super::read::is_more;
 use core::fmt;
@@ -37,6 +37,19 @@ pub fn fragment<'c>(
         }
     }
     Ok(())
+}
+
+/// Writes the line that chooses a clock of the processor, with the name of the release.
+///
+/// # Errors
+/// Returns the writer's error.
+pub fn clock(out: &mut impl fmt::Write, chip: Chip, release: IdfRelease, mhz: u32) -> fmt::Result {
+    if release.from(5, 0) {
+        return writeln!(out, "CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_{mhz}=y");
+    }
+    out.write_str("CONFIG_")?;
+    chip.name().chars().try_for_each(|it| out.write_char(it.to_ascii_uppercase()))?;
+    writeln!(out, "_DEFAULT_CPU_FREQ_{mhz}=y")
 }
 
 /// Writes a comment, with a `#` before each of its lines.

@@ -1,88 +1,109 @@
 //! `espbench tune --check`.
 
-use super::super::common::Format;
-use super::super::output::{cannot_write, print};
-use super::Args;
-use crate::cli::file;
+use super::super::common::{Format, TOOL};
+use super::super::output::{self, cannot_write, print};
+use super::lab::{TrialPool, advised, file, lab, lab_of_place};
+use super::{Args, rtt};
+use crate::cli::file::replace;
 use crate::render;
 use crate::say::say;
-use anyhow::{Context as _, anyhow, bail};
-use espbench_measure::tune::check::{CheckInput, Checked, Severity, check};
+use anyhow::{Context as _, bail};
+use espbench_engine::tune::{TuneError, TuneFile, TuneLab, simulate};
+use espbench_measure::run::RunFacts;
+use espbench_measure::tune::RoundTrip;
+use espbench_measure::tune::check::{CheckInput, Checked, Severity, check, report};
+use espbench_model::sdkconfig::SdkContext;
 use espbench_model::sdkconfig::memory::Traffic;
-use espbench_model::sdkconfig::{ParsedSdkConfig, SdkContext, read};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
-
-/// Files beyond this are no sdkconfig: the largest have some 100 KB.
-const LARGEST: u64 = 16 << 20;
-
-/// A busy Wi-Fi, or the next town.
-const ROUND_TRIP: Duration = Duration::from_millis(5);
 
 pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     let formats = args.output.output.iter().map(|path| Format::of_file(path));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
     for format in formats.iter().chain([&args.output.format]) {
-        if matches!(format, Format::Csv | Format::Html | Format::Jsonl) {
-            bail!("a check is drawn as text, json or markdown");
+        if matches!(format, Format::Csv | Format::Jsonl) {
+            bail!("a check has no rows of results: draw it as text, json, markdown or html");
         }
     }
-    let text = text(path)?;
-    let reading = read(&text).map_err(|wrong| anyhow!("{}: {wrong}", path.display()))?;
-    let question = question(args, path, reading)?;
-    let checked = check(&question);
+    output::check(&args.output)?;
+    let file = file(args, path)?;
+    let psram = args.file.psram;
+    let (lab, rtt) = match lab(args, Some(file.clone()))? {
+        Ok(lab) => {
+            let rtt = lab.rtt().clone();
+            // The lab has no PSRAM.
+            (Some(lab).filter(|_| !psram), rtt)
+        }
+        // What the lab cannot simulate is checked all the same, with the round trip of its place.
+        Err(TuneError::NoProfile { .. } | TuneError::Psram) => (None, place(args)?),
+        Err(wrong) => return Err(advised(wrong)),
+    };
+    let question = question(args, file, rtt, lab.as_ref());
+    let mut checked = check(&question);
+    if let Some(lab) = &lab {
+        let mut runner = TrialPool::new(args)?;
+        simulate(&mut checked, lab, &mut runner)?;
+    }
+    let facts = facts(&checked, lab.as_ref());
     for (path, format) in args.output.output.iter().zip(formats) {
-        file::replace(path, draw(&checked, format)?.as_bytes())
-            .with_context(|| cannot_write(path))?;
+        let text = draw(&checked, &facts, format, true)?;
+        replace(path, text.as_bytes()).with_context(|| cannot_write(path))?;
         say!("wrote {}", path.display());
     }
-    print(&draw(&checked, args.output.format)?)?;
+    if let Some(path) = &args.fragment {
+        let text = render::tune::advice_fragment(&checked);
+        replace(path, text.as_bytes()).with_context(|| cannot_write(path))?;
+        say!("wrote {}", path.display());
+    }
+    print(&draw(&checked, &facts, args.output.format, args.output.full)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;
     Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-fn text(path: &Path) -> anyhow::Result<String> {
-    let named = || format!("cannot read {}", path.display());
-    let facts = std::fs::metadata(path).with_context(named)?;
-    if facts.is_dir() {
-        bail!("{} is a folder: name the sdkconfig in it", path.display());
+/// Returns the round trip that was asked for, or that of the lab with its own device.
+fn place(args: &Args) -> anyhow::Result<RoundTrip> {
+    match &args.rtt {
+        Some(asked) => rtt::round_trip(asked, &args.store),
+        None => Ok(lab_of_place(args)?.map_err(advised)?.rtt().clone()),
     }
-    if facts.len() > LARGEST {
-        bail!("{} is no sdkconfig: it is larger than {} MB", path.display(), LARGEST >> 20);
-    }
-    String::from_utf8(std::fs::read(path).with_context(named)?)
-        .with_context(|| format!("{} is no text", path.display()))
 }
 
-fn question(args: &Args, path: &Path, reading: ParsedSdkConfig) -> anyhow::Result<CheckInput> {
-    if let (Some(said), Some(own)) = (args.chip, reading.chip)
-        && said != own
-    {
-        bail!("{} is for the {own}: leave out --chip {said}", path.display());
-    }
-    let known = SdkContext::default();
+fn question(args: &Args, file: TuneFile, rtt: RoundTrip, lab: Option<&TuneLab>) -> CheckInput {
+    let (known, reading) = (SdkContext::default(), file.reading);
+    let chip = args.chip.or(reading.chip).or_else(|| Some(lab?.context().chip));
     let context = SdkContext {
-        chip: args.chip.or(reading.chip).unwrap_or(known.chip),
+        chip: chip.unwrap_or(known.chip),
         release: args.idf.or(reading.release).unwrap_or(known.release),
         psram: args.file.psram,
         ..known
     };
-    Ok(CheckInput {
-        file: path.display().to_string(),
+    let udp_sockets = args.file.udp_sockets.unwrap_or(1);
+    CheckInput {
+        file: file.name,
         reading,
         context,
-        traffic: Traffic { streams: args.streams, udp_sockets: args.file.udp_sockets },
-        rtt: args.rtt.unwrap_or(ROUND_TRIP),
+        traffic: Traffic { streams: args.streams, udp_sockets },
+        rtt,
         burst: args.file.burst,
         heap: args.heap,
-    })
+    }
 }
 
-fn draw(checked: &Checked, format: Format) -> anyhow::Result<String> {
+/// Returns the facts of the page.
+fn facts(checked: &Checked, lab: Option<&TuneLab>) -> RunFacts {
+    let (target, tool) = (checked.file.clone(), TOOL.into());
+    let host = std::collections::BTreeMap::from([("checked".to_string(), checked.head())]);
+    let facts =
+        lab.map_or_else(|| RunFacts { target, tool, ..RunFacts::default() }, |it| it.facts(0));
+    RunFacts { name: format!("tune --check {}", checked.file), host, ..facts }
+}
+
+fn draw(checked: &Checked, facts: &RunFacts, format: Format, full: bool) -> anyhow::Result<String> {
     Ok(match format {
         Format::Json => serde_json::to_string_pretty(checked)? + "\n",
         Format::Markdown => render::tune::check_markdown(checked),
-        _ => render::tune::check_text(checked),
+        Format::Html => render::html::render(&report(facts.clone(), checked)),
+        _ if full => render::tune::check_text(checked),
+        _ => render::tune::check_short(checked),
     })
 }

@@ -4,13 +4,17 @@
 //! |---|---|
 //! | `check` | `espbench tune --check` |
 //! | `find` | `espbench tune --want`: a search in the virtual lab |
+//! | `lab` | the lab that both are tried in, and evaluations on all cores |
+//! | `rtt` | the round trip that both assume |
 //! | `units` | quantities of the flags |
 
 mod check;
 mod find;
+mod lab;
+mod rtt;
 mod units;
 
-use super::common::OutputArgs;
+use super::common::{OutputArgs, StoreArgs};
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::tune::Want;
@@ -23,22 +27,24 @@ const EXAMPLES: &str = "\
 Examples:
   espbench tune --check sdkconfig
   espbench tune --check sdkconfig.defaults --chip esp32c3 --rtt 20ms --streams 2 --burst 16
-  espbench tune --want 'tcp-tx>=20Mbit/s' --want 'heap>=100KB' -o tune.html --fragment sdkconfig.tuned
-  espbench tune --want 'udp-latency<=150ms' --want 'battery>=10d' --message-every 30s
+  espbench tune --check sdkconfig --want 'tcp-tx>=20Mbit/s' --rtt ping-1 --fragment sdkconfig.tuned
+  espbench tune --want 'tcp-tx>=20Mbit/s' --want 'heap>=100KB' -o tune.html
+  espbench tune --want 'udp-latency<=150ms' --want 'battery>=4d' --message-every 30s
 
 What can be wanted: tcp-tx, tcp-rx, udp-tx, udp-rx (>= Mbit/s), udp-latency and udp-latency-p99
 (<= ms), heap (>= KB), current (<= mA), battery (>= d). Directions are the device's. Every figure of
-a search is simulated.";
+the lab is simulated.";
 
 /// Flags.
 #[derive(Debug, Flags)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Check an existing sdkconfig, or sdkconfig.defaults, against Espressif's documents, without a
-    /// run: its mistakes, and what limits the throughput
-    #[arg(long, value_name = "FILE", required_unless_present = "want", conflicts_with = "want")]
+    /// Check an existing sdkconfig, or sdkconfig.defaults: its mistakes, what limits the throughput, and
+    /// the one setting that gives most; with --want, search from there
+    #[arg(long, value_name = "FILE", required_unless_present = "want")]
     check: Option<PathBuf>,
-    /// Search in the virtual lab for settings that reach this (repeatable): 'tcp-tx>=20Mbit/s'
+    /// Search in the virtual lab for settings that reach this (repeatable): 'tcp-tx>=20Mbit/s'; with
+    /// --check, the fewest changes to that file
     #[arg(long, value_name = "WANT")]
     want: Vec<Want>,
     /// The chip [default: the file's CONFIG_IDF_TARGET, or the lab's]
@@ -50,43 +56,33 @@ pub struct Args {
     /// TCP streams at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=253))]
     streams: u16,
-    /// Round trip to the other side: 5ms, 40ms, … [default: 5 ms for a check, the lab's for a search]
-    #[arg(long, value_name = "TIME", value_parser = units::round_trip)]
-    rtt: Option<Duration>,
+    /// Round trip to the other side: a time (5ms, 40ms, …), or a stored run of ping or echo, whose
+    /// median it is [default: that of a ping in the lab]
+    #[arg(long, value_name = "TIME|RUN", value_parser = rtt::parse)]
+    rtt: Option<rtt::AskedRoundTrip>,
     /// Heap before Wi-Fi starts, as esp_get_free_heap_size() tells it: 200KB [default: that of a
     /// firmware as small as the iperf example]
     #[arg(long, value_name = "SIZE", value_parser = units::memory)]
     heap: Option<u64>,
+    /// Write the settings that are recommended to this file, as lines for sdkconfig.defaults
+    #[arg(long, value_name = "FILE")]
+    fragment: Option<PathBuf>,
+    #[command(flatten)]
+    lab: LabArgs,
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
     search: SearchArgs,
+    #[command(flatten, next_help_heading = "Runs and output")]
+    store: StoreArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
 
-/// Flags of a check.
-#[derive(Debug, Flags)]
-#[command(next_help_heading = "With --check")]
-struct FileArgs {
-    /// UDP sockets at a time
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=253))]
-    udp_sockets: u16,
-    /// UDP datagrams that come back to back
-    #[arg(long, value_name = "DATAGRAMS", value_parser = clap::value_parser!(u32).range(1..))]
-    burst: Option<u32>,
-    /// Buffers of Wi-Fi and lwIP are in PSRAM [default: what the file says]
-    #[arg(long)]
-    psram: bool,
-    /// Exit with status 1 where something is wrong
-    #[arg(long)]
-    strict: bool,
-}
-
-/// Flags of a search.
+/// Flags of the lab, in which a file and candidates are tried.
 #[derive(Clone, Debug, Flags)]
-#[command(next_help_heading = "With --want")]
-struct SearchArgs {
+#[command(next_help_heading = "The lab")]
+struct LabArgs {
     /// The lab: a built-in one or a TOML file, with variants
     #[arg(long, default_value = "shield-box")]
     lab: String,
@@ -94,22 +90,9 @@ struct SearchArgs {
     /// first]
     #[arg(long)]
     variant: Option<String>,
-    /// Evaluations of candidates; those of the recommended one without each of its settings come on top
-    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u16).range(1..=20_000))]
-    budget: u16,
     /// Virtual time for which each throughput is measured
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::test_time)]
     time: Duration,
-    /// Time between two messages of 100 bytes, each sent and answered, while the current is measured
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = units::test_time)]
-    message_every: Duration,
-    /// Capacity of the battery that the device can use, in mAh; the default is 85 % of an 18650
-    /// cell
-    #[arg(long, value_name = "MAH", default_value_t = 2210.0, value_parser = units::capacity)]
-    battery_mah: f64,
-    /// Write the recommended settings to this file, as lines for sdkconfig.defaults
-    #[arg(long, value_name = "FILE")]
-    fragment: Option<PathBuf>,
     /// Worker threads [default: one for each core]; they do not change the result
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -119,6 +102,42 @@ struct SearchArgs {
     /// No progress on stderr
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Flags of a check alone.
+#[derive(Debug, Flags)]
+#[command(next_help_heading = "With --check, without --want")]
+struct FileArgs {
+    /// UDP sockets at a time [default: 1]
+    #[arg(long, requires = "check", conflicts_with = "want", value_parser = clap::value_parser!(u16).range(0..=253))]
+    udp_sockets: Option<u16>,
+    /// UDP datagrams that come back to back
+    #[arg(long, value_name = "DATAGRAMS", requires = "check", conflicts_with = "want", value_parser = clap::value_parser!(u32).range(1..))]
+    burst: Option<u32>,
+    /// Buffers of Wi-Fi and lwIP are in PSRAM [default: what the file says]
+    #[arg(long, requires = "check", conflicts_with = "want")]
+    psram: bool,
+    /// Exit with status 1 where something is wrong
+    #[arg(long, requires = "check", conflicts_with = "want")]
+    strict: bool,
+}
+
+/// Flags of a search.
+#[derive(Clone, Debug, Flags)]
+#[command(next_help_heading = "With --want")]
+struct SearchArgs {
+    /// Evaluations of candidates [default: 120]; those with which the best is pruned and tried again come
+    /// on top
+    #[arg(long, requires = "want", value_parser = clap::value_parser!(u16).range(1..=20_000))]
+    budget: Option<u16>,
+    /// Time between two messages of 100 bytes, each sent and answered, while the current is measured
+    /// [default: 10s]
+    #[arg(long, value_name = "TIME", requires = "want", value_parser = units::test_time)]
+    message_every: Option<Duration>,
+    /// Capacity of the battery that the device can use, in mAh [default: 2210, which is 85 % of an
+    /// 18650 cell]
+    #[arg(long, value_name = "MAH", requires = "want", value_parser = units::capacity)]
+    battery_mah: Option<f64>,
 }
 
 fn chip(text: &str) -> Result<Chip, String> {
@@ -136,7 +155,7 @@ fn release(text: &str) -> Result<IdfRelease, String> {
 /// A flag or a file is wrong, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.check {
-        Some(path) => check::run(args, path),
-        None => find::run(args),
+        Some(path) if args.want.is_empty() => check::run(args, path),
+        _ => find::run(args),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::SECTION;
 use super::super::want::Metric;
 use super::super::words::number;
-use super::{TestedCandidate, TuneAnswer};
+use super::{Evaluation, TestedCandidate, TuneAnswer};
 use crate::cell::Origin;
 use crate::figure::{Axis, Figure, FigurePoint, Mark, Series};
 use alloc::format;
@@ -40,7 +40,9 @@ fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     };
     let tried = points(&|it| !it.front);
     let front = points(&|it| it.front);
-    let best: Vec<FigurePoint> = answer.best().iter().filter_map(dot).collect();
+    let found = answer.recommended.as_ref().map(super::Recommendation::mean);
+    let place = |it: &Evaluation| Some(FigurePoint::new(it.value(x)?, it.value(y)?).rounded());
+    let best: Vec<FigurePoint> = found.iter().filter_map(place).collect();
     let first = best.first()?;
     let all = || tried.iter().chain(&front).map(|it| it.x);
     let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);

@@ -1,57 +1,54 @@
 //! The lines for `sdkconfig.defaults`.
 
 use super::super::outcome::Evaluation;
+use super::super::space::TunedSetting;
 use super::super::want::{Metric, said};
 use super::super::words::{kb, number};
-use super::{TuneAnswer, power};
+use super::{Recommendation, RecommendedChange, TuneAnswer, power};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{
-    ConfigOption, Line, OptionValues, ValueType, comment, fragment as write,
-};
+use espbench_model::sdkconfig::{ValueType, comment};
 
 /// A difference below this share of a value is none.
 const SAME: f64 = 0.01;
 
-/// Returns a value as a file has it.
-pub(super) fn shown(key: ConfigOption, value: u32) -> String {
-    match (key.fact().kind, value) {
-        (ValueType::Flag, 0) => "n".into(),
-        (ValueType::Flag, _) => "y".into(),
-        (ValueType::Number, value) => value.to_string(),
-    }
-}
-
-/// Returns the recommended settings that are not the build's defaults, each with its reason.
-pub(super) fn lines(answer: &TuneAnswer) -> Vec<(ConfigOption, u32, String)> {
-    let Some(best) = answer.best() else { return Vec::new() };
-    let changes = best.candidate.changes(&answer.context);
-    changes.into_iter().map(|(key, value)| (key, value, why(answer, key))).collect()
+/// Returns the recommended settings that differ from the firmware's, each as a line with its reason.
+/// What is set in code has no line.
+pub(super) fn lines(answer: &TuneAnswer) -> Vec<(String, String)> {
+    let Some(best) = &answer.recommended else { return Vec::new() };
+    let settings = best.changes.iter().filter(|it| it.setting != TunedSetting::Sleep);
+    let line = |it: &RecommendedChange| {
+        (it.setting.line(&best.candidate, &answer.context, answer.static_tx), why(answer, best, it))
+    };
+    settings.map(line).collect()
 }
 
 /// Returns what a setting means, what it brings, and what it costs.
-fn why(answer: &TuneAnswer, key: ConfigOption) -> String {
-    let fact = key.fact();
-    let default = shown(key, key.default_in(&answer.context));
-    let unit = if fact.unit.is_empty() { String::new() } else { format!(" {}", fact.unit) };
-    // What a flag means holds where it is set.
-    let own = answer
-        .best()
-        .map_or(1, |it| OptionValues::from(&it.candidate.config).get(key).unwrap_or(1));
-    let meaning = match (fact.kind, own) {
-        (ValueType::Flag, 0) => format!("Not: {}", fact.meaning),
-        _ => capitalized(fact.meaning),
+fn why(answer: &TuneAnswer, best: &Recommendation, change: &RecommendedChange) -> String {
+    let setting = change.setting;
+    let (fact, unit, meaning) = match setting {
+        TunedSetting::Option(key) => (Some(key.fact()), key.fact().unit, key.fact().meaning),
+        _ => (None, "", "clock of the processor"),
     };
-    let mut text = format!("{meaning}; default {default}{unit}.");
-    let with = answer.best().and_then(|it| it.outcomes.first());
-    let alone = answer.without.iter().find(|it| it.key == key).and_then(|it| it.outcome);
-    let (Some(with), Some(alone)) = (with, alone) else { return text };
-    let parts = differences(&answer.objectives, with, &alone);
-    text.push_str(&match parts.is_empty() {
-        true => " By itself it changes nothing that was asked for; it fits the others.".into(),
-        false => format!(" Simulated, against the default: {}.", parts.join(", ")),
-    });
+    let own = answer.file.as_ref().map_or("default", |_| "before");
+    let before = setting.shown(&answer.base);
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    // What a flag means holds where it is set.
+    let off = fact.is_some_and(|it| it.kind == ValueType::Flag)
+        && setting.number(&best.candidate) == Some(0);
+    let meaning = if off { format!("Not: {meaning}") } else { capitalized(meaning) };
+    let mut text = format!("{meaning}; {own} {before}{unit}.");
+    if let Some((with, alone)) = best.with.as_ref().zip(change.without.as_ref()) {
+        let parts = differences(&answer.objectives, with, alone);
+        text.push_str(&match parts.is_empty() {
+            true => " By itself it changes nothing that was asked for; it fits the others.".into(),
+            false => format!(" Simulated, against that: {}.", parts.join(", ")),
+        });
+    }
+    if let Some(margin) = &change.margin {
+        text.push_str(&format!(" It holds with {}{unit}.", setting.shown(margin)));
+    }
     text
 }
 
@@ -62,7 +59,8 @@ pub(super) fn differences(
     alone: &Evaluation,
 ) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
-    for metric in objectives.iter().filter(|it| **it != Metric::Heap) {
+    let current = Some(&Metric::Current).filter(|it| !objectives.contains(it));
+    for metric in objectives.iter().chain(current).filter(|it| **it != Metric::Heap) {
         let (Some(now), Some(then)) = (with.value(*metric), alone.value(*metric)) else { continue };
         if differ(now, then) {
             let (name, unit) = (metric.words(), metric.unit());
@@ -98,23 +96,25 @@ fn capitalized(text: &str) -> String {
 #[must_use]
 pub fn fragment(answer: &TuneAnswer) -> String {
     let mut out = String::new();
-    let Some(best) = answer.best() else { return out };
+    let Some(best) = &answer.recommended else { return out };
+    let missed = if best.is_reached() { "" } else { " Not reached, but the nearest." };
     let head = format!(
-        "For the {}, ESP-IDF {}: {}.\n{} in the virtual lab (simulated).\n{}",
+        "For the {}, ESP-IDF {}: {}.{missed}\n{} in the virtual lab (simulated, mean of {} seeds), {}.\n{}",
         answer.context.chip,
         answer.context.release,
         said(&answer.wants),
-        capitalized(&answer.does(&best.mean)),
+        capitalized(&answer.does(&best.outcomes)),
+        best.outcomes.len(),
+        answer.rtt.words(),
         power(best.candidate.power),
     );
     // A string takes all that is written to it.
     let _ = comment(&mut out, &head);
-    let lines = lines(answer);
-    if !lines.is_empty() {
+    for (line, why) in lines(answer) {
+        out.push('\n');
+        let _ = comment(&mut out, &why);
+        out.push_str(&line);
         out.push('\n');
     }
-    let lines =
-        lines.iter().map(|(key, value, text)| Line { key: *key, value: *value, comment: text });
-    let _ = write(&mut out, answer.context.release, lines);
     out
 }

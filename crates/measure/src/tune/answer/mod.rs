@@ -8,19 +8,26 @@ mod tests;
 
 pub use fragment::fragment;
 
+use super::limit::{BeyondReach, DirectionLimits, RoundTrip};
 use super::outcome::Evaluation;
-use super::pareto::dominates;
 use super::search::Search;
-use super::space::{Candidate, Power};
+use super::space::{Candidate, Power, TunedSetting};
 use super::want::{Metric, Want, said};
 use super::words::{count, number};
 use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::digits;
+use crate::interval::mean_t;
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
+use crate::table::Table;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{ConfigOption, SdkContext};
+use espbench_model::sdkconfig::SdkContext;
+
+/// Settings that a search does not turn, in words.
+pub const NOT_TURNED: &str =
+    "Not turned, since the lab does not model them: caches, mode and clock of the flash, PSRAM.";
 
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,15 +44,48 @@ pub struct TestedCandidate {
     pub front: bool,
 }
 
-/// The recommended candidate with one setting as the build has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Without {
+/// A setting that the recommended candidate changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecommendedChange {
     /// Which setting.
-    pub key: ConfigOption,
-    /// Value that the recommended candidate has.
-    pub value: u32,
-    /// Outcome of the candidate without the setting, with the first seed.
-    pub outcome: Option<Evaluation>,
+    pub setting: TunedSetting,
+    /// Outcome of the candidate with this setting as the firmware had it, with the seed of
+    /// [`Recommendation::with`].
+    pub without: Option<Evaluation>,
+    /// The recommended candidate with the value nearest to the firmware's own with which it still has
+    /// what is wanted.
+    pub margin: Option<Candidate>,
+}
+
+/// The settings that are recommended, and what became of them when they were tried again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recommendation {
+    /// The settings.
+    pub candidate: Candidate,
+    /// Outcomes with seeds that the search had not used.
+    pub outcomes: Vec<Evaluation>,
+    /// Part of the wish that they miss in the mean of these outcomes; 0: nothing.
+    pub missing: f64,
+    /// Settings that differ from the firmware's.
+    pub changes: Vec<RecommendedChange>,
+    /// Outcome with the seed that each setting was left out with.
+    pub with: Option<Evaluation>,
+    /// What holds it back now.
+    pub limits: Vec<DirectionLimits>,
+}
+
+impl Recommendation {
+    /// Returns whether all that is wanted was there again.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        !self.outcomes.is_empty() && self.missing <= 0.0
+    }
+
+    /// Returns the mean of the outcomes.
+    #[must_use]
+    pub fn mean(&self) -> Evaluation {
+        Evaluation::mean(&self.outcomes)
+    }
 }
 
 /// The answer of a search.
@@ -59,12 +99,24 @@ pub struct TuneAnswer {
     pub context: SdkContext,
     /// TCP streams.
     pub streams: u16,
+    /// Name of the file that the firmware is of; without, it has the build's defaults.
+    pub file: Option<String>,
+    /// Send buffers of the driver are static.
+    pub static_tx: bool,
+    /// The firmware that the search began with.
+    pub base: Candidate,
+    /// Outcomes of that firmware, with the seeds of the recommendation.
+    pub before: Vec<Evaluation>,
+    /// The lab, in words.
+    pub place: String,
+    /// Round trip to the other side.
+    pub rtt: RoundTrip,
     /// Candidates, in the order in which they were tried.
     pub tried: Vec<TestedCandidate>,
-    /// The best of them.
-    pub recommended: Option<usize>,
-    /// The recommended candidate without each of its settings.
-    pub without: Vec<Without>,
+    /// The best of them, tried again.
+    pub recommended: Option<Recommendation>,
+    /// Wants that no setting can reach.
+    pub beyond: Vec<BeyondReach>,
     /// Evaluations that were made.
     pub spent: usize,
     /// The search was stopped before its end.
@@ -73,10 +125,36 @@ pub struct TuneAnswer {
     pub notes: Vec<String>,
 }
 
+/// Returns the mean of a metric over outcomes, with its interval.
+#[must_use]
+pub fn estimate(outcomes: &[Evaluation], metric: Metric) -> Estimate {
+    let values: Vec<f64> = outcomes.iter().filter_map(|it| it.value(metric)).collect();
+    // Of memory it is the least that counts.
+    match (metric, values.iter().copied().reduce(f64::min)) {
+        (Metric::Heap, Some(least)) => {
+            Estimate { value: Some(least), n: values.len() as u64, ..Estimate::default() }
+        }
+        _ => mean_t(&values),
+    }
+}
+
+/// Prints an estimate: `27.5 [27.3, 27.7]`.
+#[must_use]
+pub fn estimated(estimate: &Estimate) -> String {
+    let value = estimate.value.map_or_else(|| "-".into(), number);
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => match [low, high].map(digits::three) {
+            [low, high] if low == value && high == value => value,
+            [low, high] => format!("{value} [{low}, {high}]"),
+        },
+        _ => value,
+    }
+}
+
 impl TuneAnswer {
-    /// Makes the answer of a search.
+    /// Takes over what a search has tried.
     #[must_use]
-    pub fn of(search: &Search, context: SdkContext, streams: u16) -> Self {
+    pub fn of(search: &Search, streams: u16, rtt: RoundTrip) -> Self {
         let best = search.best();
         let tested = |(index, it): (usize, &super::search::TriedCandidate)| TestedCandidate {
             candidate: it.candidate,
@@ -88,90 +166,47 @@ impl TuneAnswer {
         Self {
             wants: search.wants().into(),
             objectives: search.objectives().into(),
-            context,
+            context: *search.space().context(),
             streams,
+            file: None,
+            static_tx: false,
+            base: *search.space().base(),
+            before: Vec::new(),
+            place: String::new(),
+            rtt,
             tried: search.tried().iter().enumerate().map(tested).collect(),
-            recommended: search.recommended(),
-            without: Vec::new(),
+            recommended: None,
+            beyond: Vec::new(),
             spent: search.spent(),
             stopped: false,
             notes: Vec::new(),
         }
     }
 
-    /// Returns the recommended candidate.
+    /// Returns the part of the wants that outcomes miss in the mean.
     #[must_use]
-    pub fn best(&self) -> Option<&TestedCandidate> {
-        self.tried.get(self.recommended?)
+    pub fn missing(&self, outcomes: &[Evaluation]) -> f64 {
+        let mean = Evaluation::mean(outcomes);
+        self.wants.iter().map(|it| it.shortfall(&mean)).sum()
     }
 
-    /// Returns the candidates that no other beats in everything, the recommended one first.
+    /// Returns the candidates that no other beats in everything, the nearest to what is wanted first.
     #[must_use]
     pub fn front(&self) -> Vec<&TestedCandidate> {
         let mut front: Vec<&TestedCandidate> = self.tried.iter().filter(|it| it.front).collect();
-        let heap = |it: &TestedCandidate| it.mean.free_heap.unwrap_or(i64::MIN);
-        front.sort_by(|a, b| a.missing.total_cmp(&b.missing).then(heap(b).cmp(&heap(a))));
-        let best = self.best().map(|it| it.candidate);
-        front.sort_by_key(|it| Some(it.candidate) != best);
+        let changes = |it: &TestedCandidate| it.candidate.changes(&self.base).len();
+        front.sort_by(|a, b| {
+            a.missing.total_cmp(&b.missing).then_with(|| changes(a).cmp(&changes(b)))
+        });
         front
     }
 
-    /// Returns the recommended candidate with those of its settings as the build has them that
-    /// change nothing by themselves, or nothing for the better, if there are any: lines that need
-    /// not be written.
-    #[must_use]
-    pub fn plain(&self) -> Option<Candidate> {
-        let best = self.best()?;
-        let with = best.outcomes.first()?;
-        let mut plain = best.candidate;
-        for it in &self.without {
-            let same = it.outcome.is_some_and(|alone| {
-                let goods = alone.goods(&self.objectives).into_iter();
-                let no_worse = goods.zip(with.goods(&self.objectives)).all(|(a, b)| a >= b);
-                no_worse || fragment::differences(&self.objectives, with, &alone).is_empty()
-            });
-            let next = plain.without(it.key, &self.context);
-            if same && (next.fits(self.streams) || !plain.fits(self.streams)) {
-                plain = next;
-            }
-        }
-        (plain != best.candidate).then_some(plain)
-    }
-
-    /// Recommends another candidate, if it misses no more and leaves as much heap, but for 1 KB;
-    /// whether it does.
-    pub fn prefer(&mut self, candidate: Candidate, outcomes: Vec<Evaluation>) -> bool {
-        let mean = Evaluation::mean(&outcomes);
-        let missing = self.wants.iter().map(|it| it.shortfall(&mean)).sum();
-        let Some(best) = self.best() else { return false };
-        let heap = |it: &Evaluation| it.free_heap.unwrap_or(i64::MIN / 2);
-        if outcomes.is_empty() || missing > best.missing || heap(&mean) + 1024 < heap(&best.mean) {
-            return false;
-        }
-        let goods = |it: &TestedCandidate| it.mean.goods(&self.objectives);
-        let new = TestedCandidate { candidate, mean, outcomes, missing, front: true };
-        let own = goods(&new);
-        // It is as good as the one before, of which one is enough; what it is better than goes, too.
-        let behind: Vec<usize> = (0..self.tried.len())
-            .filter(|it| {
-                let other = goods(&self.tried[*it]);
-                other == own || dominates(&own, &other)
-            })
-            .collect();
-        for it in behind.into_iter().chain(self.recommended) {
-            self.tried[it].front = false;
-        }
-        self.recommended = Some(self.tried.len());
-        self.tried.push(new);
-        self.without.clear();
-        true
-    }
-
     /// Describes the outcome of a candidate: `TCP sending 27.1 Mbit/s, free heap 120 KB`.
-    fn does(&self, outcome: &Evaluation) -> String {
+    fn does(&self, outcomes: &[Evaluation]) -> String {
         let part = |metric: &Metric| {
-            let value = outcome.value(*metric)?;
-            Some(format!("{} {} {}", metric.words(), number(value), metric.unit()))
+            let it = estimate(outcomes, *metric);
+            it.value?;
+            Some(format!("{} {} {}", metric.words(), estimated(&it), metric.unit()))
         };
         let told = |it: &Metric| {
             self.objectives.contains(it) || self.wants.iter().any(|want| want.metric == *it)
@@ -179,28 +214,40 @@ impl TuneAnswer {
         Metric::ALL.iter().filter(|it| told(it)).filter_map(part).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the answer in sentences, the most important first.
+    /// Returns the verdict in a line.
     #[must_use]
-    pub fn sentences(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let Some(best) = self.best() else {
-            lines.push("Simulated: nothing could be found out of any setting.".into());
-            return lines;
-        };
+    pub fn verdict(&self) -> String {
         let wanted = said(&self.wants);
-        let does = self.does(&best.mean);
-        lines.push(match best.missing <= 0.0 {
-            true => format!("Simulated: {wanted} can be had, with {does}."),
-            false => format!(
-                "Simulated: nothing that was tried has all of {wanted}; the nearest has {does}."
-            ),
-        });
-        for want in self.wants.iter().filter(|it| it.shortfall(&best.mean) > 0.0) {
+        let from = self.file.as_deref().unwrap_or("the build's defaults");
+        let Some(best) = &self.recommended else {
+            return format!("{wanted}: nothing could be found out of any setting");
+        };
+        let n = u32::try_from(best.changes.len()).unwrap_or(u32::MAX);
+        match (best.is_reached(), n) {
+            (true, 0) => format!("{wanted}: reached by {from}, with no change"),
+            (true, n) => format!("{wanted}: reached with {} to {from}", count(n, "change")),
+            (false, _) if self.beyond.is_empty() => {
+                format!("{wanted}: not reached by any setting that was tried")
+            }
+            (false, _) => format!("{wanted}: cannot be met"),
+        }
+    }
+
+    /// Returns why wants are not reached, and how near the nearest is.
+    #[must_use]
+    pub fn shortfalls(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.beyond.iter().map(BeyondReach::sentence).collect();
+        let Some(best) = &self.recommended else { return lines };
+        let mean = best.mean();
+        let beyond = |want: &&Want| self.beyond.iter().any(|it| it.want == **want);
+        let missed = self.wants.iter().filter(|it| it.shortfall(&mean) > 0.0);
+        for want in missed.filter(|it| !beyond(it)) {
             let values = self.tried.iter().filter_map(|it| it.mean.value(want.metric));
+            let values = values.chain(mean.value(want.metric));
             let most = values.reduce(if want.metric.more() { f64::max } else { f64::min });
             lines.push(match most {
                 Some(most) => format!(
-                    "{want} is missed; the best of {} by itself was {} {}.",
+                    "{want} is missed; the best {} that was tried is {} {}.",
                     want.metric.words(),
                     number(most),
                     want.metric.unit()
@@ -208,27 +255,47 @@ impl TuneAnswer {
                 None => format!("{want} could not be found out."),
             });
         }
+        lines
+    }
+
+    /// Returns the answer in sentences, the most important first.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut lines = alloc::vec![format!("Simulated: {}.", self.verdict())];
+        lines.extend(self.shortfalls());
+        let Some(best) = &self.recommended else { return lines };
+        let name = if best.is_reached() { "With it" } else { "The nearest has" };
+        lines.push(format!("{name}: {}.", self.does(&best.outcomes)));
         lines.push(power(best.candidate.power).into());
-        lines.push(format!(
-            "{} candidates were tried in {} evaluations; {} on the Pareto front. The recommended \
-             one ran with {}.",
-            self.tried.len(),
-            self.spent,
-            match self.tried.iter().filter(|it| it.front).count() {
-                1 => "1 is".into(),
-                n => format!("{n} are"),
-            },
-            count(u32::try_from(best.outcomes.len()).unwrap_or(u32::MAX), "seed")
-        ));
+        lines.push(self.effort());
         if self.stopped {
             lines.push("The search was stopped: what was done by then stands here.".into());
         }
         lines
     }
+
+    /// Describes how much was tried.
+    #[must_use]
+    pub fn effort(&self) -> String {
+        let seeds = self.recommended.as_ref().map_or(0, |it| it.outcomes.len());
+        format!(
+            "{} candidates were tried in {} evaluations, the recommended one again with {}.",
+            self.tried.len(),
+            self.spent,
+            count(u32::try_from(seeds).unwrap_or(u32::MAX), "new seed")
+        )
+    }
+
+    /// Returns the tables of the first screen: figures before and after, the changes, the limits.
+    #[must_use]
+    pub fn short_tables(&self) -> Vec<Table> {
+        tables::short(self)
+    }
 }
 
 /// Returns how sleep is set in code; no sdkconfig does it.
-fn power(power: Power) -> &'static str {
+#[must_use]
+pub fn power(power: Power) -> &'static str {
     match power {
         Power::Awake => "In code: esp_wifi_set_ps(WIFI_PS_NONE).",
         Power::MinModem => "In code: esp_wifi_set_ps(WIFI_PS_MIN_MODEM), which is the default.",
@@ -257,10 +324,15 @@ const fn cell_name(metric: Metric) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the cells of the front.
+/// Returns the cells of the recommendation and of the front.
 fn cells(facts: &RunFacts, answer: &TuneAnswer) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for tested in answer.front() {
+    let recommended = answer.recommended.iter().map(|it| (&it.candidate, &it.outcomes));
+    let front = answer.front();
+    let front = front.iter().map(|it| (&it.candidate, &it.outcomes));
+    let first = answer.recommended.as_ref().map(|it| it.candidate);
+    let others = front.filter(|it| Some(*it.0) != first);
+    for (candidate, outcomes) in recommended.chain(others) {
         for metric in &answer.objectives {
             let (transport, name) = cell_name(*metric);
             let id = Identity {
@@ -275,13 +347,9 @@ fn cells(facts: &RunFacts, answer: &TuneAnswer) -> Vec<Cell> {
                 environment: facts.site.environment.clone(),
                 ..Identity::default()
             };
-            let estimate = Estimate {
-                value: tested.mean.value(*metric),
-                n: tested.outcomes.len() as u64,
-                ..Estimate::default()
-            };
+            let estimate = estimate(outcomes, *metric);
             let mut cell = estimate.into_cell(id, metric.unit(), Origin::Simulated);
-            cell.settings = tested.candidate.settings();
+            cell.settings = candidate.settings();
             known(&mut cell);
             cells.push(cell);
         }

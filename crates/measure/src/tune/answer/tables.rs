@@ -1,17 +1,19 @@
 //! The tables of an answer.
 
 use super::super::SECTION;
+use super::super::want::Metric;
 use super::super::words::{bytes, number};
-use super::fragment::{lines, shown};
-use super::{TestedCandidate, TuneAnswer};
+use super::fragment::lines;
+use super::{RecommendedChange, TestedCandidate, TuneAnswer, estimate, estimated};
 use crate::cell::Origin;
 use crate::table::{Column, Table, TableRow};
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
     let mut tables = alloc::vec![in_short(answer)];
+    tables.extend(short(answer));
     tables.push(front(answer));
     tables.extend(why(answer));
     tables
@@ -49,6 +51,7 @@ fn row(answer: &TuneAnswer, tested: &TestedCandidate) -> TableRow {
         Some(bytes(it.tcp_send_buffer)),
         Some(it.udp_mailbox.to_string()),
         Some(iram.to_string()),
+        Some(tested.candidate.clock_mhz.to_string()),
         Some(tested.candidate.power.to_string()),
         Some(tested.outcomes.len().to_string()),
     ]);
@@ -68,31 +71,116 @@ fn front(answer: &TuneAnswer) -> Table {
         Column::setting("send buffer", ""),
         Column::setting("UDP mailbox", ""),
         Column::words("code in RAM"),
+        Column::setting("clock", "MHz"),
         Column::words("sleep"),
         Column::setting("seeds", ""),
     ]);
     let rows = answer.front().into_iter().map(|it| row(answer, it)).collect();
     let mut table = table("tune-front", SECTION, "The Pareto front", columns, rows);
     table.notes.push(
-        "No other settings that were tried beat these on every goal. The first are recommended: \
-         they reach all goals, or miss them by least, and leave most heap. Free heap is the \
-         least during the tests."
+        "No setting that was tried beats these on every goal. Those that are nearest to what is wanted \
+         come first. Free heap is the least during the tests."
             .into(),
     );
     table.notes.extend(answer.notes.iter().cloned());
+    table.notes.push(super::NOT_TURNED.into());
     table
 }
 
 /// Returns the table of the lines for the file, each with its effect.
 fn why(answer: &TuneAnswer) -> Option<Table> {
-    let rows: Vec<TableRow> = lines(answer)
-        .into_iter()
-        .map(|(key, value, comment)| {
-            let name = key.name_in(answer.context.release);
-            alloc::vec![Some(format!("{name}={}", shown(key, value))), Some(comment)]
-        })
-        .collect();
+    let rows: Vec<TableRow> =
+        lines(answer).into_iter().map(|(line, why)| alloc::vec![Some(line), Some(why)]).collect();
     let columns = alloc::vec![Column::words("sdkconfig.defaults"), Column::words("why")];
     (!rows.is_empty())
         .then(|| table("tune-settings", SECTION, "What to set, and why", columns, rows))
+}
+
+/// Returns the tables of the first screen.
+pub(super) fn short(answer: &TuneAnswer) -> Vec<Table> {
+    let mut tables = alloc::vec![figures(answer)];
+    tables.extend(changes(answer));
+    let limits = answer.recommended.as_ref().map_or(&[][..], |it| &it.limits);
+    tables.extend(super::super::limit::table(limits, "What limits it then"));
+    tables
+}
+
+/// Returns the figures before and after the change, with intervals.
+fn figures(answer: &TuneAnswer) -> Table {
+    let then = answer.recommended.as_ref().map_or(&[][..], |it| &it.outcomes);
+    let row = |metric: &Metric| {
+        let wanted = answer.wants.iter().find(|it| it.metric == *metric);
+        let sign = if metric.more() { ">=" } else { "<=" };
+        alloc::vec![
+            Some(format!("{} ({})", metric.words(), metric.unit())),
+            Some(estimated(&estimate(&answer.before, *metric))),
+            Some(estimated(&estimate(then, *metric))),
+            wanted.map(|it| format!("{sign} {}", number(it.value))),
+        ]
+    };
+    let now = if answer.file.is_some() { "file" } else { "defaults" };
+    let columns = alloc::vec![
+        Column::words("simulated"),
+        Column::setting(now, ""),
+        Column::setting("recommended", ""),
+        Column::setting("wanted", ""),
+    ];
+    let metrics = answer.wants.iter().map(|it| it.metric);
+    let mut metrics: Vec<Metric> = metrics.chain([Metric::Heap, Metric::Current]).collect();
+    metrics.sort_unstable();
+    metrics.dedup();
+    let known = |it: &Metric| estimate(then, *it).value.is_some();
+    let rows = metrics.iter().filter(|it| known(it)).map(row).collect();
+    table("tune-figures", SECTION, "Before and after", columns, rows)
+}
+
+/// Returns the settings to change: what each gives, how far it may go back, and what it costs.
+fn changes(answer: &TuneAnswer) -> Option<Table> {
+    let best = answer.recommended.as_ref()?;
+    let row = |it: &RecommendedChange| {
+        let line = it.setting.line(&best.candidate, &answer.context, answer.static_tx);
+        let pair = best.with.as_ref().zip(it.without.as_ref());
+        let of = |metric: Metric| {
+            let (with, without) = pair?;
+            Some(with.value(metric)? - without.value(metric)?)
+        };
+        let wants = answer.wants.iter().filter(|want| want.metric != Metric::Heap);
+        let gives: Vec<String> = wants
+            .filter_map(|want| Some((want, of(want.metric)?)))
+            .filter(|(want, by)| {
+                let now = pair.and_then(|it| it.0.value(want.metric)).unwrap_or(want.value);
+                by.abs() > 0.01 * now
+            })
+            .map(|(want, by)| {
+                format!("{} {} {}", want.metric.name(), signed(by), want.metric.unit())
+            })
+            .collect();
+        alloc::vec![
+            Some(line),
+            Some(it.setting.shown(&answer.base)),
+            Some(gives.join(", ")).filter(|it| !it.is_empty()),
+            it.margin.as_ref().map(|margin| it.setting.shown(margin)),
+            of(Metric::Heap).map(|by| format!("{} KB", signed(libm::round(by * 10.0) / 10.0))),
+            of(Metric::Current).map(|by| format!("{} mA", signed(by))),
+        ]
+    };
+    let rows: Vec<TableRow> = best.changes.iter().map(row).collect();
+    let columns = alloc::vec![
+        Column::words("change"),
+        Column::setting("now", ""),
+        Column::words("gives"),
+        Column::setting("holds with", ""),
+        Column::setting("heap", ""),
+        Column::setting("current", ""),
+    ];
+    (!rows.is_empty()).then(|| table("tune-changes", SECTION, "What to change", columns, rows))
+}
+
+/// Prints a difference with its sign; one that is too small to matter is 0.
+fn signed(by: f64) -> String {
+    match by {
+        by if by.abs() < 0.05 => "0".into(),
+        by if by > 0.0 => format!("+{}", number(by)),
+        by => number(by),
+    }
 }

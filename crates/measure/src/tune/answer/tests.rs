@@ -1,17 +1,31 @@
 use super::super::space::SearchSpace;
 use super::super::want::objectives;
 use super::*;
+use core::time::Duration;
+use espbench_model::sdkconfig::ConfigOption;
 use espbench_model::sdkconfig::{SdkConfig, read};
 
 fn wants() -> Vec<Want> {
     ["tcp-tx>=20Mbit/s", "heap>=100KB"].map(|it| it.parse().unwrap()).into()
 }
 
+fn firmware(config: SdkConfig) -> Candidate {
+    Candidate { config, clock_mhz: 160, power: Power::Awake }
+}
+
+fn outcome(mbit_s: f64, heap: i64) -> Evaluation {
+    Evaluation {
+        tcp_tx: Some(mbit_s),
+        free_heap: Some(heap * 1024),
+        current_ma: Some(87.0),
+        ..Evaluation::default()
+    }
+}
+
 fn tested(config: SdkConfig, mbit_s: f64, heap: i64, front: bool) -> TestedCandidate {
-    let outcome =
-        Evaluation { tcp_tx: Some(mbit_s), free_heap: Some(heap * 1024), ..Evaluation::default() };
+    let outcome = outcome(mbit_s, heap);
     let missing = wants().iter().map(|it| it.shortfall(&outcome)).sum();
-    let candidate = Candidate { config, power: Power::Awake };
+    let candidate = firmware(config);
     TestedCandidate { candidate, mean: outcome, outcomes: alloc::vec![outcome; 3], missing, front }
 }
 
@@ -23,28 +37,53 @@ fn answer() -> TuneAnswer {
         tested(best, 27.5, 150, true),
         tested(small, 9.0, 180, true),
     ];
-    let without = |key, value, mbit_s, heap: i64| Without {
-        key,
-        value,
-        outcome: Some(Evaluation {
-            tcp_tx: Some(mbit_s),
-            free_heap: Some(heap * 1024),
-            ..Evaluation::default()
-        }),
+    let change = |key, mbit_s, heap: i64| RecommendedChange {
+        setting: TunedSetting::Option(key),
+        without: Some(outcome(mbit_s, heap)),
+        margin: None,
+    };
+    let send = TunedSetting::Option(ConfigOption::SendBuffer);
+    let candidate = firmware(best);
+    let limit = super::super::limit::in_flight(
+        Metric::TcpTx,
+        1,
+        best.tcp_send_buffer,
+        &Duration::from_millis(5).into(),
+    );
+    let limits = DirectionLimits {
+        metric: Metric::TcpTx,
+        simulated_mbit_s: Some(27.5),
+        limits: alloc::vec![limit],
     };
     TuneAnswer {
         wants: wants(),
         objectives: objectives(&wants()),
         context: SdkContext::default(),
         streams: 1,
+        file: None,
+        static_tx: false,
+        base: firmware(SdkConfig::default()),
+        before: alloc::vec![outcome(9.0, 137); 5],
+        place: "lab x, variant y".into(),
+        rtt: Duration::from_millis(5).into(),
         tried: tried.into(),
-        recommended: Some(1),
-        without: alloc::vec![
-            without(ConfigOption::DynamicRx, 8, 27.5, 130),
-            without(ConfigOption::DynamicTx, 24, 27.5, 150),
-            without(ConfigOption::LwipIram, 1, 24.1, 163),
-            without(ConfigOption::SendBuffer, 24_576, 9.1, 170),
-        ],
+        recommended: Some(Recommendation {
+            candidate,
+            outcomes: [27.3, 27.4, 27.5, 27.6, 27.7].map(|it| outcome(it, 150)).into(),
+            missing: 0.0,
+            changes: alloc::vec![
+                change(ConfigOption::DynamicRx, 27.5, 130),
+                change(ConfigOption::DynamicTx, 27.5, 150),
+                change(ConfigOption::LwipIram, 24.1, 163),
+                RecommendedChange {
+                    margin: Some(send.set(&candidate, 16_384)),
+                    ..change(ConfigOption::SendBuffer, 9.1, 170)
+                },
+            ],
+            with: Some(outcome(27.5, 150)),
+            limits: alloc::vec![limits],
+        }),
+        beyond: Vec::new(),
         spent: 40,
         stopped: false,
         notes: alloc::vec!["A room.".into()],
@@ -56,7 +95,7 @@ fn every_line_of_the_fragment_says_why() {
     let text = fragment(&answer());
     insta::assert_snapshot!(text);
     let reading = read(&text).expect("a file");
-    let best = answer().best().unwrap().candidate.config;
+    let best = answer().recommended.unwrap().candidate.config;
     assert_eq!(reading.settings.config(&SdkContext::default()), best);
 }
 
@@ -65,24 +104,57 @@ fn the_answer_is_told() {
     insta::assert_snapshot!(answer().sentences().join("\n"));
     let mut poor = answer();
     poor.wants[0].value = 50.0;
-    for it in &mut poor.tried {
-        it.missing = poor.wants.iter().map(|want| want.shortfall(&it.mean)).sum();
+    if let Some(best) = &mut poor.recommended {
+        best.missing = 0.6;
     }
     let lines = poor.sentences();
-    assert!(lines[0].contains("nothing that was tried has all of tcp-tx>=50Mbit/s"), "{lines:?}");
+    assert!(
+        lines[0].contains("tcp-tx>=50Mbit/s, heap>=100KB: not reached by any setting"),
+        "{lines:?}"
+    );
     assert_eq!(
         lines[1],
-        "tcp-tx>=50Mbit/s is missed; the best of TCP sending by itself was 27.5 Mbit/s."
+        "tcp-tx>=50Mbit/s is missed; the best TCP sending that was tried is 27.5 Mbit/s."
+    );
+    poor.beyond.push(BeyondReach { want: poor.wants[0], best: 41.0, why: "it is so".into() });
+    let lines = poor.sentences();
+    assert!(lines[0].ends_with(": cannot be met."), "{lines:?}");
+    assert_eq!(
+        lines[1],
+        "tcp-tx>=50Mbit/s cannot be met: it is so, so TCP sending is at most 41 Mbit/s."
     );
     let none = TuneAnswer { tried: Vec::new(), recommended: None, ..answer() };
     assert_eq!((none.sentences().len(), fragment(&none).as_str()), (1, ""));
 }
 
 #[test]
+fn a_change_says_what_it_gives_how_far_it_may_go_back_and_what_it_costs() {
+    let tables = answer().short_tables();
+    let ids: Vec<&str> = tables.iter().map(|it| &*it.id).collect();
+    assert_eq!(ids, ["tune-figures", "tune-changes", "tune-limits"]);
+    let row = |table: usize, at: usize| -> Vec<String> {
+        tables[table].rows[at].iter().map(|it| it.clone().unwrap_or_default()).collect()
+    };
+    assert_eq!(row(0, 0), ["TCP sending (Mbit/s)", "9", "27.5 [27.3, 27.7]", ">= 20"]);
+    assert_eq!(
+        row(1, 3),
+        [
+            "CONFIG_LWIP_TCP_SND_BUF_DEFAULT=24576",
+            "5760",
+            "tcp-tx +18.4 Mbit/s",
+            "16384",
+            "-20 KB",
+            "0 mA"
+        ]
+    );
+}
+
+#[test]
 fn tables_and_figures_say_that_they_are_simulated() {
     let report = report(&RunFacts::default(), &answer());
-    assert!(report.tables.len() == 3 && report.figures.len() == 1);
-    assert!(report.tables.iter().all(|it| it.title.ends_with("(simulated)")));
+    assert!(report.tables.len() == 6 && report.figures.len() == 1);
+    let limits = |it: &&Table| it.id != "tune-limits";
+    assert!(report.tables.iter().filter(limits).all(|it| it.title.ends_with("(simulated)")));
     assert!(report.figures.iter().all(|it| it.title.ends_with("(simulated)")));
     assert!(report.cells.iter().all(|it| it.origin == Origin::Simulated));
     for table in &report.tables {
@@ -95,26 +167,14 @@ fn tables_and_figures_say_that_they_are_simulated() {
 }
 
 #[test]
-fn what_changes_nothing_need_not_be_written() {
-    let mut answer = answer();
-    let best = answer.best().unwrap().candidate;
-    // The TX buffers change nothing by themselves.
-    let plain = answer.plain().unwrap();
-    assert_eq!(plain.config, SdkConfig { tx: 32, ..best.config });
-    let worse = Evaluation { tcp_tx: Some(19.0), ..answer.best().unwrap().mean };
-    assert!(!answer.prefer(plain, alloc::vec![worse]), "it misses what is wanted");
-    assert!(!answer.prefer(plain, Vec::new()));
-    let same = answer.best().unwrap().mean;
-    assert!(answer.prefer(plain, alloc::vec![same]));
-    assert_eq!(answer.best().unwrap().candidate, plain);
-    assert_eq!(answer.plain(), None, "nothing is known yet of what its settings are good for");
-    assert!(answer.front().iter().all(|it| it.candidate != best));
-}
-
-#[test]
 fn a_search_becomes_an_answer() {
     let wants = wants();
-    let space = SearchSpace::new(SdkContext::default(), &objectives(&wants), 1);
+    let space = SearchSpace::new(
+        SdkContext::default(),
+        firmware(SdkConfig::default()),
+        &objectives(&wants),
+        1,
+    );
     let mut search = Search::new(space, &wants, 1, 8);
     let batch = search.batch();
     let results: Vec<_> = batch
@@ -133,8 +193,8 @@ fn a_search_becomes_an_answer() {
         })
         .collect();
     search.record(&results);
-    let answer = TuneAnswer::of(&search, SdkContext::default(), 2);
+    let answer = TuneAnswer::of(&search, 2, Duration::from_millis(5).into());
     assert_eq!(answer.tried.len(), batch.len());
     assert!(answer.tried.iter().all(|it| it.front), "more throughput for less heap");
-    assert_eq!(answer.recommended, Some(batch.len() - 1), "it misses the least");
+    assert_eq!(search.ranked()[0], batch.len() - 1, "it misses the least");
 }

@@ -25,7 +25,7 @@ fn reachable(m: &Material<'_>) -> [f64; 2] {
 
 /// Finds a limit by window / round trip: TCP has no more than a window on the way.
 fn round_trip(m: &Material<'_>) -> Option<Finding> {
-    let rtt = m.question.rtt;
+    let rtt = m.question.rtt.time;
     let values = [
         ("receives", ConfigOption::Window, m.config.tcp_window, ConfigOption::DynamicRx),
         (

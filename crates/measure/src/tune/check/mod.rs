@@ -18,7 +18,11 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+use super::limit::{self, DirectionLimits, RoundTrip, RoundTripSource, over_round_trip};
+use super::want::Metric;
 use super::words::{bytes, number};
+use crate::report::Report;
+use crate::run::RunFacts;
 use crate::table::Table;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -45,7 +49,7 @@ pub struct CheckInput {
     /// Connections and sockets that are open at a time.
     pub traffic: Traffic,
     /// Round trip to the other side.
-    pub rtt: Duration,
+    pub rtt: RoundTrip,
     /// Datagrams that come back to back, where somebody said.
     pub burst: Option<u32>,
     /// Heap before Wi-Fi starts, where somebody said; otherwise that of a firmware as small as the
@@ -142,6 +146,30 @@ pub struct Left {
     pub peak: i64,
 }
 
+/// A line of an advice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AdvisedChange {
+    /// Line to write.
+    pub line: String,
+    /// Value now.
+    pub from: String,
+}
+
+/// The one setting that gives most, as the lab has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckAdvice {
+    /// Lines to write: the setting, and what has to follow it.
+    pub set: Vec<AdvisedChange>,
+    /// Throughput that it raises most.
+    pub metric: Metric,
+    /// Throughput of the file in Mbit/s: mean and interval over seeds of its own.
+    pub before: [f64; 3],
+    /// Throughput with the setting.
+    pub after: [f64; 3],
+    /// Least free heap with it less that of the file, in bytes, in the lab.
+    pub heap_bytes: i64,
+}
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
@@ -157,6 +185,14 @@ pub struct Checked {
     pub streams: u16,
     /// Round trip in milliseconds.
     pub rtt_ms: f64,
+    /// Source of the round trip.
+    pub rtt_source: RoundTripSource,
+    /// The lab that the file was tried in.
+    pub place: Option<String>,
+    /// Limits of each direction.
+    pub limits: Vec<DirectionLimits>,
+    /// The one setting that gives most in the lab.
+    pub advice: Option<CheckAdvice>,
     /// Settings in use.
     pub settings: Vec<EffectiveOption>,
     /// Findings, the worst first.
@@ -205,6 +241,81 @@ impl Checked {
         }
     }
 }
+
+impl Checked {
+    /// Describes what was checked: the chip, the release, the traffic, the round trip.
+    #[must_use]
+    pub fn head(&self) -> String {
+        let Self { chip, release, streams, .. } = self;
+        let time = Duration::from_secs_f64(self.rtt_ms / 1e3);
+        let rtt = RoundTrip { time, source: self.rtt_source.clone() };
+        let streams = super::words::count((*streams).into(), "TCP stream");
+        format!("{chip}, ESP-IDF {release}, {streams}, {}", rtt.words())
+    }
+
+    /// Returns the verdict: what is wrong, and the bottleneck with its figure.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let wrong = match self.count(Severity::Wrong) {
+            0 => "Nothing is wrong.".into(),
+            1 => "1 thing is wrong.".into(),
+            n => format!("{n} things are wrong."),
+        };
+        let Some((direction, limit)) =
+            self.limits.first().and_then(|it| Some((it, it.bottleneck()?)))
+        else {
+            return wrong;
+        };
+        let most = limit.at_most_mbit_s.map(|it| format!(", at most {} Mbit/s", number(it)));
+        let now = direction.simulated_mbit_s.map(|it| format!(", {} Mbit/s", number(it)));
+        format!(
+            "{wrong} Bottleneck of {}{}: {} ({}){}.",
+            direction.metric.words(),
+            now.unwrap_or_default(),
+            limit.cause.words(),
+            limit.what,
+            most.unwrap_or_default()
+        )
+    }
+
+    /// Returns the one change that gives most, with what it costs, in a sentence; none without a lab.
+    #[must_use]
+    pub fn advised(&self) -> Option<String> {
+        self.place.as_ref()?;
+        let Some(advice) = &self.advice else {
+            return Some("No single setting makes TCP faster in the lab by 2 %.".into());
+        };
+        let interval = |[mean, low, high]: [f64; 3]| {
+            format!("{} [{}, {}]", number(mean), number(low), number(high))
+        };
+        let heap = match advice.heap_bytes {
+            less @ ..0 => format!("{} of heap less", super::words::kb(-less as f64)),
+            more => format!("{} of heap more", super::words::kb(more as f64)),
+        };
+        let lines: Vec<String> =
+            advice.set.iter().map(|it| format!("{} (now {})", it.line, it.from)).collect();
+        Some(format!(
+            "Change {}: {} {} Mbit/s instead of {}, simulated with five new seeds; {heap}.",
+            lines.join(" and "),
+            advice.metric.words(),
+            interval(advice.after),
+            interval(advice.before),
+        ))
+    }
+}
+
+/// Returns the report of a check, for a page.
+#[must_use]
+pub fn report(facts: RunFacts, checked: &Checked) -> Report {
+    let mut tables = alloc::vec![tables::answer(checked)];
+    tables.extend(limit::table(&checked.limits, LIMITS_TITLE));
+    tables.push(tables::findings(checked));
+    tables.extend(checked.tables.iter().cloned());
+    Report { tables, ..Report::empty(facts) }
+}
+
+/// Title of the table of limits.
+pub const LIMITS_TITLE: &str = "What limits it";
 
 /// Values that the rules look at.
 struct Material<'q> {
@@ -275,8 +386,7 @@ impl<'q> Material<'q> {
     /// Returns the most that TCP can carry with so many bytes on the way, for all streams, in
     /// Mbit/s.
     fn bound(&self, bytes: u32, rtt: Duration) -> f64 {
-        let bits = 8.0 * f64::from(self.streams()) * f64::from(bytes);
-        bits / rtt.as_secs_f64() / 1e6
+        over_round_trip(self.question.traffic.streams, bytes, rtt)
     }
 
     fn left(&self) -> Option<Left> {
@@ -326,6 +436,12 @@ fn once(findings: &mut [Finding]) {
     }
 }
 
+/// Returns what a window or a send buffer allows in one direction.
+fn in_flight(metric: Metric, question: &CheckInput, size: u32) -> DirectionLimits {
+    let limit = limit::in_flight(metric, question.traffic.streams, size, &question.rtt);
+    DirectionLimits { metric, simulated_mbit_s: None, limits: alloc::vec![limit] }
+}
+
 /// Holds a file against what is known.
 #[must_use]
 pub fn check(question: &CheckInput) -> Checked {
@@ -338,6 +454,11 @@ pub fn check(question: &CheckInput) -> Checked {
     findings.sort_by_key(|it| it.severity);
     once(&mut findings);
     let nearest = Rank::nearest(material.context.chip, &material.config);
+    let mut limits = alloc::vec![
+        in_flight(Metric::TcpTx, question, material.config.tcp_send_buffer),
+        in_flight(Metric::TcpRx, question, material.config.tcp_window),
+    ];
+    limit::rank(&mut limits);
     let setting = |key: ConfigOption| EffectiveOption {
         name: material.name(key).into(),
         value: shown(key, material.value(key)),
@@ -349,7 +470,11 @@ pub fn check(question: &CheckInput) -> Checked {
         chip: material.context.chip.name().into(),
         release: material.context.release.to_string(),
         streams: question.traffic.streams,
-        rtt_ms: question.rtt.as_secs_f64() * 1e3,
+        rtt_ms: crate::digits::six(question.rtt.ms()),
+        rtt_source: question.rtt.source.clone(),
+        limits,
+        advice: None,
+        place: None,
         settings: ConfigOption::all().map(setting).collect(),
         findings,
         nearest: nearest.map(|(rank, doublings)| Nearest {
@@ -358,7 +483,7 @@ pub fn check(question: &CheckInput) -> Checked {
             published_mbit_s: rank.mbit_s,
         }),
         bound_mbit_s: [material.config.tcp_window, material.config.tcp_send_buffer]
-            .map(|it| crate::digits::six(material.bound(it, question.rtt))),
+            .map(|it| crate::digits::six(material.bound(it, question.rtt.time))),
         heap_left: material.left(),
         driver_peak_bytes: material.memory.driver_peak,
         others: question.reading.others,

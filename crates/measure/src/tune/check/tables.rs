@@ -36,7 +36,7 @@ fn table(
 /// Returns the table of the throughput that window and send buffer allow.
 fn bounds(m: &Material<'_>) -> Table {
     let mut trips: Vec<Duration> = ROUND_TRIPS_MS.map(Duration::from_millis).into();
-    trips.push(m.question.rtt);
+    trips.push(m.question.rtt.time);
     trips.sort();
     trips.dedup();
     let row = |rtt: &Duration| {
@@ -149,4 +149,30 @@ fn memory(m: &Material<'_>) -> Table {
         parts.into_iter().map(row).collect(),
         &[&note],
     )
+}
+
+/// Returns the findings as a table, the worst first.
+pub(super) fn findings(checked: &Checked) -> Table {
+    let row = |it: &Finding| {
+        let set = it.set.iter().map(|it| format!("{}={} (now {})", it.name, it.to, it.from));
+        alloc::vec![
+            Some(it.severity.name().into()),
+            Some(format!("{}. {}", it.what, it.why)),
+            Some(set.collect::<Vec<_>>().join("; ")).filter(|it| !it.is_empty()),
+        ]
+    };
+    let columns =
+        alloc::vec![Column::words("severity"), Column::words("finding"), Column::words("write")];
+    let rows = checked.findings.iter().map(row).collect();
+    table("check-findings", "What was found", columns, rows, &[])
+}
+
+/// Returns the answer as a table of sentences.
+pub(super) fn answer(checked: &Checked) -> Table {
+    let mut lines = alloc::vec![checked.head(), checked.verdict()];
+    lines.extend(checked.advised());
+    let rows = lines.into_iter().map(|it| alloc::vec![Some(it)]).collect();
+    let table =
+        table("check-answer", "The answer", alloc::vec![Column::words("answer")], rows, &[]);
+    Table { section: "overview".into(), ..table }
 }

@@ -12,7 +12,7 @@ fn ask(text: &str) -> CheckInput {
         },
         reading,
         traffic: Traffic::default(),
-        rtt: Duration::from_millis(5),
+        rtt: Duration::from_millis(5).into(),
         burst: None,
         heap: None,
     }
@@ -121,7 +121,7 @@ fn a_burst_beyond_the_mailbox_is_lost() {
 fn the_bound_is_window_over_round_trip() {
     for (ms, rx) in [(5, 9.216), (10, 4.608), (100, 0.4608)] {
         let mut question = ask("");
-        question.rtt = Duration::from_millis(ms);
+        question.rtt = Duration::from_millis(ms).into();
         assert_eq!(check(&question).bound_mbit_s, [rx; 2]);
     }
     // With a window of 40 KB a round trip of 5 ms is no limit to this chip.

@@ -139,6 +139,12 @@ impl Search {
         &self.wants
     }
 
+    /// Returns the candidates that there are.
+    #[must_use]
+    pub const fn space(&self) -> &SearchSpace {
+        &self.space
+    }
+
     /// Evaluations handed out so far.
     #[must_use]
     pub const fn spent(&self) -> usize {
@@ -276,19 +282,16 @@ impl Search {
     }
 
     /// Candidates that no other is better than in everything, where differences below 1 %, and of
-    /// heap below 1 KB, are none, and of equal ones one; those that miss least of what is
-    /// wanted first; of those that miss nothing, the one that leaves most heap.
+    /// heap below 1 KB, are none, and of equal ones one; those that are nearest to what is wanted
+    /// first, and of these the ones that change least.
     #[must_use]
     pub fn best(&self) -> Vec<usize> {
-        let known: Vec<usize> =
-            (0..self.tried.len()).filter(|it| !self.tried[*it].outcomes.is_empty()).collect();
+        let known: Vec<usize> = self.known().collect();
         let goods: Vec<Vec<f64>> =
             known.iter().map(|it| self.tried[*it].mean().goods(&self.objectives)).collect();
         let mut front = pareto::front(&goods);
         // Of those that are equal, the one with the fewest changes.
-        let changes =
-            |it: usize| self.tried[known[it]].candidate.changes(self.space.context()).len();
-        front.sort_by_key(|it| (changes(*it), *it));
+        front.sort_by_key(|it| (self.changes(known[*it]), *it));
         let mut kept: Vec<usize> = Vec::new();
         for it in front {
             if kept.iter().all(|other| goods[*other] != goods[it]) {
@@ -296,24 +299,38 @@ impl Search {
             }
         }
         let mut front: Vec<usize> = kept.into_iter().map(|it| known[it]).collect();
-        let heap = |it: usize| self.tried[it].mean().value(Metric::Heap).unwrap_or(f64::MIN);
-        front.sort_by(|a, b| {
-            let missing = self.missing(*a).total_cmp(&self.missing(*b));
-            missing.then(heap(*b).total_cmp(&heap(*a))).then(a.cmp(b))
-        });
+        self.rank(&mut front);
         front
     }
 
-    /// Returns the best candidate that was tried with several seeds, if it misses no more than the
-    /// best of all, which may have been lucky; otherwise the best of all.
+    /// Returns all candidates of which something is known, those that are nearest to what is wanted
+    /// first, and of these the ones that change least.
     #[must_use]
-    pub fn recommended(&self) -> Option<usize> {
-        let best = self.best();
-        let first = *best.first()?;
-        let sure = |it: &&usize| {
-            self.tried[**it].outcomes.len() > 1 && self.missing(**it) <= self.missing(first)
-        };
-        best.iter().find(sure).copied().or(Some(first))
+    pub fn ranked(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.known().collect();
+        self.rank(&mut all);
+        all
+    }
+
+    fn known(&self) -> impl Iterator<Item = usize> {
+        (0..self.tried.len()).filter(|it| !self.tried[*it].outcomes.is_empty())
+    }
+
+    fn changes(&self, index: usize) -> usize {
+        self.tried[index].candidate.changes(self.space.base()).len()
+    }
+
+    /// Puts candidates in order: what misses less of the wants, what changes less, what was tried
+    /// more often.
+    fn rank(&self, all: &mut [usize]) {
+        all.sort_by(|a, b| {
+            let missing = self.missing(*a).total_cmp(&self.missing(*b));
+            let tried = |it: usize| core::cmp::Reverse(self.tried[it].outcomes.len());
+            missing
+                .then_with(|| self.changes(*a).cmp(&self.changes(*b)))
+                .then_with(|| tried(*a).cmp(&tried(*b)))
+                .then(a.cmp(b))
+        });
     }
 
     /// Returns how much of the goals a candidate misses: the sum of the shares.

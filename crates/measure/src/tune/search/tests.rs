@@ -41,8 +41,14 @@ fn wants(texts: &[&str]) -> Vec<Want> {
     texts.iter().map(|it| it.parse().unwrap()).collect()
 }
 
+fn space(metrics: &[Metric]) -> SearchSpace {
+    let config = espbench_model::sdkconfig::SdkConfig::default();
+    let base = Candidate { config, clock_mhz: 160, power: Power::Awake };
+    SearchSpace::new(SdkContext::default(), base, metrics, 1)
+}
+
 fn run(wants: &[Want], seed: u64, budget: usize) -> Search {
-    let space = SearchSpace::new(SdkContext::default(), &objectives(wants), 1);
+    let space = space(&objectives(wants));
     let mut search = Search::new(space, wants, seed, budget);
     loop {
         let batch = search.batch();
@@ -55,26 +61,37 @@ fn run(wants: &[Want], seed: u64, budget: usize) -> Search {
     }
 }
 
+/// Of candidates that have what is wanted, the one that changes least comes first, whatever heap another
+/// leaves.
 #[test]
-fn it_finds_what_is_wanted_at_the_least_heap() {
+fn it_finds_what_is_wanted_with_few_changes() {
     let wants = wants(&["tcp-tx>=20Mbit/s"]);
     let search = run(&wants, 1, 200);
-    let best = search.best()[0];
-    let tried = &search.tried()[best];
-    assert!(search.missing(best) <= 0.0, "{tried:?}");
-    // 20 segments without lwIP in RAM, since 13 KB of code are more than the 8 KB by which the
-    // send buffer could be smaller with it; all other buffers as small as they get.
-    let it = tried.candidate.config;
-    assert_eq!((it.tcp_send_buffer, it.lwip_iram), (32_768, false));
-    assert_eq!((it.tx, it.static_rx, it.dynamic_rx), (24, 3, 6));
+    let changes = |it: &usize| search.tried()[*it].candidate.changes(search.space().base()).len();
+    let reached: Vec<usize> =
+        search.ranked().into_iter().take_while(|it| search.missing(*it) <= 0.0).collect();
+    assert!(reached.len() > 10);
+    assert!(reached.windows(2).all(|it| changes(&it[0]) <= changes(&it[1])));
+    let heap = |it: &usize| search.tried()[*it].mean().free_heap;
+    assert!(reached.iter().any(|it| heap(it) > heap(&reached[0])));
+    assert!(search.tried()[reached[0]].candidate.config.tcp_send_buffer >= 24_576);
     assert!(search.spent() <= 200);
+}
+
+#[test]
+fn the_nearest_comes_first_where_nothing_reaches_the_want() {
+    let search = run(&wants(&["tcp-tx>=500Mbit/s"]), 1, 60);
+    let rate = |it: &usize| search.tried()[*it].mean().tcp_tx.unwrap();
+    let ranked = search.ranked();
+    assert!(ranked.windows(2).all(|it| rate(&it[0]) >= rate(&it[1])));
+    assert!(rate(&ranked[0]) > 28.0);
 }
 
 #[test]
 fn the_best_are_tried_with_several_seeds() {
     let search = run(&wants(&["tcp-tx>=20Mbit/s", "heap>=100KB"]), 3, 120);
     let seeds: Vec<usize> = search.tried().iter().map(|it| it.outcomes.len()).collect();
-    let best = search.recommended().unwrap();
+    let best = search.best()[0];
     assert!(search.tried()[best].outcomes.len() >= 2, "{seeds:?}");
     assert!(seeds.iter().filter(|it| **it == 1).count() > 60, "{seeds:?}");
     let total: usize = seeds.iter().sum();
@@ -107,7 +124,7 @@ fn a_battery_is_traded_for_latency() {
 #[test]
 fn it_ends_where_nothing_can_be_found_out() {
     let wants = wants(&["tcp-tx>=1Mbit/s"]);
-    let mut search = Search::new(SearchSpace::new(SdkContext::default(), &[], 1), &wants, 1, 40);
+    let mut search = Search::new(space(&[]), &wants, 1, 40);
     let mut spent = 0;
     while let batch @ [_, ..] = search.batch().as_slice() {
         let results: Vec<_> = batch.iter().map(|it| (*it, None)).collect();

@@ -1,7 +1,15 @@
-//! Which candidates there are: values of the settings that shape links, and how the radio sleeps.
+//! Which candidates there are: values of the settings that shape links, the processor's clock, and
+//! how the radio sleeps.
+//!
+//! | module | what |
+//! |---|---|
+//! | `change` | how candidates differ: [`TunedSetting`] |
 
+mod change;
 #[cfg(test)]
 mod tests;
+
+pub use change::TunedSetting;
 
 use super::want::Metric;
 use crate::label;
@@ -24,6 +32,19 @@ pub enum Power {
     MaxModem(u16),
 }
 
+impl Power {
+    /// Returns the call that sets it in code.
+    #[must_use]
+    pub const fn call(self) -> &'static str {
+        match self {
+            Self::Awake => "esp_wifi_set_ps(WIFI_PS_NONE)",
+            Self::MinModem => "esp_wifi_set_ps(WIFI_PS_MIN_MODEM)",
+            Self::MaxModem(3) => "esp_wifi_set_ps(WIFI_PS_MAX_MODEM), listen_interval 3",
+            Self::MaxModem(_) => "esp_wifi_set_ps(WIFI_PS_MAX_MODEM), listen_interval 10",
+        }
+    }
+}
+
 impl fmt::Display for Power {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -39,6 +60,8 @@ impl fmt::Display for Power {
 pub struct Candidate {
     /// Limits of the firmware.
     pub config: SdkConfig,
+    /// Clock of its processor in MHz.
+    pub clock_mhz: u32,
     /// Power save mode of its radio.
     pub power: Power,
 }
@@ -66,15 +89,17 @@ pub enum Knob {
     LwipIram,
     /// The driver's code in RAM, both paths.
     WifiIram,
+    /// Clock of the processor.
+    Clock,
     /// Power save mode of the radio.
     Power,
 }
 
 /// Knobs.
-pub const KNOBS: usize = 11;
+pub const KNOBS: usize = 12;
 
 impl Knob {
-    /// All modes.
+    /// All knobs.
     pub const ALL: [Self; KNOBS] = [
         Self::StaticRx,
         Self::DynamicRx,
@@ -86,6 +111,7 @@ impl Knob {
         Self::UdpMailbox,
         Self::LwipIram,
         Self::WifiIram,
+        Self::Clock,
         Self::Power,
     ];
 }
@@ -93,11 +119,14 @@ impl Knob {
 /// A place of the space: which level each knob is at.
 pub type KnobLevels = [u8; KNOBS];
 
-/// The candidates of a chip.
+/// The candidates of a chip: a firmware, and what may be changed in it.
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     context: SdkContext,
     streams: u32,
+    base: Candidate,
+    /// Place of the firmware itself.
+    origin: KnobLevels,
     levels: [Vec<u32>; KNOBS],
     powers: Vec<Power>,
 }
@@ -110,10 +139,10 @@ const BYTES: &[u32] = &[5760, 8192, 12_288, 16_384, 24_576, 32_768, 40_960, 65_5
 const MAILBOXES: &[u32] = &[6, 12, 24, 32, 64];
 
 impl SearchSpace {
-    /// Returns the candidates of a chip for these metrics and so many TCP streams. Knobs that do
-    /// not bear on the metrics are not turned.
+    /// Returns what may be changed in a firmware for these metrics and so many TCP streams. Knobs that
+    /// do not bear on the metrics are not turned.
     #[must_use]
-    pub fn new(context: SdkContext, metrics: &[Metric], streams: u16) -> Self {
+    pub fn new(context: SdkContext, base: Candidate, metrics: &[Metric], streams: u16) -> Self {
         let asks = |any: &[Metric]| metrics.iter().any(|it| any.contains(it));
         let tcp_tx = asks(&[Metric::TcpTx]);
         let tcp = tcp_tx || asks(&[Metric::TcpRx]);
@@ -121,29 +150,62 @@ impl SearchSpace {
         let sleeps = asks(&[Metric::Current, Metric::Battery]);
         let latency = asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]);
         let heap = asks(&[Metric::Heap]);
-        let only = |turned: bool, key: ConfigOption, levels: &[u32]| {
-            let range = key.range(&context);
-            let fixed = [key.default_in(&context)];
-            let all = if turned { levels } else { &fixed };
-            all.iter().copied().filter(|it| range.contains(it)).collect::<Vec<u32>>()
+        // The firmware's own value stands among those that are tried.
+        let among = |turned: bool, own: u32, levels: &[u32], fits: &dyn Fn(&u32) -> bool| {
+            let mut all = alloc::vec![own];
+            all.extend(levels.iter().filter(|it| turned && fits(it)));
+            all.sort_unstable();
+            all.dedup();
+            all
         };
-        let flags = |turned: bool, key: ConfigOption| only(turned, key, &[0, 1]);
+        let only = |turned: bool, own: u32, key: ConfigOption, levels: &[u32]| {
+            let range = key.range(&context);
+            among(turned, own, levels, &|it| range.contains(it))
+        };
+        let it = &base.config;
         let levels = Knob::ALL.map(|knob| match knob {
-            Knob::StaticRx => only(true, ConfigOption::StaticRx, STATIC),
-            Knob::DynamicRx => only(true, ConfigOption::DynamicRx, BUFFERS),
-            Knob::Tx => only(true, ConfigOption::DynamicTx, BUFFERS),
-            Knob::RxBaWindow => only(tcp || udp, ConfigOption::RxBaWindow, WINDOWS),
-            Knob::TxBaWindow => only(tcp || udp, ConfigOption::TxBaWindow, WINDOWS),
-            Knob::Window => only(tcp, ConfigOption::Window, BYTES),
-            Knob::SendBuffer => only(tcp_tx, ConfigOption::SendBuffer, BYTES),
-            Knob::UdpMailbox => only(udp, ConfigOption::UdpMailbox, MAILBOXES),
-            Knob::LwipIram => flags(tcp || udp || latency, ConfigOption::LwipIram),
-            Knob::WifiIram => flags(tcp || udp || latency || heap, ConfigOption::WifiIram),
+            Knob::StaticRx => only(true, it.static_rx.into(), ConfigOption::StaticRx, STATIC),
+            Knob::DynamicRx => only(true, it.dynamic_rx.into(), ConfigOption::DynamicRx, BUFFERS),
+            Knob::Tx => only(true, it.tx.into(), ConfigOption::DynamicTx, BUFFERS),
+            Knob::RxBaWindow => {
+                only(tcp || udp, it.rx_ba_window.into(), ConfigOption::RxBaWindow, WINDOWS)
+            }
+            Knob::TxBaWindow => {
+                only(tcp || udp, it.tx_ba_window.into(), ConfigOption::TxBaWindow, WINDOWS)
+            }
+            Knob::Window => only(tcp, it.tcp_window, ConfigOption::Window, BYTES),
+            Knob::SendBuffer => only(tcp_tx, it.tcp_send_buffer, ConfigOption::SendBuffer, BYTES),
+            Knob::UdpMailbox => {
+                only(udp, it.udp_mailbox.into(), ConfigOption::UdpMailbox, MAILBOXES)
+            }
+            Knob::LwipIram => {
+                among(tcp || udp || latency || heap, it.lwip_iram.into(), &[0, 1], &|_| true)
+            }
+            Knob::WifiIram => among(
+                tcp || udp || latency || heap,
+                (it.wifi_iram && it.wifi_rx_iram).into(),
+                &[0, 1],
+                &|_| true,
+            ),
+            Knob::Clock => among(true, base.clock_mhz, context.chip.clocks_mhz(), &|_| true),
             Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
         });
-        let all = [Power::Awake, Power::MinModem, Power::MaxModem(3), Power::MaxModem(10)];
-        let powers = all[..levels[Knob::Power as usize].len()].to_vec();
-        Self { context, streams: u32::from(streams).max(1), levels, powers }
+        let mut powers =
+            alloc::vec![Power::Awake, Power::MinModem, Power::MaxModem(3), Power::MaxModem(10)];
+        powers.truncate(levels[Knob::Power as usize].len());
+        if !powers.contains(&base.power) {
+            powers[0] = base.power;
+        }
+        let streams = u32::from(streams).max(1);
+        let mut space = Self { context, streams, base, origin: [0; KNOBS], levels, powers };
+        space.origin = space.nearest(&base);
+        space
+    }
+
+    /// Returns the firmware itself.
+    #[must_use]
+    pub const fn base(&self) -> &Candidate {
+        &self.base
     }
 
     /// Returns how many levels a knob has.
@@ -159,28 +221,45 @@ impl SearchSpace {
         levels.get(at).copied().unwrap_or(0)
     }
 
-    /// Returns the candidate at a place.
+    /// Returns the candidate at a place. The others of its values are the firmware's own, but for
+    /// those that have to follow.
     #[must_use]
     pub fn candidate(&self, place: &KnobLevels) -> Candidate {
+        let base = self.base.config;
+        if *place == self.origin {
+            return self.base;
+        }
         let value = |knob| self.value(place, knob);
+        let moved = |knob: Knob| place[knob as usize] != self.origin[knob as usize];
         let short = |knob| u16::try_from(value(knob)).unwrap_or(u16::MAX);
         let window = |knob| u8::try_from(value(knob)).unwrap_or(u8::MAX);
-        let base = OptionValues::default().config(&self.context);
         let most = *ConfigOption::TcpMailbox.range(&self.context).end();
         // Values that fit each other: no more segments on the way than there are dynamic RX buffers
         // (rule `window` of a check), and of these no fewer than static ones (Kconfig).
         let (static_rx, mss) = (short(Knob::StaticRx), u32::from(base.tcp_mss).max(1));
         let two = (2 * self.streams).min(*ConfigOption::DynamicRx.range(&self.context).end());
-        let dynamic_rx = short(Knob::DynamicRx).max(static_rx).max(two as u16);
+        let dynamic_rx = match short(Knob::DynamicRx) {
+            0 => 0,
+            some => some.max(static_rx).max(two as u16),
+        };
         let sockets = *ConfigOption::Sockets.range(&self.context).end();
         let sockets = sockets.min(self.streams + 2).max(base.sockets.into()) as u16;
-        let fits = u32::from(dynamic_rx) / self.streams * mss;
+        let fits = match dynamic_rx {
+            0 => u32::MAX,
+            some => u32::from(some) / self.streams * mss,
+        };
         let least = *ConfigOption::Window.range(&self.context).start();
         let receive = value(Knob::Window).min(fits.max(2 * mss).max(least));
-        let mailbox = (receive / mss + 2).clamp(base.tcp_mailbox.into(), most);
-        let tcp_mailbox = u16::try_from(mailbox).unwrap_or(u16::MAX);
+        let tcp_mailbox = match moved(Knob::Window) {
+            true => u16::try_from((receive / mss + 2).min(most)).unwrap_or(u16::MAX),
+            false => 0,
+        }
+        .max(base.tcp_mailbox);
         let udp_mailbox = short(Knob::UdpMailbox);
-        let wifi = value(Knob::WifiIram) != 0;
+        let (wifi, wifi_rx) = match moved(Knob::WifiIram) {
+            true => (value(Knob::WifiIram) != 0, value(Knob::WifiIram) != 0),
+            false => (base.wifi_iram, base.wifi_rx_iram),
+        };
         let config = SdkConfig {
             static_rx,
             dynamic_rx,
@@ -189,7 +268,7 @@ impl SearchSpace {
             rx_ba_window: window(Knob::RxBaWindow),
             tx_ba_window: window(Knob::TxBaWindow),
             wifi_iram: wifi,
-            wifi_rx_iram: wifi,
+            wifi_rx_iram: wifi_rx,
             lwip_iram: value(Knob::LwipIram) != 0,
             tcp_window: receive,
             tcp_send_buffer: value(Knob::SendBuffer),
@@ -199,12 +278,13 @@ impl SearchSpace {
             ..base
         };
         let power = self.powers.get(value(Knob::Power) as usize).copied().unwrap_or_default();
-        Candidate { config, power }
+        Candidate { config, clock_mhz: value(Knob::Clock), power }
     }
 
     /// Returns the place nearest to a firmware.
     #[must_use]
-    pub fn nearest(&self, config: &SdkConfig, power: Power) -> KnobLevels {
+    pub fn nearest(&self, candidate: &Candidate) -> KnobLevels {
+        let Candidate { config, clock_mhz, power } = candidate;
         Knob::ALL.map(|knob| {
             let wanted = match knob {
                 Knob::StaticRx => config.static_rx.into(),
@@ -216,8 +296,9 @@ impl SearchSpace {
                 Knob::SendBuffer => config.tcp_send_buffer,
                 Knob::UdpMailbox => config.udp_mailbox.into(),
                 Knob::LwipIram => config.lwip_iram.into(),
-                Knob::WifiIram => config.wifi_iram.into(),
-                Knob::Power => self.powers.iter().position(|it| *it == power).unwrap_or(0) as u32,
+                Knob::WifiIram => (config.wifi_iram && config.wifi_rx_iram).into(),
+                Knob::Clock => *clock_mhz,
+                Knob::Power => self.powers.iter().position(|it| it == power).unwrap_or(0) as u32,
             };
             let off = |it: &u32| it.abs_diff(wanted);
             let levels = self.levels[knob as usize].iter().enumerate();
@@ -225,16 +306,61 @@ impl SearchSpace {
         })
     }
 
-    /// Returns where a search begins: the build's defaults and the ranks of the chip's document,
-    /// with each way to sleep.
+    /// Returns the candidates that differ from the firmware in one knob, with what follows from it.
+    #[must_use]
+    pub fn single_changes(&self) -> Vec<Candidate> {
+        let mut all = Vec::new();
+        for knob in Knob::ALL {
+            for level in 0..self.levels(knob) as u8 {
+                let mut place = self.origin;
+                place[knob as usize] = level;
+                if place != self.origin {
+                    all.push(self.candidate(&place));
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the values of a setting's knob strictly between those of two candidates, as
+    /// candidates: the second with that value, nearest to the second first.
+    #[must_use]
+    pub fn between(
+        &self,
+        setting: TunedSetting,
+        from: &Candidate,
+        to: &Candidate,
+    ) -> Vec<Candidate> {
+        let Some(knob) = setting.knob() else { return Vec::new() };
+        let Some((low, high)) = setting.number(from).zip(setting.number(to)) else {
+            return Vec::new();
+        };
+        let mut values: Vec<u32> = self.levels[knob as usize]
+            .iter()
+            .copied()
+            .filter(|it| (low.min(high) + 1..low.max(high)).contains(it))
+            .collect();
+        if high > low {
+            values.reverse();
+        }
+        values.into_iter().map(|value| setting.set(to, value)).collect()
+    }
+
+    /// Returns where a search begins: the firmware itself, the build's defaults and the ranks of the
+    /// chip's document, with each way to sleep.
     #[must_use]
     pub fn starts(&self) -> Vec<KnobLevels> {
         let defaults = OptionValues::default().config(&self.context);
         let ranks = Rank::of(self.context.chip).map(|it| it.settings().config(&self.context));
-        let configs: Vec<SdkConfig> = core::iter::once(defaults).chain(ranks).collect();
-        let mut places: Vec<KnobLevels> = Vec::new();
+        let configs = core::iter::once(defaults).chain(ranks);
+        let own = core::iter::once(self.base.config).chain(configs);
+        let firmwares: Vec<Candidate> =
+            own.map(|config| Candidate { config, ..self.base }).collect();
+        let mut places: Vec<KnobLevels> = alloc::vec![self.origin];
         for power in &self.powers {
-            for place in configs.iter().map(|it| self.nearest(it, *power)) {
+            for place in
+                firmwares.iter().map(|it| self.nearest(&Candidate { power: *power, ..*it }))
+            {
                 if !places.contains(&place) {
                     places.push(place);
                 }
@@ -298,21 +424,6 @@ impl Candidate {
         it.dynamic_rx == 0 || (segments <= it.dynamic_rx.into() && it.static_rx <= it.dynamic_rx)
     }
 
-    /// Returns the settings that are not the build's defaults, with their values.
-    #[must_use]
-    pub fn changes(&self, context: &SdkContext) -> Vec<(ConfigOption, u32)> {
-        let own = OptionValues::from(&self.config);
-        own.given().filter(|(key, value)| *value != key.default_in(context)).collect()
-    }
-
-    /// Returns the candidate with one setting as the build has it.
-    #[must_use]
-    pub fn without(&self, key: ConfigOption, context: &SdkContext) -> Self {
-        let mut settings = OptionValues::from(&self.config);
-        settings.set(key, key.default_in(context));
-        Self { config: settings.config(context), ..*self }
-    }
-
     /// Returns a short label: `8/16/16 BA 16/6 16K/16K`.
     #[must_use]
     pub fn label(&self) -> String {
@@ -333,6 +444,11 @@ impl Candidate {
             Setting::TcpWindow(it.tcp_window),
             Setting::TcpSendBuffer(it.tcp_send_buffer),
         ];
-        buffers.into_iter().chain(sleeps.then_some(Setting::PowerSave(self.power))).collect()
+        let clock = Setting::Clock(self.clock_mhz);
+        buffers
+            .into_iter()
+            .chain([clock])
+            .chain(sleeps.then_some(Setting::PowerSave(self.power)))
+            .collect()
     }
 }

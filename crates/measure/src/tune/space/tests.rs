@@ -1,35 +1,46 @@
 use super::*;
 
+/// Returns a firmware with the build's defaults.
+fn base(context: &SdkContext) -> Candidate {
+    let config = OptionValues::default().config(context);
+    Candidate { config, clock_mhz: 160, power: Power::Awake }
+}
+
+/// Returns what may be changed in a firmware with the build's defaults.
+fn around(context: SdkContext, metrics: &[Metric], streams: u16) -> SearchSpace {
+    SearchSpace::new(context, base(&context), metrics, streams)
+}
+
 #[test]
 fn the_ranks_and_the_defaults_are_in_it() {
     let context = SdkContext::default();
-    let space = SearchSpace::new(context, &Metric::ALL, 1);
+    let space = around(context, &Metric::ALL, 1);
     for rank in Rank::of(context.chip) {
         let config = rank.settings().config(&context);
-        let found = space.candidate(&space.nearest(&config, Power::Awake)).config;
+        let found = space.candidate(&space.nearest(&Candidate { config, ..base(&context) })).config;
         let some = |it: &SdkConfig| (it.static_rx, it.dynamic_rx, it.tx, it.lwip_iram);
         assert_eq!(some(&found), some(&config), "{}", rank.name);
     }
     let defaults = SdkConfig::default();
-    let found = space.candidate(&space.nearest(&defaults, Power::Awake));
+    let found = space.candidate(&space.nearest(&Candidate { config: defaults, ..base(&context) }));
     assert_eq!(found.config, defaults);
-    assert_eq!(found.changes(&context), []);
+    assert_eq!(found.changes(&base(&context)), []);
     assert_eq!(space.starts().len(), 4 * 4);
 }
 
 #[test]
 fn what_is_not_asked_is_not_turned() {
     let context = SdkContext::default();
-    let space = SearchSpace::new(context, &[Metric::TcpTx, Metric::Heap], 1);
+    let space = around(context, &[Metric::TcpTx, Metric::Heap], 1);
     assert_eq!((space.levels(Knob::Power), space.levels(Knob::UdpMailbox)), (1, 1));
     assert!(space.levels(Knob::SendBuffer) > 1);
-    let udp = SearchSpace::new(context, &[Metric::UdpRx], 1);
+    let udp = around(context, &[Metric::UdpRx], 1);
     assert_eq!((udp.levels(Knob::Window), udp.levels(Knob::UdpMailbox)), (1, 5));
 }
 
 #[test]
 fn a_neighbour_differs_in_one_knob_and_is_within() {
-    let space = SearchSpace::new(SdkContext::default(), &Metric::ALL, 1);
+    let space = around(SdkContext::default(), &Metric::ALL, 1);
     let mut random = Random::new(1);
     for _ in 0..100 {
         let place = space.any(&mut random);
@@ -44,8 +55,8 @@ fn a_neighbour_differs_in_one_knob_and_is_within() {
 
 #[test]
 fn a_step_can_be_taken_again_within_the_space() {
-    let space = SearchSpace::new(SdkContext::default(), &Metric::ALL, 1);
-    let from = space.nearest(&SdkConfig::default(), Power::Awake);
+    let space = around(SdkContext::default(), &Metric::ALL, 1);
+    let from = space.nearest(&base(&SdkContext::default()));
     let mut to = from;
     to[Knob::DynamicRx as usize] += 1;
     let next = space.onwards(&from, &to).unwrap();
@@ -66,7 +77,7 @@ fn values_of_a_candidate_fit_each_other() {
         Chip::ALL.into_iter().flat_map(|chip| [1, 2, 4, 12].map(|streams| (chip, streams)))
     {
         let context = SdkContext { chip, ..SdkContext::default() };
-        let space = SearchSpace::new(context, &Metric::ALL, streams);
+        let space = around(context, &Metric::ALL, streams);
         for _ in 0..50 {
             let candidate = space.candidate(&space.any(&mut random));
             let settings = OptionValues::from(&candidate.config);
@@ -75,7 +86,7 @@ fn values_of_a_candidate_fit_each_other() {
                 reading: ParsedSdkConfig { settings, ..ParsedSdkConfig::default() },
                 context,
                 traffic: Traffic { streams, udp_sockets: 1 },
-                rtt: core::time::Duration::from_millis(5),
+                rtt: core::time::Duration::from_millis(5).into(),
                 burst: None,
                 // The lab says what is left.
                 heap: Some(1 << 30),
@@ -89,11 +100,62 @@ fn values_of_a_candidate_fit_each_other() {
 #[test]
 fn a_setting_can_be_taken_back() {
     let context = SdkContext::default();
-    let config = SdkConfig { tx: 16, lwip_iram: true, ..SdkConfig::default() };
-    let candidate = Candidate { config, power: Power::Awake };
+    let base = base(&context);
+    let config = SdkConfig { tx: 16, lwip_iram: true, ..base.config };
+    let candidate = Candidate { config, clock_mhz: 80, power: Power::MinModem };
+    let tx = TunedSetting::Option(ConfigOption::DynamicTx);
+    let iram = TunedSetting::Option(ConfigOption::LwipIram);
+    let changes = candidate.changes(&base);
+    assert_eq!(changes, [tx, iram, TunedSetting::Clock, TunedSetting::Sleep]);
+    let mut back = candidate;
+    for (at, setting) in changes.iter().enumerate() {
+        back = setting.taken(&back, &base);
+        assert_eq!(back.changes(&base), changes[at + 1..]);
+    }
+    assert_eq!(back, base);
+    let lines: Vec<String> = changes.iter().map(|it| it.line(&candidate, &context, true)).collect();
     assert_eq!(
-        candidate.changes(&context),
-        [(ConfigOption::DynamicTx, 16), (ConfigOption::LwipIram, 1)]
+        lines,
+        [
+            "CONFIG_ESP_WIFI_STATIC_TX_BUFFER_NUM=16",
+            "CONFIG_LWIP_IRAM_OPTIMIZATION=y",
+            "CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_80=y",
+            "esp_wifi_set_ps(WIFI_PS_MIN_MODEM)"
+        ]
     );
-    assert_eq!(candidate.without(ConfigOption::DynamicTx, &context).config.tx, 32);
+    assert_eq!(iram.shown(&base), "n");
+}
+
+/// A file's own values stand, whether the knobs have them or not, and what does not fit is left alone
+/// as long as nothing is turned.
+#[test]
+fn a_search_begins_with_the_firmware_as_it_is() {
+    let context = SdkContext::default();
+    let config = SdkConfig {
+        dynamic_rx: 17,
+        tcp_window: 33_333,
+        rx_ba_window: 0,
+        wifi_rx_iram: false,
+        ..SdkConfig::default()
+    };
+    let firmware = Candidate { config, clock_mhz: 80, power: Power::Awake };
+    let space = SearchSpace::new(context, firmware, &Metric::ALL, 1);
+    assert_eq!(space.candidate(&space.starts()[0]), firmware);
+    assert_eq!(*space.base(), firmware);
+    for candidate in space.single_changes() {
+        assert_ne!(candidate, firmware);
+        assert!(candidate.config.tcp_window <= 33_333 || candidate.config.tcp_mailbox > 6);
+    }
+}
+
+#[test]
+fn the_values_between_two_are_those_of_the_knob_the_nearest_first() {
+    let context = SdkContext::default();
+    let (space, base) = (around(context, &[Metric::TcpTx], 1), base(&context));
+    let send = TunedSetting::Option(ConfigOption::SendBuffer);
+    let fast = send.set(&base, 24_576);
+    let between = space.between(send, &base, &fast);
+    let values: Vec<Option<u32>> = between.iter().map(|it| send.number(it)).collect();
+    assert_eq!(values, [Some(16_384), Some(12_288), Some(8192)]);
+    assert_eq!(space.between(TunedSetting::Sleep, &base, &fast), []);
 }

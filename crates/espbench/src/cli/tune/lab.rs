@@ -1,0 +1,200 @@
+//! The lab that a file and candidates are tried in, and evaluations on all cores.
+
+use super::{Args, rtt};
+use crate::cli::flow;
+use crate::cli::pool;
+use crate::cli::progress::ProgressLine;
+use crate::sys;
+use anyhow::{Context as _, anyhow, bail};
+use espbench_engine::tune::{TrialRunner, TuneError, TuneFile, TuneLab, TuneSetup, TuneStage};
+use espbench_measure::tune::{Candidate, Evaluation, Metric};
+use espbench_model::sdkconfig::{Chip, read};
+use espbench_sim::lab::file::FileKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Files beyond this are no sdkconfig: the largest have some 100 KB.
+const LARGEST: u64 = 16 << 20;
+
+/// Weight of an evaluation on the progress bar.
+const EACH: Duration = Duration::from_secs(1);
+
+/// Evaluations of candidates by default.
+const BUDGET: u16 = 120;
+
+/// Time between messages by default.
+const MESSAGE_EVERY: Duration = Duration::from_secs(10);
+
+/// Capacity of a battery by default: 85 % of an 18650 cell, in mAh.
+const BATTERY_MAH: f64 = 2210.0;
+
+/// Evaluations on all cores, with progress.
+pub(super) struct TrialPool {
+    threads: usize,
+    cancel: Arc<AtomicBool>,
+    quiet: bool,
+    stage: TuneStage,
+    progress: Option<ProgressLine>,
+}
+
+/// Returns what is done in a part of the work.
+const fn doing(stage: TuneStage) -> &'static str {
+    match stage {
+        TuneStage::Search => "searching",
+        TuneStage::Prune => "dropping what is not needed",
+        TuneStage::Again => "again, with new seeds",
+        TuneStage::Each => "each change by itself",
+    }
+}
+
+impl TrialPool {
+    /// Makes a runner as the flags ask for.
+    ///
+    /// # Errors
+    /// Interrupts cannot be caught.
+    pub(super) fn new(args: &Args) -> anyhow::Result<Self> {
+        Ok(Self {
+            threads: sys::threads(args.lab.threads).get(),
+            cancel: flow::on_interrupt()?,
+            quiet: args.lab.quiet,
+            stage: TuneStage::Search,
+            progress: None,
+        })
+    }
+}
+
+impl TrialRunner for TrialPool {
+    fn begin(&mut self, stage: TuneStage, most: usize) {
+        self.stage = stage;
+        // The line of the part before ends first.
+        self.progress = None;
+        self.progress = Some(ProgressLine::guessed(&vec![EACH; most], self.quiet));
+    }
+
+    fn trials(
+        &mut self,
+        lab: &TuneLab,
+        trials: &[(Candidate, u32)],
+        metrics: &[Metric],
+    ) -> Result<Vec<Option<Evaluation>>, TuneError> {
+        let stop = || self.cancel.load(Ordering::Relaxed);
+        let job = |at: usize| lab.evaluate(&trials[at].0, trials[at].1, metrics, &stop);
+        let (progress, doing) = (&mut self.progress, doing(self.stage));
+        let done = |at: usize| {
+            let Some(progress) = progress else { return };
+            progress.begin(&format!("{doing}: {}", trials[at].0.label()));
+            progress.advance(EACH);
+            progress.end(None);
+        };
+        let results = pool::each(trials.len(), self.threads, &self.cancel, job, done);
+        // What was stopped in its midst is as good as not begun.
+        let stopped = self.cancelled();
+        let kept = |it: Option<Result<_, TuneError>>| match it {
+            Some(Err(_)) if stopped => Ok(None),
+            other => other.transpose(),
+        };
+        results.into_iter().map(kept).collect()
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// Reads an sdkconfig, and holds the flags against it.
+///
+/// # Errors
+/// It cannot be read, is none, or is for another chip than the one that was said.
+pub(super) fn file(args: &Args, path: &Path) -> anyhow::Result<TuneFile> {
+    let text = text(path)?;
+    let reading = read(&text).map_err(|wrong| anyhow!("{}: {wrong}", path.display()))?;
+    if let (Some(said), Some(own)) = (args.chip, reading.chip)
+        && said != own
+    {
+        bail!("{} is for the {own}: leave out --chip {said}", path.display());
+    }
+    Ok(TuneFile { name: path.display().to_string(), reading })
+}
+
+fn text(path: &Path) -> anyhow::Result<String> {
+    let named = || format!("cannot read {}", path.display());
+    let facts = std::fs::metadata(path).with_context(named)?;
+    if facts.is_dir() {
+        bail!("{} is a folder: name the sdkconfig in it", path.display());
+    }
+    if facts.len() > LARGEST {
+        bail!("{} is no sdkconfig: it is larger than {} MB", path.display(), LARGEST >> 20);
+    }
+    String::from_utf8(std::fs::read(path).with_context(named)?)
+        .with_context(|| format!("{} is no text", path.display()))
+}
+
+/// Makes the lab as the flags ask for.
+///
+/// # Errors
+/// As [`TuneLab::new`]; a run that `--rtt` names has no round trips.
+pub(super) fn lab(
+    args: &Args,
+    file: Option<TuneFile>,
+) -> anyhow::Result<Result<TuneLab, TuneError>> {
+    made(args, file, args.chip)
+}
+
+/// Makes the lab with its own device, for its round trip.
+///
+/// # Errors
+/// As [`lab`].
+pub(super) fn lab_of_place(args: &Args) -> anyhow::Result<Result<TuneLab, TuneError>> {
+    made(args, None, None)
+}
+
+fn made(
+    args: &Args,
+    file: Option<TuneFile>,
+    chip: Option<Chip>,
+) -> anyhow::Result<Result<TuneLab, TuneError>> {
+    let (flags, search) = (&args.lab, &args.search);
+    let rtt = args.rtt.as_ref().map(|it| rtt::round_trip(it, &args.store)).transpose()?;
+    let setup = TuneSetup {
+        lab: flags.lab.clone(),
+        variant: flags.variant.clone(),
+        file,
+        chip,
+        release: args.idf,
+        heap: args.heap,
+        rtt,
+        streams: args.streams,
+        time: flags.time,
+        message_every: search.message_every.unwrap_or(MESSAGE_EVERY),
+        battery_mah: search.battery_mah.unwrap_or(BATTERY_MAH),
+        wants: args.want.clone(),
+        budget: search.budget.unwrap_or(BUDGET).into(),
+        seed: flags.seed,
+    };
+    let library = crate::labs::library(FileKind::Lab, &flags.lab)?;
+    Ok(TuneLab::new(setup, &library))
+}
+
+/// Names the flags by which a mistake is mended.
+pub(super) fn advised(wrong: TuneError) -> anyhow::Error {
+    match &wrong {
+        TuneError::NoVariants { .. } => anyhow!("--{wrong}, as `espbench lab list` shows them"),
+        TuneError::NoDevice { .. } | TuneError::NotStation { .. } => anyhow!("--{wrong}"),
+        TuneError::NoProfile { chip, .. } => {
+            anyhow!("--chip {chip}: {wrong}. --check needs none")
+        }
+        TuneError::NoSdkConfig { .. } => anyhow!("{wrong} with --chip"),
+        TuneError::NoWire { .. } => anyhow!("--rtt: {wrong}"),
+        TuneError::ShortRoundTrip { .. } => {
+            anyhow!("--rtt: {wrong}. Name a longer time, or a nearer place with --lab")
+        }
+        TuneError::Psram => anyhow!("{wrong}. Check the file without --want"),
+        TuneError::HeapBeyond { .. } => anyhow!(
+            "{wrong}. Want less, or say --heap SIZE, what esp_get_free_heap_size() answers then in \
+             your firmware"
+        ),
+        _ => wrong.into(),
+    }
+}
