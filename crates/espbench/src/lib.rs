@@ -16,6 +16,7 @@
 //! | [`transport`] | TCP, TLS and WebSocket below MQTT |
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
 //! | [`capture`] | capture files of what was on a simulated air |
+//! | [`logic`] | captures of logic analysers: VCD, sigrok sessions, CSV |
 //! | [`clock`] | the monotonic clock |
 //! | [`say`] | prints to stderr and stdout, and never panics |
 //! | [`user_error`] | errors as a user is told of them, in three lines at most |
@@ -29,6 +30,7 @@ pub mod capture;
 pub mod cli;
 pub mod clock;
 pub mod labs;
+pub mod logic;
 pub mod published;
 pub mod pump;
 pub mod render;

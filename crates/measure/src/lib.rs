@@ -22,6 +22,7 @@
 //! | [`columns`] | the table of results: columns of CSV, fields of JSON, with units and meanings |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`truth`] | how far simulated figures are from the published ones |
+//! | [`edges`] | edges of the sender's and the receiver's pin to one-way delays |
 //! | [`console`] | the output of ESP-NOW devices' consoles, as cells and tables |
 //! | [`predict`] | predictions of the virtual lab as estimates, and what limits them |
 //! | [`tune`] | settings of a firmware: those that limit it, and those that meet a wish |
@@ -61,6 +62,7 @@ pub mod columns;
 pub mod compare;
 pub mod console;
 pub mod digits;
+pub mod edges;
 mod estimate;
 pub mod figure;
 pub mod interval;

@@ -11,6 +11,7 @@ mod echo;
 mod engine;
 mod errors;
 mod espnow;
+mod espnow_edges;
 mod espnow_read;
 mod glance;
 mod iperf;

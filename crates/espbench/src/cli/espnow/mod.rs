@@ -3,11 +3,13 @@
 //! | module | contents |
 //! |---|---|
 //! | [`console`] | console output of nodes, as bytes in files: what a terminal would log |
+//! | [`edges`] | `espbench espnow edges` |
 //! | [`read`] | `espbench espnow read` |
 //! | [`single`] | `espbench espnow ping` and the other tests of Espressif's report, one at a time |
 //! | [`talk`] | `espbench espnow talk` |
 
 pub mod console;
+pub mod edges;
 pub mod read;
 pub mod single;
 pub mod talk;
@@ -40,6 +42,8 @@ enum EspNowCommand {
     Provision(Box<single::ProvisionArgs>),
     /// Measure the time to encrypt and decrypt: `sec_test`
     Crypto(Box<single::CryptoArgs>),
+    /// Read one-way delays from the capture of a logic analyser: two pins, sender and receiver
+    Edges(Box<edges::Args>),
     /// Read figures from console logs of boards: pings, throughput, handshakes, updates
     Read(Box<read::Args>),
 }
@@ -58,6 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         EspNowCommand::Provision(args) => args.run(),
         EspNowCommand::Crypto(args) => args.run(),
         EspNowCommand::Talk(args) => talk::run(args),
+        EspNowCommand::Edges(args) => edges::run(args),
         EspNowCommand::Read(args) => read::run(args),
     }
 }

@@ -42,24 +42,57 @@ struct Sending {
 }
 
 impl Sending {
-    fn cast(&self) -> EspNowCast {
-        match self.broadcast {
-            None => EspNowCast::Unicast,
-            Some(copies) => EspNowCast::Broadcast { copies, ack: self.ack },
-        }
-    }
-
     /// Returns a cell for each length.
     fn cells(&self, work: EspNow) -> Vec<EspNow> {
-        let work = EspNow { cast: self.cast(), encrypted: self.encrypted, ..work };
+        let work =
+            EspNow { cast: cast(self.broadcast, self.ack), encrypted: self.encrypted, ..work };
         sizes(&self.len, work)
     }
 }
 
+fn cast(broadcast: Option<u8>, ack: bool) -> EspNowCast {
+    broadcast.map_or(EspNowCast::Unicast, |copies| EspNowCast::Broadcast { copies, ack })
+}
+
+/// Returns the longest payload, in bytes.
+const fn longest(encrypted: bool) -> u32 {
+    if encrypted { 226 } else { 230 }
+}
+
 fn sizes(lens: &[u32], work: EspNow) -> Vec<EspNow> {
-    let longest = if work.encrypted { 226 } else { 230 };
-    let lens = if lens.is_empty() { &[longest] } else { lens };
+    let longest = [longest(work.encrypted)];
+    let lens = if lens.is_empty() { &longest } else { lens };
     lens.iter().map(|&size| EspNow { size, ..work }).collect()
+}
+
+/// How the packets of a capture were sent.
+#[derive(Debug, clap::Args)]
+pub(super) struct PacketArgs {
+    /// Broadcast in so many copies [default: unicast]
+    #[arg(short, long, value_name = "COPIES", value_parser = clap::value_parser!(u8).range(0..=31))]
+    broadcast: Option<u8>,
+    /// The receiver acknowledges in the component's own way; with -b
+    #[arg(short = 'A', long, requires = "broadcast")]
+    ack: bool,
+    /// Bytes of payload [default: the longest]
+    #[arg(short, long = "len", value_name = "BYTES")]
+    len: Option<u32>,
+    /// Application data was encrypted
+    #[arg(long)]
+    encrypted: bool,
+}
+
+impl PacketArgs {
+    /// Returns the bytes of payload.
+    pub(super) fn bytes(&self) -> u32 {
+        self.len.unwrap_or(longest(self.encrypted))
+    }
+
+    /// Returns the cell with these packets.
+    pub(super) fn of(&self, work: EspNow) -> EspNow {
+        let cast = cast(self.broadcast, self.ack);
+        EspNow { cast, encrypted: self.encrypted, size: self.bytes(), ..work }
+    }
 }
 
 /// Devices of a job.
@@ -173,7 +206,7 @@ impl PingArgs {
                 _ => (EspNowTest::MultiPing, 100),
             };
             let count = self.count.unwrap_or(count);
-            let work = usual(test, (3.0, 3.0), &self.common)?;
+            let work = usual(test, (3.0, 3.0), self.common.measure.site.distance)?;
             cells.extend(self.sending.cells(EspNow { count, devices, ..work }));
         }
         measure("ping", &self.common, &cells)
@@ -186,7 +219,7 @@ impl ThroughputArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Throughput, (3.0, 3.0), &self.common)?;
+        let work = usual(EspNowTest::Throughput, (3.0, 3.0), self.common.measure.site.distance)?;
         let cells = self.sending.cells(EspNow { time: self.time, ..work });
         measure("throughput", &self.common, &cells)
     }
@@ -198,7 +231,7 @@ impl LatencyArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::OneWay, (0.5, 0.5), &self.common)?;
+        let work = usual(EspNowTest::OneWay, (0.5, 0.5), self.common.measure.site.distance)?;
         let cells = self.sending.cells(EspNow { count: self.count, ..work });
         measure("latency", &self.common, &cells)
     }
@@ -210,7 +243,7 @@ impl OtaArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Ota, (0.5, 1.0), &self.common)?;
+        let work = usual(EspNowTest::Ota, (0.5, 1.0), self.common.measure.site.distance)?;
         let cells = self.fleet.cells(EspNow { size: self.size, ..work });
         measure("ota", &self.common, &cells)
     }
@@ -222,7 +255,7 @@ impl HandshakeArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Handshake, (1.0, 1.0), &self.common)?;
+        let work = usual(EspNowTest::Handshake, (1.0, 1.0), self.common.measure.site.distance)?;
         measure("handshake", &self.common, &self.fleet.cells(work))
     }
 }
@@ -233,7 +266,7 @@ impl ProvisionArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Provisioning, (1.0, 1.0), &self.common)?;
+        let work = usual(EspNowTest::Provisioning, (1.0, 1.0), self.common.measure.site.distance)?;
         measure("provision", &self.common, &self.fleet.cells(work))
     }
 }
@@ -244,18 +277,22 @@ impl CryptoArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Crypto, (3.0, 3.0), &self.common)?;
+        let work = usual(EspNowTest::Crypto, (3.0, 3.0), self.common.measure.site.distance)?;
         let work = EspNow { count: self.count, encrypted: true, ..work };
         measure("crypto", &self.common, &sizes(&self.len, work))
     }
 }
 
 /// Returns a cell of a test, at its distance in the report if none is given.
-fn usual(test: EspNowTest, report: (f32, f32), common: &Common) -> anyhow::Result<EspNow> {
+pub(super) fn usual(
+    test: EspNowTest,
+    report: (f32, f32),
+    distance: Option<f64>,
+) -> anyhow::Result<EspNow> {
     let Some(Workload::EspNow(work)) = defaults("esp-now") else {
         bail!("the ESP-NOW workload has no defaults");
     };
-    let given = common.measure.site.distance.map(|metres| (metres as f32, metres as f32));
+    let given = distance.map(|metres| (metres as f32, metres as f32));
     Ok(EspNow { test, distance_m: given.unwrap_or(report), ..work })
 }
 
