@@ -3,7 +3,7 @@
 
 use super::{CHANNELS_MAX, Levels, LogicChange, LogicError, sample_rate, sample_time};
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
@@ -12,8 +12,8 @@ const METADATA_MAX: u64 = 1 << 20;
 
 /// A session whose description is read.
 #[derive(Debug)]
-pub struct SessionCapture {
-    archive: ZipArchive<File>,
+pub struct SessionCapture<R = File> {
+    archive: ZipArchive<R>,
     channels: Vec<String>,
     /// Bit of each channel in a sample.
     bits: Vec<usize>,
@@ -23,12 +23,12 @@ pub struct SessionCapture {
     files: Vec<String>,
 }
 
-impl SessionCapture {
+impl<R: Read + Seek> SessionCapture<R> {
     /// Reads the description of a session. `samplerate` holds where the session has none.
     ///
     /// # Errors
     /// No session of sigrok, or one without digital channels.
-    pub fn open(file: File, samplerate: Option<u64>) -> Result<Self, LogicError> {
+    pub fn open(file: R, samplerate: Option<u64>) -> Result<Self, LogicError> {
         let mut archive = ZipArchive::new(file).map_err(zip_error)?;
         let mut text = String::new();
         archive
@@ -63,11 +63,16 @@ impl SessionCapture {
         Ok(Self { archive, channels, bits, samplerate, unit_bytes, files })
     }
 
-    pub(super) fn channels(&self) -> &[String] {
+    /// Returns the names of the channels.
+    pub fn channels(&self) -> &[String] {
         &self.channels
     }
 
-    pub(super) fn read(mut self, each: &mut dyn FnMut(LogicChange)) -> Result<(), LogicError> {
+    /// Reads all changes in the order of time, the end last.
+    ///
+    /// # Errors
+    /// The file is not whole.
+    pub fn read(mut self, each: &mut dyn FnMut(LogicChange)) -> Result<(), LogicError> {
         let mut reader = SampleReader {
             levels: Levels::new(self.bits.len()),
             before: None,

@@ -134,5 +134,5 @@ fn wrong_files_and_channels_are_said() {
     says(&["digital.csv", "--from", "D9"], "no channel `D9`");
     says(&["digital.csv", "--from", "TX", "--to", "TX"], "one channel");
     says(&["flat.csv"], "no falling edge");
-    says(&["digital.csv", "-l", "9999"], "9999");
+    says(&["digital.csv", "-l", "9999"], "8 to 230 bytes");
 }
