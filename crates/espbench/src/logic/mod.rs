@@ -155,11 +155,11 @@ impl LogicCapture {
     }
 }
 
-/// Levels of some channels, of which only changes are handed on.
+/// ChannelLevels of some channels, of which only changes are handed on.
 #[derive(Debug)]
-pub(crate) struct Levels(Vec<Option<bool>>);
+pub(crate) struct ChannelLevels(Vec<Option<bool>>);
 
-impl Levels {
+impl ChannelLevels {
     pub(crate) fn new(channels: usize) -> Self {
         Self(vec![None; channels])
     }

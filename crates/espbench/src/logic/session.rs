@@ -1,7 +1,7 @@
 //! Session files of sigrok: zip archives with a `metadata` file and the samples of all digital
 //! channels, a bit each, in files `logic-1-1`, `logic-1-2`, … (sigrok's wiki, "File format:sigrok/v2").
 
-use super::{CHANNELS_MAX, Levels, LogicChange, LogicError, sample_rate, sample_time};
+use super::{CHANNELS_MAX, ChannelLevels, LogicChange, LogicError, sample_rate, sample_time};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
 use zip::ZipArchive;
@@ -74,7 +74,7 @@ impl<R: Read + Seek> SessionCapture<R> {
     /// The file is not whole.
     pub fn read(mut self, each: &mut dyn FnMut(LogicChange)) -> Result<(), LogicError> {
         let mut reader = SampleReader {
-            levels: Levels::new(self.bits.len()),
+            levels: ChannelLevels::new(self.bits.len()),
             before: None,
             sample: 0,
             samplerate: self.samplerate,
@@ -104,7 +104,7 @@ impl<R: Read + Seek> SessionCapture<R> {
 }
 
 struct SampleReader<'a> {
-    levels: Levels,
+    levels: ChannelLevels,
     before: Option<u64>,
     sample: u64,
     samplerate: u64,

@@ -5,7 +5,9 @@
 //! times counts 41 ns a sample, not 41.67. So where such a file says its sample rate, a time stands
 //! for a number of samples.
 
-use super::{CHANNELS_MAX, Levels, LogicChange, LogicError, PS_PER_S, sample_rate, sample_time};
+use super::{
+    CHANNELS_MAX, ChannelLevels, LogicChange, LogicError, PS_PER_S, sample_rate, sample_time,
+};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fmt;
 use std::io::{BufRead, Cursor, Read};
@@ -117,7 +119,7 @@ impl TableCapture {
             .comment(Some(b';'))
             .from_reader(Cursor::new(first).chain(source));
         let skipped = usize::from(time != TimeColumn::None);
-        let mut levels = Levels::new(channels.len());
+        let mut levels = ChannelLevels::new(channels.len());
         let mut row = ByteRecord::new();
         let (mut number, mut at) = (0, None);
         while reader.read_byte_record(&mut row).map_err(csv_error)? {

@@ -4,7 +4,7 @@
 //! The reader is our own: a file from outside must not decide about memory or the depth of the
 //! stack, and the published parser takes words of any length and scopes of any depth.
 
-use super::{CHANNELS_MAX, Levels, LogicChange, LogicError};
+use super::{CHANNELS_MAX, ChannelLevels, LogicChange, LogicError};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufRead, ErrorKind};
@@ -80,7 +80,7 @@ impl VcdCapture {
 
     pub(super) fn read(self, each: &mut dyn FnMut(LogicChange)) -> Result<(), LogicError> {
         let Self { mut words, channels, index, unit_fs } = self;
-        let mut levels = Levels::new(channels.len());
+        let mut levels = ChannelLevels::new(channels.len());
         // Nearly all codes are one byte long.
         let mut short = [None; 256];
         for (code, &channel) in &index {

@@ -24,6 +24,7 @@ const RUNNER: [&str; 2] = ["espbench/src/target/", "sim/src/lab/suite/"];
 const ELSEWHERE: &[(&str, &[&str])] = &[
     // Commands that make a plan of options.
     ("espbench/src/cli/echo.rs", &["udp-echo"]),
+    ("espbench/src/cli/espnow/edges.rs", &["esp-now"]),
     ("espbench/src/cli/espnow/single.rs", &["esp-now", "ping"]),
     ("espbench/src/cli/iperf/mod.rs", &["iperf"]),
     ("espbench/src/cli/ping.rs", &["ping"]),
