@@ -9,7 +9,7 @@ STEPS=(peers fmt clippy doc test layers nostd riscv wasm fuzz component ns3 size
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-venv python3-prometheus-client util-linux iproute2
-        iputils-ping procps g++ gcc libmosquitto-dev
+        iputils-ping procps g++ gcc libmosquitto-dev sigrok-cli
         rustc-web cargo-web rust-web-src lld nodejs binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
