@@ -29,18 +29,18 @@ class IperfClient(IperfCase):
 
     def test_client_udp(self):
         server, port = self.iperf_server("-u")
-        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -u -b 10M -t 2")
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -u -b 5M -t 2")
         self.assertIn("[  1] Server Report:", lines)
         report = intervals(lines)[-1]
-        self.check_udp(report, 10e6, 2)
+        self.check_udp(report, 5e6, 2)
         theirs = intervals(server.end(kill=True))[-1]
         self.assertEqual((theirs["lost"], theirs["all"]), (report["lost"], report["all"]))
         self.assertAlmostEqual(counters["packets_out"], report["all"], delta=1)
 
     def test_client_udp_reverse(self):
         server, port = self.iperf_server("-u")
-        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -u -R -b 10M -t 1")
-        self.check_udp(intervals(lines)[-1], 10e6, 1)
+        lines, counters = self.client(f"-c 127.0.0.1 -p {port} -u -R -b 5M -t 1")
+        self.check_udp(intervals(lines)[-1], 5e6, 1)
         self.assertNotIn("strays", counters)
         server.end(kill=True)
 

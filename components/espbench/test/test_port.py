@@ -34,12 +34,12 @@ class Port(unittest.TestCase):
         device, port = self.device(), free_port()
         device.type(f"iperf -s -p {port}")
         device.expect("iperf-udp .*port")
-        for options in [["-R"], ["-u", "-R", "-b", "10M"], ["-u", "-b", "10M"]]:
+        for options in [["-R"], ["-u", "-R", "-b", "5M"], ["-u", "-b", "5M"]]:
             said = ran([peer("iperf"), "-c", "127.0.0.1", "-p", str(port), "-t", "1", *options])
             last = intervals(said)[-1]
             if "-u" in options:
-                self.assertAlmostEqual(last["rate"] / 10e6, 1, delta=0.15)
-                self.assertEqual(last["lost"], 0)
+                self.assertAlmostEqual(last["rate"] / 5e6, 1, delta=0.15)
+                self.assertLessEqual(last["lost"], last["all"] * 0.02)
         device.type("nothing")
         device.expect("status 1")
         device.end()
