@@ -30,7 +30,11 @@ peers() {
 
 fmt() { cargo fmt --all --check; }
 
-clippy() { cargo clippy --workspace --all-targets --locked -- -D warnings; }
+clippy() {
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+    # Without Parquet and Arrow, which a user may leave out.
+    cargo clippy -p espbench --no-default-features --locked -- -D warnings
+}
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
 

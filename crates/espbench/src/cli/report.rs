@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Name or number of the run, or `last`
+    /// Name of the run, or `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
     /// Print only how far simulated figures are from the published ones: each cell with its error.

@@ -58,7 +58,7 @@ impl<W: Write + Send> Batches<W> {
     }
 
     fn new(schema: SchemaRef, columns: &[FileColumn], file: ColumnarFile<W>) -> Self {
-        let columns = columns.iter().map(|it| ColumnBuilder::new(it.field_type)).collect();
+        let columns = columns.iter().map(|it| ColumnBuilder::new(it.1)).collect();
         Self { schema, columns, rows: 0, file }
     }
 
@@ -142,14 +142,14 @@ impl ColumnBuilder {
 }
 
 fn schema(columns: &[FileColumn]) -> SchemaRef {
-    let field = |it: &FileColumn| {
-        let data_type = match it.field_type {
+    let field = |(name, column_type): &FileColumn| {
+        let data_type = match column_type {
             ColumnType::Flag => DataType::Boolean,
             ColumnType::Count => DataType::Int64,
             ColumnType::Number => DataType::Float64,
             ColumnType::Text => DataType::Utf8,
         };
-        Field::new(it.name, data_type, true)
+        Field::new(*name, data_type, true)
     };
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<Field>>()))
 }

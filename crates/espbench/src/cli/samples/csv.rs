@@ -15,7 +15,7 @@ impl<W: Write> CsvRows<W> {
     pub(super) fn new(out: W, columns: &[FileColumn]) -> anyhow::Result<Self> {
         let mut writer =
             ::csv::WriterBuilder::new().terminator(::csv::Terminator::Any(b'\n')).from_writer(out);
-        writer.write_record(columns.iter().map(|it| it.name)).map_err(system)?;
+        writer.write_record(columns.iter().map(|it| it.0)).map_err(system)?;
         Ok(Self { writer })
     }
 }

@@ -79,12 +79,8 @@ impl SampleFormat {
     }
 }
 
-/// A column of the file.
-#[derive(Clone, Copy, Debug)]
-struct FileColumn {
-    name: &'static str,
-    field_type: ColumnType,
-}
+/// Name and type of a column of the file.
+type FileColumn = (&'static str, ColumnType);
 
 /// A file that takes rows, in bounded memory.
 trait RowWriter {
@@ -225,7 +221,7 @@ impl Export<'_> {
         let of_test = settings.iter().map(|it| (it.name(), it.field_type()));
         let of_sample = self.table.columns().iter().map(|it| (it.name, it.field_type));
         let all = of_run.chain(of_test).chain(of_sample);
-        all.map(|(name, field_type)| FileColumn { name, field_type }).collect()
+        all.collect()
     }
 
     fn values<'a>(
@@ -254,6 +250,7 @@ impl Export<'_> {
         out: impl Write + Send + 'static,
         columns: Vec<FileColumn>,
     ) -> anyhow::Result<Box<dyn RowWriter>> {
+        debug_assert!(self.format == SampleFormat::Csv, "others were refused");
         Ok(Box::new(csv::CsvRows::new(out, &columns)?))
     }
 }
