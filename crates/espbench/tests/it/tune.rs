@@ -43,6 +43,7 @@ fn a_file_is_checked() {
     assert_eq!(strict.status, Some(1), "{}", strict.err);
     let page = std::fs::read_to_string(bench.path("check.html")).unwrap();
     assert!(page.contains("What limits it") && page.contains("CONFIG_LWIP_UDP_RECVMBOX_SIZE=9"));
+    assert!(page.contains("<details open><summary><h2 id=\"overview-h\">"), "the answer is open");
     let advice = std::fs::read_to_string(bench.path("advice")).unwrap();
     assert!(advice.lines().any(|it| it.starts_with("CONFIG_LWIP_TCP_")), "{advice}");
     let json: Value =

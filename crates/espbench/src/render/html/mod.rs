@@ -22,6 +22,7 @@ use super::tame;
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
 use espbench_measure::report::{GlanceGroup, Report, Section};
+use espbench_measure::tune;
 use std::fmt::Write as _;
 
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -89,11 +90,17 @@ fn lead<'a>(sections: &mut [Section<'a>], group: &GlanceGroup) -> Option<&'a Fig
     Some(section.figures.remove(0))
 }
 
+/// Returns whether a report answers a question about settings, whose first chapters are the answer.
+fn is_of_settings(report: &Report) -> bool {
+    report.tables.iter().any(|it| it.section == tune::SECTION)
+}
+
 /// Draws a chapter, open where it is the only suite's.
 fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
     let is_only = matches!(report.glance.as_slice(),
         [only] if section.id == only.name || section.id == only.kind)
-        || report.prediction.is_some() && section.id == espbench_measure::predict::SECTION;
+        || report.prediction.is_some() && section.id == espbench_measure::predict::SECTION
+        || is_of_settings(report) && ["overview", tune::SECTION].contains(&section.id);
     let _ = writeln!(
         out,
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><details{2}><summary><h2 id=\"{0}-h\">{1}</h2></summary>",
