@@ -31,7 +31,7 @@ use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
 use crate::metric;
-use crate::plan::Scalar;
+use crate::plan::{PlanKey, Scalar};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::settings::{Setting, Settings};
@@ -58,8 +58,8 @@ pub(crate) trait TestKind {
     // ---- A plan's block.
 
     /// Returns the keys beside `kind` and `variant`.
-    fn keys(&self) -> &'static [&'static str];
-    /// Sets one key.
+    fn keys(&self) -> &'static [PlanKey];
+    /// Sets one key, whose value was checked to be in its range.
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String>;
     /// Returns the value of a key as TOML; `None` where a plan would leave it out.
     fn get(&self, key: &str) -> Option<String>;

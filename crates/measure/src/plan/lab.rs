@@ -4,6 +4,7 @@
 //! `variant` makes a test over IP one of a device over Wi-Fi, whose firmware, role and network the variant
 //! stands for. The other keys of a lab need it there.
 
+use super::key::{PlanKey, PlanValue};
 use super::print::quoted;
 use super::read::Scalar;
 use super::value::metres;
@@ -22,11 +23,68 @@ const DEVICES: &str = "devices";
 const DISTANCE: &str = "distance";
 /// Stands before the names of sdkconfig's options.
 const CONFIG: &str = "CONFIG_";
+/// Words for what a key that is left out means.
+const FILE: &str = "what the lab's file says";
 /// Keys of every lab.
-const KEYS: [&str; 6] =
-    ["profile", "environment", "phy_rate", "power_dbm", "clock_mhz", "CONFIG_NAME"];
+pub(super) const KEYS: [PlanKey; 6] = [
+    PlanKey::new(
+        "profile",
+        PlanValue::Form("name of a profile: `espbench lab list`"),
+        "\"esp32c6\"",
+        "chip and firmware of the measured devices",
+    )
+    .or(FILE),
+    PlanKey::new(
+        "environment",
+        PlanValue::Form("name of an environment: `espbench lab list`"),
+        "\"office\"",
+        "the place: path loss, noise, other people's stations",
+    )
+    .or(FILE),
+    PlanKey::new(
+        "phy_rate",
+        PlanValue::Form("a Wi-Fi mode"),
+        "\"HT20-MCS7\"",
+        "rate at which the measured devices send their frames of data",
+    )
+    .or(FILE),
+    PlanKey::new(
+        "power_dbm",
+        PlanValue::Number(-20.0, 30.0),
+        "11",
+        "transmit power of the measured devices",
+    )
+    .or(FILE),
+    PlanKey::new("clock_mhz", PlanValue::Whole(10, 1000), "80", "clock of their processors")
+        .or(FILE),
+    PlanKey::new(
+        "CONFIG_NAME",
+        PlanValue::Form("a whole number, or true and false"),
+        "16",
+        "an option of sdkconfig by its name, such as `CONFIG_LWIP_UDP_RECVMBOX_SIZE`; \
+         [docs/labs.md](labs.md) lists those that the lab knows",
+    )
+    .or(FILE),
+];
 /// Keys of a lab over Wi-Fi; a cell of ESP-NOW has keys of its own for devices and distance.
-const OVER_WIFI: [&str; 3] = [VARIANT, DEVICES, DISTANCE];
+pub(super) const OVER_WIFI: [PlanKey; 3] = [
+    PlanKey::new(
+        VARIANT,
+        PlanValue::Form("name of a variant of the lab"),
+        "\"ps-none\"",
+        "the device over Wi-Fi that is measured, with its firmware, role and network; the keys below need it",
+    )
+    .or("a real device"),
+    PlanKey::new(DEVICES, PlanValue::Whole(1, 1000), "10", "how many of them are measured at once")
+        .or(FILE),
+    PlanKey::new(
+        DISTANCE,
+        PlanValue::Form("0.01 m to 100 km"),
+        "\"10 m\"",
+        "distance of the device from the router",
+    )
+    .or(FILE),
+];
 
 /// A cell in the making.
 #[derive(Clone, Copy)]
@@ -35,8 +93,14 @@ pub(super) struct CellDraft {
     lab: LabOverrides,
 }
 
+/// Returns the keys by which a plan may vary a lab: those of all kinds, and those of kinds over Wi-Fi.
+#[must_use]
+pub fn lab_keys() -> (Vec<&'static str>, Vec<&'static str>) {
+    (KEYS.iter().map(|it| it.name).collect(), OVER_WIFI.iter().map(|it| it.name).collect())
+}
+
 /// Returns the keys that a block of that kind may have of a lab.
-pub(super) fn keys(work: &Workload) -> Vec<&'static str> {
+pub(super) fn keys(work: &Workload) -> Vec<PlanKey> {
     let over_wifi = OVER_WIFI.into_iter().filter(|_| work.ip().is_some());
     over_wifi.chain(KEYS).collect()
 }
@@ -57,13 +121,13 @@ impl CellDraft {
         let lab = &mut self.lab;
         match key {
             VARIANT => return variant(&mut self.work, value),
-            DEVICES => lab.devices = Some(value.int(1..=1000)? as u16),
+            DEVICES => lab.devices = Some(value.int()? as u16),
             DISTANCE => lab.distance_m = Some(metres(value.text()?)?),
             "profile" => lab.profile = Some(name(value.text()?, "profile")?),
             "environment" => lab.environment = Some(name(value.text()?, "environment")?),
             "phy_rate" => lab.phy_rate = Some(name(value.text()?, "PHY mode")?),
-            "power_dbm" => lab.power_dbm = Some(value.number(-20.0..=30.0)?),
-            "clock_mhz" => lab.clock_mhz = Some(value.int(10..=1000)? as u32),
+            "power_dbm" => lab.power_dbm = Some(value.number()?),
+            "clock_mhz" => lab.clock_mhz = Some(value.int()? as u32),
             option => set_option(&mut lab.sdkconfig, option, value)?,
         }
         Ok(())
@@ -120,13 +184,13 @@ fn set_option(values: &mut OptionValues, key: &str, value: &Scalar) -> Result<()
         let known: Vec<&str> = ConfigOption::all().map(ConfigOption::name).collect();
         let near = text::meant(key, &known).map(|near| format!("Did you mean `{near}`? "));
         format!(
-            "no option of sdkconfig that shapes links has this name. {}`docs/lab.md` lists them",
+            "no option of sdkconfig that shapes links has this name. {}`docs/labs.md` lists them",
             near.unwrap_or_default()
         )
     })?;
     let number = match option.fact().kind {
         sdkconfig::ValueType::Flag => u32::from(value.bool()?),
-        sdkconfig::ValueType::Number => value.int(0..=u32::MAX.into())? as u32,
+        sdkconfig::ValueType::Number => value.int_in(0..=u32::MAX.into())? as u32,
     };
     if values.set(option, number).is_some() {
         return Err(format!("it is given twice, with two of its names: `{}`", option.name()));

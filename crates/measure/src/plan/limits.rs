@@ -1,5 +1,6 @@
 //! `[[threshold]]` blocks.
 
+use super::key::{PlanKey, PlanValue, words};
 use super::matrix::kind_named;
 use super::read::{PlanError, PlanTable, Scalar};
 use crate::threshold::{By, Quantity, Threshold, Variant};
@@ -7,18 +8,60 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-const KEYS: [&str; 7] = ["metric", "kind", "payload_bytes", "variant", "min", "max", "by"];
+const BY: [(&str, By); 2] = [("value", By::Value), ("interval", By::Interval)];
+
+const QUANTITY: PlanValue = PlanValue::Form("a text with the metric's unit; a number of a count");
+const METRIC: PlanKey = PlanKey::new(
+    "metric",
+    PlanValue::Form("name of a metric"),
+    "\"rtt_p99\"",
+    "the figure that is limited; `espbench report --full` and JSON show their names",
+)
+.or("must be given");
+const KIND: PlanKey = PlanKey::new(
+    "kind",
+    PlanValue::Form("name of a kind"),
+    "\"udp-echo\"",
+    "only results of this kind",
+)
+.or("all kinds");
+const PAYLOAD: PlanKey = PlanKey::new(
+    "payload_bytes",
+    PlanValue::Bytes(0, u32::MAX as u64),
+    "200",
+    "only results of this size",
+)
+.or("all sizes");
+const VARIANT: PlanKey = PlanKey::new(
+    "variant",
+    PlanValue::Form("settings in the words of a report"),
+    "\"binary, 4 in flight\"",
+    "only results with these settings",
+)
+.or("all settings");
+const MIN: PlanKey =
+    PlanKey::new("min", QUANTITY, "\"20 Mbit/s\"", "the least that passes").or("none");
+const MAX: PlanKey = PlanKey::new("max", QUANTITY, "\"30 ms\"", "the most that passes").or("none");
+const JUDGED: PlanKey = PlanKey::new(
+    "by",
+    PlanValue::Word(&words(&BY)),
+    "\"interval\"",
+    "whether the value must pass, or the whole of its confidence interval",
+)
+.or("\"value\"");
+/// Keys of a `[[threshold]]` block.
+pub(super) const KEYS: [&PlanKey; 7] = [&METRIC, &KIND, &PAYLOAD, &VARIANT, &MIN, &MAX, &JUDGED];
 
 /// Reads one block.
 pub(super) fn threshold(mut block: PlanTable<'_>) -> Result<Threshold, PlanError> {
     let text = |v: &Scalar| v.text().map(ToOwned::to_owned);
-    let metric = block.one("metric", text)?;
-    let table = block.one("kind", |v| kind_named(v).map(|it| it.kind().to_owned()))?;
-    let payload_bytes = block.one("payload_bytes", |v| v.bytes(0..=u64::from(u32::MAX)))?;
-    let variant = block.one("variant", |v| Variant::parse(v.text()?))?;
-    let min = block.one("min", quantity)?;
-    let max = block.one("max", quantity)?;
-    let by = block.one("by", |v| v.word(&[("value", By::Value), ("interval", By::Interval)]))?;
+    let metric = block.one(&METRIC, text)?;
+    let table = block.one(&KIND, |v| kind_named(v).map(|it| it.kind().to_owned()))?;
+    let payload_bytes = block.one(&PAYLOAD, Scalar::bytes)?;
+    let variant = block.one(&VARIANT, |v| Variant::parse(v.text()?))?;
+    let min = block.one(&MIN, quantity)?;
+    let max = block.one(&MAX, quantity)?;
+    let by = block.one(&JUDGED, |v| v.word(&BY))?;
     let missing = if metric.is_none() {
         Some("a [[threshold]] block needs a `metric`, such as metric = \"rtt_p99\"")
     } else if min.is_none() && max.is_none() {
@@ -28,7 +71,7 @@ pub(super) fn threshold(mut block: PlanTable<'_>) -> Result<Threshold, PlanError
     };
     let missing = missing.map(|message| block.error(block.place(), message));
     // A misspelt key is the likely cause of a missing one, so it is told first.
-    block.finish(&KEYS)?;
+    block.finish(&KEYS.map(|key| key.name))?;
     if let Some(error) = missing {
         return Err(error);
     }

@@ -1,5 +1,6 @@
 //! The matrix of a `[[measure]]` block. Its keys are those of its kind, which the kind's folder has.
 
+use super::key::{PlanKey, PlanValue};
 use super::lab::{self, CellDraft};
 use super::read::{PlanError, PlanTable, Scalar};
 use crate::kind;
@@ -15,6 +16,15 @@ pub(crate) const UDP_MAX: u64 = 65_507;
 pub(crate) const MILLISECOND: Duration = Duration::from_millis(1);
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
+/// The key that every `[[measure]]` block has.
+pub(super) const KIND: PlanKey = PlanKey::new(
+    "kind",
+    PlanValue::Form("name of a kind, below"),
+    "\"udp-echo\"",
+    "the kind of test",
+)
+.or("must be given");
+
 /// Returns the default workload of the kind of that name.
 #[must_use]
 pub fn defaults(kind: &str) -> Option<Workload> {
@@ -29,12 +39,12 @@ pub(super) fn kind_named(value: &Scalar) -> Result<Workload, String> {
 
 /// Expands one block to the workloads of its matrix.
 pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanError> {
-    let Some(first) = block.one("kind", kind_named)? else {
+    let Some(first) = block.one(&KIND, kind_named)? else {
         let message = format!("a [[measure]] block needs a `kind`: one of {}", kind::names());
         return Err(block.error(&block.place().clone(), message));
     };
-    let own = kind::of(&first).keys();
-    let known: Vec<&str> = own.iter().copied().chain(lab::keys(&first)).collect();
+    let (own, of_lab) = (kind::of(&first).keys(), lab::keys(&first));
+    let known: Vec<&str> = own.iter().chain(&of_lab).map(|it| it.name).collect();
     let keys = block.lists(&known, lab::is_option)?;
     let mut drafts = Vec::from([CellDraft::new(first)]);
     for (key, values) in &keys {
@@ -42,9 +52,16 @@ pub(super) fn expand(mut block: PlanTable<'_>) -> Result<Vec<Workload>, PlanErro
         for draft in &drafts {
             for (value, span) in values {
                 let mut draft = *draft;
-                let set = match own.contains(&key.as_str()) {
-                    true => kind::of_mut(&mut draft.work).set(key, value),
-                    false => draft.set(key, value),
+                let is = |it: &&PlanKey| it.name == key.as_str();
+                let set = match own.iter().find(is) {
+                    Some(spec) => {
+                        let test = kind::of_mut(&mut draft.work);
+                        spec.check(value).and_then(|()| test.set(key, value))
+                    }
+                    None => {
+                        let checked = of_lab.iter().find(is).map_or(Ok(()), |it| it.check(value));
+                        checked.and_then(|()| draft.set(key, value))
+                    }
                 };
                 set.map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
                 next.push(draft);

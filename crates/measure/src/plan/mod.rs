@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `expected` | how long a cell is likely to take: for progress only |
 //! | `goal` | which figures a plan wants first |
+//! | `document` | the keys of plans as tables, for `docs/plans.md` |
+//! | `key` | keys of a plan, with the values that they take |
 //! | `lab` | keys of a lab: what a plan sets of a room and its devices |
 //! | `limits` | the limits of `[[threshold]]` blocks |
 //! | `matrix` | the matrix of a `[[measure]]` block |
@@ -33,8 +35,10 @@
 //! Unknown keys, wrong units and impossible values are errors with line and column. The text is
 //! kept verbatim: a run stores it, and everything about the plan is read from it again.
 
+mod document;
 mod expected;
 mod goal;
+mod key;
 mod lab;
 mod limits;
 mod matrix;
@@ -42,9 +46,12 @@ mod print;
 mod read;
 mod value;
 
+pub use document::document;
 pub use expected::{expected, probes, span};
 pub(crate) use goal::GOALS;
 pub use goal::Goal;
+pub(crate) use key::{PlanKey, PlanValue, key_names, words};
+pub use lab::lab_keys;
 pub use matrix::defaults;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
 pub use print::print;

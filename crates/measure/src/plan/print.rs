@@ -44,13 +44,13 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
     let (ours, usual) = (kind::of(workload), kind::of(&usual));
     let differs = |key: &str| ours.get(key) != usual.get(key);
     // What a reader of the text would complete otherwise has to be said, too.
-    let told: Vec<&str> = ours.keys().iter().copied().filter(|key| differs(key)).collect();
+    let names = || ours.keys().iter().map(|key| key.name);
+    let told: Vec<&str> = names().filter(|key| differs(key)).collect();
     let mut completed = *workload;
     kind::of_mut(&mut completed).complete(&told);
     let completed = kind::of(&completed);
     let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
-    let keys = ours.keys().iter().copied().filter(changed);
-    keys.filter_map(|key| Some((key, ours.get(key)?))).collect()
+    names().filter(changed).filter_map(|key| Some((key, ours.get(key)?))).collect()
 }
 
 /// Names a workload in a few words.

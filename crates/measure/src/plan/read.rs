@@ -1,5 +1,6 @@
 //! TOML to [`Plan`], with line and column in every error.
 
+use super::key::{PlanKey, PlanValue, words};
 use super::{DEFAULT_SEED, GOALS, Plan, limits, matrix};
 use crate::units::{self, Dimension};
 use alloc::borrow::ToOwned;
@@ -67,7 +68,7 @@ impl Scalar {
     }
 
     /// Returns a whole number within `range`.
-    pub(crate) fn int(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
+    pub(crate) fn int_in(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
             Self::Int(n) if u64::try_from(*n).is_ok_and(|n| range.contains(&n)) => Ok(*n as u64),
             Self::Int(n) => {
@@ -78,7 +79,7 @@ impl Scalar {
     }
 
     /// Returns a number within `range`.
-    pub(crate) fn number(&self, range: RangeInclusive<f64>) -> Result<f64, String> {
+    pub(crate) fn number_in(&self, range: RangeInclusive<f64>) -> Result<f64, String> {
         let number = match self {
             Self::Int(n) => *n as f64,
             Self::Float(x) => *x,
@@ -91,7 +92,7 @@ impl Scalar {
     }
 
     /// Returns a size in bytes: a bare number, or a text with a unit.
-    pub(crate) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
+    pub(crate) fn bytes_in(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
         match self {
             Self::Text(text) => {
                 let bytes = units::parse(text, Dimension::Size)?;
@@ -105,11 +106,12 @@ impl Scalar {
                     ))
                 }
             }
-            other => other.int(range),
+            other => other.int_in(range),
         }
     }
 
-    pub(crate) fn duration(&self, range: RangeInclusive<Duration>) -> Result<Duration, String> {
+    /// Returns a time within `range`.
+    pub(crate) fn duration_in(&self, range: RangeInclusive<Duration>) -> Result<Duration, String> {
         let text = self.text_with_unit("\"10 s\"")?;
         let time = units::duration(text)?;
         if range.contains(&time) {
@@ -140,13 +142,40 @@ impl Scalar {
         }
     }
 
-    /// Returns one of a closed set of words.
+    /// Returns a whole number of a key whose range was checked.
+    pub(crate) fn int(&self) -> Result<u64, String> {
+        self.int_in(0..=u64::MAX)
+    }
+
+    /// Returns a number of a key whose range was checked.
+    pub(crate) fn number(&self) -> Result<f64, String> {
+        self.number_in(f64::MIN..=f64::MAX)
+    }
+
+    /// Returns a size of a key whose range was checked.
+    pub(crate) fn bytes(&self) -> Result<u64, String> {
+        self.bytes_in(0..=u64::MAX)
+    }
+
+    /// Returns a time of a key whose range was checked.
+    pub(crate) fn duration(&self) -> Result<Duration, String> {
+        self.duration_in(Duration::ZERO..=Duration::MAX)
+    }
+
+    /// Checks that it is one of a closed set of words.
+    pub(crate) fn one_of(&self, words: &[&str]) -> Result<(), String> {
+        let text = self.text()?;
+        if words.contains(&text) {
+            return Ok(());
+        }
+        Err(format!("`{text}` is not known here: use one of {}", words.join(", ")))
+    }
+
+    /// Returns the value that one of a closed set of words stands for.
     pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
         let text = self.text()?;
-        words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
-            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            format!("`{text}` is not known here: use one of {}", known.join(", "))
-        })
+        let found = words.iter().find(|(word, _)| *word == text);
+        found.map(|(_, value)| *value).ok_or_else(|| format!("`{text}` is not known here"))
     }
 
     fn text_with_unit(&self, example: &str) -> Result<&str, String> {
@@ -196,12 +225,14 @@ impl<'t> PlanTable<'t> {
     /// Takes a key that has one value.
     pub(super) fn one<T>(
         &mut self,
-        key: &str,
+        key: &PlanKey,
         read: impl FnOnce(&Scalar) -> Result<T, String>,
     ) -> Result<Option<T>, PlanError> {
-        let Some(value) = self.take_value(key) else { return Ok(None) };
-        let (scalar, span) = self.scalar(&value, key)?;
-        read(&scalar).map(Some).map_err(|e| self.error(&span, format!("`{key}`: {e}")))
+        let name = key.name;
+        let Some(value) = self.take_value(name) else { return Ok(None) };
+        let (scalar, span) = self.scalar(&value, name)?;
+        let read = key.check(&scalar).and_then(|()| read(&scalar));
+        read.map(Some).map_err(|e| self.error(&span, format!("`{name}`: {e}")))
     }
 
     /// Returns the remaining keys in the order of the text, each with its list of values.
@@ -292,8 +323,58 @@ pub fn guess(name: &str, known: &[&str]) -> String {
     text::meant(name, known).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default()
 }
 
-const PLAN_KEYS: [&str; 7] =
-    ["name", "title", "goal", "seed", "repetitions", "measure", "threshold"];
+const NAME: PlanKey = PlanKey::new(
+    "name",
+    PlanValue::Form("a text"),
+    "\"my-plan\"",
+    "name of the plan; its runs are `my-plan-1`, `my-plan-2`, …",
+)
+.or("must be given");
+const TITLE: PlanKey = PlanKey::new(
+    "title",
+    PlanValue::Form("a text"),
+    "\"Round trips at home\"",
+    "one line for people",
+)
+.or("none");
+const GOAL: PlanKey = PlanKey::new(
+    "goal",
+    PlanValue::Word(&words(&GOALS)),
+    "\"latency\"",
+    "the figures that a report shows first",
+)
+.or("the kind's");
+const SEED: PlanKey = PlanKey::new(
+    "seed",
+    PlanValue::Whole(0, i64::MAX as u64),
+    "7",
+    "seed of everything random in the run and its statistics; `--seed` counts before it",
+)
+.or("1");
+const REPETITIONS: PlanKey = PlanKey::new(
+    "repetitions",
+    PlanValue::Whole(1, 1000),
+    "5",
+    "how often the whole matrix is measured: what differs from one time to the next is seen then",
+)
+.or("1");
+const MEASURE: PlanKey = PlanKey::new(
+    "measure",
+    PlanValue::Form("blocks `[[measure]]`"),
+    "",
+    "what to measure; a plan has at most 10,000 cells",
+)
+.or("must be given");
+const THRESHOLD: PlanKey = PlanKey::new(
+    "threshold",
+    PlanValue::Form("blocks `[[threshold]]`"),
+    "",
+    "limits on the results; status 1 where one fails",
+)
+.or("none");
+/// Keys of a plan.
+pub(super) const KEYS: [&PlanKey; 7] =
+    [&NAME, &TITLE, &GOAL, &SEED, &REPETITIONS, &MEASURE, &THRESHOLD];
 
 pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     let table = DeTable::parse(text).map_err(|e| {
@@ -301,14 +382,14 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
         PlanError::at(text, at, format!("not TOML: {}", e.message().replace('\n', ", ")))
     })?;
     let mut top = PlanTable::new(text, table.get_ref(), 0..0);
-    let name = top.one("name", |v| v.text().map(ToOwned::to_owned))?;
-    let title = top.one("title", |v| v.text().map(ToOwned::to_owned))?;
-    let goal = top.one("goal", |v| v.word(&GOALS))?;
-    let seed = top.one("seed", |v| v.int(0..=i64::MAX as u64))?.unwrap_or(DEFAULT_SEED);
-    let repetitions = top.one("repetitions", |v| v.int(1..=1000))?.unwrap_or(1) as u32;
-    let blocks = top.blocks("measure")?;
-    let thresholds = top.blocks("threshold")?;
-    top.finish(&PLAN_KEYS)?;
+    let name = top.one(&NAME, |v| v.text().map(ToOwned::to_owned))?;
+    let title = top.one(&TITLE, |v| v.text().map(ToOwned::to_owned))?;
+    let goal = top.one(&GOAL, |v| v.word(&GOALS))?;
+    let seed = top.one(&SEED, Scalar::int)?.unwrap_or(DEFAULT_SEED);
+    let repetitions = top.one(&REPETITIONS, Scalar::int)?.unwrap_or(1) as u32;
+    let blocks = top.blocks(MEASURE.name)?;
+    let thresholds = top.blocks(THRESHOLD.name)?;
+    top.finish(&KEYS.map(|key| key.name))?;
     let Some(name) = name else {
         return Err(PlanError::at(text, 0, "a plan needs a `name`, such as name = \"my-plan\""));
     };

@@ -27,7 +27,9 @@ use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::label;
 use crate::limit::TheoreticalLimit;
-use crate::plan::{DAY, Goal, Scalar, cast, print_cast, quoted, word_of};
+use crate::plan::{
+    DAY, Goal, PlanKey, PlanValue, Scalar, cast, key_names, print_cast, quoted, word_of, words,
+};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -68,23 +70,72 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
+/// Keys of a plan.
+const KEYS: [PlanKey; 8] = [
+    PlanKey::new(
+        "test",
+        PlanValue::Word(&words(&TESTS)),
+        "\"throughput\"",
+        "test of Espressif's report",
+    ),
+    PlanKey::new(
+        "cast",
+        PlanValue::Form(
+            "`\"unicast\"`, `\"broadcast\"`, `\"broadcast 3\"` or `\"broadcast 3 + ack\"`; up to 31 copies",
+        ),
+        "\"broadcast 3 + ack\"",
+        "how packets are sent; jobs for many devices send as their protocol has it",
+    ),
+    PlanKey::new(
+        "size",
+        PlanValue::Bytes(1, LARGEST_IMAGE),
+        "230",
+        "bytes of payload, 8 to 230 (226 encrypted); of `ota`, of the image",
+    )
+    .or("230, 226 encrypted; of `ota` 1029248"),
+    PlanKey::new(
+        "count",
+        PlanValue::Whole(1, 100_000_000),
+        "1000",
+        "packets, pings or encryptions",
+    )
+    .or("10 of `one-way`, 100 of `multi-ping`, else 10000"),
+    PlanKey::new(
+        "time",
+        PlanValue::Time(Duration::from_millis(10), DAY),
+        "\"60 s\"",
+        "length of `throughput`",
+    ),
+    PlanKey::new("devices", PlanValue::Whole(1, 65_535), "10", "devices beside the initiator"),
+    PlanKey::new(
+        "distance",
+        PlanValue::Form("0.01 m to 100 km, or a range"),
+        "\"0.5 m to 1 m\"",
+        "distance of the devices from the initiator",
+    ),
+    PlanKey::new("encrypted", PlanValue::Switch, "true", "whether payloads are encrypted")
+        .or("false; of `crypto` true"),
+];
+
+const NAMES: [&str; KEYS.len()] = key_names(&KEYS);
+
 impl TestKind for EspNow {
     fn name(&self) -> &'static str {
         KIND
     }
 
-    fn keys(&self) -> &'static [&'static str] {
-        &["test", "cast", "size", "count", "time", "devices", "distance", "encrypted"]
+    fn keys(&self) -> &'static [PlanKey] {
+        &KEYS
     }
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
             "test" => self.test = value.word(&TESTS)?,
             "cast" => self.cast = cast(value.text()?)?,
-            "size" => self.size = value.bytes(1..=LARGEST_IMAGE)? as u32,
-            "count" => self.count = value.int(1..=100_000_000)? as u32,
-            "time" => self.time = value.duration(Duration::from_millis(10)..=DAY)?,
-            "devices" => self.devices = value.int(1..=65_535)? as u16,
+            "size" => self.size = value.bytes()? as u32,
+            "count" => self.count = value.int()? as u32,
+            "time" => self.time = value.duration()?,
+            "devices" => self.devices = value.int()? as u16,
             "distance" => self.distance_m = distance(value.text()?)?,
             _ => self.encrypted = value.bool()?,
         }
@@ -150,7 +201,7 @@ impl TestKind for EspNow {
 
     fn lead(&self) -> (Vec<String>, &'static [&'static str]) {
         let words = format!("{KIND} {}", label::settings(&Workload::EspNow(*self)));
-        ([words].into(), self.keys())
+        ([words].into(), &NAMES)
     }
 
     /// Guesses by the figures of Espressif's report; a lab takes less, but in the same proportions.

@@ -8,7 +8,7 @@ use crate::cell::{Cell, Identity};
 use crate::figure::Figure;
 use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, TestKind, around};
-use crate::plan::{DAY, Goal, Scalar, quoted, word_of};
+use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted, word_of, words};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -65,39 +65,97 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
+/// Keys of a plan.
+const KEYS: [PlanKey; 12] = [
+    PlanKey::new("version", PlanValue::Word(&words(&VERSIONS)), "\"5\"", "version of MQTT"),
+    PlanKey::new("qos", PlanValue::Whole(0, 2), "1", "quality of service"),
+    PlanKey::new(
+        "size",
+        PlanValue::Bytes(16, 1 << 20),
+        "64",
+        "bytes of a message: sequence number and time are in them",
+    ),
+    PlanKey::new(
+        "offered",
+        PlanValue::Form(
+            "`\"saturate\"`, `\"200 /s\"`, `\"search 10 /s to 5000 /s\"` or `\"listen\"`; rates from 0.001 /s to 100000000 /s",
+        ),
+        "\"search 10 /s to 5000 /s\"",
+        "messages a second that are offered: as many as go, so many, or looking for the most without loss; or listening to a device that publishes",
+    ),
+    PlanKey::new(
+        "in_flight",
+        PlanValue::Whole(1, 65_535),
+        "20",
+        "most messages without an acknowledgement; QoS 1 and 2 have them",
+    ),
+    PlanKey::new(
+        "time",
+        PlanValue::Time(Duration::from_millis(10), DAY),
+        "\"5 s\"",
+        "length of a cell, or of a try of a search",
+    ),
+    PlanKey::new(
+        "count",
+        PlanValue::Whole(1, 100_000_000),
+        "1000",
+        "messages after which a cell ends before its time",
+    )
+    .or("none"),
+    PlanKey::new(
+        "queue",
+        PlanValue::Whole(1, 10_000_000),
+        "1000",
+        "messages that the client's own queue holds before it drops further ones",
+    ),
+    PlanKey::new(
+        "clients",
+        PlanValue::Whole(1, 10_000),
+        "10",
+        "publishers, which share rate and count",
+    ),
+    PlanKey::new(
+        "retain",
+        PlanValue::Switch,
+        "true",
+        "whether the broker keeps the last message of each topic",
+    ),
+    PlanKey::new(
+        "clean_start",
+        PlanValue::Switch,
+        "false",
+        "whether to start without what the broker has of an earlier session",
+    )
+    .or("true"),
+    PlanKey::new(
+        "session_expiry",
+        PlanValue::Form("whole seconds up to 365 days, or `\"never\"`"),
+        "\"60 s\"",
+        "MQTT 5: how long the broker keeps the session after the connection",
+    )
+    .or("0 s"),
+];
+
 impl TestKind for MqttRate {
     fn name(&self) -> &'static str {
         KIND
     }
 
-    fn keys(&self) -> &'static [&'static str] {
-        &[
-            "version",
-            "qos",
-            "size",
-            "offered",
-            "in_flight",
-            "time",
-            "count",
-            "queue",
-            "clients",
-            "retain",
-            "clean_start",
-            "session_expiry",
-        ]
+    fn keys(&self) -> &'static [PlanKey] {
+        &KEYS
     }
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
             "version" => self.version = value.word(&VERSIONS)?,
-            "qos" => self.qos = value.int(0..=2)? as u8,
-            "size" => self.size = value.bytes(16..=1 << 20)? as u32,
+            "qos" => self.qos = value.int()? as u8,
+            "size" => self.size = value.bytes()? as u32,
             "offered" => self.mode = offered(value.text()?)?,
-            "in_flight" => self.in_flight = value.int(1..=65_535)? as u16,
-            "time" => self.time = value.duration(Duration::from_millis(10)..=DAY)?,
-            "count" => self.count = Some(value.int(1..=100_000_000)? as u32),
-            "queue" => self.queue = value.int(1..=10_000_000)? as u32,
-            "clients" => self.clients = value.int(1..=10_000)? as u16,
+            "in_flight" => self.in_flight = value.int()? as u16,
+            "time" => self.time = value.duration()?,
+            "count" => self.count = Some(value.int()? as u32),
+            "queue" => self.queue = value.int()? as u32,
+            "clients" => self.clients = value.int()? as u16,
             "retain" => self.retain = value.bool()?,
             "clean_start" => self.clean_start = value.bool()?,
             _ => self.session_expiry = Some(session_expiry(value)?),
@@ -275,7 +333,7 @@ fn session_expiry(value: &Scalar) -> Result<u32, String> {
     if value.text() == Ok(NEVER) {
         return Ok(u32::MAX);
     }
-    let time = value.duration(Duration::ZERO..=365 * DAY)?;
+    let time = value.duration_in(Duration::ZERO..=365 * DAY)?;
     match (time.subsec_nanos(), u32::try_from(time.as_secs())) {
         (0, Ok(seconds)) => Ok(seconds),
         _ => Err("a session expires after whole seconds".into()),

@@ -7,7 +7,7 @@ use crate::cell::Cell;
 use crate::figure::{Figure, round_trips};
 use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, TestKind};
-use crate::plan::{DAY, Goal, MILLISECOND, Scalar, quoted};
+use crate::plan::{DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -43,24 +43,52 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
+/// Keys of a plan.
+const KEYS: [PlanKey; 7] = [
+    PlanKey::new("size", PlanValue::Bytes(0, MAX_DATA as u64), "56", "bytes of data"),
+    PlanKey::new("count", PlanValue::Whole(1, 100_000_000), "100", "requests that count"),
+    PlanKey::new(
+        "discard",
+        PlanValue::Whole(0, 1_000_000),
+        "1",
+        "requests sent first and not counted",
+    ),
+    PlanKey::new(
+        "interval",
+        PlanValue::Time(MILLISECOND, DAY),
+        "\"100 ms\"",
+        "time from one request to the next",
+    ),
+    PlanKey::new(
+        "timeout",
+        PlanValue::Time(MILLISECOND, Duration::from_secs(3600)),
+        "\"2 s\"",
+        "time after which a request counts as lost",
+    ),
+    PlanKey::new("tos", PlanValue::Whole(0, 255), "184", "type of service, or traffic class")
+        .or("the system's"),
+    PlanKey::new("ttl", PlanValue::Whole(1, 255), "64", "time to live, or hop limit")
+        .or("the system's"),
+];
+
 impl TestKind for Ping {
     fn name(&self) -> &'static str {
         KIND
     }
 
-    fn keys(&self) -> &'static [&'static str] {
-        &["size", "count", "discard", "interval", "timeout", "tos", "ttl"]
+    fn keys(&self) -> &'static [PlanKey] {
+        &KEYS
     }
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
-            "size" => self.size = value.bytes(0..=MAX_DATA as u64)? as u32,
-            "count" => self.count = value.int(1..=100_000_000)? as u32,
-            "discard" => self.discard = value.int(0..=1_000_000)? as u32,
-            "interval" => self.interval = value.duration(MILLISECOND..=DAY)?,
-            "timeout" => self.timeout = value.duration(MILLISECOND..=Duration::from_secs(3600))?,
-            "tos" => self.tos = Some(value.int(0..=255)? as u8),
-            _ => self.ttl = Some(value.int(1..=255)? as u8),
+            "size" => self.size = value.bytes()? as u32,
+            "count" => self.count = value.int()? as u32,
+            "discard" => self.discard = value.int()? as u32,
+            "interval" => self.interval = value.duration()?,
+            "timeout" => self.timeout = value.duration()?,
+            "tos" => self.tos = Some(value.int()? as u8),
+            _ => self.ttl = Some(value.int()? as u8),
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
 use crate::metric;
-use crate::plan::{DAY, Goal, Scalar, quoted};
+use crate::plan::{DAY, Goal, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::{Material, RateCurve};
 use crate::run::Recorded;
 use crate::series;
@@ -63,21 +63,35 @@ const DOCUMENT: Document = Document {
 const HEADLINES: &[Headline] =
     &[Headline::new(Goal::Throughput, "message_rate_avg", "rate", "mean")];
 
+/// Keys of a plan.
+const KEYS: [PlanKey; 5] = [
+    PlanKey::new("size", PlanValue::Bytes(1, 1 << 20), "64", "bytes of a message"),
+    PlanKey::new("runs", PlanValue::Whole(1, 10_000), "10", "runs that count"),
+    PlanKey::new("discard", PlanValue::Whole(0, 1000), "2", "runs made first and not counted"),
+    PlanKey::new(
+        "run_time",
+        PlanValue::Time(Duration::from_millis(10), DAY),
+        "\"1 s\"",
+        "length of a run",
+    ),
+    PlanKey::new("no_delay", PlanValue::Switch, "true", "whether Nagle's algorithm is off"),
+];
+
 impl TestKind for TcpRate {
     fn name(&self) -> &'static str {
         KIND
     }
 
-    fn keys(&self) -> &'static [&'static str] {
-        &["size", "runs", "discard", "run_time", "no_delay"]
+    fn keys(&self) -> &'static [PlanKey] {
+        &KEYS
     }
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
-            "size" => self.size = value.bytes(1..=1 << 20)? as u32,
-            "runs" => self.runs = value.int(1..=10_000)? as u16,
-            "discard" => self.discard = value.int(0..=1000)? as u16,
-            "run_time" => self.run_time = value.duration(Duration::from_millis(10)..=DAY)?,
+            "size" => self.size = value.bytes()? as u32,
+            "runs" => self.runs = value.int()? as u16,
+            "discard" => self.discard = value.int()? as u16,
+            "run_time" => self.run_time = value.duration()?,
             _ => self.no_delay = value.bool()?,
         }
         Ok(())

@@ -10,7 +10,9 @@ use crate::kind::headline::Headline;
 use crate::kind::{SenderPace, SettingWords, TestKind, around};
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
-use crate::plan::{DAY, Goal, MILLISECOND, Scalar, UDP_MAX, quoted, word_of};
+use crate::plan::{
+    DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, UDP_MAX, quoted, word_of, words,
+};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -78,6 +80,48 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Loss, "loss", "lost", ""),
 ];
 
+/// Keys of a plan.
+const KEYS: [PlanKey; 7] = [
+    PlanKey::new(
+        "size",
+        PlanValue::Bytes(1, UDP_MAX),
+        "200",
+        "bytes of a datagram; ASCII probes have a line feed more",
+    ),
+    PlanKey::new("count", PlanValue::Whole(1, 100_000_000), "1000", "probes that count"),
+    PlanKey::new(
+        "discard",
+        PlanValue::Whole(0, 1_000_000),
+        "1",
+        "probes sent first and not counted: the first one may wait for ARP",
+    ),
+    PlanKey::new(
+        "format",
+        PlanValue::Word(&words(&FORMATS)),
+        "\"binary\"",
+        "ASCII digits and a line feed, as the published client sends them, or a header with sequence number and time",
+    ),
+    PlanKey::new(
+        "in_flight",
+        PlanValue::Whole(1, 1024),
+        "4",
+        "most probes without a reply; more than one needs `format = \"binary\"`",
+    ),
+    PlanKey::new(
+        "interval",
+        PlanValue::Time(Duration::from_micros(1), DAY),
+        "\"10 ms\"",
+        "time from one probe to the next",
+    )
+    .or("as soon as answered"),
+    PlanKey::new(
+        "timeout",
+        PlanValue::Time(MILLISECOND, Duration::from_secs(3600)),
+        "\"1 s\"",
+        "time after which a probe counts as lost",
+    ),
+];
+
 impl TestKind for UdpEcho {
     fn name(&self) -> &'static str {
         KIND
@@ -88,21 +132,21 @@ impl TestKind for UdpEcho {
         transport.map_or_else(|| KIND.into(), |transport| format!("echo over {transport}"))
     }
 
-    fn keys(&self) -> &'static [&'static str] {
-        &["size", "count", "discard", "format", "in_flight", "interval", "timeout"]
+    fn keys(&self) -> &'static [PlanKey] {
+        &KEYS
     }
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
-            "size" => self.size = value.bytes(1..=UDP_MAX)? as u32,
-            "count" => self.count = value.int(1..=100_000_000)? as u32,
-            "discard" => self.discard = value.int(0..=1_000_000)? as u32,
+            "size" => self.size = value.bytes()? as u32,
+            "count" => self.count = value.int()? as u32,
+            "discard" => self.discard = value.int()? as u32,
             "format" => self.format = value.word(&FORMATS)?,
-            "in_flight" => self.in_flight = value.int(1..=1024)? as u16,
+            "in_flight" => self.in_flight = value.int()? as u16,
             "interval" => {
-                self.interval = Some(value.duration(Duration::from_micros(1)..=DAY)?);
+                self.interval = Some(value.duration()?);
             }
-            _ => self.timeout = value.duration(MILLISECOND..=Duration::from_secs(3600))?,
+            _ => self.timeout = value.duration()?,
         }
         Ok(())
     }

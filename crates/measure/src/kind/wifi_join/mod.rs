@@ -9,7 +9,7 @@ use crate::kind::TestKind;
 use crate::kind::headline::Headline;
 use crate::limit::TheoreticalLimit;
 use crate::limit::wifi::DataFrames;
-use crate::plan::{DAY, Goal, MILLISECOND, Scalar, quoted};
+use crate::plan::{DAY, Goal, MILLISECOND, PlanKey, PlanValue, Scalar, quoted};
 use crate::report::digest::Material;
 use crate::run::Recorded;
 use crate::series;
@@ -41,21 +41,50 @@ const HEADLINES: &[Headline] = &[
     Headline::new(Goal::Loss, "loss", "not joined", ""),
 ];
 
+/// Keys of a plan.
+const KEYS: [PlanKey; 5] = [
+    PlanKey::new("count", PlanValue::Whole(1, 1_000_000), "20", "joins that count"),
+    PlanKey::new(
+        "discard",
+        PlanValue::Whole(0, 1_000_000),
+        "1",
+        "joins made first and not counted",
+    ),
+    PlanKey::new(
+        "interval",
+        PlanValue::Time(MILLISECOND, DAY),
+        "\"5 s\"",
+        "time from one join to the next",
+    ),
+    PlanKey::new(
+        "timeout",
+        PlanValue::Time(MILLISECOND, Duration::from_secs(3600)),
+        "\"20 s\"",
+        "time after which a join has failed",
+    ),
+    PlanKey::new(
+        "cold",
+        PlanValue::Switch,
+        "false",
+        "whether each join is as after a start, or the key is known",
+    ),
+];
+
 impl TestKind for WifiJoin {
     fn name(&self) -> &'static str {
         KIND
     }
 
-    fn keys(&self) -> &'static [&'static str] {
-        &["count", "discard", "interval", "timeout", "cold"]
+    fn keys(&self) -> &'static [PlanKey] {
+        &KEYS
     }
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
-            "count" => self.count = value.int(1..=1_000_000)? as u32,
-            "discard" => self.discard = value.int(0..=1_000_000)? as u32,
-            "interval" => self.interval = value.duration(MILLISECOND..=DAY)?,
-            "timeout" => self.timeout = value.duration(MILLISECOND..=Duration::from_secs(3600))?,
+            "count" => self.count = value.int()? as u32,
+            "discard" => self.discard = value.int()? as u32,
+            "interval" => self.interval = value.duration()?,
+            "timeout" => self.timeout = value.duration()?,
             _ => self.cold = value.bool()?,
         }
         Ok(())

@@ -3,6 +3,7 @@
 
 use super::constant::{CONFIDENCE, ConstantGroup, ConstantKey as Number, FITTED, SOURCE, find};
 use super::environment::{self, LOAD};
+use super::example::{self, Examples};
 use super::key::{KeySpec, KeyType};
 use super::{FileKind, Surroundings, firmware, lab, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
@@ -131,76 +132,107 @@ pub(super) fn tune_place(place: &mut Surroundings, key: &str, value: f64) -> Res
     Ok(())
 }
 
-/// Writes the tables of keys of a kind of file in Markdown: `docs/lab.md` has them.
+/// Writes the tables of keys of a kind of file in Markdown: `docs/labs.md` has them.
 #[must_use]
 pub fn document(kind: FileKind) -> String {
-    let mut text = String::new();
+    let mut page = KeyTables { text: String::new(), examples: Examples::of(kind) };
     match kind {
         FileKind::Profile => {
-            table(&mut text, "", &profile::KEYS[..profile::OWN.len()]);
-            groups(&mut text, profile::GROUPS);
+            page.table("", &[""], &profile::KEYS[..profile::OWN.len()]);
+            page.groups(profile::GROUPS);
         }
         FileKind::Environment => {
             let own = environment::KEYS.iter().filter(|key| key.is != KeyType::Table);
-            table(&mut text, "", own);
-            groups(&mut text, environment::GROUPS);
-            table(&mut text, "`[[background]]`", &environment::BACKGROUND);
+            page.table("", &[""], own);
+            page.groups(environment::GROUPS);
+            page.table("`[[background]]`", &["background"], &environment::BACKGROUND);
         }
-        FileKind::Lab => {
-            table(&mut text, "", &lab::KEYS);
-            table(&mut text, "`[[variant]]`", &lab::VARIANT);
-            table(&mut text, "`[device]`, `[other]` and `[[group]]`", &lab::DEVICE);
-            let own = &lab::GROUP[lab::DEVICE.len()..];
-            table(&mut text, "`[[group]]` beside these", own);
-            table(&mut text, "`[group.line]`", &pattern::LINE);
-            table(&mut text, "`[group.grid]`", &pattern::GRID);
-            table(&mut text, "`[group.ring]`", &pattern::RING);
-            table(&mut text, "`[group.cluster]`", &pattern::CLUSTER);
-            table(&mut text, "`[group.firmware]`", &firmware::KEYS);
-            table(&mut text, "`[access_point]` and `[[router]]`", &lab::ACCESS_POINT);
-            let own = lab::ROUTER.iter().filter(|it| !lab::ACCESS_POINT.contains(it));
-            table(&mut text, "`[[router]]` beside these", own);
-            text += "\n`[[background]]` is that of environments.\n";
-            table(&mut text, "`[pc]`", &lab::PC);
-            text += "\n`[sdkconfig]`:\n\n| key | value | what |\n|---|---|---|\n";
-            for fact in sdkconfig::FACTS {
-                let name = fact.name.trim_start_matches("CONFIG_");
-                let is = match fact.kind {
-                    sdkconfig::ValueType::Flag => "true or false",
-                    sdkconfig::ValueType::Number => fact.unit,
-                };
-                text += &format!("| `{name}` | {is} | {} |\n", fact.meaning);
+        FileKind::Lab => page.lab(),
+    }
+    page.text
+}
+
+/// The page of tables while it is written.
+struct KeyTables {
+    text: String,
+    examples: Examples,
+}
+
+impl KeyTables {
+    fn lab(&mut self) {
+        let devices = ["device", "other", "group"];
+        self.table("", &[""], &lab::KEYS);
+        self.table("`[[variant]]`", &["variant"], &lab::VARIANT);
+        self.table("`[device]`, `[other]` and `[[group]]`", &devices, &lab::DEVICE);
+        let own = &lab::GROUP[lab::DEVICE.len()..];
+        self.table("`[[group]]` beside these", &["group"], own);
+        self.table("`[group.line]`", &["line"], &pattern::LINE);
+        self.table("`[group.grid]`", &["grid"], &pattern::GRID);
+        self.table("`[group.ring]`", &["ring"], &pattern::RING);
+        self.table("`[group.cluster]`", &["cluster"], &pattern::CLUSTER);
+        self.table("`[group.firmware]`", &["firmware"], &firmware::KEYS);
+        let routers = ["access_point", "router"];
+        self.table("`[access_point]` and `[[router]]`", &routers, &lab::ACCESS_POINT);
+        let own = lab::ROUTER.iter().filter(|it| !lab::ACCESS_POINT.contains(it));
+        self.table("`[[router]]` beside these", &["router"], own);
+        self.text += "\n`[[background]]` is that of environments.\n";
+        self.table("`[pc]`", &["pc"], &lab::PC);
+        self.text += "\n`[sdkconfig]`; what it does not name has ESP-IDF's default:\n\n\
+                      | key | value | example | what |\n|---|---|---|---|\n";
+        for fact in sdkconfig::FACTS {
+            let name = fact.name.trim_start_matches("CONFIG_");
+            let (is, usual) = match fact.kind {
+                sdkconfig::ValueType::Flag => ("true or false", "true"),
+                sdkconfig::ValueType::Number => (fact.unit, "16"),
+            };
+            let found = self.examples.of_key(&["sdkconfig"], name);
+            let value = found.unwrap_or_else(|| usual.to_string());
+            self.text += &format!("| `{name}` | {is} | `{name} = {value}` | {} |\n", fact.meaning);
+        }
+    }
+
+    /// Writes the tables of constants. Those of costs have the same keys.
+    fn groups<T>(&mut self, groups: &'static [ConstantGroup<T>]) {
+        let all: Vec<&str> = groups.iter().map(|it| it.table).collect();
+        self.table("Every table of constants has", &all, [&SOURCE, &CONFIDENCE, &FITTED]);
+        let is_cost = |group: &&ConstantGroup<T>| group.constants[0].key == profile::COST[0];
+        let costs: Vec<_> = groups.iter().filter(is_cost).collect();
+        if !costs.is_empty() {
+            self.text += "\nTimes:\n\n| table | what takes so long |\n|---|---|\n";
+            for group in &costs {
+                self.text += &format!("| `[{}]` | {} |\n", group.table, group.about);
             }
+            let names: Vec<&str> = costs.iter().map(|it| it.table).collect();
+            self.table("Each of these has", &names, &profile::COST);
+        }
+        for group in groups.iter().filter(|group| !is_cost(group)) {
+            let heading = format!("`[{}]`: {}", group.table, group.about);
+            self.table(&heading, &[group.table], group.constants.iter().map(|it| &it.key));
         }
     }
-    text
-}
 
-/// Writes the tables of constants. Those of costs have the same keys.
-fn groups<T>(text: &mut String, groups: &'static [ConstantGroup<T>]) {
-    table(text, "Every table of constants has", [&SOURCE, &CONFIDENCE, &FITTED]);
-    let is_cost = |group: &&ConstantGroup<T>| group.constants[0].key == profile::COST[0];
-    let costs: Vec<_> = groups.iter().filter(is_cost).collect();
-    if !costs.is_empty() {
-        *text += "\nTimes:\n\n| table | what takes so long |\n|---|---|\n";
-        for group in costs {
-            *text += &format!("| `[{}]` | {} |\n", group.table, group.about);
+    /// Writes the table of keys that tables of these names have.
+    fn table<'k>(
+        &mut self,
+        heading: &str,
+        tables: &[&str],
+        keys: impl IntoIterator<Item = &'k KeySpec>,
+    ) {
+        if !heading.is_empty() {
+            self.text += &format!("\n{heading}\n");
         }
-        table(text, "Each of these has", &profile::COST);
-    }
-    for group in groups.iter().filter(|group| !is_cost(group)) {
-        let heading = format!("`[{}]`: {}", group.table, group.about);
-        table(text, &heading, group.constants.iter().map(|constant| &constant.key));
-    }
-}
-
-fn table<'k>(text: &mut String, heading: &str, keys: impl IntoIterator<Item = &'k KeySpec>) {
-    if !heading.is_empty() {
-        *text += &format!("\n{heading}\n");
-    }
-    *text += "\n| key | value | if left out | what |\n|---|---|---|---|\n";
-    for key in keys {
-        let usual = if key.usual.is_empty() { "must be given" } else { key.usual };
-        *text += &format!("| `{}` | {} | {usual} | {} |\n", key.name, key.is, key.about);
+        self.text += "\n| key | value | if left out | example | what |\n|---|---|---|---|---|\n";
+        for key in keys {
+            let usual = if key.usual.is_empty() { "must be given" } else { key.usual };
+            let example = match key.is {
+                KeyType::Table | KeyType::Blocks => String::new(),
+                _ => {
+                    let found = self.examples.of_key(tables, key.name);
+                    format!("`{} = {}`", key.name, found.unwrap_or_else(|| example::typical(key)))
+                }
+            };
+            let (name, is, about) = (key.name, key.is, key.about);
+            self.text += &format!("| `{name}` | {is} | {usual} | {example} | {about} |\n");
+        }
     }
 }

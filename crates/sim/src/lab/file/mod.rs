@@ -8,7 +8,7 @@
 //!
 //! A lab names its environment and its profiles; a name that ends in `.toml` is a file beside it.
 //! [`Library`] holds what was read; it does no I/O: the host adds the user's files.
-//! `docs/lab.md` describes all keys.
+//! `docs/labs.md` describes all keys.
 //!
 //! | module | what |
 //! |---|---|
@@ -20,6 +20,7 @@
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
 //! | `built_in` | the files of the repository |
 //! | `document` | the keys as tables for the documentation |
+//! | `example` | examples of keys, for the documentation |
 //! | `wrong` | what is wrong with a file, and where |
 
 mod block;
@@ -27,6 +28,7 @@ mod built_in;
 mod constant;
 mod document;
 mod environment;
+mod example;
 mod firmware;
 pub mod key;
 mod lab;

@@ -4,7 +4,7 @@ pub(super) mod figure;
 pub(super) mod summary;
 pub(super) mod table;
 
-use crate::plan::{DAY, MILLISECOND, Scalar, latency_by, print_latency, quoted};
+use crate::plan::{Scalar, latency_by, print_latency, quoted};
 use crate::units::print_duration;
 use alloc::string::String;
 use espbench_model::workload::Latency;
@@ -14,8 +14,8 @@ pub(super) fn set(latency: &mut Option<Latency>, key: &str, value: &Scalar) -> R
     let probes = latency.get_or_insert(Latency::DEFAULT);
     match key {
         "latency" => probes.by = latency_by(value.text()?)?,
-        "latency_idle" => probes.idle = value.duration(MILLISECOND..=DAY)?,
-        _ => probes.interval = value.duration(MILLISECOND..=DAY)?,
+        "latency_idle" => probes.idle = value.duration()?,
+        _ => probes.interval = value.duration()?,
     }
     Ok(())
 }

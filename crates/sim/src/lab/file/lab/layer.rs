@@ -209,7 +209,7 @@ impl Layer {
                     sdkconfig::ConfigOption::all().map(|it| bare(it.name())).collect();
                 let guess = text::meant(bare(&setting.name), &known)
                     .map(|it| format!("did you mean `{it}`?"))
-                    .unwrap_or_else(|| "`docs/lab.md` lists those that the lab knows".into());
+                    .unwrap_or_else(|| "`docs/labs.md` lists those that the lab knows".into());
                 let message = format!("unknown setting `{}`: {guess}", setting.name);
                 return Err(block.source.wrong(setting.at, message));
             };

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `documented` | `docs/lab.md` says what the code says |
+//! | `documented` | `docs/labs.md` says what the code says |
 //! | `errors` | what is said of bad files: the place, what is wrong, what would do |
 //! | `laws` | what holds for any text |
 //! | `overrides` | what a plan sets of a lab, in place of what its file says |
