@@ -66,7 +66,7 @@ def espbench(binary, probes, folder):
                                stdout=subprocess.PIPE, text=True)
     try:
         address = respond.stdout.readline().split()[-1]
-        out = subprocess.run([binary, "echo", address, "--binary", "--sizes", str(SIZE), "-n", str(probes),
+        out = subprocess.run([binary, "echo", address, "--binary", "--size", str(SIZE), "-n", str(probes),
                               "--discard", "100", "--local-port", "0", "--format", "json", "-q",
                               "--store", os.path.join(folder, "runs.sqlite")],
                              capture_output=True, text=True, timeout=120, check=True).stdout

@@ -1,6 +1,7 @@
 //! Flags that every measuring subcommand takes, and what they mean.
 
 use crate::target::spec::Access;
+use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use espbench_measure::run::Site;
@@ -108,6 +109,19 @@ impl SiteArgs {
         }
     }
 
+    /// Returns the first of these flags that was given.
+    #[must_use]
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--chip", self.chip.is_some()),
+            ("--mode", self.mode.is_some()),
+            ("--security", self.security.is_some()),
+            ("--environment", self.environment.is_some()),
+            ("--distance", self.distance.is_some()),
+        ];
+        all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
     /// Returns how to reach a target with this site.
     #[must_use]
     pub fn access(&self) -> Access {
@@ -124,20 +138,9 @@ pub struct MeasureArgs {
     /// How it is shown.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Options that describe the device and the place.
-    #[command(flatten)]
-    pub site: SiteArgs,
     /// Seed of everything random in the run and in its statistics [default: 1, or the plan's]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Write the air of the virtual lab to this file, as pcapng with radiotap, for Wireshark and
-    /// tshark; one file for each cell, with its number, where there are several
-    #[arg(long, value_name = "FILE")]
-    pub pcap: Option<PathBuf>,
-    /// Threads that simulate the virtual lab [default: one for each core]; they do not change the
-    /// result
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
     /// Keep the current figures in the OpenMetrics text format: in FILE, replaced each second (for
     /// node_exporter's textfile collector), or over HTTP for Prometheus; :PORT is on loopback only,
     /// HOST:PORT on that address
@@ -148,12 +151,32 @@ pub struct MeasureArgs {
     pub quiet: bool,
 }
 
-impl MeasureArgs {
-    /// Returns how to reach a target with these flags.
+/// Flags of every subcommand that measures in the virtual lab.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "In the virtual lab")]
+pub struct SimArgs {
+    /// Write all that was on the air to this file, as pcapng with radiotap, for Wireshark and
+    /// tshark; one file for each cell, with its number, where there are several
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Threads that simulate [default: one for each core]; they do not change the result
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+impl SimArgs {
+    /// Returns the first of these flags that was given.
     #[must_use]
-    pub fn access(&self) -> Access {
-        Access { capture: self.pcap.clone(), threads: self.threads, ..self.site.access() }
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [("--pcap", self.pcap.is_some()), ("--threads", self.threads.is_some())];
+        all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
+}
+
+/// Returns the error of a flag that does nothing where it stands.
+#[must_use]
+pub fn idle(flag: &str, place: &str, remedy: &str) -> UserError {
+    UserError::new(format!("{flag} does nothing {place}")).remedy(remedy)
 }
 
 impl StoreArgs {

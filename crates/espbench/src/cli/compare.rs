@@ -16,7 +16,7 @@ use std::process::ExitCode;
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A run of the store (name, number or `last`), or a report written as .json
+    /// A run of the store (such as echo-2; `last`, or `last~1` for the one before), or a report written as .json
     this: String,
     /// Another run or report, a table of results as .csv (docs/data.md), or `published`
     #[arg(default_value = "published")]

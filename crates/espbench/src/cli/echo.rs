@@ -1,6 +1,6 @@
 //! `espbench echo`.
 
-use super::common::MeasureArgs;
+use super::common::{MeasureArgs, SiteArgs};
 use super::file;
 use super::flow::{self, Live, Measurement};
 use super::output;
@@ -25,7 +25,7 @@ pub struct Args {
     host: String,
     /// Payload sizes in bytes [default: the 23 of the published benchmark]
     #[arg(short, long, value_delimiter = ',', value_name = "BYTES")]
-    sizes: Vec<u32>,
+    size: Vec<u32>,
     /// Probes of each size
     #[arg(short = 'n', long, default_value_t = 1000)]
     count: u32,
@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(short, long)]
     binary: bool,
     /// Most probes in flight; more than one needs --binary
-    #[arg(short = 'w', long, default_value_t = 1, value_name = "PROBES")]
+    #[arg(short = 'w', long, default_value_t = 1, value_name = "NUMBER")]
     in_flight: u16,
     /// Time from one probe to the next, such as "10 ms" [default: as soon as answered]
     #[arg(short, long, value_parser = units::duration)]
@@ -53,6 +53,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     csv_raw: Option<PathBuf>,
     #[command(flatten)]
+    site: SiteArgs,
+    #[command(flatten)]
     measure: MeasureArgs,
 }
 
@@ -63,7 +65,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let peer = spec::address(&args.host, SKETCH_PORT).map_err(anyhow::Error::msg)?;
     let target_text = format!("udp:{peer}");
-    let mut access = args.measure.site.access();
+    let mut access = args.site.access();
     access.local_port = Some(args.local_port);
     let target = spec::parse(&target_text, &access).map_err(anyhow::Error::msg)?;
     let seed = args.measure.seed.unwrap_or(DEFAULT_SEED);
@@ -92,10 +94,10 @@ fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
     let Some(Workload::UdpEcho(usual)) = defaults("udp-echo") else {
         bail!("the echo workload has no defaults");
     };
-    let sizes = if args.sizes.is_empty() { &ECHO_SIZES[..] } else { &args.sizes[..] };
+    let sizes = if args.size.is_empty() { &ECHO_SIZES[..] } else { &args.size[..] };
     let format = if args.binary { EchoFormat::Binary } else { EchoFormat::Ascii };
     // The binary header is longer than the smallest of the published sizes.
-    let least = if args.binary && args.sizes.is_empty() { 16 } else { 0 };
+    let least = if args.binary && args.size.is_empty() { 16 } else { 0 };
     let work = UdpEcho {
         count: args.count,
         discard: args.discard,

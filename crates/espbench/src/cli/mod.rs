@@ -74,7 +74,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Carry out plans: in the virtual lab, on real devices, or over loopback
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Measure UDP round trips over a sweep of sizes
     Echo(echo::Args),
     /// Measure ICMP round trips, as ping does
@@ -106,6 +106,12 @@ enum Command {
     Completions(shell::CompletionsArgs),
     /// Print the manual page, or write one for each subcommand
     Man(shell::ManArgs),
+}
+
+/// Returns the command with all its subcommands and flags.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Parses the command line and runs it. Exit status: 0 fine, 1 a threshold failed, 2 could not

@@ -49,6 +49,22 @@ pub struct MqttAccessArgs {
 }
 
 impl MqttAccessArgs {
+    /// Returns the first of these flags that was given; user name and password may be of the environment.
+    #[must_use]
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--topic", self.topic.is_some()),
+            ("--password-file", self.password_file.is_some()),
+            ("--client-id", self.client_id.is_some()),
+            ("--keep-alive", self.keep_alive.is_some()),
+            ("--ca", self.ca.is_some()),
+            ("--cert", self.cert.is_some()),
+            ("--server-name", self.server_name.is_some()),
+            ("--insecure", self.insecure),
+        ];
+        all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
     /// Says on stderr, whatever else is kept quiet, that the broker may be anyone.
     pub fn warn(&self) {
         if self.insecure {

@@ -1,6 +1,6 @@
 //! From the store to a report, and from a report to files and stdout.
 
-use super::common::{Format, OutputArgs};
+use super::common::{Format, OutputArgs, idle};
 use super::file;
 use crate::render;
 use crate::say::{self, say};
@@ -34,6 +34,10 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
 /// # Errors
 /// An ending that no format has; a folder that is not there, or may not be written to.
 pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
+    if args.full && args.format != Format::Text {
+        let place = "beside --format: that prints all there is";
+        return Err(idle("--full", place, "leave one of them out").into());
+    }
     for path in &args.output {
         Format::of_file(path)?;
         let open = |new| OpenOptions::new().write(true).create_new(new).open(path);

@@ -1,6 +1,6 @@
 //! `espbench ping`.
 
-use super::common::{Format, MeasureArgs};
+use super::common::{Format, MeasureArgs, SiteArgs};
 use super::flow::{self, Live, Measurement};
 use super::output;
 use crate::target::ping::PingTarget;
@@ -27,7 +27,7 @@ pub struct Args {
     interval: Duration,
     /// Bytes of data; several make a sweep
     #[arg(short, long, value_delimiter = ',', default_value = "56", value_name = "BYTES")]
-    sizes: Vec<u32>,
+    size: Vec<u32>,
     /// Time after which a request counts as lost: seconds, or such as "500 ms"
     #[arg(short = 'W', long, default_value = "2 s", value_parser = seconds)]
     timeout: Duration,
@@ -46,6 +46,8 @@ pub struct Args {
     /// IPv6 only
     #[arg(short = '6', long)]
     ipv6: bool,
+    #[command(flatten)]
+    site: SiteArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -75,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     flow::measure(Measurement {
         set: flow::set_of(vec![plan])?,
         target_text: format!("icmp:{}", args.host),
-        target: Box::new(PingTarget { peer, site: args.measure.site.site() }),
+        target: Box::new(PingTarget { peer, site: args.site.site() }),
         args: &args.measure,
         live,
         prints: if prints { flow::Prints::Lines } else { flow::Prints::Nothing },
@@ -93,7 +95,7 @@ fn workloads(args: &Args) -> Vec<Workload> {
         ttl: args.ttl,
         ..usual
     };
-    args.sizes.iter().map(|&size| Workload::Ping(Ping { size, ..work })).collect()
+    args.size.iter().map(|&size| Workload::Ping(Ping { size, ..work })).collect()
 }
 
 /// Returns a line as ping prints it: `64 bytes from 192.0.2.7: icmp_seq=1 time=3.21 ms`.

@@ -1,6 +1,6 @@
 //! `espbench rate`: messages a second over TCP or MQTT.
 
-use super::common::MeasureArgs;
+use super::common::{MeasureArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
 use crate::respond::tcp;
@@ -61,9 +61,8 @@ struct TcpArgs {
     /// Nagle's algorithm
     #[arg(long, value_enum, default_value = "both")]
     nagle: Nagle,
-    /// Turn Nagle's algorithm off, as --nagle off does
-    #[arg(short = 'N', long, conflicts_with = "nagle")]
-    no_delay: bool,
+    #[command(flatten)]
+    site: SiteArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -101,9 +100,9 @@ struct MqttArgs {
         conflicts_with_all = ["rate", "sweep", "search", "size", "in_flight", "count", "queue"]
     )]
     listen: bool,
-    /// Most messages without an acknowledgement (QoS 1 and 2)
-    #[arg(short = 'w', long, default_value_t = 20, value_name = "MESSAGES")]
-    in_flight: u16,
+    /// Most messages without an acknowledgement; QoS 1 and 2 have them [default: 20]
+    #[arg(short = 'w', long, value_name = "NUMBER")]
+    in_flight: Option<u16>,
     /// Length of a cell, or of a try of a search [default: 5 s; 2 s in a search; 30 s listening]
     #[arg(short, long, value_parser = units::duration)]
     time: Option<Duration>,
@@ -136,6 +135,8 @@ struct MqttArgs {
     session_expiry: Option<u32>,
     #[command(flatten)]
     broker: MqttAccessArgs,
+    #[command(flatten)]
+    site: SiteArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -189,7 +190,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn tcp(args: &TcpArgs) -> anyhow::Result<ExitCode> {
     let peer = spec::address(&args.host, tcp::SINK_PORT).map_err(anyhow::Error::msg)?;
     let delays: &[bool] = match args.nagle {
-        _ if args.no_delay => &[true],
         Nagle::On => &[false],
         Nagle::Off => &[true],
         Nagle::Both => &[false, true],
@@ -201,12 +201,16 @@ fn tcp(args: &TcpArgs) -> anyhow::Result<ExitCode> {
     let sizes = args.size.iter();
     let workloads: Vec<_> =
         sizes.flat_map(|&size| delays.iter().map(move |&off| work(size, off))).collect();
-    let access = args.measure.site.access();
+    let access = args.site.access();
     measure("rate tcp", format!("tcp:{peer}"), &access, &workloads, &args.measure)
 }
 
 fn through_broker(args: &MqttArgs) -> anyhow::Result<ExitCode> {
-    let mut access = args.measure.site.access();
+    if args.in_flight.is_some() && args.qos.iter().all(|&qos| qos == 0) {
+        let place = "with QoS 0: nothing is acknowledged";
+        return Err(idle("--in-flight", place, "leave it out, or add --qos 1").into());
+    }
+    let mut access = args.site.access();
     args.broker.add_to(&mut access)?;
     let target = spec::broker(&args.host, &access).map_err(anyhow::Error::msg)?;
     args.broker.warn();
@@ -233,7 +237,7 @@ fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
     let work = MqttRate {
         version: args.mqtt_version,
         size: args.size,
-        in_flight: args.in_flight,
+        in_flight: args.in_flight.unwrap_or(usual.in_flight),
         time: args.time.unwrap_or(usual_time),
         count: args.count,
         queue: args.queue,

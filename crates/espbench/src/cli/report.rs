@@ -12,12 +12,12 @@ use std::process::ExitCode;
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Name of the run, or `last`, or `last~1` for the one before
+    /// Name of the run, such as echo-2; `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
     /// Print only how far simulated figures are from the published ones: each cell with its error.
     /// Exit with status 1 if a group misses its accuracy target
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["output", "full"])]
     truth: bool,
     #[command(flatten)]
     store: StoreArgs,

@@ -1,22 +1,35 @@
 //! `espbench run`.
 
 use super::builtin;
-use super::common::MeasureArgs;
+use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
 use crate::store::{Store, StoredRun};
+use crate::target::Target;
 use crate::target::replay::ReplayTarget;
 use crate::target::several::Several;
-use crate::target::{Target, spec};
+use crate::target::spec::{self, Access};
 use crate::transport::Url;
 use anyhow::bail;
-use espbench_measure::plan::PlanSet;
+use espbench_measure::plan::{PlanSet, lab_keys};
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::suite;
 use std::process::ExitCode;
 
+/// Names the keys of a plan that vary the virtual lab.
+fn keys() -> String {
+    let (any, over_wifi) = lab_keys();
+    format!(
+        "A plan's blocks [[measure]] may vary the virtual lab, each key with a value or a list of values: {}; \
+         over Wi-Fi {}, too. docs/plans.md has all keys of plans with ranges and examples.",
+        any.join(", "),
+        over_wifi.join(", ")
+    )
+}
+
 /// Flags.
 #[derive(Debug, clap::Args)]
+#[command(after_help = keys())]
 pub struct Args {
     /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test
     /// report, and the six of documents over Wi-Fi]
@@ -28,16 +41,21 @@ pub struct Args {
     #[arg(long, value_name = "TARGET")]
     on: Vec<String>,
     /// Go on with a run that was cut short [default: the newest such run]
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["plans", "on", "seed"])]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "",
+        conflicts_with_all = ["plans", "on", "seed", "chip", "mode", "security", "environment", "distance"])]
     resume: Option<String>,
     /// List the built-in plans and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
     /// UDP port that echo replies come to (the published sketch replies to 10001)
     #[arg(long, value_name = "PORT")]
     local_port: Option<u16>,
     #[command(flatten)]
     broker: MqttAccessArgs,
+    #[command(flatten)]
+    sim: SimArgs,
+    #[command(flatten)]
+    site: SiteArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -61,14 +79,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 .collect::<Result<_, _>>()?,
         )?
     } else {
-        let is_lab = |on: &String| on == "sim" || on.starts_with("sim:");
-        let lab = !args.on.is_empty() && args.on.iter().all(is_lab);
+        let lab = !args.on.is_empty() && args.on.iter().all(|on| is_lab(on));
         let named = |name: &String| if lab { builtin::of_lab(name) } else { name }.to_owned();
         let plans = args.plans.iter().map(|name| builtin::plan(&named(name)));
         flow::set_of(plans.collect::<Result<_, _>>()?)?
     };
     let on =
         if args.on.is_empty() { vec![usual_target(&set)?.to_owned()] } else { args.on.clone() };
+    check(args, &on)?;
     let target = target(args, &on)?;
     // User and password are neither stored nor shown.
     let shown: Vec<String> = on.iter().map(|on| Url::without_user(on)).collect();
@@ -102,6 +120,7 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
     let set = PlanSet::parse(&run.facts.plan_text)?;
     let target_text = run.facts.target.clone();
     let names: Vec<String> = target_text.split(' ').map(ToOwned::to_owned).collect();
+    check(args, &names)?;
     let target = target(args, &names)?;
     let job = Measurement {
         set,
@@ -126,7 +145,9 @@ fn list() -> anyhow::Result<ExitCode> {
 }
 
 fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
-    let mut access = args.measure.access();
+    let sim = &args.sim;
+    let mut access =
+        Access { capture: sim.pcap.clone(), threads: sim.threads, ..args.site.access() };
     access.local_port = args.local_port;
     args.broker.add_to(&mut access)?;
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
@@ -152,6 +173,37 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
         1 => targets.remove(0),
         _ => Box::new(Several(targets)),
     })
+}
+
+/// Refuses flags that none of the targets uses.
+fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
+    let shown: Vec<String> = on.iter().map(|on| Url::without_user(on)).collect();
+    let place = format!("with the target {}", shown.join(" "));
+    let uses = |of: &dyn Fn(&str) -> bool| on.iter().any(|name| of(name));
+    let refuse = |flag: Option<&str>, used: bool, remedy: &str| match flag.filter(|_| !used) {
+        Some(flag) => Err(idle(flag, &place, remedy)),
+        None => Ok(()),
+    };
+    refuse(args.sim.given(), uses(&is_lab), "leave it out, or use --on sim")?;
+    // The lab says itself why it takes none of these.
+    let own = |name: &str| name == "loopback" || name.starts_with("replay:");
+    refuse(
+        args.site.given(),
+        uses(&|name| !own(name)),
+        "leave it out: it describes a device that is measured",
+    )?;
+    let local_port = args.local_port.map(|_| "--local-port");
+    refuse(
+        local_port,
+        uses(&|name| name.starts_with("udp:")),
+        "leave it out, or use --on udp:HOST",
+    )?;
+    refuse(args.broker.given(), uses(&Url::is_one), "leave it out, or use --on mqtt:HOST")?;
+    Ok(())
+}
+
+fn is_lab(name: &str) -> bool {
+    name == "sim" || name.starts_with("sim:")
 }
 
 /// Makes a target of a stored run.

@@ -88,7 +88,7 @@ fn losses_duplicates_and_changed_content_are_told_apart() {
             "echo",
             &device.address,
             "--binary",
-            "--sizes=100",
+            "--size=100",
             "--count=40",
             "--timeout=2 s",
             "--local-port=0",
@@ -112,7 +112,7 @@ fn raw_rows_name_changed_content_as_the_published_client_does() {
         _ => vec![bytes.to_vec()],
     });
     let raw = bench.path("raw.csv");
-    let args = ["--sizes=100", "--count=10", "--timeout=2 s", "--local-port=0", "--csv-raw"];
+    let args = ["--size=100", "--count=10", "--timeout=2 s", "--local-port=0", "--csv-raw"];
     let args = [&["echo", &device.address], &args[..], &[raw.to_str().unwrap()]].concat();
     bench.run(&args).ok();
     let rows = std::fs::read_to_string(raw).unwrap();
@@ -126,7 +126,7 @@ fn raw_rows_name_changed_content_as_the_published_client_does() {
 fn a_port_where_nothing_listens_is_said() {
     let bench = TestDir::new();
     let address = format!("127.0.0.1:{}", free_udp_port());
-    let ran = bench.run(&["echo", &address, "--sizes", "10", "--local-port", "0"]);
+    let ran = bench.run(&["echo", &address, "--size", "10", "--local-port", "0"]);
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("nothing listens on that port"), "{}", ran.err);
 }
@@ -138,7 +138,7 @@ fn a_device_that_goes_silent_ends_the_cell_and_keeps_what_came() {
     let ran = bench.run(&[
         "echo",
         &device.address,
-        "--sizes",
+        "--size",
         "10",
         "--timeout",
         "100 ms",
@@ -157,7 +157,7 @@ fn a_taken_local_port_is_said_with_the_remedy() {
     let bench = TestDir::new();
     let taken = UdpSocket::bind("0.0.0.0:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let ran = bench.run(&["echo", "127.0.0.1:9", "--sizes", "1", "--local-port", &port]);
+    let ran = bench.run(&["echo", "127.0.0.1:9", "--size", "1", "--local-port", &port]);
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("choose one with --local-port"), "{}", ran.err);
 }
@@ -200,7 +200,7 @@ fn the_documents_own_client_runs_against_respond() {
     let host = format!("127.0.0.1:{}", line.rsplit(':').next().unwrap());
     let sizes = "1,2,3,4,5,10,20,30,40,50,100,150,200,250,300,350,400,450,500,600,700,800,900,1000";
     let raw_arg = raw.to_str().unwrap();
-    bench.run(&["echo", &host, "--sizes", sizes, "--local-port", &port, "--csv-raw", raw_arg]).ok();
+    bench.run(&["echo", &host, "--size", sizes, "--local-port", &port, "--csv-raw", raw_arg]).ok();
     let ours = std::fs::read(raw).unwrap();
     assert_eq!(shape(&ours), shape(&theirs));
     assert_eq!(shape(&theirs).len(), 24);

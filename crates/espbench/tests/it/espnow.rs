@@ -14,7 +14,7 @@ fn talk(bench: &TestDir, args: &[&str]) -> Ran {
 #[test]
 fn the_built_in_script_runs_and_repeats() {
     let bench = TestDir::new();
-    let args = ["--nodes", "3", "--loss", "5%", "--frames"];
+    let args = ["--devices", "3", "--loss", "5%", "--frames"];
     let first = talk(&bench, &args).ok();
     assert!(first.contains("node0 | ") && first.contains("5 packets transmitted"), "{first}");
     assert!(first.contains("node0 $ espnow_iperf -c 24:0a:c4:00:00:02 -p -C 5\n"), "{first}");
@@ -64,7 +64,7 @@ fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
         (&["--loss", "5%"][..], "'--lab <LAB>' cannot be used with '--loss"),
         (&["--release", "2.3"], "'--lab <LAB>' cannot be used with '--release"),
         (&["--script", "loss.talk"], "loss.talk: line 2: in a lab, the room says who hears whom"),
-        (&["--script", "third.talk"], "node0 to node1, is wanted; raise --nodes"),
+        (&["--script", "third.talk"], "node0 to node1, is wanted; raise --devices"),
     ] {
         let ran = talk(&bench, &[&lab, args].concat());
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}");
@@ -73,7 +73,7 @@ fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
     let unknown = talk(&bench, &["--lab", "nowhere"]);
     assert_eq!(unknown.status, Some(2));
     assert!(unknown.err.contains("no lab is called `nowhere`. Known here: "), "{}", unknown.err);
-    talk(&bench, &["--lab", "many-boards", "--nodes", "3", "--script", "third.talk"]).ok();
+    talk(&bench, &["--lab", "many-boards", "--devices", "3", "--script", "third.talk"]).ok();
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_end_of_a_script_is_the_exit_status() {
     let bench = TestDir::new();
     let run = |text: &str| {
         bench.write("a.talk", text);
-        talk(&bench, &["--nodes", "2", "--script", "a.talk"])
+        talk(&bench, &["--devices", "2", "--script", "a.talk"])
     };
     let fine = run("node1> wifi_config -i\nwait until node1 prints \"channel: 1\"");
     assert!(fine.err.contains("2 nodes, "), "{}", fine.err);
@@ -103,7 +103,7 @@ fn the_end_of_a_script_is_the_exit_status() {
 #[test]
 fn a_script_comes_from_stdin() {
     let bench = TestDir::new();
-    let mut command = bench.command(&["espnow", "talk", "--nodes", "1", "--script", "-", "-q"]);
+    let mut command = bench.command(&["espnow", "talk", "--devices", "1", "--script", "-", "-q"]);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"all> heap\nwait until all prints \"heap\"\n").unwrap();
@@ -122,7 +122,7 @@ fn example_scripts_run_in_labs() {
         [("ping", "two-boards", "2"), ("ota", "ota", "5"), ("provisioning", "provisioning", "3")]
     {
         let path = root.join(format!("examples/talk/{script}.talk"));
-        let args = ["--lab", lab, "--nodes", nodes, "-q", "--script", path.to_str().unwrap()];
+        let args = ["--lab", lab, "--devices", nodes, "-q", "--script", path.to_str().unwrap()];
         talk(&bench, &args).ok();
     }
 }
@@ -153,8 +153,8 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
     let bench = TestDir::new();
     bench.write("a.talk", "node2> help\nwait 1s");
     for (args, remedy) in [
-        (["--nodes", "1"], "raise --nodes"),
-        (["--nodes", "0"], "1..=1000"),
+        (["--devices", "1"], "raise --devices"),
+        (["--devices", "0"], "1..=1000"),
         (["--loss", "200%"], "use 0% to 100%"),
         (["--script", "none.talk"], "cannot read the script none.talk"),
         (["--pcap", "no/folder/a.pcap"], "make the folder no/folder first"),
@@ -164,8 +164,8 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}");
         assert!(ran.err.contains(remedy), "{args:?}: {}", ran.err);
     }
-    let few = talk(&bench, &["--nodes", "2", "--script", "a.talk"]);
-    assert!(few.err.contains("node0 to node1, is wanted; raise --nodes"), "{}", few.err);
+    let few = talk(&bench, &["--devices", "2", "--script", "a.talk"]);
+    assert!(few.err.contains("node0 to node1, is wanted; raise --devices"), "{}", few.err);
 }
 
 /// A capture with all that makes frames: every release's lengths, retries, other channels.
@@ -190,7 +190,7 @@ fn tshark_reads_the_capture_without_a_malformed_frame() {
         bench.write("a.talk", &script);
         let ran = talk(
             &bench,
-            &["--nodes", "3", "--loss", "20%", "--script", "a.talk", "--pcap", "a.pcap"]
+            &["--devices", "3", "--loss", "20%", "--script", "a.talk", "--pcap", "a.pcap"]
                 .into_iter()
                 .chain(["--release", release, "--idf", idf])
                 .collect::<Vec<_>>(),

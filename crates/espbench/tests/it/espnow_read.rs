@@ -168,7 +168,7 @@ fn a_conversation_is_read_back() {
         wait until node1 prints \"Datagrams\" max 1min
         wait 2s",
     );
-    let args = ["espnow", "talk", "--nodes", "2", "--script", "a.talk", "--loss", "5%"];
+    let args = ["espnow", "talk", "--devices", "2", "--script", "a.talk", "--loss", "5%"];
     let consoles = ["--console", "node0=0.log", "--console", "node1=1.log", "--mac-retries", "0"];
     let talk = bench.run(&[&args[..], &consoles].concat()).ok();
     let report = json(&bench, &["0.log", "1.log", "--simulated"]);

@@ -145,7 +145,7 @@ fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
     let Some(python) = python_with("prometheus_client") else { return };
     let bench = TestDir::new();
     bench.write("long.toml", LONG);
-    let args = ["run", "long.toml", "-q", "--openmetrics", ":0", "--environment", "a \"b\\c"];
+    let args = ["run", "long.toml", "-q", "--openmetrics", ":0"];
     let mut run = ChildProcess::start(&mut bench.command(&args), true);
     let line = run.line("OpenMetrics on http://127.0.0.1:");
     let address = line.rsplit("//").next().unwrap().trim_end_matches("/metrics").to_owned();

@@ -13,6 +13,7 @@ mod errors;
 mod espnow;
 mod espnow_edges;
 mod espnow_read;
+mod flags;
 mod glance;
 mod iperf;
 mod kinds;

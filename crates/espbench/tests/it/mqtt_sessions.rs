@@ -137,7 +137,7 @@ fn the_command_tells_of_a_resumed_session() {
     }
 }
 
-/// Flags of the broker are for brokers: on any other target they warn of nothing.
+/// Flags of the broker are for brokers: on any other target they are refused.
 #[test]
 fn insecure_is_warned_of_where_there_is_a_broker() {
     let bench = TestDir::new();
@@ -145,8 +145,8 @@ fn insecure_is_warned_of_where_there_is_a_broker() {
         bench.write("plan.toml", "name = \"a\"\n[[measure]]\nkind = \"udp-echo\"\ncount = 5\n");
     let plan = plan.to_str().expect("a path");
     let ran = bench.run(&["run", plan, "--on", "loopback", "--insecure"]);
-    assert_eq!(ran.status, Some(0), "{}", ran.err);
-    assert!(!ran.err.contains("--insecure"), "{}", ran.err);
+    assert_eq!(ran.status, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("--insecure does nothing with the target loopback"), "{}", ran.err);
     let nobody = format!("mqtts://{}", free_address());
     let ran = bench.run(&["run", plan, "--on", &nobody, "--insecure"]);
     assert!(ran.err.contains("warning: --insecure"), "{}", ran.err);

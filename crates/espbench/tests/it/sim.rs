@@ -144,7 +144,7 @@ fn a_run_of_the_lab_given_back_is_still_simulated() {
         "name = \"one\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 5\n",
     );
     let first = bench.run(&["run", "one.toml", "--format", "csv"]).ok();
-    let again = bench.run(&["run", "one.toml", "--on", "replay:1", "--format", "csv"]).ok();
+    let again = bench.run(&["run", "one.toml", "--on", "replay:one-1", "--format", "csv"]).ok();
     // But for the number of the run.
     assert_eq!(first.replace("\none-1,", "\none-2,"), again);
     assert!(again.contains("simulated"), "{}", again);
@@ -154,14 +154,14 @@ fn a_run_of_the_lab_given_back_is_still_simulated() {
 fn what_cannot_be_done_is_told_with_what_to_do() {
     let bench = TestDir::new();
     for (args, wanted) in [
-        (&["espnow", "ping", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
+        (&["run", "udp-echo", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
         (
-            &["espnow", "ping", "--on", "sim:nowhere"],
+            &["espnow", "ping", "--lab", "nowhere"],
             "no lab is called `nowhere`. Known here: esp8266-iperf, forty-stations, handshake",
         ),
-        (&["espnow", "ping", "--chip", "esp32"], "leave out --chip"),
+        (&["run", "ota", "--chip", "esp32"], "leave out --chip"),
         (&["espnow", "ping", "-l", "231"], "8 to 230 bytes"),
-        (&["espnow", "provision", "--on", "sim:two-boards"], "two-boards"),
+        (&["espnow", "provision", "--lab", "two-boards"], "two-boards"),
         (&["run", "round-trip", "udp-echo"], "these plans are for different targets"),
         (&["run", "round-trip", "--on", "loopback"], "use --on sim"),
         (&["run", "udp-window", "--on", "sim"], "use --on loopback"),
@@ -188,7 +188,7 @@ fn a_lab_is_a_file_too() {
         "title = \"t\"\n[path_loss]\nexponent = 2\nsource = \"s\"\n[carrier_sense]\n\
          energy_dbm = -73\nsource = \"s\"\n[receiver]\ndetect_db = 4\nsource = \"s\"\n",
     );
-    let lab = ["--on", "sim:my-lab.toml", "--format", "csv"];
+    let lab = ["--lab", "my-lab.toml", "--format", "csv"];
     let ping = bench.run(&[&["espnow", "ping", "-C", "20", "-l", "10"][..], &lab].concat()).ok();
     assert!(ping.contains("simulated") && ping.contains("hall"), "{ping}");
     let small = ["--rooms", "2", "--messages", "100", "-q", "--format", "json"];
@@ -196,7 +196,7 @@ fn a_lab_is_a_file_too() {
     let answer = bench.run(&[&ask[..], &small].concat()).ok();
     assert!(answer.contains("my-lab.toml") && answer.contains("environment hall"), "{answer}");
     bench.write("hall.toml", "title = \"t\"\n[path_loss]\nsource = \"s\"\nexponent = \"x\"\n");
-    for args in [&["espnow", "ping", "--on", "sim:my-lab.toml"][..], &ask] {
+    for args in [&["espnow", "ping", "--lab", "my-lab.toml"][..], &ask] {
         let ran = bench.run(args);
         assert_eq!(ran.status, Some(2), "{args:?}");
         assert!(ran.err.contains("hall.toml: line 4, column 12"), "{args:?}: {}", ran.err);

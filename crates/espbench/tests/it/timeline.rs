@@ -227,8 +227,7 @@ fn tshark_reads_how_frames_were_sent() {
         group("b", "HT20-MCS3", "count = 4\ndistance_m = 3\n[group.ring]\nradius_m = 3"),
     ];
     bench.write("fast.toml", &lab.concat());
-    let args =
-        ["espnow", "ping", "--on", "sim:fast.toml", "--devices", "4", "-C", "20", "-l", "230"];
+    let args = ["espnow", "ping", "--lab", "fast.toml", "--devices", "4", "-C", "20", "-l", "230"];
     bench.run(&[&args[..], &["--pcap", "air.pcapng"]].concat()).ok();
     let file = bench.path("air.pcapng");
     assert_whole(&file);

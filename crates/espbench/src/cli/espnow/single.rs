@@ -1,7 +1,7 @@
 //! `espbench espnow ping` and the other tests of Espressif's report, one at a time. Flags have the
 //! letters of the report's commands.
 
-use crate::cli::common::MeasureArgs;
+use crate::cli::common::{MeasureArgs, SimArgs};
 use crate::cli::flow::{self, Measurement};
 use crate::target::spec::{self, Access};
 use anyhow::bail;
@@ -17,9 +17,14 @@ const IMAGE: u32 = 1_029_248;
 /// Where, and what is kept of it.
 #[derive(Debug, clap::Args)]
 struct Common {
-    /// Target: sim, or sim:LAB with a built-in lab or a .toml file
-    #[arg(long, default_value = "sim", value_name = "TARGET")]
-    on: String,
+    /// The lab: a built-in one or a TOML file [default: that of the test in Espressif's report]
+    #[arg(long, value_name = "LAB")]
+    lab: Option<String>,
+    /// Metres between the devices [default: those of the report]
+    #[arg(long, value_name = "METRES")]
+    distance: Option<f64>,
+    #[command(flatten)]
+    sim: SimArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -34,19 +39,19 @@ struct Sending {
     #[arg(short = 'A', long, requires = "broadcast")]
     ack: bool,
     /// Bytes of payload, one or several [default: the longest]
-    #[arg(short, long = "len", value_delimiter = ',', value_name = "BYTES")]
-    len: Vec<u32>,
+    #[arg(short = 'l', long, value_delimiter = ',', value_name = "BYTES")]
+    size: Vec<u32>,
     /// Application data is encrypted, with a key that is handed over first
     #[arg(long)]
-    encrypted: bool,
+    encrypt: bool,
 }
 
 impl Sending {
     /// Returns a cell for each length.
     fn cells(&self, work: EspNow) -> Vec<EspNow> {
         let work =
-            EspNow { cast: cast(self.broadcast, self.ack), encrypted: self.encrypted, ..work };
-        sizes(&self.len, work)
+            EspNow { cast: cast(self.broadcast, self.ack), encrypted: self.encrypt, ..work };
+        sizes(&self.size, work)
     }
 }
 
@@ -114,7 +119,7 @@ impl Fleet {
 #[derive(Debug, clap::Args)]
 pub struct PingArgs {
     /// Pings (of each device) [default: 10000; 100 with several devices]
-    #[arg(short = 'C', long, value_name = "PINGS")]
+    #[arg(short = 'C', long)]
     count: Option<u32>,
     /// Devices that ping at once, one or several numbers
     #[arg(long, value_delimiter = ',', default_value = "1",
@@ -142,7 +147,7 @@ pub struct ThroughputArgs {
 #[derive(Debug, clap::Args)]
 pub struct LatencyArgs {
     /// Packets
-    #[arg(short = 'C', long, default_value_t = 10, value_name = "PACKETS")]
+    #[arg(short = 'C', long, default_value_t = 10)]
     count: u32,
     #[command(flatten)]
     sending: Sending,
@@ -155,7 +160,7 @@ pub struct LatencyArgs {
 pub struct OtaArgs {
     /// Bytes of the image
     #[arg(long, default_value_t = IMAGE, value_name = "BYTES")]
-    size: u32,
+    image: u32,
     #[command(flatten)]
     fleet: Fleet,
     #[command(flatten)]
@@ -187,8 +192,8 @@ pub struct CryptoArgs {
     #[arg(short, short_alias = 'C', long, default_value_t = 10_000)]
     count: u32,
     /// Bytes of payload, one or several [default: the longest]
-    #[arg(short, long = "len", value_delimiter = ',', value_name = "BYTES")]
-    len: Vec<u32>,
+    #[arg(short = 'l', long, value_delimiter = ',', value_name = "BYTES")]
+    size: Vec<u32>,
     #[command(flatten)]
     common: Common,
 }
@@ -206,7 +211,7 @@ impl PingArgs {
                 _ => (EspNowTest::MultiPing, 100),
             };
             let count = self.count.unwrap_or(count);
-            let work = usual(test, (3.0, 3.0), self.common.measure.site.distance)?;
+            let work = usual(test, (3.0, 3.0), self.common.distance)?;
             cells.extend(self.sending.cells(EspNow { count, devices, ..work }));
         }
         measure("ping", &self.common, &cells)
@@ -219,7 +224,7 @@ impl ThroughputArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Throughput, (3.0, 3.0), self.common.measure.site.distance)?;
+        let work = usual(EspNowTest::Throughput, (3.0, 3.0), self.common.distance)?;
         let cells = self.sending.cells(EspNow { time: self.time, ..work });
         measure("throughput", &self.common, &cells)
     }
@@ -231,7 +236,7 @@ impl LatencyArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::OneWay, (0.5, 0.5), self.common.measure.site.distance)?;
+        let work = usual(EspNowTest::OneWay, (0.5, 0.5), self.common.distance)?;
         let cells = self.sending.cells(EspNow { count: self.count, ..work });
         measure("latency", &self.common, &cells)
     }
@@ -243,8 +248,8 @@ impl OtaArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Ota, (0.5, 1.0), self.common.measure.site.distance)?;
-        let cells = self.fleet.cells(EspNow { size: self.size, ..work });
+        let work = usual(EspNowTest::Ota, (0.5, 1.0), self.common.distance)?;
+        let cells = self.fleet.cells(EspNow { size: self.image, ..work });
         measure("ota", &self.common, &cells)
     }
 }
@@ -255,7 +260,7 @@ impl HandshakeArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Handshake, (1.0, 1.0), self.common.measure.site.distance)?;
+        let work = usual(EspNowTest::Handshake, (1.0, 1.0), self.common.distance)?;
         measure("handshake", &self.common, &self.fleet.cells(work))
     }
 }
@@ -266,7 +271,7 @@ impl ProvisionArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Provisioning, (1.0, 1.0), self.common.measure.site.distance)?;
+        let work = usual(EspNowTest::Provisioning, (1.0, 1.0), self.common.distance)?;
         measure("provision", &self.common, &self.fleet.cells(work))
     }
 }
@@ -277,9 +282,9 @@ impl CryptoArgs {
     /// # Errors
     /// As [`PingArgs::run`].
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let work = usual(EspNowTest::Crypto, (3.0, 3.0), self.common.measure.site.distance)?;
+        let work = usual(EspNowTest::Crypto, (3.0, 3.0), self.common.distance)?;
         let work = EspNow { count: self.count, encrypted: true, ..work };
-        measure("crypto", &self.common, &sizes(&self.len, work))
+        measure("crypto", &self.common, &sizes(&self.size, work))
     }
 }
 
@@ -297,11 +302,10 @@ pub(super) fn usual(
 }
 
 fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<ExitCode> {
-    // The distance is the cells'; what else is known of the place, a lab knows itself.
-    let mut site = common.measure.site.clone();
-    site.distance = None;
-    let access = Access { site: site.site(), ..common.measure.access() };
-    let target = spec::parse(&common.on, &access).map_err(anyhow::Error::msg)?;
+    let SimArgs { pcap, threads } = common.sim.clone();
+    let access = Access { capture: pcap, threads, ..Access::default() };
+    let target_text = common.lab.as_ref().map_or_else(|| "sim".into(), |lab| format!("sim:{lab}"));
+    let target = spec::parse(&target_text, &access).map_err(anyhow::Error::msg)?;
     let seed = common.measure.seed.unwrap_or(DEFAULT_SEED);
     let workloads: Vec<Workload> = cells.iter().copied().map(Workload::EspNow).collect();
     let text = print(name, seed, &workloads);
@@ -309,7 +313,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
     let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
     let job = Measurement {
         set: flow::set_of(vec![plan])?,
-        target_text: common.on.clone(),
+        target_text,
         target,
         args: &common.measure,
         live: None,

@@ -16,7 +16,7 @@ mod printer;
 mod rows;
 mod server;
 
-use super::common::{Format, MeasureArgs};
+use super::common::{Format, MeasureArgs, SiteArgs, idle};
 use super::flow::{self, Live, Measurement, Prints};
 use super::output;
 use crate::target::iperf::{IperfTarget, StreamAddresses, Way};
@@ -55,20 +55,20 @@ pub struct Args {
     #[arg(short, long, value_name = "SECONDS", value_parser = number::seconds)]
     time: Option<Duration>,
     /// Bytes to send on each stream, instead of -t
-    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes, conflicts_with = "time")]
+    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes, conflicts_with_all = ["time", "server"])]
     num: Option<u64>,
     /// Seconds of a reported interval [default: 1; of the server: totals only]
     #[arg(short, long, value_name = "SECONDS", value_parser = number::seconds)]
     interval: Option<Duration>,
     /// Bytes of a datagram or a TCP write [default: 1470 for UDP, 1450 over IPv6, 128K for TCP]
-    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes)]
+    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes, conflicts_with = "server")]
     len: Option<u64>,
     /// Offered bits a second of each stream, or datagrams a second as in 100pps; 0 is as fast as it
     /// goes [default: 1M for UDP, 0 for TCP]
-    #[arg(short, long, value_name = "RATE", value_parser = number::rate)]
+    #[arg(short, long, value_name = "RATE", value_parser = number::rate, conflicts_with = "server")]
     bandwidth: Option<Rate>,
     /// Parallel streams
-    #[arg(short = 'P', long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=128))]
+    #[arg(short = 'P', long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=128), conflicts_with = "server")]
     parallel: u16,
     /// Address to send from, or to serve on, with or without a port
     #[arg(short = 'B', long, value_name = "ADDRESS")]
@@ -77,27 +77,29 @@ pub struct Args {
     #[arg(short = 'V', long)]
     ipv6_domain: bool,
     /// Send from client to server, then from server to client
-    #[arg(short = 'r', long, group = "direction")]
+    #[arg(short = 'r', long, group = "direction", conflicts_with = "server")]
     tradeoff: bool,
     /// Send in both directions at once, over two connections
-    #[arg(short, long, group = "direction")]
+    #[arg(short, long, group = "direction", conflicts_with = "server")]
     dualtest: bool,
     /// Send in both directions at once, over one connection
-    #[arg(long, group = "direction")]
+    #[arg(long, group = "direction", conflicts_with = "server")]
     full_duplex: bool,
     /// Send from server to client
-    #[arg(short = 'R', long, group = "direction")]
+    #[arg(short = 'R', long, group = "direction", conflicts_with = "server")]
     reverse: bool,
     /// Socket buffer in bytes [default: the system's; 32 MiB for receiving UDP]
     #[arg(short, long, value_name = "BYTES", value_parser = number::bytes)]
     window: Option<u64>,
     /// Turn Nagle's algorithm off
-    #[arg(short = 'N', long)]
+    #[arg(short = 'N', long, conflicts_with = "server")]
     nodelay: bool,
     #[command(flatten)]
     options: options::Iperf2Flags,
     #[command(flatten)]
     latency: latency::EchoArgs,
+    #[command(flatten)]
+    site: SiteArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -115,10 +117,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
+    if args.udp && args.nodelay {
+        return Err(idle("--nodelay", "with -u: it is TCP's", "leave one of them out").into());
+    }
     let peer = address(host, args.port, args.ipv6_domain)?;
     let work = workload(args, peer)?;
     let bind = args.bind.as_deref().map(|text| bind_address(text, 0)).transpose()?;
-    let target = IperfTarget { bind, ..IperfTarget::new(peer, args.measure.site.site()) };
+    let target = IperfTarget { bind, ..IperfTarget::new(peer, args.site.site()) };
     let ends = target.ends.clone();
     let text = print("iperf", args.measure.seed.unwrap_or(DEFAULT_SEED), &[Workload::Iperf(work)]);
     // The text is what is stored; reading it checks the flags' values as a plan's.

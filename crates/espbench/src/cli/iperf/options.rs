@@ -28,7 +28,7 @@ pub(super) struct Iperf2Flags {
     #[arg(short = 'Z', long, visible_alias = "linux-congestion", value_name = "NAME", value_parser = congestion)]
     pub(super) tcp_congestion: Option<Name>,
     /// Rows as iperf 2 writes them, instead of lines and report: C is the only style
-    #[arg(short = 'y', long, value_name = "C", value_parser = style)]
+    #[arg(short = 'y', long, value_name = "C", value_parser = style, conflicts_with_all = ["format", "full"])]
     pub(super) reportstyle: Option<char>,
     /// One-way times: each datagram and write says when it was sent. Both clocks must agree
     #[arg(long)]

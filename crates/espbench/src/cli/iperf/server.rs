@@ -2,7 +2,7 @@
 
 use super::Args;
 use super::printer::{CSV_HEAD, IperfPrinter, PrintForm};
-use crate::cli::common::Format;
+use crate::cli::common::{Format, idle};
 use crate::cli::flow::on_interrupt;
 use crate::cli::output;
 use crate::respond::ServiceLog;
@@ -17,8 +17,28 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Refuses flags of a measurement: a server stores nothing and has no report.
+fn check(args: &Args) -> anyhow::Result<()> {
+    let measure = &args.measure;
+    let flags = [
+        ("--output", !measure.output.output.is_empty()),
+        ("--full", measure.output.full),
+        ("--seed", measure.seed.is_some()),
+        ("--openmetrics", measure.openmetrics.is_some()),
+    ];
+    let given = flags.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+    match given.or_else(|| args.site.given()) {
+        Some(flag) => {
+            let place = "with -s: a server prints what it sees and stores nothing";
+            Err(idle(flag, place, "leave it out, or measure as the client with -c HOST").into())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Serves until Ctrl-C, or for `-t`.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    check(args)?;
     let format = args.measure.output.format;
     if !matches!(format, Format::Text | Format::Json | Format::Jsonl | Format::Csv) {
         bail!("the server prints lines: use --format text, json or csv");
@@ -41,7 +61,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         udp: true,
     };
     let cancel = on_interrupt()?;
-    let log: ServiceLog = Arc::new(move |line| say!("{line}"));
+    let quiet = args.measure.quiet;
+    let log: ServiceLog = Arc::new(move |line| {
+        if !quiet {
+            say!("{line}");
+        }
+    });
     let kind = match args.options.reportstyle {
         Some(_) => PrintForm::Rows,
         None => PrintForm::Of(format),

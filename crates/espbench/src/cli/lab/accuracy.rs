@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Worker threads [default: one for each core]; they do not change the result
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Show no progress
     #[arg(short, long)]

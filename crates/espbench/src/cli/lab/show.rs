@@ -1,6 +1,6 @@
 //! A lab drawn.
 
-use super::super::common::distance;
+use super::super::common::{distance, idle};
 use super::super::output;
 use crate::cli::file;
 use crate::labs;
@@ -17,7 +17,7 @@ pub(super) struct Args {
     /// A built-in lab, or a TOML file
     lab: String,
     /// Devices beside the initiator
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "DEVICES", value_parser = clap::value_parser!(u16).range(1..))]
     devices: Option<u16>,
     /// Metres from the initiator to the others: `3`, or from the nearest to the farthest, `0.5-1`
     #[arg(long, value_name = "METRES", value_parser = distance)]
@@ -25,9 +25,9 @@ pub(super) struct Args {
     /// Another profile for all devices
     #[arg(long)]
     profile: Option<String>,
-    /// Seed of places and shadowing
-    #[arg(long, default_value_t = DEFAULT_SEED)]
-    seed: u64,
+    /// Seed of places and shadowing [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Also draw it into this file: .svg, .html or .txt; may be given several times
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
@@ -37,8 +37,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let draws: Vec<_> = args.output.iter().map(|path| drawing(path)).collect::<Result<_, _>>()?;
     let library = labs::library(FileKind::Lab, &args.lab)?;
     if !library.variants(&args.lab).is_empty() {
-        if !args.output.is_empty() {
-            bail!("{} has variants: they are printed, not drawn", args.lab);
+        let flags = [
+            ("--output", !args.output.is_empty()),
+            ("--devices", args.devices.is_some()),
+            ("--distance", args.distance.is_some()),
+            ("--profile", args.profile.is_some()),
+            ("--seed", args.seed.is_some()),
+        ];
+        if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given) {
+            let place =
+                format!("with {}: a lab with variants is printed as its file has it", args.lab);
+            return Err(idle(flag, &place, "leave it out").into());
         }
         return output::print(&super::variants::text(&library, &args.lab)?);
     }
@@ -48,9 +57,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         profile: args.profile.clone(),
         ..Overrides::default()
     };
-    let scene = library.scene(&args.lab, &change, args.seed)?;
-    let survey = scene.survey(args.seed);
-    let room = Room { scene: &scene, survey: &survey, seed: args.seed };
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
+    let scene = library.scene(&args.lab, &change, seed)?;
+    let survey = scene.survey(seed);
+    let room = Room { scene: &scene, survey: &survey, seed };
     for (path, draw) in args.output.iter().zip(draws) {
         file::replace(path, draw(&room).as_bytes()).with_context(|| output::cannot_write(path))?;
         say!("wrote {}", path.display());

@@ -50,15 +50,15 @@ pub(super) struct BuildArgs {
     #[arg(long, conflicts_with = "lab", default_value = "2.5.3", value_parser = release)]
     release: ComponentRelease,
     /// Release of ESP-IDF under it: 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2
-    #[arg(long, conflicts_with = "lab", default_value = "5.1", value_parser = idf)]
+    #[arg(long, conflicts_with = "lab", default_value = "5.1", value_name = "RELEASE", value_parser = idf)]
     idf: Idf,
     /// All services encrypt what they send, as with CONFIG_ESPNOW_ALL_SECURITY; see `key` below
     #[arg(long, conflicts_with = "lab")]
     encrypt: bool,
     /// Refuse what the component takes though it is not safe: plain frames of services, recorded
     /// messages, resets by anybody
-    #[arg(long, conflicts_with = "lab", conflicts_with = "lab")]
-    strict: bool,
+    #[arg(long, conflicts_with = "lab")]
+    hardened: bool,
 }
 
 fn chance(text: &str) -> Result<Chance, String> {
@@ -110,7 +110,7 @@ pub(super) fn fleet<W: Watch>(args: &Args, nodes: u16, watch: W) -> Fleet<Box<No
         compat: Compat { release: build.release, idf: build.idf, ..Compat::default() },
         tick: Tick::from_hz(build.tick),
         encrypt: encrypt(build.encrypt),
-        policy: if build.strict { Policy::STRICT } else { Policy::COMPATIBLE },
+        policy: if build.hardened { Policy::STRICT } else { Policy::COMPATIBLE },
         ..NodeSettings::default()
     };
     let mut fleet = node::fleet(setup(args), watch, settings);

@@ -42,7 +42,7 @@ pub struct Args {
     /// How many devices: node0, node1, … with the addresses 24:0a:c4:00:00:01, … [default: 10, or the
     /// lab's]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=i64::from(NODES_MAX)))]
-    nodes: Option<u16>,
+    devices: Option<u16>,
     /// File with what is typed at their consoles, see below; `-` reads stdin [default: a ping and a
     /// command]
     #[arg(long, value_name = "FILE")]
@@ -96,8 +96,8 @@ Lines of the conversation: virtual time in seconds, node, and
   $ typed   | printed   > frame on the air   < frame came late or again   * what else happened
 
 Examples:
-  espbench espnow talk --nodes 2 --frames --pcap ping.pcap
-  espbench espnow talk --nodes 11 --loss 5% --script examples/talk/ota.talk
+  espbench espnow talk --devices 2 --frames --pcap ping.pcap
+  espbench espnow talk --devices 11 --loss 5% --script examples/talk/ota.talk
   espbench espnow talk --lab two-boards --frames --pcap air.pcapng
 
 Exit status: 0 the script came to its end, 1 something waited for was not printed, 2 it could not \
@@ -120,14 +120,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             say!("espbench: {name}: {failed}");
             Ok(ExitCode::from(1))
         }
-        Err(failed) => Err(failed).with_context(|| name.to_string()),
+        Err(failed) => Err(anyhow!("{name}: {failed}")),
     }
 }
 
 /// Plays the script on an ideal medium; the inner result tells how the script ended.
 fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
-    let nodes = args.nodes.unwrap_or(NODES);
-    let script = parse(text, usize::from(nodes)).with_context(|| name.to_owned())?;
+    let nodes = args.devices.unwrap_or(NODES);
+    let script = parse(text, usize::from(nodes), name)?;
     let capture = create(args, Capture::new)?;
     let shown = TalkOutput::new(args, usize::from(nodes))?;
     let mut fleet = ideal::fleet(args, nodes, (shown, capture));
@@ -143,7 +143,7 @@ fn on_ideal_medium(args: &Args, text: &str, name: &str) -> anyhow::Result<Result
 fn in_lab(args: &Args, lab: &str, text: &str, name: &str) -> anyhow::Result<Result<(), PlayError>> {
     let scene = room::scene(args, lab)?;
     let nodes = scene.nodes.len();
-    let script = parse(text, nodes).with_context(|| name.to_owned())?;
+    let script = parse(text, nodes, name)?;
     let air = create(args, |out| room::capture(&scene, args, out))?;
     let mut lab = room::lab(&scene, args, (TalkOutput::new(args, nodes)?, air));
     let result = carry_out(&script, &mut lab, args);
@@ -192,11 +192,11 @@ fn name(script: Option<&Path>) -> Cow<'_, str> {
     }
 }
 
-fn parse(text: &str, nodes: usize) -> anyhow::Result<Script> {
+fn parse(text: &str, nodes: usize, name: &str) -> anyhow::Result<Script> {
     script::parse(text, nodes).map_err(|wrong| {
         // Nothing is wrong with it but the number of devices.
         let few = script::parse(text, usize::from(NODES_MAX)).is_ok();
-        anyhow!("{wrong}{}", if few { "; raise --nodes for more devices" } else { "" })
+        anyhow!("{name}: {wrong}{}", if few { "; raise --devices for more devices" } else { "" })
     })
 }
 

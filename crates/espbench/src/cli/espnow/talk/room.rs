@@ -18,7 +18,7 @@ const OBSERVER: u32 = 0;
 /// Reads the room, with `--nodes` devices in all if that is given.
 pub(super) fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
     let library = labs::library(FileKind::Lab, lab)?;
-    let devices = args.nodes.map(|nodes| nodes - 1);
+    let devices = args.devices.map(|nodes| nodes - 1);
     Ok(library.scene(lab, &Overrides { devices, ..Overrides::default() }, args.seed)?)
 }
 
