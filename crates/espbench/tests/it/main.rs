@@ -35,6 +35,7 @@ mod page;
 mod ping;
 mod predict;
 mod predict_doc;
+mod quickstart;
 mod readmes;
 mod record;
 mod report;
