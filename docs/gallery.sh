@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the pictures of docs/gallery.md: five pages that the commands write, shrunk to at most 80 kB each.
-# docs/gallery.sh ESPBENCH, with Chromium and ImageMagick installed.
+# docs/gallery.sh ESPBENCH, with Chromium and Python installed.
 set -euo pipefail
 espbench=$(realpath "${1:-target/release/espbench}")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,8 +11,8 @@ export ESPBENCH_STORE="$work/runs.sqlite"
 
 picture() {
     chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,925 \
-        --screenshot="$work/$1.png" "file://$work/$1.html" 2>/dev/null
-    convert "$work/$1.png" -resize 800x -colors 48 +dither -strip "PNG8:$here/gallery-$1.png"
+        --force-device-scale-factor=0.75 --screenshot="$work/$1.png" "file://$work/$1.html" 2>/dev/null
+    "$here/shrink.py" "$work/$1.png" "$here/gallery-$1.png"
     size=$(wc -c <"$here/gallery-$1.png")
     echo "gallery-$1.png: $size bytes"
     [ "$size" -le 81920 ]
@@ -20,8 +20,9 @@ picture() {
 
 "$espbench" run round-trip -q -o suite.html >/dev/null
 "$espbench" run power-save -q -o sleep.html >/dev/null
-"$espbench" predict nodes -q -o fleet.html >/dev/null
-"$espbench" tune --want 'tcp-tx>=20Mbit/s' --want 'heap>=100KB' -q -o tune.html >/dev/null
+"$espbench" predict fleet --devices 60 --every 5s -q -o fleet.html >/dev/null
+cp -r "$here/../examples" .
+"$espbench" run examples/research/sweep.toml --on sim:examples/research/hall.toml -q -o sweep.html >/dev/null
 "$espbench" respond -q --plain-echo-port 10107 --echo-port 10100 --iperf-port 15001 --sink-port 13333 \
     --source-port 13334 --mqtt-port 11883 --for 60s >/dev/null &
 responder=$!
@@ -29,4 +30,4 @@ sleep 1
 "$espbench" echo 127.0.0.1:10107 --local-port 0 --chip esp32 --mode station-echo --environment home -q \
     -o echo.html >/dev/null
 kill "$responder"
-for page in suite sleep fleet tune echo; do picture "$page"; done
+for page in suite sleep fleet sweep echo; do picture "$page"; done

@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, value_parser = sample_rate, value_name = "RATE")]
     samplerate: Option<u64>,
     /// Packets of one test: published figures are of 10 each [default: all, at most 100000]
-    #[arg(short = 'C', long, value_parser = clap::value_parser!(u32).range(1..), value_name = "PACKETS")]
+    #[arg(short = 'C', long, value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
     #[command(flatten)]
     packet: single::PacketArgs,

@@ -49,8 +49,7 @@ struct Sending {
 impl Sending {
     /// Returns a cell for each length.
     fn cells(&self, work: EspNow) -> Vec<EspNow> {
-        let work =
-            EspNow { cast: cast(self.broadcast, self.ack), encrypted: self.encrypt, ..work };
+        let work = EspNow { cast: cast(self.broadcast, self.ack), encrypted: self.encrypt, ..work };
         sizes(&self.size, work)
     }
 }
@@ -80,23 +79,23 @@ pub(super) struct PacketArgs {
     #[arg(short = 'A', long, requires = "broadcast")]
     ack: bool,
     /// Bytes of payload [default: the longest]
-    #[arg(short, long = "len", value_name = "BYTES")]
-    len: Option<u32>,
+    #[arg(short = 'l', long, value_name = "BYTES")]
+    size: Option<u32>,
     /// Application data was encrypted
     #[arg(long)]
-    encrypted: bool,
+    encrypt: bool,
 }
 
 impl PacketArgs {
     /// Returns the bytes of payload.
     pub(super) fn bytes(&self) -> u32 {
-        self.len.unwrap_or(longest(self.encrypted))
+        self.size.unwrap_or(longest(self.encrypt))
     }
 
     /// Returns the cell with these packets.
     pub(super) fn of(&self, work: EspNow) -> EspNow {
         let cast = cast(self.broadcast, self.ack);
-        EspNow { cast, encrypted: self.encrypted, size: self.bytes(), ..work }
+        EspNow { cast, encrypted: self.encrypt, size: self.bytes(), ..work }
     }
 }
 

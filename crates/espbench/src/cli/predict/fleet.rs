@@ -28,7 +28,7 @@ keeps the limits is looked for. Of a lab, only one whose last group has [group.l
 pub(super) struct Args {
     /// Devices that send: 60, 10,30,60 or 1..200 (about 16 numbers in between) [default: the largest
     /// fleet that keeps the limits]
-    #[arg(long, value_name = "NUMBERS")]
+    #[arg(long, value_name = "DEVICES")]
     devices: Option<Numbers>,
     /// Largest fleet to try
     #[arg(long, value_name = "DEVICES", default_value_t = 1000, conflicts_with = "devices",
