@@ -8,7 +8,8 @@ use alloc::string::String;
 use espbench_dot11::radio::WifiMode;
 use serde::{Deserialize, Serialize};
 
-/// Where a value comes from. A simulated number is never shown without that word.
+/// Where a value comes from. Every table and figure knows it of its values: a page says it once and marks
+/// simulated ones by a texture, what is taken out of it bears the word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -32,14 +33,6 @@ impl Origin {
             Self::Measured => "measured",
             Self::Simulated => "simulated",
             Self::Published => "published",
-        }
-    }
-
-    /// Returns a title that says where the numbers come from, where that is not from measuring.
-    pub(crate) fn titled(self, title: &str) -> String {
-        match self {
-            Self::Simulated => alloc::format!("{title} (simulated)"),
-            Self::Measured | Self::Published => title.into(),
         }
     }
 }

@@ -17,13 +17,13 @@ pub fn render(report: &Report) -> String {
     for section in report.sections() {
         let _ = writeln!(out, "## {}\n", section.title);
         for t in &section.tables {
-            if t.title != section.title {
-                let _ = writeln!(out, "### {}\n", escape(&t.title));
+            if t.full_title() != section.title {
+                let _ = writeln!(out, "### {}\n", escape(&t.full_title()));
             }
             write_table(&mut out, t);
         }
         for figure in &section.figures {
-            let _ = writeln!(out, "- *{}*: {}", escape(&figure.title), escape(&figure.alt));
+            let _ = writeln!(out, "- *{}*: {}", escape(&figure.full_title()), escape(&figure.alt));
         }
         if !section.figures.is_empty() {
             out.push('\n');

@@ -12,6 +12,7 @@
 //! | [`markdown`] | Markdown with GitHub's tables |
 //! | [`openmetrics`] | the figures of a run so far in the OpenMetrics text format |
 //! | [`predict`] | the answer of a prediction in a few lines, for a terminal |
+//! | `palette` | colours of all charts, one meaning each |
 //! | [`svg`] | figures as SVG, for use inside HTML |
 //! | [`text`] | plain text: aligned tables that read without colour |
 //! | [`tune`] | checks of an sdkconfig and searches of settings, drawn |
@@ -25,6 +26,7 @@ pub mod lab;
 pub mod live;
 pub mod markdown;
 pub mod openmetrics;
+mod palette;
 pub mod predict;
 pub mod svg;
 pub mod text;

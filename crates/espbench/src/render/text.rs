@@ -35,8 +35,8 @@ pub fn render(report: &Report) -> String {
             writeln!(out, "\n\n{}\n{}", section.title, "-".repeat(section.title.chars().count()));
         for t in &section.tables {
             out.push('\n');
-            if t.title != section.title {
-                let _ = writeln!(out, "{}", tame(&t.title));
+            if t.full_title() != section.title {
+                let _ = writeln!(out, "{}", tame(&t.full_title()));
             }
             if t.is_folded() {
                 let _ = writeln!(out, "  ({} rows: see the page or JSON)", t.rows.len());

@@ -72,6 +72,6 @@ fn a_refused_port_takes_few_lines() {
     let ran = bench.run(&["echo", &format!("127.0.0.1:{port}"), "-q"]);
     assert_eq!(ran.status, Some(2));
     assert_short(&ran.out, 15);
-    assert_short(&ran.err, 15);
+    assert!(ran.err.lines().count() <= 5, "{}", ran.err);
     assert!(ran.err.contains("nothing listens on that port"), "{}", ran.err);
 }

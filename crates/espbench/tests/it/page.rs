@@ -135,6 +135,11 @@ pub fn proxy() -> (u16, mpsc::Receiver<String>) {
 
 /// Loads a page in headless Chromium; returns the document, and what the browser said on stderr.
 pub fn browse(page: &Path, profile: &Path, proxy: u16) -> (String, String) {
+    browse_with(page, profile, proxy, &[])
+}
+
+/// Loads a page as [`browse`] does, with further flags.
+pub fn browse_with(page: &Path, profile: &Path, proxy: u16, flags: &[&str]) -> (String, String) {
     let mut child = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
@@ -144,6 +149,7 @@ pub fn browse(page: &Path, profile: &Path, proxy: u16) -> (String, String) {
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("--proxy-server=127.0.0.1:{proxy}"))
         .arg("--proxy-bypass-list=<-loopback>")
+        .args(flags)
         .arg(format!("file://{}", page.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -183,10 +183,14 @@ fn simulated_numbers_say_so_in_every_drawing() {
     synthetic::cells(&[1, 100], 50).iter().for_each(|cell| builder.add(cell));
     let report = builder.finish(None, 0, &[]);
     assert!(report.cells.iter().all(|c| c.origin == Origin::Simulated));
-    assert!(report.figures.iter().all(|f| f.title.contains("simulated")));
+    assert!(report.figures.iter().all(|f| f.full_title().contains("simulated")));
     for table in report.tables.iter().filter(|t| t.id != "findings") {
-        assert!(table.title.contains("simulated"), "{}", table.title);
+        assert!(table.full_title().contains("simulated"), "{}", table.title);
     }
+    // A page says it once, and what is taken out of it still has the word.
+    let html = render::html::render(&report);
+    assert_eq!(html.matches(">simulated</span>").count(), 1);
+    assert!(html.matches("data-origin=\"simulated\"").count() > report.figures.len());
     for drawing in [render::text::render(&report), render::markdown::render(&report)] {
         assert!(drawing.contains("All results are simulated"));
     }

@@ -238,7 +238,7 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     let markdown = render::markdown::render(&report);
     for drawing in [&html, &markdown] {
         for words in [
-            "The tests beside the document; what is physics, and what is not",
+            "ESP-NOW results, the published report and the theoretical limit",
             "published: times the limit",
             "† The simulator was fitted to this value: seal.per",
             "2 of them fitted",

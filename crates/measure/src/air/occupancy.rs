@@ -3,7 +3,7 @@
 use super::{SECTION, Timeline};
 use crate::cell::Origin;
 use crate::digits::six;
-use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, SeriesMeaning};
 use crate::label;
 use crate::run::Recorded;
 use crate::table::{Column, Table};
@@ -27,6 +27,18 @@ const KINDS: [&str; 10] = [
     "background",
     "collided",
     "idle",
+];
+/// Kinds that a chart shows as one, in the order of the stacks, with its name and meaning.
+const CHARTED: [(&str, SeriesMeaning, &[&str]); 5] = [
+    ("data", SeriesMeaning::Data, &["data"]),
+    (
+        "control (ACK, block ACK, RTS, CTS)",
+        SeriesMeaning::Control,
+        &["ack", "block-ack", "rts-cts"],
+    ),
+    ("management (beacon, null)", SeriesMeaning::Management, &["beacon", "management", "null"]),
+    ("background (other people’s)", SeriesMeaning::Background, &["background"]),
+    ("collided", SeriesMeaning::Collided, &["collided"]),
 ];
 /// Kinds that only Wi-Fi has: they get no column where there is none of it.
 const WIFI: [&str; 4] = ["block-ack", "rts-cts", "management", "null"];
@@ -122,12 +134,12 @@ pub fn table(all: &[ChannelOccupancy], origin: Origin) -> Option<Table> {
     (!all.is_empty()).then(|| Table {
         id: "occupancy".into(),
         section: SECTION.into(),
-        title: "What the channels' time went to".into(),
+        title: "Airtime by use".into(),
         columns: columns.collect(),
         rows: all.iter().map(row).collect(),
         notes: alloc::vec![
-            "data: frames of devices; background: of other people's stations; collided: two frames \
-             or more at once, anywhere in the room."
+            "data: frames of the lab's devices; background: frames of other people's stations; \
+             collided: two frames or more on the air at once, anywhere in the room."
                 .into()
         ],
         ..Table::default()
@@ -149,25 +161,30 @@ pub fn figure(all: &[ChannelOccupancy], origin: Origin) -> Option<Figure> {
     busy.sort_by(|a, b| b.busy().total_cmp(&a.busy()));
     busy.truncate(MOST);
     let first = busy.first()?;
-    let series = |kind: &str| Series {
-        name: kind.into(),
+    let share = |it: &ChannelOccupancy, kinds: &[&str]| -> f64 {
+        kinds.iter().map(|kind| it.share(kind)).sum()
+    };
+    let series = |(name, meaning, kinds): (&str, SeriesMeaning, &[&str])| Series {
+        name: name.into(),
         origin,
         mark: Mark::Stacked,
+        meaning: Some(meaning),
         points: busy
             .iter()
             .enumerate()
-            .map(|(at, it)| FigurePoint::new(at as f64, six(it.share(kind))))
+            .map(|(at, it)| FigurePoint::new(at as f64, six(share(it, kinds))))
             .collect(),
     };
-    let used = KINDS.into_iter().filter(|kind| *kind != IDLE);
-    let used = used.filter(|kind| busy.iter().any(|it| it.share(kind) > 0.0));
+    let used =
+        CHARTED.into_iter().filter(|(_, _, kinds)| busy.iter().any(|it| share(it, kinds) > 0.0));
     let name = |it: &&ChannelOccupancy| format!("{}, channel {}", it.place, it.channel);
     Some(Figure {
         id: "occupancy-figure".into(),
         section: SECTION.into(),
-        title: origin.titled("What the channels' time went to"),
+        title: "Airtime by use".into(),
         alt: format!(
-            "Share of the time in which something was on the air, stacked by what it was: the busiest {} of {count}. Most in {}: {:.1} %.",
+            "Share of the time in which something was on the air, stacked by what it was: the \
+             busiest {} of {count}. Most in {}: {:.1} %.",
             busy.len(),
             name(first),
             first.busy()
@@ -191,26 +208,24 @@ pub fn course(timeline: &Timeline, origin: Origin) -> Option<Figure> {
         its.flat_map(|it| &it.permille).map(|it| u64::from(*it)).sum()
     };
     let channel = timeline.course.iter().map(|it| it.channel).max_by_key(|it| sum(*it))?;
-    let its = timeline.course.iter().filter(|it| it.channel == channel);
-    let series = its.map(|course| {
-        let point = |(at, permille): (usize, &u16)| {
-            FigurePoint::new(
-                six(at as f64 * course.step_ns as f64 / 1e9),
-                f64::from(*permille) / 10.0,
-            )
+    let of_channel = || timeline.course.iter().filter(|it| it.channel == channel);
+    let series = |(name, meaning, kinds): (&str, SeriesMeaning, &[&str])| {
+        let parts = || of_channel().filter(|it| kinds.contains(&it.kind.as_str()));
+        let step_s = parts().next()?.step_ns as f64 / 1e9;
+        let steps = parts().map(|it| it.permille.len()).max()?;
+        let permille = |at: usize| -> u32 {
+            parts().filter_map(|it| it.permille.get(at)).map(|it| u32::from(*it)).sum()
         };
-        Series {
-            name: course.kind.clone(),
-            origin,
-            mark: Mark::Step,
-            points: course.permille.iter().enumerate().map(point).collect(),
-        }
-    });
-    let series: Vec<Series> = series.collect();
+        let point =
+            |at: usize| FigurePoint::new(six(at as f64 * step_s), f64::from(permille(at)) / 10.0);
+        let points = (0..steps).map(point).collect();
+        Some(Series { name: name.into(), origin, mark: Mark::Step, meaning: Some(meaning), points })
+    };
+    let series: Vec<Series> = CHARTED.into_iter().filter_map(series).collect();
     Some(Figure {
         id: format!("{}-course", timeline.id),
         section: SECTION.into(),
-        title: origin.titled(&format!("Channel {channel} over time: {}", timeline.place)),
+        title: format!("Channel {channel} over time: {}", timeline.place),
         alt: format!(
             "Share of each step of time in which channel {channel} was taken, by kind of frame."
         ),

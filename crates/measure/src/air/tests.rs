@@ -99,7 +99,11 @@ fn occupancy_of_each_channel() {
     assert_eq!(row, ["1", "30.0", "10.0", "0.0", "0.0", "0.0", "60.0"]);
     let figure = occupancy::figure(&all, crate::cell::Origin::Simulated).unwrap();
     let names: Vec<_> = figure.series.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["data", "ack", "beacon"]);
+    assert_eq!(
+        names,
+        ["data", "control (ACK, block ACK, RTS, CTS)", "management (beacon, null)"],
+        "what is alike is one series"
+    );
     assert!(!occupancy::is_counter("retries") && occupancy::is_counter("air-ns-ch13-collided"));
 }
 

@@ -216,7 +216,7 @@ impl ComparisonNotes {
                 ));
                 return false;
             }
-            self.note("the published value has no interval: taken as a known number");
+            self.note("the published value has no interval, so it is taken as exact");
         }
         true
     }

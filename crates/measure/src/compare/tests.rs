@@ -126,7 +126,7 @@ fn a_published_value_is_a_known_number_and_said_so() {
     assert_eq!(got.len(), 1);
     assert_eq!(got[0].other.value, Some(7.374), "the row of 100 bytes");
     assert_eq!(got[0].verdict, Verdict::NoDifferenceShown);
-    assert!(got[0].notes.iter().any(|n| n.contains("taken as a known number")));
+    assert!(got[0].notes.iter().any(|n| n.contains("taken as exact")));
     let slow = cell("rtt_avg", "ms", 9.0, 0.2);
     assert_eq!(compare(&[slow], &published)[0].verdict, Verdict::Worse);
 }

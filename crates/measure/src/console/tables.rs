@@ -13,15 +13,8 @@ use esp_now::transcript::session::{
 };
 use espbench_model::sample::Observer;
 
-fn table(
-    id: &str,
-    title: &str,
-    origin: Origin,
-    columns: Vec<Column>,
-    rows: Vec<TableRow>,
-) -> Table {
-    let title = origin.titled(title);
-    let (id, section) = (id.into(), SECTION.into());
+fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
+    let (id, title, section) = (id.into(), title.into(), SECTION.into());
     Table { id, section, title, columns, rows, ..Table::default() }
 }
 
@@ -79,7 +72,7 @@ pub(super) fn pings(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
             result("MAX", "ms"),
         ]);
         columns.push(Column::words("the device printed"));
-        let mut table = table("esp-now-ping", "Ping: round-trip time", origin, columns, rows);
+        let mut table = table("esp-now-ping", "Ping: round-trip time", columns, rows);
         table.notes.push(
             "Resolution 1 ms: the device prints whole milliseconds, cut, so each true time is up \
              to 1 ms more, and so are all figures here. n: pings of which the log has a line. Late \
@@ -142,7 +135,7 @@ pub(super) fn throughput(digests: &[Digest<'_>], origin: Origin) -> Option<Table
             Column::words("printed lost/total"),
             Column::words("why they differ"),
         ];
-        let mut table = table("esp-now-throughput", "Throughput", origin, columns, rows);
+        let mut table = table("esp-now-throughput", "Throughput", columns, rows);
         table.notes.extend([
             "Payload and rate: what the sender handed to the network, what the receiver got. The \
              receiver's own final report shows what was sent. Bytes are printed in steps of 10,000."
@@ -226,7 +219,7 @@ pub(super) fn crypto(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
             Column::setting("bytes", ""),
             Column::result("mean", "us", origin),
         ];
-        let mut table = table("esp-now-crypto", "sec_test: time to encrypt", origin, columns, rows);
+        let mut table = table("esp-now-crypto", "sec_test: time to encrypt", columns, rows);
         table.notes.push(
             "Time of the processor, not of the air: the device's own mean, cut to whole microseconds."
                 .into(),
@@ -250,7 +243,7 @@ pub(super) fn groups(digests: &[Digest<'_>], origin: Origin) -> Option<Table> {
         }
         columns.push(Column::result("time", "s", origin));
         columns.push(Column::words("besides"));
-        let mut table = table("esp-now-groups", "Updates and handshakes", origin, columns, rows);
+        let mut table = table("esp-now-groups", "Updates and handshakes", columns, rows);
         table.notes.push(
             "Times of updates are printed in whole seconds, cut. A device that had the image \
              before may be in neither number."

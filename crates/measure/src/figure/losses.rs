@@ -1,6 +1,6 @@
 //! Figures of losses by cell and cause: one for each kind of workload, and for each ESP-NOW test.
 
-use super::{Axis, Figure, FigurePoint, Mark, Scale, Series};
+use super::{Axis, Figure, FigurePoint, MOST_SERIES, Mark, Scale, Series, SeriesMeaning};
 use crate::kind;
 use crate::report::digest::{Digest, Material};
 use crate::report::{Losses, OfCell};
@@ -59,7 +59,7 @@ fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Optio
     Some(Figure {
         id: format!("losses-{of}"),
         section: chapter.unwrap_or(SECTION).into(),
-        title: material.titled(&format!("Loss by cell and cause, {of}")),
+        title: format!("Loss by cell and cause, {of}"),
         alt,
         x: Axis {
             label: "cell".into(),
@@ -85,6 +85,7 @@ fn stacked(material: &Material<'_>, lossy: &[Lossy<'_>]) -> Vec<Series> {
         name: String::from(cause),
         origin: material.origin,
         mark: Mark::Stacked,
+        meaning: (cause == Cause::Collision.name()).then_some(SeriesMeaning::Collided),
         points: lossy
             .iter()
             .enumerate()
@@ -93,5 +94,47 @@ fn stacked(material: &Material<'_>, lossy: &[Lossy<'_>]) -> Vec<Series> {
     };
     let some = |s: &Series| s.points.iter().any(|p| p.y > 0.0);
     let causes = Cause::ALL.into_iter().map(Cause::name).chain([Fate::Corrupt.name()]);
-    causes.map(series).filter(some).collect()
+    few(causes.map(series).filter(some).collect())
+}
+
+/// Keeps the series of the most losses, and puts all others into one.
+fn few(series: Vec<Series>) -> Vec<Series> {
+    if series.len() <= MOST_SERIES {
+        return series;
+    }
+    let sum = |it: &Series| it.points.iter().map(|point| point.y).sum::<f64>();
+    let mut sums: Vec<f64> = series.iter().map(sum).collect();
+    sums.sort_by(|a, b| b.total_cmp(a));
+    let least = sums[MOST_SERIES - 2];
+    let (mut kept, rest): (Vec<Series>, Vec<Series>) =
+        series.into_iter().partition(|it| sum(it) >= least);
+    if let Some((first, more)) = rest.split_first() {
+        let mut others = Series { name: "other causes".into(), meaning: None, ..first.clone() };
+        for (at, point) in others.points.iter_mut().enumerate() {
+            point.y += more.iter().filter_map(|it| it.points.get(at)).map(|it| it.y).sum::<f64>();
+        }
+        kept.push(others);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_has_at_most_six_parts_and_loses_nothing() {
+        let one = |number: u32| Series {
+            name: alloc::format!("cause {number}"),
+            points: alloc::vec![FigurePoint::new(0.0, f64::from(number)); 2],
+            ..Series::default()
+        };
+        let all: Vec<Series> = (1..=9).map(one).collect();
+        let kept = few(all.clone());
+        assert_eq!(kept.len(), MOST_SERIES);
+        let sum = |of: &[Series]| of.iter().flat_map(|it| &it.points).map(|it| it.y).sum::<f64>();
+        assert_eq!(sum(&kept), sum(&all));
+        assert_eq!((kept[0].name.as_str(), kept[5].name.as_str()), ("cause 5", "other causes"));
+        assert_eq!(few(all[..6].to_vec()), all[..6]);
+    }
 }

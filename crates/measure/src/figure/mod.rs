@@ -91,8 +91,29 @@ impl FigurePoint {
     }
 }
 
+/// Most series that one chart tells apart; a drawing of more has a small chart for each.
+pub const MOST_SERIES: usize = 6;
+
+/// Meaning of a series that has a colour of its own, the same in every chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SeriesMeaning {
+    /// A limit, theoretical or asked for.
+    Limit,
+    /// Data frames of devices.
+    Data,
+    /// Acknowledgements and other control frames.
+    Control,
+    /// Beacons and other management frames.
+    Management,
+    /// Frames of other people's stations.
+    Background,
+    /// Frames at the same time, and what was lost by it.
+    Collided,
+}
+
 /// One curve or group of bars.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
@@ -100,6 +121,9 @@ pub struct Series {
     pub origin: Origin,
     /// Drawing of the series.
     pub mark: Mark,
+    /// Meaning that sets the colour; `None` for one of several of a kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<SeriesMeaning>,
     /// The points, in drawing order.
     pub points: Vec<FigurePoint>,
 }
@@ -121,6 +145,29 @@ pub struct Figure {
     pub y: Axis,
     /// Series of the figure.
     pub series: Vec<Series>,
+}
+
+impl Figure {
+    /// Returns where the values come from; that of ours where published ones stand beside them.
+    #[must_use]
+    pub fn origin(&self) -> Option<Origin> {
+        let mut all = self.series.iter().map(|it| it.origin);
+        let first = all.clone().next();
+        all.find(|it| *it != Origin::Published).or(first)
+    }
+
+    /// Returns the title with the word for simulated values, for a drawing that says it nowhere else.
+    #[must_use]
+    pub fn full_title(&self) -> String {
+        titled(&self.title, self.origin())
+    }
+}
+
+pub(crate) fn titled(title: &str, origin: Option<Origin>) -> String {
+    match origin {
+        Some(Origin::Simulated) => alloc::format!("{title} (simulated)"),
+        Some(Origin::Measured | Origin::Published) | None => title.into(),
+    }
 }
 
 /// Returns a name that can stand in an anchor: lower-case letters and digits joined by hyphens.

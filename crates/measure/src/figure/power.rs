@@ -1,11 +1,12 @@
 //! Latency and delivery against mean current: the price of being reached soon and reliably.
 
-use super::{Axis, Figure, FigurePoint, Mark, Scale, Series};
+use super::{Axis, Figure, FigurePoint, MOST_SERIES, Mark, Scale, Series};
 use crate::kind;
 use crate::report::digest::{Digest, Material};
 use crate::settings::SettingKey;
 use crate::table::power::{SECTION, kind, test, thrifty};
 use crate::wifi::power::USUAL_MAH;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -73,7 +74,13 @@ fn brief(digest: &Digest, all: &[(&Digest, f64)]) -> String {
     let setup = |it: &Digest| (it.settings.without(&[SettingKey::LabVariant]), it.repetition);
     let of_kind = |it: &&(&Digest, f64)| kind(it.0) == kind(digest);
     let others = all.iter().filter(of_kind).any(|it| setup(it.0) != setup(digest));
-    if others { test(digest) } else { kind(digest) }
+    // Each test may have two series.
+    if others && 2 * tests(all) <= MOST_SERIES { test(digest) } else { kind(digest) }
+}
+
+/// Returns the number of different tests.
+fn tests(all: &[(&Digest, f64)]) -> usize {
+    all.iter().map(|it| test(it.0)).collect::<BTreeSet<String>>().len()
 }
 
 fn device(digest: &Digest) -> String {
@@ -98,7 +105,13 @@ impl<'m> Plot<'m> {
             None => {
                 let origin = self.material.origin;
                 let (name, points) = (name.into(), alloc::vec![point]);
-                self.series.push(Series { name, origin, mark: Mark::Points, points });
+                self.series.push(Series {
+                    name,
+                    origin,
+                    mark: Mark::Points,
+                    points,
+                    ..Series::default()
+                });
             }
         }
     }
@@ -106,7 +119,7 @@ impl<'m> Plot<'m> {
     fn name(&mut self, digest: &Digest, point: FigurePoint) {
         let (name, origin) = (device(digest), self.material.origin);
         let points = alloc::vec![point];
-        self.names.push(Series { name, origin, mark: Mark::Label, points });
+        self.names.push(Series { name, origin, mark: Mark::Label, points, ..Series::default() });
     }
 
     fn figure(mut self, id: &str, title: &str, alt: String, y: Axis) -> Option<Figure> {
@@ -117,7 +130,7 @@ impl<'m> Plot<'m> {
         Some(Figure {
             id: id.into(),
             section: SECTION.into(),
-            title: self.material.titled(title),
+            title: title.into(),
             alt,
             x: Axis {
                 label: "mean current".into(),

@@ -99,9 +99,9 @@ impl Form<'_> {
 
     fn title(&self, title: &str) -> String {
         if self.name.is_empty() {
-            return self.material.titled(title);
+            return title.into();
         }
-        self.material.titled(&format!("{title}; {}", self.name))
+        format!("{title}; {}", self.name)
     }
 
     fn group(&self, (low, high): (u32, u32)) -> Option<Figure> {
@@ -126,6 +126,7 @@ impl Form<'_> {
                 origin: self.material.origin,
                 mark: Mark::Row,
                 points: d.distribution.as_ref()?.histogram.clone(),
+                ..Series::default()
             })
         };
         let mut series: Vec<Series> = with.iter().filter_map(row).collect();
@@ -172,6 +173,7 @@ impl Form<'_> {
                 origin: self.material.origin,
                 mark: Mark::Step,
                 points: d.distribution.as_ref()?.cumulative.clone(),
+                ..Series::default()
             })
         };
         let series: Vec<Series> = digests.iter().filter_map(curve).collect();
@@ -228,6 +230,7 @@ impl Form<'_> {
                 origin: self.material.origin,
                 mark: Mark::Line,
                 points: points.map(bare).collect(),
+                ..Series::default()
             }
         };
         let curves = [("rtt_p50", "median"), ("rtt_p99", "p99"), ("rtt_avg", "mean")].map(curve);
@@ -281,6 +284,7 @@ fn published_means(
         origin: Origin::Published,
         mark: Mark::Points,
         points,
+        ..Series::default()
     })
 }
 
@@ -329,6 +333,7 @@ fn published(table: &str, material: &Material<'_>, metric: &str, label: &str) ->
         origin: Origin::Published,
         mark: Mark::Points,
         points,
+        ..Series::default()
     })
 }
 

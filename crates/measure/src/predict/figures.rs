@@ -7,7 +7,7 @@ use super::trial::MessageStage;
 use super::{SECTION, limit};
 use crate::cell::{Estimate, Origin};
 use crate::digits;
-use crate::figure::{Axis, Figure, FigurePoint as Dot, Mark, Scale, Series, spread};
+use crate::figure::{Axis, Figure, FigurePoint as Dot, Mark, Scale, Series, SeriesMeaning, spread};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -46,12 +46,12 @@ fn axis(label: &str, unit: &str) -> Axis {
 
 fn figure(id: &str, title: &str, alt: String, axes: [Axis; 2], series: Vec<Series>) -> Figure {
     let [x, y] = axes;
-    let title = ORIGIN.titled(title);
+    let title = title.into();
     Figure { id: id.into(), section: SECTION.into(), title, alt, x, y, series }
 }
 
 fn series(name: &str, mark: Mark, points: Vec<Dot>) -> Series {
-    Series { name: name.into(), origin: ORIGIN, mark, points }
+    Series { name: name.into(), origin: ORIGIN, mark, points, ..Series::default() }
 }
 
 fn dot(x: f64, estimate: &Estimate, factor: f64) -> Option<Dot> {
@@ -79,7 +79,8 @@ fn border(answer: &PredictAnswer, name: &str, at: Option<f64>) -> Option<Series>
     let first = f64::from(answer.points.first()?.setting.devices);
     let last = f64::from(answer.points.last()?.setting.devices);
     let at = at?;
-    Some(series(name, Mark::Line, alloc::vec![Dot::new(first, at), Dot::new(last, at)]))
+    let dots = alloc::vec![Dot::new(first, at), Dot::new(last, at)];
+    Some(Series { meaning: Some(SeriesMeaning::Limit), ..series(name, Mark::Line, dots) })
 }
 
 fn numbers(answer: &PredictAnswer) -> Axis {

@@ -324,8 +324,8 @@ mod tests {
         for question in [PredictQuestion::Fleet, PredictQuestion::Rate] {
             let report = report(&RunFacts::default(), &answer(question));
             assert!(!report.tables.is_empty() && report.figures.len() >= 3);
-            assert!(report.tables.iter().all(|it| it.title.ends_with("(simulated)")));
-            assert!(report.figures.iter().all(|it| it.title.ends_with("(simulated)")));
+            assert!(report.tables.iter().all(|it| it.full_title().ends_with("(simulated)")));
+            assert!(report.figures.iter().all(|it| it.full_title().ends_with("(simulated)")));
             for table in &report.tables {
                 assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
             }

@@ -41,8 +41,9 @@ fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
 }
 
 fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
-    let title = Origin::Simulated.titled(title);
-    Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
+    let (id, section, title) = (id.into(), section.into(), title.into());
+    let origin = Some(Origin::Simulated);
+    Table { id, section, title, columns, rows, origin, ..Table::default() }
 }
 
 fn result(name: &str, unit: &str) -> Column {

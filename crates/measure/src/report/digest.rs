@@ -188,9 +188,4 @@ impl Material<'_> {
         };
         self.published.iter().filter(same).collect()
     }
-
-    /// Returns a title that says where the numbers come from: see [`Origin::titled`].
-    pub(crate) fn titled(&self, title: &str) -> String {
-        self.origin.titled(title)
-    }
 }

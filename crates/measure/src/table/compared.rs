@@ -24,10 +24,10 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
     (!groups.is_empty()).then(|| Table {
         id: "comparison".into(),
         section: "comparison".into(),
-        title: material.titled("Beside the published figures"),
+        title: "Beside the published figures".into(),
         columns: alloc::vec![
             Column::words("result"),
-            Column::words("held against"),
+            Column::words("compared with"),
             Column::setting("cells", ""),
             Column::result("ours / theirs", "", material.origin),
             Column::words("verdict"),
@@ -103,9 +103,8 @@ fn named(cell: &Cell) -> String {
 /// Returns how to read the table, and the notes of the comparisons themselves, each once.
 fn notes(comparisons: &[Comparison]) -> Vec<String> {
     let mut notes = alloc::vec![
-        "One line for each metric and outcome, or for what cannot be compared for the same reasons; \
-         a ratio of several cells is shown as its range. The JSON form has each pair, and each \
-         reason in full."
+        "One line for each metric and verdict; what cannot be compared has one line for each set of \
+         reasons. A ratio of several cells is a range. JSON has each pair, with its reasons in full."
             .to_string()
     ];
     let judged = comparisons.iter().filter(|c| !matches!(c.verdict, Verdict::NotComparable(_)));

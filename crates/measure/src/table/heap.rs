@@ -44,7 +44,7 @@ fn cells(material: &Material<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         id: "heap".into(),
         section: SECTION.into(),
-        title: material.titled("The heap, beside the formula of the driver's peak"),
+        title: "Heap in use, and Espressif's formula for the peak of Wi-Fi buffers".into(),
         columns,
         rows,
         notes: alloc::vec![note.into()],
@@ -73,12 +73,12 @@ fn ranks(material: &Material<'_>) -> Option<Table> {
         ]
     };
     let rows: Vec<_> = wifi::heap::over_tests(all).iter().map(row).collect();
-    let note =
-        "The least of the rank's four tests, as \"available memory\" of the guide's table is.";
+    let note = "The lowest of the rank's four tests; \"available memory\" in the guide's table is \
+                the same.";
     (!rows.is_empty()).then(|| Table {
         id: "heap-ranks".into(),
         section: SECTION.into(),
-        title: material.titled("Available heap of each rank"),
+        title: "Available heap of each rank".into(),
         columns: alloc::vec![
             Column::words("rank"),
             Column::result("free at least", "KB", material.origin),

@@ -25,6 +25,7 @@ use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::kind;
 use crate::report::digest::{Digest, Material};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -76,10 +77,19 @@ impl Column {
     /// is written as a sign.
     #[must_use]
     pub fn head(&self) -> String {
+        match self.origin {
+            Some(Origin::Simulated) => format!("simulated {}", self.short_head()),
+            Some(Origin::Published | Origin::Measured) | None => self.short_head(),
+        }
+    }
+
+    /// Returns name and unit, with "published" before them where they are: for drawings that mark
+    /// simulated values in another way.
+    #[must_use]
+    pub fn short_head(&self) -> String {
         let mut head = match self.origin {
             Some(Origin::Published) => String::from("published "),
-            Some(Origin::Simulated) => String::from("simulated "),
-            Some(Origin::Measured) | None => String::new(),
+            Some(Origin::Simulated | Origin::Measured) | None => String::new(),
         };
         head.push_str(&self.name);
         if !self.unit.is_empty() {
@@ -117,6 +127,9 @@ pub struct Table {
     /// for what is computed of these. Empty where the columns say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub row_origins: Vec<Option<Origin>>,
+    /// Where the figures in words come from, in a table of sentences; `None` where columns or rows say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Notes for the reader of the table.
     pub notes: Vec<String>,
 }
@@ -128,6 +141,22 @@ const RECORDS: [&str; 5] = ["consoles", "counters", "losses", "occupancy", "find
 const LONG: usize = 40;
 
 impl Table {
+    /// Returns where the values come from; that of ours where published ones stand beside them, and
+    /// `None` for a table of words and settings.
+    #[must_use]
+    pub fn origin(&self) -> Option<Origin> {
+        let columns = self.columns.iter().filter_map(|it| it.origin);
+        let all = || columns.clone().chain(self.row_origins.iter().flatten().copied());
+        let said = || all().find(|it| *it != Origin::Published).or_else(|| all().next());
+        self.origin.or_else(said)
+    }
+
+    /// Returns the title with the word for simulated values, for a drawing that says it nowhere else.
+    #[must_use]
+    pub fn full_title(&self) -> String {
+        crate::figure::titled(&self.title, self.origin())
+    }
+
     /// Returns whether the table is a long record: text leaves it out, and a page shows it when
     /// asked.
     #[must_use]
@@ -209,7 +238,7 @@ pub(crate) fn of_metrics(
     (columns.len() > settings).then(|| Table {
         id: frame.id.into(),
         section: frame.section.into(),
-        title: material.titled(frame.title),
+        title: frame.title.into(),
         columns,
         rows,
         notes: shared(digests)
@@ -224,7 +253,7 @@ pub(crate) fn of_metrics(
 fn shared(digests: &[&Digest]) -> Option<String> {
     let digest = digests.first().filter(|d| kind::of(&d.workload).tells_shared())?;
     let common = digest.common();
-    (!common.is_empty()).then(|| alloc::format!("All cells: {common}."))
+    (!common.is_empty()).then(|| format!("All cells: {common}."))
 }
 
 /// Makes a column for the repetition, where there is more than one.
@@ -277,9 +306,9 @@ pub(crate) fn remaining(
         }
     }
     (!rows.is_empty()).then(|| Table {
-        id: alloc::format!("{section}-further"),
+        id: format!("{section}-further"),
         section: section.into(),
-        title: material.titled("Further results"),
+        title: "Further results".into(),
         columns: alloc::vec![
             Column::words("cell"),
             Column::words("metric"),

@@ -28,7 +28,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         id: "overview".into(),
         section: "overview".into(),
-        title: material.titled("At a glance"),
+        title: "At a glance".into(),
         columns: alloc::vec![
             Column::words("cell"),
             Column::words("what"),
@@ -39,9 +39,10 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         ],
         rows,
         notes: alloc::vec![
-            "Cells without a line for loss lost nothing; of more than twelve of a kind, losses are in its own section. Intervals are at 95 %; that of the highest rate without loss is from the highest rate \
-             that passed to the lowest that failed. Published values are of other devices and places: see the comparison for what can be \
-             held against each other."
+            "A cell without a line for loss lost nothing; where a test has more than twelve cells, \
+             its own chapter lists the losses. Intervals are at 95 %; for the highest rate without \
+             loss they reach from the highest rate that passed to the lowest that failed. Published \
+             values are of other devices and places: the chapter Comparison says which can be compared."
                 .into()
         ],
         ..Table::default()

@@ -64,7 +64,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         id: "power".into(),
         section: SECTION.into(),
-        title: material.titled("What it costs a battery, the thriftiest first"),
+        title: "Battery cost, lowest current first".into(),
         columns,
         rows,
         notes: life.map(|it| format!("Battery life {it}.")).into_iter().collect(),

@@ -110,7 +110,7 @@ pub fn groups(truth: &Truth) -> Table {
     Table {
         id: "truth".into(),
         section: SECTION.into(),
-        title: Origin::Simulated.titled("Against the published cells that were not fitted"),
+        title: "This run against published figures that no constant was fitted to".into(),
         columns: alloc::vec![
             Column::words("cells of"),
             Column::setting("cells", ""),
@@ -155,9 +155,9 @@ fn row(name: &str, group: &GroupErrors) -> Vec<Option<String>> {
 
 fn notes(truth: &Truth) -> Vec<String> {
     let mut notes = alloc::vec![format!(
-        "A printed value stands for all that print so ({OF_ESP_NOW}): the error counts from the \
-             nearest of them, and is 0 within. Ours is taken without rounding where there is such a \
-             figure."
+        "A printed value stands for every value that is printed so ({OF_ESP_NOW}). The error is the \
+         distance to the nearest of them, and 0 within their range. Ours is compared before it is \
+         rounded, where that figure is known."
     )];
     if truth.missing > 0 {
         notes.push(format!(
@@ -167,8 +167,8 @@ fn notes(truth: &Truth) -> Vec<String> {
     }
     if truth.other_procedure > 0 {
         notes.push(format!(
-            "{} cells were not taken by the document's own procedure (other counts or times): their \
-             extremes are no fair match, and their counts of packets are left out.",
+            "{} cells did not follow the document's own procedure (other counts or times): their \
+             minima and maxima cannot be compared fairly, and their counts of packets are left out.",
             truth.other_procedure
         ));
     }
@@ -201,7 +201,7 @@ pub fn cells(truth: &Truth, most: usize) -> Table {
     let mut table = Table {
         id: "truth-cells".into(),
         section: SECTION.into(),
-        title: Origin::Simulated.titled("Errors, cell by cell"),
+        title: "Errors of single figures in this run".into(),
         columns: alloc::vec![
             Column::words("cell"),
             Column::words("unit"),

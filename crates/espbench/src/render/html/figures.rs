@@ -2,6 +2,7 @@
 
 use super::super::svg;
 use super::escape;
+use espbench_measure::cell::Origin;
 use espbench_measure::figure::{Figure, Scale, Series};
 use std::fmt::Write as _;
 
@@ -16,8 +17,9 @@ pub(super) fn draw(out: &mut String, figures: &[&Figure]) {
     for figure in figures {
         let _ = write!(
             out,
-            "<figure id=\"{}-f\"><figcaption>{}</figcaption>{}{}<p class=\"alt\" aria-hidden=\"true\">{}</p>",
+            "<figure id=\"{}-f\"{}><figcaption>{}</figcaption>{}{}<p class=\"alt\" aria-hidden=\"true\">{}</p>",
             escape(&figure.id),
+            super::origin(figure.origin()),
             escape(&figure.title),
             svg::draw(figure),
             svg::legend(figure),
@@ -35,8 +37,9 @@ fn data(out: &mut String, figure: &Figure) {
         figure.series.iter().flat_map(|s| &s.points).any(|p| p.low.is_some() || p.high.is_some());
     let _ = writeln!(
         out,
-        "<details><summary>Data</summary><div class=\"scroll\" tabindex=\"0\"><table><caption class=\"heard\">Data of: {}</caption>\
-         <thead><tr><th scope=\"col\">series</th><th scope=\"col\">origin</th><th scope=\"col\" class=\"r\">{}</th><th scope=\"col\" class=\"r\">{}</th>{}</tr></thead><tbody>",
+        "<details><summary>Data</summary><div class=\"scroll\" tabindex=\"0\"><table{}><caption class=\"heard\">Data of: {}</caption>\
+         <thead><tr><th scope=\"col\">series</th><th scope=\"col\" class=\"r\">{}</th><th scope=\"col\" class=\"r\">{}</th>{}</tr></thead><tbody>",
+        super::origin(figure.origin()),
         escape(&figure.title),
         escape(&x),
         escape(&y),
@@ -63,9 +66,9 @@ fn rows(out: &mut String, figure: &Figure, series: &Series, intervals: bool) {
         };
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"r\">{}</td><td class=\"r\">{}</td>",
+            "<tr{}><th scope=\"row\">{}</th><td class=\"r\">{}</td><td class=\"r\">{}</td>",
+            if series.origin == Origin::Published { " class=\"pub\"" } else { "" },
             escape(&series.name),
-            series.origin.name(),
             escape(&x),
             p.y
         );

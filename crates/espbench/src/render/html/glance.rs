@@ -82,7 +82,7 @@ fn sentences(out: &mut String, group: &GlanceGroup) {
     if let (Some([low, high]), Some(metric)) = (group.times_limit, group.metrics.first()) {
         let _ = write!(
             out,
-            "<li><b>Against physics</b> {}: {} times the theoretical limit</li>",
+            "<li><b>Theoretical limit</b> {}: {} times the limit</li>",
             escape(&metric.quantity),
             range(low, high)
         );

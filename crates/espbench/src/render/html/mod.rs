@@ -18,14 +18,19 @@ mod predict;
 mod tables;
 mod timelines;
 
-use super::tame;
+use super::{palette, tame};
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
 use espbench_measure::report::{GlanceGroup, Report, Section};
 use espbench_measure::tune;
 use std::fmt::Write as _;
 
-pub(super) const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("style.css");
+
+/// Returns the style sheet of every page, and of a drawing that stands alone.
+pub(super) fn style() -> String {
+    format!("{}{STYLE}", palette::css())
+}
 
 /// Content Security Policy Level 3: nothing but the style in the page and the empty icon.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -34,7 +39,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of [`SCRIPT`] in base64, for the page's policy (Content Security Policy Level 3, 6.7.3.3).
-const HASH: &str = "sha256-WogtVE0qxPPGV6cgINzwtzzb60soCgCQyLjG2NXoEKc=";
+const HASH: &str = "sha256-QLrJ7tWCZlbKizm53kh5mrxqLd1aziIK5WapzbMTNL0=";
 
 /// Renders the report as one HTML file.
 #[must_use]
@@ -128,14 +133,14 @@ fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
 
 /// Returns a page up to its body. `script` extends the usual content security policy.
 pub(super) fn begin(title: &str, script: &str) -> String {
-    let title = escape(title);
+    let (title, style) = (escape(title), style());
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}{script}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n"
+         <style>\n{style}</style>\n</head>\n<body>\n"
     )
 }
 
@@ -222,6 +227,12 @@ fn plan(out: &mut String, report: &Report) {
             "<details><summary>The plan, verbatim</summary><pre>{text}</pre></details>"
         );
     }
+}
+
+/// Returns the attribute that tells where the values of a table or a figure come from: what is taken out of
+/// the page still says it.
+fn origin(origin: Option<Origin>) -> String {
+    origin.map_or_else(String::new, |it| format!(" data-origin=\"{}\"", it.name()))
 }
 
 /// Returns the CSS class for the origin of a column or series; empty where it is not marked.

@@ -16,11 +16,17 @@ pub(super) fn draw(out: &mut String, table: &Table, seen: bool) {
     let _ = write!(
         out,
         "<div class=\"{class}\" id=\"t-{id}\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\
-         <table aria-label=\"{title}\"{}>{caption}<thead><tr>",
-        if table.row_origins.is_empty() { "" } else { " class=\"of\"" }
+         <table aria-label=\"{title}\"{}{}>{caption}<thead><tr>",
+        if table.row_origins.is_empty() { "" } else { " class=\"of\"" },
+        super::origin(table.origin())
     );
     for column in &table.columns {
-        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", classes(column), escape(&column.head()));
+        let _ = write!(
+            out,
+            "<th scope=\"col\"{}>{}</th>",
+            classes(column),
+            escape(&column.short_head())
+        );
     }
     out.push_str("</tr></thead><tbody>\n");
     for (number, row) in table.rows.iter().enumerate() {
@@ -34,7 +40,7 @@ pub(super) fn draw(out: &mut String, table: &Table, seen: bool) {
             let shown = text.as_deref().map_or_else(unknown, escape);
             // On a phone each row of a table of words becomes a card, whose lines need their heads.
             let head = match text {
-                Some(_) if prose => format!(" data-h=\"{}\"", escape(&column.head())),
+                Some(_) if prose => format!(" data-h=\"{}\"", escape(&column.short_head())),
                 None if prose => " data-none".into(),
                 _ => String::new(),
             };

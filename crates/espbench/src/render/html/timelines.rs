@@ -16,7 +16,7 @@ pub(super) fn draw(out: &mut String, timelines: &[Timeline]) {
     if timelines.is_empty() {
         return;
     }
-    out.push_str("<h3 id=\"timelines\">Who sent what, and when</h3>\n");
+    out.push_str("<div class=\"timelines\"><h3 id=\"timelines\">Who sent what, and when</h3>\n");
     out.push_str(&drawing::legend());
     for timeline in timelines {
         for (number, window) in timeline.windows.iter().enumerate() {
@@ -30,6 +30,7 @@ pub(super) fn draw(out: &mut String, timelines: &[Timeline]) {
             );
         }
     }
+    out.push_str("</div>\n");
 }
 
 #[cfg(test)]

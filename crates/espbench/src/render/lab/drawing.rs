@@ -1,6 +1,6 @@
 //! The room seen from above, as SVG in the style of the reports' figures.
 
-use super::super::html::{STYLE, escape};
+use super::super::html::{escape, style};
 use super::super::svg::{STYLES, WIDTH, marker, round_step};
 use super::{Room, Spot, View};
 use espbench_sim::lab::survey::{Party, PartyKind};
@@ -283,10 +283,11 @@ pub(super) fn legend(room: &Room<'_>) -> String {
 /// Drawings below each other, as a file of its own.
 pub(super) fn file(room: &Room<'_>, views: &[Drawn]) -> String {
     const HEAD: f64 = 44.0;
+    let style = style();
     let height = HEAD + views.iter().map(|it| it.height + 24.0).sum::<f64>();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
-         width=\"960\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\">\n<style>\n{STYLE}</style>\n\
+         width=\"960\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\">\n<style>\n{style}</style>\n\
          <rect width=\"{WIDTH}\" height=\"{height:.0}\" fill=\"var(--bg)\"/>\n\
          <text class=\"l\" x=\"8\" y=\"18\" font-weight=\"600\">{}</text>\n",
         2.0 * height,

@@ -65,6 +65,12 @@ impl AxisRange {
         if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 }
     }
 
+    /// Returns division and ends as an attribute's value, for the script that shows values.
+    pub(super) fn data(&self) -> String {
+        let scale = if self.scale == Scale::Log { "log" } else { "linear" };
+        format!("{scale} {} {}", self.low, self.high)
+    }
+
     /// Returns values and texts of the ticks.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let values: Vec<f64> = match self.scale {
@@ -142,14 +148,14 @@ pub(super) fn horizontal(frame: Frame, span: &AxisRange, axis: &Axis) -> String 
              <text x=\"{x_text:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{text}</text>",
             frame.top,
             frame.bottom,
-            frame.bottom + 18.0
+            frame.bottom + 20.0
         );
     }
     let _ = write!(
         out,
         "<text class=\"l\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
         (frame.left + frame.right) / 2.0,
-        frame.bottom + 37.0,
+        frame.bottom + 39.0,
         escape(&title(axis))
     );
     out
@@ -173,6 +179,23 @@ pub(super) fn vertical(frame: Frame, span: &AxisRange, axis: &Axis) -> String {
     }
     let _ = write!(out, "<text class=\"l\" x=\"2\" y=\"14\">{}</text>", escape(&title(axis)));
     out
+}
+
+/// Returns the opening tag of the group of a plot: its frame, its axes and their units.
+pub(super) fn plot(
+    frame: Frame,
+    (x, y): (&AxisRange, &AxisRange),
+    (of_x, of_y): (&Axis, &Axis),
+) -> String {
+    let Frame { left, right, top, bottom } = frame;
+    format!(
+        "<g class=\"plot\" data-f=\"{left:.1} {right:.1} {top:.1} {bottom:.1}\" data-x=\"{}\" \
+         data-y=\"{}\" data-u=\"{}\" data-v=\"{}\">",
+        x.data(),
+        y.data(),
+        escape(&of_x.unit),
+        escape(&of_y.unit)
+    )
 }
 
 /// Returns the axis's label with its unit.

@@ -1,6 +1,6 @@
 //! Curves and points over two axes.
 
-use super::axis::{AxisRange, horizontal, vertical};
+use super::axis::{self, AxisRange, horizontal, vertical};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
 use espbench_measure::figure::{Figure, FigurePoint, Mark, Scale, Series};
@@ -15,30 +15,48 @@ const MOST_MARKERS: usize = 25;
 /// Markers on a cumulative curve, which has hundreds of points.
 const STEP_MARKERS: usize = 7;
 
-struct Plot {
-    x: AxisRange,
-    y: AxisRange,
+/// Axes in a frame.
+pub(super) struct Plot {
+    pub(super) frame: Frame,
+    pub(super) x: AxisRange,
+    pub(super) y: AxisRange,
 }
 
 impl Plot {
+    /// Returns the axes that hold all points of a figure.
+    pub(super) fn of(figure: &Figure, frame: Frame) -> Self {
+        let points = || figure.series.iter().flat_map(|s| &s.points);
+        let ends = |p: &FigurePoint| [Some(p.y), p.low, p.high];
+        let zero = (figure.y.scale != Scale::Log).then_some(0.0);
+        Self {
+            frame,
+            x: AxisRange::of(points().map(|p| p.x), figure.x.scale),
+            // From zero: a small wobble must not look like a fall. Equal factors have no zero.
+            y: AxisRange::of(points().flat_map(ends).flatten().chain(zero), figure.y.scale),
+        }
+    }
+
+    /// Returns the axes in another frame.
+    pub(super) const fn at(&self, frame: Frame) -> Self {
+        Self { frame, x: self.x, y: self.y }
+    }
+
+    /// Opens the group of the plot.
+    pub(super) fn open(&self, figure: &Figure) -> String {
+        axis::plot(self.frame, (&self.x, &self.y), (&figure.x, &figure.y))
+    }
+
     fn x(&self, value: f64) -> f64 {
-        FRAME.left + self.x.at(value) * (FRAME.right - FRAME.left)
+        self.frame.left + self.x.at(value) * (self.frame.right - self.frame.left)
     }
 
     fn y(&self, value: f64) -> f64 {
-        FRAME.bottom - self.y.at(value) * (FRAME.bottom - FRAME.top)
+        self.frame.bottom - self.y.at(value) * (self.frame.bottom - self.frame.top)
     }
 }
 
 pub(super) fn draw(figure: &Figure) -> (f64, String) {
-    let points = || figure.series.iter().flat_map(|s| &s.points);
-    let ends = |p: &FigurePoint| [Some(p.y), p.low, p.high];
-    let zero = (figure.y.scale != Scale::Log).then_some(0.0);
-    let plot = Plot {
-        x: AxisRange::of(points().map(|p| p.x), figure.x.scale),
-        // From zero: a small wobble must not look like a fall. Equal factors have no zero.
-        y: AxisRange::of(points().flat_map(ends).flatten().chain(zero), figure.y.scale),
-    };
+    let plot = Plot::of(figure, FRAME);
     let mut out = horizontal(FRAME, &plot.x, &figure.x);
     out.push_str(&vertical(FRAME, &plot.y, &figure.y));
     let labels = figure.series.iter().filter(|it| it.mark == Mark::Label);
@@ -47,18 +65,29 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let points = || figure.series.iter().filter(|it| it.mark != Mark::Label);
     let dots = points().flat_map(|it| it.points.iter().map(at));
     out.push_str(&super::labels::draw(FRAME, names, dots));
+    out.push_str(&plot.open(figure));
     let drawn = |it: &&Series| it.mark != Mark::Label;
     for (at, series) in figure.series.iter().enumerate().filter(|it| drawn(&it.1)) {
         let class = class(figure, at);
         let place = place(figure, at);
         curve(&mut out, &plot, series, &class, place, &figure.x.unit);
     }
+    out.push_str("</g>");
     (HEIGHT, out)
 }
 
-fn curve(out: &mut String, plot: &Plot, series: &Series, class: &str, place: usize, x_unit: &str) {
+/// Draws a curve, its intervals and its markers.
+pub(super) fn curve(
+    out: &mut String,
+    plot: &Plot,
+    series: &Series,
+    class: &str,
+    place: usize,
+    x_unit: &str,
+) {
     if matches!(series.mark, Mark::Line | Mark::Step) && series.points.len() > 1 {
-        let _ = write!(out, "<path class=\"c {class}\" d=\"{}\"/>", path(plot, series));
+        let (name, d) = (escape(&series.name), path(plot, series));
+        let _ = write!(out, "<path class=\"c {class}\" data-n=\"{name}\" d=\"{d}\"/>");
     }
     whiskers(out, plot, series, class);
     let every = match series.mark {
@@ -73,7 +102,7 @@ fn curve(out: &mut String, plot: &Plot, series: &Series, class: &str, place: usi
     }
 }
 
-fn path(plot: &Plot, series: &Series) -> String {
+pub(super) fn path(plot: &Plot, series: &Series) -> String {
     let mut d = String::new();
     for (i, p) in series.points.iter().enumerate() {
         let (x, y) = (plot.x(p.x), plot.y(p.y));

@@ -6,6 +6,7 @@
 //! | `bars` | bars over named positions |
 //! | `curves` | curves and points over two axes |
 //! | `labels` | names beside points, where there is room for them |
+//! | `multiples` | a small chart for each series, on the same axes |
 //! | `rows` | histograms in rows over one horizontal axis |
 //! | `shape` | markers and swatches |
 //! | `timeline` | a stretch of the medium's history: a row for each station, a bar for each frame |
@@ -14,21 +15,22 @@
 //! figure that follows the reader's dark mode and stays legible on a phone has to leave both to
 //! the style sheet.
 //!
-//! Nothing here depends on colour alone: curves have dashes and markers of their own (the palette
-//! is that of Okabe and Ito 2008, "Color Universal Design", darkened for contrast), and published
-//! points are hollow.
+//! Nothing here depends on colour alone: curves have dashes and markers of their own, and published
+//! points are hollow. What a colour means is in [`palette`](super::palette). Curves and bars stand in a group
+//! that tells the page's script how places become values; it shows them under the pointer.
 
 mod axis;
 mod bars;
 mod curves;
 mod labels;
+mod multiples;
 mod rows;
 mod shape;
 pub(super) mod timeline;
 
 use super::html::escape;
 use espbench_measure::cell::Origin;
-use espbench_measure::figure::{Figure, Mark, Scale, Series};
+use espbench_measure::figure::{Figure, MOST_SERIES, Mark, Scale, Series, SeriesMeaning};
 use std::fmt::Write as _;
 
 pub(super) use axis::{step as round_step, title as axis_title};
@@ -38,8 +40,8 @@ use shape::swatch;
 /// Width of every figure in its own units; the page scales it.
 pub(super) const WIDTH: f64 = 480.0;
 
-/// Styles that are told apart without colour; the seventh curve looks like the first again.
-pub(super) const STYLES: usize = 6;
+/// Styles that are told apart without colour.
+pub(super) const STYLES: usize = MOST_SERIES;
 
 /// The place of the plot within the figure.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,8 @@ pub(super) fn draw(figure: &Figure) -> String {
         rows::draw(figure)
     } else if figure.x.scale == Scale::Category {
         bars::draw(figure)
+    } else if is_crowded(figure) {
+        multiples::draw(figure)
     } else {
         curves::draw(figure)
     };
@@ -69,11 +73,23 @@ pub(super) fn draw(figure: &Figure) -> String {
     )
 }
 
-/// Returns the place of a series among the published, or among the others; rows and labels do not
-/// count.
+/// Returns whether a figure of curves or points has more series than one chart tells apart.
+fn is_crowded(figure: &Figure) -> bool {
+    figure.series.iter().filter(|it| is_listed(it)).count() > MOST_SERIES
+        && figure.x.scale != Scale::Category
+        && figure.series.iter().all(|it| it.mark != Mark::Row)
+}
+
+/// Returns the place of a series, which sets its marker: among the published, or among the others that
+/// have no meaning of their own; rows and labels do not count.
 fn place(figure: &Figure, at: usize) -> usize {
+    if let Some(meaning) = figure.series[at].meaning {
+        return meaning as usize;
+    }
     let published = |s: &Series| s.origin == Origin::Published;
-    let same = |s: &&Series| is_listed(s) && published(s) == published(&figure.series[at]);
+    let same = |s: &&Series| {
+        is_listed(s) && s.meaning.is_none() && published(s) == published(&figure.series[at])
+    };
     figure.series[..at].iter().filter(same).count()
 }
 
@@ -84,22 +100,33 @@ fn is_listed(series: &Series) -> bool {
 
 /// Returns the classes of a series, which set its colour, dashes and filling.
 fn class(figure: &Figure, at: usize) -> String {
-    if figure.series[at].origin == Origin::Published {
-        return "p".into();
-    }
-    format!("s{}", place(figure, at) % STYLES)
+    let series = &figure.series[at];
+    let meaning = match series.meaning {
+        _ if series.origin == Origin::Published => return "p".into(),
+        None => return format!("s{}", place(figure, at) % STYLES),
+        Some(SeriesMeaning::Limit) => "k-limit",
+        Some(SeriesMeaning::Data) => "k-data",
+        Some(SeriesMeaning::Control) => "k-control",
+        Some(SeriesMeaning::Management) => "k-management",
+        Some(SeriesMeaning::Background) => "k-background",
+        Some(SeriesMeaning::Collided) => "k-collided",
+    };
+    meaning.into()
 }
 
 /// Draws the legend: a swatch and a name for each series.
 #[must_use]
 pub(super) fn legend(figure: &Figure) -> String {
     let mut out = String::new();
+    if is_crowded(figure) {
+        return out;
+    }
     let named = figure.series.iter().enumerate().filter(|(_, s)| is_listed(s));
     for (at, series) in named {
+        // What is not published is of the run, whose origin stands at its head.
         let origin = match series.origin {
-            Origin::Measured => String::new(),
-            Origin::Published => format!("<b class=\"pub\">{}</b> ", Origin::Published.name()),
-            other @ Origin::Simulated => format!("<b>{}</b> ", other.name()),
+            Origin::Published => "<b class=\"pub\">published</b> ",
+            Origin::Measured | Origin::Simulated => "",
         };
         let _ = write!(
             out,

@@ -3,6 +3,7 @@
 use super::axis::{AxisRange, horizontal};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
+use espbench_measure::digits;
 use espbench_measure::figure::{Figure, FigurePoint, Mark, Series};
 use std::fmt::Write as _;
 
@@ -19,7 +20,7 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let mut out = horizontal(frame, &span, &figure.x);
     let base = |row: usize| frame.top + (row + 1) as f64 * ROW;
     for (row, series) in rows.iter().enumerate() {
-        out.push_str(&histogram(frame, &span, series, base(row)));
+        out.push_str(&histogram(frame, &span, series, base(row), &figure.x.unit));
     }
     for (at, series) in figure.series.iter().enumerate().filter(|(_, s)| s.mark != Mark::Row) {
         let place = place(figure, at);
@@ -36,7 +37,17 @@ fn at_x(frame: Frame, span: &AxisRange, x: f64) -> f64 {
     frame.left + span.at(x) * (frame.right - frame.left)
 }
 
-fn histogram(frame: Frame, span: &AxisRange, series: &Series, base: f64) -> String {
+/// Returns in words where a histogram is highest.
+fn most(series: &Series, unit: &str) -> String {
+    let bins = series.points.windows(2);
+    let Some([bin, next]) = bins.max_by(|a, b| a[0].y.total_cmp(&b[0].y)) else {
+        return series.name.clone();
+    };
+    let (low, high) = (digits::three(bin.x), digits::three(next.x));
+    format!("{}: most often {low} to {high} {unit}, {} %", series.name, digits::three(bin.y))
+}
+
+fn histogram(frame: Frame, span: &AxisRange, series: &Series, base: f64, unit: &str) -> String {
     let tallest = series.points.iter().map(|p| p.y).fold(0.0, f64::max);
     let top = |p: &FigurePoint| base - if tallest > 0.0 { p.y / tallest * BAR } else { 0.0 };
     let mut d = String::new();
@@ -49,8 +60,9 @@ fn histogram(frame: Frame, span: &AxisRange, series: &Series, base: f64) -> Stri
     }
     d.push('z');
     format!(
-        "<path class=\"b s0\" d=\"{d}\"/><path class=\"a\" d=\"M{:.1} {base:.1}H{:.1}\"/>\
+        "<path class=\"b s0\" d=\"{d}\"><title>{}</title></path><path class=\"a\" d=\"M{:.1} {base:.1}H{:.1}\"/>\
          <text class=\"n\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+        escape(&most(series, unit)),
         frame.left,
         frame.right,
         frame.right,

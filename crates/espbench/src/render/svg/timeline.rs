@@ -181,7 +181,7 @@ fn bar(out: &mut String, timeline: &Timeline, place: &Place<'_>, frame: &AirFram
     }
     if frame.waited_ns > 0 {
         let begin = from(first);
-        rect(out, "w", begin, x - begin, at(0.44), row * 0.22);
+        rect(out, "wt", begin, x - begin, at(0.44), row * 0.22);
     }
     let low = matches!(frame.kind.as_str(), "ack" | "block-ack" | "rts-cts");
     let (y, height) = if low { (at(0.42), row * 0.36) } else { (at(0.18), row * 0.6) };
@@ -276,7 +276,7 @@ pub(in super::super) fn legend() -> String {
         ("<rect class=\"ka ok\" x=\"4\" y=\"7\" width=\"22\" height=\"7\"/>", "ACK"),
         ("<rect class=\"kb ok\" x=\"4\" y=\"3\" width=\"22\" height=\"12\"/>", "beacon"),
         ("<rect class=\"ko ok\" x=\"4\" y=\"3\" width=\"22\" height=\"12\"/>", "other people’s"),
-        ("<rect class=\"w\" x=\"4\" y=\"7\" width=\"22\" height=\"5\"/>", "waits for the medium"),
+        ("<rect class=\"wt\" x=\"4\" y=\"7\" width=\"22\" height=\"5\"/>", "waits for the medium"),
         ("<rect class=\"q\" x=\"4\" y=\"11\" width=\"22\" height=\"3\"/>", "waits in the queue"),
         ("<path class=\"pr\" d=\"M5 16V3H25V8\"/>", "probe: sent, answered"),
         ("<path class=\"pr lo\" d=\"M5 16V3H25V8\"/>", "probe, lost"),

@@ -5,7 +5,7 @@ use super::KIND;
 use super::table::{Across, DocumentTable, groups, leading, published, quantity, section, work};
 use crate::cell::{Cell, Origin};
 use crate::digits;
-use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, spread};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, SeriesMeaning, spread};
 use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,7 +37,7 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     let mut series = Vec::new();
     let mut add = |name: &str, origin, mark, points: Vec<FigurePoint>| {
         if !points.is_empty() {
-            series.push(Series { name: name.into(), origin, mark, points });
+            series.push(Series { name: name.into(), origin, mark, points, ..Series::default() });
         }
     };
     add(quantity(metric), material.origin, Mark::Line, ours);
@@ -56,7 +56,15 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     let limits = cells.iter().filter_map(|(x, cell)| Some(FigurePoint::new(*x, cell.limit?)));
     // Encryption needs no frame: its limit is nothing.
     let limits: Vec<FigurePoint> = limits.filter(|p| p.y > 0.0).collect();
-    add("limit: air time of the needed frames alone", material.origin, Mark::Line, limits);
+    if !limits.is_empty() {
+        series.push(Series {
+            name: "limit: air time of the needed frames alone".into(),
+            origin: material.origin,
+            mark: Mark::Line,
+            meaning: Some(SeriesMeaning::Limit),
+            points: limits,
+        });
+    }
     let first = cells.first()?.1;
     let told: Vec<String> =
         group.digests.iter().filter_map(|d| told(material, group, d, metric)).collect();
@@ -64,7 +72,7 @@ fn curve(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     Some(Figure {
         id: format!("{}-figure", group.id()),
         section: section(&group.work).into(),
-        title: material.titled(&format!("{}: {}", group.title(), quantity(metric))),
+        title: format!("{}: {}", group.title(), quantity(metric)),
         alt: format!("{}.", told.join("; ")),
         x: axis(group),
         y: Axis {
@@ -119,6 +127,7 @@ fn rows(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
             origin: material.origin,
             mark: Mark::Row,
             points: digest.distribution.as_ref()?.histogram.clone(),
+            ..Series::default()
         })
     };
     let series: Vec<Series> = group.digests.iter().filter_map(row).collect();
@@ -127,7 +136,7 @@ fn rows(material: &Material<'_>, group: &DocumentTable<'_>) -> Option<Figure> {
     (!series.is_empty()).then(|| Figure {
         id: format!("{}-distribution", group.id()),
         section: section(&group.work).into(),
-        title: material.titled(&format!("{}: distribution", group.title())),
+        title: format!("{}: distribution", group.title()),
         alt: "Histograms of each packet's time, from when it was due; each row is as high as its own tallest bar.".to_string(),
         x: Axis {
             label: "time".into(),

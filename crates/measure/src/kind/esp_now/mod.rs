@@ -275,7 +275,8 @@ impl TestKind for EspNow {
     }
 
     fn chapters(&self, documented: bool) -> Vec<(&'static str, &'static str)> {
-        let all = if documented { "All tests: beyond the document" } else { "ESP-NOW" };
+        let all =
+            if documented { "ESP-NOW: figures that the report does not have" } else { "ESP-NOW" };
         table::CHAPTERS.into_iter().chain([(KIND, all)]).collect()
     }
 

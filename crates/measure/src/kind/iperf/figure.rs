@@ -48,6 +48,7 @@ fn over_time(
                 origin: material.origin,
                 mark: Mark::Line,
                 points: line.points.clone(),
+                ..Series::default()
             });
         }
         let cells = ["throughput_rx", "throughput_tx"].into_iter().filter_map(|m| digest.cell(m));
@@ -56,7 +57,7 @@ fn over_time(
     (!series.is_empty()).then(|| Figure {
         id: format!("iperf-{}", crate::figure::slug(name)),
         section: KIND.into(),
-        title: material.titled(&format!("Throughput over time, {name}")),
+        title: format!("Throughput over time, {name}"),
         alt: format!(
             "Throughput in each interval of the test.{}",
             crate::figure::listed("Means", &means)

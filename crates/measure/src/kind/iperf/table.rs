@@ -114,9 +114,9 @@ const CASE_FRAME: TableFrame<'_> = TableFrame {
     title: "iperf: throughput by test case",
     notes: &[
         "RX and TX as the device sees them: what this host sends is the device's RX. Payload, \
-         without headers. What was sent is not what was received: over UDP only the device's report says \
-         what arrived, over TCP the movement of its window says what its application took; the rest \
-         was in flight at the end.",
+         without headers. Sent and received differ: over UDP the device's report says what arrived, \
+         over TCP its receive window shows what its application read; the rest was still in flight \
+         at the end.",
     ],
 };
 
@@ -172,7 +172,7 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     if settings.is_empty() {
         return None;
     }
-    let mut rows = ours(material, digests);
+    let mut rows = ours(digests);
     for name in settings {
         let of_setting: Vec<&Cell> = candidates().filter(|c| setting(c) == name).collect();
         rows.push(row(format!("published: {name}"), &of_setting));
@@ -187,7 +187,7 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     Some(Table {
         id: "iperf-published".into(),
         section: KIND.into(),
-        title: material.titled("iperf: beside published figures"),
+        title: "iperf: beside published figures".into(),
         columns,
         rows,
         notes: alloc::vec![
@@ -200,7 +200,7 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
 }
 
 /// Makes a row for each device that the plan names, or one for all cells.
-fn ours(material: &Material<'_>, digests: &[&Digest]) -> Vec<Vec<Option<String>>> {
+fn ours(digests: &[&Digest]) -> Vec<Vec<Option<String>>> {
     let mut variants: Vec<Option<&Name>> = Vec::new();
     for digest in digests {
         let variant = digest.workload.variant();
@@ -212,7 +212,7 @@ fn ours(material: &Material<'_>, digests: &[&Digest]) -> Vec<Vec<Option<String>>
         let its = digests.iter().filter(|it| it.workload.variant() == variant);
         let cells: Vec<&Cell> = its.flat_map(|it| &it.cells).collect();
         let device = variant.map(|it| format!(": {}", it.as_str())).unwrap_or_default();
-        row(format!("this run, {}{device}", material.origin.name()), &cells)
+        row(format!("this run{device}"), &cells)
     };
     variants.into_iter().map(of).collect()
 }
@@ -268,7 +268,7 @@ fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     Some(Table {
         id: "iperf-intervals".into(),
         section: KIND.into(),
-        title: material.titled("iperf: throughput in each interval"),
+        title: "iperf: throughput in each interval".into(),
         rows: (0..longest.len()).map(row).collect(),
         columns,
         ..Table::default()

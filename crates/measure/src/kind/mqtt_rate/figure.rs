@@ -2,7 +2,7 @@
 
 use super::KIND;
 use super::table::STAGES;
-use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Scale, Series, SeriesMeaning};
 use crate::report::digest::{Digest, Material};
 use crate::settings::SettingKey;
 use alloc::format;
@@ -50,6 +50,7 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
                 origin: material.origin,
                 mark: Mark::Line,
                 points: steps,
+                ..Series::default()
             }),
         }
     }
@@ -65,6 +66,7 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         name: "all delivered".into(),
         origin: material.origin,
         mark: Mark::Line,
+        meaning: Some(SeriesMeaning::Limit),
         points: alloc::vec![FigurePoint::new(0.0, 0.0), FigurePoint::new(highest, highest)],
     });
     let rate =
@@ -72,7 +74,7 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     Some(Figure {
         id: "mqtt-delivered".into(),
         section: KIND.into(),
-        title: material.titled("MQTT: delivered against offered"),
+        title: "MQTT: delivered against offered".into(),
         alt: format!(
             "Messages delivered a second against messages offered a second; on the diagonal all were delivered.{}",
             crate::figure::listed("At the highest rate", &ends)
@@ -112,13 +114,14 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
                 origin: material.origin,
                 mark: Mark::Bars,
                 points,
+                ..Series::default()
             });
         }
     }
     Some(Figure {
         id: "mqtt-stages-figure".into(),
         section: KIND.into(),
-        title: material.titled("MQTT: median time in each stage"),
+        title: "MQTT: median time in each stage".into(),
         alt: "Median time that a message spends in each stage: in the client's queue, until it is written, until it is acknowledged, until the subscriber has it. One group of bars for each cell.".into(),
         x: Axis {
             label: "cell".into(),
@@ -151,13 +154,14 @@ fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
                 origin: material.origin,
                 mark: Mark::Step,
                 points: distribution.cumulative.clone(),
+                ..Series::default()
             })
         })
         .collect();
     (!series.is_empty()).then(|| Figure {
         id: "mqtt-latency-figure".into(),
         section: KIND.into(),
-        title: material.titled("MQTT: latency, cumulative"),
+        title: "MQTT: latency, cumulative".into(),
         alt: "Share of the delivered messages that reached the subscriber within a time from when they were due.".into(),
         x: Axis {
             label: "from due to the subscriber".into(),

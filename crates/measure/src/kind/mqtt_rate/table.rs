@@ -91,7 +91,7 @@ const RATE_FRAME: TableFrame<'_> = TableFrame {
     section: KIND,
     title: "MQTT: offered, delivered and lost",
     notes: &[
-        "Queue drops never entered the client's queue: they are loss of the sender, not of the network.",
+        "Queue drops never entered the client's queue: the sender lost them, not the network.",
     ],
 };
 
@@ -100,7 +100,8 @@ const LATENCY_FRAME: TableFrame<'_> = TableFrame {
     section: KIND,
     title: "MQTT: latency, from due to the subscriber",
     notes: &[
-        "Free of coordinated omission: a message that was sent late counts from when it was due.",
+        "A message that was sent late counts from when it was due, so that its wait is not hidden \
+         (coordinated omission).",
     ],
 };
 
@@ -116,8 +117,9 @@ const STAGE_FRAME: TableFrame<'_> = TableFrame {
     section: KIND,
     title: "MQTT: the stages of a message",
     notes: &[
-        "Enqueue: due to queued. Write: queued to handed to the system. PUBACK (PUBCOMP for QoS 2) and \
-         subscriber: from there to the acknowledgement, and to the receiving application.",
+        "Enqueue: from when a message was due until it was queued. Write: from there until the \
+         system took it. PUBACK (PUBCOMP for QoS 2): from there until it was acknowledged. \
+         Subscriber: from there until the receiving application had it.",
     ],
 };
 

@@ -63,8 +63,9 @@ const FRAMES: [(TableFrame<'_>, &[Spec]); 3] = [
             section: KIND,
             title: "Ping: loss",
             notes: &[
-                "Late replies came after the time-out: neither lost nor in the round-trip times. The \
-                 kernel's stamp leaves out the wait of this process for the processor.",
+                "Late replies came after the time-out; they count neither as lost nor as round \
+                 trips. Times up to the kernel's stamp leave out how long this process waited for \
+                 the processor.",
             ],
         },
         LOSS,
@@ -75,8 +76,8 @@ const FRAMES: [(TableFrame<'_>, &[Spec]); 3] = [
             section: KIND,
             title: "Ping: response time, from the due time",
             notes: &[
-                "Free of coordinated omission: a request that was sent late counts from when it was \
-                 due.",
+                "A request that was sent late counts from when it was due, so that its wait is not \
+                 hidden (coordinated omission).",
             ],
         },
         RESPONSE,

@@ -27,7 +27,13 @@ fn runs(material: &Material<'_>) -> Option<Figure> {
         }
         let mean = digest.cell("message_rate_avg").and_then(digits::sentence);
         means.extend(mean.map(|mean| format!("{name}: {mean}")));
-        series.push(Series { name, origin: material.origin, mark: Mark::Line, points });
+        series.push(Series {
+            name,
+            origin: material.origin,
+            mark: Mark::Line,
+            points,
+            ..Series::default()
+        });
     }
     if series.is_empty() {
         return None;
@@ -36,7 +42,7 @@ fn runs(material: &Material<'_>) -> Option<Figure> {
     Some(Figure {
         id: "tcp-rate-runs-figure".into(),
         section: KIND.into(),
-        title: material.titled("TCP message rate in each run"),
+        title: "TCP message rate in each run".into(),
         alt: format!("Messages a second in each run.{}", crate::figure::listed("Means", &means)),
         x: Axis { label: "run".into(), ..Axis::default() },
         y: Axis {
@@ -66,5 +72,6 @@ fn published(material: &Material<'_>) -> Option<Series> {
         origin: Origin::Published,
         mark: Mark::Points,
         points,
+        ..Series::default()
     })
 }

@@ -25,9 +25,9 @@ const STATISTICS: [(&str, &str); 7] = [
 ];
 
 /// Note on the messages that the rates count, for measured, simulated and published cells.
-const TAKEN: &str = "Measured: messages that the peer took, over the time until it had; what this \
-    host's kernel took may wait in buffers. Simulated and published: send calls of the device that \
-    took a whole message.";
+const TAKEN: &str = "Measured: messages that the peer read, divided by the time until it had read \
+    them; what this host's kernel accepted may still wait in buffers. Simulated and published: send \
+    calls of the device that took a whole message.";
 
 /// Makes the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
@@ -76,7 +76,7 @@ fn runs(material: &Material<'_>, digests: &[&Digest]) -> Table {
     Table {
         id: "tcp-rate-runs".into(),
         section: KIND.into(),
-        title: material.titled("TCP message rate: runs"),
+        title: "TCP message rate: runs".into(),
         columns: columns(Column::setting("Run #", ""), material, digests),
         rows: (0..longest).map(row).collect(),
         notes: alloc::vec![
@@ -115,7 +115,7 @@ fn statistics(material: &Material<'_>, digests: &[&Digest]) -> Table {
     Table {
         id: "tcp-rate-statistics".into(),
         section: KIND.into(),
-        title: material.titled("TCP message rate: statistics"),
+        title: "TCP message rate: statistics".into(),
         columns,
         rows,
         notes: alloc::vec![

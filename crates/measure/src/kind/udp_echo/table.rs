@@ -82,8 +82,9 @@ const FRAMES: [(TableFrame<'_>, &[Spec]); 4] = [
             section: KIND,
             title: "UDP echo: loss",
             notes: &[
-                "Late replies came after the time-out: neither lost nor in the round-trip times. Corrupt \
-                 ones came back changed, and are part of the loss (RFC 7680). The kernel's stamp leaves out the wait of this process for the processor.",
+                "Late replies came after the time-out; they count neither as lost nor as round \
+                 trips. Corrupt replies came back changed and count as lost (RFC 7680). Times up to \
+                 the kernel's stamp leave out how long this process waited for the processor.",
             ],
         },
         LOSS,
@@ -94,7 +95,8 @@ const FRAMES: [(TableFrame<'_>, &[Spec]); 4] = [
             section: KIND,
             title: "UDP echo: response time, from the due time",
             notes: &[
-                "Free of coordinated omission: a probe that was sent late counts from when it was due.",
+                "A probe that was sent late counts from when it was due, so that its wait is not \
+                 hidden (coordinated omission).",
             ],
         },
         RESPONSE,

@@ -110,7 +110,7 @@ pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
     let table = Table {
         id: KIND.into(),
         section: KIND.into(),
-        title: material.titled("From being told to join until packets may flow"),
+        title: "From being told to join until packets may flow".into(),
         columns,
         rows: digests.iter().map(row).collect(),
         notes: alloc::vec![
@@ -159,6 +159,7 @@ pub(super) fn figure(material: &Material<'_>) -> Option<Figure> {
                 FigurePoint::new(f64::from(at), value(digest, metric).unwrap_or(0.0))
             })
             .collect(),
+        ..Series::default()
     });
     let told: Vec<String> = joined
         .iter()
@@ -167,7 +168,7 @@ pub(super) fn figure(material: &Material<'_>) -> Option<Figure> {
     Some(Figure {
         id: "wifi-join-figure".into(),
         section: KIND.into(),
-        title: material.titled("Time to join, by its steps"),
+        title: "Time to join, by its steps".into(),
         alt: format!("Means of each step.{}", listed("Mean of the whole", &told)),
         x: Axis {
             label: "device".into(),

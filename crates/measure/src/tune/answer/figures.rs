@@ -51,6 +51,7 @@ fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
         origin: Origin::Simulated,
         mark,
         points,
+        ..Series::default()
     };
     let alt = format!(
         "{} over {} of {} candidates; the recommended one has {} {} and {} {}.",
@@ -76,7 +77,7 @@ fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     Some(Figure {
         id: format!("tune-{}-{}", y.name(), x.name()),
         section: SECTION.into(),
-        title: Origin::Simulated.titled(&title),
+        title,
         alt,
         x: axis(x),
         y: axis(y),

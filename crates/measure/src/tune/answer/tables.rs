@@ -20,8 +20,9 @@ pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
 }
 
 fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
-    let title = Origin::Simulated.titled(title);
-    Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
+    let (id, section, title) = (id.into(), section.into(), title.into());
+    let origin = Some(Origin::Simulated);
+    Table { id, section, title, columns, rows, origin, ..Table::default() }
 }
 
 fn in_short(answer: &TuneAnswer) -> Table {

@@ -60,11 +60,12 @@ pub(super) fn table(material: &Material<'_>, group: &DocumentTable<'_>) -> Table
     Table {
         id: group.id(),
         section: super::section(&group.work).into(),
-        title: material.titled(&group.title()),
+        title: group.title(),
         columns,
         rows,
         row_origins,
         notes: notes(material, group),
+        origin: None,
     }
 }
 
@@ -153,15 +154,15 @@ type Line = (String, Option<Origin>, fn(&Pair<'_>) -> Option<String>);
 /// Returns the lines of one statistic, without those that have no text.
 fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<DocumentRow> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
-    let (ours, published) = (origin.name(), Origin::Published.name());
+    let published = Origin::Published.name();
     let lines: [Line; 8] = [
-        (format!("{name}, {ours} ({unit})"), Some(origin), |p| p.found()),
+        (format!("{name} ({unit})"), Some(origin), |p| p.found()),
         (format!("{name}, 95 % interval ({unit})"), None, |p| p.interval()),
         (format!("{name}, {published} ({unit})"), Some(Origin::Published), |p| p.published()),
-        (format!("{name}, {ours} / {published}"), None, |p| p.ratio()),
+        (format!("{name}, ours / {published}"), None, |p| p.ratio()),
         (format!("{name}, limit ({unit})"), None, |p| p.ours.limit.map(digits::plain)),
         (format!("{name}, limit of the {published} ({unit})"), None, |p| p.other_limit()),
-        (format!("{name}, {ours}: times the limit"), None, |p| p.ours_of_limit()),
+        (format!("{name}, times the limit"), None, |p| p.ours_of_limit()),
         (format!("{name}, {published}: times the limit"), None, |p| p.theirs_of_limit()),
     ];
     let line = |(label, origin, text): Line| {

@@ -34,12 +34,12 @@ pub(crate) fn limits(material: &Material<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         id: "esp-now-limits".into(),
         section: "overview".into(),
-        title: material.titled("The tests beside the document; what is physics, and what is not"),
+        title: "ESP-NOW results, the published report and the theoretical limit".into(),
         columns: alloc::vec![
             Column::words("test"),
             result("figure", Origin::Published),
             result("figure", material.origin),
-            Column::setting(&format!("{} / published", material.origin.name()), ""),
+            Column::setting("ours / published", ""),
             Column::setting("limit", ""),
             result("times the limit", Origin::Published),
             result("times the limit", material.origin),
@@ -67,7 +67,7 @@ fn notes(groups: &[DocumentTable<'_>]) -> Vec<String> {
     }
     if !modes.is_empty() {
         notes.push(format!(
-            "PHY rate: {}. Published figures are held against the limit at the document's own.",
+            "PHY rate: {}. Published figures are compared with the limit at the published rate.",
             modes.join("; ")
         ));
     }

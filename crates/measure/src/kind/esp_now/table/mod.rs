@@ -79,10 +79,10 @@ const FRAMES: [(TableFrame<'_>, &[Spec], &[EspNowTest]); 6] = [
         TableFrame {
             id: "esp-now-devices",
             section: KIND,
-            title: "Devices that ask at once: how alike they fare",
+            title: "Fairness between devices that send at once",
             notes: &[
-                "Jain's index of the devices' answers a second: 1 where all have as many, 1/n where \
-                 one has all. Best and worst device: by its mean round trip.",
+                "Jain's fairness index of the devices' answers per second: 1 if all get the same, \
+                 1/n if one device gets all. Best and worst device: by mean round trip.",
             ],
         },
         DEVICES,
@@ -104,8 +104,8 @@ const FRAMES: [(TableFrame<'_>, &[Spec], &[EspNowTest]); 6] = [
             section: KIND,
             title: "Throughput without the console's rounding",
             notes: &[
-                "The document's figure is of what was sent. Intervals from the scatter of the \
-                 receiver's intervals.",
+                "The published report counts what was sent. The 95 % intervals come from how much \
+                 the receiver's intervals vary.",
             ],
         },
         STREAMS,
@@ -125,7 +125,7 @@ const FRAMES: [(TableFrame<'_>, &[Spec], &[EspNowTest]); 6] = [
         TableFrame {
             id: "esp-now-served",
             section: KIND,
-            title: "Many devices served: when each was",
+            title: "When each of many devices was served",
             notes: &[
                 "First, mean and last device: from the start until it was served. Image sent: the \
                  document's time without the console's cutting to whole seconds.",

@@ -20,6 +20,7 @@ fn figure(material: &Material<'_>, digest: &Digest) -> Option<Figure> {
             origin: material.origin,
             mark: Mark::Step,
             points: of.as_ref()?.cumulative.clone(),
+            ..Series::default()
         })
     };
     let series: Vec<Series> =
@@ -37,7 +38,7 @@ fn figure(material: &Material<'_>, digest: &Digest) -> Option<Figure> {
     Some(Figure {
         id: format!("iperf-latency-{}-{}", digest.ordinal, digest.repetition),
         section: KIND.into(),
-        title: material.titled(&format!("Round trip, idle and under load; {}", digest.place())),
+        title: format!("Round trip, idle and under load; {}", digest.place()),
         alt: format!(
             "Share of the round trips that took no longer than a time.{}",
             crate::figure::listed("Medians", &medians)
