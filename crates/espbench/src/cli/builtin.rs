@@ -1,5 +1,6 @@
 //! The plans that the tool carries.
 
+use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_measure::plan::{Plan, guess};
 use espbench_measure::wifi::PREFIX;
@@ -72,7 +73,10 @@ pub fn plan(name: &str) -> anyhow::Result<Plan> {
         Some((_, text)) => text.to_owned(),
         None => read(name)?,
     };
-    Plan::parse(&text).map_err(|e| anyhow::anyhow!("{name}: {e}"))
+    Plan::parse(&text).map_err(|e| {
+        let remedy = "docs/plans.md has every key of a plan; a lab goes behind --on sim:FILE";
+        UserError::new(format!("{name}: {e}")).remedy(remedy).into()
+    })
 }
 
 fn read(name: &str) -> anyhow::Result<String> {

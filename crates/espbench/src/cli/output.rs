@@ -4,7 +4,8 @@ use super::common::{Format, OutputArgs, idle};
 use super::file;
 use crate::render;
 use crate::say::{self, say};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
+use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::ReportBuilder;
 use espbench_measure::report::Report;
@@ -17,7 +18,14 @@ use std::path::Path;
 /// # Errors
 /// The store's.
 pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
-    let run = store.run(name)?;
+    let run = match store.run(name) {
+        Err(StoreError::NoRun { path, .. }) if Path::new(name).is_file() => {
+            let what = format!("{name} is a file, and no run of {}", path.display());
+            let remedy = "`espbench runs` lists the runs; of files, `compare` reads .json and .csv";
+            return Err(UserError::new(what).remedy(remedy).into());
+        }
+        found => found?,
+    };
     let mut builder = ReportBuilder::new(&run.facts);
     for cell in &run.cells {
         if let Some(recorded) = store.recorded(cell)? {

@@ -49,3 +49,53 @@ fn runs_are_numbered_by_plan_and_found_by_age() {
     bench.write("plan.toml", &ECHO.replace("NAME", "my-device"));
     assert!(bench.run(&["run", "plan.toml", "-q"]).err.starts_with("run my-device-3,"));
 }
+
+#[test]
+fn a_file_of_another_kind_is_told_with_what_would_do() {
+    let bench = TestDir::new();
+    bench.write("plan.toml", &ECHO.replace("NAME", "a"));
+    bench.run(&["run", "plan.toml", "-q"]).ok();
+    bench.write("page.html", "<!DOCTYPE html>");
+    bench.write("room.toml", ROOM);
+    bench.write("notes.json", "{}");
+    for (line, what, remedy) in [
+        ("report page.html", "page.html is a file, and no run of ", "`espbench runs` lists"),
+        ("compare page.html", "page.html is a file, and no run of ", "reads .json and .csv"),
+        ("compare last page.html", "page.html is a file, and no run of ", "reads .json and .csv"),
+        ("run page.html", "page.html: line 1, column ", "docs/plans.md"),
+        (
+            "run room.toml",
+            "room.toml: line 2, column 1: unknown key `environment`",
+            "--on sim:FILE",
+        ),
+        ("run --resume page.html", "has no run `page.html`", "`espbench runs` lists"),
+        ("compare notes.json", "notes.json is no report that espbench wrote", ""),
+        ("report --store page.html", "page.html", "--store FILE"),
+    ] {
+        let ran = bench.run(&line.split(' ').collect::<Vec<_>>());
+        let lines = told(&ran);
+        assert!(lines[0].contains(what), "{line}: {}", ran.err);
+        assert!(lines[lines.len() - 1].contains(remedy), "{line}: {}", ran.err);
+    }
+}
+
+const ROOM: &str = "title = \"t\"\nenvironment = \"office\"\n[[group]]\nname = \"a\"\n\
+                    profile = \"esp32c6\"\n[[group]]\nname = \"b\"\nprofile = \"esp32c6\"\n\
+                    distance_m = 12\n";
+
+/// A plan of ESP-NOW without a distance has that of the report, and moves the devices of a lab.
+#[test]
+fn a_distance_that_the_plan_does_not_say_is_said_first() {
+    let bench = TestDir::new();
+    bench.write("room.toml", ROOM);
+    let plan =
+        "name = \"a\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 5\n";
+    bench.write("plan.toml", plan);
+    let ran = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
+    let first = ran.err.lines().next().unwrap_or_default().to_owned();
+    assert_eq!(first, "lab: room.toml; the plan sets distance 3 m (lab: 12)");
+    ran.ok();
+    bench.write("plan.toml", &format!("{plan}distance = \"12 m\"\n"));
+    let same = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
+    assert!(!same.err.contains("the plan sets"), "{}", same.err);
+}
