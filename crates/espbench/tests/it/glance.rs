@@ -75,3 +75,18 @@ fn a_refused_port_takes_few_lines() {
     assert!(ran.err.lines().count() <= 5, "{}", ran.err);
     assert!(ran.err.contains("nothing listens on that port"), "{}", ran.err);
 }
+
+#[test]
+fn sizes_that_no_document_has_are_rows_too() {
+    let bench = TestDir::new();
+    bench.write(
+        "own.toml",
+        "name = \"own\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [20, 300]\ncount = 20\n\
+         interval = \"1 ms\"\n",
+    );
+    let answer = bench.run(&["run", "own.toml", "-q"]).ok();
+    for row in ["20 B", "300 B"] {
+        assert!(answer.contains(row), "{row}: {answer}");
+    }
+    assert!(!answer.contains("more cells"), "{answer}");
+}

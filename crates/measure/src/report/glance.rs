@@ -194,13 +194,15 @@ fn group(
     let first = headlines.first()?;
     let axis = axis(digests);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
+    // Where none stands for the others, each stands for itself.
+    let none_leads = (0..cells.len()).all(|at| !leads(at, &cells));
     let row = |(at, digest): (usize, &Digest)| GlanceRow {
         place: label::plan(kind, &digest.settings, |word| !word.is_of(&digest.settings, &shared)),
         values: headlines.iter().map(|it| digest.cell(it.metric).and_then(value)).collect(),
         published: digest.cell(first.metric).and_then(|it| evidence.beside(it)),
         limit: digest.cell(first.metric).and_then(|it| it.limit),
         histogram: axis.map_or_else(Vec::new, |axis| histogram(repetitions[at], axis)),
-        leads: leads(at, &cells),
+        leads: leads(at, &cells) || none_leads,
     };
     Some(GlanceGroup {
         name: plan.map_or_else(|| kind.to_string(), |it| it.name.clone()),
