@@ -5,6 +5,8 @@ use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use espbench_dot11::radio::{Hr, WifiMode};
 use espbench_measure::predict::change::{Change, ChangeTried};
+use espbench_sim::lab::predict::Load;
+use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
 
 /// PHY rates that are tried, where they are faster than the fleet's and the chip reads them.
 const RATES: [&str; 3] = ["11M", "24M", "HT20-MCS7"];
@@ -56,5 +58,23 @@ pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, Room
     let every = 2 * case.load.every;
     let load = predictor.setup().load_every(case.devices, every);
     changes.push((Change::Every(every), RoomCase { load, ..*case }));
+    changes.extend(case.load.sleep.into_iter().flat_map(|plan| of_sleep(case, plan)));
+    changes
+}
+
+/// Returns the changes of a battery's firmware.
+fn of_sleep(case: &RoomCase, plan: SleepPlan) -> Vec<(Change, RoomCase)> {
+    let with = |plan| RoomCase { load: Load { sleep: Some(plan), ..case.load }, ..*case };
+    let mut changes = Vec::new();
+    if plan.mode == SleepMode::Deep && plan.validates {
+        changes.push((Change::FastBoot, with(SleepPlan { validates: false, ..plan })));
+    }
+    if plan.attempts > 1 {
+        changes.push((Change::Attempts(1), with(SleepPlan { attempts: 1, ..plan })));
+    }
+    for mode in [SleepMode::Deep, SleepMode::Light].into_iter().filter(|it| *it != plan.mode) {
+        let change = Change::Sleep(mode.name().into());
+        changes.push((change, with(SleepPlan { mode, ..plan })));
+    }
     changes
 }

@@ -168,6 +168,7 @@ fn flood(case: &RoomCase) -> RoomCase {
         arrival: Arrival::Always,
         warm_up: Duration::from_millis(500),
         time: FLOOD,
+        sleep: None,
         ..case.load
     };
     RoomCase { devices: 1, load, ..*case }

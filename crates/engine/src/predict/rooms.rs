@@ -14,6 +14,7 @@ use espbench_dot11::radio::{Airtime, WifiMode};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
+use espbench_measure::predict::energy::{ChargePart, DeviceCharge};
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
     ChannelUse, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial,
@@ -21,6 +22,7 @@ use espbench_measure::predict::{
 use espbench_measure::run::{RunFacts, Site};
 use espbench_sim::lab::file::{FileError, Library, Overrides};
 use espbench_sim::lab::predict::range::range_m;
+use espbench_sim::lab::predict::sleep::{EnergyPart, EnergyUse};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::run::Stuck;
 use espbench_sim::lab::scene::Scene;
@@ -262,6 +264,7 @@ impl Predictor {
             question,
             title: self.setup.title(devices, rates),
             limits: self.setup.limits,
+            battery: self.setup.battery.clone(),
             shared,
             settings: self.setup.settings(),
             payload_bytes: self.setup.payload,
@@ -357,7 +360,8 @@ pub fn weight(case: &RoomCase) -> Duration {
 fn trial(outcome: &Outcome) -> RoomTrial {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let (it, air) = (&outcome.stages, &outcome.air);
-    let stages = [it.queue, it.sender, it.medium, it.retries, it.air, it.receiver].map(nanos);
+    let stages =
+        [it.queue, it.start, it.sender, it.medium, it.retries, it.air, it.receiver].map(nanos);
     let air = ChannelUse {
         window_ns: nanos(air.window),
         busy_ns: nanos(air.busy),
@@ -366,5 +370,17 @@ fn trial(outcome: &Outcome) -> RoomTrial {
         acks_ns: nanos(air.acks),
         others_ns: nanos(air.others),
     };
-    RoomTrial::of(&outcome.samples, stages, nanos(it.held), air)
+    let energy = outcome.energy.iter().map(device_charge).collect();
+    RoomTrial { energy, ..RoomTrial::of(&outcome.samples, stages, nanos(it.held), air) }
 }
+
+/// Converts a device's time and charge.
+fn device_charge(it: &EnergyUse) -> DeviceCharge {
+    let parts = EnergyPart::ALL;
+    DeviceCharge {
+        mc: parts.map(|part| it.charge(part).picocoulombs() as f64 / 1e9),
+        ms: parts.map(|part| it.ns(part) as f64 / 1e6),
+    }
+}
+
+const _: () = assert!(EnergyPart::ALL.len() == ChargePart::ALL.len());

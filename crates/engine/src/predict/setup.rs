@@ -4,10 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 use espbench_measure::predict::FleetLimits;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::settings::{Setting, Settings};
 use espbench_measure::units::print_duration;
-use espbench_model::workload::EspNowCast;
+use espbench_model::workload::{EspNowCast, Name};
+use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
 use espbench_sim::lab::predict::{Arrival, Load};
 
 /// Messages that wait in the application, if nothing else is said.
@@ -40,6 +42,10 @@ pub struct PredictSetup {
     pub payload: u32,
     /// Messages that wait in the application while one is being sent; further ones are lost.
     pub queue: u16,
+    /// Sleep of the devices between their messages; `None`: they run the component, always awake.
+    pub sleep: Option<SleepPlan>,
+    /// Their battery.
+    pub battery: Option<Battery>,
     /// Limits that the fleet should keep.
     pub limits: FleetLimits,
     /// Rooms and messages for each figure.
@@ -66,6 +72,7 @@ impl PredictSetup {
             every,
             payload: self.payload,
             queue: self.queue,
+            sleep: self.sleep,
             warm_up: span.warm_up,
             time: span.time,
             drain: span.drain,
@@ -87,6 +94,14 @@ impl PredictSetup {
         );
         if let Some(distance) = self.distance_text() {
             text.push_str(&format!(", {distance}"));
+        }
+        if let Some(plan) = self.sleep {
+            text.push_str(match plan.mode {
+                SleepMode::None => ", no sleep",
+                SleepMode::Modem => ", modem sleep",
+                SleepMode::Light => ", light sleep",
+                SleepMode::Deep => ", deep sleep",
+            });
         }
         text.push_str(match self.walls {
             0 => "",
@@ -119,6 +134,8 @@ impl PredictSetup {
         if let Some((near, far)) = self.distance_m {
             settings.extend([Setting::Nearest(near), Setting::Farthest(far)]);
         }
+        let sleep = self.sleep.and_then(|it| Name::new(it.mode.name()));
+        settings.extend(sleep.map(Setting::Sleep));
         settings.extend((self.walls > 0).then_some(Setting::Walls(self.walls)));
         settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
         settings
@@ -145,6 +162,16 @@ impl PredictSetup {
         }
         if let Some(distance) = self.distance_text() {
             text.push_str(&format!(", {distance} apart"));
+        }
+        if let Some(plan) = self.sleep {
+            text.push_str(&format!(
+                ", sleep {}, at most {} attempts",
+                plan.mode.name(),
+                plan.attempts
+            ));
+            if plan.mode == SleepMode::Deep && !plan.validates {
+                text.push_str(", image not checked at wake");
+            }
         }
         if self.walls > 0 {
             text.push_str(&format!(", {} walls between", self.walls));

@@ -3,8 +3,9 @@
 use super::glance::{Colours, WIDTH, cut, print};
 use super::{tame, width, wrap};
 use anstyle::Style;
+use espbench_measure::digits;
 use espbench_measure::predict::Prediction;
-use espbench_measure::predict::card::{PredictionRow, QuestionKind, RowStanding};
+use espbench_measure::predict::card::{EnergyBudget, PredictionRow, QuestionKind, RowStanding};
 use espbench_measure::report::{GlanceValue, Report};
 use std::fmt::Write as _;
 
@@ -28,6 +29,11 @@ pub fn render(report: &Report, card: &Prediction, coloured: bool) -> String {
             let _ = writeln!(out, "  {}", figures(only));
         }
         several => table(&mut out, card, several, colours),
+    }
+    if let Some(energy) = &card.energy {
+        for (head, text) in energy_lines(energy) {
+            marked(&mut out, colours.faint, head, &text, 2);
+        }
     }
     for (at, limit) in card.limited_by.iter().enumerate() {
         let head = if at == 0 { "Limited by:" } else { "           " };
@@ -72,6 +78,39 @@ fn marked(out: &mut String, style: Style, mark: &str, text: &str, most: usize) {
     }
 }
 
+/// Says how long the battery lasts, and what the charge goes to: heads and sentences.
+pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    let mut current = format!("{} each", cell(energy.mean_ma.as_ref(), "mA"));
+    if let (Some(days), Some(battery)) = (&energy.life_days, &energy.battery) {
+        let weakest = energy.weakest_days.map(days_of).unwrap_or_default();
+        let text = format!("{}; 1 in 20 lasts less than {weakest}", cell(Some(days), "days"));
+        lines.push(("battery", text));
+        current.push_str(&format!(" from {battery}"));
+    }
+    lines.push(("current", current));
+    let all: f64 = energy.parts.iter().map(|it| it.message_mc).sum();
+    let parts: Vec<String> =
+        energy.parts.iter().map(|it| format!("{} {}", it.part, percent(it.share))).collect();
+    let text = format!("{} mC a message: {}", digits::plain(all), parts.join(", "));
+    lines.push(("charge", text));
+    lines
+}
+
+/// Prints a number of days.
+fn days_of(days: f64) -> String {
+    format!("{} days", digits::plain(days))
+}
+
+/// Prints a share in percent, with a digit more where it is small.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        it if it >= 10.0 || it == 0.0 => format!("{it:.0} %"),
+        it if it >= 0.1 => format!("{it:.1} %"),
+        _ => "< 0.1 %".into(),
+    }
+}
+
 /// Prints the figures of one row, each with its name.
 fn figures(row: &PredictionRow) -> String {
     let mut parts = vec![
@@ -111,6 +150,8 @@ pub(super) fn columns(
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
     heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)"]);
+    let has_battery = card.rows.iter().any(|it| it.life_days.is_some());
+    heads.extend(has_battery.then_some("battery (days)"));
     if is_rate {
         heads.extend(["range (m)", ""]);
     }
@@ -119,6 +160,7 @@ pub(super) fn columns(
         let mut texts = vec![if is_rate { row.rate.clone() } else { row.devices.to_string() }];
         let all = [&row.loss_percent, &row.p99_ms, &row.channel_busy_percent];
         texts.extend(all.map(|it| value(it.as_ref())));
+        texts.extend(has_battery.then(|| value(row.life_days.as_ref())));
         if is_rate {
             texts.push(row.range().unwrap_or_else(|| "-".into()));
             texts.push(standing(row.standing).into());

@@ -135,6 +135,23 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["rate", "--rates", ""], "``"),
         (&["fleet", "--devices", "5", "-o", "curve.xyz"], "xyz"),
         (&["fleet", "--lab", "two-boards", "--devices", "50"], "need [group.line]"),
+        (
+            &["fleet", "--devices", "5", "--battery", "4xCARROT"],
+            "is no battery: use cells (AA, AAA",
+        ),
+        (&["fleet", "--devices", "5", "--sleep", "nap"], "possible values: none"),
+        (
+            &["fleet", "--devices", "5", "--sleep", "deep", "--ack", "--mode", "broadcast"],
+            "never sleeps",
+        ),
+        (&["fleet", "--devices", "5", "--battery", "AA", "--encrypt"], "never sleeps"),
+        (
+            &["fleet", "--devices", "5", "--sleep", "light", "--boot", "fast"],
+            "--boot is for deep sleep",
+        ),
+        (&["fleet", "--devices", "5", "--attempts", "3"], "add --sleep deep"),
+        (&["fleet", "--devices", "5", "--battery", "18650", "--efficiency", "90%"], "below 3.3 V"),
+        (&["fleet", "--devices", "5", "--quiescent", "9"], "--battery"),
         (&["nodes"], "unrecognized subcommand 'nodes'"),
     ] {
         let ran = bench.run(&[&["predict"], args].concat());
@@ -210,4 +227,43 @@ fn walls_cost_range() {
     let (none, two) = (range("0"), range("2"));
     // 13.8 dB where the exponent is 2 or 4.
     assert!(two < none / 2.0 && two > none / 5.0, "{none} {two}");
+}
+
+const SLEEPERS: [&str; 9] =
+    ["fleet", "--devices", "60", "--every", "5s", "--payload", "50", "--battery", "2xAA"];
+
+#[test]
+fn a_fleet_on_batteries_is_answered_on_one_screen() {
+    let text = screen(&[&SLEEPERS[..], &["--rooms", "5", "--messages", "1000"]].concat());
+    assert!(text.contains("battery") && text.contains("Next: --boot fast"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+/// Life is the charge over the current, and the parts of the charge are the whole of it.
+#[test]
+fn life_follows_from_the_charge() {
+    let args = ["fleet", "--devices", "3", "--every", "1h", "--battery", "2500mAh"];
+    let report = predict(&[&args[..], &["--profile", "esp32c3"]].concat(), "json");
+    crate::report::assert_is_of_schema(&serde_json::from_str(&report).expect("a report"));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let energy = &report["prediction"]["energy"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let mean = number(&energy["mean_ma"]["value"]);
+    let days = number(&energy["life_days"]["value"]);
+    assert!((days * mean * 24.0 / 2500.0 - 1.0).abs() < 1e-6, "{days} {mean}");
+    let parts = energy["parts"].as_array().unwrap();
+    let shares: f64 = parts.iter().map(|it| number(&it["share"])).sum();
+    let day: f64 = parts.iter().map(|it| number(&it["day_mah"])).sum();
+    assert!((shares - 1.0).abs() < 1e-9 && (day / (24.0 * mean) - 1.0).abs() < 1e-9);
+    // 5 uA asleep, and 11 mC each hour are 3 uA more.
+    let sleep = number(&parts[5]["message_mc"]);
+    assert!((sleep / (3600.0 * 5e-3) - 1.0).abs() < 0.01, "{sleep}");
+    assert!((0.006..0.010).contains(&mean), "{mean}");
+}
+
+#[test]
+fn a_coin_cell_is_warned_of() {
+    let args = ["fleet", "--devices", "2", "--every", "10s", "--battery", "CR2032"];
+    let text = screen(&[&args[..], &["--rooms", "2", "--messages", "100"]].concat());
+    assert!(text.contains("CR2032 gives pulses of 15 mA"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! The answer in sentences, the most important first.
 
-use super::card::RowStanding;
 use super::card::p99;
+use super::card::{LeadingFigure, RowStanding};
 use super::limit;
 use super::limits::FleetLimits;
 use super::point::PointEstimates;
@@ -193,24 +193,51 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
         return None;
     }
     let now = answer.told()?;
-    let about_loss = answer.is_about_loss(now);
-    let Some((best, _)) = answer.best_change() else {
+    let lead = answer.lead(now);
+    let (better, less) = (answer.best_change(false), answer.best_change(true));
+    let Some((best, _)) = better.or(less) else {
         let tried: Vec<String> = answer.changes.iter().map(|it| it.change.words()).collect();
-        let what = if about_loss { "loses less" } else { "lowers the p99" };
+        let what = match lead {
+            LeadingFigure::Loss => "loses less",
+            LeadingFigure::P99 => "lowers the p99",
+            LeadingFigure::Current => "saves charge",
+        };
         return Some(format!("none of {} {what} by more than chance", tried.join(", ")));
     };
     let words = best.change.words();
-    let figure = |it: &PointEstimates| match about_loss {
-        true => format!("{} %", digits::estimate(&it.loss.scaled(100.0)).unwrap_or_default()),
-        false => p99(it),
+    let days = |it: &PointEstimates| {
+        let estimate = it.energy.as_ref()?.days(answer.battery.as_ref()?);
+        Some(format!("{} days", digits::estimate(&estimate)?))
     };
-    let name = if about_loss { "loss" } else { "p99" };
+    let current = |it: &PointEstimates| {
+        let estimate = it.energy.as_ref().and_then(|it| digits::estimate(&it.mean_ma));
+        format!("{} mA", estimate.unwrap_or_default())
+    };
+    let figure = |it: &PointEstimates| match lead {
+        LeadingFigure::Loss => {
+            format!("{} %", digits::estimate(&it.loss.scaled(100.0)).unwrap_or_default())
+        }
+        LeadingFigure::P99 => p99(it),
+        LeadingFigure::Current => days(it).unwrap_or_else(|| current(it)),
+    };
+    let name = match lead {
+        LeadingFigure::Loss => "loss",
+        LeadingFigure::P99 => "p99",
+        LeadingFigure::Current if answer.battery.is_some() => "the battery lasts",
+        LeadingFigure::Current => "a device draws",
+    };
     let kept = match (answer.keeps(now), answer.keeps(&best.point)) {
         (false, true) => ", and the limits hold",
         (false, false) => ", and the limits are still broken",
         _ => "",
     };
-    Some(format!("{words}: {name} {} in place of {}{kept}", figure(&best.point), figure(now)))
+    let or = match (better, less) {
+        (Some(_), Some((less, _))) => {
+            format!("; with {} {}", less.change.words(), figure(&less.point))
+        }
+        _ => String::new(),
+    };
+    Some(format!("{words}: {name} {} in place of {}{kept}{or}", figure(&best.point), figure(now)))
 }
 
 fn beyond(limits: &FleetLimits, point: &PointEstimates) -> Option<String> {

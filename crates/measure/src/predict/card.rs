@@ -1,7 +1,9 @@
 //! The answer on one card: the verdict, the figures that lead, what limits them, and what to change.
 
 use super::answer::{change_sentence, milliseconds};
+use super::battery::Battery;
 use super::change::ChangeTried;
+use super::energy::ChargePart;
 use super::limit;
 use super::point::PointEstimates;
 use super::report::{PredictAnswer, PredictQuestion};
@@ -53,6 +55,9 @@ pub struct PredictionRow {
     pub p99_ms: Option<GlanceValue>,
     /// Time in which somebody sends, in percent.
     pub channel_busy_percent: Option<GlanceValue>,
+    /// Life of the battery in days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life_days: Option<GlanceValue>,
     /// Distance at which nine in ten frames still arrive, in metres, where that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_m: Option<f64>,
@@ -66,7 +71,7 @@ pub struct PredictionRow {
 /// The largest share of something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitShare {
-    /// Quantity of which it is a share: latency, loss.
+    /// Quantity of which it is a share: charge, latency, loss.
     pub of: String,
     /// The part.
     pub part: String,
@@ -89,6 +94,39 @@ pub struct ChangeOutcome {
     pub helps: bool,
 }
 
+/// A part of a device's charge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EnergyShare {
+    /// The part: wake, boot, radio on, send, retries, sleep.
+    pub part: String,
+    /// Time of one message, in milliseconds; of sleep, until the next message.
+    pub message_ms: f64,
+    /// Charge of one message, in millicoulombs.
+    pub message_mc: f64,
+    /// Charge of a day, in mAh.
+    pub day_mah: f64,
+    /// Share of the charge, 0 to 1.
+    pub share: f64,
+}
+
+/// The charge of a device, and what it goes to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EnergyBudget {
+    /// Mean current of a device at the chip's supply, in milliamperes.
+    pub mean_ma: Option<GlanceValue>,
+    /// The battery with its regulator, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub battery: Option<String>,
+    /// Life of the battery in days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life_days: Option<GlanceValue>,
+    /// Life of the battery of the device that draws more than 19 in 20, in days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weakest_days: Option<f64>,
+    /// Parts of the charge, in the order of a cycle.
+    pub parts: Vec<EnergyShare>,
+}
+
 /// The answer on one card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
@@ -101,7 +139,10 @@ pub struct Prediction {
     pub verdict: Option<String>,
     /// The figures, the most important first.
     pub rows: Vec<PredictionRow>,
-    /// The largest share of the latency, and of the loss where it is worth a word.
+    /// The charge of a device and what it goes to, where devices sleep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyBudget>,
+    /// The largest share of the charge and of the latency, and of the loss where it is worth a word.
     pub limited_by: Vec<LimitShare>,
     /// Changes that were tried, each alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -129,6 +170,7 @@ impl PredictAnswer {
             title: self.title.clone(),
             verdict: self.verdict(),
             rows: self.rows(),
+            energy: told.and_then(|it| self.budget(it)),
             limited_by: told.map(limited_by).unwrap_or_default(),
             changes: self.changes.iter().map(|it| self.outcome(it)).collect(),
             next: self.next(),
@@ -182,7 +224,7 @@ impl PredictAnswer {
             .points
             .iter()
             .zip(self.standings())
-            .map(|(it, standing)| row(it, standing))
+            .map(|(it, standing)| self.row(it, standing))
             .collect();
         if self.question == PredictQuestion::Rate {
             let p99 = |it: &PredictionRow| it.p99_ms.as_ref().map_or(f64::INFINITY, |it| it.value);
@@ -193,11 +235,50 @@ impl PredictAnswer {
         rows
     }
 
+    fn row(&self, point: &PointEstimates, standing: RowStanding) -> PredictionRow {
+        PredictionRow {
+            devices: point.setting.devices,
+            rate: point.setting.rate.clone(),
+            loss_percent: value(&point.loss.scaled(100.0)),
+            p99_ms: value(&point.p99),
+            channel_busy_percent: value(&point.busy.scaled(100.0)),
+            life_days: self.life(point),
+            range_m: point.setting.range_m,
+            range_is_bounded: point.setting.range_is_bounded,
+            standing,
+        }
+    }
+
+    /// Returns how long the battery lasts at a point.
+    fn life(&self, point: &PointEstimates) -> Option<GlanceValue> {
+        value(&point.energy.as_ref()?.days(self.battery.as_ref()?))
+    }
+
+    /// Returns what the charge of a device goes to.
+    fn budget(&self, point: &PointEstimates) -> Option<EnergyBudget> {
+        let energy = point.energy.as_ref()?;
+        let mean_ma = energy.mean_ma.value.unwrap_or_default();
+        let share = |part: ChargePart| EnergyShare {
+            part: part.name().into(),
+            message_ms: energy.message_ms[part as usize],
+            message_mc: energy.message_mc[part as usize],
+            day_mah: 24.0 * mean_ma * energy.share(part),
+            share: energy.share(part),
+        };
+        Some(EnergyBudget {
+            mean_ma: value(&energy.mean_ma),
+            battery: self.battery.as_ref().map(Battery::words),
+            life_days: self.life(point),
+            weakest_days: self.battery.as_ref().map(|it| it.days(energy.most_ma)),
+            parts: ChargePart::ALL.map(share).into(),
+        })
+    }
+
     fn outcome(&self, tried: &ChangeTried) -> ChangeOutcome {
         ChangeOutcome {
             flag: tried.change.flag().to_string(),
             to: tried.change.value(),
-            figures: row(&tried.point, RowStanding::Unranked),
+            figures: self.row(&tried.point, RowStanding::Unranked),
             keeps_limits: self.keeps(&tried.point),
             helps: self.helps(tried),
         }
@@ -213,12 +294,22 @@ impl PredictAnswer {
         };
         let is_allowed = self.keeps(&tried.point) || !self.keeps(now);
         let loses_more = is_lower(&now.loss, &tried.point.loss);
-        let is_better = if self.is_about_loss(now) {
-            is_lower(&tried.point.loss, &now.loss)
+        let lead = self.lead(now);
+        let is_better = is_lower(&lead.of(&tried.point), &lead.of(now));
+        is_allowed && is_better && (lead == LeadingFigure::Loss || !loses_more)
+    }
+
+    /// Returns the figure that a change is to make better: what breaks a limit, else the charge of a
+    /// battery, else the latency.
+    pub(super) fn lead(&self, now: &PointEstimates) -> LeadingFigure {
+        let broken = self.limits.broken(now);
+        if self.is_about_loss(now) {
+            LeadingFigure::Loss
+        } else if broken.is_empty() && now.energy.is_some() {
+            LeadingFigure::Current
         } else {
-            is_lower(&tried.point.p99, &now.p99) && !loses_more
-        };
-        is_allowed && is_better
+            LeadingFigure::P99
+        }
     }
 
     /// Returns whether loss matters more than latency: its limit is broken, or it is high.
@@ -227,13 +318,14 @@ impl PredictAnswer {
         point.loss.value.is_some_and(|it| it > most)
     }
 
-    /// Returns the change that helps most, and its share of the leading figure that is left.
-    pub(super) fn best_change(&self) -> Option<(&ChangeTried, f64)> {
+    /// Returns the change that helps most, of those that ask less of the fleet or of the others, and its share of the leading figure that is left.
+    pub(super) fn best_change(&self, asks_less: bool) -> Option<(&ChangeTried, f64)> {
         let now = self.told()?;
-        let about_loss = self.is_about_loss(now);
-        let figure = |it: &PointEstimates| if about_loss { it.loss.value } else { it.p99.value };
+        let lead = self.lead(now);
+        let figure = |it: &PointEstimates| lead.of(it).value;
         let before = figure(now)?;
-        let helpful = self.changes.iter().filter(|it| self.helps(it));
+        let helpful =
+            self.changes.iter().filter(|it| it.change.asks_less() == asks_less && self.helps(it));
         let with_figure = helpful.filter_map(|it| Some((it, figure(&it.point)? / before)));
         // What keeps the limits comes before what only brings nearer to them.
         let breaks = |it: &ChangeTried| !self.keeps(&it.point);
@@ -254,10 +346,33 @@ impl PredictAnswer {
                     .into(),
             );
         }
+        warnings.extend(self.battery.as_ref().and_then(Battery::warning));
         if self.stopped {
             warnings.push("stopped: what was done by then stands here".into());
         }
         warnings
+    }
+}
+
+/// The figure that a change is to make better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeadingFigure {
+    /// Share of messages lost.
+    Loss,
+    /// 99th percentile of the latency.
+    P99,
+    /// Mean current.
+    Current,
+}
+
+impl LeadingFigure {
+    /// Returns the figure of a point.
+    fn of(self, point: &PointEstimates) -> Estimate {
+        match self {
+            Self::Loss => point.loss,
+            Self::P99 => point.p99,
+            Self::Current => point.energy.as_ref().map(|it| it.mean_ma).unwrap_or_default(),
+        }
     }
 }
 
@@ -277,26 +392,17 @@ fn value(estimate: &Estimate) -> Option<GlanceValue> {
     value.map(|value| GlanceValue { value, ci_low: low, ci_high: high })
 }
 
-fn row(point: &PointEstimates, standing: RowStanding) -> PredictionRow {
-    PredictionRow {
-        devices: point.setting.devices,
-        rate: point.setting.rate.clone(),
-        loss_percent: value(&point.loss.scaled(100.0)),
-        p99_ms: value(&point.p99),
-        channel_busy_percent: value(&point.busy.scaled(100.0)),
-        range_m: point.setting.range_m,
-        range_is_bounded: point.setting.range_is_bounded,
-        standing,
-    }
-}
-
 fn limited_by(point: &PointEstimates) -> Vec<LimitShare> {
     let share = |of: &str, (part, share): (String, f64)| LimitShare { of: of.into(), part, share };
+    let charge = point.energy.as_ref().map(|it| {
+        let (part, of) = it.largest();
+        share("charge", (part.name().into(), of))
+    });
     let latency = limit::largest_of_time(point).map(|it| share("latency", it));
     let loss = limit::largest_of_loss(point)
         .filter(|_| point.loss.value.is_some_and(|it| it > limit::LITTLE))
         .map(|it| share("loss", it));
-    latency.into_iter().chain(loss).collect()
+    charge.into_iter().chain(latency).chain(loss).collect()
 }
 
 impl LimitShare {

@@ -13,15 +13,30 @@ pub enum Change {
     Rate(String),
     /// Another time between two messages.
     Every(Duration),
+    /// Another sleep.
+    Sleep(String),
+    /// Another number of attempts for a message.
+    Attempts(u8),
+    /// A bootloader that does not check the image at each wake.
+    FastBoot,
 }
 
 impl Change {
+    /// Returns whether the fleet would do less with it than it was asked to.
+    #[must_use]
+    pub const fn asks_less(&self) -> bool {
+        matches!(self, Self::Every(_))
+    }
+
     /// Returns the flag of the command that makes it.
     #[must_use]
     pub const fn flag(&self) -> &'static str {
         match self {
             Self::Rate(_) => "--rate",
             Self::Every(_) => "--every",
+            Self::Sleep(_) => "--sleep",
+            Self::Attempts(_) => "--attempts",
+            Self::FastBoot => "--boot",
         }
     }
 
@@ -29,7 +44,9 @@ impl Change {
     #[must_use]
     pub fn value(&self) -> String {
         match self {
-            Self::Rate(name) => name.clone(),
+            Self::Rate(name) | Self::Sleep(name) => name.clone(),
+            Self::Attempts(number) => format!("{number}"),
+            Self::FastBoot => "fast".into(),
             Self::Every(time) => print_duration(*time).replace(' ', ""),
         }
     }

@@ -306,8 +306,10 @@ fn named(answer: &PredictAnswer, points: &[&PointEstimates]) -> Axis {
 
 fn stages(answer: &PredictAnswer) -> Figure {
     let points = thinned(answer);
+    let slept = points.iter().any(|it| it.part(MessageStage::Start) > 0.0);
     let all = MessageStage::ALL
         .into_iter()
+        .filter(|it| slept || *it != MessageStage::Start)
         .map(|stage| {
             let dots = points.iter().enumerate();
             let dots = dots.map(|(i, it)| Dot::new(i as f64, 100.0 * it.part(stage))).collect();

@@ -134,6 +134,11 @@ pub fn advice(point: &PointEstimates, loss: bool) -> Option<String> {
         MessageStage::Queue => {
             format!("{share} the application's queue: bursts wait for each other.")
         }
+        MessageStage::Start => {
+            format!(
+                "{share} waking, booting and starting Wi-Fi: less of that, not of radio, helps."
+            )
+        }
         stage @ (MessageStage::Sender | MessageStage::Receiver) => {
             format!("{share} {}: the radio is not the limit.", stage.name())
         }
@@ -178,7 +183,7 @@ mod tests {
     use super::*;
     use crate::cell::Estimate;
 
-    fn point(stages_ms: [f64; 6], causes: &[(Cause, u64)], loss: f64, busy: f64) -> PointEstimates {
+    fn point(stages_ms: [f64; 7], causes: &[(Cause, u64)], loss: f64, busy: f64) -> PointEstimates {
         PointEstimates {
             stages_ms,
             causes: causes.iter().copied().collect(),
@@ -190,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_largest_share_is_named() {
-        let idle = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[], 0.0, 0.1);
+        let idle = point([0.0, 0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[], 0.0, 0.1);
         assert_eq!(of_time(&idle).as_deref(), Some("on the air 81 %"));
         assert!(
             advice(&idle, false)
@@ -199,7 +204,7 @@ mod tests {
         );
         assert_eq!(of_loss(&idle), None);
         let full = point(
-            [80.0, 0.1, 9.0, 2.0, 1.3, 0.1],
+            [80.0, 0.0, 0.1, 9.0, 2.0, 1.3, 0.1],
             &[(Cause::ApplicationQueue, 90), (Cause::RetryLimit, 10)],
             0.2,
             0.95,
@@ -213,17 +218,17 @@ mod tests {
             Some("application's queue full 90 %, retry limit 10 %")
         );
         assert!(advice(&full, false).unwrap().contains("the channel is full"));
-        let slow = point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::NoBuffers, 9)], 0.2, 0.2);
+        let slow = point([80.0, 0.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::NoBuffers, 9)], 0.2, 0.2);
         assert!(advice(&slow, false).unwrap().contains("processor time"));
         let mut waits =
-            point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::ApplicationQueue, 9)], 0.2, 0.9);
+            point([80.0, 0.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::ApplicationQueue, 9)], 0.2, 0.9);
         (waits.setting.acknowledged, waits.held_ms) = (true, 300.0);
         assert!(advice(&waits, false).unwrap().starts_with("Messages wait behind one"));
         assert!(of_time(&waits).unwrap().ends_with("behind it: waiting for acknowledgements"));
-        let few = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Unknown, 9)], 0.0005, 0.2);
+        let few = point([0.0, 0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Unknown, 9)], 0.0005, 0.2);
         assert!(advice(&few, false).unwrap().contains("airtime"));
         assert!(advice(&few, true).unwrap().contains("ids of 16 bits"));
-        let far = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Noise, 9)], 0.2, 0.2);
+        let far = point([0.0, 0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Noise, 9)], 0.2, 0.2);
         assert!(advice(&far, false).unwrap().contains("distance"));
     }
 }

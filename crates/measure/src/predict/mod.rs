@@ -7,6 +7,8 @@
 //! | [`point`] | the trials of one setting as estimates |
 //! | [`limit`] | what holds a setting back, in words |
 //! | [`limits`] | whether a setting keeps limits |
+//! | [`battery`] | batteries, and what stands between them and the chip |
+//! | [`energy`] | charge of devices that sleep between their messages |
 //! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
 //! | [`change`] | changes that are tried, each alone |
 //! | `answer` | the answer in sentences |
@@ -16,9 +18,11 @@
 //! how much they differ ([`crate::cluster`]).
 
 mod answer;
+pub mod battery;
 pub mod card;
 pub mod change;
 pub mod effort;
+pub mod energy;
 mod figures;
 pub mod limit;
 pub mod limits;

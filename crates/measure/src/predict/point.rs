@@ -1,5 +1,6 @@
 //! The trials of one setting as estimates.
 
+use super::energy::EnergyEstimates;
 use super::trial::{MessageStage, RoomTrial};
 use crate::cell::{Cell, Estimate, Identity, Origin, TestFacts};
 use crate::cluster;
@@ -57,7 +58,7 @@ pub struct PointEstimates {
     /// Lost messages by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Mean time in each stage, in milliseconds, in the order of [`MessageStage::ALL`].
-    pub stages_ms: [f64; 6],
+    pub stages_ms: [f64; 7],
     /// Share of messages of which the sender was told that they arrived, 0 to 1.
     pub told: Estimate,
     /// Median time until it was, in milliseconds.
@@ -69,6 +70,8 @@ pub struct PointEstimates {
     pub held_ms: f64,
     /// Airtime over watched time: frames, repetitions, acknowledgements, others.
     pub airtime: [f64; 4],
+    /// Charge of the devices, where they sleep between their messages.
+    pub energy: Option<EnergyEstimates>,
     /// In most rooms messages took longer and longer.
     pub grows: bool,
 }
@@ -117,6 +120,7 @@ impl PointEstimates {
                 share(|t| t.air.acks_ns),
                 share(|t| t.air.others_ns),
             ],
+            energy: EnergyEstimates::of(trials),
             grows: trials.iter().filter(|t| t.grows()).count() * 2 > rooms,
         }
     }
@@ -156,6 +160,7 @@ impl PointEstimates {
             cells.push(cell("acknowledgement_p50", "ms", self.told_p50));
             cells.push(cell("acknowledgement_p99", "ms", self.told_p99));
         }
+        cells.extend(self.energy.as_ref().map(|it| cell("current_mean", "mA", it.mean_ma)));
         cells.extend(self.setting.throughput.map(|it| cell("throughput", "Mbit/s", it)));
         cells.extend(
             self.setting
@@ -174,7 +179,7 @@ fn causes(trials: &[RoomTrial]) -> BTreeMap<Cause, u64> {
     causes
 }
 
-fn stages(trials: &[RoomTrial], delivered: u64) -> [f64; 6] {
+fn stages(trials: &[RoomTrial], delivered: u64) -> [f64; 7] {
     MessageStage::ALL.map(|stage| {
         let sum: u64 = trials.iter().map(|t| t.stages_ns[stage as usize]).sum();
         if delivered == 0 { 0.0 } else { sum as f64 / delivered as f64 / 1e6 }

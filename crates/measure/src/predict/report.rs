@@ -1,5 +1,6 @@
 //! Predictions as a report.
 
+use super::battery::Battery;
 use super::change::ChangeTried;
 use super::limits::FleetLimits;
 use super::point::PointEstimates;
@@ -8,9 +9,10 @@ use crate::cell::{Cell, Identity};
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
 use crate::search::fleet::Largest;
-use crate::settings::Settings;
+use crate::settings::{Setting, Settings};
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_model::workload::Name;
 
 /// Question of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +46,8 @@ pub struct PredictAnswer {
     pub title: String,
     /// Limits that the fleet should keep; none where nobody asked.
     pub limits: FleetLimits,
+    /// Battery of the devices, where they have one.
+    pub battery: Option<Battery>,
     /// Description of the settings that all points share: payload, how often, how sent.
     pub shared: String,
     /// Settings that all points share, as values for the result cells.
@@ -77,6 +81,7 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
         environment: site.environment.clone(),
     };
     let mut cells: Vec<Cell> = fleet_cell(answer, &id).into_iter().collect();
+    cells.extend(answer.points.iter().filter_map(|it| life_cell(answer, it, &id)));
     cells.extend(answer.points.iter().flat_map(|it| it.cells(&id, &answer.settings)));
     for cell in &mut cells {
         known(cell);
@@ -89,6 +94,20 @@ pub fn report(facts: &RunFacts, answer: &PredictAnswer) -> Report {
         figures: figures::of(answer),
         ..Report::empty(facts.clone())
     }
+}
+
+/// Returns the cell of how long a battery lasts.
+fn life_cell(answer: &PredictAnswer, point: &PointEstimates, id: &Identity) -> Option<Cell> {
+    let hours = point.energy.as_ref()?.days(answer.battery.as_ref()?).scaled(24.0);
+    let id = Identity {
+        metric: "battery_life".into(),
+        devices: Some(point.setting.devices),
+        ..id.clone()
+    };
+    let mut settings = answer.settings.clone();
+    settings.extend(Name::new(&point.setting.rate).map(Setting::PhyRate));
+    let cell = hours.into_cell(id, "h", crate::cell::Origin::Simulated);
+    Some(Cell { settings, ..cell })
 }
 
 fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
@@ -126,9 +145,10 @@ mod tests {
             messages: 1000,
             lost: [(espbench_model::sample::Cause::Collision, lost)].into(),
             latency_ms: (lost..1000).map(|i| f64::from(devices) + i as f64 * 0.01).collect(),
-            stages_ns: [0, 1, 2, 3, 4, 5],
+            stages_ns: [0, 0, 1, 2, 3, 4, 5],
             told_ms: (2 * lost..1000).map(|i| i as f64).collect(),
             held_ns: 0,
+            energy: Vec::new(),
             air: ChannelUse {
                 window_ns: 10_000_000_000,
                 busy_ns: 1_000_000_000,
@@ -150,6 +170,7 @@ mod tests {
             question,
             title: "10 devices".into(),
             limits: FleetLimits::default(),
+            battery: None,
             changes: Vec::new(),
             shared: "100 B every 1 s".into(),
             settings: crate::label::read("one every 1 s").unwrap(),

@@ -1,5 +1,7 @@
 //! Tables of predictions.
 
+use super::change::ChangeTried;
+use super::energy::ChargePart;
 use super::point::PointEstimates;
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
@@ -19,6 +21,8 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     });
     tables.extend(acknowledgements(answer));
     tables.push(limits(answer));
+    tables.extend(energy(answer));
+    tables.extend(tried(answer));
     tables
 }
 
@@ -212,9 +216,11 @@ fn acknowledgements(answer: &PredictAnswer) -> Option<Table> {
 
 /// Returns the table of the time of each stage, which limits each setting.
 fn limits(answer: &PredictAnswer) -> Table {
+    let slept = answer.points.iter().any(|it| it.part(MessageStage::Start) > 0.0);
+    let stages = || MessageStage::ALL.into_iter().filter(|it| slept || *it != MessageStage::Start);
     let row = |point: &PointEstimates| {
         let mut row: TableRow = alloc::vec![Some(name(answer, point))];
-        row.extend(MessageStage::ALL.map(|stage| {
+        row.extend(stages().map(|stage| {
             let mean = point.stages_ms[stage as usize];
             (point.delivered.n > 0).then(|| exactly(libm::round(mean * 1000.0) / 1000.0))
         }));
@@ -223,7 +229,7 @@ fn limits(answer: &PredictAnswer) -> Table {
         row
     };
     let mut columns = alloc::vec![varied(answer)];
-    columns.extend(MessageStage::ALL.map(|stage| result(stage.name(), "ms")));
+    columns.extend(stages().map(|stage| result(stage.name(), "ms")));
     columns.push(Column::words("most of the time"));
     columns.push(Column::words("lost by"));
     let rows = answer.points.iter().map(row).collect();
@@ -243,4 +249,57 @@ fn limits(answer: &PredictAnswer) -> Table {
         ));
     }
     table
+}
+
+/// Returns the table of what the charge goes to, where devices sleep.
+fn energy(answer: &PredictAnswer) -> Option<Table> {
+    let row = |point: &PointEstimates| {
+        let it = point.energy.as_ref()?;
+        let days = answer.battery.as_ref().map(|battery| it.days(battery));
+        let mut row: TableRow = alloc::vec![
+            Some(name(answer, point)),
+            digits::estimate(&it.mean_ma),
+            interval(&it.mean_ma),
+        ];
+        row.extend(ChargePart::ALL.map(|part| Some(digits::plain(it.message_mc[part as usize]))));
+        row.push(days.as_ref().and_then(digits::estimate));
+        row.push(days.as_ref().and_then(interval));
+        Some(row)
+    };
+    let rows: Vec<TableRow> = answer.points.iter().filter_map(row).collect();
+    let mut columns =
+        alloc::vec![varied(answer), result("current", "mA"), result("current 95 %", "mA")];
+    columns.extend(ChargePart::ALL.map(|part| result(part.name(), "mC")));
+    columns.push(result("battery life", "days"));
+    columns.push(result("battery life 95 %", "days"));
+    (!rows.is_empty()).then(|| {
+        let mut table = table("predict-energy", SECTION, "The charge of a device", columns, rows);
+        table.notes.push(
+            "Current: the mean of all devices at the chip's supply. Parts: charge of one message; of \
+             sleep, until the next one. Retries are the radio's repetitions and the application's."
+                .into(),
+        );
+        table.notes.extend(answer.battery.as_ref().map(|it| format!("{}.", it.words())));
+        table
+    })
+}
+
+/// Returns the table of the changes that were tried.
+fn tried(answer: &PredictAnswer) -> Option<Table> {
+    let row = |it: &ChangeTried| {
+        let days = it.point.energy.as_ref().zip(answer.battery.as_ref());
+        let mut row: TableRow = alloc::vec![Some(it.change.words())];
+        row.extend(results(&it.point));
+        row.push(days.and_then(|(energy, battery)| digits::estimate(&energy.days(battery))));
+        row.push(Some(if answer.helps(it) { "helps" } else { "" }.into()));
+        row
+    };
+    let mut columns = alloc::vec![Column::words("change")];
+    columns.extend(result_columns());
+    columns.push(result("battery life", "days"));
+    columns.push(Column::words("verdict"));
+    let rows: Vec<TableRow> = answer.changes.iter().map(row).collect();
+    (!rows.is_empty()).then(|| {
+        table("predict-changes", SECTION, "Changes that were tried, each alone", columns, rows)
+    })
 }

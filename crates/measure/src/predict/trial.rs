@@ -1,5 +1,6 @@
 //! One simulated room.
 
+use super::energy::DeviceCharge;
 use crate::trend;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -12,6 +13,8 @@ use espbench_model::time::Instant;
 pub enum MessageStage {
     /// In the application's queue.
     Queue,
+    /// Waking, booting and starting Wi-Fi, of a device that slept.
+    Start,
     /// In the sender's processor.
     Sender,
     /// In the driver, waiting for the medium.
@@ -26,14 +29,22 @@ pub enum MessageStage {
 
 impl MessageStage {
     /// All stages, in the order of the way.
-    pub const ALL: [Self; 6] =
-        [Self::Queue, Self::Sender, Self::Medium, Self::Retries, Self::Air, Self::Receiver];
+    pub const ALL: [Self; 7] = [
+        Self::Queue,
+        Self::Start,
+        Self::Sender,
+        Self::Medium,
+        Self::Retries,
+        Self::Air,
+        Self::Receiver,
+    ];
 
     /// Returns the stage's name for tables and legends.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queue => "application's queue",
+            Self::Start => "waking and starting Wi-Fi",
             Self::Sender => "sender's processor",
             Self::Medium => "waiting for the medium",
             Self::Retries => "repetitions",
@@ -71,7 +82,7 @@ pub struct RoomTrial {
     /// Latencies of the delivered messages in milliseconds, in the order in which they were due.
     pub latency_ms: Vec<f64>,
     /// Sums over the delivered ones in nanoseconds, in the order of [`MessageStage::ALL`].
-    pub stages_ns: [u64; 6],
+    pub stages_ns: [u64; 7],
     /// Times until the sender was told that a message had arrived, in milliseconds, for each message
     /// that it was told of.
     pub told_ms: Vec<f64>,
@@ -80,12 +91,14 @@ pub struct RoomTrial {
     pub held_ns: u64,
     /// The channel.
     pub air: ChannelUse,
+    /// Time and charge of each device that sleeps between its messages.
+    pub energy: Vec<DeviceCharge>,
 }
 
 impl RoomTrial {
     /// Makes the trial of a room's messages.
     #[must_use]
-    pub fn of(samples: &[Sample], stages_ns: [u64; 6], held_ns: u64, air: ChannelUse) -> Self {
+    pub fn of(samples: &[Sample], stages_ns: [u64; 7], held_ns: u64, air: ChannelUse) -> Self {
         let mut trial = Self { stages_ns, held_ns, air, ..Self::default() };
         for sample in samples {
             let Sample::Probe(probe) = sample else { continue };

@@ -4,3 +4,4 @@ mod modes;
 mod nodes;
 mod radios;
 mod rig;
+mod sensors;

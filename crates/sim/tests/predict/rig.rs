@@ -60,6 +60,7 @@ pub(crate) fn load(cast: EspNowCast, arrival: Arrival, every: Duration, time: Du
         every,
         payload: PAYLOAD,
         queue: 16,
+        sleep: None,
         warm_up: Duration::from_secs(1),
         time,
         drain: Duration::from_secs(2),

@@ -14,6 +14,7 @@ use std::str::FromStr;
 const EXAMPLES: &str = "\
 Examples:
   espbench predict fleet --devices 60 --every 5s
+  espbench predict fleet --devices 60 --every 5m --battery 2xAA --profile esp32c3
   espbench predict fleet --devices 10,30,60 --room hall --rate 6M --loss 1%
   espbench predict fleet --devices 1..100 --mode broadcast -o curve.html
   espbench predict fleet --loss 1% --p99 50ms --every 100ms        # the largest fleet

@@ -8,11 +8,13 @@ use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::FleetLimits;
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension};
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
+use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
 use std::time::Duration;
 
 /// To whom the devices send.
@@ -34,6 +36,32 @@ pub(super) enum Arrivals {
     /// By chance (a Poisson process)
     Poisson,
 }
+
+/// Sleep between two messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sleep {
+    /// None: the radio listens
+    None,
+    /// The radio is off, the processor idles
+    Modem,
+    /// Radio off and clocks stopped, memory kept
+    Light,
+    /// Only the RTC runs; the chip boots for each message
+    Deep,
+}
+
+/// Boot from deep sleep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum BootCheck {
+    /// The bootloader checks the image, as it does by default
+    #[default]
+    Checked,
+    /// It does not: CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP=y
+    Fast,
+}
+
+/// Attempts of an application, if nothing else is said.
+const ATTEMPTS: u8 = 3;
 
 /// The place of a prediction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -94,6 +122,35 @@ pub(super) struct Common {
     #[arg(long, value_name = "MESSAGES", default_value_t = QUEUE,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub queue: u16,
+    /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
+    #[arg(long, value_name = "BATTERY", help_heading = "Battery and sleep")]
+    pub battery: Option<Battery>,
+    /// Sleep between two messages, of devices that send with esp_now_send alone
+    /// [default: deep with --battery, else the component, which is always awake]
+    #[arg(long, value_enum, help_heading = "Battery and sleep")]
+    pub sleep: Option<Sleep>,
+    /// Attempts of the application for a message that nobody acknowledges, at most; each has the radio's
+    /// own repetitions [default: 3]
+    #[arg(long, value_name = "NUMBER", help_heading = "Battery and sleep",
+        value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub attempts: Option<u8>,
+    /// Boot from deep sleep [default: checked]
+    #[arg(long, value_enum, help_heading = "Battery and sleep")]
+    pub boot: Option<BootCheck>,
+    /// Part of the battery's charge that it loses in a year by itself [default: by its cells]
+    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "battery",
+        help_heading = "Battery and sleep")]
+    pub self_discharge: Option<f64>,
+    /// Part of the energy that a boost converter hands on, where the battery's voltage is below the
+    /// chip's [default: 85%]
+    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "battery",
+        help_heading = "Battery and sleep")]
+    pub efficiency: Option<f64>,
+    /// Current that the regulator takes itself, in microamperes [default: 19 of a boost converter, 5 of a
+    /// linear one]
+    #[arg(long, value_name = "MICROAMPERES", requires = "battery", help_heading = "Battery and sleep",
+        value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub quiescent: Option<u32>,
     /// The place, with devices strewn about the listener
     #[arg(long, value_enum, default_value_t, conflicts_with = "lab", help_heading = "The place")]
     pub room: PredictRoom,
@@ -186,6 +243,8 @@ impl Common {
             every: self.every,
             payload: self.payload,
             queue: self.queue,
+            sleep: self.plan(),
+            battery: self.battery(),
             limits: FleetLimits {
                 loss: self.loss,
                 p99_ms: self.p99.map(|time| time.as_secs_f64() * 1e3),
@@ -198,6 +257,67 @@ impl Common {
     /// Returns the lab of the place.
     pub(super) fn lab_name(&self) -> &str {
         self.lab.as_deref().unwrap_or_else(|| self.room.lab().0)
+    }
+
+    /// Returns the firmware of devices that sleep.
+    fn plan(&self) -> Option<SleepPlan> {
+        let mode = match (self.sleep, &self.battery) {
+            (Some(Sleep::None), _) => SleepMode::None,
+            (Some(Sleep::Modem), _) => SleepMode::Modem,
+            (Some(Sleep::Light), _) => SleepMode::Light,
+            (Some(Sleep::Deep), _) | (None, Some(_)) => SleepMode::Deep,
+            (None, None) => return None,
+        };
+        Some(SleepPlan {
+            mode,
+            attempts: self.attempts.unwrap_or(ATTEMPTS),
+            validates: self.boot.unwrap_or_default() == BootCheck::Checked,
+        })
+    }
+
+    /// Returns the battery with what was said of its regulator.
+    fn battery(&self) -> Option<Battery> {
+        let battery = self.battery.clone()?;
+        Some(Battery {
+            self_discharge: self.self_discharge.unwrap_or(battery.self_discharge),
+            efficiency: self.efficiency.unwrap_or(battery.efficiency),
+            quiescent_ma: self.quiescent.map_or(battery.quiescent_ma, |ua| f64::from(ua) / 1e3),
+            ..battery
+        })
+    }
+
+    /// Checks what belongs to sleeping devices.
+    fn check_sleep(&self) -> anyhow::Result<()> {
+        let Some(plan) = self.plan() else {
+            for (given, flag) in
+                [(self.attempts.is_some(), "--attempts"), (self.boot.is_some(), "--boot")]
+            {
+                if given {
+                    bail!("{flag} is for devices that sleep: add --sleep deep or --battery 2xAA");
+                }
+            }
+            return Ok(());
+        };
+        for (given, flag) in
+            [(self.ack, "--ack"), (self.encrypt, "--encrypt"), (self.bare, "--bare")]
+        {
+            if given {
+                bail!(
+                    "{flag} is the component's, which never sleeps: devices with --battery or --sleep \
+                     send with esp_now_send alone"
+                );
+            }
+        }
+        if self.boot.is_some() && plan.mode != SleepMode::Deep {
+            bail!("--boot is for deep sleep: a device in {} sleep does not boot", plan.mode.name());
+        }
+        if self.efficiency == Some(0.0) {
+            bail!("--efficiency 0%: such a converter hands nothing on");
+        }
+        if self.efficiency.is_some() && !self.battery.as_ref().is_some_and(Battery::is_boosted) {
+            bail!("--efficiency is for batteries below 3.3 V, which need a boost converter");
+        }
+        Ok(())
     }
 
     /// Returns how messages are sent.
@@ -226,7 +346,7 @@ impl Common {
                 bail!("--copies is for broadcasts: add --mode broadcast");
             }
         }
-        Ok(())
+        self.check_sleep()
     }
 
     /// Returns the number of worker threads.

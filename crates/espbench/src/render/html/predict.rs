@@ -1,6 +1,6 @@
 //! The card of a prediction: verdict, figures, what limits them, and what to change.
 
-use super::super::predict::{chosen, columns};
+use super::super::predict::{chosen, columns, energy_lines};
 use super::escape;
 use espbench_measure::figure::Figure;
 use espbench_measure::predict::{Prediction, SECTION};
@@ -26,6 +26,11 @@ pub(super) fn draw(out: &mut String, card: &Prediction) {
     };
     if let Some(verdict) = &card.verdict {
         line("", verdict);
+    }
+    if let Some(energy) = &card.energy {
+        for (head, text) in energy_lines(energy) {
+            line(head, &text);
+        }
     }
     for limit in &card.limited_by {
         line("Limited by", &limit.words());

@@ -33,6 +33,8 @@ struct Message {
     device: u16,
     due: Instant,
     taken: Option<Instant>,
+    /// Time at which a device that slept could send.
+    ready: Option<Instant>,
     driver: Option<Instant>,
     /// Begin of the first attempt, and begin and end of the one that the listener's radio read.
     first: Option<Instant>,
@@ -101,6 +103,18 @@ impl MessageLog {
         self.air = Air { window: self.load.time, ..Air::default() };
     }
 
+    /// Returns when the recorded time begins.
+    pub(super) const fn from(&self) -> Instant {
+        self.from
+    }
+
+    /// Notes that the device of the message is awake and has its radio on.
+    pub(super) fn ready(&mut self, now: Instant, number: u32) {
+        if let Some(message) = self.message(number) {
+            message.ready.get_or_insert(now);
+        }
+    }
+
     /// Returns when the recorded time is over.
     pub(super) const fn until(&self) -> Instant {
         self.until
@@ -146,6 +160,7 @@ impl MessageLog {
             device: device as u16,
             due,
             taken: None,
+            ready: None,
             driver: None,
             first: None,
             read: None,
@@ -291,7 +306,7 @@ impl MessageLog {
             *sequence += 1;
             add(&mut stages, &message);
         }
-        Outcome { samples, stages, air: self.air }
+        Outcome { samples, stages, air: self.air, energy: Vec::new() }
     }
 
     fn message(&mut self, number: u32) -> Option<&mut Message> {
@@ -340,7 +355,9 @@ fn add(stages: &mut Stages, it: &Message) {
     };
     stages.messages += 1;
     stages.queue += taken.since(it.due);
-    stages.sender += driver.since(taken);
+    let ready = it.ready.unwrap_or(taken);
+    stages.start += ready.since(taken);
+    stages.sender += driver.since(ready);
     stages.medium += first.since(driver);
     stages.retries += begin.since(first);
     stages.air += end.since(begin);

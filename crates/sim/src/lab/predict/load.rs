@@ -1,5 +1,6 @@
 //! Load that applications offer: the times of their messages, and the form of these.
 
+use super::sleep::{SleepMode, SleepPlan};
 use crate::lab::scene::Scene;
 use core::time::Duration;
 use esp_now::component::{FrameConfig, HEADER_LEN};
@@ -16,6 +17,11 @@ pub const PAYLOAD_MAX: u32 = (esp_now::frame::DATA_MAX - HEADER_LEN) as u32;
 /// A crystal's tolerance, in parts of a million: "Hardware Design Guidelines" of the ESP32 series
 /// ("the accuracy of the crystal is ±10 ppm").
 const CRYSTAL_PPM: f64 = 10.0;
+
+/// Error of the RTC timer in deep and light sleep, in parts of a million: an assumption, what the
+/// temperature makes of the internal RC oscillator after ESP-IDF has calibrated it by the crystal at the
+/// last boot (ESP-IDF Programming Guide, System Time: its frequency drifts with the temperature).
+const RTC_PPM: f64 = 500.0;
 
 /// Returns the component's settings for the cast.
 #[must_use]
@@ -55,6 +61,9 @@ pub struct Load {
     pub payload: u32,
     /// Messages that wait in the application while one is being sent; further ones are lost there.
     pub queue: u16,
+    /// Sleep of the devices between their messages, which they send with `esp_now_send` alone; `None`:
+    /// they run the component and are always awake.
+    pub sleep: Option<SleepPlan>,
     /// Time at the start that is not recorded.
     pub warm_up: Duration,
     /// Recorded.
@@ -65,8 +74,11 @@ pub struct Load {
 
 impl Load {
     /// Returns the bytes of ESP-NOW data: the component's header, the message, and the part that
-    /// encryption adds.
+    /// encryption adds; without the component the message alone.
     pub(super) fn data_len(&self, scene: &Scene) -> usize {
+        if self.sleep.is_some() {
+            return self.payload as usize;
+        }
         let seal = scene.nodes.first().map_or(0, |it| it.settings.compat.seal_overhead());
         HEADER_LEN + self.payload as usize + if self.encrypted { seal } else { 0 }
     }
@@ -108,7 +120,11 @@ impl MessageClock {
         let mean = load.every.as_nanos() as f64;
         let (every_ns, next) = match load.arrival {
             Arrival::Periodic => {
-                let off = (2.0 * random.positive() - 1.0) * CRYSTAL_PPM * 1e-6;
+                let ppm = match load.sleep {
+                    Some(SleepPlan { mode: SleepMode::Light | SleepMode::Deep, .. }) => RTC_PPM,
+                    _ => CRYSTAL_PPM,
+                };
+                let off = (2.0 * random.positive() - 1.0) * ppm * 1e-6;
                 (mean * (1.0 + off), random.positive() * mean)
             }
             Arrival::Poisson => (mean, random.exponential() * mean),

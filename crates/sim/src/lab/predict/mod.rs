@@ -6,6 +6,8 @@
 //! | [`load`] | the schedule of the applications, and the form of their messages |
 //! | [`outcome`] | fates of the messages, times of their stages, use of the channel |
 //! | [`range`] | the range of a mode |
+//! | [`sleep`] | the firmware of a battery's device, and what its parts draw |
+//! | `sensors` | frames of devices that sleep between their messages |
 //! | `ledger` | the messages of a run |
 //! | `stack` | frames of a lab's devices, each a whole node |
 //! | `mac` | frames of radios without nodes |
@@ -19,6 +21,8 @@ pub mod load;
 mod mac;
 pub mod outcome;
 pub mod range;
+mod sensors;
+pub mod sleep;
 mod stack;
 
 pub use load::{Arrival, Load};
@@ -67,6 +71,9 @@ trait FrameSource {
 /// # Errors
 /// [`Stuck`].
 pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Stuck> {
+    if let Some(plan) = load.sleep {
+        return carry_out(sensors::Sensors::new(scene, load, plan, seed), load);
+    }
     if fidelity == Fidelity::FullStack {
         return carry_out(stack::Nodes::new(scene.clone(), load, seed)?, load);
     }

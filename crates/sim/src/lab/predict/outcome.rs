@@ -1,5 +1,6 @@
 //! Fates of the messages of a run.
 
+use super::sleep::EnergyUse;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::Sample;
@@ -12,6 +13,8 @@ pub struct Stages {
     pub messages: u64,
     /// In the application's queue, until the node took it.
     pub queue: Duration,
+    /// Waking, booting and starting Wi-Fi, until the application could send.
+    pub start: Duration,
     /// In the sender's processor, until it was in the driver.
     pub sender: Duration,
     /// In the driver, until its first attempt began: waiting for the medium, and for the frames
@@ -61,4 +64,6 @@ pub struct Outcome {
     pub stages: Stages,
     /// The channel.
     pub air: Air,
+    /// Time and charge of each device that sleeps between its messages, while messages were recorded.
+    pub energy: Vec<EnergyUse>,
 }

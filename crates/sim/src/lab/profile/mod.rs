@@ -62,6 +62,23 @@ pub struct Source {
     pub confidence: Option<Confidence>,
 }
 
+/// Times of a wake from deep sleep, in the order in which they pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WakeTimes {
+    /// From the timer's alarm until the bootloader starts the application: ROM and bootloader.
+    pub rom: Duration,
+    /// Checking the application's image, if the bootloader is to.
+    pub validate: Duration,
+    /// From there until `app_main` has read its settings.
+    pub application: Duration,
+    /// `esp_wifi_init`: memory and settings, with the radio off.
+    pub wifi_init: Duration,
+    /// `esp_wifi_start` and `esp_now_init`, with the radio on.
+    pub wifi_start: Duration,
+    /// `esp_wifi_stop`, until deep sleep begins.
+    pub wifi_stop: Duration,
+}
+
 /// The constants of a chip with its firmware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -120,6 +137,8 @@ pub struct Profile {
     pub hop: Duration,
     /// Time from a reset until the application runs.
     pub boot: Duration,
+    /// Times of a wake from deep sleep.
+    pub wake: WakeTimes,
     /// Time from a beacon's being heard until the station has an address: authentication, association,
     /// four-way handshake, DHCP.
     pub join: Duration,
@@ -178,6 +197,7 @@ impl Profile {
         Self {
             chip_name: self.chip_name.clone(),
             uart_baud: 0,
+            wake: self.wake,
             tick_hz: self.tick_hz,
             tx_buffers: self.tx_buffers,
             rx_buffers: self.rx_buffers,
@@ -222,6 +242,7 @@ impl Profile {
             attempts: 7,
             window: (31, 1023),
             hop: Duration::ZERO,
+            wake: WakeTimes::default(),
             boot: Duration::ZERO,
             join: Duration::ZERO,
             scan_dwell: Duration::ZERO,

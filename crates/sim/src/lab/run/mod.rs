@@ -52,7 +52,7 @@ use espbench_dot11::mac::{self, WirelessMedium};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 use mac_host::{LabDrivers, MacHost, RadioPort};
-use others::Others;
+pub(in crate::lab) use others::Others;
 
 /// Devices are switched on within this time, at random, so that their ticks and their first frames
 /// do not coincide.

@@ -14,7 +14,7 @@ const BEACONS: WifiMode = WifiMode::Hr(Hr::M1);
 
 /// Routers and background stations.
 #[derive(Debug)]
-pub(super) struct Others {
+pub(in crate::lab) struct Others {
     /// Station of the first router, and of the first background station.
     pub(super) first: [u32; 2],
     routers: Vec<Router>,
@@ -30,7 +30,7 @@ struct Load {
 impl Others {
     /// Routers that only send beacons, and background stations. The first of each has this number in
     /// the room.
-    pub(super) fn new(
+    pub(in crate::lab) fn new(
         (router, routers): (u32, Vec<Router>),
         (first, background): (u32, &[Background]),
         seed: u64,
@@ -44,7 +44,7 @@ impl Others {
     }
 
     /// Returns when each router sends its first beacon, and each load has its first frames.
-    pub(super) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
+    pub(in crate::lab) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
         let first = self.first[0];
         let beacon = |(i, it): (usize, &Router)| {
             let mut random = RngStream::stream(seed, first + i as u32, Purpose::Start);
@@ -57,7 +57,7 @@ impl Others {
 
     /// Queues a beacon at its target time (TBTT), unless the last one is still there; returns when
     /// the next one is due.
-    pub(super) fn beacon(&self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
+    pub(in crate::lab) fn beacon(&self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
         let router = self.routers.get(number as usize)?;
         let station = self.first[0] + number;
         if room.queued(station) == 0 {
@@ -70,7 +70,11 @@ impl Others {
     }
 
     /// Queues the frames of a station; returns when it has the next.
-    pub(super) fn load(&mut self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
+    pub(in crate::lab) fn load(
+        &mut self,
+        room: &mut WirelessMedium,
+        number: u32,
+    ) -> Option<Instant> {
         let station = self.first[1] + number;
         let to = match self.loads.get(number as usize)?.it.to {
             Some(other) => self.first[1] + u32::from(other),
@@ -84,6 +88,23 @@ impl Others {
             let _ = room.send(station, TxFrame::new(to, octets, mode, tag));
         }
         load.next(room.now())
+    }
+
+    /// Returns when a station has its next frames, if it has none before that time.
+    pub(in crate::lab) fn next_load(&mut self, number: u32, from: Instant) -> Option<Instant> {
+        self.loads.get_mut(number as usize)?.next(from)
+    }
+
+    /// Returns when a router's first beacon after that time is due, one of which is due now.
+    pub(in crate::lab) fn next_beacon(
+        &self,
+        number: u32,
+        now: Instant,
+        from: Instant,
+    ) -> Option<Instant> {
+        let every = self.routers.get(number as usize)?.beacon.as_nanos() as u64;
+        let missed = from.since(now).as_nanos() as u64 / every.max(1);
+        (every > 0).then(|| now + Duration::from_nanos((missed + 1) * every))
     }
 
     /// Returns a router's SSID.

@@ -56,6 +56,11 @@ macro_rules! cost {
 
 pub(super) use cost;
 
+/// Returns the key of a time in milliseconds.
+const fn millis(name: &'static str, about: &'static str) -> KeySpec {
+    key(name, KeyType::Number(0.0, 60_000.0), "", about)
+}
+
 /// Constants of a device itself and of ESP-NOW.
 pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(receive, "the receive callback, in the Wi-Fi task, for each frame"),
@@ -171,6 +176,16 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
             ),
             time 1e6 boot
         ),
+    ),
+    group!(
+        "wake",
+        "waking from deep sleep, in milliseconds",
+        (millis("rom_ms", "from the timer's alarm until the bootloader starts the application"), time 1e6 wake.rom),
+        (millis("validate_ms", "checking the application's image, if the bootloader is to"), time 1e6 wake.validate),
+        (millis("application_ms", "from there until app_main has read its settings"), time 1e6 wake.application),
+        (millis("wifi_init_ms", "esp_wifi_init, with the radio off"), time 1e6 wake.wifi_init),
+        (millis("wifi_start_ms", "esp_wifi_start and esp_now_init, with the radio on"), time 1e6 wake.wifi_start),
+        (millis("wifi_stop_ms", "esp_wifi_stop, until deep sleep begins"), time 1e6 wake.wifi_stop),
     ),
     group!(
         "join",
