@@ -84,7 +84,7 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
     let mut current = format!("{} each", cell(energy.mean_ma.as_ref(), "mA"));
     if let (Some(days), Some(battery)) = (&energy.life_days, &energy.battery) {
         let weakest = energy.weakest_days.map(days_of).unwrap_or_default();
-        let text = format!("{}; 1 in 20 lasts less than {weakest}", cell(Some(days), "days"));
+        let text = format!("{}; 1 in 20 lasts less than {weakest}", life(days));
         lines.push(("battery", text));
         current.push_str(&format!(" from {battery}"));
     }
@@ -97,9 +97,20 @@ pub(super) fn energy_lines(energy: &EnergyBudget) -> Vec<(&'static str, String)>
     lines
 }
 
-/// Prints a number of days.
+/// Prints a number of days. The currents and times of a datasheet are worth three digits at most,
+/// however narrow the interval of the simulation is.
 fn days_of(days: f64) -> String {
-    format!("{} days", digits::plain(days))
+    format!("{} days", digits::three(days))
+}
+
+/// Prints how long a battery lasts, with the interval.
+fn life(days: &GlanceValue) -> String {
+    let end = |end: Option<f64>| end.map_or_else(|| "?".into(), digits::three);
+    let text = days_of(days.value);
+    match (days.ci_low, days.ci_high) {
+        (None, None) => text,
+        (low, high) => format!("{text} [{}–{}]", end(low), end(high)),
+    }
 }
 
 /// Prints a share in percent, with a digit more where it is small.

@@ -206,8 +206,9 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
     };
     let words = best.change.words();
     let days = |it: &PointEstimates| {
-        let estimate = it.energy.as_ref()?.days(answer.battery.as_ref()?);
-        Some(format!("{} days", digits::estimate(&estimate)?))
+        // A datasheet's currents are worth three digits at most.
+        let life = it.energy.as_ref()?.days(answer.battery.as_ref()?).value?;
+        Some(format!("{} days", digits::three(life)))
     };
     let current = |it: &PointEstimates| {
         let estimate = it.energy.as_ref().and_then(|it| digits::estimate(&it.mean_ma));
