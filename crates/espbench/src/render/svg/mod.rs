@@ -16,7 +16,7 @@
 //! the style sheet.
 //!
 //! Nothing here depends on colour alone: curves have dashes and markers of their own, and published
-//! points are hollow. What a colour means is in [`palette`](super::palette). Curves and bars stand in a group
+//! points are hollow. What a colour means is in `render::palette`. Curves and bars stand in a group
 //! that tells the page's script how places become values; it shows them under the pointer.
 
 mod axis;
