@@ -17,6 +17,7 @@
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
 //! | [`capture`] | capture files of what was on a simulated air |
 //! | [`logic`] | captures of logic analysers: VCD, sigrok sessions, CSV |
+//! | [`serial`] | serial ports of boards: which there are, how a chip behind one is reset |
 //! | [`clock`] | the monotonic clock |
 //! | [`say`] | prints to stderr and stdout, and never panics |
 //! | [`user_error`] | errors as a user is told of them, in three lines at most |
@@ -36,6 +37,8 @@ pub mod pump;
 pub mod render;
 pub mod respond;
 pub mod say;
+#[cfg(feature = "serial")]
+pub mod serial;
 pub mod store;
 pub mod sys;
 pub mod target;

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`board`] | `espbench board`: the boards that are attached |
 //! | `broker` | limits of the MQTT broker, as options |
 //! | [`builtin`] | the plans that the tool carries |
 //! | [`common`] | flags that every measuring subcommand takes, and what they mean |
@@ -29,6 +30,8 @@
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
+#[cfg(feature = "serial")]
+pub mod board;
 mod broker;
 pub mod builtin;
 pub mod common;
@@ -92,6 +95,9 @@ enum Command {
     Tune(Box<tune::Args>),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
+    /// List the boards that are attached
+    #[cfg(feature = "serial")]
+    Board(board::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -132,6 +138,8 @@ pub fn main() -> ExitCode {
         Command::Predict(args) => predict::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Lab(args) => lab::run(args),
+        #[cfg(feature = "serial")]
+        Command::Board(args) => board::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

@@ -10,6 +10,7 @@
 //! | [`ready`], [`timer`] | waits for sockets, and for an instant |
 //! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files |
 //! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
+//! | [`modem`] | control lines of serial ports |
 
 pub mod buffers;
 pub mod cpu;
@@ -18,6 +19,8 @@ pub mod hangup;
 pub mod host;
 pub mod icmp;
 pub mod localtime;
+#[cfg(unix)]
+pub mod modem;
 pub mod options;
 pub mod ready;
 pub mod stamp;

@@ -5,6 +5,8 @@
 mod apps;
 mod axes;
 mod before;
+#[cfg(feature = "serial")]
+mod board;
 mod broker;
 mod data;
 mod echo;

@@ -1,0 +1,3 @@
+//! `espbench board`: ports, and what is done to the boards behind them.
+
+mod list;
