@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv wasm fuzz component ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware wasm fuzz component ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -48,6 +48,9 @@ nostd() { ci/nostd.sh; }
 
 # A whole node for the ESP32-C3, which must fit 24 KiB.
 riscv() { ci/riscv.sh; }
+
+# Images of the firmware for three chips, with bounds, and tests of its part that knows no chip.
+firmware() { ci/firmware.sh; }
 
 # The engine as a module of WebAssembly: the same reports to the byte.
 wasm() { ci/wasm.sh; }
