@@ -4,17 +4,20 @@
 //! |---|---|
 //! | `setup` | the lab, and what its devices send |
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
-//! | `questions` | [`fleet`], [`largest_fleet`] and [`rate`]: from a question to its answer |
+//! | `questions` | [`fleet`] and [`rate`]: from a question to its answer |
+//! | `largest` | [`largest_fleet`]: the search for it |
 //! | `changes` | changes of a fleet's setting, each simulated alone |
 //!
 //! An answer takes hundreds of rooms. A [`RoomRunner`] simulates them: [`OneByOne`], or the host's
 //! with its threads and its progress. The answer is the same.
 
 mod changes;
+mod largest;
 mod questions;
 mod rooms;
 mod setup;
 
-pub use questions::{fleet, largest_fleet, rate};
-pub use rooms::{OneByOne, PredictError, Predictor, RoomCase, RoomRunner, weight};
+pub use largest::{SearchLimits, largest_fleet};
+pub use questions::{fleet, rate};
+pub use rooms::{OneByOne, PredictError, Predictor, RoomCase, RoomRunner, SearchPlan};
 pub use setup::{PredictSetup, QUEUE};

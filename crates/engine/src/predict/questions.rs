@@ -1,8 +1,7 @@
 //! From a question to its answer.
 
 use super::changes::{self, SHORT};
-use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner, weight};
-use alloc::collections::BTreeMap;
+use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner};
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -13,11 +12,7 @@ use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
     PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
 };
-use espbench_measure::search::fleet::{FleetSearch, Standing};
 use espbench_sim::lab::predict::{Arrival, Load};
-
-/// How often a number in doubt is simulated again, with as many new rooms as it has.
-const DOUBLINGS: u32 = 2;
 
 /// Rooms for the throughput of one device: with two, an interval of means would say nothing.
 const FLOODS: u32 = 5;
@@ -42,7 +37,7 @@ pub fn fleet(
     if let [only] = cases.as_slice() {
         expected.extend(changes::worth(predictor, only).into_iter().map(|it| it.1));
     }
-    runner.begin(&expected, rooms);
+    runner.begin(predictor, &expected, rooms);
     let trials = runner.trials(predictor, &cases, 0..rooms, &|case| count(case.devices))?;
     let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());
     let points = done.map(|(case, trials)| predictor.point(case, trials)).collect();
@@ -57,77 +52,6 @@ pub fn fleet(
     };
     let answer = predictor.answer(PredictQuestion::Fleet, &devices, &format!("at {mode}"));
     Ok(PredictAnswer { points, changes, stopped: runner.cancelled(), ..answer })
-}
-
-/// Finds the largest fleet, of at most so many devices, that keeps the limits.
-///
-/// # Errors
-/// The runner's.
-pub fn largest_fleet(
-    predictor: &Predictor,
-    most: u32,
-    mode: WifiMode,
-    runner: &mut dyn RoomRunner,
-) -> Result<PredictAnswer, PredictError> {
-    let mut tries = Tries { predictor, mode, trials: BTreeMap::new() };
-    let mut search = FleetSearch::new(1, most);
-    runner.begin(&[], 0);
-    while let Some(devices) = search.next() {
-        // One in two stays in doubt, and is simulated twice as long, or four times.
-        let rooms = 2 * predictor.setup().effort.rooms * search.left();
-        runner.expect(weight(&predictor.case(devices, mode)).saturating_mul(rooms));
-        let Some(standing) = tries.settle(devices, runner)? else { break };
-        search.record(devices, standing);
-    }
-    let largest = search.largest();
-    let devices = largest.best.map_or_else(|| "no device".into(), count);
-    let question = PredictQuestion::LargestFleet(largest);
-    let answer = predictor.answer(question, &devices, &format!("at {mode}"));
-    Ok(PredictAnswer { points: tries.points(), stopped: runner.cancelled(), ..answer })
-}
-
-/// The rooms of each number that was tried.
-struct Tries<'a> {
-    predictor: &'a Predictor,
-    mode: WifiMode,
-    trials: BTreeMap<u32, Vec<RoomTrial>>,
-}
-
-impl Tries<'_> {
-    /// Simulates a number until it stands clearly, or long enough; `None` where the user stopped.
-    fn settle(
-        &mut self,
-        devices: u32,
-        runner: &mut dyn RoomRunner,
-    ) -> Result<Option<Standing>, PredictError> {
-        let case = self.predictor.case(devices, self.mode);
-        for _ in 0..=DOUBLINGS {
-            let had = self.trials.get(&devices).map_or(0, Vec::len) as u32;
-            let rooms = had..(2 * had).max(self.predictor.setup().effort.rooms);
-            let label = |case: &RoomCase| format!("{}, {} rooms", count(case.devices), rooms.end);
-            let new = runner.trials(self.predictor, &[case], rooms.clone(), &label)?;
-            let new = new.into_iter().flatten().collect::<Vec<_>>();
-            if new.len() < rooms.len() {
-                return Ok(None);
-            }
-            let trials = self.trials.entry(devices).or_default();
-            trials.extend(new);
-            let standing =
-                self.predictor.setup().limits.standing(&self.predictor.point(&case, trials));
-            if matches!(standing, Standing::Holds | Standing::Fails) {
-                return Ok(Some(standing));
-            }
-        }
-        let trials = self.trials.get(&devices).map_or(&[][..], Vec::as_slice);
-        Ok(Some(self.predictor.setup().limits.standing(&self.predictor.point(&case, trials))))
-    }
-
-    fn points(&self) -> Vec<PointEstimates> {
-        let of = |(devices, trials): (&u32, &Vec<RoomTrial>)| {
-            self.predictor.point(&self.predictor.case(*devices, self.mode), trials)
-        };
-        self.trials.iter().map(of).collect()
-    }
 }
 
 /// Compares PHY rates by latency, loss, throughput and range, with so many devices. Rates that the
@@ -147,7 +71,7 @@ pub fn rate(
         modes.iter().filter(has).map(|mode| predictor.case(devices, *mode)).collect();
     let floods: Vec<RoomCase> = cases.iter().map(flood).collect();
     let all: Vec<RoomCase> = cases.iter().chain(&floods).copied().collect();
-    runner.begin(&all, rooms);
+    runner.begin(predictor, &all, rooms);
     let label = |case: &RoomCase| match case.load.arrival {
         Arrival::Always => format!("{}, one that always sends", case.mode),
         _ => format!("{}, {}", case.mode, count(case.devices)),

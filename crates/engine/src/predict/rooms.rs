@@ -10,7 +10,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
-use espbench_dot11::radio::{Airtime, WifiMode};
+use espbench_dot11::radio::response::BasicRates;
+use espbench_dot11::radio::timing::SIFS_NS;
+use espbench_dot11::radio::{Airtime, WifiMode, airtime};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
@@ -20,6 +22,8 @@ use espbench_measure::predict::{
     ChannelUse, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial,
 };
 use espbench_measure::run::{RunFacts, Site};
+use espbench_measure::search::fleet::FleetBound;
+use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{FileError, Library, Overrides};
 use espbench_sim::lab::predict::range::range_m;
 use espbench_sim::lab::predict::sleep::{EnergyPart, EnergyUse};
@@ -29,6 +33,22 @@ use espbench_sim::lab::scene::Scene;
 
 /// Chance with which a frame at the edge of a mode's range still arrives.
 const EDGE: f64 = 0.9;
+
+/// Part of the channel's time that a fleet may use before more or less of it tells apart.
+const LITTLE_USE: f64 = 0.002;
+
+/// Time between the messages of one device after which it has ended with the first: an exchange takes
+/// milliseconds.
+const SELDOM: Duration = Duration::from_secs(1);
+
+/// The same with the component's acknowledgement, for which it waits for up to 3 s.
+const SELDOM_ACK: Duration = Duration::from_secs(8);
+
+/// Seconds from the start of the devices until they are at rest, about.
+const START_S: f64 = 9.0;
+
+/// Octets of an acknowledgement of the MAC.
+const ACK_OCTETS: u32 = 14;
 
 /// The reason for which there is no answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,11 +122,26 @@ pub struct RoomCase {
 /// Simulates the rooms that an answer takes.
 pub trait RoomRunner {
     /// Takes note of the cases that will be asked for, in so many rooms each.
-    fn begin(&mut self, cases: &[RoomCase], rooms: u32) {
-        let _ = (cases, rooms);
+    fn begin(&mut self, predictor: &Predictor, cases: &[RoomCase], rooms: u32) {
+        let _ = (predictor, cases, rooms);
     }
 
-    /// Takes note that so much is left, in the unit of [`weight`].
+    /// Takes note that a search begins that takes about so much, in the unit of
+    /// [`Predictor::weight`]; `sample` is a case of which rooms may be simulated to tell the pace.
+    ///
+    /// # Errors
+    /// Those of a room.
+    fn begin_search(
+        &mut self,
+        predictor: &Predictor,
+        sample: &RoomCase,
+        search: &SearchPlan,
+    ) -> Result<(), PredictError> {
+        let _ = (predictor, sample, search);
+        Ok(())
+    }
+
+    /// Takes note that so much is left, in the unit of [`Predictor::weight`].
     fn expect(&mut self, left: Duration) {
         let _ = left;
     }
@@ -124,10 +159,26 @@ pub trait RoomRunner {
         label: &dyn Fn(&RoomCase) -> String,
     ) -> Result<Vec<Vec<RoomTrial>>, PredictError>;
 
-    /// Returns whether somebody wants to stop.
+    /// Returns whether somebody wants to stop, or time is over.
     fn cancelled(&self) -> bool {
         false
     }
+
+    /// Returns whether time is over.
+    fn is_late(&self) -> bool {
+        false
+    }
+}
+
+/// Plan of a search for the largest fleet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchPlan {
+    /// Bound above which nothing is tried.
+    pub bound: FleetBound,
+    /// Work of the whole search, about, in the unit of [`Predictor::weight`].
+    pub expected: Duration,
+    /// Longest time that it may take.
+    pub time_limit: Duration,
 }
 
 /// Simulates one room after the other.
@@ -185,6 +236,60 @@ impl Predictor {
     #[must_use]
     pub fn case(&self, devices: u32, mode: WifiMode) -> RoomCase {
         RoomCase { devices, mode, load: self.setup.load(devices) }
+    }
+
+    /// Returns a case of a search, of which many rooms are simulated. Devices that are always awake
+    /// and use less of the channel than [`LITTLE_USE`] send as often as makes it that, and no more often
+    /// than once in [`SELDOM`]: what holds then holds where they send less.
+    #[must_use]
+    pub(super) fn search_case(&self, devices: u32, mode: WifiMode) -> RoomCase {
+        let setup = &self.setup;
+        let case = self.case(devices, mode);
+        if setup.sleep.is_some() {
+            return case;
+        }
+        let seldom = if case.load.ack() { SELDOM_ACK } else { SELDOM };
+        let little = self.exchange(mode).mul_f64(f64::from(devices) / LITTLE_USE).max(seldom);
+        let every = setup.every.min(little);
+        let span = setup.effort.glimpse(devices, every);
+        RoomCase {
+            load: Load { every, warm_up: span.warm_up, time: span.time, ..case.load },
+            ..case
+        }
+    }
+
+    /// Returns the air time that a message takes at least, with the acknowledgement of the MAC.
+    #[must_use]
+    pub(super) fn exchange(&self, mode: WifiMode) -> Duration {
+        let load = self.setup.load(1);
+        let frame = airtime(mode, load.octets(&self.scene));
+        let response = BasicRates::NONE.response_to(mode);
+        let ack = match load.cast {
+            EspNowCast::Unicast => SIFS_NS + airtime(response, ACK_OCTETS),
+            EspNowCast::Broadcast { .. } => 0,
+        };
+        Duration::from_nanos(frame + ack)
+    }
+
+    /// Returns how long a room of a case takes on one core of a machine of 2024, about, in a release
+    /// build: messages times hearers, and other people's frames times hearers.
+    #[must_use]
+    pub fn weight(&self, case: &RoomCase) -> Duration {
+        let load = &case.load;
+        let devices = f64::from(case.devices);
+        let hearers = 4.0 + devices;
+        let watched = (load.warm_up + load.time).as_secs_f64();
+        // One that always sends has sent a frame in some 2 ms.
+        let every = if load.arrival == Arrival::Always { 2e-3 } else { load.every.as_secs_f64() };
+        let messages = devices * (watched / every.max(1e-4)).max(1.0);
+        let is_alone = self.scene.background.is_empty() && self.scene.routers.is_empty();
+        // Others are left out where all sleep: until a second before each message at the most.
+        let heard = if load.sleep.is_some() { watched.min(messages) } else { watched + START_S };
+        let others = if is_alone || self.setup.bare { 0.0 } else { heard };
+        let ns = messages * (3000.0 + 50.0 * hearers)
+            + devices * 100.0 * hearers
+            + others * (550_000.0 + 3800.0 * hearers);
+        Duration::from_nanos(ns as u64)
     }
 
     /// Simulates a room of a case: the same for the same number.
@@ -341,19 +446,6 @@ fn change(setup: &PredictSetup, devices: u32) -> Overrides {
         profile: setup.profile.clone(),
         ..Overrides::default()
     }
-}
-
-/// Returns how long a room of a case takes, compared with others: frames times hearers. The unit is
-/// arbitrary, but large enough to be counted in whole milliseconds.
-#[must_use]
-pub fn weight(case: &RoomCase) -> Duration {
-    let load = &case.load;
-    let watched = load.warm_up + load.time;
-    // One that always sends has sent a frame in some 2 ms.
-    let every = if load.arrival == Arrival::Always { 2e-3 } else { load.every.as_secs_f64() };
-    let each = watched.as_secs_f64() / every.max(1e-4);
-    let hearers = 4.0 + f64::from(case.devices);
-    Duration::from_secs_f64(1e-3 * each * f64::from(case.devices) * hearers)
 }
 
 /// Converts an outcome of the lab to a trial of `measure`.

@@ -12,6 +12,9 @@ use std::fmt::Write as _;
 /// Rows of a table at most.
 const ROWS: usize = 12;
 
+/// Rows at most where the charge of a battery stands below them.
+const ROWS_ABOVE_CHARGE: usize = 7;
+
 /// Lines of the sentence that answers, at most.
 const VERDICT: usize = 5;
 
@@ -181,7 +184,8 @@ pub(super) fn columns(
     (heads, rows.iter().map(texts).collect())
 }
 
-/// Returns at most that many rows: the first of ranked ones, else evenly from all.
+/// Returns at most that many rows: the first of ranked ones, those about the largest fleet, else evenly
+/// from all.
 pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
     let rows = &card.rows;
     if rows.len() <= most {
@@ -190,13 +194,18 @@ pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
     if card.question == QuestionKind::Rate {
         return rows.iter().take(most).collect();
     }
+    if card.question == QuestionKind::LargestFleet {
+        let best = rows.iter().position(|it| it.standing == RowStanding::Best).unwrap_or(0);
+        let first = best.saturating_sub(most / 2).min(rows.len() - most);
+        return rows[first..first + most].iter().collect();
+    }
     let last = (rows.len() - 1) as f64;
     let at = |row: usize| (row as f64 * last / (most - 1).max(1) as f64).round() as usize;
     (0..most).map(|row| &rows[at(row)]).collect()
 }
 
 fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: Colours) {
-    let shown = chosen(card, ROWS);
+    let shown = chosen(card, if card.energy.is_some() { ROWS_ABOVE_CHARGE } else { ROWS });
     let (heads, texts) = columns(card, &shown);
     let widths: Vec<usize> = (0..heads.len())
         .map(|at| {

@@ -25,7 +25,7 @@ fn the_number_of_threads_does_not_change_the_answer() {
         "2,20",
         "--every",
         "200ms",
-        "--mode",
+        "--cast",
         "broadcast",
         "--room",
         "bench",
@@ -46,7 +46,7 @@ fn the_number_of_threads_does_not_change_the_answer() {
 #[test]
 fn encryption_and_acknowledgement_are_in_the_answer() {
     let base =
-        ["fleet", "--devices", "3", "--every", "500ms", "--mode", "broadcast", "--room", "bench"];
+        ["fleet", "--devices", "3", "--every", "500ms", "--cast", "broadcast", "--room", "bench"];
     let plain = predict(&base, "json");
     let sealed = predict(&[&base[..], &["--encrypt"]].concat(), "json");
     let acked = predict(&[&base[..], &["--ack", "--copies", "3"]].concat(), "json");
@@ -72,7 +72,7 @@ fn the_fleet_is_where_the_curve_crosses_the_limit() {
         "100ms",
         "--most",
         "100",
-        "--mode",
+        "--cast",
         "broadcast",
         "--bare",
         "--room",
@@ -89,8 +89,17 @@ fn the_fleet_is_where_the_curve_crosses_the_limit() {
 
 #[test]
 fn faster_rates_reach_less_far_and_carry_more() {
-    let args =
-        ["rate", "--rates", "1M,11M,54M", "--every", "500ms", "--room", "open", "--distance", "20"];
+    let args = [
+        "rate",
+        "--phy-rates",
+        "1M,11M,54M",
+        "--every",
+        "500ms",
+        "--room",
+        "open",
+        "--distance",
+        "20",
+    ];
     let report = predict(&args, "json");
     let report: Value = serde_json::from_str(&report).unwrap();
     let all = |metric: &str| -> Vec<f64> {
@@ -111,19 +120,19 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["fleet", "--devices", "5", "--payload", "1400"], "sends at most"),
         (&["fleet", "--devices", "0"], "`0` is not a number of devices"),
         (&["fleet", "--devices", "9..3"], "the first number must not be above the last"),
-        (&["fleet", "--devices", "5", "--rate", "7M"], "not a Wi-Fi mode"),
+        (&["fleet", "--devices", "5", "--phy-rate", "7M"], "not a Wi-Fi mode"),
         (&["fleet", "--devices", "5", "--lab", "nowhere"], "nowhere"),
         (&["fleet", "--devices", "5", "--room", "cellar"], "possible values: office"),
         (&["fleet", "--devices", "5", "--room", "hall", "--lab", "ota"], "cannot be used with"),
         (&["fleet", "--devices", "5", "--walls", "21"], "--walls"),
-        (&["fleet", "--devices", "5", "--ack"], "add --mode broadcast"),
-        (&["rate", "--copies", "3"], "--copies is for broadcasts: add --mode broadcast"),
+        (&["fleet", "--devices", "5", "--ack"], "add --cast broadcast"),
+        (&["rate", "--copies", "3"], "--copies is for broadcasts: add --cast broadcast"),
         (
             &["fleet", "--devices", "5", "--size", "227", "--encrypt"],
             "sends at most 226 bytes, encrypted",
         ),
         (&["fleet", "--payload", "3"], "not in 4..="),
-        (&["fleet", "--mode", "broadcast", "--copies", "32"], "not in 1..=31"),
+        (&["fleet", "--cast", "broadcast", "--copies", "32"], "not in 1..=31"),
         (&["fleet", "--every", "soon"], "soon"),
         (&["fleet", "--distance", "nan"], "--distance"),
         (&["fleet", "--distance=-3"], "--distance"),
@@ -131,8 +140,8 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["fleet", "--queue", "0"], "--queue"),
         (&["fleet", "--loss", "120%"], "more than 100 %"),
         (&["fleet", "--p99", "0s"], "--p99"),
-        (&["rate", "--rates", "1M,,2M"], "``"),
-        (&["rate", "--rates", ""], "``"),
+        (&["rate", "--phy-rates", "1M,,2M"], "``"),
+        (&["rate", "--phy-rates", ""], "``"),
         (&["fleet", "--devices", "5", "-o", "curve.xyz"], "xyz"),
         (&["fleet", "--lab", "two-boards", "--devices", "50"], "need [group.line]"),
         (
@@ -141,7 +150,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
         ),
         (&["fleet", "--devices", "5", "--sleep", "nap"], "possible values: none"),
         (
-            &["fleet", "--devices", "5", "--sleep", "deep", "--ack", "--mode", "broadcast"],
+            &["fleet", "--devices", "5", "--sleep", "deep", "--ack", "--cast", "broadcast"],
             "never sleeps",
         ),
         (&["fleet", "--devices", "5", "--battery", "AA", "--encrypt"], "never sleeps"),
@@ -152,6 +161,8 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["fleet", "--devices", "5", "--attempts", "3"], "add --sleep deep"),
         (&["fleet", "--devices", "5", "--battery", "18650", "--efficiency", "90%"], "below 3.3 V"),
         (&["fleet", "--devices", "5", "--quiescent", "9"], "--battery"),
+        (&["fleet", "--loss", "1%", "--time-limit", "1ms"], "too short for a search"),
+        (&["fleet", "--devices", "5", "--time-limit", "9s"], "cannot be used with"),
         (&["nodes"], "unrecognized subcommand 'nodes'"),
     ] {
         let ran = bench.run(&[&["predict"], args].concat());
@@ -188,10 +199,70 @@ fn a_fleet_that_breaks_its_limits_is_told_so() {
     insta::assert_snapshot!(screen(&[&args[..], &limits].concat()));
 }
 
+/// Returns the screen of a search with little effort, which ends by itself on any machine.
+fn search(args: &[&str]) -> String {
+    let effort = ["--rooms", "8", "--messages", "3200", "--time-limit", "1h"];
+    screen(&[&["fleet"], args, &effort].concat())
+}
+
+#[test]
+fn the_largest_fleet_is_answered_on_one_screen() {
+    let text = search(&["--loss", "1%", "--p99", "50ms", "--every", "200ms"]);
+    assert!(text.contains("the largest fleet that keeps loss at most 1 %"), "{text}");
+    assert!(text.contains("the limit of p99 is broken"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_largest_fleet_on_batteries_is_answered_on_one_screen() {
+    let text = search(&["--p99", "400ms", "--every", "1s", "--loss", "1%", "--battery", "AA"]);
+    assert!(text.contains("devices") && text.contains("battery"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn limits_that_no_device_keeps_are_told() {
+    let text = search(&["--p99", "1ms", "--every", "5s", "--most", "60"]);
+    assert!(text.contains("no fleet keeps p99 at most 1 ms, not even one device"), "{text}");
+    insta::assert_snapshot!(text);
+    let far = search(&["--loss", "1%", "--room", "open", "--distance", "900", "--most", "9"]);
+    assert!(far.contains("Loss is by the retry limit") || far.contains("by distance"), "{far}");
+}
+
+#[test]
+fn limits_that_no_fleet_reaches_are_told() {
+    let text = search(&["--loss", "1%", "--every", "10s", "--most", "60"]);
+    assert!(text.contains("60 devices keep") && text.contains("--most"), "{text}");
+    insta::assert_snapshot!(text);
+    // Broadcasts are lost, but not late.
+    let args = ["--p99", "1s", "--every", "100ms", "--cast", "broadcast", "--room", "open"];
+    let text = search(&args);
+    assert!(text.contains("the channel is full before the limit is reached"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+/// What the time did not suffice for is said, and how long it takes before that.
+#[test]
+fn a_search_whose_time_is_over_says_what_is_open() {
+    let args = ["predict", "fleet", "--loss", "1%", "--every", "20s", "--payload", "50"];
+    let limits = ["--most", "9000", "--time-limit", "1s"];
+    let ran = TestDir::new().run(&[&args[..], &limits].concat());
+    assert!(
+        ran.err.contains("The largest fleet is looked for up to 9000 devices (--most)"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("1 s") && ran.err.contains("(--time-limit)"), "{}", ran.err);
+    let text = ran.ok();
+    assert!(text.contains("of the numbers tried by then"), "{text}");
+    assert!(text.contains("do is not known. --time-limit gives it more."), "{text}");
+    assert!(text.lines().count() <= 25, "{text}");
+}
+
 /// Rates whose intervals overlap that of the best tie with it.
 #[test]
 fn rates_that_do_not_differ_tie() {
-    let args = ["rate", "--devices", "5", "--rates", "6M,12M,24M", "--rooms", "5"];
+    let args = ["rate", "--devices", "5", "--phy-rates", "6M,12M,24M", "--rooms", "5"];
     let json = predict(&args[..5], "json");
     crate::report::assert_is_of_schema(&serde_json::from_str(&json).expect("a report"));
     let text = screen(&[&args[..], &["--messages", "1000"]].concat());
@@ -203,7 +274,7 @@ fn rates_that_do_not_differ_tie() {
 #[test]
 fn a_rate_that_loses_too_much_is_left_out() {
     let args =
-        ["rate", "--devices", "3", "--rates", "1M,54M", "--room", "open", "--distance", "250"];
+        ["rate", "--devices", "3", "--phy-rates", "1M,54M", "--room", "open", "--distance", "250"];
     let text = screen(&[&args[..], &["--rooms", "5", "--messages", "600"]].concat());
     assert!(text.contains("left out") && text.contains("1M has the lowest p99"), "{text}");
     insta::assert_snapshot!(text);
@@ -211,7 +282,7 @@ fn a_rate_that_loses_too_much_is_left_out() {
 
 #[test]
 fn no_rate_is_recommended_where_all_break_the_limit() {
-    let args = ["rate", "--devices", "3", "--rates", "54M,HT20-MCS7", "--room", "open"];
+    let args = ["rate", "--devices", "3", "--phy-rates", "54M,HT20-MCS7", "--room", "open"];
     let far = ["--distance", "900", "--rooms", "3", "--messages", "300"];
     let text = screen(&[&args[..], &far].concat());
     assert!(text.contains("none of the 2 rates keeps loss at most 1 %"), "{text}");
@@ -221,7 +292,8 @@ fn no_rate_is_recommended_where_all_break_the_limit() {
 #[test]
 fn walls_cost_range() {
     let range = |walls: &str| {
-        let args = ["rate", "--rates", "54M", "--room", "open", "--devices", "2", "--walls", walls];
+        let args =
+            ["rate", "--phy-rates", "54M", "--room", "open", "--devices", "2", "--walls", walls];
         value(&predict(&args, "json"), "range", Some(2)).0
     };
     let (none, two) = (range("0"), range("2"));

@@ -101,7 +101,7 @@ fn heads<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
 /// Returns the same question with as little effort as the command takes.
 fn small(args: &[String]) -> Vec<String> {
     let mut args = args.to_vec();
-    for (flag, value) in [("--devices", "2"), ("--most", "2"), ("--rates", "1M,54M")] {
+    for (flag, value) in [("--devices", "2"), ("--most", "2"), ("--phy-rates", "1M,54M")] {
         if let Some(at) = args.iter().position(|it| it == flag) {
             args[at + 1] = value.into();
         }

@@ -9,7 +9,7 @@ use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
 use crate::cell::{Estimate, Origin};
 use crate::digits;
-use crate::search::fleet::{Largest, Standing};
+use crate::search::fleet::Standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ impl PredictAnswer {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = match &self.question {
-            PredictQuestion::LargestFleet(largest) => self.largest_fleet(largest),
+            PredictQuestion::LargestFleet(search) => self.largest_fleet(search),
             PredictQuestion::Fleet => self.fleet(),
             PredictQuestion::Rate => self.rate(),
         };
@@ -40,8 +40,9 @@ impl PredictAnswer {
     pub(super) fn verdict(&self) -> Option<String> {
         match &self.question {
             PredictQuestion::Fleet => self.kept(),
-            PredictQuestion::LargestFleet(largest) => {
-                self.largest_fleet(largest).into_iter().next()
+            PredictQuestion::LargestFleet(search) => {
+                let lines = self.largest_fleet(search);
+                (!lines.is_empty()).then(|| lines.join(" "))
             }
             PredictQuestion::Rate => Some(self.rate().join(" ")),
         }
@@ -131,42 +132,6 @@ impl PredictAnswer {
         lines.extend(out);
         lines
     }
-
-    fn largest_fleet(&self, largest: &Largest) -> Vec<String> {
-        let text = self.limits.text();
-        let (surely, most) = (largest.surely.unwrap_or(0), largest.at_most.unwrap_or(0));
-        let first = match largest.best {
-            _ if self.points.is_empty() => return Vec::new(),
-            None if most == 0 => format!("no fleet keeps {text}, not even one device."),
-            None => format!(
-                "by its estimates not even one device keeps {text}; the intervals allow {most}."
-            ),
-            Some(best) if self.stopped => {
-                format!("of the numbers tried by then, {best} is the largest that keeps {text}.")
-            }
-            Some(best) if largest.open && surely == best => {
-                format!("{} keep {text}, the most that were allowed.", devices(best))
-            }
-            Some(best) if largest.open => format!(
-                "{}, the most that were allowed, keep {text} by their estimates, {} even by the far \
-                 ends of the intervals.",
-                devices(best),
-                if surely == 0 { "none".into() } else { surely.to_string() }
-            ),
-            Some(best) if surely == best && most == best => {
-                format!("the largest fleet that keeps {text} has {}.", devices(best))
-            }
-            Some(best) => format!(
-                "the largest fleet that keeps {text} has {}; the intervals allow from {surely} to \
-                 {most}.",
-                devices(best)
-            ),
-        };
-        let mut above =
-            self.points.iter().filter(|it| largest.best.is_none_or(|n| it.setting.devices > n));
-        let beyond = above.next().and_then(|it| beyond(&self.limits, it));
-        [Some(first), beyond].into_iter().flatten().collect()
-    }
 }
 
 /// Says which of the best rates reaches farthest.
@@ -241,23 +206,8 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
     Some(format!("{words}: {name} {} in place of {}{kept}{or}", figure(&best.point), figure(now)))
 }
 
-fn beyond(limits: &FleetLimits, point: &PointEstimates) -> Option<String> {
-    let broken = limits.broken(point);
-    if broken.is_empty() {
-        return None;
-    }
-    let with = devices(point.setting.devices);
-    let loss = broken.contains(&"loss");
-    let why = limit::advice(point, loss).map(|why| format!(" {why}")).unwrap_or_default();
-    Some(format!(
-        "With {with} the limit of {} is broken: {}.{why}",
-        broken.join(" and "),
-        fate(point)
-    ))
-}
-
 /// Describes the fate of a point's messages.
-fn fate(point: &PointEstimates) -> String {
+pub(super) fn fate(point: &PointEstimates) -> String {
     let lost = digits::estimate(&point.loss.scaled(100.0)).unwrap_or_else(|| "?".into());
     match milliseconds(&point.p99) {
         Some(p99) => {

@@ -182,8 +182,9 @@ impl PredictAnswer {
     pub(super) fn told(&self) -> Option<&PointEstimates> {
         match &self.question {
             PredictQuestion::Fleet => self.points.last(),
-            PredictQuestion::LargestFleet(largest) => {
-                let best = largest.best?;
+            PredictQuestion::LargestFleet(search) => {
+                // Where nothing holds, the smallest shows why.
+                let best = search.largest.best.unwrap_or(1);
                 self.points.iter().find(|it| it.setting.devices == best)
             }
             PredictQuestion::Rate => {
@@ -198,6 +199,14 @@ impl PredictAnswer {
     /// that keep the limits.
     #[must_use]
     pub fn standings(&self) -> Vec<RowStanding> {
+        if let PredictQuestion::LargestFleet(search) = &self.question {
+            let is_best = |it: &PointEstimates| Some(it.setting.devices) == search.largest.best;
+            let standing = |it| match is_best(it) {
+                true => RowStanding::Best,
+                false => RowStanding::Unranked,
+            };
+            return self.points.iter().map(standing).collect();
+        }
         if self.question != PredictQuestion::Rate {
             return alloc::vec![RowStanding::Unranked; self.points.len()];
         }

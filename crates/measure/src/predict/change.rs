@@ -32,7 +32,7 @@ impl Change {
     #[must_use]
     pub const fn flag(&self) -> &'static str {
         match self {
-            Self::Rate(_) => "--rate",
+            Self::Rate(_) => "--phy-rate",
             Self::Every(_) => "--every",
             Self::Sleep(_) => "--sleep",
             Self::Attempts(_) => "--attempts",

@@ -48,6 +48,19 @@ impl Effort {
             drain: Duration::from_secs(10),
         }
     }
+
+    /// Returns the span of a room for a search, of which many rooms are simulated: the messages that
+    /// are wanted, even where not every device has sent one by then.
+    #[must_use]
+    pub fn glimpse(&self, devices: u32, every: Duration) -> SimulatedTime {
+        let messages = self.messages.div_ceil(self.rooms.max(1)).max(1);
+        let span = self.span(devices, every);
+        if messages >= 4 * devices {
+            return span;
+        }
+        let time = (every.saturating_mul(messages) / devices.max(1)).max(SHORTEST);
+        SimulatedTime { time: time.min(span.time), ..span }
+    }
 }
 
 #[cfg(test)]
@@ -61,6 +74,10 @@ mod tests {
         assert_eq!(span(50, 1000), Duration::from_secs(8));
         assert_eq!(span(5000, 1000), Duration::from_secs(4));
         assert_eq!(span(100, 10), SHORTEST);
+        let glimpse = |devices| Effort::default().glimpse(devices, Duration::from_secs(5)).time;
+        assert_eq!(glimpse(1), Duration::from_secs(2000));
+        assert_eq!(glimpse(500), Duration::from_secs(4));
+        assert_eq!(glimpse(5000), SHORTEST);
         let none = Effort { rooms: 0, messages: 0 };
         assert_eq!(none.span(0, Duration::ZERO).time, SHORTEST);
     }

@@ -12,6 +12,7 @@
 //! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
 //! | [`change`] | changes that are tried, each alone |
 //! | `answer` | the answer in sentences |
+//! | `largest` | that of a search for the largest fleet |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
 //! The rooms of a setting differ by their seeds: places, shadowing, phases. Intervals come from
@@ -24,6 +25,7 @@ pub mod change;
 pub mod effort;
 pub mod energy;
 mod figures;
+mod largest;
 pub mod limit;
 pub mod limits;
 pub mod point;
@@ -33,6 +35,7 @@ pub mod trial;
 
 pub use answer::devices;
 pub use card::Prediction;
+pub use largest::FleetSearched;
 pub use limits::FleetLimits;
 pub use point::PointEstimates;
 pub use report::{PredictAnswer, PredictQuestion, report};

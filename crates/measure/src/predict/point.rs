@@ -105,7 +105,7 @@ impl PointEstimates {
             mean: cluster::mean(&sums),
             p50: cluster::quantile(&latencies, 0.5),
             p99: cluster::quantile(&latencies, 0.99),
-            busy: Estimate { n: rooms as u64, ..cluster::mean(&busy) },
+            busy: share_of_time(Estimate { n: rooms as u64, ..cluster::mean(&busy) }),
             delivered: Estimate { n: delivered, ..cluster::mean(&per_second) },
             offered: messages as f64 / seconds,
             causes: causes(trials),
@@ -171,6 +171,13 @@ impl PointEstimates {
     }
 }
 
+/// Returns the estimate of a share with ends that a share may have: those of a mean of few rooms may lie
+/// beyond.
+fn share_of_time(of: Estimate) -> Estimate {
+    let within = |end: Option<f64>| end.map(|it| it.clamp(0.0, 1.0));
+    Estimate { low: within(of.low), high: within(of.high), ..of }
+}
+
 fn causes(trials: &[RoomTrial]) -> BTreeMap<Cause, u64> {
     let mut causes = BTreeMap::new();
     for (cause, count) in trials.iter().flat_map(|t| &t.lost) {
@@ -184,4 +191,19 @@ fn stages(trials: &[RoomTrial], delivered: u64) -> [f64; 7] {
         let sum: u64 = trials.iter().map(|t| t.stages_ns[stage as usize]).sum();
         if delivered == 0 { 0.0 } else { sum as f64 / delivered as f64 / 1e6 }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_time_is_from_none_to_all() {
+        let of = |low, high| {
+            let it = share_of_time(Estimate { value: Some(0.5), n: 2, low, high });
+            (it.low, it.high)
+        };
+        assert_eq!(of(Some(-0.1), Some(1.2)), (Some(0.0), Some(1.0)));
+        assert_eq!(of(Some(0.4), None), (Some(0.4), None));
+    }
 }

@@ -2,13 +2,13 @@
 
 use super::battery::Battery;
 use super::change::ChangeTried;
+use super::largest::FleetSearched;
 use super::limits::FleetLimits;
 use super::point::PointEstimates;
 use super::{figures, tables};
 use crate::cell::{Cell, Identity};
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
-use crate::search::fleet::Largest;
 use crate::settings::{Setting, Settings};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ pub enum PredictQuestion {
     /// Loss and latency of one fleet, or by the number of devices.
     Fleet,
     /// The largest fleet that keeps the limits, and what the search has come to.
-    LargestFleet(Largest),
+    LargestFleet(FleetSearched),
     /// The effect of the PHY rate.
     Rate,
 }
@@ -111,7 +111,8 @@ fn life_cell(answer: &PredictAnswer, point: &PointEstimates, id: &Identity) -> O
 }
 
 fn fleet_cell(answer: &PredictAnswer, id: &Identity) -> Option<Cell> {
-    let PredictQuestion::LargestFleet(largest) = &answer.question else { return None };
+    let PredictQuestion::LargestFleet(search) = &answer.question else { return None };
+    let largest = &search.largest;
     let number = |devices: Option<u32>| Some(f64::from(devices.unwrap_or(0)));
     let estimate = crate::cell::Estimate {
         value: number(largest.best),
@@ -134,6 +135,7 @@ mod tests {
     use crate::predict::change::{Change, ChangeTried};
     use crate::predict::point::OperatingPoint;
     use crate::predict::{ChannelUse, RoomTrial};
+    use crate::search::fleet::{FleetBound, Largest, SearchEnd};
     use alloc::format;
     use alloc::string::String;
 
@@ -184,12 +186,14 @@ mod tests {
     #[test]
     fn a_fleet_is_told_with_its_uncertainty() {
         let limits = FleetLimits { loss: Some(0.02), p99_ms: None };
-        let largest = Largest { surely: Some(8), best: Some(10), at_most: Some(13), open: false };
-        let answer = PredictAnswer {
-            stopped: false,
-            limits,
-            ..answer(PredictQuestion::LargestFleet(largest))
+        let largest = Largest {
+            surely: Some(8),
+            best: Some(10),
+            at_most: Some(13),
+            fails: Some(11),
+            open: false,
         };
+        let answer = searched(largest, SearchEnd::Found, limits);
         let lines = answer.sentences();
         assert_eq!(
             lines[0],
@@ -207,56 +211,79 @@ mod tests {
         assert!(report.cells.iter().all(|cell| cell.origin == Origin::Simulated));
     }
 
-    /// Returns the first sentence, where the search has come to that, and to its end.
-    fn told(surely: Option<u32>, best: Option<u32>, at_most: Option<u32>, open: bool) -> String {
-        let limits = FleetLimits { loss: Some(0.02), p99_ms: Some(5.0) };
-        let largest = Largest { surely, best, at_most, open };
-        let answer = PredictAnswer { limits, ..answer(PredictQuestion::LargestFleet(largest)) };
-        PredictAnswer { stopped: false, ..answer }.sentences().remove(0)
+    /// Returns the answer of a search that has come to that.
+    fn searched(largest: Largest, end: SearchEnd, limits: FleetLimits) -> PredictAnswer {
+        let bound = FleetBound { devices: 40, capacity: 520, exchange_us: 1925.0 };
+        let question = PredictQuestion::LargestFleet(FleetSearched { largest, bound, end });
+        PredictAnswer { limits, stopped: false, ..answer(question) }
+    }
+
+    const LIMITS: FleetLimits = FleetLimits { loss: Some(0.02), p99_ms: Some(5.0) };
+
+    /// Returns the first sentences, where the search has come to its end.
+    fn told(numbers: [Option<u32>; 4], open: bool) -> String {
+        let [surely, best, at_most, fails] = numbers;
+        let largest = Largest { surely, best, at_most, fails, open };
+        searched(largest, SearchEnd::Found, LIMITS).sentences().join(" ")
     }
 
     #[test]
-    fn a_search_that_was_stopped_has_no_largest() {
+    fn a_search_that_did_not_end_says_what_is_open() {
         let limits = FleetLimits { loss: Some(0.5), p99_ms: None };
         let tried = Some(40);
-        let largest = Largest { surely: tried, best: tried, at_most: tried, open: false };
-        let lines =
-            PredictAnswer { limits, ..answer(PredictQuestion::LargestFleet(largest)) }.sentences();
-        assert!(lines.last().unwrap().contains("stopped"));
+        let largest =
+            Largest { surely: tried, best: tried, at_most: tried, fails: Some(90), open: false };
+        let lines = |end, largest| searched(largest, end, limits).sentences();
+        let late = lines(SearchEnd::OutOfTime, largest);
         assert_eq!(
-            lines[0],
+            late[0],
             "Simulated: of the numbers tried by then, 40 is the largest that keeps loss at most 50 %."
         );
+        assert_eq!(
+            late[1],
+            "The time was over: what is from 41 to 89 devices is not known. --time-limit gives it more."
+        );
+        let by_hand = lines(SearchEnd::Interrupted, Largest { fails: None, ..largest });
+        assert!(
+            by_hand[1].starts_with("The search was stopped: whether more than 40 do"),
+            "{by_hand:?}"
+        );
+        let nothing = Largest { best: None, fails: Some(2), ..largest };
+        let nothing = lines(SearchEnd::OutOfTime, nothing);
+        assert!(nothing[0].ends_with("none of the numbers tried by then keeps loss at most 50 %."));
+        assert!(nothing[1].contains("whether 1 device does is not known"), "{nothing:?}");
     }
 
     #[test]
     fn a_fleet_without_a_border_is_told() {
         let keep = "keep loss at most 2 %, p99 at most 5 ms";
         let keeps = keep.replacen("keep", "keeps", 1);
+        let none = told([None, None, None, Some(1)], false);
+        assert!(none.starts_with(&format!("Simulated: no fleet {keeps}, not even one device.")));
+        let doubt = told([None, None, Some(3), Some(1)], false);
+        assert!(doubt.starts_with(&format!(
+            "Simulated: by its estimates not even one device {keeps}; the intervals allow 3."
+        )));
+        let met = "the most that were tried (--most): the limit is not reached. The channel carries the \
+                   messages of at most 520 devices, 1.93 ms each.";
         assert_eq!(
-            told(None, None, None, false),
-            format!("Simulated: no fleet {keeps}, not even one device.")
+            told([Some(40), Some(40), Some(40), None], true),
+            format!("Simulated: 40 devices {keep}, {met}")
         );
         assert_eq!(
-            told(None, None, Some(3), false),
+            told([None, Some(40), Some(40), None], true),
             format!(
-                "Simulated: by its estimates not even one device {keeps}; the intervals allow 3."
+                "Simulated: 40 devices {keep} by their estimates, not by all of their intervals, {met}"
             )
         );
-        assert_eq!(
-            told(Some(40), Some(40), Some(40), true),
-            format!("Simulated: 40 devices {keep}, the most that were allowed.")
+        let one = told([Some(1), Some(1), Some(1), Some(2)], false);
+        assert!(
+            one.starts_with(&format!("Simulated: the largest fleet that {keeps} has 1 device."))
         );
-        assert_eq!(
-            told(None, Some(40), Some(40), true),
-            format!(
-                "Simulated: 40 devices, the most that were allowed, {keep} by their estimates, \
-                 none even by the far ends of the intervals."
-            )
-        );
-        assert_eq!(
-            told(Some(1), Some(1), Some(1), false),
-            format!("Simulated: the largest fleet that {keeps} has 1 device.")
+        let many = told([Some(30), Some(40), Some(41), Some(44)], false);
+        assert!(
+            many.contains("has 40 devices, or up to 3 more; the intervals allow from 30 to 43."),
+            "{many}"
         );
     }
 
@@ -307,16 +334,16 @@ mod tests {
         };
         answer.changes = alloc::vec![tried("2M", 40)];
         let next = |answer: &PredictAnswer| answer.card().next.unwrap();
-        assert_eq!(next(&answer), "none of --rate 2M loses less by more than chance");
+        assert_eq!(next(&answer), "none of --phy-rate 2M loses less by more than chance");
         answer.changes.extend([tried("11M", 20), tried("54M", 10)]);
-        assert_eq!(next(&answer), "--rate 54M: loss 1.05 % in place of 4.05 %");
+        assert_eq!(next(&answer), "--phy-rate 54M: loss 1.05 % in place of 4.05 %");
         // One that keeps the limits comes before one that does not, whatever it gains.
         answer.limits = FleetLimits { loss: Some(0.03), p99_ms: Some(25.0) };
         answer.changes[2].point.p99 = Estimate::exact(30.0, 1000);
         answer.changes[1].point.p99 = Estimate::exact(24.0, 1000);
         assert_eq!(
             next(&answer),
-            "--rate 11M: loss 2.05 % in place of 4.05 %, and the limits hold"
+            "--phy-rate 11M: loss 2.05 % in place of 4.05 %, and the limits hold"
         );
         let card = answer.card();
         assert_eq!(card.changes.iter().map(|it| it.helps).collect::<Vec<_>>(), [false, true, true]);

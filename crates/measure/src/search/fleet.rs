@@ -3,10 +3,14 @@
 //!
 //! What is found out about a number is uncertain, so it falls into one of four classes
 //! ([`Standing`]), and there are three borders to look for: the largest number that surely holds,
-//! the largest that holds by its estimates, and the largest that does not surely fail. Each is found
-//! by bisection on the numbers, from doublings on; they share their tries. The answer is the second
-//! one, between the first and the third. More devices are taken to be worse; where chance has it
-//! otherwise, a border is the first one from below.
+//! the largest that holds by its estimates, and the largest that does not surely fail. They share
+//! their tries. The answer is the second one, between the first and the third.
+//!
+//! A search begins with a guess. Where that fails the smallest number is tried at once, since no
+//! other one holds where that does not; then the border is looked for by bisection, of the
+//! logarithms while it may be anywhere. It ends where a border is known to a part of the number
+//! ([`SHARE`]): nobody plans with 701 devices where 700 are uncertain by ten. More devices are taken to
+//! be worse; where chance has it otherwise, a border is the first one from below.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -23,12 +27,53 @@ pub enum Standing {
     Fails,
 }
 
+/// Part of a number to which the answer is looked for, one in so many; the borders of its interval to
+/// [`COARSER`] times of that.
+pub const SHARE: u32 = 50;
+
+/// Times by which the borders of the interval are less exact than the answer.
+const COARSER: u32 = 2;
+
 /// The state of a search. Whoever drives it tries what [`FleetSearch::next`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetSearch {
     low: u32,
     high: u32,
+    guess: u32,
+    /// All above `high` fail: nobody need try them.
+    is_closed: bool,
     tried: BTreeMap<u32, Standing>,
+}
+
+/// Bound above which no number of devices is tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FleetBound {
+    /// The largest number that may be tried.
+    pub devices: u32,
+    /// Devices whose messages take all of the channel's time, one after the other.
+    pub capacity: u32,
+    /// Air time of one message with its acknowledgement, in microseconds.
+    pub exchange_us: f64,
+}
+
+impl FleetBound {
+    /// Returns whether the channel is what bounds, not what was allowed.
+    #[must_use]
+    pub const fn is_capacity(&self) -> bool {
+        self.devices == self.capacity
+    }
+}
+
+/// End of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchEnd {
+    /// The borders are known as far as the rooms allow.
+    #[default]
+    Found,
+    /// Its time was over: a finer answer would have taken longer.
+    OutOfTime,
+    /// Somebody stopped it.
+    Interrupted,
 }
 
 /// Result of a search.
@@ -40,6 +85,9 @@ pub struct Largest {
     pub best: Option<u32>,
     /// The largest that does not surely fail.
     pub at_most: Option<u32>,
+    /// The smallest above that one that does not hold by its estimates; numbers between the two were
+    /// not tried.
+    pub fails: Option<u32>,
     /// Even the largest that was allowed holds by its estimates: there may be larger ones.
     pub open: bool,
 }
@@ -48,34 +96,44 @@ impl FleetSearch {
     /// Creates a search from `low` to `high` devices, both included.
     #[must_use]
     pub fn new(low: u32, high: u32) -> Self {
-        Self { low: low.max(1), high: high.max(low.max(1)), tried: BTreeMap::new() }
+        let low = low.max(1);
+        let high = high.max(low);
+        Self { low, high, guess: high, is_closed: false, tried: BTreeMap::new() }
+    }
+
+    /// Begins with this number.
+    #[must_use]
+    pub fn guessing(self, devices: u32) -> Self {
+        Self { guess: devices.clamp(self.low, self.high), ..self }
+    }
+
+    /// Takes all numbers above the highest to fail.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { is_closed: true, ..self }
     }
 
     /// Returns the number to try now; `None` at the end.
     #[must_use]
     pub fn next(&self) -> Option<u32> {
-        [Standing::MayHold, Standing::Holds, Standing::MayFail]
-            .into_iter()
-            .find_map(|least| self.next_of(least))
+        BORDERS.into_iter().find_map(|(least, share)| self.next_of(least, share))
     }
 
-    /// Returns about how many numbers are still to be tried: as if the borders that were not passed
-    /// yet lay at the next doubling, and bisections were halvings.
+    /// Returns about how many numbers are still to be tried: as if bisections were halvings.
     #[must_use]
     pub fn left(&self) -> u32 {
-        let gap = |least| match self.border(least) {
-            (None, None) => (self.high - self.low + 1).max(2),
-            (None, Some(_)) => 1,
-            (Some(passed), None) => 2 * passed.min(self.high.saturating_sub(passed)),
-            (Some(passed), Some(failed)) => failed - passed,
+        let of = |(least, share)| {
+            self.next_of(least, share)?;
+            let (passed, failed) = self.border(least);
+            Some((passed.unwrap_or(self.low), failed.unwrap_or(self.high), share))
         };
         // Borders in the same gap share its tries.
-        let gaps: BTreeSet<u32> =
-            [Standing::Holds, Standing::MayHold, Standing::MayFail].map(gap).into();
-        gaps.into_iter()
-            .filter_map(|gap| gap.max(1).checked_next_power_of_two())
-            .map(u32::ilog2)
-            .sum()
+        let gaps: BTreeSet<(u32, u32, u32)> = BORDERS.into_iter().filter_map(of).collect();
+        let halvings = |(passed, failed, share): (u32, u32, u32)| {
+            let steps = (failed - passed) / resolution(passed.max(failed / 4), share);
+            steps.max(2).next_power_of_two().ilog2()
+        };
+        gaps.into_iter().map(halvings).sum()
     }
 
     /// Takes what is known of a number now.
@@ -92,13 +150,14 @@ impl FleetSearch {
     #[must_use]
     pub fn largest(&self) -> Largest {
         let border = |least| self.border(least).0;
-        let open =
-            self.border(Standing::MayHold).1.is_none() && self.tried.contains_key(&self.high);
+        let (best, fails) = self.border(Standing::MayHold);
+        let is_passed = best.is_some() && fails.is_none();
         Largest {
             surely: border(Standing::Holds),
-            best: border(Standing::MayHold),
+            best,
             at_most: border(Standing::MayFail),
-            open,
+            fails,
+            open: is_passed && self.next_of(Standing::MayHold, SHARE).is_none(),
         }
     }
 
@@ -110,20 +169,42 @@ impl FleetSearch {
         (below.last().map(|it| *it.0), failed)
     }
 
-    fn next_of(&self, least: Standing) -> Option<u32> {
+    fn next_of(&self, least: Standing, share: u32) -> Option<u32> {
         match self.border(least) {
-            (None, None) => Some(self.low),
-            // Even the smallest fails.
-            (None, Some(_)) => None,
+            (None, None) => Some(self.guess),
+            (None, Some(failed)) => (failed > self.low).then_some(self.low),
+            (Some(passed), None) if self.is_closed => between(passed, self.high + 1, share),
             (Some(passed), None) => {
                 let next = passed.saturating_mul(2).min(self.high);
                 (passed < self.high).then_some(next)
             }
-            (Some(passed), Some(failed)) => {
-                (failed - passed > 1).then_some(passed + (failed - passed) / 2)
-            }
+            (Some(passed), Some(failed)) => between(passed, failed, share),
         }
     }
+}
+
+/// The borders that are looked for, each to one part in so many.
+const BORDERS: [(Standing, u32); 3] = [
+    (Standing::MayHold, SHARE),
+    (Standing::Holds, SHARE / COARSER),
+    (Standing::MayFail, SHARE / COARSER),
+];
+
+/// Returns how exactly a border at this number is looked for.
+fn resolution(devices: u32, share: u32) -> u32 {
+    (devices / share).max(1)
+}
+
+/// Returns the number to try between one that holds and one that fails; `None` where they are close.
+fn between(passed: u32, failed: u32, share: u32) -> Option<u32> {
+    if failed - passed <= resolution(passed, share) {
+        return None;
+    }
+    if failed / 4 > passed {
+        let product = u64::from(passed) * u64::from(failed);
+        return Some((product.isqrt() as u32).max(passed + 1));
+    }
+    Some(passed + (failed - passed) / 2)
 }
 
 #[cfg(test)]
@@ -132,13 +213,12 @@ mod tests {
     use proptest::prelude::*;
 
     /// Searches where the standing of each number is known.
-    fn search(low: u32, high: u32, standing: impl Fn(u32) -> Standing) -> (Largest, usize) {
-        let mut search = FleetSearch::new(low, high);
+    fn search(began: FleetSearch, standing: impl Fn(u32) -> Standing) -> (Largest, usize) {
+        let mut search = began;
         let mut tries = 0;
         while let Some(devices) = search.next() {
-            assert!(devices >= low && devices <= high);
+            assert!((search.low..=search.high).contains(&devices));
             assert!(search.tried().all(|it| it.0 != devices), "{devices} was tried");
-            // No more than doublings, and three bisections.
             assert!((1..40).contains(&search.left()), "{}", search.left());
             search.record(devices, standing(devices));
             tries += 1;
@@ -158,42 +238,65 @@ mod tests {
 
     #[test]
     fn the_borders_are_found_with_few_tries() {
-        let (largest, tries) = search(1, 200, borders(34, 36, 38));
-        let Largest { surely, best, at_most, open } = largest;
+        let (largest, tries) = search(FleetSearch::new(1, 200), borders(34, 36, 38));
+        let Largest { surely, best, at_most, fails, open } = largest;
         assert_eq!((surely, best, at_most, open), (Some(34), Some(36), Some(38), false));
-        assert!(tries <= 15, "{tries}");
+        assert_eq!(fails, Some(37));
+        assert!(tries <= 16, "{tries}");
+        // Of hundreds the answer is known to a fiftieth.
+        let guess = FleetSearch::new(1, 3000).closed().guessing(2100);
+        let (many, tries) = search(guess, borders(1480, 1500, 1520));
+        let (best, fails) = (many.best.unwrap(), many.fails.unwrap());
+        assert!(best <= 1500 && fails > 1500 && fails - best <= 30, "{many:?}");
+        assert!(tries <= 12, "{tries}");
     }
 
     #[test]
     fn there_may_be_no_border() {
-        let (none, tries) = search(5, 200, |_| Standing::Fails);
-        assert_eq!((none.best, none.at_most, tries), (None, None, 1));
-        let (all, _) = search(1, 200, |_| Standing::Holds);
+        let (none, tries) = search(FleetSearch::new(5, 200), |_| Standing::Fails);
+        assert_eq!((none.best, none.at_most, tries), (None, None, 2));
+        let (all, tries) = search(FleetSearch::new(1, 200), |_| Standing::Holds);
         assert_eq!((all.surely, all.best, all.open), (Some(200), Some(200), true));
-        let (one, tries) = search(7, 7, |_| Standing::MayHold);
+        assert_eq!(tries, 1, "the largest is the first guess");
+        let (one, tries) = search(FleetSearch::new(7, 7), |_| Standing::MayHold);
         assert_eq!((one.surely, one.best, one.open, tries), (None, Some(7), true, 1));
+        let closed = FleetSearch::new(1, 200).closed().guessing(140);
+        let (all, tries) = search(closed, |_| Standing::Holds);
+        assert!(all.open && all.best >= Some(197) && tries <= 6, "{all:?} {tries}");
+        assert!(!FleetSearch::new(1, 9).largest().open, "nothing is known before the first try");
     }
 
     proptest! {
         #[test]
-        fn any_borders_are_found(mut at in [0_u32..300, 0..300, 0..300], high in 1_u32..300) {
+        fn any_borders_are_found(
+            mut at in [0_u32..3000, 0..3000, 0..3000],
+            high in 1_u32..3000,
+            guess in 1_u32..3000,
+        ) {
             at.sort_unstable();
-            let (largest, tries) = search(1, high, borders(at[0], at[1], at[2]));
-            let wanted = at.map(|border| (border > 0).then_some(border.min(high)));
-            prop_assert_eq!([largest.surely, largest.best, largest.at_most], wanted);
+            let began = FleetSearch::new(1, high).guessing(guess);
+            let (largest, tries) = search(began, borders(at[0], at[1], at[2]));
+            let found = [largest.surely, largest.best, largest.at_most];
+            for ((found, border), share) in found.into_iter().zip(at).zip([25, 50, 25]) {
+                let (found, border) = (found.unwrap_or(0), border.min(high));
+                let near = if border == 0 { 0 } else { found + resolution(found, share) };
+                prop_assert!(found <= border && (border < near || border == found));
+            }
             prop_assert_eq!(largest.open, at[1] >= high);
             prop_assert!(tries <= 40);
         }
 
         #[test]
-        fn it_ends_whatever_is_found(seed: u64, high in 1_u32..300) {
+        fn it_ends_whatever_is_found(seed: u64, high in 1_u32..300, guess in 1_u32..300) {
             let mut random = crate::random::Random::new(seed);
             let chance: alloc::vec::Vec<u64> = (0..=high).map(|_| random.bits() % 4).collect();
-            let (largest, _) = search(1, high, |devices| match chance[devices as usize] {
-                0 => Standing::Holds,
-                1 => Standing::MayHold,
-                2 => Standing::MayFail,
-                _ => Standing::Fails,
+            let (largest, _) = search(FleetSearch::new(1, high).guessing(guess), |devices| {
+                match chance[devices as usize] {
+                    0 => Standing::Holds,
+                    1 => Standing::MayHold,
+                    2 => Standing::MayFail,
+                    _ => Standing::Fails,
+                }
             });
             prop_assert!(largest.surely <= largest.best && largest.best <= largest.at_most);
         }

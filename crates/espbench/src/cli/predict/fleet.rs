@@ -1,22 +1,23 @@
 //! `espbench predict fleet`.
 
 use super::bench::bench;
-use super::options::{Common, rate};
+use super::options::{Common, limit, rate};
 use super::write;
 use crate::cli::output;
 use anyhow::bail;
 use espbench_dot11::radio::WifiMode;
-use espbench_engine::predict;
+use espbench_engine::predict::{self, SearchLimits};
 use espbench_measure::predict::FleetLimits;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
   espbench predict fleet --devices 60 --every 5s
-  espbench predict fleet --devices 60 --every 5m --battery 2xAA --profile esp32c3
-  espbench predict fleet --devices 10,30,60 --room hall --rate 6M --loss 1%
-  espbench predict fleet --devices 1..100 --mode broadcast -o curve.html
+  espbench predict fleet --devices 60 --every 5min --battery 2xAA --profile esp32c3
+  espbench predict fleet --devices 10,30,60 --room hall --phy-rate 6M --loss 1%
+  espbench predict fleet --devices 1..100 --cast broadcast -o curve.html
   espbench predict fleet --loss 1% --p99 50ms --every 100ms        # the largest fleet
 
 All devices but the first send to the first, which listens. Without --devices the largest number that
@@ -35,11 +36,24 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEVICES", default_value_t = 1000, conflicts_with = "devices",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
     most: u32,
+    /// Longest time that the search for the largest fleet may take; a longer one is finer
+    #[arg(long, value_name = "TIME", default_value = "30s", conflicts_with = "devices",
+        value_parser = time_limit)]
+    time_limit: Duration,
     /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, …
     #[arg(long, default_value = "1M", value_parser = rate)]
-    rate: WifiMode,
+    phy_rate: WifiMode,
     #[command(flatten)]
     common: Common,
+}
+
+/// Parses the longest time of a search, a second or more.
+fn time_limit(text: &str) -> Result<Duration, String> {
+    let time = limit(text)?;
+    if time < Duration::from_secs(1) {
+        return Err(format!("`{text}` is too short for a search: 1s at least"));
+    }
+    Ok(time)
 }
 
 /// Numbers of devices, ascending.
@@ -96,8 +110,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     let answer = match &args.devices {
-        Some(numbers) => predict::fleet(&predictor, &numbers.0, args.rate, &mut rooms)?,
-        None => predict::largest_fleet(&predictor, args.most, args.rate, &mut rooms)?,
+        Some(numbers) => predict::fleet(&predictor, &numbers.0, args.phy_rate, &mut rooms)?,
+        None => {
+            let limits = SearchLimits { most: args.most, time: args.time_limit };
+            predict::largest_fleet(&predictor, limits, args.phy_rate, &mut rooms)?
+        }
     };
     drop(rooms);
     write("fleet", common, &predictor, &answer)

@@ -104,7 +104,7 @@ pub(super) struct Common {
     pub every: Duration,
     /// How messages are sent
     #[arg(long, value_enum, default_value_t)]
-    pub mode: To,
+    pub cast: To,
     /// Copies of each broadcast, or attempts at most with --ack [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=31))]
     pub copies: Option<u8>,
@@ -322,7 +322,7 @@ impl Common {
 
     /// Returns how messages are sent.
     fn cast(&self) -> EspNowCast {
-        match self.mode {
+        match self.cast {
             To::Unicast => EspNowCast::Unicast,
             To::Broadcast => {
                 EspNowCast::Broadcast { copies: self.copies.unwrap_or(1), ack: self.ack }
@@ -333,17 +333,17 @@ impl Common {
     /// Checks what belongs together.
     ///
     /// # Errors
-    /// A flag that its mode does not have.
+    /// A flag that its cast does not have.
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        if self.mode == To::Unicast {
+        if self.cast == To::Unicast {
             if self.ack {
                 bail!(
-                    "--ack is for broadcasts: add --mode broadcast; unicast has the MAC's \
+                    "--ack is for broadcasts: add --cast broadcast; unicast has the MAC's \
                      acknowledgement anyway"
                 );
             }
             if self.copies.is_some() {
-                bail!("--copies is for broadcasts: add --mode broadcast");
+                bail!("--copies is for broadcasts: add --cast broadcast");
             }
         }
         self.check_sleep()

@@ -13,8 +13,8 @@ use std::str::FromStr;
 const EXAMPLES: &str = "\
 Examples:
   espbench predict rate --payload 250 --every 100ms --devices 20
-  espbench predict rate --rates 1M,11M,54M --room home --walls 2 --loss 0.5%
-  espbench predict rate --rates all -o rates.html
+  espbench predict rate --phy-rates 1M,11M,54M --room home --walls 2 --loss 0.5%
+  espbench predict rate --phy-rates all -o rates.html
 
 Rates are ranked by the 99th percentile of the latency. Those whose intervals overlap that of the best
 tie with it, and those that break a limit (--loss, 1% by default) have no rank. Rates of which the chip's datasheet has no sensitivity, nor one to infer it from, are left out.";
@@ -56,7 +56,7 @@ pub(super) struct Args {
     devices: u32,
     /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz) or `all`
     #[arg(long, default_value = "usual")]
-    rates: Rates,
+    phy_rates: Rates,
     #[command(flatten)]
     common: Common,
 }
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &Common { loss: args.common.loss.or(Some(LOSS_MAX)), ..args.common.clone() };
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
-    let answer = predict::rate(&predictor, args.devices, &args.rates.0, &mut rooms)?;
+    let answer = predict::rate(&predictor, args.devices, &args.phy_rates.0, &mut rooms)?;
     drop(rooms);
     write("rate", common, &predictor, &answer)
 }

@@ -1,0 +1,158 @@
+//! The answer of a search for the largest fleet, in sentences.
+
+use super::answer::{devices, fate};
+use super::limit;
+use super::point::PointEstimates;
+use super::report::PredictAnswer;
+use crate::digits;
+use crate::search::fleet::{FleetBound, Largest, SearchEnd};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+/// A search for the largest fleet: what it has come to, and why it went no further.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FleetSearched {
+    /// The largest numbers.
+    pub largest: Largest,
+    /// Bound above which nothing was tried.
+    pub bound: FleetBound,
+    /// End of the search.
+    pub end: SearchEnd,
+}
+
+impl PredictAnswer {
+    /// Returns the answer in sentences: the number, how far it is known, and what breaks beyond it.
+    pub(super) fn largest_fleet(&self, search: &FleetSearched) -> Vec<String> {
+        if self.points.is_empty() {
+            return Vec::new();
+        }
+        let FleetSearched { largest, bound, end } = search;
+        let mut lines = match largest.best {
+            _ if *end != SearchEnd::Found => self.not_finished(largest, *end),
+            None => self.impossible(largest),
+            Some(best) if largest.open => self.unlimited(best, largest, bound),
+            Some(best) => alloc::vec![self.found(best, largest)],
+        };
+        let above = |it: &&PointEstimates| largest.best.is_some_and(|n| it.setting.devices > n);
+        lines.extend(self.points.iter().find(above).and_then(|it| self.beyond(it)));
+        lines
+    }
+
+    fn found(&self, best: u32, largest: &Largest) -> String {
+        let (surely, most) = (largest.surely.unwrap_or(0), largest.at_most.unwrap_or(0));
+        let text = self.limits.text();
+        let untried = largest.fails.unwrap_or(best).saturating_sub(best + 1);
+        let within =
+            if untried == 0 { String::new() } else { format!(", or up to {untried} more") };
+        let of = format!("the largest fleet that keeps {text} has {}{within}", devices(best));
+        if surely == best && most == best {
+            return format!("{of}.");
+        }
+        format!("{of}; the intervals allow from {surely} to {}.", most.max(best + untried))
+    }
+
+    /// Says what was and what was not shown by then.
+    fn not_finished(&self, largest: &Largest, end: SearchEnd) -> Vec<String> {
+        let text = self.limits.text();
+        let over = match end {
+            SearchEnd::OutOfTime => "The time was over",
+            SearchEnd::Found | SearchEnd::Interrupted => "The search was stopped",
+        };
+        let first = match largest.best {
+            Some(best) => {
+                format!("of the numbers tried by then, {best} is the largest that keeps {text}.")
+            }
+            None => format!("none of the numbers tried by then keeps {text}."),
+        };
+        let open = match (largest.best, largest.fails) {
+            (best, Some(fails)) => {
+                let best = best.unwrap_or(0);
+                match fails.saturating_sub(best + 1) {
+                    0 => "its interval is not known as well as it could be".to_string(),
+                    1 if best == 0 => "whether 1 device does is not known".to_string(),
+                    1 => format!("whether {} do is not known", devices(best + 1)),
+                    _ => format!(
+                        "what is from {} to {} devices is not known",
+                        best + 1,
+                        fails.saturating_sub(1)
+                    ),
+                }
+            }
+            (Some(best), None) => format!("whether more than {best} do is not known"),
+            (None, None) => "nothing is known".to_string(),
+        };
+        alloc::vec![first, format!("{over}: {open}. --time-limit gives it more.")]
+    }
+
+    fn impossible(&self, largest: &Largest) -> Vec<String> {
+        let text = self.limits.text();
+        let alone = self.points.iter().find(|it| it.setting.devices == 1);
+        let first = match largest.at_most {
+            None => format!("no fleet keeps {text}, not even one device."),
+            Some(most) => format!(
+                "by its estimates not even one device keeps {text}; the intervals allow {most}."
+            ),
+        };
+        let why = alone.map(|it| {
+            let loss = self.limits.broken(it).contains(&"loss");
+            let why = limit::advice(it, loss).map(|why| format!(" {why}")).unwrap_or_default();
+            format!("Of a single device {}.{why}", fate(it))
+        });
+        core::iter::once(first).chain(why).collect()
+    }
+
+    /// Says that no limit was met up to the largest number.
+    fn unlimited(&self, best: u32, largest: &Largest, bound: &FleetBound) -> Vec<String> {
+        let text = self.limits.text();
+        let surely = largest.surely.unwrap_or(0);
+        let with = devices(best);
+        let by = if surely == best {
+            String::new()
+        } else if surely == 0 {
+            " by their estimates, not by all of their intervals".into()
+        } else {
+            format!(" by their estimates, {surely} by their intervals too")
+        };
+        let exchange = digits::three(bound.exchange_us / 1000.0);
+        if bound.is_capacity() {
+            return alloc::vec![
+                format!("{with} keep {text}{by}: the channel is full before the limit is reached."),
+                format!(
+                    "A message takes {exchange} ms of the channel at least, so the messages of more than {} \
+                     do not get through.",
+                    devices(bound.capacity)
+                ),
+            ];
+        }
+        alloc::vec![
+            format!(
+                "{with} keep {text}{by}, the most that were tried (--most): the limit is not reached."
+            ),
+            format!(
+                "The channel carries the messages of at most {}, {exchange} ms each.",
+                devices(bound.capacity)
+            ),
+        ]
+    }
+
+    /// Says what breaks with more devices.
+    fn beyond(&self, point: &PointEstimates) -> Option<String> {
+        let broken = self.limits.broken(point);
+        let with = devices(point.setting.devices);
+        if broken.is_empty() {
+            return point.grows.then(|| {
+                format!(
+                    "With {with} messages take longer and longer: more are due than get through."
+                )
+            });
+        }
+        let loss = broken.contains(&"loss");
+        let why = limit::advice(point, loss).map(|why| format!(" {why}")).unwrap_or_default();
+        Some(format!(
+            "With {with} the limit of {} is broken: {}.{why}",
+            broken.join(" and "),
+            fate(point)
+        ))
+    }
+}
