@@ -3,14 +3,14 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv firmware wasm fuzz component ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps g++ gcc libmosquitto-dev sigrok-cli
-        rustc-web cargo-web rust-web-src lld nodejs binutils libns3-dev pkg-config)
+        rustc-web cargo-web rust-web-src lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
@@ -51,6 +51,9 @@ riscv() { ci/riscv.sh; }
 
 # Images of the firmware for three chips, with bounds, and tests of its part that knows no chip.
 firmware() { ci/firmware.sh; }
+
+# Conversations on a simulated RV32IMC processor: instructions and stack, within 3 % of their budgets.
+icount() { ci/icount.sh; }
 
 # The engine as a module of WebAssembly: the same reports to the byte.
 wasm() { ci/wasm.sh; }
