@@ -34,6 +34,7 @@ clippy() {
     cargo clippy --workspace --all-targets --locked -- -D warnings
     # Without Parquet and Arrow, which a user may leave out.
     cargo clippy -p espbench --no-default-features --locked -- -D warnings
+    cargo clippy -p espbench --no-default-features --features serial --locked -- -D warnings
 }
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }

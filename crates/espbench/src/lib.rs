@@ -12,6 +12,7 @@
 //! | [`published`] | published figures in files of the user's |
 //! | [`texts`] | text files that people wrote: plans, labs, profiles, environments |
 //! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
+//! | [`flash`] | flashing of boards: images, the chip's loader, addresses as functions and lines |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
 //! | [`transport`] | TCP, TLS and WebSocket below MQTT |
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
@@ -30,6 +31,8 @@
 pub mod capture;
 pub mod cli;
 pub mod clock;
+#[cfg(feature = "flash")]
+pub mod flash;
 pub mod labs;
 pub mod logic;
 pub mod published;

@@ -95,7 +95,7 @@ enum Command {
     Tune(Box<tune::Args>),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
-    /// List the boards that are attached
+    /// List the boards that are attached, flash them and talk to them
     #[cfg(feature = "serial")]
     Board(board::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker

@@ -10,7 +10,7 @@
 //! | [`ready`], [`timer`] | waits for sockets, and for an instant |
 //! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files |
 //! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
-//! | [`modem`] | control lines of serial ports |
+//! | [`modem`], [`keys`] | control lines of serial ports; keys one by one |
 
 pub mod buffers;
 pub mod cpu;
@@ -18,6 +18,7 @@ pub mod files;
 pub mod hangup;
 pub mod host;
 pub mod icmp;
+pub mod keys;
 pub mod localtime;
 #[cfg(unix)]
 pub mod modem;

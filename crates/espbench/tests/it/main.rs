@@ -43,6 +43,8 @@ mod record;
 mod report;
 mod results;
 mod results_wifi;
+#[cfg(all(feature = "flash", target_os = "linux"))]
+mod rom_loader;
 mod shell;
 mod sim;
 mod sink;

@@ -19,7 +19,7 @@ pub(super) struct Args {
 
 /// How the list is drawn.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ListFormat {
+pub(super) enum ListFormat {
     /// A table
     #[default]
     Text,

@@ -2,9 +2,24 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `erase` | `espbench board erase`: all of a board's flash, or a region of it |
+//! | `flash` | `espbench board flash`: an image into a board's flash |
+//! | `info` | `espbench board info`: what the chip says of itself |
+//! | `lines` | a console's bytes as lines with times |
 //! | `list` | serial ports with their USB ids, and which bridge each is |
+//! | `monitor` | `espbench board monitor`: a board's console |
+//! | `ports` | ports of boards as they are typed |
 
+#[cfg(feature = "flash")]
+mod erase;
+#[cfg(feature = "flash")]
+mod flash;
+#[cfg(feature = "flash")]
+mod info;
+mod lines;
 mod list;
+mod monitor;
+mod ports;
 
 use clap::{Args as Flags, Subcommand};
 use std::process::ExitCode;
@@ -20,6 +35,17 @@ pub struct Args {
 enum BoardCommand {
     /// List the serial ports: USB id, bridge, how a chip behind it is reset
     List(list::Args),
+    /// Write a firmware to boards, verified by digest: an ELF, or a merged image
+    #[cfg(feature = "flash")]
+    Flash(flash::Args),
+    /// Show a board's console with times, and type to it; addresses become functions with --elf
+    Monitor(monitor::Args),
+    /// Ask chips what they are: revision, MAC address, size of flash
+    #[cfg(feature = "flash")]
+    Info(info::Args),
+    /// Erase the flash of boards, or a region of it
+    #[cfg(feature = "flash")]
+    Erase(erase::Args),
 }
 
 /// Runs the subcommand.
@@ -29,6 +55,13 @@ enum BoardCommand {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
         BoardCommand::List(args) => list::run(args)?,
+        #[cfg(feature = "flash")]
+        BoardCommand::Flash(args) => return flash::run(args),
+        BoardCommand::Monitor(args) => return monitor::run(args),
+        #[cfg(feature = "flash")]
+        BoardCommand::Info(args) => return info::run(args),
+        #[cfg(feature = "flash")]
+        BoardCommand::Erase(args) => return erase::run(args),
     }
     Ok(ExitCode::SUCCESS)
 }

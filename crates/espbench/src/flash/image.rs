@@ -1,0 +1,193 @@
+//! Files that can be flashed: an ELF as `cargo build` or `idf.py` gives it, a merged image as releases have
+//! it, or a part of one at an address.
+
+use super::chip::{self, CHIPS};
+use crate::user_error::UserError;
+use esp_now::node::ota::image::{Flaw, HEADER_LEN, Scanner};
+use espflash::image_format::{Metadata, Segment};
+use espflash::target::Chip as FlashChip;
+use object::{Object as _, ObjectSection as _};
+
+/// First byte of an image that ESP-IDF's bootloader or a chip's ROM starts.
+const IMAGE_MAGIC: u8 = 0xE9;
+
+/// Place of the partition table, unless a bootloader was built with another.
+const PARTITIONS_AT: usize = 0x8000;
+
+/// First bytes of each entry of a partition table.
+const PARTITION_MAGIC: [u8; 2] = [0xAA, 0x50];
+
+/// ELF's number of Xtensa.
+const XTENSA: u16 = 94;
+/// ELF's number of RISC-V.
+const RISC_V: u16 = 243;
+
+/// File that can be flashed.
+#[derive(Debug)]
+pub enum FlashFile {
+    /// Program that needs a bootloader and a partition table, which are added.
+    Elf {
+        /// Bytes of the file.
+        bytes: Vec<u8>,
+        /// Chip that it was built for, where it says so.
+        chip: Option<FlashChip>,
+    },
+    /// Bytes for an address.
+    Raw {
+        /// Bytes of the file.
+        bytes: Vec<u8>,
+        /// Address in flash.
+        at: u32,
+        /// Chip that it was made for, where it says so.
+        chip: Option<FlashChip>,
+    },
+}
+
+impl FlashFile {
+    /// Reads the bytes of a file. What an image says of itself (sizes, checksum, digest) is checked.
+    ///
+    /// # Errors
+    /// It is none of these, it is damaged, or an address is missing or given in vain.
+    pub fn read(name: &str, bytes: Vec<u8>, at: Option<u32>) -> Result<Self, UserError> {
+        if bytes.starts_with(b"\x7FELF") {
+            if at.is_some() {
+                let what = format!("--at does nothing beside {name}");
+                return Err(UserError::new(what)
+                    .because("an ELF says itself where it goes")
+                    .remedy("leave --at out"));
+            }
+            return elf(name, bytes);
+        }
+        if let Some(at) = at {
+            let chip = chip_of(&bytes, 0);
+            if chip.is_some() {
+                check(&bytes).map_err(|why| damaged(name, why))?;
+            }
+            return Ok(Self::Raw { bytes, at, chip });
+        }
+        if let Some((chip, start)) = bootloader(&bytes).filter(|_| has_partitions(&bytes)) {
+            check(&bytes[start..]).map_err(|why| damaged(name, &format!("bootloader: {why}")))?;
+            for app in applications(&bytes) {
+                check(&bytes[app..])
+                    .map_err(|why| damaged(name, &format!("program at {app:#x}: {why}")))?;
+            }
+            return Ok(Self::Raw { bytes, at: 0, chip: Some(chip) });
+        }
+        let told = UserError::new(format!("{name} cannot be flashed as it is"));
+        Err(if bytes.first() == Some(&IMAGE_MAGIC) {
+            told.because("it is one part of an image, and does not say where it goes").remedy(
+                "say where: --at 0x10000 for most programs; or flash the ELF or the merged image",
+            )
+        } else {
+            told.because("it is neither an ELF nor an image of Espressif's format")
+                .remedy("name the ELF that the build gave, or a merged .bin; of other data say where it goes: --at 0x9000")
+        })
+    }
+
+    /// Returns the chip that it is for, where it says so.
+    #[must_use]
+    pub fn chip(&self) -> Option<FlashChip> {
+        match self {
+            Self::Elf { chip, .. } | Self::Raw { chip, .. } => *chip,
+        }
+    }
+
+    /// Returns whether a chip can run it, as far as it says.
+    #[must_use]
+    pub fn fits(&self, other: FlashChip) -> bool {
+        if let Self::Elf { bytes, chip: None } = self {
+            return bytes.get(18..20).map(|it| u16::from_le_bytes([it[0], it[1]]))
+                == Some(machine(other));
+        }
+        self.chip().is_none_or(|it| it == other)
+    }
+}
+
+/// Returns ELF's number of a chip's processor.
+fn machine(chip: FlashChip) -> u16 {
+    match chip {
+        FlashChip::Esp32 | FlashChip::Esp32s2 | FlashChip::Esp32s3 => XTENSA,
+        _ => RISC_V,
+    }
+}
+
+fn elf(name: &str, bytes: Vec<u8>) -> Result<FlashFile, UserError> {
+    let told = || UserError::new(format!("{name} cannot be flashed"));
+    let file = object::read::elf::ElfFile32::<object::Endianness>::parse(&*bytes).map_err(|e| {
+        told()
+            .because(format!("not an ELF of 32 bits: {e}"))
+            .remedy("name the ELF that the build for the chip gave")
+    })?;
+    let found = file.elf_header().e_machine.get(object::Endianness::Little).0;
+    if ![XTENSA, RISC_V].contains(&found) {
+        let why = format!("it is for another processor (machine {found})");
+        return Err(told().because(why).remedy("name the ELF that the build for the chip gave"));
+    }
+    if file.section_by_name(".flash.appdesc").is_none_or(|it| it.size() == 0) {
+        return Err(told()
+            .because(
+                "it has no application descriptor, without which the bootloader does not start it",
+            )
+            .remedy(
+                "in Rust, add `esp_bootloader_esp_idf::esp_app_desc!()` and link with linkall.x",
+            ));
+    }
+    let metadata = Metadata::from_bytes(Some(&bytes));
+    let chip = metadata.chip_name().and_then(|it| chip::parse(it).ok());
+    Ok(FlashFile::Elf { bytes, chip })
+}
+
+fn damaged(name: &str, why: &str) -> UserError {
+    UserError::new(format!("{name} is damaged")).because(why).remedy("fetch or build it again")
+}
+
+/// Returns the chip that the header of an image at this place names.
+fn chip_of(bytes: &[u8], at: usize) -> Option<FlashChip> {
+    let header = bytes.get(at..)?.get(..HEADER_LEN)?;
+    let id = u16::from_le_bytes([header[12], header[13]]);
+    CHIPS.into_iter().find(|it| header[0] == IMAGE_MAGIC && it.id() == id)
+}
+
+/// Returns the chip whose ROM would start the bootloader of a merged image, and where that is.
+fn bootloader(bytes: &[u8]) -> Option<(FlashChip, usize)> {
+    let found =
+        CHIPS.into_iter().find(|it| chip_of(bytes, it.boot_address() as usize) == Some(*it))?;
+    Some((found, found.boot_address() as usize))
+}
+
+fn has_partitions(bytes: &[u8]) -> bool {
+    bytes.get(PARTITIONS_AT..PARTITIONS_AT + 2) == Some(&PARTITION_MAGIC[..])
+}
+
+/// Returns the places of programs in a merged image, by its partition table.
+fn applications(bytes: &[u8]) -> Vec<usize> {
+    let table = bytes.get(PARTITIONS_AT..).unwrap_or_default();
+    let entries = table.chunks_exact(32).take_while(|it| it.starts_with(&PARTITION_MAGIC));
+    let programs = entries.filter(|it| it[2] == 0);
+    let places = programs.map(|it| u32::from_le_bytes([it[4], it[5], it[6], it[7]]) as usize);
+    places.filter(|it| bytes.get(*it) == Some(&IMAGE_MAGIC)).collect()
+}
+
+/// Checks what an image says of itself (its segments, the checksum, the SHA-256 that may follow) as our node
+/// does with one that came over the air.
+///
+/// # Errors
+/// What differs.
+pub fn check(bytes: &[u8]) -> Result<(), &'static str> {
+    let mut scanner = Scanner::new(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    scanner.feed(bytes).map_err(|flaw| match flaw {
+        Flaw::Header => "its header is none",
+        Flaw::Short | Flaw::Flash => "it ends before its last segment",
+        Flaw::Checksum => "its checksum differs",
+        Flaw::Digest => "its SHA-256 differs",
+    })?;
+    scanner.image().map(drop).ok_or("it ends before its last segment or its digest")
+}
+
+/// Returns the bytes that a piece of flash gets, in the loader's form: whole words.
+#[must_use]
+pub(super) fn words(at: u32, bytes: &[u8]) -> Segment<'static> {
+    let mut data = bytes.to_vec();
+    data.resize(data.len().next_multiple_of(4), 0xFF);
+    Segment { addr: at, data: data.into() }
+}
