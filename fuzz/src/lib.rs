@@ -21,6 +21,7 @@ mod logic_capture;
 mod mqtt;
 mod mqtt_broker;
 mod net;
+mod rom_loader;
 mod room;
 mod sdkconfig;
 mod talk;
@@ -47,6 +48,7 @@ pub use logic_capture::logic_capture;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
 pub use net::net;
+pub use rom_loader::rom_loader;
 pub use room::room;
 pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
@@ -60,6 +62,7 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("plan", plan),
     ("room", room),
+    ("rom_loader", rom_loader),
     ("net", net),
     ("echo", echo),
     ("icmp_message", icmp_message),
