@@ -27,7 +27,8 @@ pub fn rom_loader(data: &[u8]) {
         taken += frame.len() as u64;
         for answer in loader.handle(&frame) {
             let mut back = SlipReader::default();
-            let found: Vec<_> = framed(&answer).into_iter().filter_map(|it| back.push(it)).collect();
+            let found: Vec<_> =
+                framed(&answer).into_iter().filter_map(|it| back.push(it)).collect();
             assert_eq!((found, back.dropped), (vec![answer], 0));
         }
         assert_eq!(loader.flash.len(), FLASH);

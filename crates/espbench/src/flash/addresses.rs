@@ -126,6 +126,21 @@ mod tests {
         assert!(addresses("0x 0xg 0x123456789 x0x").is_empty(), "no address of 32 bits");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_line_is_read(line in "(0x[0-9a-f]{0,9}|[ :x]|\\PC){0,20}") {
+            proptest::prop_assert!(addresses(&line).len() <= line.len());
+        }
+
+        #[test]
+        fn any_file_is_read_or_refused(rest in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400)) {
+            let bytes = [&b"\x7FELF\x01\x01\x01"[..], &rest].concat();
+            if let Ok(program) = ProgramAddresses::read(&bytes) {
+                let _ = program.decode("0x42001234 0x0 0xffffffff");
+            }
+        }
+    }
+
     #[test]
     fn functions_of_this_test_are_found_with_their_lines() {
         let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();

@@ -191,3 +191,88 @@ pub(super) fn words(at: u32, bytes: &[u8]) -> Segment<'static> {
     data.resize(data.len().next_multiple_of(4), 0xFF);
     Segment { addr: at, data: data.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Returns an image of one segment for a chip, with checksum and digest.
+    fn image(chip: FlashChip, data: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_LEN];
+        (bytes[0], bytes[1], bytes[23]) = (IMAGE_MAGIC, 1, 1);
+        bytes[12..14].copy_from_slice(&chip.id().to_le_bytes());
+        bytes.extend(0x4200_0000_u32.to_le_bytes());
+        bytes.extend((data.len() as u32).to_le_bytes());
+        bytes.extend(data);
+        bytes.resize((bytes.len() + 1).next_multiple_of(16) - 1, 0);
+        bytes.push(data.iter().fold(0xEF, |sum, byte| sum ^ byte));
+        let digest = sha2::Sha256::digest(&bytes);
+        bytes.extend(digest);
+        bytes
+    }
+
+    /// Returns a merged image: bootloader, table of one program, program.
+    fn merged(chip: FlashChip) -> Vec<u8> {
+        let mut bytes = vec![0xFF; chip.boot_address() as usize];
+        bytes.extend(image(chip, b"bootloader"));
+        bytes.resize(PARTITIONS_AT, 0xFF);
+        bytes.extend([0xAA, 0x50, 0, 0, 0, 0, 1, 0, 0, 0, 0x10, 0]);
+        bytes.resize(0x10000, 0xFF);
+        bytes.extend(image(chip, b"program"));
+        bytes
+    }
+
+    use sha2::Digest as _;
+
+    #[test]
+    fn merged_images_of_all_chips_are_known() {
+        for chip in CHIPS {
+            let read = FlashFile::read("a.bin", merged(chip), None).unwrap();
+            assert_eq!(read.chip(), Some(chip));
+            assert!(CHIPS.into_iter().all(|it| read.fits(it) == (it == chip)), "{chip}");
+            assert!(matches!(read, FlashFile::Raw { at: 0, .. }));
+        }
+    }
+
+    #[test]
+    fn a_part_without_a_header_fits_any_chip() {
+        let part = FlashFile::read("a.bin", vec![1, 2, 3], Some(0x9000)).unwrap();
+        assert_eq!(part.chip(), None);
+        assert!(CHIPS.into_iter().all(|it| part.fits(it)));
+        let program = image(FlashChip::Esp32s3, b"x");
+        let part = FlashFile::read("a.bin", program, Some(0x10000)).unwrap();
+        assert_eq!(part.chip(), Some(FlashChip::Esp32s3));
+    }
+
+    #[test]
+    fn words_are_filled_up_as_erased_flash() {
+        let segment = words(0x9000, &[1, 2, 3, 4, 5]);
+        assert_eq!(&*segment.data, [1, 2, 3, 4, 5, 0xFF, 0xFF, 0xFF]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_taken_or_refused(
+            start in prop_oneof![Just(&b"\x7FELF\x01\x01\x01"[..]), Just(&b"\xE9\x02"[..]), Just(&b""[..])],
+            rest in proptest::collection::vec(any::<u8>(), 0..300),
+            at in proptest::option::of(any::<u32>()),
+        ) {
+            let bytes = [start, &rest].concat();
+            if let Err(error) = FlashFile::read("file", bytes, at) {
+                prop_assert!(!error.remedy.is_empty());
+            }
+        }
+
+        #[test]
+        fn a_changed_bit_of_an_image_is_found(at in 0_usize..10, bit in 0_u32..8) {
+            let mut bytes = merged(FlashChip::Esp32c3);
+            for start in [HEADER_LEN + 8, 0x10000 + HEADER_LEN + 8] {
+                bytes[start + at % 7] ^= 1 << bit;
+                prop_assert!(FlashFile::read("file", bytes.clone(), None).is_err());
+                bytes[start + at % 7] ^= 1 << bit;
+            }
+            prop_assert!(FlashFile::read("file", bytes, None).is_ok());
+        }
+    }
+}

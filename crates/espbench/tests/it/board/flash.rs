@@ -2,9 +2,10 @@
 
 use crate::rom_loader::elf::{RISC_V, XTENSA, program};
 use crate::rom_loader::machine::{ChipModel, Wrong};
-use crate::rom_loader::{AttachedLoader, LineFaults};
+use crate::rom_loader::{AttachedLoader, LineFaults, pseudo_terminal};
 use crate::util::{Ran, TestDir, missing};
 use esp_now::node::ota::image::Scanner;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -170,6 +171,64 @@ fn flash_is_erased_where_it_is_meant() {
     board.reset();
     erase(&["--yes", "--chip", "esp32c3"]).ok();
     assert!(board.with(|it| it.flash.iter().all(|cell| *cell == 0xFF)));
+}
+
+/// Runs a command on a terminal, types an answer, and returns status and screen.
+fn on_terminal(command: &mut Command, typed: &[u8]) -> (Option<i32>, String) {
+    let (mut screen, terminal, _) = pseudo_terminal();
+    let end = || std::process::Stdio::from(terminal.try_clone().unwrap());
+    let mut child =
+        command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm").spawn().unwrap();
+    screen.write_all(typed).unwrap();
+    let mut shown = screen.try_clone().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut all, mut some) = (Vec::new(), [0; 4096]);
+        while let Ok(n @ 1..) = shown.read(&mut some) {
+            all.extend_from_slice(&some[..n]);
+        }
+        String::from_utf8_lossy(&all).into_owned()
+    });
+    let status = child.wait().unwrap().code();
+    // Of the other end only copies are left; with them the reader ends.
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+    command.stderr(std::process::Stdio::null());
+    drop(terminal);
+    (status, reader.join().unwrap())
+}
+
+#[test]
+fn a_terminal_is_asked_before_an_erasure() {
+    let bench = TestDir::new();
+    let board = flashed(&bench);
+    let erase = |typed| {
+        board.reset();
+        let arguments = ["board", "erase", "--on", &board.on()];
+        on_terminal(&mut bench.command(&arguments), typed)
+    };
+    let (status, shown) = erase(b"no\n");
+    assert_eq!(status, Some(2), "{shown}");
+    assert!(shown.contains("erase all of the flash of /dev/pts/"), "{shown}");
+    assert!(shown.contains("nothing was erased"), "{shown}");
+    assert_ne!(board.flash(0..16), [0xFF; 16]);
+    let (status, shown) = erase(b"yes\n");
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(board.with(|it| it.flash.iter().all(|cell| *cell == 0xFF)), "{shown}");
+}
+
+#[test]
+fn a_terminal_shows_progress_in_place() {
+    let bench = TestDir::new();
+    write_elf(&bench, RISC_V);
+    let board = AttachedLoader::c3();
+    let arguments = ["board", "flash", "firmware.elf", "--on", &board.on()];
+    let (status, shown) = on_terminal(&mut bench.command(&arguments), b"");
+    assert_eq!(status, Some(0), "{shown}");
+    let drawn: Vec<&str> = shown.split("\x1b[K").collect();
+    for part in ["  0 %  writing at 0x10000", "100 %  writing at 0x10000", "verifying at 0x10000"] {
+        assert!(drawn.iter().any(|it| it.contains(part)), "{part}: {shown:?}");
+    }
+    let last = drawn.last().unwrap();
+    assert!(last.contains("MD5 of flash agrees") && !last.contains('%'), "{shown:?}");
 }
 
 #[test]
