@@ -14,6 +14,7 @@
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
+//! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
 //! | [`output`] | from the store to a report, and from a report to files and stdout |
 //! | [`ping`] | `espbench ping` |
@@ -43,6 +44,7 @@ pub mod flow;
 pub mod iperf;
 pub mod lab;
 pub mod live;
+pub mod live_lab;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;
@@ -98,6 +100,8 @@ enum Command {
     /// List the boards that are attached, flash them and talk to them
     #[cfg(feature = "serial")]
     Board(board::Args),
+    /// Run simulated devices in real time, each with its console on a pseudo-terminal
+    Live(live_lab::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -140,6 +144,7 @@ pub fn main() -> ExitCode {
         Command::Lab(args) => lab::run(args),
         #[cfg(feature = "serial")]
         Command::Board(args) => board::run(args),
+        Command::Live(args) => live_lab::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

@@ -11,6 +11,7 @@
 //! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files |
 //! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
 //! | [`modem`], [`keys`] | control lines of serial ports; keys one by one |
+//! | [`pty`] | pseudo-terminals |
 
 pub mod buffers;
 pub mod cpu;
@@ -23,6 +24,7 @@ pub mod localtime;
 #[cfg(unix)]
 pub mod modem;
 pub mod options;
+pub mod pty;
 pub mod ready;
 pub mod stamp;
 pub mod tcp;

@@ -91,7 +91,7 @@ pub fn wait_any(_sockets: &[(SockRef<'_>, bool, bool)], timeout: Duration) -> io
 }
 
 #[cfg(target_os = "linux")]
-fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
+pub(super) fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
     let timeout = libc::timespec {
         tv_sec: timeout.as_secs().min(3600) as libc::time_t,
         tv_nsec: timeout.subsec_nanos() as libc::c_long,
@@ -109,7 +109,7 @@ fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
+pub(super) fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
     let millis = i32::try_from(timeout.as_micros().div_ceil(1000)).unwrap_or(3_600_000);
     // SAFETY: `polled` is a slice of initialized structures of that length.
     unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, millis) }

@@ -24,6 +24,7 @@ mod layers;
 mod layout;
 mod listen;
 mod live;
+mod live_pty;
 mod maps;
 mod mqtt;
 mod mqtt_clients;

@@ -12,6 +12,7 @@
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |
 //! | [`nodes`] | ESP-NOW devices with their boards and consoles |
+//! | [`live`] | a lab whose consoles lead outside, in step with a wall clock |
 //! | [`ideal`] | an ideal medium with faults by seed, and labs on it: fleets |
 //! | [`wifi`] | machines with IP programs, and the Wi-Fi between them |
 //! | `token` | the numbers by which the medium hands back wake-ups and frames |
@@ -19,6 +20,7 @@
 
 pub mod file;
 pub mod ideal;
+pub mod live;
 pub mod nodes;
 pub mod predict;
 pub mod profile;

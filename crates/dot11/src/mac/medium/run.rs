@@ -12,6 +12,13 @@ impl WirelessMedium {
         while self.step(user, until) {}
     }
 
+    /// Returns the time of the next event; `None` if nothing is left to do.
+    pub fn next_event(&mut self) -> Option<Instant> {
+        let event = self.events.next().unwrap_or(NEVER);
+        let at = event.min(self.timers.next()).min(self.alarms.next());
+        (at != NEVER).then(|| Instant::from_nanos(at))
+    }
+
     /// Handles the next event if it is not after `until`. Otherwise sets the time to `until` and
     /// returns false.
     #[inline]

@@ -128,6 +128,8 @@ pub struct MemoryBoard {
     pub line: Option<UartLine>,
     /// Levels that pins were set to, in order.
     pub edges: Vec<Edge>,
+    /// Whether they are kept.
+    pub(crate) keep_edges: bool,
     /// Flash fails from now on: erasing, writing, choosing a slot and storing.
     pub broken: bool,
     /// Images that can be downloaded, by address. A download takes no time.
@@ -156,6 +158,7 @@ impl MemoryBoard {
             costs: Costs::default(),
             line: None,
             edges: Vec::new(),
+            keep_edges: true,
             broken: false,
             offers: BTreeMap::new(),
             download: Download::Failed,
@@ -322,7 +325,9 @@ impl Board for MemoryBoard {
     }
 
     fn pin(&mut self, number: u8, high: bool) {
-        self.edges.push(Edge { at: self.now, pin: number, high });
+        if self.keep_edges {
+            self.edges.push(Edge { at: self.now, pin: number, high });
+        }
     }
 }
 

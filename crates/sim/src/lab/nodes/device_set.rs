@@ -142,6 +142,8 @@ pub(crate) struct DeviceSlot<D> {
     /// Time from a reset until the clock starts again.
     pub(crate) restart: Duration,
     pub(crate) terminal: Terminal,
+    /// Whether the console's cursor queries are answered here.
+    pub(crate) answers: bool,
     pub(crate) lines: Vec<Printed>,
     pub(crate) events: Vec<(Instant, EspNowEvent)>,
     pub(crate) samples: Vec<Sample>,
@@ -160,6 +162,7 @@ impl<D> DeviceSlot<D> {
             restart,
             zero: Instant::ZERO,
             terminal: Terminal::default(),
+            answers: true,
             lines: Vec::new(),
             events: Vec::new(),
             samples: Vec::new(),
@@ -194,6 +197,8 @@ pub(crate) struct DeviceSet<D> {
     pub(crate) news: u64,
     pub(crate) keep_samples: bool,
     pub(crate) keep_data: bool,
+    /// Whether printed lines and told events are kept.
+    pub(crate) keep_lines: bool,
     buffer: Vec<u8>,
     make: Maker<D>,
 }
@@ -208,6 +213,7 @@ impl<D: DeviceModel> DeviceSet<D> {
             news: 0,
             keep_samples,
             keep_data: true,
+            keep_lines: true,
             buffer: vec![0; BUFFER],
             make,
         }
@@ -325,6 +331,31 @@ impl<D: DeviceModel> DeviceSet<D> {
     pub(crate) fn command<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, text: &str) {
         self.members[node.index()].terminal.command(text);
         self.type_next(out, node);
+    }
+
+    /// Hands a device a byte from outside, and whoever sent it answers its cursor queries if they are not
+    /// answered here; false if it is off.
+    pub(crate) fn type_byte<O: DeviceHost>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        byte: u8,
+    ) -> Result<bool, Stuck> {
+        let member = &mut self.members[node.index()];
+        if !member.answers {
+            member.terminal.take_answers();
+        }
+        let is_on = member.device.is_some();
+        self.input(out, node, Input::Console(&[byte])).map(|()| is_on)
+    }
+
+    /// Sets whether a device's cursor queries are answered here; a query that nobody has answered is.
+    pub(crate) fn answer_cursor<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, answer: bool) {
+        let member = &mut self.members[node.index()];
+        member.answers = answer;
+        if answer && member.terminal.has_answers() {
+            out.schedule(self.now, node, member.life, Cue::Answer);
+        }
     }
 
     /// Switches a device off and on; it starts again after its [`DeviceSlot::restart`].
@@ -528,7 +559,9 @@ impl<D: DeviceModel> DeviceSet<D> {
     fn event<O: DeviceHost>(&mut self, out: &mut O, node: NodeId, event: EspNowEvent) {
         self.news += 1;
         let member = &mut self.members[node.index()];
-        member.events.push((self.now, event));
+        if self.keep_lines {
+            member.events.push((self.now, event));
+        }
         out.watch().note(self.now, &Note::Event { node, event });
         out.application_event(node, member.life, event, &mut member.board);
         if event == EspNowEvent::Restart && self.switch_off(out, node, SOFTWARE) {
@@ -546,14 +579,16 @@ impl<D: DeviceModel> DeviceSet<D> {
                 continue;
             }
             out.watch().note(now, &Note::Printed { node, text: &line.text });
-            member.lines.push(Printed { at: now, text: line.text });
+            if self.keep_lines {
+                member.lines.push(Printed { at: now, text: line.text });
+            }
             self.printed += 1;
             self.news += 1;
         }
         if let Some(due) = member.terminal.echoed(now) {
             out.schedule(due, node, member.life, Cue::Enter);
         }
-        if member.terminal.has_answers() {
+        if member.answers && member.terminal.has_answers() {
             out.schedule(now, node, member.life, Cue::Answer);
         }
         self.type_next(out, node);

@@ -267,6 +267,21 @@ impl<'a, W: Tap> Lab<'a, W> {
         self.device_set.keep_data = keep;
     }
 
+    /// Keeps nothing of what happens from now on: a lab that lives for days does not grow.
+    pub(in crate::lab) fn keep_nothing(&mut self) {
+        self.keep_samples(false);
+        self.keep_data(false);
+        self.device_set.keep_lines = false;
+        for member in &mut self.device_set.members {
+            member.board.keep_edges = false;
+        }
+    }
+
+    /// Returns when something happens next; `None` if nothing is left to do.
+    pub(in crate::lab) fn next_event(&mut self) -> Option<Instant> {
+        self.medium.room.next_event()
+    }
+
     /// Returns a device, unless it is off.
     pub fn device(&self, node: NodeId) -> Option<&Node> {
         self.device_set.member(node).device.as_deref()

@@ -1,0 +1,173 @@
+//! `espbench live`: simulated devices in real time, whose consoles are pseudo-terminals.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `bench` | the loop: virtual time in step with the clock, bytes in and out, who comes and goes |
+//! | `port` | a device's pseudo-terminal, with what waits for its reader |
+//! | `links` | links to pseudo-terminals, by the devices' names |
+//! | `event` | what happens at a time of one's choice: a cable pulled out, a reset |
+//! | `shown` | what is printed, as text and as lines of JSON |
+
+mod bench;
+mod event;
+mod links;
+mod port;
+mod shown;
+
+use super::flow::on_interrupt;
+use super::output::cannot_write;
+use crate::capture::{AirCapture, CaptureOrigin};
+use crate::labs;
+use crate::say::say;
+use crate::sys;
+use crate::user_error::UserError;
+use anyhow::Context as _;
+use bench::Bench;
+use espbench_measure::plan::DEFAULT_SEED;
+use espbench_measure::units;
+use espbench_sim::lab::file::{FileKind, Overrides};
+use espbench_sim::lab::live::{LiveLab, LiveSetup};
+use espbench_sim::lab::scene::Scene;
+use event::{ResetAt, UnplugAt};
+use links::LinkDir;
+use port::Port;
+use shown::Shown;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const DEVICES_MAX: u16 = 1000;
+const LAB: &str = "two-boards";
+
+/// Flags.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Give each device's console a pseudo-terminal; LAB is a built-in lab or a TOML file
+    #[arg(long, value_name = "LAB", num_args = 0..=1, default_missing_value = LAB, required = true)]
+    pty: String,
+    /// Number of devices in all [default: the lab's]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=i64::from(DEVICES_MAX)))]
+    devices: Option<u16>,
+    /// Metres between the first device and the others, such as 3 or 0.5-1 [default: the lab's]
+    #[arg(long, value_name = "METRES", value_parser = super::common::distance)]
+    distance: Option<(f64, f64)>,
+    /// All services of the firmware encrypt what they send
+    #[arg(long)]
+    encrypt: bool,
+    /// Seed of all chance
+    #[arg(long, default_value_t = DEFAULT_SEED)]
+    seed: u64,
+    /// Rate of the consoles in bits a second [default: that of each device's profile]
+    #[arg(long, value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
+    baud: Option<u32>,
+    /// Answer the consoles' cursor queries (ESC [ 6 n) for programs that are no terminal
+    #[arg(long)]
+    answer_cursor: bool,
+    /// Make a link to each pseudo-terminal in this folder, named after the device: DIR/node0
+    #[arg(long, value_name = "DIR")]
+    link: Option<PathBuf>,
+    /// Pull a device's cable out, for good or until a second time (repeatable)
+    #[arg(long, value_name = "DEVICE@TIME[-TIME]", value_parser = event::unplug)]
+    unplug: Vec<UnplugAt>,
+    /// Press a device's reset button (repeatable)
+    #[arg(long, value_name = "DEVICE@TIME", value_parser = event::reset)]
+    reset: Vec<ResetAt>,
+    /// Stop after this time, such as "60 s" [default: on Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
+    lifetime: Option<Duration>,
+    /// Write all that was on the air to this file, as pcapng with radiotap, for Wireshark and tshark
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// How devices and events are shown
+    #[arg(long, value_enum, default_value_t = LiveFormat::Text)]
+    format: LiveFormat,
+    /// Nothing on stderr about who opens a console, nor a summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Format of what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LiveFormat {
+    /// A line for each device; events on stderr
+    Text,
+    /// Lines of JSON on stdout: devices, `ready`, events, and counts at the `end`
+    Json,
+}
+
+const AFTER_HELP: &str = "\
+The devices run the lab's firmware in its room (docs/lab.md), in step with the clock. Any program that
+opens serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor.
+
+A pseudo-terminal has no DTR and RTS: type `restart` to restart a device, or use --reset. The line editor
+of ESP-IDF asks for the cursor's position before each prompt and takes what is typed for the answer: a
+terminal answers; for other programs use --answer-cursor. Type the carriage return 30 ms after the
+command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
+
+Examples:
+  espbench live --pty                                two boards, until Ctrl-C
+  espbench live --pty many-boards --devices 10 --link /tmp/boards --format json
+  espbench live --pty --unplug node1@10s-15s --for 30s
+
+Exit status: 0 stopped, 2 it could not run.";
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// The lab cannot be read, the system has no pseudo-terminals left, a link or file cannot be made.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let scene = scene(args)?;
+    let count = scene.nodes.len();
+    if count == 0 {
+        let error = UserError::new(format!("{} has no device with a console", args.pty));
+        return Err(error.remedy("choose a lab with devices of ESP-NOW: two-boards").into());
+    }
+    let events = event::all(&args.unplug, &args.reset, count)?;
+    let cancel = on_interrupt()?;
+    let _ = sys::files::allow(count as u64 + 64);
+    let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
+    let mut ports = Vec::new();
+    for node in 0..count {
+        ports.push(Port::open(node, links.as_mut())?);
+    }
+    let shown = Shown::new(args.format, args.quiet);
+    shown.devices(&scene, args.baud, &ports)?;
+    let setup = LiveSetup { seed: args.seed, baud: args.baud };
+    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let lab = LiveLab::new(&scene, setup, air);
+    let mut bench = Bench::new(lab, ports, links, events, shown, args.answer_cursor);
+    bench.run(args.lifetime, &cancel)?;
+    bench.close()?;
+    let Some(air) = bench.into_watch() else { return Ok(ExitCode::SUCCESS) };
+    let path = args.pcap.as_deref().unwrap_or_else(|| std::path::Path::new(""));
+    let packets = air.finish().with_context(|| cannot_write(path))?;
+    if !args.quiet {
+        say!("{packets} packets in {}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn scene(args: &Args) -> anyhow::Result<Scene> {
+    let library = labs::library(FileKind::Lab, &args.pty)?;
+    let change = Overrides {
+        // Of devices beside the first.
+        devices: args.devices.map(|devices| devices - 1),
+        distance_m: args.distance,
+        encrypted: args.encrypt.then_some(true),
+        ..Overrides::default()
+    };
+    Ok(library.scene(&args.pty, &change, args.seed)?)
+}
+
+fn capture(
+    scene: &Scene,
+    args: &Args,
+    path: &std::path::Path,
+) -> anyhow::Result<AirCapture<BufWriter<File>>> {
+    let origin = CaptureOrigin { scene, seed: args.seed, observer: 0, what: "live" };
+    let begun = File::create(path).and_then(|file| AirCapture::new(BufWriter::new(file), &origin));
+    begun.with_context(|| cannot_write(path))
+}

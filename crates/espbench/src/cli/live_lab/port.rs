@@ -1,0 +1,175 @@
+//! A device's pseudo-terminal, with what waits for its reader.
+
+use super::links::LinkDir;
+use crate::sys::pty::Pty;
+use anyhow::Context as _;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// Bytes that wait for a program which reads too slowly; more are lost and counted.
+const WAITING_MAX: usize = 64 * 1024;
+
+/// Counts of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PortCounters {
+    /// Times that a program has opened it.
+    pub(super) opened: u64,
+    /// Bytes that were read from programs.
+    pub(super) read: u64,
+    /// Bytes that were written for programs.
+    pub(super) written: u64,
+    /// Printed bytes that nobody had the port open for.
+    pub(super) unheard: u64,
+    /// Printed bytes that were lost because a program did not read.
+    pub(super) overrun: u64,
+}
+
+/// A device's pseudo-terminal.
+#[derive(Debug)]
+pub(super) struct Port {
+    name: String,
+    /// `None` while the cable is out.
+    pty: Option<Pty>,
+    link: Option<PathBuf>,
+    /// Whether a program has it open.
+    pub(super) is_open: bool,
+    waiting: VecDeque<u8>,
+    pub(super) counters: PortCounters,
+}
+
+impl Port {
+    /// Opens the port of a device.
+    pub(super) fn open(node: usize, links: Option<&mut LinkDir>) -> anyhow::Result<Self> {
+        let mut port = Self {
+            name: format!("node{node}"),
+            pty: None,
+            link: None,
+            is_open: false,
+            waiting: VecDeque::new(),
+            counters: PortCounters::default(),
+        };
+        port.plug(links)?;
+        Ok(port)
+    }
+
+    /// Gives the device a pseudo-terminal, where it has none.
+    pub(super) fn plug(&mut self, links: Option<&mut LinkDir>) -> anyhow::Result<()> {
+        if self.pty.is_some() {
+            return Ok(());
+        }
+        let pty = Pty::open().with_context(|| format!("no pseudo-terminal for {}", self.name))?;
+        self.link = links.map(|links| links.make(&self.name, pty.path())).transpose()?;
+        self.pty = Some(pty);
+        Ok(())
+    }
+
+    /// Takes the pseudo-terminal away; false if there was none.
+    pub(super) fn unplug(&mut self, links: Option<&mut LinkDir>) -> bool {
+        if let (Some(link), Some(links)) = (self.link.take(), links) {
+            links.remove(&link);
+        }
+        self.is_open = false;
+        self.counters.unheard += self.waiting.len() as u64;
+        self.waiting.clear();
+        self.pty.take().is_some()
+    }
+
+    /// Returns the name of the device.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the pseudo-terminal, unless the cable is out.
+    pub(super) const fn pty(&self) -> Option<&Pty> {
+        self.pty.as_ref()
+    }
+
+    /// Returns the path of the pseudo-terminal, unless the cable is out.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.pty.as_ref().map(Pty::path)
+    }
+
+    /// Returns the path of the link, where there is one.
+    pub(super) fn link(&self) -> Option<&Path> {
+        self.link.as_deref()
+    }
+
+    /// Notes that a program has opened the port, or that none has it open any more.
+    pub(super) fn set_open(&mut self, is_open: bool) {
+        self.is_open = is_open;
+        if is_open {
+            self.counters.opened += 1;
+            return;
+        }
+        self.counters.overrun += self.waiting.len() as u64;
+        self.waiting.clear();
+        if let Some(pty) = &self.pty {
+            pty.clear();
+        }
+    }
+
+    /// Reads what a program has written, at most as much as there is room for.
+    pub(super) fn read<'a>(&mut self, buffer: &'a mut [u8]) -> &'a [u8] {
+        let read = self.pty.as_ref().map_or(0, |pty| pty.read(buffer));
+        self.counters.read += read as u64;
+        &buffer[..read]
+    }
+
+    /// Takes a byte that the device has printed.
+    pub(super) fn print(&mut self, byte: u8) {
+        if !self.is_open {
+            self.counters.unheard += 1;
+        } else if self.waiting.len() >= WAITING_MAX {
+            self.counters.overrun += 1;
+        } else {
+            self.waiting.push_back(byte);
+        }
+    }
+
+    /// Writes what waits, as far as the system takes it.
+    pub(super) fn flush(&mut self) -> anyhow::Result<()> {
+        let Some(pty) = &self.pty else { return Ok(()) };
+        while !self.waiting.is_empty() {
+            let (first, _) = self.waiting.as_slices();
+            let written = pty.write(first).with_context(|| pty.path().display().to_string())?;
+            if written == 0 {
+                break;
+            }
+            self.waiting.drain(..written);
+            self.counters.written += written as u64;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs::OpenOptions;
+    use std::io::Read as _;
+
+    #[test]
+    fn what_nobody_reads_is_bounded_and_counted() {
+        let mut port = Port::open(3, None).unwrap();
+        port.print(b'x');
+        assert_eq!((port.name(), port.counters.unheard), ("node3", 1));
+        let mut client = OpenOptions::new().read(true).open(port.path().unwrap()).unwrap();
+        port.set_open(true);
+        let all = 100_000;
+        for _ in 0..all {
+            port.print(b'y');
+        }
+        port.flush().unwrap();
+        let PortCounters { written, overrun, opened, .. } = port.counters;
+        assert_eq!((overrun, opened), (all - WAITING_MAX as u64, 1));
+        let mut bytes = vec![0; written as usize];
+        client.read_exact(&mut bytes).unwrap();
+        assert!(written > 0 && bytes.iter().all(|it| *it == b'y'));
+        drop(client);
+        port.set_open(false);
+        assert_eq!(port.counters.overrun + port.counters.written, all, "none is uncounted");
+        assert!(port.unplug(None) && !port.unplug(None));
+        port.plug(None).unwrap();
+        assert!(port.path().is_some());
+    }
+}

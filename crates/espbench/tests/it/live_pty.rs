@@ -1,0 +1,235 @@
+//! `espbench live --pty`: simulated boards in real time, with programs at their consoles.
+#![cfg(unix)]
+
+use crate::util::{ChildProcess, TestDir};
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Bounds a wait for what a device prints within seconds; a busy machine may take longer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A lab that runs, and what it has said of its devices.
+pub struct LiveProcess {
+    pub process: ChildProcess,
+    pub devices: Vec<Value>,
+}
+
+impl LiveProcess {
+    /// Starts `espbench live --pty`, and waits until it is ready.
+    pub fn start(dir: &TestDir, args: &[&str]) -> Self {
+        let mut all = vec!["live", "--format", "json", "--pty"];
+        all.extend(args);
+        let process = ChildProcess::start(&mut dir.command(&all), false);
+        let mut devices = Vec::new();
+        loop {
+            let line: Value = serde_json::from_str(&process.line("{")).expect("a line of JSON");
+            match line["type"].as_str() {
+                Some("device") => devices.push(line),
+                Some("ready") => break,
+                _ => panic!("{line}"),
+            }
+        }
+        Self { process, devices }
+    }
+
+    pub fn port(&self, device: usize) -> PathBuf {
+        PathBuf::from(self.devices[device]["port"].as_str().unwrap())
+    }
+
+    /// Ends it as Ctrl-C does, and returns its counts.
+    pub fn interrupt(mut self) -> Value {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let end = serde_json::from_str(&self.process.line(r#""type":"end""#)).unwrap();
+        assert_eq!(self.process.wait(), Some(0));
+        end
+    }
+}
+
+/// A program at a console.
+pub struct Client {
+    file: File,
+    pub text: String,
+}
+
+impl Client {
+    pub fn open(path: &Path) -> Self {
+        let mut options = OpenOptions::new();
+        // O_NONBLOCK and O_NOCTTY, whose numbers differ by system, are what the command's crate has.
+        options.read(true).write(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK);
+        let file = options.open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Self { file, text: String::new() }
+    }
+
+    /// Reads until the text is there; `None` if the terminal ends before.
+    pub fn read_until(&mut self, wanted: &str) -> Option<()> {
+        let found = self.read_for(wanted, PATIENCE)?;
+        assert!(found, "no `{wanted}` in\n{}", self.text);
+        Some(())
+    }
+
+    /// Reads until the text is there, or that time has passed; `None` if the terminal ends before.
+    fn read_for(&mut self, wanted: &str, most: Duration) -> Option<bool> {
+        let deadline = Instant::now() + most;
+        let mut bytes = [0; 4096];
+        while !self.text.contains(wanted) {
+            if Instant::now() > deadline {
+                return Some(false);
+            }
+            match self.file.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(read) => self.text.push_str(&String::from_utf8_lossy(&bytes[..read])),
+                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(_) => return None,
+            }
+        }
+        Some(true)
+    }
+
+    /// Presses return until there is a prompt: a board takes a moment to start.
+    pub fn prompt(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.text.contains("> ") {
+            assert!(Instant::now() < deadline, "no prompt in\n{}", self.text);
+            self.file.write_all(b"\r").unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = self.file.read(&mut bytes) {
+                self.text.push_str(&String::from_utf8_lossy(&bytes[..read]));
+            }
+        }
+    }
+
+    /// Types a command, and its carriage return when the echo has come and no key could be taken for
+    /// pasted text.
+    pub fn command(&mut self, text: &str) {
+        self.text.clear();
+        self.file.write_all(text.as_bytes()).unwrap();
+        // The first character is drawn with the line, and those that follow at once as they are. A line of
+        // another device may come between.
+        self.read_for(&text[1..], Duration::from_secs(1)).expect("a terminal");
+        std::thread::sleep(Duration::from_millis(100));
+        self.file.write_all(b"\r").unwrap();
+    }
+}
+
+#[test]
+fn boards_talk_to_each_other_as_programs_tell_them_to() {
+    let dir = TestDir::new();
+    let links = dir.path("boards");
+    let live = LiveProcess::start(&dir, &["--answer-cursor", "--link", "boards"]);
+    let words = |key| live.devices.iter().map(move |it| it[key].as_str().unwrap().to_string());
+    assert_eq!(words("role").collect::<Vec<_>>(), ["initiator", "responder"]);
+    assert_eq!(words("address").collect::<Vec<_>>(), ["24:0a:c4:00:00:01", "24:0a:c4:00:00:02"]);
+    assert_eq!(std::fs::read_link(links.join("node1")).unwrap(), live.port(1));
+    let mut responder = Client::open(&links.join("node1"));
+    responder.prompt();
+    responder.command("espnow_iperf -s");
+    responder.read_until("listening").unwrap();
+    let mut initiator = Client::open(&links.join("node0"));
+    let begun = Instant::now();
+    initiator.command("espnow_iperf -c 24:0a:c4:00:00:02 -p -C 100");
+    initiator.read_until("100 packets transmitted").unwrap();
+    assert!(begun.elapsed() > Duration::from_millis(500), "a hundred round trips of 7 ms");
+    // A device restarts at the word of its console, and prints at the line's rate: 11,520 bytes a second.
+    initiator.command("restart");
+    initiator.read_until("esp-now Version").unwrap();
+    initiator.read_until("> ").unwrap();
+    let begun = Instant::now();
+    initiator.command("help");
+    initiator.read_until("sec_test").unwrap();
+    let least = Duration::from_secs_f64((initiator.text.len() - 100) as f64 / 11_520.0);
+    assert!(begun.elapsed() >= least, "{:?} for {} bytes", begun.elapsed(), initiator.text.len());
+    drop((initiator, responder));
+    live.process.line(r#""type":"closed""#);
+    let end = live.interrupt();
+    assert!(!links.exists(), "links and folder are gone");
+    let [first, second] = &end["devices"].as_array().unwrap()[..] else { panic!("{end}") };
+    assert_eq!((&first["opened"], &second["opened"]), (&1.into(), &1.into()), "{end}");
+    for device in [first, second] {
+        let count = |key: &str| device[key].as_u64().unwrap();
+        assert_eq!((count("typed_lost"), count("overrun")), (0, 0), "{end}");
+        assert!(count("written") > 500 && count("typed") > count("typed_off"), "{end}");
+        assert_eq!(count("printed"), count("written") + count("unheard"), "{end}");
+    }
+    let behind = [&end["behind_times"], &end["behind_longest_ms"], &end["behind_given_up_s"]];
+    assert!(behind.iter().all(|it| it.is_number()), "{end}");
+}
+
+#[test]
+fn an_unplugged_board_lives_on_and_comes_back_on_a_terminal_of_its_own() {
+    let dir = TestDir::new();
+    let args = ["--link", "boards", "--unplug", "node1@2s-4s", "--reset", "node1@5s"];
+    let live = LiveProcess::start(&dir, &args);
+    let link = dir.path("boards/node1");
+    let mut client = Client::open(&link);
+    assert_eq!(client.read_until("never printed"), None, "the terminal ends");
+    assert!(live.process.line(r#""type":"unplugged""#).contains("node1"));
+    assert!(!link.is_symlink());
+    let plugged = live.process.line(r#""type":"plugged""#);
+    assert!(plugged.contains("node1"), "{plugged}");
+    let mut client = Client::open(&link);
+    // It has been running all the time, so that its next start is its second.
+    client.read_until("esp-now Version").unwrap();
+    client.read_until("restart_func: num: 2, reason: 1").unwrap();
+    assert_eq!(live.interrupt()["devices"][1]["opened"], 2);
+}
+
+#[test]
+fn many_boards_sleep_until_there_is_something_to_do() {
+    let dir = TestDir::new();
+    let live = LiveProcess::start(&dir, &["many-boards", "--devices", "101"]);
+    assert_eq!(live.devices.len(), 101);
+    std::thread::sleep(Duration::from_secs(3));
+    let ticks = |id: u32| -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        let fields: Vec<u64> = fields.split(' ').map(|it| it.parse().unwrap_or(0)).collect();
+        fields[11] + fields[12]
+    };
+    let id = live.process.id();
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    // Ticks are of 10 ms. What the boards do when they start is over.
+    let before = ticks(id);
+    std::thread::sleep(Duration::from_secs(3));
+    let used = ticks(id) - before;
+    assert!(used < 150, "{used} ticks of 300");
+    live.interrupt();
+}
+
+#[test]
+fn a_lifetime_ends_it_and_rubbish_is_told() {
+    let dir = TestDir::new();
+    let begun = Instant::now();
+    let out = dir.run(&["live", "--pty", "--for", "500ms", "--pcap", "air.pcapng"]).ok();
+    assert!(begun.elapsed() >= Duration::from_millis(500));
+    assert!(out.starts_with("node0  initiator  24:0a:c4:00:00:01  esp32"), "{out}");
+    assert_eq!(out.lines().count(), 2);
+    assert!(std::fs::metadata(dir.path("air.pcapng")).unwrap().len() > 100);
+    for (args, said) in [
+        (&["live"][..], "--pty"),
+        (&["live", "--pty", "nowhere"], "no lab is called `nowhere`"),
+        (&["live", "--pty", "wifi-home"], "it has no ESP-NOW devices"),
+        (&["live", "--pty", "--unplug", "node9@1s"], "there is no device `node9`"),
+        (&["live", "--pty", "--reset", "node1"], "write node1@10s"),
+        (&["live", "--pty", "--baud", "1"], "300"),
+    ] {
+        let ran = dir.run(args);
+        assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(said), "{args:?}: {}", ran.err);
+    }
+    std::fs::create_dir(dir.path("boards")).unwrap();
+    dir.write("boards/node1", "mine");
+    let ran = dir.run(&["live", "--pty", "--link", "boards", "--for", "1s"]);
+    assert!(ran.err.contains("is there and no link"), "{}", ran.err);
+    assert!(!dir.path("boards/node0").is_symlink(), "what was made is removed");
+}
