@@ -43,4 +43,4 @@ image() {
 
 image esp32c3 riscv32imc-unknown-none-elf 900000 120000
 image esp32c2 riscv32imc-unknown-none-elf 900000 32000
-image esp32c6 riscv32imac-unknown-none-elf 900000 120000
+image esp32c6 riscv32imac-unknown-none-elf 1000000 120000

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs conversations of two nodes on Debian's QEMU, RV32IMC with `-icount shift=0`, and holds what they take
+# Runs conversations of two nodes, and of two hosts over IP, on Debian's QEMU, RV32IMC with `-icount shift=0`, and holds what they take
 # (instructions, stack) against tests/icount/budgets.txt: more than 3 % above a budget fails.
 # `BLESS=1 ci/icount.sh` writes the budgets anew. The counts are exact for one compiler, Debian's.
 set -euo pipefail
@@ -8,7 +8,7 @@ target=riscv32imc-unknown-none-elf
 export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_RISCV32IMC_UNKNOWN_NONE_ELF_LINKER=ld.lld
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../target}/icount"
-/usr/bin/cargo build --quiet --release --locked --target $target -Zbuild-std=core
+/usr/bin/cargo build --quiet --release --locked --target $target -Zbuild-std=core,alloc
 figures="$CARGO_TARGET_DIR/figures.txt"
 timeout 300 qemu-system-riscv32 -machine virt -cpu rv32,c=on -m 64 -nographic -bios none -icount shift=0 \
     -kernel "$CARGO_TARGET_DIR/$target/release/icount" </dev/null | tr -d '\r' >"$figures" || {

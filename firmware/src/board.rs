@@ -10,6 +10,7 @@ use esp_hal::system::Cpu;
 use esp_now::node::board::{Board, Boot, HeapInfo, NvsKey, Slot};
 use espbench_firmware_core::boot::{BootOrder, BootRecord, RECORD_LEN, reason};
 use espbench_firmware_core::flash::{Partition, image_len};
+use espbench_firmware_core::settings::{FirmwareSettings, SETTINGS_LEN};
 use espbench_firmware_core::storage::{Store, StoredKey};
 
 /// Pins that a program may set: those of flash, console and USB are not among them.
@@ -75,6 +76,18 @@ impl ChipBoard {
             self.save_record();
         }
         self.flash.get_mut().confirm();
+    }
+
+    /// Loads the settings of the firmware.
+    pub(crate) fn settings(&mut self) -> FirmwareSettings {
+        let mut bytes = [0; SETTINGS_LEN];
+        let len = self.store().and_then(|mut it| it.load(StoredKey::Settings, &mut bytes));
+        FirmwareSettings::parse(&bytes[..len.unwrap_or(0)])
+    }
+
+    /// Stores the settings of the firmware; returns false if it fails.
+    pub(crate) fn set_settings(&mut self, settings: FirmwareSettings) -> bool {
+        self.store().is_some_and(|mut it| it.save(StoredKey::Settings, &settings.emit()))
     }
 
     fn save_record(&mut self) {

@@ -9,6 +9,7 @@ mod flash;
 mod radio;
 mod stack;
 mod terminal;
+mod wifi;
 
 use board::ChipBoard;
 use core::fmt::Write as _;
@@ -16,26 +17,31 @@ use esp_hal::clock::CpuClock;
 use esp_hal::rtc_cntl::{Rtc, Rwdt, RwdtStage};
 use esp_hal::time::{Duration as ChipDuration, Instant as ChipInstant};
 use esp_hal::timer::timg::TimerGroup;
-use esp_now::node::board::Board as _;
+use esp_now::node::Input;
+use esp_now::node::board::{Board as _, NvsKey};
 use esp_now::node::device::{Setup, SmallNode};
-use esp_now::node::task::{BuildInfo, EspNowEvent, NodeSettings};
+use esp_now::node::task::{BuildInfo, Encrypt, EspNowEvent, NodeSettings};
 use esp_now::node::tick::Tick;
-use esp_radio::wifi::{ControllerConfig, Interface, WifiController};
+use esp_radio::wifi::{Interface, WifiController};
 use esp_sync::NonReentrantMutex;
 use espbench_firmware_core::boot::{BootOrder, CONFIRM_AFTER};
-use espbench_firmware_core::commands::{Command, HELP, WrongCommand};
+use espbench_firmware_core::commands::{Command, Credentials, HELP, WrongCommand};
 use espbench_firmware_core::driver::{Io, NodeDriver, Told};
+use espbench_firmware_core::settings::FirmwareSettings;
 use espbench_ieee80211::mac::Mac;
+use espbench_model::sdkconfig::Chip;
 use espbench_model::time::Instant;
+use heapless::Vec;
 use static_cell::StaticCell;
+use wifi::Network;
 
 /// Version with the git revision.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("ESPBENCH_REVISION"));
-/// Name of the chip.
-const CHIP: &str = cfg_select! {
-    feature = "esp32c2" => "esp32c2",
-    feature = "esp32c3" => "esp32c3",
-    feature = "esp32c6" => "esp32c6",
+/// The chip.
+const CHIP: Chip = cfg_select! {
+    feature = "esp32c2" => Chip::Esp32c2,
+    feature = "esp32c3" => Chip::Esp32c3,
+    feature = "esp32c6" => Chip::Esp32c6,
 };
 /// Name of the project, in the image's description and in answers to scans.
 const PROJECT: &str = "espbench-firmware";
@@ -99,25 +105,20 @@ fn main() -> ! {
         esp_hal::system::software_reset();
     }
 
-    let Ok(mut wifi) = WifiController::new(p.WIFI, ControllerConfig::default()) else {
+    let stored = board.settings();
+    let rank = stored.rank(CHIP);
+    let Ok(mut wifi) = WifiController::new(p.WIFI, wifi::radio_config(rank)) else {
         panic!("the radio does not start");
     };
     let mac = Mac(Interface::station().mac_address());
     let mut radio = radio::ChipRadio::new(&mut wifi);
+    let mut network = wifi::Network::new(wifi, wifi::socket_sizes(rank));
     #[cfg(all(not(feature = "uart"), not(feature = "esp32c2")))]
     let mut terminal = terminal::ChipTerminal::usb(p.USB_DEVICE);
     #[cfg(any(feature = "uart", feature = "esp32c2"))]
     let mut terminal = terminal::ChipTerminal::uart(p.UART0);
 
-    let build = BuildInfo {
-        project: PROJECT,
-        version: VERSION,
-        idf: esp_bootloader_esp_idf::ESP_IDF_COMPATIBLE_VERSION,
-        date: esp_bootloader_esp_idf::BUILD_DATE,
-        time: esp_bootloader_esp_idf::BUILD_TIME,
-    };
-    let settings =
-        NodeSettings { tick: Tick::from_hz(1000), target: CHIP, build, ..NodeSettings::default() };
+    let settings = node_settings(stored.seal);
     static NODE: StaticCell<SmallNode> = StaticCell::new();
     let setup = Setup::default();
     let node = NODE.init_with(|| SmallNode::new(now(), board, mac, settings, &setup));
@@ -125,7 +126,7 @@ fn main() -> ! {
     let buf = BUF.init([0; 1500]);
     static DRIVER: StaticCell<NodeDriver> = StaticCell::new();
     let driver = DRIVER.init_with(NodeDriver::new);
-    let mut confirmed = false;
+    let (mut confirmed, mut holds) = (false, false);
     loop {
         feed_watchdog();
         let at = now();
@@ -133,43 +134,139 @@ fn main() -> ! {
             confirmed = true;
             board.confirm();
         }
-        let mut counters = false;
+        // A turn has a command, a restart and an event for each request of the node at most.
+        let mut wanted: Vec<Told, 18> = Vec::new();
         let mut io = Io { board, radio: &mut radio, terminal: &mut terminal };
-        driver.turn(at, node, &mut io, buf, &mut |driver, told| match told {
-            Told::Event(event) => tell(driver, event),
-            Told::Command(Ok(Command::Counters)) => counters = true,
-            Told::Command(command) => carry_out(driver, &command),
-            Told::Restart => esp_hal::system::software_reset(),
+        driver.turn(at, node, &mut io, buf, &mut |_, told| {
+            let _ = wanted.push(told);
         });
-        if counters {
-            print_counters(driver, node, &radio);
+        for told in wanted {
+            match told {
+                Told::Event(event) => tell(at, driver, board, &mut network, event),
+                Told::Command(Ok(Command::Counters)) => {
+                    print_counters(driver, node, &radio);
+                    let _ = network.report(&mut Text(driver));
+                }
+                Told::Command(command) => {
+                    let _ = carry_out(at, driver, board, &mut network, command);
+                }
+                Told::Restart => esp_hal::system::software_reset(),
+            }
+        }
+        network.turn(at, &mut Text(driver));
+        if holds != network.holds_channel() {
+            holds = network.holds_channel();
+            node.handle(at, board, Input::ChannelLocked(holds));
         }
     }
 }
 
-/// Prints what happened to the node, where its own lines do not say it.
-fn tell(driver: &mut NodeDriver, event: EspNowEvent) {
-    if let EspNowEvent::Control { responder, value, .. } = event {
-        let _ = write!(Text(driver), "espbench: attribute {responder} is {value}\r\n");
+/// Returns the node's settings.
+fn node_settings(seal: bool) -> NodeSettings {
+    let build = BuildInfo {
+        project: PROJECT,
+        version: VERSION,
+        idf: esp_bootloader_esp_idf::ESP_IDF_COMPATIBLE_VERSION,
+        date: esp_bootloader_esp_idf::BUILD_DATE,
+        time: esp_bootloader_esp_idf::BUILD_TIME,
+    };
+    NodeSettings {
+        tick: Tick::from_hz(1000),
+        target: CHIP.name(),
+        // Without it no key is taken from an initiator.
+        encrypt: Encrypt {
+            enabled: true,
+            control: seal,
+            debug: seal,
+            ota: seal,
+            prov: seal,
+            time: false,
+        },
+        build,
+        ..NodeSettings::default()
     }
 }
 
-/// Carries a command of the firmware out.
-fn carry_out(driver: &mut NodeDriver, command: &Result<Command, WrongCommand>) {
+/// Prints what happened to the node, where its own lines do not say it, and does what it asks for.
+fn tell(
+    now: Instant,
+    driver: &mut NodeDriver,
+    board: &mut ChipBoard,
+    network: &mut Network,
+    event: EspNowEvent,
+) {
+    match event {
+        EspNowEvent::Control { responder, value, .. } => {
+            let _ = write!(Text(driver), "espbench: attribute {responder} is {value}\r\n");
+        }
+        EspNowEvent::Disconnect => network.leave(),
+        EspNowEvent::Connect | EspNowEvent::Provisioned(_) => {
+            let mut stored = [0; 96];
+            let len = board.load(NvsKey::Wifi, &mut stored).unwrap_or(0);
+            let known = Credentials::stored(&stored[..len]);
+            let opened = known.is_some_and(|it| network.open(now, &it, false));
+            if !opened {
+                driver.print(b"wifi: these credentials are refused\r\n");
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Carries a command of the firmware out. Text that finds no room is counted by the driver.
+fn carry_out(
+    now: Instant,
+    driver: &mut NodeDriver,
+    board: &mut ChipBoard,
+    network: &mut Network,
+    command: Result<Command, WrongCommand>,
+) -> core::fmt::Result {
     let mut out = Text(driver);
-    // Text that finds no room is counted by the driver.
-    let _ = match command {
+    let done = |out: &mut Text<'_>, done: bool| {
+        out.write_str(if done { "\r\nOK\r\n" } else { "\r\nrefused\r\n" })
+    };
+    match command {
         Ok(Command::Version) => {
-            write!(out, "\r\n{PROJECT} {VERSION}, chip {CHIP}\r\n")
+            write!(out, "\r\n{PROJECT} {VERSION}, chip {}\r\n", CHIP.name())
         }
         Ok(Command::Stack) => {
             let (size, used) = stack::sizes();
             write!(out, "\r\nstack: {used} of {size} bytes used at the deepest\r\n")
         }
         Ok(Command::Panic) => panic!("asked for at the console"),
+        Ok(Command::Wifi) => network.state(&mut out),
+        Ok(Command::Join(it)) => {
+            let opened = network.open(now, &it, false);
+            done(&mut out, opened)
+        }
+        Ok(Command::AccessPoint(it)) => {
+            let opened = network.open(now, &it, true);
+            done(&mut out, opened)
+        }
+        Ok(Command::Leave) => {
+            network.leave();
+            done(&mut out, true)
+        }
+        Ok(Command::Run(order)) => {
+            let started = network.start(order);
+            done(&mut out, started)
+        }
+        Ok(Command::Stop) => {
+            let stopped = network.stop(&mut out);
+            done(&mut out, stopped)
+        }
+        Ok(Command::Rank(name)) => {
+            let mut settings = board.settings();
+            let known = settings.choose(CHIP, name.as_bytes());
+            done(&mut out, known && board.set_settings(settings))
+        }
+        Ok(Command::Seal(seal)) => {
+            let settings = FirmwareSettings { seal, ..board.settings() };
+            done(&mut out, board.set_settings(settings))
+        }
         Ok(Command::Counters) => Ok(()),
         Err(WrongCommand) => write!(out, "\r\n{HELP}"),
-    };
+    }
 }
 
 /// Prints what every queue has dropped.

@@ -17,11 +17,11 @@ use sys::include::{
 };
 
 #[cfg(feature = "esp32c2")]
-use esp_wifi_sys_esp32c2 as sys;
+pub(crate) use esp_wifi_sys_esp32c2 as sys;
 #[cfg(feature = "esp32c3")]
-use esp_wifi_sys_esp32c3 as sys;
+pub(crate) use esp_wifi_sys_esp32c3 as sys;
 #[cfg(feature = "esp32c6")]
-use esp_wifi_sys_esp32c6 as sys;
+pub(crate) use esp_wifi_sys_esp32c6 as sys;
 
 /// Bytes of received frames that wait for the main loop: 30 of the longest.
 pub(crate) const RING: usize = 8 * 1024;

@@ -22,8 +22,8 @@ pub enum StoredKey {
     Node(NvsKey),
     /// Record of starts ([`crate::boot`]).
     Boot,
-    /// Settings of the IP programs.
-    Programs,
+    /// Settings of the firmware ([`crate::settings`]).
+    Settings,
 }
 
 impl StoredKey {
@@ -38,7 +38,7 @@ impl StoredKey {
             Self::Node(NvsKey::Upgrade) => 5,
             Self::Node(NvsKey::Wifi) => 6,
             Self::Boot => 16,
-            Self::Programs => 17,
+            Self::Settings => 17,
         }
     }
 }

@@ -25,7 +25,7 @@ unsafe extern "C" {
 }
 
 /// Bytes of the stack that are painted and looked at.
-const STACK: usize = 64 * 1024;
+const STACK: usize = 256 * 1024;
 /// Bytes below the stack pointer that are left alone while painting.
 const MARGIN: usize = 256;
 

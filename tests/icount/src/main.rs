@@ -4,6 +4,8 @@
 #![no_std]
 #![no_main]
 
+mod heap;
+mod ip;
 mod machine;
 mod world;
 
@@ -19,7 +21,7 @@ fn tell(name: &str, value: u64) {
 }
 
 /// Prints a figure of one of several conversations.
-fn tell_of(group: &str, name: &str, value: u64) {
+pub(crate) fn tell_of(group: &str, name: &str, value: u64) {
     let _ = writeln!(Uart, "{group}.{name} {value}");
 }
 
@@ -90,5 +92,6 @@ extern "C" fn main() -> ! {
     converse("plain", None);
     converse("sealed", Some([7; 32]));
     handshake();
+    ip::converse();
     exit(0)
 }
