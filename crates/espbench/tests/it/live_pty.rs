@@ -166,7 +166,7 @@ fn boards_talk_to_each_other_as_programs_tell_them_to() {
 #[test]
 fn an_unplugged_board_lives_on_and_comes_back_on_a_terminal_of_its_own() {
     let dir = TestDir::new();
-    let args = ["--link", "boards", "--unplug", "node1@2s-4s", "--reset", "node1@5s"];
+    let args = ["--link", "boards", "--unplug", "node1@2s-4s", "--restart", "node1@5s"];
     let live = LiveProcess::start(&dir, &args);
     let link = dir.path("boards/node1");
     let mut client = Client::open(&link);
@@ -220,7 +220,7 @@ fn a_lifetime_ends_it_and_rubbish_is_told() {
         (&["live", "--pty", "nowhere"], "no lab is called `nowhere`"),
         (&["live", "--pty", "wifi-home"], "it has no ESP-NOW devices"),
         (&["live", "--pty", "--unplug", "node9@1s"], "there is no device `node9`"),
-        (&["live", "--pty", "--reset", "node1"], "write node1@10s"),
+        (&["live", "--pty", "--restart", "node1"], "write node1@10s"),
         (&["live", "--pty", "--baud", "1"], "300"),
     ] {
         let ran = dir.run(args);

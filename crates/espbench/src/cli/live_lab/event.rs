@@ -12,7 +12,7 @@ pub(super) struct UnplugAt {
     to: Option<Duration>,
 }
 
-/// `--reset node1@10s`.
+/// `--restart node1@10s`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ResetAt {
     device: String,
@@ -67,7 +67,7 @@ pub(super) fn all(
         events.extend(to.map(|to| (to, node, Planned::Plug)));
     }
     for ResetAt { device, at } in resets {
-        events.push((*at, node(device, "--reset", devices)?, Planned::Reset));
+        events.push((*at, node(device, "--restart", devices)?, Planned::Reset));
     }
     events.sort_unstable();
     Ok(events)
@@ -101,7 +101,7 @@ mod tests {
             ]
         );
         let said = all(&[], &[reset("node2@1s").unwrap()], 2).unwrap_err().to_string();
-        assert_eq!(said, "--reset: there is no device `node2`; use node0 to node1");
+        assert_eq!(said, "--restart: there is no device `node2`; use node0 to node1");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct Args {
     unplug: Vec<UnplugAt>,
     /// Press a device's reset button (repeatable)
     #[arg(long, value_name = "DEVICE@TIME", value_parser = event::reset)]
-    reset: Vec<ResetAt>,
+    restart: Vec<ResetAt>,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
     lifetime: Option<Duration>,
@@ -102,7 +102,7 @@ const AFTER_HELP: &str = "\
 The devices run the lab's firmware in its room (docs/lab.md), in step with the clock. Any program that
 opens serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor.
 
-A pseudo-terminal has no DTR and RTS: type `restart` to restart a device, or use --reset. The line editor
+A pseudo-terminal has no DTR and RTS: type `restart` to restart a device, or use --restart. The line editor
 of ESP-IDF asks for the cursor's position before each prompt and takes what is typed for the answer: a
 terminal answers; for other programs use --answer-cursor. Type the carriage return 30 ms after the
 command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let error = UserError::new(format!("{} has no device with a console", args.pty));
         return Err(error.remedy("choose a lab with devices of ESP-NOW: two-boards").into());
     }
-    let events = event::all(&args.unplug, &args.reset, count)?;
+    let events = event::all(&args.unplug, &args.restart, count)?;
     let cancel = on_interrupt()?;
     let _ = sys::files::allow(count as u64 + 64);
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
