@@ -3,13 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-venv python3-prometheus-client util-linux iproute2
-        iputils-ping procps g++ gcc libmosquitto-dev sigrok-cli
+        iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
         rustc-web cargo-web rust-web-src lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
@@ -67,6 +67,9 @@ component() {
     cargo build --locked -p espbench
     components/espbench/test/run.py
 }
+
+# Serial programs at the consoles of simulated boards.
+terminals() { ci/terminals.sh; }
 
 # The medium beside ns-3: throughput within 2 %.
 ns3() {
