@@ -60,7 +60,7 @@ fn room(library: &Library) {
 /// that its settings fit or do not.
 fn variants(library: &Library) {
     for variant in library.variants("any") {
-        let Ok(scene) = library.net_scene("any", variant) else { continue };
+        let Ok(scene) = library.variant_scene("any", variant) else { continue };
         assert!(!scene.devices.is_empty() && scene.variant == variant);
         for device in &scene.devices {
             let memory = &device.profile.memory;

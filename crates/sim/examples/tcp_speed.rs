@@ -179,13 +179,13 @@ fn run(case: &Case, seconds: u64) {
     let client = IperfClient::<16384>::new(IperfSetup::of(&work, IperfStyle::EspIdf), to);
     lab.start(sink, Box::new(TcpSink::<16384>::new(PORT)));
     lab.start(source, Box::new(client));
-    lab.run_for(Duration::from_secs(1)).expect("no node is stuck");
+    lab.run_for(Duration::from_secs(1)).expect("no node is in a livelock");
     lab.take_told(sink);
     let packets = |lab: &Lab<'_>| lab.ip_counters(ESP).sent + lab.ip_counters(PC).sent;
     let before = packets(&lab);
     let start = std::time::Instant::now();
     let from = spent(start);
-    lab.run_for(Duration::from_secs(seconds)).expect("no node is stuck");
+    lab.run_for(Duration::from_secs(seconds)).expect("no node is in a livelock");
     let took = spent(start) - from;
     let packets = packets(&lab) - before;
     let bytes = lab.take_told(sink).counts.get("sink-bytes").copied().unwrap_or_default();

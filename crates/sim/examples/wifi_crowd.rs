@@ -163,7 +163,7 @@ fn run(tcp: bool, up: bool, stations: u16, seconds: u64) {
             lab.start(source, Box::new(Source { to, every, next: start, socket: None }));
         }
     }
-    lab.run_for(Duration::from_secs(1)).expect("no node is stuck");
+    lab.run_for(Duration::from_secs(1)).expect("no node is in a livelock");
     let bytes = |lab: &mut Lab<'_>| -> u64 {
         let of = |it| lab.take_told(MachineId(it)).counts.get("sink-bytes").copied();
         (0..=stations).filter_map(of).sum()
@@ -175,7 +175,7 @@ fn run(tcp: bool, up: bool, stations: u16, seconds: u64) {
     let before = packets(&lab);
     let start = std::time::Instant::now();
     let from = spent(start);
-    lab.run_for(Duration::from_secs(seconds)).expect("no node is stuck");
+    lab.run_for(Duration::from_secs(seconds)).expect("no node is in a livelock");
     let took = spent(start) - from;
     let (bytes, packets) = (bytes(&mut lab), packets(&lab) - before);
     println!(

@@ -28,7 +28,7 @@ use espbench_sim::lab::file::{FileError, Library, Overrides};
 use espbench_sim::lab::predict::range::range_m;
 use espbench_sim::lab::predict::sleep::{EnergyPart, EnergyUse};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
-use espbench_sim::lab::run::Stuck;
+use espbench_sim::lab::run::Livelock;
 use espbench_sim::lab::scene::Scene;
 
 /// Chance with which a frame at the edge of a mode's range still arrives.
@@ -69,7 +69,7 @@ pub enum PredictError {
         encrypted: bool,
     },
     /// A simulation did not come to its end.
-    Stuck {
+    Livelock {
         /// Devices that send.
         devices: u32,
         /// PHY rate.
@@ -77,7 +77,7 @@ pub enum PredictError {
         /// Seed of the room.
         seed: u64,
         /// Cause.
-        why: Box<Stuck>,
+        why: Box<Livelock>,
     },
 }
 
@@ -93,7 +93,7 @@ impl fmt::Display for PredictError {
                     "a payload of {payload}: the firmware of lab {lab} sends at most {most} bytes{sealed}"
                 )
             }
-            Self::Stuck { devices, mode, seed, why } => {
+            Self::Livelock { devices, mode, seed, why } => {
                 write!(f, "with {devices} devices at {mode}, in the room of seed {seed}: {why}")
             }
         }
@@ -295,15 +295,15 @@ impl Predictor {
     /// Simulates a room of a case: the same for the same number.
     ///
     /// # Errors
-    /// The mistake in the lab; [`PredictError::Stuck`].
+    /// The mistake in the lab; [`PredictError::Livelock`].
     pub fn trial(&self, case: &RoomCase, room: u32) -> Result<RoomTrial, PredictError> {
         let seed = RngStream::stream(self.setup.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let fidelity = if self.setup.bare { Fidelity::MacOnly } else { Fidelity::FullStack };
         let outcome = predict::run(&scene, &case.load, fidelity, seed);
         let RoomCase { devices, mode, .. } = *case;
-        let stuck = |why| PredictError::Stuck { devices, mode, seed, why: Box::new(why) };
-        outcome.as_ref().map(trial).map_err(|why| stuck(why.clone()))
+        let livelock = |why| PredictError::Livelock { devices, mode, seed, why: Box::new(why) };
+        outcome.as_ref().map(trial).map_err(|why| livelock(why.clone()))
     }
 
     /// Returns the room of a case.

@@ -117,7 +117,7 @@ fn room(setup: &TuneSetup, library: &Library) -> Result<Scene, TuneError> {
     let first = || variants.first().map(|it| (*it).to_string());
     let variant = setup.variant.clone().or_else(first);
     let variant = variant.ok_or_else(|| TuneError::NoVariants { lab: setup.lab.clone() })?;
-    let mut scene = library.net_scene(&setup.lab, &variant)?;
+    let mut scene = library.variant_scene(&setup.lab, &variant)?;
     let Some(device) = scene.devices.first_mut() else {
         return Err(TuneError::NoDevice { variant });
     };

@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn beacons_tell_the_interval_of_the_lab() {
-        let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
+        let mut scene = Library::built_in().variant_scene("power-save", "ps-none").unwrap();
         scene.access_points[0].beacon = Duration::from_micros(300 * 1024);
         let mut file = Vec::new();
         let mut wlan = Wlan::new(&mut file, &scene, 1, "nothing").unwrap();

@@ -2,7 +2,7 @@
 
 use crate::sys::tcp;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::taken::Taken;
+use espbench_proto::node::peer_reads::PeerReads;
 use std::net::TcpStream;
 
 /// Between two looks: some hundred a second cost nothing, and time a step of the peer's window well.
@@ -12,7 +12,7 @@ pub const LOOK: Duration = Duration::from_micros(2500);
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     /// The count.
-    pub taken: Taken,
+    pub taken: PeerReads,
     /// Whether the system tells.
     pub known: bool,
     /// The window that the peer advertises now.
@@ -28,7 +28,7 @@ impl Peer {
     pub fn new(stream: &TcpStream, start: Instant, before: u64) -> Self {
         let besides = besides(stream, before);
         Self {
-            taken: Taken::new(start),
+            taken: PeerReads::new(start),
             known: besides.is_some(),
             window: None,
             next: start,

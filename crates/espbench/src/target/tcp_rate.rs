@@ -32,7 +32,7 @@ use espbench_measure::summary::IN_FLIGHT;
 use espbench_model::sample::{Interval, Link, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{TcpRate, Workload};
-use espbench_proto::node::taken::TakenStep;
+use espbench_proto::node::peer_reads::PeerReadStep;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
@@ -161,7 +161,7 @@ struct RateRun<'a> {
     wrote: Instant,
     peer: Peer,
     /// The first step of a peer that lags behind, after a tenth of the run.
-    first: Option<TakenStep>,
+    first: Option<PeerReadStep>,
 }
 
 impl<'a> RateRun<'a> {
@@ -223,7 +223,7 @@ impl<'a> RateRun<'a> {
 
     /// Returns the steps between which the peer's rate is told; `None` where the last one is in the
     /// first half of the run, or the system does not tell.
-    fn span(&mut self, end: Instant) -> Option<(TakenStep, TakenStep)> {
+    fn span(&mut self, end: Instant) -> Option<(PeerReadStep, PeerReadStep)> {
         let mut now = end;
         // The last step may not be over.
         while !self.peer.taken.is_at_rest(now) && now < end + self.work.run_time / 4 {
@@ -231,7 +231,7 @@ impl<'a> RateRun<'a> {
             now = self.clock.now();
             self.look(now);
         }
-        let beginning = TakenStep { at: self.start, octets: 0 };
+        let beginning = PeerReadStep { at: self.start, octets: 0 };
         let last = self.peer.taken.step(now);
         let lags = self.peer.taken.closed().is_some();
         let first = self.first.filter(|first| lags && first.octets < last.octets);

@@ -91,7 +91,7 @@ fn the_message_rate_is_that_of_the_peers_reads() {
     assert!(sent > ours && value("in_flight_end") > 0.0, "{sent} {ours}");
 }
 
-/// The matrix of bench/taken.py over a veth pair, of which these are the shortest cells.
+/// The matrix of bench/peer_reads.py over a veth pair, of which these are the shortest cells.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_slow_peer_behind_a_link_is_measured_as_slow() {
@@ -100,7 +100,7 @@ fn a_slow_peer_behind_a_link_is_measured_as_slow() {
         crate::util::missing("the right to make network namespaces (unshare -r -n)");
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/taken.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/peer_reads.py");
     let mut command = std::process::Command::new(script);
     command.args(["--seconds", "2", "--congestion", "cubic", "--within", "15"]);
     command.args(["--espbench", env!("CARGO_BIN_EXE_espbench")]);

@@ -9,13 +9,13 @@
 //! | [`echo`] | echo probes over UDP and ICMP: sends them, and times the replies |
 //! | [`iperf`] | iperf 2 over UDP and TCP: pacing, tracking, reports |
 //! | [`mqtt`] | MQTT clients that measure: publisher, subscriber, connection |
-//! | [`taken`] | how much of a TCP stream the peer's application has taken |
+//! | [`peer_reads`] | how much of a TCP stream the peer's application has taken |
 
 pub mod app;
 pub mod echo;
 pub mod iperf;
 pub mod mqtt;
-pub mod taken;
+pub mod peer_reads;
 
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;

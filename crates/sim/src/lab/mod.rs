@@ -15,6 +15,7 @@
 //! | [`live`] | a lab whose consoles lead outside, in step with a wall clock |
 //! | [`ideal`] | an ideal medium with faults by seed, and labs on it: fleets |
 //! | [`wifi`] | machines with IP programs, and the Wi-Fi between them |
+//! | `pool` | packets on their way, each kept once |
 //! | `token` | the numbers by which the medium hands back wake-ups and frames |
 //! | [`predict`] | what if so many devices send so often |
 
@@ -22,6 +23,7 @@ pub mod file;
 pub mod ideal;
 pub mod live;
 pub mod nodes;
+mod pool;
 pub mod predict;
 pub mod profile;
 pub mod radio;

@@ -34,7 +34,7 @@ impl core::fmt::Debug for Radio {
 }
 
 /// A station as radio sees it.
-pub(super) struct Stand {
+pub(super) struct StationRadio {
     pub(super) at: Point,
     pub(super) output: Arc<TxPower>,
     pub(super) channel: u8,
@@ -46,25 +46,25 @@ pub(super) struct Stand {
 /// Returns which kind of receiver each station has, and these: one for each chip in this place.
 pub(super) fn receivers(
     environment: &Environment,
-    stands: &[Stand],
+    radios: &[StationRadio],
     errors: &Arc<ErrorTable>,
 ) -> (Vec<u8>, Vec<ReceiverConfig>) {
     let mut chips: Vec<RadioChip> = Vec::new();
-    let mut kind = |stand: &Stand| {
-        let known = chips.iter().position(|&chip| chip == stand.chip);
+    let mut kind = |radio: &StationRadio| {
+        let known = chips.iter().position(|&chip| chip == radio.chip);
         known.unwrap_or_else(|| {
-            chips.push(stand.chip);
+            chips.push(radio.chip);
             chips.len() - 1
         }) as u8
     };
-    let kinds = stands.iter().map(&mut kind).collect();
+    let kinds = radios.iter().map(&mut kind).collect();
     (kinds, chips.iter().map(|&it| environment.receiver(it, errors)).collect())
 }
 
 pub(super) fn arriving(
     room: &PathLossModel,
-    (from, sender): (u32, &Stand),
-    (to, hearer): (u32, &Stand),
+    (from, sender): (u32, &StationRadio),
+    (to, hearer): (u32, &StationRadio),
 ) -> f64 {
     let mhz = Channel::of(sender.channel).map_or(2437, Channel::centre_mhz);
     let walls_db = (sender.walls_db - hearer.walls_db).abs();
@@ -98,8 +98,14 @@ impl Environment {
 
     /// Returns how strongly one of these stations arrives at another, dBm, before any receiver: negative
     /// infinity for one that is not there.
-    pub(super) fn arriving_dbm(&self, stands: &[Stand], seed: u64, from: u32, to: u32) -> f64 {
-        match (stands.get(from as usize), stands.get(to as usize)) {
+    pub(super) fn arriving_dbm(
+        &self,
+        radios: &[StationRadio],
+        seed: u64,
+        from: u32,
+        to: u32,
+    ) -> f64 {
+        match (radios.get(from as usize), radios.get(to as usize)) {
             (Some(sender), Some(hearer)) => {
                 arriving(&self.room(seed), (from, sender), (to, hearer))
             }
@@ -108,10 +114,10 @@ impl Environment {
     }
 
     /// Returns who of these stations hears whom.
-    pub(super) fn links(&self, stands: &Arc<[Stand]>, seed: u64) -> RadioLinks {
-        let (room, stands) = (self.room(seed), stands.clone());
-        RadioLinks::lazy(stands.len() as u32, FLOOR_DBM, move |from, to| {
-            arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
+    pub(super) fn links(&self, radios: &Arc<[StationRadio]>, seed: u64) -> RadioLinks {
+        let (room, radios) = (self.room(seed), radios.clone());
+        RadioLinks::lazy(radios.len() as u32, FLOOR_DBM, move |from, to| {
+            arriving(&room, (from, &radios[from as usize]), (to, &radios[to as usize]))
         })
     }
 

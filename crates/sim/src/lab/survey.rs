@@ -1,6 +1,6 @@
 //! Survey of a scene before anything is sent: who hears whom, for drawing the room.
 
-use super::radio::{Stand, arriving};
+use super::radio::{StationRadio, arriving};
 use super::scene::Scene;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 12;
 
 /// Kind of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartyKind {
+pub enum StationKind {
     /// A device.
     Device,
     /// An access point.
@@ -28,11 +28,11 @@ pub enum PartyKind {
 
 /// Stations alike: a group of devices, or one other station.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Party {
+pub struct StationGroup {
     /// Name in the lab.
     pub name: String,
     /// Kind of the stations.
-    pub kind: PartyKind,
+    pub kind: StationKind,
     /// Their numbers.
     pub stations: Range<u32>,
     /// Their channel.
@@ -43,10 +43,10 @@ pub struct Party {
     pub away_m: (f64, f64),
 }
 
-/// Signals of one party at another.
+/// Signals of one group at another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PartyLink {
-    /// The senders: an index of [`Survey::parties`].
+pub struct GroupLink {
+    /// The senders: an index of [`Survey::groups`].
     pub from: usize,
     /// The hearers.
     pub to: usize,
@@ -64,9 +64,9 @@ pub struct PartyLink {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// Everybody.
-    pub parties: Vec<Party>,
+    pub groups: Vec<StationGroup>,
     /// Signals at devices, and signals of devices at routers.
-    pub between: Vec<PartyLink>,
+    pub between: Vec<GroupLink>,
     /// Pairs of devices that cannot read each other, in one direction at least.
     pub deaf: u32,
     /// Pairs of devices that both reach the initiator and do not find the medium busy while the
@@ -83,7 +83,7 @@ pub struct Survey {
 /// The way of a frame.
 struct SurveyLinks<'s> {
     scene: &'s Scene,
-    stands: Vec<Stand>,
+    radios: Vec<StationRadio>,
     room: espbench_dot11::radio::PathLossModel,
     overlap: Overlap,
     /// The weakest frame of each mode that each kind of chip reads, in dBm.
@@ -92,13 +92,13 @@ struct SurveyLinks<'s> {
 
 impl<'s> SurveyLinks<'s> {
     fn new(scene: &'s Scene, seed: u64) -> Self {
-        let mut stands = scene.stands(seed);
-        stands.truncate(MOST_STATIONS);
+        let mut radios = scene.radios(seed);
+        radios.truncate(MOST_STATIONS);
         let errors = ErrorTable::shared();
         let mut chips: Vec<RadioChip> = Vec::new();
-        for stand in &stands {
-            if !chips.contains(&stand.chip) {
-                chips.push(stand.chip);
+        for radio in &radios {
+            if !chips.contains(&radio.chip) {
+                chips.push(radio.chip);
             }
         }
         let found = chips.into_iter().map(|chip| {
@@ -106,17 +106,17 @@ impl<'s> SurveyLinks<'s> {
             (chip, WifiMode::ALL.map(|mode| reader.found_dbm(mode)))
         });
         let found = found.collect();
-        Self { scene, stands, room: scene.environment.room(seed), overlap: Overlap::new(), found }
+        Self { scene, radios, room: scene.environment.room(seed), overlap: Overlap::new(), found }
     }
 
     fn dbm(&self, from: u32, to: u32, mode: WifiMode) -> f64 {
-        let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
+        let (sender, hearer) = (&self.radios[from as usize], &self.radios[to as usize]);
         arriving(&self.room, (from, sender), (to, hearer)) - sender.output.below_db(mode)
     }
 
     /// Returns whether the hearer can read frames of that power.
     fn reads(&self, from: u32, to: u32, mode: WifiMode, dbm: f64) -> bool {
-        let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
+        let (sender, hearer) = (&self.radios[from as usize], &self.radios[to as usize]);
         let channels = Channel::of(sender.channel).zip(Channel::of(hearer.channel));
         let Some((one, other)) = channels else { return false };
         let passed = self.overlap.readable_db(mode, one.apart_mhz(other));
@@ -134,13 +134,13 @@ impl Scene {
     #[must_use]
     pub fn survey(&self, seed: u64) -> Survey {
         let ways = SurveyLinks::new(self, seed);
-        let parties = self.parties(ways.stands.len() as u32);
+        let groups = self.groups(ways.radios.len() as u32);
         let mut between = Vec::new();
-        for (from, sender) in parties.iter().enumerate() {
-            for (to, hearer) in parties.iter().enumerate() {
+        for (from, sender) in groups.iter().enumerate() {
+            for (to, hearer) in groups.iter().enumerate() {
                 let told = match (sender.kind, hearer.kind) {
-                    (_, PartyKind::Device) => true,
-                    (PartyKind::Device, PartyKind::Router) => sender.channel == hearer.channel,
+                    (_, StationKind::Device) => true,
+                    (StationKind::Device, StationKind::Router) => sender.channel == hearer.channel,
                     _ => false,
                 };
                 if told {
@@ -148,39 +148,38 @@ impl Scene {
                 }
             }
         }
-        let left_out = (self.stations() - ways.stands.len()) as u32;
-        let unscanned = self.unscanned(&parties);
+        let left_out = (self.stations() - ways.radios.len()) as u32;
+        let unscanned = self.unscanned(&groups);
         let named = Vec::new();
-        let mut survey =
-            Survey { parties, between, deaf: 0, hidden: 0, unscanned, named, left_out };
+        let mut survey = Survey { groups, between, deaf: 0, hidden: 0, unscanned, named, left_out };
         survey.pairs(&ways);
         survey
     }
 
-    fn unscanned(&self, parties: &[Party]) -> Vec<(usize, usize)> {
-        let of = |kind| parties.iter().enumerate().filter(move |(_, it)| it.kind == kind);
+    fn unscanned(&self, groups: &[StationGroup]) -> Vec<(usize, usize)> {
+        let of = |kind| groups.iter().enumerate().filter(move |(_, it)| it.kind == kind);
         let mut pairs = Vec::new();
-        for (group, party) in of(PartyKind::Device) {
-            let settings = &self.nodes[party.stations.start as usize].settings;
+        for (number, group) in of(StationKind::Device) {
+            let settings = &self.nodes[group.stations.start as usize].settings;
             let channels = settings.country.scanned(settings.compat.idf);
-            let routers = of(PartyKind::Router).filter(|(_, it)| !channels.contains(&it.channel));
-            pairs.extend(routers.map(|(router, _)| (group, router)));
+            let routers = of(StationKind::Router).filter(|(_, it)| !channels.contains(&it.channel));
+            pairs.extend(routers.map(|(router, _)| (number, router)));
         }
         pairs
     }
 
     /// Returns the devices by group, then the others one by one, up to a number of stations.
-    fn parties(&self, stations: u32) -> Vec<Party> {
+    fn groups(&self, stations: u32) -> Vec<StationGroup> {
         let origin = self.nodes.first().map(|it| it.at).unwrap_or_default();
-        let mut parties: Vec<Party> = Vec::new();
+        let mut groups: Vec<StationGroup> = Vec::new();
         let mut add = |name: &str, kind, at: super::scene::Point, channel, mode, number: u32| {
             let away = at.to(origin);
-            match parties.last_mut() {
-                Some(last) if kind == PartyKind::Device && last.name == name => {
+            match groups.last_mut() {
+                Some(last) if kind == StationKind::Device && last.name == name => {
                     last.stations.end = number + 1;
                     last.away_m = (last.away_m.0.min(away), last.away_m.1.max(away));
                 }
-                _ => parties.push(Party {
+                _ => groups.push(StationGroup {
                     name: name.into(),
                     kind,
                     stations: number..number + 1,
@@ -192,22 +191,26 @@ impl Scene {
         };
         let mut numbers = 0..stations;
         for (it, number) in self.nodes.iter().zip(numbers.by_ref()) {
-            add(&it.group, PartyKind::Device, it.at, it.channel, it.mode, number);
+            add(&it.group, StationKind::Device, it.at, it.channel, it.mode, number);
         }
         // Beacons are sent as ESP-NOW is, at 1 Mbit/s.
         for (it, number) in self.routers.iter().zip(numbers.by_ref()) {
-            add(&it.name, PartyKind::Router, it.at, it.channel, WifiMode::ESP_NOW, number);
+            add(&it.name, StationKind::Router, it.at, it.channel, WifiMode::ESP_NOW, number);
         }
         for (it, number) in self.background.iter().zip(numbers) {
-            add(&it.name, PartyKind::Background, it.at, it.channel, it.mode, number);
+            add(&it.name, StationKind::Background, it.at, it.channel, it.mode, number);
         }
-        parties
+        groups
     }
 }
 
-/// Returns all links from one party to another.
-fn link(ways: &SurveyLinks<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<PartyLink> {
-    let mut it = PartyLink {
+/// Returns all links from one group to another.
+fn link(
+    ways: &SurveyLinks<'_>,
+    from: (usize, &StationGroup),
+    to: (usize, &StationGroup),
+) -> Option<GroupLink> {
+    let mut it = GroupLink {
         from: from.0,
         to: to.0,
         pairs: 0,
@@ -231,7 +234,7 @@ fn link(ways: &SurveyLinks<'_>, from: (usize, &Party), to: (usize, &Party)) -> O
 impl Survey {
     /// Adds the pairs of devices.
     fn pairs(&mut self, ways: &SurveyLinks<'_>) {
-        let devices = ways.scene.nodes.len().min(ways.stands.len()) as u32;
+        let devices = ways.scene.nodes.len().min(ways.radios.len()) as u32;
         let energy = ways.scene.environment.energy_dbm;
         let way = |from, to| {
             let mode = ways.device_mode(from);
@@ -242,7 +245,7 @@ impl Survey {
         for one in 0..devices {
             for other in one + 1..devices {
                 let ((there, dbm), (back, _)) = (way(one, other), way(other, one));
-                let same = ways.stands[one as usize].channel == ways.stands[other as usize].channel;
+                let same = ways.radios[one as usize].channel == ways.radios[other as usize].channel;
                 let deaf = same && !(there && back);
                 let hidden = deaf
                     && reaches[one as usize]
@@ -297,8 +300,8 @@ mod tests {
     #[test]
     fn links_are_those_of_friis() {
         let it = survey(&group("a", 10.0, "channel = 6"));
-        assert_eq!(it.parties.len(), 2);
-        assert_eq!(it.parties[1].away_m, (10.0, 10.0));
+        assert_eq!(it.groups.len(), 2);
+        assert_eq!(it.groups[1].away_m, (10.0, 10.0));
         let there = it.between.iter().find(|it| (it.from, it.to) == (0, 1)).unwrap();
         // 20 log10(4 pi 10 m 2412 MHz / c) = 60.1 dB.
         assert!((there.strongest_dbm + 60.1).abs() < 0.05, "{there:?}");
@@ -318,7 +321,7 @@ mod tests {
         };
         let it = survey(&(group("a", 10.0, firmware) + &router(11) + &router(12)));
         // Group 0 goes by the automatic policy.
-        assert_eq!((&it.unscanned[..], it.parties[3].name.as_str()), (&[(1, 3)][..], "12"));
+        assert_eq!((&it.unscanned[..], it.groups[3].name.as_str()), (&[(1, 3)][..], "12"));
     }
 
     #[test]
@@ -328,6 +331,6 @@ mod tests {
             "[[group]]\nname = \"m\"\nprofile = \"esp32\"\npower_dbm = 0\n{many}"
         ));
         assert_eq!(it.left_out, 101);
-        assert_eq!(it.parties[1].stations, 1..1000);
+        assert_eq!(it.groups[1].stations, 1..1000);
     }
 }

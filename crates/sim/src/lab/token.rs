@@ -3,7 +3,7 @@
 
 use crate::lab::nodes::NodeId;
 use crate::lab::nodes::device_set::Cue;
-use crate::lab::nodes::pool::Handle;
+use crate::lab::pool::Handle;
 use espbench_dot11::wifi;
 
 /// The bits of a token's kind, behind it those of a life and of a number.

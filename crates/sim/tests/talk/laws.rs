@@ -66,9 +66,9 @@ fn a_device_that_never_waits_is_named() {
             Restless(if birth.node == NodeId(2) { wanted } else { NodeOutput::Idle })
         });
         fleet.add_many(3);
-        let stuck = fleet.run_for(Duration::from_secs(1)).unwrap_err();
-        assert_eq!((stuck.node, stuck.at), (NodeId(2), Instant::ZERO));
-        let text = stuck.to_string();
+        let livelock = fleet.run_for(Duration::from_secs(1)).unwrap_err();
+        assert_eq!((livelock.node, livelock.at), (NodeId(2), Instant::ZERO));
+        let text = livelock.to_string();
         assert!(
             text.starts_with("node2 does not come to rest: 100000 polls at 0.000000 s"),
             "{text}"

@@ -19,7 +19,7 @@ mod server;
 use super::common::{Format, MeasureArgs, SiteArgs, idle};
 use super::flow::{self, Live, Measurement, Prints};
 use super::output;
-use crate::target::iperf::{IperfTarget, StreamAddresses, Way};
+use crate::target::iperf::{IperfTarget, StreamAddresses, StreamDirection};
 use crate::target::spec;
 use anyhow::{Context as _, bail};
 use espbench_measure::kind::iperf::lines::{IperfLines, Style};
@@ -178,8 +178,8 @@ fn row(
 ) -> String {
     let opened = matches!(direction, Direction::Tradeoff | Direction::Dual)
         && interval.observer == Observer::Receiver;
-    let way = if opened { Way::Back } else { Way::Out };
-    let Some((local, peer)) = ends.of(interval.link, way) else { return String::new() };
+    let direction = if opened { StreamDirection::Reverse } else { StreamDirection::Forward };
+    let Some((local, peer)) = ends.of(interval.link, direction) else { return String::new() };
     let id = u32::from(interval.link.0) + 1;
     let stream = rows::RowStream { local, peer, id, udp: style.udp, enhanced: style.enhanced };
     stream.row(&lines.counted_from_start(id, interval))

@@ -50,7 +50,7 @@ fn file(name: &str) -> anyhow::Result<String> {
         FileKind::Lab if !library.variants(name).is_empty() => {
             let variants = library.variants(name);
             for variant in &variants {
-                library.net_scene(name, variant)?;
+                library.variant_scene(name, variant)?;
             }
             format!("a lab with variants: {}", variants.join(", "))
         }

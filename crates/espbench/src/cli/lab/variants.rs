@@ -14,7 +14,7 @@ use espbench_sim::lab::scene::{NetRole, PcLink, Scene};
 pub(super) fn text(library: &Library, lab: &str) -> Result<String, file::FileError> {
     let names = library.variants(lab);
     let scenes: Vec<Scene> =
-        names.iter().map(|it| library.net_scene(lab, it)).collect::<Result<_, _>>()?;
+        names.iter().map(|it| library.variant_scene(lab, it)).collect::<Result<_, _>>()?;
     let title = library.title(file::FileKind::Lab, lab).unwrap_or_default();
     let mut out = format!("lab {lab}: {title}\n\n");
     out += &text::table(&rooms(&scenes));

@@ -29,7 +29,7 @@ const TOGETHER: usize = 512 * 1024;
 /// difference.
 const LONG: usize = 32 * 1024;
 /// When a sender first looks at what the peer answered.
-const FIRST_LOOK: Duration = Duration::from_millis(20);
+const FIRST_CHECK: Duration = Duration::from_millis(20);
 
 /// Sends until the limit, then closes this direction and waits a little for the peer to have it all.
 ///
@@ -179,7 +179,7 @@ fn write(
     let (mut bursts, mut burst) = (plan.bursts, 0);
     let mut pattern: Vec<u8> = (0..length).map(|at| b'0' + (at % 10) as u8).collect();
     let alone = plan.rate.is_some() || bursts.is_some() || length < LONG || has_no_delay(stream);
-    let mut look = Look { next: plan.start + FIRST_LOOK, every: FIRST_LOOK };
+    let mut check = PeerCheck { next: plan.start + FIRST_CHECK, every: FIRST_CHECK };
     // A write cut short by its time-out is continued, so that the stream's pattern holds.
     let mut offset: usize = 0;
     loop {
@@ -189,7 +189,7 @@ fn write(
         } else if meters.peer.is_due(now) {
             meters.look(stream, now);
         }
-        if look.is_due(now) && !answers.take_now(stream, plan) {
+        if check.is_due(now) && !answers.take_now(stream, plan) {
             return Ended::Stopped;
         }
         let left = match plan.limit {
@@ -259,12 +259,12 @@ fn write_together(
 }
 
 /// When to look at what the peer sends: soon after the start, then less and less often.
-struct Look {
+struct PeerCheck {
     next: Instant,
     every: Duration,
 }
 
-impl Look {
+impl PeerCheck {
     fn is_due(&mut self, now: Instant) -> bool {
         let due = now >= self.next;
         if due {

@@ -3,7 +3,7 @@
 use super::super::html::{escape, style};
 use super::super::svg::{STYLES, WIDTH, marker, round_step};
 use super::{Room, Spot, View};
-use espbench_sim::lab::survey::{Party, PartyKind};
+use espbench_sim::lab::survey::{StationGroup, StationKind};
 use std::fmt::Write as _;
 
 /// Space left of the plan, for the texts of its axis.
@@ -67,9 +67,9 @@ impl Map {
         self.x(self.view.right)
     }
 
-    /// Returns whether the markers of a party would hide each other.
-    fn is_dense(&self, spots: &[Spot], party: usize) -> bool {
-        let of: Vec<Spot> = spots.iter().filter(|it| it.party == party).copied().collect();
+    /// Returns whether the markers of a group would hide each other.
+    fn is_dense(&self, spots: &[Spot], group: usize) -> bool {
+        let of: Vec<Spot> = spots.iter().filter(|it| it.group == group).copied().collect();
         let view = View::of(&of);
         // A marker needs 8 by 8.
         let area = (view.width() * self.scale + 8.0) * (view.depth() * self.scale + 8.0);
@@ -84,9 +84,9 @@ pub(super) fn draw(room: &Room<'_>, spots: &[Spot], title: &str) -> Drawn {
     deaf(&mut body, room, spots, &map);
     // The initiator lies on top.
     let dense: Vec<bool> =
-        (0..room.survey.parties.len()).map(|it| map.is_dense(spots, it)).collect();
+        (0..room.survey.groups.len()).map(|it| map.is_dense(spots, it)).collect();
     for spot in spots.iter().rev() {
-        let small = dense.get(spot.party).is_some_and(|dense| *dense);
+        let small = dense.get(spot.group).is_some_and(|dense| *dense);
         one(&mut body, room, spot, &map, small);
     }
     names(&mut body, room, spots, &map);
@@ -151,15 +151,15 @@ fn deaf(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
     }
 }
 
-/// Returns the class of a party, and its place among the markers.
-fn look(room: &Room<'_>, party: usize) -> (String, usize) {
-    let parties = &room.survey.parties;
-    match parties.get(party).map(|it| it.kind) {
-        Some(PartyKind::Router) => ("s4".into(), 1),
-        Some(PartyKind::Background) => ("p".into(), 3),
+/// Returns the class of a group, and its place among the markers.
+fn look(room: &Room<'_>, group: usize) -> (String, usize) {
+    let groups = &room.survey.groups;
+    match groups.get(group).map(|it| it.kind) {
+        Some(StationKind::Router) => ("s4".into(), 1),
+        Some(StationKind::Background) => ("p".into(), 3),
         _ => {
             let groups =
-                parties.iter().take(party).filter(|it| it.kind == PartyKind::Device).count();
+                groups.iter().take(group).filter(|it| it.kind == StationKind::Device).count();
             // Markers of routers and of other people's stations are not for devices.
             let place = [0, 2, 4, 5][groups % 4];
             (format!("s{}", groups % (STYLES - 2)), place)
@@ -168,9 +168,9 @@ fn look(room: &Room<'_>, party: usize) -> (String, usize) {
 }
 
 fn one(out: &mut String, room: &Room<'_>, spot: &Spot, map: &Map, small: bool) {
-    let name = room.survey.parties.get(spot.party).map_or("", |it| it.name.as_str());
+    let name = room.survey.groups.get(spot.group).map_or("", |it| it.name.as_str());
     let at = spot.at;
-    let (class, place) = look(room, spot.party);
+    let (class, place) = look(room, spot.group);
     let title = escape(&format!(
         "{name}, station {}: {:.2}, {:.2}, {:.2} m",
         spot.number, at.x, at.y, at.z
@@ -210,12 +210,12 @@ fn names(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
     let mut taken: Vec<Covered> = spots.iter().map(marker).collect();
     let mut last = None;
     for spot in spots {
-        if last == Some(spot.party) {
+        if last == Some(spot.group) {
             continue;
         }
-        last = Some(spot.party);
-        let Some(party) = room.survey.parties.get(spot.party) else { continue };
-        let text = name(party);
+        last = Some(spot.group);
+        let Some(group) = room.survey.groups.get(spot.group) else { continue };
+        let text = name(group);
         let long = 6.8 * text.chars().count() as f64;
         let Covered { left, right, line } = marker(spot);
         let below = [0.0, -12.0, 12.0, -24.0, 24.0];
@@ -244,12 +244,12 @@ fn names(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
     }
 }
 
-fn name(party: &Party) -> String {
-    match (party.kind, party.stations.len()) {
-        (PartyKind::Device, 1) => party.name.clone(),
-        (PartyKind::Device, count) => format!("{count} {}", party.name),
-        (PartyKind::Router | PartyKind::Background, _) => {
-            format!("{} ({})", party.name, party.channel)
+fn name(group: &StationGroup) -> String {
+    match (group.kind, group.stations.len()) {
+        (StationKind::Device, 1) => group.name.clone(),
+        (StationKind::Device, count) => format!("{count} {}", group.name),
+        (StationKind::Router | StationKind::Background, _) => {
+            format!("{} ({})", group.name, group.channel)
         }
     }
 }
@@ -258,12 +258,12 @@ fn name(party: &Party) -> String {
 pub(super) fn legend(room: &Room<'_>) -> String {
     let mut out = String::from("<ul class=\"legend\">");
     let mut seen = Vec::new();
-    for (at, party) in room.survey.parties.iter().enumerate() {
+    for (at, group) in room.survey.groups.iter().enumerate() {
         let (class, place) = look(room, at);
-        let name = match party.kind {
-            PartyKind::Device => party.name.clone(),
-            PartyKind::Router => "router (its channel)".into(),
-            PartyKind::Background => "other people’s station (its channel)".into(),
+        let name = match group.kind {
+            StationKind::Device => group.name.clone(),
+            StationKind::Router => "router (its channel)".into(),
+            StationKind::Background => "other people’s station (its channel)".into(),
         };
         if seen.contains(&name) {
             continue;

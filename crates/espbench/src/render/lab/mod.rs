@@ -15,7 +15,7 @@ mod tests;
 use super::html::{self, escape};
 use super::text;
 use espbench_sim::lab::scene::{Point, Scene};
-use espbench_sim::lab::survey::{PartyKind, Survey};
+use espbench_sim::lab::survey::{StationKind, Survey};
 use std::fmt::Write as _;
 
 /// A room to be drawn.
@@ -33,8 +33,8 @@ pub struct Room<'r> {
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     at: Point,
-    /// An index of the survey's parties.
-    party: usize,
+    /// An index of the survey's groups.
+    group: usize,
     number: u32,
 }
 
@@ -46,30 +46,30 @@ impl Room<'_> {
         let places = places.chain(scene.routers.iter().map(|it| it.at));
         let places = places.chain(scene.background.iter().map(|it| it.at));
         let mut spots = Vec::new();
-        let mut party = 0;
+        let mut group = 0;
         for (number, at) in (0..).zip(places) {
-            let parties = &self.survey.parties;
-            while parties.get(party).is_some_and(|it| it.stations.end <= number) {
-                party += 1;
+            let groups = &self.survey.groups;
+            while groups.get(group).is_some_and(|it| it.stations.end <= number) {
+                group += 1;
             }
-            spots.push(Spot { at, party: party.min(parties.len().saturating_sub(1)), number });
+            spots.push(Spot { at, group: group.min(groups.len().saturating_sub(1)), number });
         }
         spots
     }
 
-    fn kind(&self, spot: &Spot) -> PartyKind {
-        self.survey.parties.get(spot.party).map_or(PartyKind::Device, |it| it.kind)
+    fn kind(&self, spot: &Spot) -> StationKind {
+        self.survey.groups.get(spot.group).map_or(StationKind::Device, |it| it.kind)
     }
 
-    /// Returns the character of a party: groups of devices are capitals, routers digits, other
+    /// Returns the character of a group: groups of devices are capitals, routers digits, other
     /// people's stations small letters.
-    fn mark(&self, party: usize) -> char {
-        let kind = self.survey.parties.get(party).map(|it| it.kind);
-        let before = self.survey.parties.iter().take(party).filter(|it| Some(it.kind) == kind);
+    fn mark(&self, group: usize) -> char {
+        let kind = self.survey.groups.get(group).map(|it| it.kind);
+        let before = self.survey.groups.iter().take(group).filter(|it| Some(it.kind) == kind);
         let place = before.count() as u8;
         match kind {
-            Some(PartyKind::Router) => char::from(b'1' + place % 9),
-            Some(PartyKind::Background) => char::from(b'a' + place % 26),
+            Some(StationKind::Router) => char::from(b'1' + place % 9),
+            Some(StationKind::Background) => char::from(b'a' + place % 26),
             _ => char::from(b'A' + place % 26),
         }
     }
@@ -77,7 +77,7 @@ impl Room<'_> {
     /// Returns the devices alone, where they are small in the room.
     fn close_up(&self, spots: &[Spot]) -> Option<Vec<Spot>> {
         let devices: Vec<Spot> =
-            spots.iter().filter(|it| self.kind(it) == PartyKind::Device).copied().collect();
+            spots.iter().filter(|it| self.kind(it) == StationKind::Device).copied().collect();
         let whole = View::of(spots);
         let part = View::of(&devices);
         (devices.len() > 1 && part.size() * 5.0 < whole.size()).then_some(devices)
@@ -105,7 +105,7 @@ impl Room<'_> {
             ));
         }
         for &(group, router) in &survey.unscanned {
-            let [group, router] = [group, router].map(|at| &survey.parties[at]);
+            let [group, router] = [group, router].map(|at| &survey.groups[at]);
             list.push(format!(
                 "{} do not scan channel {}, and so never join {}: see `country` and \
                  `country_policy` of their firmware.",

@@ -23,14 +23,14 @@ pub(super) fn draw(room: &Room<'_>, spots: &[Spot]) -> String {
         let cell = &mut cells[row * columns + column];
         // The initiator is seen whatever stands beside it.
         match cell {
-            Some((party, _)) if *party == 0 => {}
-            _ => *cell = Some((spot.party, spot.number)),
+            Some((group, _)) if *group == 0 => {}
+            _ => *cell = Some((spot.group, spot.number)),
         }
     }
     let mut out = format!("  +{}+\n", "-".repeat(columns));
     for row in cells.chunks(columns) {
         let line: String =
-            row.iter().map(|cell| cell.map_or(' ', |(party, _)| room.mark(party))).collect();
+            row.iter().map(|cell| cell.map_or(' ', |(group, _)| room.mark(group))).collect();
         let _ = writeln!(out, "  |{line}|");
     }
     let left = format!("{:.2} m", view.left);

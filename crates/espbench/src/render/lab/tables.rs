@@ -2,7 +2,7 @@
 
 use super::Room;
 use espbench_measure::table::{Column, Table};
-use espbench_sim::lab::survey::{Party, PartyKind, PartyLink};
+use espbench_sim::lab::survey::{GroupLink, StationGroup, StationKind};
 
 /// Rows of a table: a room of a thousand groups would have a million links.
 const MOST_ROWS: usize = 300;
@@ -41,13 +41,13 @@ fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<Vec<String>>) ->
 }
 
 /// Parties of a kind with their places in the survey.
-fn of<'r>(room: &Room<'r>, kind: PartyKind) -> impl Iterator<Item = (usize, &'r Party)> {
-    let parties = &room.survey.parties;
-    parties.iter().enumerate().filter(move |(_, it)| it.kind == kind)
+fn of<'r>(room: &Room<'r>, kind: StationKind) -> impl Iterator<Item = (usize, &'r StationGroup)> {
+    let groups = &room.survey.groups;
+    groups.iter().enumerate().filter(move |(_, it)| it.kind == kind)
 }
 
-fn metres(party: &Party) -> String {
-    let (near, far) = party.away_m;
+fn metres(group: &StationGroup) -> String {
+    let (near, far) = group.away_m;
     if far - near < 0.005 { format!("{near:.2}") } else { format!("{near:.2} to {far:.2}") }
 }
 
@@ -63,16 +63,16 @@ fn groups(room: &Room<'_>) -> Table {
         Column::setting("power", "dBm"),
         Column::words("encrypted"),
     ];
-    let rows = of(room, PartyKind::Device).filter_map(|(at, party)| {
-        let device = room.scene.nodes.get(party.stations.start as usize)?;
+    let rows = of(room, StationKind::Device).filter_map(|(at, group)| {
+        let device = room.scene.nodes.get(group.stations.start as usize)?;
         Some(vec![
             room.mark(at).to_string(),
-            party.name.clone(),
-            party.stations.len().to_string(),
+            group.name.clone(),
+            group.stations.len().to_string(),
             device.profile.name.clone(),
-            metres(party),
-            party.channel.to_string(),
-            party.mode.to_string(),
+            metres(group),
+            group.channel.to_string(),
+            group.mode.to_string(),
             format!("{:.1}", device.power_dbm()),
             if device.settings.encrypt.enabled { "yes" } else { "no" }.into(),
         ])
@@ -89,13 +89,13 @@ fn routers(room: &Room<'_>) -> Table {
         Column::setting("away", "m"),
         Column::setting("power", "dBm"),
     ];
-    let rows = of(room, PartyKind::Router).zip(&room.scene.routers).map(|((at, party), it)| {
+    let rows = of(room, StationKind::Router).zip(&room.scene.routers).map(|((at, group), it)| {
         vec![
             room.mark(at).to_string(),
             it.name.clone(),
             it.ssid.clone(),
             it.channel.to_string(),
-            metres(party),
+            metres(group),
             it.power_dbm.to_string(),
         ]
     });
@@ -115,13 +115,13 @@ fn background(room: &Room<'_>) -> Table {
         Column::words("mode"),
         Column::words("to"),
     ];
-    let rows = of(room, PartyKind::Background).zip(stations).map(|((at, party), it)| {
+    let rows = of(room, StationKind::Background).zip(stations).map(|((at, group), it)| {
         let to = it.to.and_then(|to| stations.get(usize::from(to)));
         vec![
             room.mark(at).to_string(),
             it.name.clone(),
             it.channel.to_string(),
-            metres(party),
+            metres(group),
             it.rate.to_string(),
             it.burst.to_string(),
             it.octets.to_string(),
@@ -141,21 +141,21 @@ fn links(room: &Room<'_>) -> Table {
         Column::setting("pairs", ""),
         Column::words("cannot be read"),
     ];
-    let parties = &room.survey.parties;
+    let groups = &room.survey.groups;
     let rows = room.survey.between.iter().map(|it| {
         vec![
-            parties[it.from].name.clone(),
-            parties[it.to].name.clone(),
+            groups[it.from].name.clone(),
+            groups[it.to].name.clone(),
             format!("{:.0}", it.strongest_dbm),
             format!("{:.0}", it.weakest_dbm),
             it.pairs.to_string(),
-            unread(&parties[it.from], &parties[it.to], it),
+            unread(&groups[it.from], &groups[it.to], it),
         ]
     });
     table("links", "What arrives", columns, rows.collect())
 }
 
-fn unread(from: &Party, to: &Party, it: &PartyLink) -> String {
+fn unread(from: &StationGroup, to: &StationGroup, it: &GroupLink) -> String {
     match it.unread {
         0 => "-".into(),
         all if all == it.pairs && from.channel != to.channel => "on another channel".into(),

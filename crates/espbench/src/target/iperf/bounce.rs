@@ -1,6 +1,6 @@
 //! The client of `--bounceback`.
 
-use super::{IDLE, IperfCell, StreamEvent, StreamOutbox, Way, tcp};
+use super::{IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, tcp};
 use crate::pump::{SLICE, is_pause};
 use crate::sys::options::quick_ack;
 use crate::sys::tcp_window::with_window;
@@ -8,7 +8,7 @@ use crate::sys::{self, timer};
 use crate::target::TargetError;
 use espbench_model::sample::{Cause, Interval, Link, Sample};
 use espbench_model::workload::Bounceback;
-use espbench_proto::node::iperf::{Bouncer, Turn};
+use espbench_proto::node::iperf::{BounceStep, Bouncer};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::SyncSender;
@@ -48,7 +48,7 @@ fn one(
 ) -> Result<(), TargetError> {
     let failed = |e| cell.peer_error("preparing the connection", e, "try again");
     if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
-        cell.target.ends.note(link, Way::Out, local, peer);
+        cell.target.ends.note(link, StreamDirection::Forward, local, peer);
     }
     stream.set_nodelay(true).map_err(failed)?;
     stream.set_read_timeout(Some(SLICE)).map_err(failed)?;
@@ -62,18 +62,18 @@ fn one(
     loop {
         let now = cell.clock.now();
         match bouncer.poll(now) {
-            Turn::Sample(sample) => outbox.sample(observed(stream, &mut sent_again, sample)),
-            Turn::Wait(_) if cell.stopped() => bouncer.stop(Cause::Stopped),
-            Turn::Wait(at) if at.since(now) > SLICE => std::thread::sleep(SLICE),
-            Turn::Wait(at) => timer::wait_until(&cell.clock, at),
-            Turn::Request => {
+            BounceStep::Sample(sample) => outbox.sample(observed(stream, &mut sent_again, sample)),
+            BounceStep::Wait(_) if cell.stopped() => bouncer.stop(Cause::Stopped),
+            BounceStep::Wait(at) if at.since(now) > SLICE => std::thread::sleep(SLICE),
+            BounceStep::Wait(at) => timer::wait_until(&cell.clock, at),
+            BounceStep::Request => {
                 bouncer.request(now, &mut request);
                 if let Err(error) = stream.write_all(&request) {
                     bouncer.stop(Cause::Disconnected);
                     failure = Some(gone(cell, error));
                 }
             }
-            Turn::Reply => {
+            BounceStep::Reply => {
                 if how.quick_ack {
                     quick_ack(stream);
                 }
@@ -90,7 +90,7 @@ fn one(
                     bouncer.stop(Cause::Disconnected);
                 }
             }
-            Turn::Done => break,
+            BounceStep::Done => break,
         }
     }
     let _ = stream.shutdown(Shutdown::Write);

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A connection of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum StreamDirection {
     /// The client's own.
-    Out,
+    Forward,
     /// The one that the server opens (`-r`, `-d`).
-    Back,
+    Reverse,
 }
 
-type AddressTable = BTreeMap<(Link, Way), (SocketAddr, SocketAddr)>;
+type AddressTable = BTreeMap<(Link, StreamDirection), (SocketAddr, SocketAddr)>;
 
 /// The local and the peer's address of each stream, as they become known; shared with the printer.
 #[derive(Clone, Debug, Default)]
@@ -22,14 +22,20 @@ pub struct StreamAddresses(Arc<Mutex<AddressTable>>);
 
 impl StreamAddresses {
     /// Notes the local and the peer's address of a stream.
-    pub fn note(&self, link: Link, way: Way, local: SocketAddr, peer: SocketAddr) {
-        self.known(|known| known.insert((link, way), (local, peer)));
+    pub fn note(
+        &self,
+        link: Link,
+        direction: StreamDirection,
+        local: SocketAddr,
+        peer: SocketAddr,
+    ) {
+        self.known(|known| known.insert((link, direction), (local, peer)));
     }
 
     /// Returns the local and the peer's address of a stream.
     #[must_use]
-    pub fn of(&self, link: Link, way: Way) -> Option<(SocketAddr, SocketAddr)> {
-        self.known(|known| known.get(&(link, way)).copied())
+    pub fn of(&self, link: Link, direction: StreamDirection) -> Option<(SocketAddr, SocketAddr)> {
+        self.known(|known| known.get(&(link, direction)).copied())
     }
 
     /// Forgets all: another test begins.

@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::pump::epoch_ns;
 use crate::sys;
 use crate::sys::options::SocketOptions;
-pub use ends::{StreamAddresses, Way};
+pub use ends::{StreamAddresses, StreamDirection};
 use espbench_measure::run::Site;
 use espbench_model::sample::{Observer, Sample};
 use espbench_model::time::{Duration, Instant};

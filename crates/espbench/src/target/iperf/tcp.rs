@@ -1,6 +1,6 @@
 //! The TCP side of the client.
 
-use super::{BACK, CONNECT, IDLE, IperfCell, StreamEvent, StreamOutbox, Way, back};
+use super::{BACK, CONNECT, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back};
 use crate::pump::{PumpContext, SLICE, is_pause, tcp as pump};
 use crate::sys::tcp_window::with_window;
 use crate::target::TargetError;
@@ -116,7 +116,7 @@ fn one_stream(
 ) -> Result<(), TargetError> {
     let start = cell.clock.now();
     if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
-        cell.target.ends.note(link, Way::Out, local, peer);
+        cell.target.ends.note(link, StreamDirection::Forward, local, peer);
     }
     let mut head = [0; CLIENT_HEADER_START];
     let header = cell.header(listen, start);
@@ -335,7 +335,7 @@ fn accept(cell: &IperfCell<'_>, listener: &TcpListener, outbox: &StreamOutbox) {
                 Ok((stream, from)) if from.ip() == cell.target.peer.ip() => {
                     let link = Link(accepted);
                     if let Ok(local) = stream.local_addr() {
-                        cell.target.ends.note(link, Way::Back, local, from);
+                        cell.target.ends.note(link, StreamDirection::Reverse, local, from);
                     }
                     accepted += 1;
                     scope.spawn(move || {

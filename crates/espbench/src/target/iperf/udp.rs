@@ -1,6 +1,8 @@
 //! The UDP side of the client.
 
-use super::{BACK, IDLE, IperfCell, StreamEvent, StreamOutbox, Way, back, is_received_total};
+use super::{
+    BACK, IDLE, IperfCell, StreamDirection, StreamEvent, StreamOutbox, back, is_received_total,
+};
 use crate::pump::{PumpContext, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
 use crate::target::TargetError;
@@ -131,7 +133,7 @@ fn one_flow(
 ) -> Result<(), TargetError> {
     let start = cell.clock.now();
     if let (Ok(local), Ok(peer)) = (socket.local_addr(), socket.peer_addr()) {
-        cell.target.ends.note(link, Way::Out, local, peer);
+        cell.target.ends.note(link, StreamDirection::Forward, local, peer);
     }
     let mut flow = sender(cell, link, listen, start);
     match cell.work.direction {
@@ -359,7 +361,7 @@ impl flows::FlowHandler for Back<'_> {
         let link = Link(self.begun);
         self.begun += 1;
         if let Some(local) = self.local {
-            self.cell.target.ends.note(link, Way::Back, local, from);
+            self.cell.target.ends.note(link, StreamDirection::Reverse, local, from);
         }
         let setup = receiver(self.cell, link, Width::Told, self.cell.clock.now(), first);
         // This server awaits a report, as any client does.

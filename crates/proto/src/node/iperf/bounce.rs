@@ -9,7 +9,7 @@ use espbench_model::workload::{Bounceback, Iperf};
 /// The next action of the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
-pub enum Turn {
+pub enum BounceStep {
     /// Record it, and ask again.
     Sample(Sample),
     /// Wait until this instant.
@@ -78,9 +78,9 @@ impl Bouncer {
     }
 
     /// Says what to do next.
-    pub fn poll(&mut self, now: Instant) -> Turn {
+    pub fn poll(&mut self, now: Instant) -> BounceStep {
         if let Some(probe) = self.kept.take() {
-            return Turn::Sample(Sample::Probe(probe));
+            return BounceStep::Sample(Sample::Probe(probe));
         }
         if matches!(self.state, BounceState::Idle | BounceState::Waiting(_)) {
             let counts = self.counts();
@@ -89,7 +89,7 @@ impl Bouncer {
             }
         }
         match self.state {
-            BounceState::Waiting(_) => Turn::Reply,
+            BounceState::Waiting(_) => BounceStep::Reply,
             BounceState::Idle if now >= self.until => {
                 self.state = BounceState::Closing;
                 let counts = self.counts();
@@ -98,14 +98,14 @@ impl Bouncer {
                     None => self.poll(now),
                 }
             }
-            BounceState::Idle if self.left > 0 || now >= self.due => Turn::Request,
-            BounceState::Idle => Turn::Wait(self.due.min(self.meter.next()).min(self.until)),
+            BounceState::Idle if self.left > 0 || now >= self.due => BounceStep::Request,
+            BounceState::Idle => BounceStep::Wait(self.due.min(self.meter.next()).min(self.until)),
             BounceState::Closing => {
                 self.state = BounceState::Done;
                 let total = self.meter.total(now, &self.counts());
                 self.sample(total)
             }
-            BounceState::Done => Turn::Done,
+            BounceState::Done => BounceStep::Done,
         }
     }
 
@@ -194,10 +194,10 @@ impl Bouncer {
         self.replies
     }
 
-    fn sample(&mut self, interval: Interval) -> Turn {
+    fn sample(&mut self, interval: Interval) -> BounceStep {
         let spread =
             if interval.total { self.spread[1] } else { core::mem::take(&mut self.spread[0]) };
-        Turn::Sample(Sample::Interval(Interval { transit: spread.known(), ..interval }))
+        BounceStep::Sample(Sample::Interval(Interval { transit: spread.known(), ..interval }))
     }
 
     fn counts(&self) -> FlowCounts {
@@ -234,16 +234,16 @@ mod tests {
         let (mut probes, mut intervals) = (Vec::new(), Vec::new());
         loop {
             match bouncer.poll(now) {
-                Turn::Sample(Sample::Probe(probe)) => probes.push(probe),
-                Turn::Sample(Sample::Interval(interval)) => intervals.push(interval),
-                Turn::Wait(at) => now = at,
-                Turn::Request => bouncer.request(now, &mut bytes),
-                Turn::Reply => {
+                BounceStep::Sample(Sample::Probe(probe)) => probes.push(probe),
+                BounceStep::Sample(Sample::Interval(interval)) => intervals.push(interval),
+                BounceStep::Wait(at) => now = at,
+                BounceStep::Request => bouncer.request(now, &mut bytes),
+                BounceStep::Reply => {
                     now = now + Duration::from_millis(answer);
                     Bounce::answer(&mut bytes, Stamp::default(), Stamp::default());
                     assert!(bouncer.reply(now, &bytes));
                 }
-                Turn::Done => return (probes, intervals),
+                BounceStep::Done => return (probes, intervals),
             }
         }
     }
@@ -287,19 +287,19 @@ mod tests {
     fn a_changed_reply_is_none_and_a_request_without_one_is_lost() {
         let mut bouncer = Bouncer::new(&work(1000), Bounceback::DEFAULT, Link(0), ms(0), 7);
         let mut bytes = vec![0; 100];
-        assert_eq!(bouncer.poll(ms(0)), Turn::Request);
+        assert_eq!(bouncer.poll(ms(0)), BounceStep::Request);
         bouncer.request(ms(0), &mut bytes);
         bytes[9] ^= 1;
         assert!(!bouncer.reply(ms(1), &bytes));
-        let Turn::Sample(Sample::Probe(probe)) = bouncer.poll(ms(1)) else { panic!() };
+        let BounceStep::Sample(Sample::Probe(probe)) = bouncer.poll(ms(1)) else { panic!() };
         assert_eq!((probe.fate, probe.received), (Fate::Corrupt, None));
-        assert_eq!(bouncer.poll(ms(1)), Turn::Request);
+        assert_eq!(bouncer.poll(ms(1)), BounceStep::Request);
         bouncer.request(ms(1), &mut bytes);
         bouncer.stop(Cause::Disconnected);
-        let Turn::Sample(Sample::Probe(probe)) = bouncer.poll(ms(2)) else { panic!() };
+        let BounceStep::Sample(Sample::Probe(probe)) = bouncer.poll(ms(2)) else { panic!() };
         assert_eq!(probe.fate, Fate::Lost(Cause::Disconnected));
-        let Turn::Sample(Sample::Interval(total)) = bouncer.poll(ms(2)) else { panic!() };
+        let BounceStep::Sample(Sample::Interval(total)) = bouncer.poll(ms(2)) else { panic!() };
         assert_eq!((total.total, total.bytes, total.transit), (true, 0, None));
-        assert_eq!((bouncer.poll(ms(2)), bouncer.replies()), (Turn::Done, 0));
+        assert_eq!((bouncer.poll(ms(2)), bouncer.replies()), (BounceStep::Done, 0));
     }
 }

@@ -25,7 +25,7 @@ mod plausible;
 mod receiver;
 mod sender;
 
-pub use bounce::{Bouncer, Turn};
+pub use bounce::{BounceStep, Bouncer};
 pub use bursts::{BurstReader, BurstWriter};
 pub use header::{client_header, server_header};
 pub use jitter::Jitter;

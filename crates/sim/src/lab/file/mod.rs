@@ -322,15 +322,15 @@ impl Library {
     /// # Errors
     /// There is no such lab or variant, it names an environment or a profile that is not here, or
     /// what it asks for does not fit together: with what to do.
-    pub fn net_scene(&self, lab: &str, variant: &str) -> Result<Scene, FileError> {
-        self.net_scene_as(lab, variant, &Overrides::default())
+    pub fn variant_scene(&self, lab: &str, variant: &str) -> Result<Scene, FileError> {
+        self.variant_scene_with(lab, variant, &Overrides::default())
     }
 
     /// Returns the room of a variant of a lab, with what a plan sets of it.
     ///
     /// # Errors
-    /// As [`Library::net_scene`]; or what is set cannot be, with what to write instead.
-    pub fn net_scene_as(
+    /// As [`Library::variant_scene`]; or what is set cannot be, with what to write instead.
+    pub fn variant_scene_with(
         &self,
         lab: &str,
         variant: &str,

@@ -3,9 +3,10 @@
 use super::radio::TxState;
 use super::{IdealMedium, NodeEvent, NodeEventKind};
 use crate::lab::nodes::device::{DeviceModel, NodeId};
-use crate::lab::nodes::device_set::{Cue, DeviceHost, DeviceSet, Stuck};
+use crate::lab::nodes::device_set::{Cue, DeviceHost, DeviceSet, Livelock};
 use crate::lab::nodes::note::{FrameOnAir, MissReason, Note, Watch};
-use crate::lab::nodes::pool::{FrameOrigin, Handle};
+use crate::lab::nodes::pool::FrameOrigin;
+use crate::lab::pool::Handle;
 use esp_now::node::{Input, ReceivedFrame};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
@@ -37,8 +38,8 @@ impl<W: Watch> DeviceHost for IdealHost<'_, W> {
         }
         medium.frames += 1;
         radio.counters.sent += 1;
-        let origin = FrameOrigin { at: medium.now, number: medium.frames, node, life };
-        let frame = medium.pool.put(origin, to, channel, data);
+        let origin = FrameOrigin { at: medium.now, number: medium.frames, node, life, to, channel };
+        let frame = medium.pool.put(origin, data);
         radio.waiting.push_back(frame);
         if radio.sending.attempt == 0 {
             medium.begin_attempt(node, life);
@@ -83,7 +84,7 @@ impl IdealMedium {
         radio.sending.attempt += 1;
         radio.sending.started = self.now;
         radio.counters.attempts += 1;
-        let took = (self.config.frame_time)(frame.data.len(), !is_group(frame.to));
+        let took = (self.config.frame_time)(frame.data.len(), !is_group(frame.head.to));
         self.events.push(self.now + took, NodeEvent { node, life, what: NodeEventKind::AirEnd });
     }
 }
@@ -97,7 +98,7 @@ pub(super) struct IdealLoop<'a, D, W> {
 
 impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
     /// Carries out an event of a node that is in the same life.
-    pub(super) fn carry_out(mut self, due: NodeEvent) -> Result<(), Stuck> {
+    pub(super) fn carry_out(mut self, due: NodeEvent) -> Result<(), Livelock> {
         let NodeEvent { node, what, .. } = due;
         match what {
             NodeEventKind::Cue(cue) => {
@@ -122,7 +123,7 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
         (self.device_set, IdealHost { medium: self.medium, watch: self.watch })
     }
 
-    fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Stuck> {
+    fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Livelock> {
         let (device_set, mut host) = self.parts();
         device_set.input(&mut host, node, input)
     }
@@ -138,12 +139,12 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
     }
 
     /// Ends an attempt: decides who has the frame, and tells the sender.
-    pub(super) fn air_end(&mut self, node: NodeId) -> Result<(), Stuck> {
+    pub(super) fn air_end(&mut self, node: NodeId) -> Result<(), Livelock> {
         let Some(&handle) = self.medium.radios[node.index()].waiting.front() else { return Ok(()) };
         self.medium.heard.clear();
         self.medium.missed.clear();
         self.medium.signals.clear();
-        let to = self.medium.pool.get(handle).to;
+        let to = self.medium.pool.get(handle).head.to;
         let acknowledged = if is_group(to) {
             for receiver in (0..self.device_set.members.len() as u16).map(NodeId) {
                 if receiver != node {
@@ -176,11 +177,11 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
         let frame = self.medium.pool.get(handle);
         let radio = &mut self.medium.radios[receiver.index()];
         let member = self.device_set.member(receiver);
-        let link = self.medium.config.between(frame.node, receiver);
+        let link = self.medium.config.between(frame.head.node, receiver);
         let (why, rssi) = match link {
             None => (Some(MissReason::Range), 0),
             Some(_) if member.device.is_none() => (Some(MissReason::Off), 0),
-            Some(_) if member.channel != frame.channel => (Some(MissReason::Channel), 0),
+            Some(_) if member.channel != frame.head.channel => (Some(MissReason::Channel), 0),
             Some((_, loss)) if loss.hit(&mut radio.streams.loss) => {
                 radio.counters.lost += 1;
                 (Some(MissReason::Loss), 0)
@@ -203,7 +204,7 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
     /// Tells whether the acknowledgement of a unicast frame came back.
     fn receive_unicast(&mut self, handle: Handle, to: Mac) -> bool {
         let Some(receiver) = self.device_set.node_of(to) else { return false };
-        let sender = self.medium.pool.get(handle).node;
+        let sender = self.medium.pool.get(handle).head.node;
         if receiver == sender || !self.receive(handle, receiver, true) {
             return false;
         }
@@ -222,17 +223,17 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
 
     fn tell(&mut self, handle: Handle, acknowledged: Option<bool>) {
         let frame = self.medium.pool.get(handle);
-        let sender = &self.medium.radios[frame.node.index()];
+        let sender = &self.medium.radios[frame.head.node.index()];
         let on_air = FrameOnAir {
-            number: frame.number,
+            number: frame.head.number,
             attempt: sender.sending.attempt,
             sequence: sender.sequence,
             started: sender.sending.started,
             took: self.medium.now.since(sender.sending.started),
-            node: frame.node,
-            from: frame.from,
-            to: frame.to,
-            channel: frame.channel,
+            node: frame.head.node,
+            from: frame.head.node.mac(),
+            to: frame.head.to,
+            channel: frame.head.channel,
             data: &frame.data,
             heard: &self.medium.heard,
             missed: &self.medium.missed,
@@ -242,7 +243,7 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
     }
 
     /// Hands the frame to those who heard it, now or later.
-    fn deliver(&mut self, handle: Handle) -> Result<(), Stuck> {
+    fn deliver(&mut self, handle: Handle) -> Result<(), Livelock> {
         // What a frame causes may not begin before everybody's chance is drawn, so the lists are
         // taken out; their memory comes back below.
         let heard = core::mem::take(&mut self.medium.heard);
@@ -282,22 +283,22 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
     }
 
     /// Delivers a delayed frame.
-    pub(super) fn arrive(&mut self, node: NodeId, frame: Handle, rssi: i8) -> Result<(), Stuck> {
-        let number = self.medium.pool.get(frame).number;
+    pub(super) fn arrive(&mut self, node: NodeId, frame: Handle, rssi: i8) -> Result<(), Livelock> {
+        let number = self.medium.pool.get(frame).head.number;
         self.watch.note(self.medium.now, &Note::Arrived { node, number });
         let result = self.hand_over(node, frame, rssi);
         self.medium.pool.release(frame);
         result
     }
 
-    fn hand_over(&mut self, node: NodeId, handle: Handle, rssi: i8) -> Result<(), Stuck> {
+    fn hand_over(&mut self, node: NodeId, handle: Handle, rssi: i8) -> Result<(), Livelock> {
         let frame = self.medium.pool.get(handle);
         let input = ReceivedFrame {
             data: &frame.data,
-            transmitter: frame.from,
-            receiver: frame.to,
+            transmitter: frame.head.node.mac(),
+            receiver: frame.head.to,
             rssi,
-            channel: frame.channel,
+            channel: frame.head.channel,
         };
         if !self.device_set.handle(node, Input::Frame(input)) {
             return Ok(());
@@ -308,7 +309,7 @@ impl<D: DeviceModel, W: Watch> IdealLoop<'_, D, W> {
     }
 
     /// Ends the driver's work on its oldest frame.
-    fn end_frame(&mut self, node: NodeId, delivered: bool) -> Result<(), Stuck> {
+    fn end_frame(&mut self, node: NodeId, delivered: bool) -> Result<(), Livelock> {
         let radio = &mut self.medium.radios[node.index()];
         if let Some(handle) = radio.waiting.pop_front() {
             self.medium.pool.release(handle);

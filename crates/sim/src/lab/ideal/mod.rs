@@ -19,9 +19,10 @@ pub use radio::IdealRadioCounters;
 use super::nodes::board::{MemoryBoard, free};
 use super::nodes::conversation::ConversationParts as _;
 use super::nodes::device::{Birth, DeviceModel, NodeId};
-use super::nodes::device_set::{Cue, DeviceSet, Stuck};
+use super::nodes::device_set::{Cue, DeviceSet, Livelock};
 use super::nodes::note::{MissReason, Watch};
-use super::nodes::pool::{FramePool, Handle};
+use super::nodes::pool::FramePool;
+use super::pool::Handle;
 use super::run::{LabMedium, LabOn};
 use air::{IdealHost, IdealLoop};
 use alloc::boxed::Box;
@@ -184,8 +185,8 @@ impl<D: DeviceModel, W: Watch> Fleet<D, W> {
     /// Hands something to a device now, as its driver would; nothing if it is off.
     ///
     /// # Errors
-    /// [`Stuck`].
-    pub fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Stuck> {
+    /// [`Livelock`].
+    pub fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Livelock> {
         let (device_set, mut host) = self.parts();
         device_set.input(&mut host, node, input)
     }
@@ -210,7 +211,7 @@ impl<D: DeviceModel, W: Watch> LabMedium<D, W> for IdealMedium {
         device_set: &mut DeviceSet<D>,
         watch: &mut W,
         until: Instant,
-    ) -> Result<bool, Stuck> {
+    ) -> Result<bool, Livelock> {
         let ready = self.events.next().is_some_and(|at| at <= until);
         let Some((at, due)) = ready.then(|| self.events.pop()).flatten() else {
             self.now = self.now.max(until);

@@ -1,7 +1,7 @@
 //! A node's radio, as the ideal medium knows it.
 
 use crate::lab::nodes::device::NodeId;
-use crate::lab::nodes::pool::Handle;
+use crate::lab::pool::Handle;
 use alloc::collections::VecDeque;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;

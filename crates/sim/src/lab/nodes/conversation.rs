@@ -3,7 +3,7 @@
 
 use super::board::MemoryBoard;
 use super::device::{DeviceModel, NodeId};
-use super::device_set::{DeviceHost, DeviceSet, Printed, Stuck};
+use super::device_set::{DeviceHost, DeviceSet, Livelock, Printed};
 use crate::lab::ideal::IdealMediumConfig;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -31,7 +31,7 @@ pub(crate) trait ConversationParts {
     fn clock(&self) -> Instant;
 
     /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
-    fn next(&mut self, until: Instant) -> Result<bool, Stuck>;
+    fn next(&mut self, until: Instant) -> Result<bool, Livelock>;
 
     /// Returns the settings of the medium, where it is one that can be told what to lose.
     fn ideal_medium(&mut self) -> Option<&mut IdealMediumConfig>;
@@ -58,8 +58,8 @@ pub trait Conversation: ConversationParts {
     /// Lets time go on to that instant.
     ///
     /// # Errors
-    /// [`Stuck`].
-    fn run_until(&mut self, until: Instant) -> Result<(), Stuck> {
+    /// [`Livelock`].
+    fn run_until(&mut self, until: Instant) -> Result<(), Livelock> {
         while self.next(until)? {}
         Ok(())
     }
@@ -67,8 +67,8 @@ pub trait Conversation: ConversationParts {
     /// Lets so much time pass.
     ///
     /// # Errors
-    /// [`Stuck`].
-    fn run_for(&mut self, time: Duration) -> Result<(), Stuck> {
+    /// [`Livelock`].
+    fn run_for(&mut self, time: Duration) -> Result<(), Livelock> {
         self.run_until(self.now() + time)
     }
 
@@ -76,12 +76,12 @@ pub trait Conversation: ConversationParts {
     /// asked before each event.
     ///
     /// # Errors
-    /// [`Stuck`].
+    /// [`Livelock`].
     fn run_till(
         &mut self,
         most: Duration,
         mut is_so: impl FnMut(&Self) -> bool,
-    ) -> Result<bool, Stuck>
+    ) -> Result<bool, Livelock>
     where
         Self: Sized,
     {
@@ -101,12 +101,12 @@ pub trait Conversation: ConversationParts {
     /// recorded a sample, joined a router or given up to.
     ///
     /// # Errors
-    /// [`Stuck`].
+    /// [`Livelock`].
     fn run_till_told(
         &mut self,
         most: Duration,
         mut is_so: impl FnMut(&Self) -> bool,
-    ) -> Result<bool, Stuck>
+    ) -> Result<bool, Livelock>
     where
         Self: Sized,
     {

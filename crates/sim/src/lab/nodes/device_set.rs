@@ -24,7 +24,7 @@ use espbench_model::time::Instant;
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;
 
-/// Polls of a device at one instant, without an end of it, that make it [`Stuck`].
+/// Polls of a device at one instant, without an end of it, that make a [`Livelock`].
 pub const POLLS_MAX: u32 = 100_000;
 
 /// A line of a console.
@@ -36,9 +36,9 @@ pub struct Printed {
     pub text: String,
 }
 
-/// A device broke its law: it always wants to be polled again.
+/// A device that always wants to be polled again: a mistake in its firmware.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stuck {
+pub struct Livelock {
     /// Device that does not come to rest.
     pub node: NodeId,
     /// Time on the clock of all.
@@ -47,7 +47,7 @@ pub struct Stuck {
     pub last: Box<NodeOutput>,
 }
 
-impl fmt::Display for Stuck {
+impl fmt::Display for Livelock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, at, last } = self;
         let seconds = at.as_nanos() as f64 / 1e9;
@@ -58,7 +58,7 @@ impl fmt::Display for Stuck {
     }
 }
 
-impl core::error::Error for Stuck {}
+impl core::error::Error for Livelock {}
 
 /// An event at a console, or of a device that is off. See [`DeviceSet::cue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(crate) trait DeviceHost {
     }
 
     /// Judges a sample that a device records, before it is kept.
-    fn judge(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
+    fn explain(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
         let _ = (node, zero, sample);
     }
 
@@ -267,7 +267,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         node: NodeId,
         frame: &ReceivedFrame<'_>,
         read: &ParsedFrame<'_>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Livelock> {
         match self.with(node, |now, device, board| device.hear(now, board, frame, read)) {
             Some(Then::Poll) => return self.wake(out, node),
             Some(Then::WaitUntil(local)) => self.rest(out, node, Some(local)),
@@ -279,7 +279,11 @@ impl<D: DeviceModel> DeviceSet<D> {
 
     /// Wakes a device: the time that it waited for has come.
     #[inline]
-    pub(crate) fn wake<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    pub(crate) fn wake<O: DeviceHost>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+    ) -> Result<(), Livelock> {
         let now = self.now;
         let member = &mut self.members[node.index()];
         member.board.now = now;
@@ -309,7 +313,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         out: &mut O,
         node: NodeId,
         input: Input<'_>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Livelock> {
         if self.handle(node, input) { self.settle(out, node) } else { Ok(()) }
     }
 
@@ -319,7 +323,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         out: &mut O,
         node: NodeId,
         act: impl FnOnce(&mut D, Instant, &mut dyn Board) -> R,
-    ) -> Result<Option<R>, Stuck> {
+    ) -> Result<Option<R>, Livelock> {
         let done = self.with(node, |now, device, board| act(device, now, board));
         if done.is_some() {
             self.settle(out, node)?;
@@ -398,7 +402,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         out: &mut O,
         node: NodeId,
         cue: Cue,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Livelock> {
         let member = &mut self.members[node.index()];
         match cue {
             Cue::Start => self.start(out, node),
@@ -416,7 +420,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         }
     }
 
-    fn start<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    fn start<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Livelock> {
         let member = &mut self.members[node.index()];
         (member.zero, member.channel) = (self.now, 1);
         let (mac, resets) = (member.mac, member.resets);
@@ -436,7 +440,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         }
     }
 
-    fn begin_typing<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    fn begin_typing<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Livelock> {
         let now = self.now;
         let member = &mut self.members[node.index()];
         let Some((text, due)) = member.terminal.begin(now) else { return Ok(()) };
@@ -447,7 +451,11 @@ impl<D: DeviceModel> DeviceSet<D> {
     }
 
     /// Polls a device until it waits, and does what it wants.
-    pub(crate) fn settle<O: DeviceHost>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+    pub(crate) fn settle<O: DeviceHost>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+    ) -> Result<(), Livelock> {
         let now = self.now;
         loop {
             let member = &mut self.members[node.index()];
@@ -459,7 +467,7 @@ impl<D: DeviceModel> DeviceSet<D> {
             }
             member.polls += 1;
             if member.polls > POLLS_MAX {
-                return Err(Stuck { node, at: now, last: Box::new(output) });
+                return Err(Livelock { node, at: now, last: Box::new(output) });
             }
             let then = match &output {
                 &NodeOutput::WaitUntil(local) => Then::WaitUntil(local),
@@ -530,7 +538,7 @@ impl<D: DeviceModel> DeviceSet<D> {
             }
             NodeOutput::Print { len } => self.print(out, node, &buffer[..len.min(BUFFER)]),
             NodeOutput::Sample(mut sample) => {
-                out.judge(node, member.zero, &mut sample);
+                out.explain(node, member.zero, &mut sample);
                 self.news += 1;
                 if self.keep_samples {
                     member.samples.push(sample);

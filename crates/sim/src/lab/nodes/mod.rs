@@ -10,7 +10,7 @@
 //! | `chip` | costs of a chip's work |
 //! | [`note`] | events, as values |
 //! | [`terminal`] | the host's end of a console: its last line, and typing |
-//! | `pool` | frames on their way, each kept once |
+//! | `pool` | where a frame on its way comes from |
 
 pub mod board;
 pub(crate) mod chip;
@@ -26,6 +26,6 @@ pub mod terminal;
 pub use board::MemoryBoard;
 pub use conversation::Conversation;
 pub use device::{Birth, DeviceModel, NodeId};
-pub use device_set::{POLLS_MAX, Printed, Stuck};
+pub use device_set::{Livelock, POLLS_MAX, Printed};
 pub use image::FirmwareImage;
 pub use note::{FrameOnAir, Note, Watch};

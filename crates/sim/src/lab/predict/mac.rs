@@ -4,7 +4,7 @@ use super::FrameSource;
 use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
-use crate::lab::run::Stuck;
+use crate::lab::run::Livelock;
 use crate::lab::scene::Scene;
 use alloc::vec::Vec;
 use espbench_dot11::mac::{
@@ -54,7 +54,7 @@ impl FrameSource for Radios {
         &self.host.ledger
     }
 
-    fn go_on(&mut self, until: Instant) -> Result<(), Stuck> {
+    fn go_on(&mut self, until: Instant) -> Result<(), Livelock> {
         self.room.run(&mut self.host, until);
         Ok(())
     }

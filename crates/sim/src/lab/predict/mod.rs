@@ -28,7 +28,7 @@ mod stack;
 pub use load::{Arrival, Load};
 pub use outcome::{Air, Outcome, Stages};
 
-use super::run::Stuck;
+use super::run::Livelock;
 use super::scene::Scene;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -61,7 +61,7 @@ trait FrameSource {
     /// Returns the messages.
     fn ledger(&self) -> &MessageLog;
     /// Lets time go on to `until`, with all messages that are due.
-    fn go_on(&mut self, until: Instant) -> Result<(), Stuck>;
+    fn go_on(&mut self, until: Instant) -> Result<(), Livelock>;
     /// Ends the run.
     fn close(self) -> Outcome;
 }
@@ -69,8 +69,8 @@ trait FrameSource {
 /// Carries a load out on the devices of a scene. The same seed gives the same outcome.
 ///
 /// # Errors
-/// [`Stuck`].
-pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Stuck> {
+/// [`Livelock`].
+pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Livelock> {
     if let Some(plan) = load.sleep {
         return carry_out(sensors::Sensors::new(scene, load, plan, seed), load);
     }
@@ -89,7 +89,7 @@ pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<
 }
 
 /// Lets the applications send for the load's time, and waits for what is still under way.
-fn carry_out(mut frames: impl FrameSource, load: &Load) -> Result<Outcome, Stuck> {
+fn carry_out(mut frames: impl FrameSource, load: &Load) -> Result<Outcome, Livelock> {
     let until = frames.ledger().until();
     frames.go_on(until)?;
     let last = until + load.drain;

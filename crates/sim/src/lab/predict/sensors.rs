@@ -6,8 +6,8 @@ use super::load::Load;
 use super::outcome::Outcome;
 use super::sleep::{EnergyPart, EnergyUse, SleepMode, SleepPlan};
 use crate::lab::profile::{Profile, WakeTimes};
+use crate::lab::run::Livelock;
 use crate::lab::run::Others;
-use crate::lab::run::Stuck;
 use crate::lab::scene::Scene;
 use crate::lab::token::Wake;
 use crate::power::{
@@ -99,7 +99,7 @@ impl FrameSource for Sensors {
         &self.host.ledger
     }
 
-    fn go_on(&mut self, until: Instant) -> Result<(), Stuck> {
+    fn go_on(&mut self, until: Instant) -> Result<(), Livelock> {
         if self.before.is_none() {
             let from = self.host.ledger.from();
             self.room.run(&mut self.host, from);

@@ -6,7 +6,7 @@ use super::load::{Arrival, Load, config};
 use super::outcome::Outcome;
 use crate::lab::nodes::note::{self, FrameOnAir as Frame, Note, Watch};
 use crate::lab::nodes::{Conversation as _, NodeId};
-use crate::lab::run::{Content, Lab, Stuck, Tap};
+use crate::lab::run::{Content, Lab, Livelock, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::trace::{AirtimeKind, Flight};
 use alloc::collections::BinaryHeap;
@@ -50,7 +50,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    pub(super) fn new(mut scene: Scene, load: &Load, seed: u64) -> Result<Self, Stuck> {
+    pub(super) fn new(mut scene: Scene, load: &Load, seed: u64) -> Result<Self, Livelock> {
         for device in scene.nodes.iter_mut().skip(1) {
             // Their applications only send: what they would do with others' messages is not asked.
             device.services.data = false;
@@ -81,7 +81,7 @@ impl FrameSource for Nodes {
         &self.lab.watch.ledger
     }
 
-    fn go_on(&mut self, until: Instant) -> Result<(), Stuck> {
+    fn go_on(&mut self, until: Instant) -> Result<(), Livelock> {
         self.applications.go_on(&mut self.lab, until)
     }
 
@@ -95,7 +95,7 @@ impl FrameSource for Nodes {
 }
 
 /// Runs until the devices have started and have sent the frames of their start.
-fn settle(lab: &mut Lab<NodeWatch>, boot: Duration) -> Result<(), Stuck> {
+fn settle(lab: &mut Lab<NodeWatch>, boot: Duration) -> Result<(), Livelock> {
     lab.run_for(boot + STAGGER + START_UP)?;
     let until = lab.now() + PATIENCE;
     let mut before = None;
@@ -122,7 +122,7 @@ struct Applications {
 
 impl Applications {
     /// Lets time go on to `until`, with all that is due.
-    fn go_on(&mut self, lab: &mut Lab<NodeWatch>, until: Instant) -> Result<(), Stuck> {
+    fn go_on(&mut self, lab: &mut Lab<NodeWatch>, until: Instant) -> Result<(), Livelock> {
         loop {
             let next = self.due.peek().map_or(until, |it| it.0.0).min(until);
             let wait = next.since(lab.now());
@@ -152,7 +152,7 @@ impl Applications {
     }
 
     /// Sends the next message of a device, unless it is sending one.
-    fn pump(&mut self, lab: &mut Lab<NodeWatch>, device: u32) -> Result<(), Stuck> {
+    fn pump(&mut self, lab: &mut Lab<NodeWatch>, device: u32) -> Result<(), Livelock> {
         if lab.watch.sending[device as usize].is_some() {
             return Ok(());
         }

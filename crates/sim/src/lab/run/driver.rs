@@ -1,6 +1,6 @@
 //! Driver between a node and the MAC of its station: buffers, and the times of its work.
 
-use super::blame::Blame;
+use super::recent_losses::RecentLosses;
 use crate::lab::profile::Profile;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct Driver {
     pub(super) sends: Instant,
     pub(super) tells: Instant,
     pub(super) drops: Drops,
-    pub(super) blame: Blame,
+    pub(super) recent_losses: RecentLosses,
 }
 
 /// Frames that wait for the receive callback. It runs in the Wi-Fi task, above all else on the
@@ -61,7 +61,7 @@ impl Driver {
             sends: Instant::ZERO,
             tells: Instant::ZERO,
             drops: Drops::default(),
-            blame: Blame::default(),
+            recent_losses: RecentLosses::default(),
             receive: Receive::default(),
         }
     }

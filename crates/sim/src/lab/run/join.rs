@@ -162,9 +162,9 @@ impl JoiningDevices {
 impl<W: Tap> MacHost<'_, '_, W> {
     /// Continues a device's joining.
     pub(super) fn join(&mut self, room: &mut WirelessMedium, node: NodeId, token: u64) {
-        let ether = &mut *self.ether;
-        let Some(joiner) = ether.joining.devices.get_mut(&node) else { return };
-        let profile = ether.drivers[node.index()].profile.clone();
+        let lab_drivers = &mut *self.lab_drivers;
+        let Some(joiner) = lab_drivers.joining.devices.get_mut(&node) else { return };
+        let profile = lab_drivers.drivers[node.index()].profile.clone();
         let device = self.device_set.members[node.index()].device.as_ref();
         let mut channels = device.map_or(0..0, |it| {
             let shared = it.shared();
@@ -182,12 +182,12 @@ impl<W: Tap> MacHost<'_, '_, W> {
                     .best
                     .take()
                     .map(|(router, _)| router)
-                    .filter(|router| ether.others.password(*router) == joiner.password);
+                    .filter(|router| lab_drivers.others.password(*router) == joiner.password);
                 joiner.phase = found.map_or(Phase::Scan(0), Phase::Join);
                 if found.is_some() {
-                    ether.joining.scanning -= 1;
+                    lab_drivers.joining.scanning -= 1;
                     room.wake_in(profile.join, token);
-                } else if ether.joining.retry(node) {
+                } else if lab_drivers.joining.retry(node) {
                     room.wake_in(Duration::ZERO, token);
                 } else {
                     self.give_up(room.now(), node);
@@ -195,14 +195,14 @@ impl<W: Tap> MacHost<'_, '_, W> {
             }
             Phase::Join(router) => {
                 joiner.phase = Phase::Joined;
-                ether.joining.joined.insert(node, (room.now(), router));
-                ether.joining.retries.remove(&node);
+                lab_drivers.joining.joined.insert(node, (room.now(), router));
+                lab_drivers.joining.retries.remove(&node);
                 self.device_set.news += 1;
-                let channel = room.channel(ether.others.first[0] + router);
+                let channel = room.channel(lab_drivers.others.first[0] + router);
                 self.on_channel(room, node, channel, true);
             }
             Phase::Leave => {
-                ether.joining.devices.remove(&node);
+                lab_drivers.joining.devices.remove(&node);
                 let channel = room.channel(u32::from(node.0));
                 self.on_channel(room, node, channel, false);
             }
@@ -211,7 +211,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
     }
 
     fn give_up(&mut self, now: Instant, node: NodeId) {
-        let joining = &mut self.ether.joining;
+        let joining = &mut self.lab_drivers.joining;
         if let Some(joiner) = joining.devices.get_mut(&node) {
             joiner.phase = Phase::GivenUp(now);
             joining.scanning -= 1;
@@ -221,7 +221,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
 
     /// Tunes a device to a channel, and tells it whether it may leave it.
     fn on_channel(&mut self, room: &mut WirelessMedium, node: NodeId, channel: u8, locked: bool) {
-        let hop = self.ether.drivers[node.index()].profile.hop;
+        let hop = self.lab_drivers.drivers[node.index()].profile.hop;
         room.tune(u32::from(node.0), channel, hop);
         if let Some(device) = &mut self.device_set.members[node.index()].device {
             device.shared_mut().air.channel = channel;

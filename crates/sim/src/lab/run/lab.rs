@@ -3,7 +3,7 @@
 use crate::lab::ideal::IdealMediumConfig;
 use crate::lab::nodes::conversation::ConversationParts;
 use crate::lab::nodes::device::DeviceModel;
-use crate::lab::nodes::device_set::{DeviceHost, DeviceSet, Stuck};
+use crate::lab::nodes::device_set::{DeviceHost, DeviceSet, Livelock};
 use crate::lab::nodes::note::Watch;
 use core::fmt;
 use espbench_model::time::Instant;
@@ -38,7 +38,7 @@ pub(crate) trait LabMedium<D, W> {
         device_set: &mut DeviceSet<D>,
         watch: &mut W,
         until: Instant,
-    ) -> Result<bool, Stuck>;
+    ) -> Result<bool, Livelock>;
 
     /// Returns the settings of a medium that can be told what to lose.
     fn ideal(&mut self) -> Option<&mut IdealMediumConfig>;
@@ -72,7 +72,7 @@ where
     }
 
     #[inline]
-    fn next(&mut self, until: Instant) -> Result<bool, Stuck> {
+    fn next(&mut self, until: Instant) -> Result<bool, Livelock> {
         self.medium.step(&mut self.device_set, &mut self.watch, until)
     }
 

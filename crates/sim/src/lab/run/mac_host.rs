@@ -1,17 +1,18 @@
 //! The user of the MAC service: it hands the medium's callbacks on to the devices that run the
 //! esp-now component, to the machines and their Wi-Fi, and to other people's stations.
 
-use super::blame::meant_for;
 use super::driver::Driver;
 use super::join::JoiningDevices;
 use super::others::Others;
+use super::recent_losses::meant_for;
 use super::reports::Reports;
 use super::tap::{Content, Tap};
-use crate::lab::nodes::device_set::{Cue, DeviceHost, DeviceSet, Stuck};
+use crate::lab::nodes::device_set::{Cue, DeviceHost, DeviceSet, Livelock};
 use crate::lab::nodes::node::Node;
 use crate::lab::nodes::note::{self, MissReason, Note};
-use crate::lab::nodes::pool::{FrameOrigin, FramePool, Handle};
+use crate::lab::nodes::pool::{FrameOrigin, FramePool};
 use crate::lab::nodes::{MemoryBoard, NodeId};
+use crate::lab::pool::Handle;
 use crate::lab::token::{FrameTag, Wake};
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::lab::wifi::Network;
@@ -48,7 +49,7 @@ pub(super) struct LabDrivers {
 /// The world around the nodes, as their host.
 pub(crate) struct RadioPort<'a, W> {
     pub(super) room: &'a mut WirelessMedium,
-    pub(super) ether: &'a mut LabDrivers,
+    pub(super) lab_drivers: &'a mut LabDrivers,
     pub(super) watch: &'a mut W,
 }
 
@@ -60,23 +61,23 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
     }
 
     fn transmit(&mut self, node: NodeId, life: u32, channel: u8, to: Mac, data: &[u8]) -> bool {
-        let ether = &mut *self.ether;
-        let driver = &mut ether.drivers[node.index()];
+        let lab_drivers = &mut *self.lab_drivers;
+        let driver = &mut lab_drivers.drivers[node.index()];
         let now = self.room.now();
         if driver.held >= driver.profile.tx_buffers {
             driver.drops.refused += 1;
-            driver.blame.note(now, Cause::NoBuffers);
+            driver.recent_losses.note(now, Cause::NoBuffers);
             return false;
         }
         driver.held += 1;
-        ether.frames += 1;
-        let stamp = FrameOrigin { at: now, number: ether.frames, node, life };
-        let handle = ether.pool.put(stamp, to, channel, data);
+        lab_drivers.frames += 1;
+        let origin = FrameOrigin { at: now, number: lab_drivers.frames, node, life, to, channel };
+        let handle = lab_drivers.pool.put(origin, data);
         let latency = driver.profile.send_latency.of(data.len() as u32);
         let at = driver.sends.max(now + latency);
         driver.sends = at;
         if at == now {
-            ether.push(self.room, handle);
+            lab_drivers.push(self.room, handle);
         } else {
             self.room.wake_at(at, Wake::Send(handle).token());
         }
@@ -84,7 +85,7 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
     }
 
     fn tune(&mut self, node: NodeId, channel: u8) {
-        let hop = self.ether.drivers[node.index()].profile.hop;
+        let hop = self.lab_drivers.drivers[node.index()].profile.hop;
         self.room.tune(u32::from(node.0), channel, hop);
     }
 
@@ -100,11 +101,11 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
     fn silence(&mut self, node: NodeId, life: u32) {
         for tag in self.room.switch_off(u32::from(node.0)) {
             if let FrameTag::Node(handle) = FrameTag::of(tag) {
-                self.ether.pool.release(handle);
+                self.lab_drivers.pool.release(handle);
             }
         }
-        self.ether.drivers[node.index()].reset(life);
-        self.ether.joining.forget(node);
+        self.lab_drivers.drivers[node.index()].reset(life);
+        self.lab_drivers.joining.forget(node);
     }
 
     fn switched_on(&mut self, node: NodeId) {
@@ -113,8 +114,8 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
         self.room.tune(station, 1, core::time::Duration::ZERO);
     }
 
-    fn judge(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
-        self.ether.drivers[node.index()].blame.judge(zero, sample);
+    fn explain(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
+        self.lab_drivers.drivers[node.index()].recent_losses.explain(zero, sample);
     }
 
     fn application_event(
@@ -125,9 +126,9 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
         board: &mut MemoryBoard,
     ) {
         if let EspNowEvent::Sent(outcome) = event {
-            self.ether.reports.sent(self.room.now(), node, outcome);
+            self.lab_drivers.reports.sent(self.room.now(), node, outcome);
         }
-        if self.ether.joining.told(node, event, board) {
+        if self.lab_drivers.joining.told(node, event, board) {
             self.room.wake_in(core::time::Duration::ZERO, Wake::Join(node, life).token());
         }
     }
@@ -137,8 +138,8 @@ impl LabDrivers {
     /// Gives a frame to the MAC.
     fn push(&mut self, room: &mut WirelessMedium, handle: Handle) {
         let frame = self.pool.get(handle);
-        let driver = &self.drivers[frame.node.index()];
-        let to = match frame.to {
+        let driver = &self.drivers[frame.head.node.index()];
+        let to = match frame.head.to {
             Mac([first, ..]) if first & 1 == 1 => GROUP,
             to => match NodeId::of(to) {
                 Some(to) if to.index() < self.drivers.len() => u32::from(to.0),
@@ -149,7 +150,8 @@ impl LabDrivers {
         let packet = TxFrame::new(to, octets, driver.mode, FrameTag::Node(handle).tag());
         // After a reset the last frame of the former life may still be on the air, in a buffer of
         // its own.
-        let taken = frame.life == driver.life && room.send(u32::from(frame.node.0), packet).is_ok();
+        let taken = frame.head.life == driver.life
+            && room.send(u32::from(frame.head.node.0), packet).is_ok();
         if !taken {
             self.pool.release(handle);
         }
@@ -164,7 +166,7 @@ impl LabDrivers {
             (FrameKind::Ack, _) => (flight.what, flight.queue) = (AirtimeKind::Ack, 0),
             (_, FrameTag::Node(handle)) => {
                 flight.what = AirtimeKind::Data;
-                flight.queued = self.pool.get(handle).at;
+                flight.queued = self.pool.get(handle).head.at;
                 flight.queue = self.drivers[frame.from as usize].held_at_begin;
             }
             (_, FrameTag::Beacon(_)) => flight.what = AirtimeKind::Beacon,
@@ -178,9 +180,9 @@ impl LabDrivers {
 pub(super) struct MacHost<'a, 'p, W> {
     pub(super) watch: &'a mut W,
     pub(super) device_set: &'a mut DeviceSet<Box<Node>>,
-    pub(super) ether: &'a mut LabDrivers,
+    pub(super) lab_drivers: &'a mut LabDrivers,
     pub(super) net: &'a mut Network<'p>,
-    pub(super) stuck: &'a mut Option<Stuck>,
+    pub(super) livelock: &'a mut Option<Livelock>,
 }
 
 impl<W: Tap> MacHost<'_, '_, W> {
@@ -189,12 +191,12 @@ impl<W: Tap> MacHost<'_, '_, W> {
     pub(super) fn act(
         &mut self,
         room: &mut WirelessMedium,
-        what: impl FnOnce(&mut DeviceSet<Box<Node>>, &mut RadioPort<'_, W>) -> Result<(), Stuck>,
+        what: impl FnOnce(&mut DeviceSet<Box<Node>>, &mut RadioPort<'_, W>) -> Result<(), Livelock>,
     ) {
         self.device_set.now = room.now();
-        let mut link = RadioPort { room, ether: self.ether, watch: self.watch };
-        if let Err(stuck) = what(self.device_set, &mut link) {
-            self.stuck.get_or_insert(stuck);
+        let mut link = RadioPort { room, lab_drivers: self.lab_drivers, watch: self.watch };
+        if let Err(livelock) = what(self.device_set, &mut link) {
+            self.livelock.get_or_insert(livelock);
         }
     }
 
@@ -207,20 +209,26 @@ impl<W: Tap> MacHost<'_, '_, W> {
     ) {
         let now = room.now();
         // Whatever a frame causes may put more into the pool, so its bytes are lent.
-        let (data, from, to) = self.ether.pool.lend(handle);
+        let FrameOrigin { node, to, .. } = self.lab_drivers.pool.get(handle).head;
+        let data = self.lab_drivers.pool.lend(handle);
         let read = ParsedFrame::new(&data);
         let whom = meant_for(&data);
-        let mut input =
-            ReceivedFrame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
+        let mut input = ReceivedFrame {
+            data: &data,
+            transmitter: node.mac(),
+            receiver: to,
+            rssi: 0,
+            channel: 0,
+        };
         self.act(room, |device_set, link| {
             let mut result = Ok(());
             for &Reception { station, rssi } in heard {
-                let drivers = &mut link.ether.drivers;
+                let drivers = &mut link.lab_drivers.drivers;
                 let Some(driver) = drivers.get_mut(station as usize) else { continue };
                 if !driver.takes(now, data.len()) {
                     if whom.is_none_or(|it| u32::from(it.0) == station) {
-                        driver.blame.note(now, Cause::ReceiveQueue);
-                        drivers[frame.from as usize].blame.note(now, Cause::ReceiveQueue);
+                        driver.recent_losses.note(now, Cause::ReceiveQueue);
+                        drivers[frame.from as usize].recent_losses.note(now, Cause::ReceiveQueue);
                     }
                     link.watch.lost(now, station, Cause::ReceiveQueue);
                     continue;
@@ -230,11 +238,11 @@ impl<W: Tap> MacHost<'_, '_, W> {
             }
             result
         });
-        self.ether.pool.take_back(handle, data);
+        self.lab_drivers.pool.take_back(handle, data);
     }
 
     /// Notes why a frame was missed with whom it was meant for, and with its sender.
-    fn blame(
+    fn note_losses(
         &mut self,
         now: Instant,
         (handle, frame): (Handle, &Ppdu),
@@ -243,61 +251,63 @@ impl<W: Tap> MacHost<'_, '_, W> {
         if missed.is_empty() {
             return;
         }
-        let whom = meant_for(&self.ether.pool.get(handle).data);
+        let whom = meant_for(&self.lab_drivers.pool.get(handle).data);
         let mut first = None;
         for &MissedReception { station, cause } in missed {
-            let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
+            let Some(driver) = self.lab_drivers.drivers.get_mut(station as usize) else { continue };
             self.watch.lost(now, station, cause);
             if whom.is_none_or(|it| u32::from(it.0) == station) {
-                driver.blame.note(now, cause);
+                driver.recent_losses.note(now, cause);
                 first = first.or(Some(cause));
             }
         }
         if let (Some(cause), Some(driver)) =
-            (first, self.ether.drivers.get_mut(frame.from as usize))
+            (first, self.lab_drivers.drivers.get_mut(frame.from as usize))
         {
-            driver.blame.note(now, cause);
+            driver.recent_losses.note(now, cause);
         }
     }
 
     /// Shows a frame to whoever watches.
     fn show(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
-        let flight = self.ether.flight(frame, heard, missed);
-        let ether = &mut *self.ether;
+        let flight = self.lab_drivers.flight(frame, heard, missed);
+        let lab_drivers = &mut *self.lab_drivers;
         let (FrameKind::Data, FrameTag::Node(handle)) = (frame.kind, FrameTag::of(frame.tag))
         else {
             self.watch.flight(&flight, None);
             return;
         };
-        let sent = ether.pool.get(handle);
-        let content = Content { from: sent.from, to: sent.to, data: &sent.data };
+        let sent = lab_drivers.pool.get(handle);
+        let content = Content { from: sent.head.node.mac(), to: sent.head.to, data: &sent.data };
         self.watch.flight(&flight, Some(content));
         if !self.watch.wants_notes() {
             return;
         }
-        let devices = ether.drivers.len() as u32;
-        ether.heard.clear();
-        ether.missed.clear();
+        let devices = lab_drivers.drivers.len() as u32;
+        lab_drivers.heard.clear();
+        lab_drivers.missed.clear();
         let who = heard.iter().map(|it| it.station).filter(|it| *it < devices);
-        ether.heard.extend(who.map(|it| NodeId(it as u16)));
+        lab_drivers.heard.extend(who.map(|it| NodeId(it as u16)));
         let who = missed.iter().filter(|it| it.station < devices);
-        ether.missed.extend(who.map(|it| (NodeId(it.station as u16), MissReason::of(it.cause))));
+        lab_drivers
+            .missed
+            .extend(who.map(|it| (NodeId(it.station as u16), MissReason::of(it.cause))));
         if frame.repeated && frame.to < devices {
-            ether.missed.push((NodeId(frame.to as u16), MissReason::Duplicate));
+            lab_drivers.missed.push((NodeId(frame.to as u16), MissReason::Duplicate));
         }
         let on_air = note::FrameOnAir {
-            number: sent.number,
+            number: sent.head.number,
             attempt: frame.attempt,
             sequence: frame.sequence,
             started: flight.begin,
             took: flight.end.since(flight.begin),
-            node: sent.node,
-            from: sent.from,
-            to: sent.to,
+            node: sent.head.node,
+            from: sent.head.node.mac(),
+            to: sent.head.to,
             channel: frame.channel,
             data: &sent.data,
-            heard: &ether.heard,
-            missed: &ether.missed,
+            heard: &lab_drivers.heard,
+            missed: &lab_drivers.missed,
             acknowledged: (!frame.is_group()).then_some(flight.heard > 0),
         };
         self.watch.note(flight.end, &Note::Air(on_air));
@@ -312,26 +322,26 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
                     self.act(room, |device_set, link| device_set.cue(link, node, cue));
                 }
             }
-            Wake::Send(handle) => self.ether.push(room, handle),
+            Wake::Send(handle) => self.lab_drivers.push(room, handle),
             Wake::Sent(node, life, delivered) => {
-                if self.ether.drivers[node.index()].life == life {
+                if self.lab_drivers.drivers[node.index()].life == life {
                     self.act(room, |device_set, link| {
                         device_set.input(link, node, Input::Sent { delivered })
                     });
                 }
             }
             Wake::Beacon(router) => {
-                if let Some(at) = self.ether.others.beacon(room, router) {
+                if let Some(at) = self.lab_drivers.others.beacon(room, router) {
                     room.wake_at(at, token);
                 }
             }
             Wake::Load(station) => {
-                if let Some(at) = self.ether.others.load(room, station) {
+                if let Some(at) = self.lab_drivers.others.load(room, station) {
                     room.wake_at(at, token);
                 }
             }
             Wake::Join(node, life) => {
-                if self.ether.drivers[node.index()].life == life {
+                if self.lab_drivers.drivers[node.index()].life == life {
                     self.join(room, node, token);
                 }
             }
@@ -365,13 +375,13 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
         }
         match tag {
             FrameTag::Node(handle) => {
-                self.blame(room.now(), (handle, frame), missed);
+                self.note_losses(room.now(), (handle, frame), missed);
                 self.deliver(room, (handle, frame), heard);
             }
-            FrameTag::Beacon(router) if self.ether.joining.listens() => {
-                let ether = &mut *self.ether;
-                let channel = room.channel(ether.others.first[0] + router);
-                ether.joining.beacon(router, channel, ether.others.ssid(router), heard);
+            FrameTag::Beacon(router) if self.lab_drivers.joining.listens() => {
+                let lab_drivers = &mut *self.lab_drivers;
+                let channel = room.channel(lab_drivers.others.first[0] + router);
+                lab_drivers.joining.beacon(router, channel, lab_drivers.others.ssid(router), heard);
             }
             _ => {}
         }
@@ -382,11 +392,11 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
             return self.net.on_tx_status(room, station, done);
         };
         let (life, bytes) = {
-            let frame = self.ether.pool.get(handle);
-            (frame.life, frame.data.len() as u32)
+            let frame = self.lab_drivers.pool.get(handle);
+            (frame.head.life, frame.data.len() as u32)
         };
-        self.ether.pool.release(handle);
-        let driver = &mut self.ether.drivers[station as usize];
+        self.lab_drivers.pool.release(handle);
+        let driver = &mut self.lab_drivers.drivers[station as usize];
         if driver.life != life {
             return;
         }
@@ -432,7 +442,7 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
             self.net.on_tx_start(frame);
         }
         if frame.kind == FrameKind::Data
-            && let Some(driver) = self.ether.drivers.get_mut(frame.from as usize)
+            && let Some(driver) = self.lab_drivers.drivers.get_mut(frame.from as usize)
         {
             driver.held_at_begin = driver.held;
         }

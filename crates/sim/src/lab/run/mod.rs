@@ -9,12 +9,11 @@
 //! | `driver` | buffers between a node and its station's MAC |
 //! | `costs` | a profile as what a board asks |
 //! | `others` | routers and background stations |
-//! | `blame` | why a probe was lost |
+//! | `recent_losses` | why a probe was lost |
 //! | `join` | a device joins a router |
 //! | `reports` | what nodes send that are not measured |
 //! | `count` | what was counted, by name |
 
-mod blame;
 mod costs;
 mod count;
 mod driver;
@@ -22,10 +21,11 @@ mod join;
 mod lab;
 mod mac_host;
 mod others;
+mod recent_losses;
 mod reports;
 mod tap;
 
-pub use crate::lab::nodes::device_set::{POLLS_MAX, Printed, Stuck};
+pub use crate::lab::nodes::device_set::{Livelock, POLLS_MAX, Printed};
 pub use driver::Drops;
 pub(in crate::lab) use lab::LabMedium;
 pub use lab::LabOn;
@@ -69,9 +69,9 @@ pub type Lab<'a, W = ()> = LabOn<RadioMedium<'a>, Box<Node>, W>;
 /// their Wi-Fi, other people's stations.
 pub struct RadioMedium<'a> {
     pub(in crate::lab) room: WirelessMedium,
-    ether: LabDrivers,
+    lab_drivers: LabDrivers,
     pub(in crate::lab) net: Network<'a>,
-    stuck: Option<Stuck>,
+    livelock: Option<Livelock>,
 }
 
 /// The parts that a lab is made of.
@@ -191,7 +191,7 @@ impl<'a, W: Tap> Lab<'a, W> {
             device_set.add(board, device.profile.boot);
         }
         let (first, background) = background;
-        let ether = LabDrivers {
+        let lab_drivers = LabDrivers {
             pool: Default::default(),
             frames: 0,
             drivers: nodes.iter().map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
@@ -201,7 +201,7 @@ impl<'a, W: Tap> Lab<'a, W> {
             heard: Vec::new(),
             missed: Vec::new(),
         };
-        let medium = RadioMedium { room, ether, net, stuck: None };
+        let medium = RadioMedium { room, lab_drivers, net, livelock: None };
         let mut lab = Self { watch, medium, device_set };
         lab.begin(seed);
         lab
@@ -214,7 +214,7 @@ impl<'a, W: Tap> Lab<'a, W> {
             self.medium.room.switch_off(u32::from(node));
             self.medium.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
         }
-        let (beacons, loads) = self.medium.ether.others.starts(seed);
+        let (beacons, loads) = self.medium.lab_drivers.others.starts(seed);
         for (router, at) in beacons.into_iter().enumerate() {
             self.medium.room.wake_at(at, Wake::Beacon(router as u32).token());
         }
@@ -231,13 +231,13 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// [`EspNowEvent::Sent`](esp_now::node::task::EspNowEvent::Sent).
     ///
     /// # Errors
-    /// [`Busy`] if something else is being sent, or the node is off; [`Stuck`] ends the run and comes
+    /// [`Busy`] if something else is being sent, or the node is off; [`Livelock`] ends the run and comes
     /// from the next verb that lets time go on.
     pub fn send(&mut self, node: NodeId, out: &SendRequest, payload: &[u8]) -> Result<(), Busy> {
         match self.apply(node, |it, now, board| it.send(now, board, out, payload)) {
             Ok(sent) => sent.unwrap_or(Err(Busy)),
-            Err(stuck) => {
-                self.medium.stuck.get_or_insert(stuck);
+            Err(livelock) => {
+                self.medium.livelock.get_or_insert(livelock);
                 Err(Busy)
             }
         }
@@ -246,14 +246,14 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// Gives a node an application that begins at that time and sends a payload of so many bytes to
     /// node 0 every so often.
     pub fn report(&mut self, begin: Instant, node: NodeId, bytes: u32, every: Duration) {
-        self.medium.ether.reports.begin(node, bytes, every);
+        self.medium.lab_drivers.reports.begin(node, bytes, every);
         self.medium.room.wake_at(begin, Wake::Report(node).token());
     }
 
     /// Returns what that application of a node has done.
     #[must_use]
     pub fn reports(&self, node: NodeId) -> TrafficSums {
-        self.medium.ether.reports.sums(node)
+        self.medium.lab_drivers.reports.sums(node)
     }
 
     /// Sets whether samples are kept; they are, if nothing else is said.
@@ -291,19 +291,19 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// the device's own clock; `None` if it is off.
     ///
     /// # Errors
-    /// [`Stuck`].
+    /// [`Livelock`].
     pub fn apply<R>(
         &mut self,
         node: NodeId,
         act: impl FnOnce(&mut Node, Instant, &mut dyn Board) -> R,
-    ) -> Result<Option<R>, Stuck> {
+    ) -> Result<Option<R>, Livelock> {
         let (device_set, mut link) = self.parts();
         device_set.apply(&mut link, node, |it, now, board| act(it, now, board))
     }
 
     /// Returns how far a device has got with joining the network whose credentials it was given last.
     pub fn joining(&self, node: NodeId) -> Joining {
-        self.medium.ether.joining.progress(node)
+        self.medium.lab_drivers.joining.progress(node)
     }
 
     /// Returns the channel that a node is on.
@@ -328,12 +328,12 @@ impl<'a, W: Tap> Lab<'a, W> {
 
     /// Returns the numbers of what the driver of a node has dropped.
     pub fn drops(&self, node: NodeId) -> Drops {
-        self.medium.ether.drivers[node.index()].drops
+        self.medium.lab_drivers.drivers[node.index()].drops
     }
 
     /// Returns when a node joined a router, and which one, if it is with one.
     pub fn joined(&self, node: NodeId) -> Option<(Instant, u32)> {
-        self.medium.ether.joining.joined.get(&node).copied()
+        self.medium.lab_drivers.joining.joined.get(&node).copied()
     }
 }
 
@@ -351,7 +351,7 @@ impl<'p, W: Tap> LabMedium<Box<Node>, W> for RadioMedium<'p> {
 
     #[inline]
     fn host<'h>(&'h mut self, watch: &'h mut W) -> RadioPort<'h, W> {
-        RadioPort { room: &mut self.room, ether: &mut self.ether, watch }
+        RadioPort { room: &mut self.room, lab_drivers: &mut self.lab_drivers, watch }
     }
 
     #[inline]
@@ -360,13 +360,14 @@ impl<'p, W: Tap> LabMedium<Box<Node>, W> for RadioMedium<'p> {
         device_set: &mut DeviceSet<Box<Node>>,
         watch: &mut W,
         until: Instant,
-    ) -> Result<bool, Stuck> {
-        let Self { room, ether, net, stuck } = self;
-        if let Some(stuck) = stuck.take() {
-            return Err(stuck);
+    ) -> Result<bool, Livelock> {
+        let Self { room, lab_drivers, net, livelock } = self;
+        if let Some(livelock) = livelock.take() {
+            return Err(livelock);
         }
-        let goes_on = room.step(&mut MacHost { watch, device_set, ether, net, stuck }, until);
-        stuck.take().map_or(Ok(goes_on), Err)
+        let goes_on =
+            room.step(&mut MacHost { watch, device_set, lab_drivers, net, livelock }, until);
+        livelock.take().map_or(Ok(goes_on), Err)
     }
 
     fn ideal(&mut self) -> Option<&mut IdealMediumConfig> {

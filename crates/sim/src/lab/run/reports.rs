@@ -59,7 +59,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
     /// Sends a node's report that is due, unless the last one is still being sent: then it is lost.
     pub(super) fn report(&mut self, room: &mut WirelessMedium, node: NodeId) {
         let now = room.now();
-        let Some(reporter) = self.ether.reports.0.get_mut(&node) else { return };
+        let Some(reporter) = self.lab_drivers.reports.0.get_mut(&node) else { return };
         reporter.sums.sent += 1;
         room.wake_at(now + reporter.every, Wake::Report(node).token());
         if reporter.sending.is_some() {
@@ -83,7 +83,7 @@ impl<W: Tap> MacHost<'_, '_, W> {
             taken = sent == Some(Ok(()));
             Ok(())
         });
-        if !taken && let Some(reporter) = self.ether.reports.0.get_mut(&node) {
+        if !taken && let Some(reporter) = self.lab_drivers.reports.0.get_mut(&node) {
             reporter.sending = None;
         }
     }

@@ -1,7 +1,7 @@
 //! The stations of a scene, as the medium has them: their order, places, powers and MACs.
 
 use super::{AccessPoint, Dongle, NetDevice, NetRole, PcLink, Scene};
-use crate::lab::radio::{Radio, Stand, receivers};
+use crate::lab::radio::{Radio, StationRadio, receivers};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -91,11 +91,11 @@ impl Scene {
     #[must_use]
     pub fn networks(&self, seed: u64) -> Vec<Option<u16>> {
         let StationNumbers { access_points, devices, .. } = self.numbers();
-        let stands = if access_points.len() > 1 { self.stands_of(&[]) } else { Vec::new() };
+        let radios = if access_points.len() > 1 { self.radios_of(&[]) } else { Vec::new() };
         let strongest = |device: u32| {
             let arrives = |ap: &u16| {
                 let (from, to) = (access_points.start + u32::from(*ap), devices.start + device);
-                self.environment.arriving_dbm(&stands, seed, from, to)
+                self.environment.arriving_dbm(&radios, seed, from, to)
             };
             // The last of equal ones would be taken.
             let routers = (0..access_points.len() as u16).rev();
@@ -139,7 +139,7 @@ impl Scene {
     /// infinity for one that is not there.
     #[must_use]
     pub fn arriving_dbm(&self, seed: u64, from: u32, to: u32) -> f64 {
-        self.environment.arriving_dbm(&self.stands(seed), seed, from, to)
+        self.environment.arriving_dbm(&self.radios(seed), seed, from, to)
     }
 
     /// Returns the channel of a network; without routers, that of the first device.
@@ -152,21 +152,21 @@ impl Scene {
     }
 
     /// Returns the stations as radio sees them.
-    pub(in crate::lab) fn stands(&self, seed: u64) -> Vec<Stand> {
-        self.stands_of(&self.networks(seed))
+    pub(in crate::lab) fn radios(&self, seed: u64) -> Vec<StationRadio> {
+        self.radios_of(&self.networks(seed))
     }
 
     /// Returns the stations as radio sees them, with the devices in these networks.
-    fn stands_of(&self, networks: &[Option<u16>]) -> Vec<Stand> {
+    fn radios_of(&self, networks: &[Option<u16>]) -> Vec<StationRadio> {
         // Receivers of routers, PCs and other people's stations are taken for those of an ESP32.
-        let flat = |at, power_dbm, channel| Stand {
+        let flat = |at, power_dbm, channel| StationRadio {
             at,
             output: Arc::new(TxPower::flat(power_dbm)),
             channel,
             chip: RadioChip::Esp32,
             walls_db: 0.0,
         };
-        let nodes = self.nodes.iter().map(|it| Stand {
+        let nodes = self.nodes.iter().map(|it| StationRadio {
             at: it.at,
             output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm())),
             channel: it.channel,
@@ -175,7 +175,7 @@ impl Scene {
         });
         let routers = self.routers.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
         let aps = self.access_points.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
-        let devices = self.devices.iter().enumerate().map(|(number, it)| Stand {
+        let devices = self.devices.iter().enumerate().map(|(number, it)| StationRadio {
             at: it.at,
             output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm)),
             channel: match it.role {
@@ -193,14 +193,14 @@ impl Scene {
     /// Returns the medium of this scene; the seed draws the shadowing.
     #[must_use]
     pub fn radio(&self, seed: u64) -> Radio {
-        let stands: Arc<[Stand]> = self.stands(seed).into();
-        let links = self.environment.links(&stands, seed);
-        let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
-        let settings = self.macs().into_iter().zip(stands.iter()).zip(kinds).map(
-            |((mac, stand), receiver)| MacConfig {
-                channel: stand.channel,
+        let radios: Arc<[StationRadio]> = self.radios(seed).into();
+        let links = self.environment.links(&radios, seed);
+        let (kinds, receivers) = receivers(&self.environment, &radios, &ErrorTable::shared());
+        let settings = self.macs().into_iter().zip(radios.iter()).zip(kinds).map(
+            |((mac, radio), receiver)| MacConfig {
+                channel: radio.channel,
                 receiver,
-                output: Some(stand.output.clone()),
+                output: Some(radio.output.clone()),
                 ..mac
             },
         );

@@ -2,7 +2,7 @@
 
 use crate::lab::file::FileError;
 use crate::lab::nodes::NodeId;
-use crate::lab::run::Stuck;
+use crate::lab::run::Livelock;
 use crate::talk::script::List;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ pub enum SuiteError {
     /// The lab has not what the test needs: its name, and what is missing.
     Unable(String, String),
     /// A device does not come to rest.
-    Stuck(Stuck),
+    Livelock(Livelock),
     /// A console showed no prompt for a command.
     NoPrompt(NodeId, String),
     /// Programs did not end in this time.
@@ -51,7 +51,7 @@ impl fmt::Display for SuiteError {
                  --on loopback, or a device",
             ),
             Self::Unable(lab, why) => write!(f, "the lab {lab} cannot do it: {why}"),
-            Self::Stuck(stuck) => stuck.fmt(f),
+            Self::Livelock(livelock) => livelock.fmt(f),
             Self::NoPrompt(node, text) => {
                 write!(f, "{node} showed no prompt to type `{text}` at")
             }
@@ -73,9 +73,9 @@ impl fmt::Display for SuiteError {
 
 impl core::error::Error for SuiteError {}
 
-impl From<Stuck> for SuiteError {
-    fn from(stuck: Stuck) -> Self {
-        Self::Stuck(stuck)
+impl From<Livelock> for SuiteError {
+    fn from(livelock: Livelock) -> Self {
+        Self::Livelock(livelock)
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) fn of(
             lab_of_nodes(workload, &file, &mut list);
         }
         Workload::Wifi(work) if !work.lab.is_empty() => {
-            let file = library.net_scene(lab, work.variant.as_str())?;
+            let file = library.variant_scene(lab, work.variant.as_str())?;
             machines(work, &file, &mut list);
         }
         _ => {}

@@ -5,8 +5,9 @@ use super::cpu::CpuTask;
 use super::field::Field;
 use super::machine::{Awaits, Body, Esp, Machine, TaskJob};
 use super::network::Network;
-use super::pool::Pool;
+use super::packet::Pool;
 use super::program::{Space, step};
+use crate::lab::pool::Handle;
 use crate::lab::profile::IpCosts;
 use crate::net::HeapStats;
 use alloc::vec::Vec;
@@ -47,10 +48,10 @@ impl Esp {
     }
 
     /// Takes TX buffers for these packets.
-    fn hold(&mut self, pool: &Pool, tags: &[u32]) {
+    fn hold(&mut self, pool: &Pool, tags: &[Handle]) {
         self.tx += tags.len() as u16;
         for &tag in tags {
-            self.buffered += self.setup.heap.tx + pool.bytes(tag).len() as u32;
+            self.buffered += self.setup.heap.tx + pool.get(tag).data.len() as u32;
         }
     }
 
@@ -62,10 +63,10 @@ impl Esp {
 
     /// Sends packets of its own down: as a message to lwIP's task; or as part of the work that this
     /// task has just done, before it looks at its mailbox again.
-    fn send(&mut self, now: u64, pool: &Pool, out: &mut Vec<u32>, program: u16) {
+    fn send(&mut self, now: u64, pool: &Pool, out: &mut Vec<Handle>, program: u16) {
         let inline = program == NOBODY || self.setup.in_lwip;
         let cost = |costs: &IpCosts, tag| {
-            let packet = pool.bytes(tag);
+            let packet = &pool.get(tag).data;
             classify(packet).send_ns(costs, packet.len() as u32)
         };
         if inline {
@@ -126,7 +127,7 @@ impl Network<'_> {
         match job {
             TaskJob::Taken => self.field.worked_off(now, number),
             TaskJob::Receive(tag) => {
-                let bytes = self.field.pool.bytes(tag).len() as u32;
+                let bytes = self.field.pool.get(tag).data.len() as u32;
                 if let Some(esp) = self.field.esp(number) {
                     esp.mailbox -= 1;
                     esp.buffered -= esp.rx_heap(bytes);
@@ -142,7 +143,7 @@ impl Network<'_> {
                 self.field.flush_esp(now, number);
             }
             TaskJob::Send(tag, program) => {
-                let bytes = self.field.pool.bytes(tag).len() as u32;
+                let bytes = self.field.pool.get(tag).data.len() as u32;
                 if let Some(esp) = self.field.esp(number) {
                     let cost = esp.costs.wifi_start.ns(bytes) + esp.costs.wifi_cipher.ns(bytes);
                     esp.cpu.push(now.as_nanos(), CpuTask::Wifi, TaskJob::Start(tag), cost);
@@ -166,12 +167,12 @@ impl Network<'_> {
     }
 
     /// Hands a packet of an ESP to the hardware.
-    fn launch(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
+    fn launch(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
         let field = &self.field;
         let station = field.hop(number);
         // Only an access point's MAC needs to know for whom it is.
-        let to = field.hop(field.pool.head(tag).to);
-        let bytes = field.pool.bytes(tag).len() as u32;
+        let to = field.hop(field.pool.get(tag).head.to);
+        let bytes = field.pool.get(tag).data.len() as u32;
         let (Some(station), to) = (station, to.unwrap_or(0)) else { return };
         if !self.send(room, station, to, tag)
             && let Some(machine) = self.machine_mut(number)
@@ -241,14 +242,14 @@ impl Field<'_> {
         {
             esp.arrived.pop_front();
             if let Some(cause) = self.goes_up(now, number, tag) {
-                self.pool.forget(tag);
+                self.pool.release(tag);
                 self.lose(now, self.station(number), cause);
             }
         }
     }
 
     /// Sends a packet up to lwIP's task; returns why it is lost, if it is.
-    fn goes_up(&mut self, now: Instant, number: u16, tag: u32) -> Option<Cause> {
+    fn goes_up(&mut self, now: Instant, number: u16, tag: Handle) -> Option<Cause> {
         let Self { machines, pool, .. } = self;
         let machine = machines.get_mut(usize::from(number))?;
         let (held, stack) = (machine.host.held(), machine.host.heap());
@@ -262,7 +263,7 @@ impl Field<'_> {
             machine.drops.tcpip_mailbox += 1;
             return Some(Cause::Mailbox);
         }
-        let packet = pool.bytes(tag);
+        let packet = &pool.get(tag).data;
         let takes = esp.rx_heap(packet.len() as u32);
         if esp.free(stack) < takes {
             machine.drops.heap_rx += 1;

@@ -3,9 +3,10 @@
 use super::cpu::CpuTask;
 use super::esp_now;
 use super::machine::{Body, Esp, Machine, TaskJob, machine_at};
-use super::pool::{ALL, Head, Pool};
+use super::packet::{ALL, Head, Pool};
 use super::setup::MachinePlace;
 use super::watch::Watched;
+use crate::lab::pool::Handle;
 use crate::lab::token::Wake;
 use crate::power::ModemState;
 use alloc::boxed::Box;
@@ -22,11 +23,11 @@ use espbench_model::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Carried {
     /// To an access point's wire.
-    AccessPoint { ap: u32, tag: u32 },
+    AccessPoint { ap: u32, tag: Handle },
     /// A packet from a PC's driver to its radio.
-    Air { station: u32, tag: u32 },
+    Air { station: u32, tag: Handle },
     /// To a PC's programs.
-    Pc { machine: u16, tag: u32 },
+    Pc { machine: u16, tag: Handle },
 }
 
 /// A packet that Wi-Fi is to send once it has returned.
@@ -34,7 +35,7 @@ pub(super) enum Carried {
 pub(super) struct Relay {
     pub(super) ap: u32,
     pub(super) to: u32,
-    pub(super) tag: u32,
+    pub(super) tag: Handle,
 }
 
 /// Everything but the Wi-Fi.
@@ -51,7 +52,7 @@ pub(super) struct Field<'a> {
     /// The routers, which are all on one LAN.
     pub(super) lan: Vec<u32>,
     /// Packets that a machine's stack has just sent.
-    pub(super) out: Vec<u32>,
+    pub(super) out: Vec<Handle>,
     /// The last packets that were lost, and where.
     pub(super) losses: VecDeque<(Instant, Cause)>,
     /// An echo over ESP-NOW.
@@ -179,23 +180,23 @@ impl Field<'_> {
     }
 
     /// Copies a packet, for a queue of its own.
-    fn copy(&mut self, tag: u32) -> u32 {
-        let head = self.pool.head(tag);
-        let bytes = self.pool.take(tag);
+    fn copy(&mut self, tag: Handle) -> Handle {
+        let head = self.pool.get(tag).head;
+        let bytes = self.pool.lend(tag);
         let copy = self.pool.put(head, &bytes);
-        self.pool.give_back(tag, bytes);
+        self.pool.take_back(tag, bytes);
         copy
     }
 
     /// Takes a packet that has come over the air to a machine with a radio.
-    fn arrive(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
+    fn arrive(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
         let now = room.now();
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         self.pool.share(tag);
         match &mut machine.body {
             Body::Esp(esp) => esp.arrived.push_back((esp.taken, tag)),
             Body::Pc(pc) => {
-                let at = pc.way_in(now, self.pool.bytes(tag).len());
+                let at = pc.way_in(now, self.pool.get(tag).data.len());
                 self.post(room, at, Carried::Pc { machine: number, tag });
             }
         }
@@ -207,7 +208,7 @@ impl Field<'_> {
     }
 
     /// Sends copies of a group's packet to the other routers of the LAN.
-    pub(super) fn flood(&mut self, room: &mut WirelessMedium, ap: u32, at: Instant, tag: u32) {
+    pub(super) fn flood(&mut self, room: &mut WirelessMedium, ap: u32, at: Instant, tag: Handle) {
         for number in 0..self.lan.len() {
             let other = self.lan[number];
             if other != ap {
@@ -218,7 +219,7 @@ impl Field<'_> {
     }
 
     /// Forwards a packet from the access point that has got it from a station.
-    fn forward(&mut self, room: &mut WirelessMedium, ap: u32, next: u32, tag: u32) {
+    fn forward(&mut self, room: &mut WirelessMedium, ap: u32, next: u32, tag: Handle) {
         let is_router = self.lan.contains(&ap);
         let at = room.now() + self.forward;
         if is_router && next == GROUP {
@@ -236,9 +237,9 @@ impl Field<'_> {
     }
 
     /// Takes a packet that has come to an access point that has a wire.
-    fn leave_air(&mut self, room: &mut WirelessMedium, ap: u32, tag: u32) {
-        let Head { to, from, .. } = self.pool.head(tag);
-        let bytes = self.pool.bytes(tag).len();
+    fn leave_air(&mut self, room: &mut WirelessMedium, ap: u32, tag: Handle) {
+        let Head { to, from, .. } = self.pool.get(tag).head;
+        let bytes = self.pool.get(tag).data.len();
         let all = self.machines.len() as u16;
         let addressees =
             if to == ALL { 0..all } else { to.min(all)..to.saturating_add(1).min(all) };
@@ -264,8 +265,8 @@ impl Field<'_> {
 
 impl UpperLayer for Field<'_> {
     fn on_received(&mut self, room: &mut WirelessMedium, station: u32, packet: ReceivedPacket) {
-        let tag = packet.tag as u32;
-        let Head { from, to, .. } = self.pool.head(tag);
+        let tag = Handle::of(packet.tag as u32);
+        let Head { from, to, .. } = self.pool.get(tag).head;
         let owner = self.owners.get(station as usize).copied().flatten();
         if owner.is_some_and(|it| to == it || (to == ALL && from != it)) {
             self.arrive(room, owner.unwrap_or_default(), tag);
@@ -282,10 +283,10 @@ impl UpperLayer for Field<'_> {
     }
 
     fn on_sent(&mut self, room: &mut WirelessMedium, station: u32, packet: SentPacket) {
-        let tag = packet.tag as u32;
-        let from = self.pool.head(tag).from;
-        let bytes = self.pool.bytes(tag).len() as u32;
-        self.pool.forget(tag);
+        let tag = Handle::of(packet.tag as u32);
+        let from = self.pool.get(tag).head.from;
+        let bytes = self.pool.get(tag).data.len() as u32;
+        self.pool.release(tag);
         if let Some(cause) = packet.lost {
             self.lose(room.now(), Some(station), cause);
         }

@@ -3,8 +3,9 @@
 use super::cpu::CpuTask;
 use super::field::Field;
 use super::machine::{Body, Machine, TaskJob};
-use super::pool::Pool;
+use super::packet::Pool;
 use super::program::{Outbox, Space};
+use crate::lab::pool::Handle;
 use alloc::vec::Vec;
 use espbench_dot11::mac::WirelessMedium;
 use espbench_model::sample::Cause;
@@ -15,7 +16,7 @@ fn with_host(
     pool: &mut Pool,
     machine: &mut Machine<'_>,
     number: u16,
-    out: &mut Vec<u32>,
+    out: &mut Vec<Handle>,
     act: impl FnOnce(&mut crate::net::IpHost, &mut Outbox<'_>),
 ) {
     let stack = machine.host.heap();
@@ -29,8 +30,8 @@ fn with_host(
 
 impl Field<'_> {
     /// Hands a packet to the IP stack of a machine.
-    pub(super) fn receive(&mut self, now: Instant, number: u16, tag: u32) {
-        let bytes = self.pool.take(tag);
+    pub(super) fn receive(&mut self, now: Instant, number: u16, tag: Handle) {
+        let bytes = self.pool.lend(tag);
         let mut out = core::mem::take(&mut self.out);
         let mut full = false;
         if let Some(machine) = self.machines.get_mut(usize::from(number)) {
@@ -44,8 +45,8 @@ impl Field<'_> {
             self.lose(now, self.station(number), Cause::Mailbox);
         }
         self.out = out;
-        self.pool.give_back(tag, bytes);
-        self.pool.forget(tag);
+        self.pool.take_back(tag, bytes);
+        self.pool.release(tag);
     }
 
     /// Lets the IP stack of a machine go on.

@@ -3,6 +3,7 @@
 use super::cpu::Cpu;
 use super::setup::{EspSetup, MachineKind, MachinePlace, MachineSetup, PcSetup, Program};
 use super::{MachineOutput, TrafficSums};
+use crate::lab::pool::Handle;
 use crate::lab::profile::IpCosts;
 use crate::net::{HeapStats, IpHost, ProgramId};
 use crate::power::{self, ModemState, StateMeter};
@@ -48,13 +49,13 @@ pub(super) enum TaskJob {
     /// Wi-Fi: a frame has been taken from the hardware.
     Taken,
     /// lwIP: this packet goes up.
-    Receive(u32),
+    Receive(Handle),
     /// lwIP: this packet goes down; for that program, which waits for it.
-    Send(u32, u16),
+    Send(Handle, u16),
     /// lwIP: its timer has come.
     Timer,
     /// Wi-Fi: this packet goes to the hardware.
-    Start(u32),
+    Start(Handle),
     /// Wi-Fi: a packet of so many bytes was sent or given up.
     Sent(u32),
     /// The program goes on.
@@ -103,7 +104,7 @@ pub(super) struct Running<'a> {
     /// Event that it waits for when the time that it has spent is over.
     pub(super) then: Awaits,
     /// Packets that it has sent and that go on when that time is over.
-    pub(super) out: Vec<u32>,
+    pub(super) out: Vec<Handle>,
     /// Packets of these that lwIP's task has not done.
     pub(super) pending: u16,
 }
@@ -119,7 +120,7 @@ pub(super) struct Esp {
     pub(super) taken: u64,
     pub(super) worked_off: u64,
     /// Packets in order that go up once so many frames are worked off.
-    pub(super) arrived: VecDeque<(u64, u32)>,
+    pub(super) arrived: VecDeque<(u64, Handle)>,
     /// Packets that wait for lwIP's task: they have a dynamic RX buffer, and a place in its mailbox.
     pub(super) mailbox: u16,
     /// Packets in TX buffers.

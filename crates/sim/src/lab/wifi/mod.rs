@@ -23,7 +23,7 @@
 //! | [`esp_now`] | an echo over ESP-NOW, in the network or beside it |
 //! | `program` | how programs run, and what their calls cost |
 //! | `class` | what a packet is, as far as it decides what it costs |
-//! | `pool` | packets on their way |
+//! | `packet` | packets on their way |
 //! | [`watch`] | what is seen of all that |
 
 mod class;
@@ -34,8 +34,8 @@ mod field;
 mod ip;
 pub(in crate::lab) mod machine;
 mod network;
+mod packet;
 mod pc;
-mod pool;
 mod program;
 pub mod setup;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::field::{Carried, Field, Relay};
 use super::machine::{Awaits, Body, Keeps, Machine, Running};
 use super::setup::Program;
+use crate::lab::pool::Handle;
 use crate::lab::token::FrameTag;
 use crate::power::{ModemState, Modulation};
 use alloc::boxed::Box;
@@ -84,16 +85,22 @@ impl<'a> Network<'a> {
     }
 
     /// Gives a packet to the Wi-Fi. Returns whether it took it.
-    pub(super) fn send(&mut self, room: &mut WirelessMedium, from: u32, to: u32, tag: u32) -> bool {
-        let octets = self.field.pool.bytes(tag).len() as u32;
-        self.field.pool.stamp(tag, room.now().as_nanos());
-        let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.into() });
+    pub(super) fn send(
+        &mut self,
+        room: &mut WirelessMedium,
+        from: u32,
+        to: u32,
+        tag: Handle,
+    ) -> bool {
+        let octets = self.field.pool.get(tag).data.len() as u32;
+        self.field.pool.head_mut(tag).queued = room.now().as_nanos();
+        let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.number().into() });
         if let Err(refused) = taken {
             let cause = match refused {
                 SendError::NotJoined => Cause::Disconnected,
                 SendError::NoBuffers | SendError::TooLong => Cause::NoBuffers,
             };
-            self.field.pool.forget(tag);
+            self.field.pool.release(tag);
             self.field.lose(room.now(), Some(from), cause);
         }
         taken.is_ok()
@@ -105,17 +112,17 @@ impl<'a> Network<'a> {
         self.field.free.push(slot);
         match carried {
             Carried::AccessPoint { ap, tag } => {
-                let to = self.field.hop(self.field.pool.head(tag).to);
+                let to = self.field.hop(self.field.pool.get(tag).head.to);
                 match to {
                     Some(to) => {
                         self.send(room, ap, to, tag);
                     }
-                    None => self.field.pool.forget(tag),
+                    None => self.field.pool.release(tag),
                 }
             }
             Carried::Air { station, tag } => {
                 let machine = self.field.owners[station as usize];
-                let to = self.field.hop(self.field.pool.head(tag).to).unwrap_or(GROUP);
+                let to = self.field.hop(self.field.pool.get(tag).head.to).unwrap_or(GROUP);
                 if !self.send(room, station, to, tag)
                     && let Some(number) = machine
                     && let Some(it) = self.machine_mut(number)
@@ -193,7 +200,7 @@ impl Network<'_> {
 
     pub(in crate::lab) fn on_buffered(&mut self, frame: &Ppdu) {
         if let Some(packet) = wifi::packet_of(frame.tag) {
-            self.field.pool.wait(packet as u32);
+            self.field.pool.wait(Handle::of(packet as u32));
         }
     }
 
@@ -213,7 +220,7 @@ impl Network<'_> {
         self.wifi.on_data(room, frame, heard, missed, &mut self.field);
         self.relay(room);
         if let (Some(packet), false) = (wifi::packet_of(frame.tag), heard.is_empty()) {
-            self.field.pool.waited(packet as u32);
+            self.field.pool.waited(Handle::of(packet as u32));
         }
         if frame.is_group() {
             for it in heard {

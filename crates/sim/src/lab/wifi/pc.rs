@@ -4,6 +4,7 @@ use super::field::{Carried, Field};
 use super::machine::{Awaits, Body, PcDriver};
 use super::program::{Space, step};
 use super::setup::MachinePlace;
+use crate::lab::pool::Handle;
 use crate::lab::scene::Delay;
 use core::time::Duration;
 use espbench_dot11::mac::{GROUP, WirelessMedium};
@@ -82,12 +83,12 @@ impl Field<'_> {
         }
     }
 
-    fn send_pc(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
-        let bytes = self.pool.bytes(tag).len();
+    fn send_pc(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
+        let bytes = self.pool.get(tag).data.len();
         let machine = &mut self.machines[usize::from(number)];
         let place = machine.place;
         let Body::Pc(pc) = &mut machine.body else { return };
-        if self.pool.head(tag).to == number {
+        if self.pool.get(tag).head.to == number {
             let at = pc.way_within(room.now());
             return self.post(room, at, Carried::Pc { machine: number, tag });
         }
@@ -98,7 +99,7 @@ impl Field<'_> {
                 self.post(room, at, Carried::Air { station, tag });
             }
             MachinePlace::Wire(ap) => {
-                let to = self.pool.head(tag).to;
+                let to = self.pool.get(tag).head.to;
                 if let Some(next) = self.hop(to) {
                     if next == GROUP {
                         self.flood(room, ap, at, tag);
@@ -109,7 +110,7 @@ impl Field<'_> {
                     // Another one on the wire, or nobody.
                     match self.machines.get_mut(usize::from(to)).map(|it| &mut it.body) {
                         Some(Body::Pc(_)) => self.post(room, at, Carried::Pc { machine: to, tag }),
-                        _ => self.pool.forget(tag),
+                        _ => self.pool.release(tag),
                     }
                 }
             }

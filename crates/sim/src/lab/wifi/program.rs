@@ -2,8 +2,9 @@
 
 use super::field::destination;
 use super::machine::{Awaits, Body, Keeps, Machine};
-use super::pool::{Head, Pool};
+use super::packet::{Head, Pool};
 use super::{MachineOutput, TrafficSums};
+use crate::lab::pool::Handle;
 use crate::lab::profile::IpCosts;
 use crate::net::{NetDriver, ProgramEnv, ProgramId, ProgramSockets};
 use alloc::vec::Vec;
@@ -40,7 +41,7 @@ pub(super) struct Outbox<'a> {
     pub(super) pool: &'a mut Pool,
     pub(super) from: u16,
     pub(super) space: Space,
-    pub(super) out: &'a mut Vec<u32>,
+    pub(super) out: &'a mut Vec<Handle>,
 }
 
 impl NetDriver for Outbox<'_> {
@@ -63,7 +64,7 @@ impl NetDriver for Outbox<'_> {
         let Some(to) = destination(packet) else { return true };
         self.space.buffers -= 1;
         self.space.heap -= self.space.each;
-        self.out.push(self.pool.put(Head { from: self.from, to, queued: 0 }, packet));
+        self.out.push(self.pool.put(Head::new(self.from, to), packet));
         true
     }
 }

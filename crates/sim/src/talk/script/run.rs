@@ -4,7 +4,7 @@ use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
 use crate::lab::ideal::{IdealMediumConfig, MediumLink};
 use crate::lab::nodes::conversation::{Conversation, read_up_to};
 use crate::lab::nodes::device::NodeId;
-use crate::lab::nodes::device_set::Stuck;
+use crate::lab::nodes::device_set::Livelock;
 use crate::lab::nodes::image::FirmwareImage;
 use alloc::format;
 use alloc::string::String;
@@ -23,7 +23,7 @@ pub enum PlayError {
     /// The script cannot be read.
     Parse(ScriptParseError),
     /// A device does not come to rest.
-    Stuck(Stuck),
+    Livelock(Livelock),
     /// Commands could not be typed: no prompt came.
     NoPrompt {
         /// Line of the script.
@@ -53,7 +53,7 @@ impl fmt::Display for PlayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Parse(wrong) => wrong.fmt(f),
-            Self::Stuck(stuck) => stuck.fmt(f),
+            Self::Livelock(livelock) => livelock.fmt(f),
             Self::NoPrompt { line, nodes } => {
                 write!(f, "line {line}: {} showed no prompt for {PATIENCE:?}", List(nodes))
             }
@@ -71,9 +71,9 @@ impl fmt::Display for PlayError {
 
 impl core::error::Error for PlayError {}
 
-impl From<Stuck> for PlayError {
-    fn from(stuck: Stuck) -> Self {
-        Self::Stuck(stuck)
+impl From<Livelock> for PlayError {
+    fn from(livelock: Livelock) -> Self {
+        Self::Livelock(livelock)
     }
 }
 
@@ -221,7 +221,7 @@ fn until<C: Conversation>(
     nodes: &[NodeId],
     text: &str,
     most: Duration,
-) -> Result<Vec<NodeId>, Stuck> {
+) -> Result<Vec<NodeId>, Livelock> {
     let mut missing = nodes.to_vec();
     let mut printed = None;
     talk.run_till(most, |talk| {

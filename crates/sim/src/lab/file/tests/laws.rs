@@ -58,7 +58,7 @@ proptest! {
             Err(wrong) => prop_assert!(has_place(&wrong, &text), "{wrong}"),
             Ok(()) if kind == FileKind::Lab => {
                 for variant in library.variants("any") {
-                    if let Ok(scene) = library.net_scene("any", variant) {
+                    if let Ok(scene) = library.variant_scene("any", variant) {
                         prop_assert!(!scene.devices.is_empty() && scene.variant == variant);
                     }
                 }

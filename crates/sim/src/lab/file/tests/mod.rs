@@ -44,7 +44,7 @@ fn complaint(kind: FileKind, text: &str) -> String {
     };
     let scene = match kind {
         FileKind::Lab => match library.variants("mine").first() {
-            Some(variant) => library.net_scene("mine", variant).map(drop),
+            Some(variant) => library.variant_scene("mine", variant).map(drop),
             None => library.scene("mine", &Overrides::default(), 1).map(drop),
         },
         FileKind::Profile => library.profile("mine").map(drop),

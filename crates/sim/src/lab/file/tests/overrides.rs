@@ -52,8 +52,8 @@ fn nodes_are_as_a_plan_sets_them_and_stand_where_they_stood() {
 fn only_measured_devices_and_what_they_send_to_are_as_a_plan_sets_them() {
     let library = Library::built_in();
     let set = Overrides { devices: Some(3), distance_m: Some((4.0, 4.0)), ..set() };
-    let scene = library.net_scene_as("forty-stations", "40-on-3-channels", &set).unwrap();
-    let file = library.net_scene("forty-stations", "40-on-3-channels").unwrap();
+    let scene = library.variant_scene_with("forty-stations", "40-on-3-channels", &set).unwrap();
+    let file = library.variant_scene("forty-stations", "40-on-3-channels").unwrap();
     assert_eq!((scene.measured, file.measured), (3, 40));
     assert_eq!(scene.columns.environment, "free-space");
     let fixed = DataRates::Fixed(mode("HT20-MCS3"));
@@ -67,7 +67,7 @@ fn only_measured_devices_and_what_they_send_to_are_as_a_plan_sets_them() {
     assert!(scene.devices[..3].iter().all(is_set));
     // The lab's own file stays as it is.
     assert!(!file.devices.iter().any(is_set));
-    let again = library.net_scene("forty-stations", "40-on-3-channels").unwrap();
+    let again = library.variant_scene("forty-stations", "40-on-3-channels").unwrap();
     assert_eq!(again.measured, 40);
 }
 
@@ -85,7 +85,7 @@ fn what_cannot_be_set_says_what_can() {
     let library = Library::built_in();
     let nodes = |set: Overrides| library.scene("ota", &set, 1).unwrap_err().to_string();
     let wifi = |set: Overrides| {
-        library.net_scene_as("power-save", "ps-none", &set).unwrap_err().to_string()
+        library.variant_scene_with("power-save", "ps-none", &set).unwrap_err().to_string()
     };
     let usual = Overrides::default;
     let rate = |name: &str| Overrides { phy_rate: Some(name.into()), ..usual() };

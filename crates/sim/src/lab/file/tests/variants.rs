@@ -105,7 +105,8 @@ fn variants_of_the_repository_are_the_rooms_of_the_documents() {
     for lab in labs {
         let _ = writeln!(text, "# {lab}");
         for variant in library.variants(lab) {
-            let scene = library.net_scene(lab, variant).unwrap_or_else(|wrong| panic!("{wrong}"));
+            let scene =
+                library.variant_scene(lab, variant).unwrap_or_else(|wrong| panic!("{wrong}"));
             assert_eq!((scene.name.as_str(), scene.variant.as_str()), (lab, variant));
             assert_eq!(library.lab_of(variant), Some(lab), "{variant} is in two labs");
             assert!(scene.sources.iter().all(|it| it.text.len() > 10), "{:?}", scene.sources);
@@ -128,7 +129,7 @@ fn lab(device: &str, rest: &str) -> String {
 fn said(text: &str) -> String {
     match with(FileKind::Lab, "mine", text) {
         Err(wrong) => wrong.to_string(),
-        Ok(library) => match library.net_scene("mine", "v") {
+        Ok(library) => match library.variant_scene("mine", "v") {
             Err(wrong) => wrong.to_string(),
             Ok(scene) => sketch(&scene),
         },
@@ -214,9 +215,9 @@ fn what_does_not_fit_is_said_with_its_place() {
     assert!(text.iter().all(|it| it.starts_with("labs/mine.toml: line ")), "{text:#?}");
     insta::assert_snapshot!(brief(&text.join("\n")));
     let library = with(FileKind::Lab, "mine", &lab("", "")).unwrap();
-    let wrong = library.net_scene("mine", "w").unwrap_err().to_string();
+    let wrong = library.variant_scene("mine", "w").unwrap_err().to_string();
     assert_eq!(wrong, "labs/mine.toml: no variant is called `w`. Known here: v");
-    let wrong = library.net_scene("ota", "w").unwrap_err().to_string();
+    let wrong = library.variant_scene("ota", "w").unwrap_err().to_string();
     assert_eq!(wrong, "labs/ota.toml: it has no variants: its devices speak ESP-NOW only");
     let wrong = library.scene("mine", &Overrides::default(), 1).unwrap_err().to_string();
     assert_eq!(wrong, "labs/mine.toml: it has no ESP-NOW devices, but variants: v");
@@ -273,7 +274,8 @@ fn nodes_of_a_variant_are_those_of_a_lab_without() {
     );
     let plain = with(FileKind::Lab, "mine", &plain).unwrap();
     let plain = plain.scene("mine", &Overrides::default(), 1).unwrap();
-    let variant = with(FileKind::Lab, "mine", &variant).unwrap().net_scene("mine", "v").unwrap();
+    let variant =
+        with(FileKind::Lab, "mine", &variant).unwrap().variant_scene("mine", "v").unwrap();
     assert_eq!(plain.routers, variant.routers);
     assert_eq!(variant.access_points.len(), 1, "the router with an SSID is not on the LAN");
     let of = |scene: &Scene| {
@@ -290,7 +292,7 @@ fn a_variant_goes_before_its_lab_key_by_key() {
         "at = [1, 2, 3]\nclock_mhz = 80\n[sdkconfig]\nLWIP_TCP_MSS = 1000\nFREERTOS_HZ = 500",
         "[variant.sdkconfig]\nCONFIG_FREERTOS_HZ = 1000\n[variant.device]\ndistance_m = 7\nlight_sleep = true",
     );
-    let scene = with(FileKind::Lab, "mine", &text).unwrap().net_scene("mine", "v").unwrap();
+    let scene = with(FileKind::Lab, "mine", &text).unwrap().variant_scene("mine", "v").unwrap();
     let device = &scene.devices[0];
     assert_eq!((device.at.x, device.at.z), (7.0, 1.5));
     assert_eq!((device.sdk.tcp_mss, device.sdk.tick_hz), (1000, 1000));
@@ -307,7 +309,7 @@ fn constants_of_a_lab_are_tuned_within_their_range() {
     let mut library = Library::built_in();
     library.tune(FileKind::Lab, "wifi-home", "pc.turn_us", 77.0).unwrap();
     library.tune(FileKind::Lab, "wifi-home", "access_point.queue", 9.0).unwrap();
-    let scene = library.net_scene("wifi-home", "arduino").unwrap();
+    let scene = library.variant_scene("wifi-home", "arduino").unwrap();
     assert_eq!(scene.pc.map(|it| it.turn.fixed.as_micros()), Some(77));
     assert_eq!(scene.access_points[0].queue, 9);
     let mut said =

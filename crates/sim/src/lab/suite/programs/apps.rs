@@ -64,7 +64,7 @@ impl Cell<'_, '_> {
         let result = self.until_idle(pc, most);
         for sample in self.lab.take_program_samples(pc) {
             let sample = match sample {
-                Sample::Probe(it) => Sample::Probe(self.blame(it)),
+                Sample::Probe(it) => Sample::Probe(self.with_cause(it)),
                 other => other,
             };
             self.record.sample(sample);
@@ -74,7 +74,7 @@ impl Cell<'_, '_> {
 
     /// Sets the place where a probe was lost, if it is known: it is that of the first drop after
     /// its sending.
-    fn blame(&self, probe: Probe) -> Probe {
+    fn with_cause(&self, probe: Probe) -> Probe {
         let (Fate::Lost(Cause::Unknown), Some(sent)) = (probe.fate, probe.sent) else {
             return probe;
         };

@@ -71,7 +71,7 @@ pub(super) fn scene(
         return Err(SuiteError::Unable(variant.into(), why.into()));
     }
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
-    let scene = library.net_scene_as(lab, variant, &Overrides::from(&work.lab))?;
+    let scene = library.variant_scene_with(lab, variant, &Overrides::from(&work.lab))?;
     if scene.devices.is_empty() {
         return Err(SuiteError::Unable(scene.name, format!("variant `{variant}` has no device")));
     }

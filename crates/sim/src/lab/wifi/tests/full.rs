@@ -56,7 +56,7 @@ fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
 
 #[test]
 fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
-    let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
+    let mut scene = Library::built_in().variant_scene("power-save", "ps-none").unwrap();
     scene.access_points[0].queue = 2;
     let work = echoes(UdpEcho { size: 1000, count: 32, in_flight: 32, ..ECHO });
     let mut kept = KeptRecord::default();
@@ -71,7 +71,7 @@ fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
 #[test]
 fn what_the_heap_has_no_room_for_is_counted() {
     let library = Library::built_in();
-    let mut scene = library.net_scene("power-save", "ps-none").unwrap();
+    let mut scene = library.variant_scene("power-save", "ps-none").unwrap();
     let sdk = scene.devices[0].sdk;
     let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
     // Wi-Fi starts, and the program has its socket.
@@ -89,7 +89,7 @@ fn what_the_heap_has_no_room_for_is_counted() {
 #[test]
 fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
     let library = Library::built_in();
-    let mut scene = library.net_scene("power-save", "ps-none").unwrap();
+    let mut scene = library.variant_scene("power-save", "ps-none").unwrap();
     let sdk = scene.devices[0].sdk;
     let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
     memory.heap_bytes = memory.fixed(&sdk);

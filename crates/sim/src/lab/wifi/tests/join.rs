@@ -100,7 +100,7 @@ fn who_has_no_network_to_join_is_told_so() {
         suite::run(&of("esp-now-always"), &library, None, Seeds::both(1), &mut kept).unwrap_err();
     assert!(std::format!("{wrong}").contains("ESP-NOW"), "{wrong}");
     // Too far away: it scans in vain, and each try is lost.
-    let mut scene = library.net_scene("wifi-join", "join-esp32c3-wpa2").unwrap();
+    let mut scene = library.variant_scene("wifi-join", "join-esp32c3-wpa2").unwrap();
     scene.devices[0].at.x = 5000.0;
     suite::run_in(&of("join-esp32c3-wpa2"), &scene, 1, &mut (), &mut kept).unwrap();
     assert_eq!(probes(&kept).len(), 2);

@@ -65,7 +65,7 @@ impl App for Checking {
 #[test]
 fn packets_that_waited_for_lost_ones_are_the_ones_that_were_sent() {
     // At some distance from the router of a home: some MPDUs are lost.
-    let mut scene = Library::built_in().net_scene("smooth", "idf-room").unwrap();
+    let mut scene = Library::built_in().variant_scene("smooth", "idf-room").unwrap();
     scene.devices[0].sdk = SdkConfig { tx_ba_window: 32, rx_ba_window: 32, ..scene.devices[0].sdk };
     let (device, pc) = (MachineId(0), MachineId(scene.devices.len() as u16));
     for (from, to) in [(device, pc), (pc, device)] {

@@ -20,7 +20,7 @@ use std::vec::Vec;
 /// guide.
 fn alone(variant: &str) -> Scene {
     let library = Library::built_in();
-    let mut scene = library.net_scene("power-save", variant).unwrap();
+    let mut scene = library.variant_scene("power-save", variant).unwrap();
     scene.environment = library.environment("shield-box").unwrap().environment;
     scene.background.clear();
     scene.devices.truncate(1);

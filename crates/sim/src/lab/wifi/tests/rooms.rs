@@ -30,7 +30,7 @@ const ECHO: UdpEcho = UdpEcho {
 };
 
 fn scene(variant: &str) -> Scene {
-    Library::built_in().net_scene("forty-stations", variant).unwrap()
+    Library::built_in().variant_scene("forty-stations", variant).unwrap()
 }
 
 fn ran(scene: &Scene, test: IpTest) -> KeptRecord {

@@ -22,7 +22,7 @@ const ECHO: UdpEcho = UdpEcho {
 };
 
 fn scene(variant: &str) -> Scene {
-    Library::built_in().net_scene("shared-channel", variant).unwrap()
+    Library::built_in().variant_scene("shared-channel", variant).unwrap()
 }
 
 fn ran(scene: &Scene) -> KeptRecord {

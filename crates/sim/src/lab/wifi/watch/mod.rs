@@ -11,8 +11,9 @@ pub use watcher::Watcher;
 use super::field::{Field, first_after};
 use super::machine::{Body, Machine};
 use super::network::Network;
-use super::pool::{ALL, Pool};
+use super::packet::{ALL, Pool};
 use super::setup::MachinePlace;
+use crate::lab::pool::Handle;
 use crate::lab::token::FrameTag;
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use alloc::collections::BTreeMap;
@@ -67,10 +68,10 @@ impl<'a> ObservedPpdu<'a> {
         }
         let info = self.wifi.info_of(self.frame.from, mpdu.tag, mpdu.octets)?;
         let packet = info.packet.map(|(tag, _)| {
-            let head = self.pool.head(tag as u32);
+            let head = self.pool.get(Handle::of(tag as u32)).head;
             let lane = |machine: u16| self.lanes.get(usize::from(machine)).copied();
             NetworkPacket {
-                bytes: self.pool.bytes(tag as u32),
+                bytes: &self.pool.get(Handle::of(tag as u32)).data,
                 from: lane(head.from).unwrap_or(u32::MAX),
                 to: if head.to == ALL { None } else { lane(head.to) },
             }
@@ -109,7 +110,7 @@ impl<'a> ObservedPpdu<'a> {
 
     fn queued(&self) -> Option<u64> {
         let (packet, _) = self.content(self.mpdus.first()?)?.info.packet?;
-        Some(self.pool.head(packet as u32).queued).filter(|at| *at > 0)
+        Some(self.pool.get(Handle::of(packet as u32)).head.queued).filter(|at| *at > 0)
     }
 }
 

@@ -34,8 +34,8 @@ impl Peer {
     }
 }
 
-fn watch(peer: &mut Peer, length: u64) -> (Taken, Vec<TakenStep>) {
-    let mut taken = Taken::new(ms(0));
+fn watch(peer: &mut Peer, length: u64) -> (PeerReads, Vec<PeerReadStep>) {
+    let mut taken = PeerReads::new(ms(0));
     let mut steps = Vec::new();
     // Linux advertises half of a small buffer before anything has come.
     taken.observe(ms(0), 0, Some(peer.holds / 2));
@@ -50,7 +50,7 @@ fn watch(peer: &mut Peer, length: u64) -> (Taken, Vec<TakenStep>) {
     (taken, steps)
 }
 
-fn rate(from: TakenStep, to: TakenStep) -> f64 {
+fn rate(from: PeerReadStep, to: PeerReadStep) -> f64 {
     (to.octets - from.octets) as f64 / to.at.since(from.at).as_secs_f64()
 }
 
@@ -78,7 +78,7 @@ fn a_peer_that_never_reads_takes_nothing() {
 #[test]
 fn a_window_that_grew_while_it_filled_is_no_octet_taken() {
     // As Linux does with a buffer of its default size: 64 KiB at first, then more, then closed.
-    let mut taken = Taken::new(ms(0));
+    let mut taken = PeerReads::new(ms(0));
     for (at, acknowledged, window) in
         [(0, 0, 65_160), (2, 16_326, 69_632), (4, 86_235, 25_600), (6, 115_663, 0), (8, 115_663, 0)]
     {
@@ -91,7 +91,7 @@ fn a_window_that_grew_while_it_filled_is_no_octet_taken() {
 
 #[test]
 fn a_reader_that_keeps_up_takes_what_it_acknowledges() {
-    let mut taken = Taken::new(ms(0));
+    let mut taken = PeerReads::new(ms(0));
     for at in 0..1000 {
         // The window grows by itself, and is never closed.
         taken.observe(ms(at), at * 10_000, Some(64_000 + at * 1000));
@@ -99,7 +99,7 @@ fn a_reader_that_keeps_up_takes_what_it_acknowledges() {
     assert_eq!((taken.octets(), taken.closed()), (9_990_000, None));
     assert_eq!(taken.step(ms(1000)).octets, 9_990_000);
     // A system that tells no window.
-    let mut taken = Taken::new(ms(0));
+    let mut taken = PeerReads::new(ms(0));
     taken.observe(ms(5), 777, None);
     assert_eq!(taken.octets(), 777);
     assert!(taken.is_open(None));
@@ -107,7 +107,7 @@ fn a_reader_that_keeps_up_takes_what_it_acknowledges() {
 
 #[test]
 fn a_window_that_closes_late_says_nothing_of_the_buffer() {
-    let mut taken = Taken::new(ms(0));
+    let mut taken = PeerReads::new(ms(0));
     taken.observe(ms(0), 0, Some(10_000));
     taken.observe(ms(10), 100_000, Some(10_000));
     taken.observe(ms(20), 200_000, Some(0));
@@ -116,7 +116,7 @@ fn a_window_that_closes_late_says_nothing_of_the_buffer() {
 
 #[test]
 fn a_burst_is_one_step() {
-    let mut taken = Taken::new(ms(0));
+    let mut taken = PeerReads::new(ms(0));
     taken.observe(ms(0), 0, Some(4344));
     taken.observe(ms(2), 8688, Some(0));
     for burst in 1..5_u64 {
@@ -136,9 +136,9 @@ fn a_burst_is_one_step() {
 
 #[test]
 fn all_is_taken_where_the_peer_closed() {
-    let mut taken = Taken::new(ms(0));
+    let mut taken = PeerReads::new(ms(0));
     taken.observe(ms(0), 0, Some(8000));
     taken.observe(ms(2), 8000, Some(0));
     taken.all(ms(50), 8000);
-    assert_eq!(taken.step(ms(50)), TakenStep { at: ms(50), octets: 8000 });
+    assert_eq!(taken.step(ms(50)), PeerReadStep { at: ms(50), octets: 8000 });
 }

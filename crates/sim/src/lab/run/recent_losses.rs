@@ -24,19 +24,19 @@ pub(super) fn meant_for(data: &[u8]) -> Option<NodeId> {
 
 /// The last losses of frames from or to a device.
 #[derive(Debug)]
-pub(super) struct Blame {
+pub(super) struct RecentLosses {
     losses: [(Instant, Cause); LOSSES],
     next: u8,
 }
 
-impl Default for Blame {
+impl Default for RecentLosses {
     fn default() -> Self {
         // Nothing is sent before the end of time.
         Self { losses: [(Instant::NEVER, Cause::Unknown); LOSSES], next: 0 }
     }
 }
 
-impl Blame {
+impl RecentLosses {
     /// Notes the loss of a frame from or to the device.
     #[inline]
     pub(super) fn note(&mut self, at: Instant, cause: Cause) {
@@ -53,7 +53,7 @@ impl Blame {
     }
 
     /// Gives a lost probe its cause. `zero` is when the device's clock was zero.
-    pub(super) fn judge(&self, zero: Instant, sample: &mut Sample) {
+    pub(super) fn explain(&self, zero: Instant, sample: &mut Sample) {
         let Sample::Probe(probe) = sample else { return };
         let Fate::Lost(cause @ (Cause::Unknown | Cause::RetryLimit)) = &mut probe.fate else {
             return;
@@ -70,26 +70,26 @@ mod tests {
     use super::*;
     use espbench_model::sample::Probe;
 
-    fn judged(blame: &Blame, sent_ms: u64, cause: Cause) -> Fate {
+    fn explained(losses: &RecentLosses, sent_ms: u64, cause: Cause) -> Fate {
         let sent = Some(Instant::from_nanos(sent_ms * 1_000_000));
         let mut sample = Sample::Probe(Probe { sent, fate: Fate::Lost(cause), ..Probe::default() });
         // The device's clock began at 1 s.
-        blame.judge(Instant::from_nanos(1_000_000_000), &mut sample);
+        losses.explain(Instant::from_nanos(1_000_000_000), &mut sample);
         let Sample::Probe(probe) = sample else { unreachable!() };
         probe.fate
     }
 
     #[test]
     fn a_lost_probe_has_the_cause_of_the_first_loss_after_it() {
-        let mut blame = Blame::default();
+        let mut losses = RecentLosses::default();
         let at = |ms: u64| Instant::from_nanos((1000 + ms) * 1_000_000);
         for i in 0..40 {
-            blame.note(at(10 * i), if i % 2 == 0 { Cause::Noise } else { Cause::Collision });
+            losses.note(at(10 * i), if i % 2 == 0 { Cause::Noise } else { Cause::Collision });
         }
-        assert_eq!(judged(&blame, 100, Cause::Unknown), Fate::Lost(Cause::Noise));
-        assert_eq!(judged(&blame, 101, Cause::RetryLimit), Fate::Lost(Cause::Collision));
-        assert_eq!(judged(&blame, 391, Cause::RetryLimit), Fate::Lost(Cause::RetryLimit));
-        assert_eq!(judged(&blame, 100, Cause::NoBuffers), Fate::Lost(Cause::NoBuffers));
+        assert_eq!(explained(&losses, 100, Cause::Unknown), Fate::Lost(Cause::Noise));
+        assert_eq!(explained(&losses, 101, Cause::RetryLimit), Fate::Lost(Cause::Collision));
+        assert_eq!(explained(&losses, 391, Cause::RetryLimit), Fate::Lost(Cause::RetryLimit));
+        assert_eq!(explained(&losses, 100, Cause::NoBuffers), Fate::Lost(Cause::NoBuffers));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares espbench's TCP headlines with the counts of a slow reader.
 
-    bench/taken.py [--tests rate,iperf] [--seconds 5,10] [--congestion reno,cubic,bbr]
+    bench/peer_reads.py [--tests rate,iperf] [--seconds 5,10] [--congestion reno,cubic,bbr]
                    [--within PERCENT] [--espbench PATH]
 
 A reader of known rate with a small receive buffer (SO_RCVBUF 5744) sits behind a veth pair in a

@@ -12,7 +12,7 @@
 //!   free before it opens the window (silly window avoidance, RFC 9293 section 3.8.6.2.2; Linux
 //!   counts the memory of whole packets, and opens a small buffer only when it is empty). The sender
 //!   fills the room at once, so that one step is a burst of small ones. A count is exact at the ends
-//!   of bursts, and rates are to be taken from one such [`TakenStep`] to another.
+//!   of bursts, and rates are to be taken from one such [`PeerReadStep`] to another.
 //! - **A buffer may hold more than the largest window that was seen**: the window is advertised
 //!   carefully at first. Where the edge stands when the window is closed for the first time is what
 //!   the buffer holds.
@@ -33,7 +33,7 @@ const FADE: u64 = 1_000_000_000;
 
 /// A moment up to which the count is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TakenStep {
+pub struct PeerReadStep {
     /// When the edge came to rest.
     pub at: Instant,
     /// Octets that the peer's application had taken by then.
@@ -42,7 +42,7 @@ pub struct TakenStep {
 
 /// The record of what a peer has taken of one stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
+pub struct PeerReads {
     acknowledged: u64,
     /// Largest window seen.
     largest: u64,
@@ -51,17 +51,17 @@ pub struct Taken {
     /// When the window was first seen closed.
     closed: Option<Instant>,
     /// The newest change, and the newest one that a pause has followed.
-    newest: TakenStep,
-    whole: TakenStep,
+    newest: PeerReadStep,
+    whole: PeerReadStep,
     /// Sum in nanoseconds and number of the pauses between changes. Both fade.
     pauses: (u64, u64),
 }
 
-impl Taken {
+impl PeerReads {
     /// Returns the count of a stream that begins at `start` with nothing sent.
     #[must_use]
     pub const fn new(start: Instant) -> Self {
-        let nothing = TakenStep { at: start, octets: 0 };
+        let nothing = PeerReadStep { at: start, octets: 0 };
         Self {
             acknowledged: 0,
             largest: 0,
@@ -87,7 +87,7 @@ impl Taken {
             octets = acknowledged.saturating_sub(self.holds.saturating_sub(window));
         }
         if octets > self.newest.octets {
-            self.moved(TakenStep { at: now, octets });
+            self.moved(PeerReadStep { at: now, octets });
         }
     }
 
@@ -97,12 +97,12 @@ impl Taken {
         self.closed = Some(now);
         if edge <= FILLING * self.largest {
             self.holds = self.holds.max(edge);
-            let nothing = |step: TakenStep| TakenStep { octets: 0, ..step };
+            let nothing = |step: PeerReadStep| PeerReadStep { octets: 0, ..step };
             (self.newest, self.whole) = (nothing(self.newest), nothing(self.whole));
         }
     }
 
-    fn moved(&mut self, step: TakenStep) {
+    fn moved(&mut self, step: PeerReadStep) {
         let pause = step.at.since(self.newest.at);
         let (sum, count) = self.pauses;
         let fade = if sum > FADE { 2 } else { 1 };
@@ -128,7 +128,7 @@ impl Taken {
 
     /// Returns the newest whole step. At the beginning it is the start, with nothing taken.
     #[must_use]
-    pub fn step(&self, now: Instant) -> TakenStep {
+    pub fn step(&self, now: Instant) -> PeerReadStep {
         if self.is_at_rest(now) { self.newest } else { self.whole }
     }
 
@@ -156,7 +156,7 @@ impl Taken {
     pub fn all(&mut self, now: Instant, octets: u64) {
         self.acknowledged = octets;
         if octets > self.newest.octets {
-            self.newest = TakenStep { at: now, octets };
+            self.newest = PeerReadStep { at: now, octets };
         }
         self.whole = self.newest;
     }
@@ -173,5 +173,5 @@ impl Taken {
 }
 
 #[cfg(test)]
-#[path = "taken/tests.rs"]
+#[path = "peer_reads/tests.rs"]
 mod tests;
