@@ -236,6 +236,17 @@ mod tests {
     }
 
     #[test]
+    fn the_pattern_begins_at_the_sequence_number_modulo_251() {
+        let mut buf = [0; 11];
+        for (sequence, data) in [(7, [7, 8, 9]), (250, [250, 0, 1]), (252, [1, 2, 3])] {
+            let echo = Echo { sequence, ..REQUEST };
+            assert_eq!(echo.emit(IcmpVersion::V4, 3, &mut buf), Some(11));
+            assert_eq!(buf[8..], data);
+            assert!(echo.matches(3, &data) && !echo.matches(3, &[1, 1, 1]));
+        }
+    }
+
+    #[test]
     fn icmpv6_leaves_the_checksum_to_the_system() {
         let mut buf = [0xFF; 8];
         let reply = Echo { kind: EchoType::Reply, sequence: 0xFFFF, ..REQUEST };

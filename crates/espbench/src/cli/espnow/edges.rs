@@ -144,15 +144,15 @@ impl EdgeKind {
 fn tell(counts: &EdgeCounts) {
     let note = |count: u64, text: &str| {
         if count > 0 {
-            say!("{count} {text}");
+            say!("{text}: {count}");
         }
     };
     note(
         counts.doubled,
-        "edges of the receiver came after another one of the same packet (doubled)",
+        "edges of the receiver after another one of the same packet (doubled)",
     );
-    note(counts.stray, "edges of the receiver belong to no packet: there is none within --window");
-    note(counts.cut, "packets were left out: the capture ends, or has a gap, within --window");
+    note(counts.stray, "edges of the receiver without a packet within --window");
+    note(counts.cut, "packets left out, since the capture ends or has a gap within --window");
     if counts.is_ambiguous() {
         say!(
             "some delays are longer than half the time between two packets: an edge may belong to the \

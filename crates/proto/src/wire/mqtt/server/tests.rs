@@ -143,6 +143,10 @@ fn unsubscribe_acknowledgement_and_disconnect() {
     let unsubscribe = RawPacket { first: 0xa2, body: b"\0\x01\0\0\x01a\0\x03b/c" };
     let unsubscribe = Unsubscribe::parse(Protocol::V5, &unsubscribe).unwrap();
     assert_eq!(unsubscribe.filters().collect::<Vec<_>>(), ["a", "b/c"]);
+    for body in [&b"\0\x01\0\0\x01a\0\x03b/"[..], b"\0\x01\0\0", b"\0\x01\0"] {
+        let cut_off = Unsubscribe::parse(Protocol::V5, &RawPacket { first: 0xa2, body });
+        assert!(cut_off.is_err(), "{body:?}");
+    }
     let ack = acknowledgement(Protocol::V5, &RawPacket { first: 0x40, body: b"\0\x07\x10\0" });
     assert_eq!(ack.map(|ack| (ack.id, ack.reason)), Ok((7, 0x10)));
     assert!(acknowledgement(Protocol::V311, &RawPacket { first: 0x60, body: b"\0\x07" }).is_err());
