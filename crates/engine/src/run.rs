@@ -73,12 +73,22 @@ pub fn check_thresholds(set: &PlanSet) -> Result<(), Refused> {
     })
 }
 
-/// Returns the device and the place of a simulated run of these plans: in a plan of variants each
-/// variant says so for its cells.
+/// Returns the device and the place of a simulated run of these plans, as far as they are the lab's:
+/// each cell says its own where it is of a variant, or where the plan sets profile or environment.
 #[must_use]
 pub fn site_of(set: &PlanSet, target: impl FnOnce() -> Site) -> Site {
-    let varies = |it: &PlannedCell| it.workload.variant().is_some();
-    if set.steps().iter().all(varies) { Site::default() } else { target() }
+    let steps = set.steps();
+    if steps.iter().all(|it| it.workload.variant().is_some()) {
+        return Site::default();
+    }
+    let mut site = target();
+    if steps.iter().any(|it| it.workload.lab().profile.is_some()) {
+        site.chip = String::new();
+    }
+    if steps.iter().any(|it| it.workload.lab().environment.is_some()) {
+        site.environment = None;
+    }
+    site
 }
 
 /// Returns the name of a run of these plans. It needs no quotes in a shell.

@@ -34,6 +34,21 @@ fn run(bench: &TestDir, plan: &str, more: &[&str]) -> Ran {
     bench.run(&[&["run", "axes.toml", "--format", "json"], more].concat())
 }
 
+#[test]
+fn a_run_says_no_chip_and_no_place_that_the_plan_replaces() {
+    let site = |lines: &str| {
+        let bench = TestDir::new();
+        bench.write("room.toml", ROOM);
+        let report = run(&bench, &pings(lines), &["--on", "sim:room.toml"]).ok();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let site = &report["run"]["site"];
+        (site["chip"].clone(), site["environment"].clone())
+    };
+    assert_eq!(site(""), ("esp32".into(), "office".into()));
+    assert_eq!(site("profile = \"esp32c3\""), ("".into(), "office".into()));
+    assert_eq!(site("environment = \"free-space\""), ("esp32".into(), Value::Null));
+}
+
 /// The cells of a report with that metric.
 fn cells(report: &str, metric: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(report).unwrap();

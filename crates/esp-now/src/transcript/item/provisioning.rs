@@ -12,11 +12,11 @@ pub enum ProvisioningLine<'a> {
     /// `Already start provisioning`
     AlreadyStarted,
     /// `MAC: <MAC>, … Product_id: %s, DeviceLine Name: %s`: a holder of credentials was heard.
-    Holder(ResponderBeacon, Product<'a>),
+    Holder(ProvisioningPeer, Product<'a>),
     /// `MAC: <MAC>, … wifi_mode: %d, ssid: %s, password: %s, token: %s`
     Credentials {
         /// Sender, and how it was heard.
-        from: ResponderBeacon,
+        from: ProvisioningPeer,
         /// Wi-Fi mode, `wifi_mode_t`.
         mode: i32,
         /// Name of the network.
@@ -37,7 +37,7 @@ pub enum ProvisioningLine<'a> {
         /// Number of the device.
         num: u32,
         /// Device, and how it was heard.
-        from: ResponderBeacon,
+        from: ProvisioningPeer,
         /// Product and name of the device.
         product: Product<'a>,
         /// Authentication mode, `wifi_auth_mode_t`.
@@ -58,7 +58,7 @@ pub enum ProvisioningLine<'a> {
 
 /// `MAC: <MAC>, Channel: %d, RSSI: %d`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResponderBeacon {
+pub struct ProvisioningPeer {
     /// Address of the device.
     pub mac: Mac,
     /// Channel.
@@ -80,13 +80,13 @@ pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<ProvisioningLine<'a>> {
     device(line.text).or_else(|| command(line.text)).or_else(|| heard_line(line.text))
 }
 
-fn responder_beacon(s: &mut LineCursor<'_>) -> Option<ResponderBeacon> {
+fn provisioning_peer(s: &mut LineCursor<'_>) -> Option<ProvisioningPeer> {
     s.lit("MAC: ")?;
     let mac = s.mac()?;
     s.lit(", Channel: ")?;
     let channel = s.int()?;
     s.lit(", RSSI: ")?;
-    Some(ResponderBeacon { mac, channel, rssi: s.int()? })
+    Some(ProvisioningPeer { mac, channel, rssi: s.int()? })
 }
 
 fn device(text: &str) -> Option<ProvisioningLine<'_>> {
@@ -94,7 +94,7 @@ fn device(text: &str) -> Option<ProvisioningLine<'_>> {
     s.lit("NUM: ")?;
     let num = s.int()?;
     s.lit(", ")?;
-    let from = responder_beacon(&mut s)?;
+    let from = provisioning_peer(&mut s)?;
     s.lit(", Product_id:")?;
     let id = s.until(", Device Name:")?.trim_start();
     let name = s.until_last(", Auth Mode: ")?.trim_start();
@@ -107,7 +107,7 @@ fn device(text: &str) -> Option<ProvisioningLine<'_>> {
 
 fn heard_line(text: &str) -> Option<ProvisioningLine<'_>> {
     let mut s = LineCursor::new(text);
-    let from = responder_beacon(&mut s)?;
+    let from = provisioning_peer(&mut s)?;
     if s.maybe(", wifi_mode: ") {
         let mode = s.int()?;
         s.lit(", ssid:")?;
