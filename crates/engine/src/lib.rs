@@ -10,6 +10,7 @@
 //! | [`truth`] | errors of the lab over ten seeds |
 //! | [`predict`] | what if: questions to a lab of many senders, and their answers |
 //! | [`tune`] | which settings a firmware should have: candidates are tried in the lab |
+//! | [`mod@fit`] | constants of profile and environment from a measured run |
 //!
 //! No I/O, no clock, no threads: the same input gives the same report to the byte, in a command, in a
 //! page in a browser, or on any machine of a sweep. The host decides where cells are carried out and
@@ -23,6 +24,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod cells;
+pub mod fit;
 pub mod predict;
 pub mod published;
 pub mod report;

@@ -38,6 +38,7 @@
 //! | [`table`] | tables in the shape of the documents, as data |
 //! | [`binning`] | histograms and cumulative curves of few points |
 //! | [`figure`] | curves and bars as data: nothing downstream computes |
+//! | [`fit`] | constants of a model from measured values |
 //! | [`air`] | the medium of the virtual lab: who sent when, and the shares of each channel's time |
 //! | [`report`] | a whole run as one value |
 //!
@@ -65,6 +66,7 @@ pub mod digits;
 pub mod edges;
 mod estimate;
 pub mod figure;
+pub mod fit;
 pub mod interval;
 pub mod kind;
 pub mod label;

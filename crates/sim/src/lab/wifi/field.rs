@@ -183,7 +183,7 @@ impl Field<'_> {
     fn copy(&mut self, tag: Handle) -> Handle {
         let head = self.pool.get(tag).head;
         let bytes = self.pool.lend(tag);
-        let copy = self.pool.put(head, &bytes);
+        let copy = self.pool.put(head.of_copy(), &bytes);
         self.pool.take_back(tag, bytes);
         copy
     }

@@ -23,6 +23,11 @@ impl Head {
     pub(super) const fn new(from: u16, to: u16) -> Self {
         Self { from, to, queued: 0, waits: false }
     }
+
+    /// Returns the facts about a copy, which no reorder buffer holds.
+    pub(super) const fn of_copy(self) -> Self {
+        Self { waits: false, ..self }
+    }
 }
 
 /// Packets of a lab.
