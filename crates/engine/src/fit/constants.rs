@@ -7,8 +7,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_sim::lab::file::FileKind;
 use espbench_sim::lab::file::{Constant, Constants, constants};
+use espbench_sim::lab::file::{FileKind, Need};
 use espbench_sim::lab::profile::Confidence;
 use espbench_sim::lab::scene::Scene;
 
@@ -66,12 +66,18 @@ pub(super) fn of_lab(question: &FitQuestion<'_>) -> Result<(String, Vec<FitConst
         return Err(FitError::SeveralLabs(core::iter::once(lab).chain(labs).collect()));
     }
     let mut all = Vec::new();
-    for name in profiles {
+    let needs = question.library.needs(FileKind::Lab, question.lab.unwrap_or(&lab));
+    let file = |kind: FileKind, name: String| {
+        // A scene has the short name of a user's file.
+        let is = |it: &&Need| it.kind == kind && it.name.trim_end_matches(".toml") == name;
+        needs.iter().find(is).map_or(name.clone(), |it| it.name.clone())
+    };
+    for name in profiles.into_iter().map(|it| file(FileKind::Profile, it)) {
         let profile = question.library.profile(&name).map_err(FitError::File)?;
         let of = |it| FitConstant::of(FileKind::Profile, &name, it);
         all.extend(constants(Constants::Profile(&profile)).into_iter().filter_map(of));
     }
-    for name in places {
+    for name in places.into_iter().map(|it| file(FileKind::Environment, it)) {
         let place = question.library.environment(&name).map_err(FitError::File)?;
         let of = |it| FitConstant::of(FileKind::Environment, &name, it);
         all.extend(constants(Constants::Environment(&place)).into_iter().filter_map(of));

@@ -15,7 +15,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use crate::run::Refused;
+use crate::run::{Refused, Simulation};
 use alloc::string::String;
 use alloc::vec::Vec;
 use constants::FitConstant;
@@ -25,6 +25,7 @@ use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::fit::{self, FitFault};
 use espbench_measure::metric::{self, Statistic};
 use espbench_measure::plan::PlanSet;
+use espbench_measure::run::Recorded;
 use espbench_sim::lab::file::{FileError, Library};
 use model::LabModel;
 
@@ -52,21 +53,21 @@ pub struct FitQuestion<'a> {
     pub seeds: u32,
 }
 
-/// Is told how a fit gets on, and says when to stop.
-pub trait FitListener {
-    /// Takes note that the plans are simulated once more, with so many seeds.
-    fn trial(&mut self, number: usize) {
-        let _ = number;
+/// Carries out the plans of a trial.
+pub trait FitRunner {
+    /// Carries out all cells of a simulation; those that were not begun any more are left out.
+    fn carry_out(&mut self, simulation: &Simulation) -> Vec<Recorded> {
+        simulation.cells().iter().filter_map(|cell| simulation.carry_out(cell, &())).collect()
     }
 
-    /// Returns whether to stop; asked often.
+    /// Returns whether somebody wants to stop.
     fn cancelled(&self) -> bool {
         false
     }
 }
 
-/// Nobody listens.
-impl FitListener for () {}
+/// Carries out one cell after the other.
+impl FitRunner for () {}
 
 /// A constant that was fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,13 +169,13 @@ impl core::error::Error for FitError {}
 /// [`FitError`].
 pub fn answer(
     question: &FitQuestion<'_>,
-    listener: &mut dyn FitListener,
+    runner: &mut dyn FitRunner,
 ) -> Result<FitAnswer, FitError> {
     let (lab, all) = constants::of_lab(question)?;
     let named = constants::named(&all, question.constants)?;
     let wanted: Vec<&Cell> =
         question.measured.iter().filter(|it| is_wanted(question, it)).collect();
-    let mut model = LabModel::new(question, listener, wanted)?;
+    let mut model = LabModel::new(question, runner, wanted)?;
     let measured = model.measured.clone();
     let (candidates, chosen) = if question.constants.is_empty() {
         let candidates: Vec<FitConstant> = all.into_iter().filter(|it| it.open).collect();

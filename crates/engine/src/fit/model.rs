@@ -1,10 +1,9 @@
 //! The lab as the model that is fitted.
 
 use super::constants::FitConstant;
-use super::{FitError, FitListener, FitQuestion};
-use crate::run::{RunListener, Simulation};
+use super::{FitError, FitQuestion, FitRunner};
+use crate::run::Simulation;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::fit::{FitModel, LogValue};
 use espbench_sim::lab::file::Library;
@@ -12,7 +11,7 @@ use espbench_sim::lab::file::Library;
 /// Simulates the plans with other constants.
 pub(super) struct LabModel<'a> {
     question: &'a FitQuestion<'a>,
-    listener: &'a mut dyn FitListener,
+    runner: &'a mut dyn FitRunner,
     /// Cells that are fitted to, one for all repetitions.
     pub(super) cells: Vec<&'a Cell>,
     /// Their values.
@@ -21,24 +20,6 @@ pub(super) struct LabModel<'a> {
     pub(super) constants: Vec<FitConstant>,
     /// Times that the plans were simulated.
     pub(super) trials: usize,
-}
-
-/// Passes on the wish to stop, and keeps the first error of a cell.
-struct Watch<'a> {
-    listener: &'a dyn FitListener,
-    error: RefCell<Option<alloc::string::String>>,
-}
-
-impl RunListener for Watch<'_> {
-    fn end(&mut self, recorded: &espbench_measure::run::Recorded) {
-        if let Some(error) = &recorded.error {
-            self.error.borrow_mut().get_or_insert_with(|| error.clone());
-        }
-    }
-
-    fn cancelled(&self) -> bool {
-        self.listener.cancelled()
-    }
 }
 
 /// Returns whether two cells are of the same test and metric, whatever the repetition.
@@ -50,11 +31,11 @@ impl<'a> LabModel<'a> {
     /// Creates the model for these cells; those that the lab does not have are left out.
     pub(super) fn new(
         question: &'a FitQuestion<'a>,
-        listener: &'a mut dyn FitListener,
+        runner: &'a mut dyn FitRunner,
         wanted: Vec<&'a Cell>,
     ) -> Result<Self, FitError> {
         let (cells, measured, constants) = (Vec::new(), Vec::new(), Vec::new());
-        let mut model = Self { question, listener, cells, measured, constants, trials: 0 };
+        let mut model = Self { question, runner, cells, measured, constants, trials: 0 };
         let simulated = model.simulate(question.library, question.set.seed())?;
         for (number, cell) in wanted.iter().enumerate() {
             if wanted[..number].iter().any(|it| is_same(it, cell)) {
@@ -80,14 +61,14 @@ impl<'a> LabModel<'a> {
         let FitQuestion { set, lab, .. } = *self.question;
         let simulation = Simulation::new(set.clone(), library.clone(), lab, Some(seed));
         let simulation = simulation.map_err(FitError::Refused)?;
-        let mut watch = Watch { listener: self.listener, error: RefCell::default() };
-        let report = simulation.run(&mut watch);
-        if self.listener.cancelled() {
+        let recorded = self.runner.carry_out(&simulation);
+        if self.runner.cancelled() {
             return Err(FitError::Cancelled);
         }
-        if let Some(error) = watch.error.into_inner() {
+        if let Some(error) = recorded.iter().find_map(|it| it.error.clone()) {
             return Err(FitError::Cell(error));
         }
+        let report = simulation.report(&recorded);
         Ok(report.cells.into_iter().filter(|it| it.origin != Origin::Published).collect())
     }
 }
@@ -118,7 +99,6 @@ impl FitModel for LabModel<'_> {
             }
         }
         self.trials += 1;
-        self.listener.trial(self.trials);
         let first = self.question.set.seed();
         let mut values: Vec<Vec<f64>> = self.cells.iter().map(|_| Vec::new()).collect();
         for seed in (first..).take(self.question.seeds.max(1) as usize) {

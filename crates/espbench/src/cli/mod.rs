@@ -9,6 +9,7 @@
 //! | [`compare`] | `espbench compare` |
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
+//! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
 //! | [`mod@file`] | files that the command writes: whole, or not at all |
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
@@ -40,6 +41,7 @@ pub mod compare;
 pub mod echo;
 pub mod espnow;
 pub mod file;
+pub mod fit;
 pub mod flow;
 pub mod iperf;
 pub mod lab;
@@ -112,6 +114,8 @@ enum Command {
     Samples(samples::Args),
     /// Compare a run with another run, or with the published figures
     Compare(compare::Args),
+    /// Fit constants of the lab to a measured run
+    Fit(Box<fit::Args>),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
     Completions(shell::CompletionsArgs),
     /// Print the manual page, or write one for each subcommand
@@ -150,6 +154,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Samples(args) => samples::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Fit(args) => fit::run(args),
         Command::Completions(args) => shell::completions(args, Arguments::command()),
         Command::Man(args) => shell::man(args, Arguments::command()),
     };

@@ -65,7 +65,11 @@ fn value(report: &Value, metric: &str) -> f64 {
 /// Checks the figures of the capture in that file.
 fn check(bench: &TestDir, file: &str) {
     let ran = edges(bench, &[file, "--from", "TX", "--to", "RX", "-l", "50", "--format", "json"]);
-    assert!(ran.err.contains("edges of the receiver after another one of the same packet (doubled): 1"), "{}", ran.err);
+    assert!(
+        ran.err.contains("edges of the receiver after another one of the same packet (doubled): 1"),
+        "{}",
+        ran.err
+    );
     let report: Value = serde_json::from_str(&ran.ok()).expect("JSON");
     let delays: Vec<u64> = (0..PACKETS).filter(|&i| i != 7).map(delay).collect();
     let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64 / 1e3;

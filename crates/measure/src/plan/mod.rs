@@ -155,6 +155,20 @@ impl PlanSet {
         Ok(Self { plans })
     }
 
+    /// Returns the plans with their tests over IP in the variant of that name, as far as they are in none:
+    /// what was measured on a real device is simulated so.
+    ///
+    /// # Errors
+    /// What a name of a variant is.
+    pub fn in_variant(mut self, variant: &str) -> Result<Self, String> {
+        for work in self.plans.iter_mut().flat_map(|plan| &mut plan.workloads) {
+            if work.variant().is_none() {
+                lab::in_variant(work, variant)?;
+            }
+        }
+        Ok(self)
+    }
+
     /// Names of the plans, joined for people.
     #[must_use]
     pub fn name(&self) -> String {

@@ -147,10 +147,7 @@ fn tell(counts: &EdgeCounts) {
             say!("{text}: {count}");
         }
     };
-    note(
-        counts.doubled,
-        "edges of the receiver after another one of the same packet (doubled)",
-    );
+    note(counts.doubled, "edges of the receiver after another one of the same packet (doubled)");
     note(counts.stray, "edges of the receiver without a packet within --window");
     note(counts.cut, "packets left out, since the capture ends or has a gap within --window");
     if counts.is_ambiguous() {

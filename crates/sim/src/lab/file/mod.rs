@@ -145,6 +145,13 @@ pub struct Surroundings {
     pub background: Vec<Background>,
 }
 
+/// Returns the text of a built-in file.
+#[must_use]
+pub fn built_in_text(kind: FileKind, name: &str) -> Option<&'static str> {
+    let mut files = built_in::FILES.iter();
+    files.find(|(of, file, _)| *of == kind && *file == name).map(|(_, _, text)| *text)
+}
+
 /// Labs, profiles and environments by name.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
