@@ -15,6 +15,7 @@ mod errors;
 mod espnow;
 mod espnow_edges;
 mod espnow_read;
+mod fit;
 mod flags;
 mod glance;
 mod iperf;
