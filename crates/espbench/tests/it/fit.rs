@@ -56,7 +56,10 @@ fn a_constant_is_found_again_and_the_fitted_lab_has_it() {
 #[test]
 fn without_names_what_explains_something_is_chosen_and_said() {
     let said = bench().run(&ONE).ok();
-    assert!(said.contains("dispatch.fixed_us") && said.contains("mean error of the cells: "), "{said}");
+    assert!(
+        said.contains("dispatch.fixed_us") && said.contains("mean error of the cells: "),
+        "{said}"
+    );
     assert!(said.contains("hold it against another run") && said.lines().count() <= 25, "{said}");
 }
 

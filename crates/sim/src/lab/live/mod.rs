@@ -19,7 +19,7 @@ pub use pace::{BEHIND, GIVEN_UP, Lag, WallPace};
 
 use super::nodes::conversation::ConversationParts as _;
 use super::nodes::note::{Note, Watch};
-use super::nodes::{Conversation as _, NodeId, Stuck};
+use super::nodes::{Conversation as _, Livelock, NodeId};
 use super::profile::Profile;
 use super::run::{Lab, Tap};
 use super::scene::Scene;
@@ -152,8 +152,8 @@ impl<W: Tap> LiveLab<W> {
     /// Lets time go on to that instant.
     ///
     /// # Errors
-    /// [`Stuck`]: a device does not come to rest.
-    pub fn advance(&mut self, until: Instant) -> Result<(), Stuck> {
+    /// [`Livelock`]: a device does not come to rest.
+    pub fn advance(&mut self, until: Instant) -> Result<(), Livelock> {
         loop {
             let due = self.typing.iter().enumerate();
             let due = due.filter_map(|(at, it)| it.line.due().map(|due| (due, at))).min();

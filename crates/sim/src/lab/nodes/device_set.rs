@@ -344,7 +344,7 @@ impl<D: DeviceModel> DeviceSet<D> {
         out: &mut O,
         node: NodeId,
         byte: u8,
-    ) -> Result<bool, Stuck> {
+    ) -> Result<bool, Livelock> {
         let member = &mut self.members[node.index()];
         if !member.answers {
             member.terminal.take_answers();
