@@ -1,12 +1,13 @@
 //! The board of the node: chance, flash, stored values, pins.
 
-use crate::crash;
 use crate::flash::{ChipFlash, Places};
+use crate::{accelerator, crash};
 use core::cell::{Cell, RefCell};
 use esp_hal::gpio::{AnyPin, Level, Output, OutputConfig};
 use esp_hal::rng::Rng;
 use esp_hal::rtc_cntl::reset_reason;
 use esp_hal::system::Cpu;
+use esp_now::component::sealed::AesPort;
 use esp_now::node::board::{Board, Boot, HeapInfo, NvsKey, Slot};
 use espbench_firmware_core::boot::{BootOrder, BootRecord, RECORD_LEN, reason};
 use espbench_firmware_core::flash::{Partition, image_len};
@@ -35,6 +36,7 @@ pub(crate) struct ChipBoard {
     least_free: Cell<usize>,
     /// The slot to start next is the spare one.
     spare_next: bool,
+    aes: accelerator::Accelerator,
 }
 
 impl ChipBoard {
@@ -52,6 +54,7 @@ impl ChipBoard {
             boot: Boot { count: 0, reason: reason(soc, crash), crash },
             least_free: Cell::new(usize::MAX),
             spare_next: false,
+            aes: accelerator::Accelerator::new(),
         }
     }
 
@@ -76,6 +79,11 @@ impl ChipBoard {
             self.save_record();
         }
         self.flash.get_mut().confirm();
+    }
+
+    /// Returns whether payloads are sealed by the chip's accelerator.
+    pub(crate) fn accelerates(&mut self) -> bool {
+        self.aes.port().is_some()
     }
 
     /// Loads the settings of the firmware.
@@ -113,6 +121,10 @@ impl Board for ChipBoard {
     fn random(&mut self, out: &mut [u8]) {
         // The radio runs, which feeds the generator with noise.
         self.rng.read(out);
+    }
+
+    fn aes(&mut self) -> Option<&mut dyn AesPort> {
+        self.aes.port()
     }
 
     fn slot_size(&self, slot: Slot) -> u32 {

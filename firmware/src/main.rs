@@ -3,6 +3,7 @@
 #![no_std]
 #![no_main]
 
+mod accelerator;
 mod board;
 mod crash;
 mod flash;
@@ -227,7 +228,8 @@ fn carry_out(
     };
     match command {
         Ok(Command::Version) => {
-            write!(out, "\r\n{PROJECT} {VERSION}, chip {}\r\n", CHIP.name())
+            let aes = if board.accelerates() { "accelerator" } else { "software" };
+            write!(out, "\r\n{PROJECT} {VERSION}, chip {}, AES by {aes}\r\n", CHIP.name())
         }
         Ok(Command::Stack) => {
             let (size, used) = stack::sizes();

@@ -27,9 +27,9 @@ pub(crate) fn tell_of(group: &str, name: &str, value: u64) {
 
 /// Runs a start, a command, a ping and a throughput test.
 #[inline(never)]
-fn converse(group: &str, key: Option<[u8; 32]>) {
+fn converse(group: &str, key: Option<[u8; 32]>, accelerated: bool) {
     paint();
-    let mut world = World::new(key);
+    let mut world = World::new(key, accelerated);
     tell_of(group, "start", world.start);
     tell_of(group, "start-stack-bytes", deepest() as u64);
     paint();
@@ -73,7 +73,7 @@ fn per_frame(group: &str, test: &str, world: &World) {
 /// Runs the distribution of a key: scan, handshake with X25519, key.
 #[inline(never)]
 fn handshake() {
-    let mut world = World::new(None);
+    let mut world = World::new(None, false);
     paint();
     world.run_for(Duration::from_secs(1));
     world.reset();
@@ -89,8 +89,9 @@ fn handshake() {
 #[unsafe(no_mangle)]
 extern "C" fn main() -> ! {
     tell("node-bytes", size_of::<SmallNode>() as u64);
-    converse("plain", None);
-    converse("sealed", Some([7; 32]));
+    converse("plain", None, false);
+    converse("sealed", Some([7; 32]), false);
+    converse("accelerated", Some([7; 32]), true);
     handshake();
     ip::converse();
     exit(0)

@@ -2,6 +2,7 @@
 
 use crate::machine::instructions;
 use core::mem::MaybeUninit;
+use esp_now::component::sealed::AesPort;
 use esp_now::node::board::{BareBoard, Board, NvsKey};
 use esp_now::node::device::{Setup, SmallNode};
 use esp_now::node::task::NodeSettings;
@@ -13,9 +14,18 @@ use espbench_model::time::{Duration, Instant};
 /// Nodes in memory that is not the stack, as in the firmware.
 static mut NODES: [MaybeUninit<SmallNode>; 2] = [const { MaybeUninit::uninit() }; 2];
 
+/// An accelerator that takes no instruction of its own: what is left is the node's part of the work. It
+/// encrypts nothing; both nodes have the same.
+struct FreeAes;
+
+impl AesPort for FreeAes {
+    fn encrypt(&mut self, _: &[u8; 16], _: &mut [u8; 16]) {}
+}
+
 /// A board that keeps the keys in memory.
 pub(crate) struct KeyBoard {
     chance: BareBoard,
+    aes: Option<FreeAes>,
     keys: [Option<[u8; 32]>; 2],
 }
 
@@ -33,6 +43,10 @@ impl KeyBoard {
 impl Board for KeyBoard {
     fn random(&mut self, out: &mut [u8]) {
         self.chance.random(out);
+    }
+
+    fn aes(&mut self) -> Option<&mut dyn AesPort> {
+        self.aes.as_mut().map(|it| it as &mut dyn AesPort)
     }
 
     fn load(&mut self, key: NvsKey, out: &mut [u8]) -> Option<usize> {
@@ -116,8 +130,12 @@ const fn mac(i: usize) -> Mac {
 
 impl World {
     /// Starts two nodes, which can encrypt; with a key, they do so with what `espnow_iperf` sends.
-    pub(crate) fn new(key: Option<[u8; 32]>) -> Self {
-        let boards = [1, 2].map(|seed| KeyBoard { chance: BareBoard(seed), keys: [key; 2] });
+    pub(crate) fn new(key: Option<[u8; 32]>, accelerated: bool) -> Self {
+        let boards = [1, 2].map(|seed| KeyBoard {
+            chance: BareBoard(seed),
+            aes: accelerated.then_some(FreeAes),
+            keys: [key; 2],
+        });
         let mut world = Self {
             boards,
             due: [Instant::ZERO; 2],

@@ -7,11 +7,14 @@
 //! | 4 | tag; there is no associated data, so the header is not authenticated |
 //! | 8 | nonce, random per send; absent up to component 2.2, where it was the key's constant |
 
+mod by_port;
+
 use aes::Aes128Enc;
 use ccm::aead::AeadInOut;
 use ccm::aead::array::Array;
 use ccm::consts::{U4, U8};
 use ccm::{Ccm, KeyInit};
+use zeroize::Zeroizing;
 
 // CCM decrypts with the block cipher's encryption; leaving out its decryption halves the key
 // schedule.
@@ -22,15 +25,61 @@ pub const TAG_LEN: usize = 4;
 /// Length of the nonce, in bytes.
 pub const NONCE_LEN: usize = 8;
 
+/// An accelerator of AES, as many chips have one.
+pub trait AesPort {
+    /// Encrypts a block in place with AES-128.
+    fn encrypt(&mut self, key: &[u8; 16], block: &mut [u8; 16]);
+}
+
 /// An AES key with its schedule, ready for payloads. Wiped when dropped.
 #[derive(Clone)]
-pub struct Sealer(Cipher);
+pub struct Sealer {
+    cipher: Cipher,
+    /// Key itself, for an accelerator.
+    key: Zeroizing<[u8; 16]>,
+}
 
 impl Sealer {
     /// Expands the key.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
-        Self(Cipher::new(&Array::from(*key)))
+        Self { cipher: Cipher::new(&Array::from(*key)), key: Zeroizing::new(*key) }
+    }
+
+    /// Encrypts as [`seal`](Self::seal) does, by the accelerator where there is one.
+    pub fn seal_by(
+        &self,
+        port: Option<&mut dyn AesPort>,
+        nonce: &[u8; NONCE_LEN],
+        trails: bool,
+        buf: &mut [u8],
+        len: usize,
+    ) -> Option<usize> {
+        let Some(port) = port else { return self.seal(nonce, trails, buf, len) };
+        let tail = TAG_LEN + if trails { NONCE_LEN } else { 0 };
+        let end = len.checked_add(tail)?;
+        let (text, rest) = buf.get_mut(..end)?.split_at_mut_checked(len)?;
+        if text.is_empty() {
+            return None;
+        }
+        let tag = by_port::seal(port, &self.key, nonce, text);
+        rest[..TAG_LEN].copy_from_slice(&tag);
+        if trails {
+            rest[TAG_LEN..].copy_from_slice(nonce);
+        }
+        Some(end)
+    }
+
+    /// Decrypts as [`open`](Self::open) does, by the accelerator where there is one.
+    pub fn open_by(
+        &self,
+        port: Option<&mut dyn AesPort>,
+        constant: Option<&[u8; NONCE_LEN]>,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let Some(port) = port else { return self.open(constant, buf) };
+        let (text, tag, nonce) = parts(constant, buf)?;
+        by_port::open(port, &self.key, &nonce, text, &tag).then_some(text.len())
     }
 
     /// Encrypts the first `len` bytes of `buf` in place and appends the tag and, if it `trails`,
@@ -48,7 +97,8 @@ impl Sealer {
         if text.is_empty() {
             return None;
         }
-        let tag = self.0.encrypt_inout_detached(&Array::from(*nonce), &[], text.into()).ok()?;
+        let tag =
+            self.cipher.encrypt_inout_detached(&Array::from(*nonce), &[], text.into()).ok()?;
         rest[..TAG_LEN].copy_from_slice(&tag);
         if trails {
             rest[TAG_LEN..].copy_from_slice(nonce);
@@ -60,22 +110,31 @@ impl Sealer {
     /// of the plaintext; `None` if the payload is too short or was not sealed with this key (then
     /// the content of `buf` is meaningless).
     pub fn open(&self, constant: Option<&[u8; NONCE_LEN]>, buf: &mut [u8]) -> Option<usize> {
-        let (sealed, nonce) = match constant {
-            Some(nonce) => (buf, *nonce),
-            None => {
-                let (sealed, nonce) = buf.split_last_chunk_mut::<NONCE_LEN>()?;
-                (sealed, *nonce)
-            }
-        };
-        let (text, tag) = sealed.split_last_chunk_mut::<TAG_LEN>()?;
+        let (text, tag, nonce) = parts(constant, buf)?;
         let len = text.len();
-        if len == 0 {
-            return None;
-        }
-        let (nonce, tag) = (Array::from(nonce), Array::from(*tag));
-        self.0.decrypt_inout_detached(&nonce, &[], text.into(), &tag).ok()?;
+        let (nonce, tag) = (Array::from(nonce), Array::from(tag));
+        self.cipher.decrypt_inout_detached(&nonce, &[], text.into(), &tag).ok()?;
         Some(len)
     }
+}
+
+/// Returns the ciphertext of a payload, its tag and its nonce; `None` if it is too short.
+fn parts<'a>(
+    constant: Option<&[u8; NONCE_LEN]>,
+    buf: &'a mut [u8],
+) -> Option<(&'a mut [u8], [u8; TAG_LEN], [u8; NONCE_LEN])> {
+    let (sealed, nonce) = match constant {
+        Some(nonce) => (buf, *nonce),
+        None => {
+            let (sealed, nonce) = buf.split_last_chunk_mut::<NONCE_LEN>()?;
+            (sealed, *nonce)
+        }
+    };
+    let (text, tag) = sealed.split_last_chunk_mut::<TAG_LEN>()?;
+    if text.is_empty() {
+        return None;
+    }
+    Some((text, *tag, nonce))
 }
 
 impl core::fmt::Debug for Sealer {

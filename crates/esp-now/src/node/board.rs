@@ -4,6 +4,8 @@
 //! The simulator, the host and firmware each implement them. Radio and console are not here: they
 //! are the node's [`Input`](super::Input) and [`NodeOutput`](super::NodeOutput).
 
+use crate::component::sealed::AesPort;
+
 /// Slot for an application image (there are two OTA slots, as in ESP-IDF's default OTA partition
 /// table).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,6 +151,11 @@ pub enum Download {
 pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
     fn random(&mut self, out: &mut [u8]);
+
+    /// Returns the chip's accelerator of AES; `None` where the node computes it.
+    fn aes(&mut self) -> Option<&mut dyn AesPort> {
+        None
+    }
 
     /// Returns for how many nanoseconds this work keeps the processor busy. Zero where the work is
     /// really done here and time passes by itself. (It is called for every frame of every node, and

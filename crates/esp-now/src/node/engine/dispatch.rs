@@ -197,7 +197,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             return None;
         };
         let constant = (!trails).then(|| secret.constant_nonce());
-        let len = secret.sealer().open(constant.as_ref(), payload);
+        let len = secret.sealer().open_by(cx.board.aes(), constant.as_ref(), payload);
         if len.is_none() {
             bump(&mut self.counters.decrypt_failed);
             let text = format_args!("Failed at mbedtls_ccm_auth_decrypt with error code : -15");

@@ -118,7 +118,7 @@ impl<const BYTES: usize> CryptoBench<BYTES> {
 
     fn do_seal(&mut self, cx: &mut Cx<'_>) -> Option<()> {
         let (sealer, len) = (self.sealer.as_ref()?, self.len);
-        sealer.seal(&self.nonce, false, &mut self.buf, len)?;
+        sealer.seal_by(cx.board.aes(), &self.nonce, false, &mut self.buf, len)?;
         cx.spend(CpuWork::Seal { bytes: len as u32 });
         Some(())
     }
@@ -128,7 +128,7 @@ impl<const BYTES: usize> CryptoBench<BYTES> {
         let (Some(sealer), Some(buf)) = (self.sealer.as_ref(), self.buf.get_mut(..end)) else {
             return false;
         };
-        let opened = sealer.open(Some(&nonce), buf);
+        let opened = sealer.open_by(cx.board.aes(), Some(&nonce), buf);
         cx.spend(CpuWork::Open { bytes: self.len as u32 });
         opened == Some(self.len)
     }

@@ -80,7 +80,7 @@ impl<const FRAME: usize> Sender<FRAME> {
             nonce = random;
         }
         let buf = self.frame.get_mut(HEADER_LEN..)?;
-        let sealed = secret.sealer().seal(&nonce, trails, buf, len);
+        let sealed = secret.sealer().seal_by(cx.board.aes(), &nonce, trails, buf, len);
         cx.spend(CpuWork::Seal { bytes: len as u32 });
         if sealed.is_none() {
             cx.log(LogLevel::Error, TAG, format_args!("Security encrypt return error"));
