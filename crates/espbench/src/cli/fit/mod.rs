@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "LAB")]
     lab: Option<String>,
     /// Variant of the lab, for a run over IP whose plan has none
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "VARIANT")]
     variant: Option<String>,
     /// Fit these constants, such as transmit.fixed_us (`espbench lab profile` lists them)
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
@@ -122,7 +122,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let run = store.run(&args.run)?;
     let set = PlanSet::parse(&run.facts.plan_text)?;
     let set = match &args.variant {
-        Some(variant) => set.in_variant(variant).map_err(|wrong| UserError::new(wrong))?,
+        Some(variant) => set.in_variant(variant).map_err(UserError::new)?,
         None => set,
     };
     let library = match &args.lab {
@@ -169,7 +169,7 @@ fn told(error: FitError, args: &Args) -> UserError {
         FitError::NoCells if args.metric.is_empty() => "choose metrics with --metric".into(),
         FitError::NoCells => format!("`espbench report {}` shows the metrics of the run", args.run),
         FitError::Refused(_) | FitError::Cell(_) if args.variant.is_none() => {
-            "a run over IP needs the variant that it is simulated in: --variant NAME (`espbench lab list`)"
+            "a run over IP needs the variant that it is simulated in: --variant VARIANT (`espbench lab list`)"
                 .into()
         }
         FitError::Refused(_) | FitError::Cell(_) | FitError::File(_) => {
