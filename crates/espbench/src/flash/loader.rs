@@ -14,6 +14,7 @@ use espflash::target::{Chip as FlashChip, ProgressCallbacks};
 use serialport::UsbPortInfo;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Time that the loader has to answer, unless an operation has its own.
@@ -158,14 +159,15 @@ impl BoardLoader {
         };
         let settings = FlashSettings::new(None, Some(info.flash_size), None);
         let data = FlashData::new(settings, 0, None, info.chip, info.crystal_frequency);
-        let made = guarded(&self.port.name, || {
+        let made = unpanicked(|| {
             IdfBootloaderFormat::new(bytes, &data, partitions, None, None, None)
                 .map(|it| it.flash_segments().map(|it| image::words(it.addr, &it.data)).collect())
-        })?;
-        made.map_err(|e| {
+                .map_err(|error| told::sources(&error))
+        });
+        made.and_then(|it| it).map_err(|why| {
             UserError::new("no image can be made of the ELF")
-                .because(told::sources(&e))
-                .remedy("check the build's target, its linker script and the table of partitions")
+                .because(why)
+                .remedy("check the build's target, its linker script and the table of partitions, which may have no own subtypes of data")
         })
     }
 
@@ -224,12 +226,26 @@ fn connection(open: NativePort, port: &BoardPort) -> Connection {
 /// Runs work of the library, which panics over some answers that no loader gives (a length beyond the
 /// packet's end) and over some files that no linker makes.
 fn guarded<T>(port: &str, work: impl FnOnce() -> T) -> Result<T, UserError> {
+    unpanicked(work).map_err(|place| told::nonsense(port, &place))
+}
+
+/// Runs work that may panic.
+///
+/// # Errors
+/// The place in the source where it did.
+fn unpanicked<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let place = Arc::new(Mutex::new(String::new()));
+    let noted = Arc::clone(&place);
     let before = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
+    panic::set_hook(Box::new(move |info| {
+        let at = info.location().map(|it| {
+            let file = Path::new(it.file()).file_name().unwrap_or_default();
+            format!(" at line {} of {}", it.line(), file.to_string_lossy())
+        });
+        *noted.lock().unwrap_or_else(PoisonError::into_inner) = at.unwrap_or_default();
+    }));
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     panic::set_hook(before);
-    done.map_err(|cause| {
-        let text = cause.downcast_ref::<String>().map(String::as_str);
-        told::nonsense(port, text.or(cause.downcast_ref::<&str>().copied()).unwrap_or(""))
-    })
+    let place = place.lock().unwrap_or_else(PoisonError::into_inner);
+    done.map_err(|_| format!("espflash gave up{place}"))
 }

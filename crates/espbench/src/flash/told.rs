@@ -57,9 +57,9 @@ pub(super) fn wrong_chip(port: &str, wanted: &str, found: &str) -> UserError {
 }
 
 /// Returns the failure of answers that make no sense, at which the library gave up.
-pub(super) fn nonsense(port: &str, panic: &str) -> UserError {
+pub(super) fn nonsense(port: &str, place: &str) -> UserError {
     UserError::new(format!("{port}: the chip's answers make no sense"))
-        .because(panic)
+        .because(place)
         .remedy(format!("try again with --baud 115200; {BY_HAND}"))
 }
 

@@ -199,9 +199,13 @@ impl Monitor<'_> {
         Ok(())
     }
 
-    /// Shows a line, on a raw terminal with a carriage return.
+    /// Shows a line: on a raw terminal with a carriage return, elsewhere without colours.
     fn show(&self, line: &MonitorLine) -> Result<(), UserError> {
-        let text = line.text(if self.is_terminal { "\r\n" } else { "\n" });
+        let text = if self.is_terminal {
+            line.text("\r\n")
+        } else {
+            anstream::adapter::strip_str(&line.text("\n")).to_string()
+        };
         say::out(&text).map_err(|e| UserError::new("cannot print").because(e))
     }
 

@@ -304,6 +304,37 @@ fn a_part_goes_where_it_is_told() {
 }
 
 #[test]
+fn the_table_of_our_firmware_is_written_beside_an_elf() {
+    let bench = TestDir::new();
+    write_elf(&bench, RISC_V);
+    let board = AttachedLoader::c3();
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../firmware/partitions.csv");
+    let with = |table: &str| {
+        board.reset();
+        let flash =
+            ["board", "flash", "firmware.elf", "--on", &board.on(), "--partition-table", table];
+        bench.run(&flash)
+    };
+    with(table.to_str().unwrap()).ok();
+    let entries = board.flash(0x8000..0x9000);
+    let labels = entries
+        .chunks(32)
+        .take_while(|it| it.starts_with(&[0xAA, 0x50]))
+        .map(|it| String::from_utf8_lossy(&it[12..28]).trim_end_matches('\0').to_owned());
+    assert_eq!(labels.collect::<Vec<_>>(), ["otadata", "phy_init", "espbench", "ota_0", "ota_1"]);
+    assert_eq!(board.flash(PROGRAM_AT..PROGRAM_AT + 1), [0xE9]);
+    // A table that the library panics over, one that does not fit, and none.
+    let one = "app, app, factory, 0x10000, 0x100000\n";
+    bench.write("own.csv", &format!("{one}own, data, 0x40, 0x200000, 0x1000\n"));
+    refused(&with("own.csv"), &["no image can be made", "own subtypes"]);
+    bench.write("long.csv", "app, app, factory, 0x10000, 0x800000\n");
+    refused(&with("long.csv"), &["no image can be made"]);
+    bench.write("small.csv", "app, app, factory, 0x10000, 0x10000\n");
+    refused(&with("small.csv"), &["no image can be made", "too big"]);
+    refused(&with("none.csv"), &["no image can be made", "none.csv"]);
+}
+
+#[test]
 fn several_boards_are_flashed_and_one_that_fails_stops_none() {
     let bench = TestDir::new();
     write_elf(&bench, RISC_V);

@@ -111,6 +111,7 @@ port,usb,bridge,reset,product,serial,location
     assert_eq!(csv, expected);
     let text = list(&bench, &root, "").ok();
     assert_eq!(text.lines().count(), 6, "{text}");
+    assert!(text.ends_with('\n'), "{text}");
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
 }
 

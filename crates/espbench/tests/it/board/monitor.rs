@@ -36,7 +36,7 @@ fn a_pipe_gets_lines_with_times_and_functions_and_the_log_gets_bytes() {
         ["board", "monitor", "--on", &on, "--elf", elf.to_str().unwrap(), "-o", "console.log"];
     let mut command = bench.command(&arguments);
     let mut monitor = ChildProcess::start(&mut command, false);
-    let text = format!("I (312) wifi: started\r\nMEPC    : {address:#x}\nlast");
+    let text = format!("\x1b[0;32mI (312) wifi: started\x1b[0m\r\nMEPC    : {address:#x}\nlast");
     // Whatever was sent before the port was open is still there, but its settings are not.
     while !bench.path("console.log").exists() {
         std::thread::sleep(std::time::Duration::from_millis(10));
