@@ -2,6 +2,7 @@
 //! `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
 mod app;
+mod board_console;
 mod broker_url;
 mod esp_now_console;
 mod esp_now_control;
@@ -29,6 +30,7 @@ mod transcript;
 mod websocket;
 
 pub use app::app;
+pub use board_console::board_console;
 pub use broker_url::broker_url;
 pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
@@ -101,6 +103,7 @@ pub const TARGETS: &[Target] = &[
     ("lab_file", lab_file),
     ("excerpt", excerpt),
     ("app", app),
+    ("board_console", board_console),
     ("sdkconfig", sdkconfig),
 ];
 

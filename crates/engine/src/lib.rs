@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`boards`] | one cell, carried out on real boards over whatever carries bytes |
 //! | [`cells`] | the cells of a plan, each with its seeds |
 //! | [`simulator`] | one cell, carried out in a lab |
 //! | [`mod@run`] | all cells of a plan to a report, in memory |
@@ -23,6 +24,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod boards;
 pub mod cells;
 pub mod fit;
 pub mod predict;

@@ -120,6 +120,12 @@ pub enum Cause {
     HopLimit,
     /// The serial line between the device and the host lost it.
     SerialLine,
+    /// The device's port was not there, or was unplugged.
+    DeviceGone,
+    /// The device crashed, or started again by itself.
+    DeviceRestarted,
+    /// The device does not run its firmware, or shows no console.
+    DeviceSilent,
     /// The broker took the message (and may have acknowledged it), and did not pass it on.
     Broker,
     /// The connection broke with the probe outstanding.
@@ -130,7 +136,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of a packet's way from sender to receiver.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::ApplicationQueue,
         Self::NoBuffers,
         Self::NetworkUnreachable,
@@ -147,6 +153,9 @@ impl Cause {
         Self::Mailbox,
         Self::ReceiveQueue,
         Self::SerialLine,
+        Self::DeviceGone,
+        Self::DeviceRestarted,
+        Self::DeviceSilent,
         Self::Broker,
         Self::Disconnected,
         Self::Stopped,
@@ -174,6 +183,9 @@ impl Cause {
             Self::TooBig => "too-big",
             Self::HopLimit => "hop-limit",
             Self::SerialLine => "serial-line",
+            Self::DeviceGone => "device-gone",
+            Self::DeviceRestarted => "device-restarted",
+            Self::DeviceSilent => "device-silent",
             Self::Broker => "broker",
             Self::Disconnected => "disconnected",
             Self::Stopped => "stopped",

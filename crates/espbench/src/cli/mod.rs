@@ -28,6 +28,7 @@
 //! | [`run`] | `espbench run` |
 //! | [`runs`] | `espbench runs` |
 //! | [`samples`] | `espbench samples`: the raw samples of a stored run |
+//! | [`serial_args`] | flags for boards on serial ports |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
@@ -59,6 +60,7 @@ pub mod respond;
 pub mod run;
 pub mod runs;
 pub mod samples;
+pub mod serial_args;
 pub mod shell;
 pub mod told;
 pub mod tune;

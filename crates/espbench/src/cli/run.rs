@@ -4,6 +4,7 @@ use super::builtin;
 use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
+use super::serial_args::SerialArgs;
 use crate::store::{Store, StoredRun};
 use crate::target::Target;
 use crate::target::replay::ReplayTarget;
@@ -15,6 +16,9 @@ use espbench_measure::plan::{PlanSet, lab_keys};
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::suite;
 use std::process::ExitCode;
+
+/// Beginning of targets that are boards on serial ports.
+const SERIAL: &str = "serial:";
 
 /// Names the keys of a plan that vary the virtual lab.
 fn keys() -> String {
@@ -35,7 +39,8 @@ pub struct Args {
     /// report, and the six of documents over Wi-Fi]
     plans: Vec<String>,
     /// Targets: sim[:LAB], loopback, udp:HOST[:PORT], icmp:HOST, tcp:…, iperf:…, mqtt:…, mqtts:…, ws://…,
-    /// wss://…, replay:RUN. Repeatable: each piece of work goes to the first target that can do it
+    /// wss://…, serial:PORT[,PORT…], serial:auto (boards that are attached; the first is the initiator),
+    /// replay:RUN. Repeatable: each piece of work goes to the first target that can do it
     /// [default: sim, the virtual lab,
     /// for ESP-NOW and devices over Wi-Fi; loopback for all else]
     #[arg(long, value_name = "TARGET")]
@@ -52,6 +57,8 @@ pub struct Args {
     local_port: Option<u16>,
     #[command(flatten)]
     broker: MqttAccessArgs,
+    #[command(flatten)]
+    boards: SerialArgs,
     #[command(flatten)]
     sim: SimArgs,
     #[command(flatten)]
@@ -152,9 +159,10 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     args.broker.add_to(&mut access)?;
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     for name in names {
-        targets.push(match name.strip_prefix("replay:") {
-            Some(run) => replay(&args.measure.store.to_read()?, run)?,
-            None => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
+        targets.push(match (name.strip_prefix("replay:"), name.strip_prefix(SERIAL)) {
+            (Some(run), _) => replay(&args.measure.store.to_read()?, run)?,
+            (_, Some(ports)) => boards(args, ports)?,
+            _ => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
         });
     }
     if names.iter().any(|name| Url::is_one(name)) {
@@ -198,12 +206,28 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
         uses(&|name| name.starts_with("udp:")),
         "leave it out, or use --on udp:HOST",
     )?;
+    let boards = uses(&|name| name.starts_with(SERIAL));
+    refuse(args.boards.given(), boards, "leave it out, or use --on serial:auto")?;
     refuse(args.broker.given(), uses(&Url::is_one), "leave it out, or use --on mqtt:HOST")?;
     Ok(())
 }
 
 fn is_lab(name: &str) -> bool {
     name == "sim" || name.starts_with("sim:")
+}
+
+/// Makes a target of the boards on these ports.
+#[cfg(feature = "serial")]
+fn boards(args: &Args, ports: &str) -> anyhow::Result<Box<dyn Target>> {
+    use crate::target::serial::SerialTarget;
+    let (baud, setup) = (args.boards.baud(), args.boards.setup()?);
+    Ok(Box::new(SerialTarget::open(ports, baud, setup, args.site.site())?))
+}
+
+/// Refuses boards, which this build knows nothing of.
+#[cfg(not(feature = "serial"))]
+fn boards(_: &Args, _: &str) -> anyhow::Result<Box<dyn Target>> {
+    bail!("this espbench was built without serial ports: build it with the feature `serial`")
 }
 
 /// Makes a target of a stored run.

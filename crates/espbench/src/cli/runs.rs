@@ -2,6 +2,8 @@
 
 use super::common::StoreArgs;
 use crate::say::say;
+use crate::user_error::UserError;
+use espbench_measure::plan;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -11,6 +13,9 @@ pub struct Args {
     /// Remove this run and its samples from the store
     #[arg(long, value_name = "RUN")]
     remove: Option<String>,
+    /// Print what the consoles of a run's boards printed, by cell and port
+    #[arg(long, value_name = "RUN", conflicts_with = "remove")]
+    consoles: Option<String>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -24,6 +29,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let name = args.store.existing()?.remove(name)?;
         say!("removed {name}");
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(name) = &args.consoles {
+        return consoles(args, name);
     }
     let path = args.store.path()?;
     let runs = if path.exists() { args.store.to_read()?.list()? } else { Vec::new() };
@@ -44,6 +52,30 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "{:width$}  {}  {:20}  {state}",
             run.name, run.facts.started, run.facts.target
         );
+    }
+    super::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the consoles of a run's boards, with a head above each.
+fn consoles(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
+    let store = args.store.to_read()?;
+    let run = store.run(name)?;
+    let consoles = store.consoles(&run)?;
+    if consoles.is_empty() {
+        let what = format!("{} has no consoles", run.facts.name);
+        let why = "only runs on boards have them (--on serial:…)";
+        return Err(UserError::new(what).because(why).into());
+    }
+    let mut text = String::new();
+    for it in consoles {
+        let label = run.cells.get(it.position).map(|cell| plan::label(&cell.step.workload));
+        let label = label.unwrap_or_default();
+        let _ = writeln!(text, "=== {}, cell {}: {label}", it.port, it.position + 1);
+        text.push_str(&String::from_utf8_lossy(&it.bytes));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
     }
     super::output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -6,11 +6,13 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`consoles`] | what the consoles of boards printed while a run was measured |
 //! | `error` | errors of the store |
 //! | `recorder` | the way of samples from a target to the writer's thread |
 //! | `rows` | samples as rows, and back |
 //! | `lock` | the lock of a run that is being carried out |
 
+pub mod consoles;
 mod error;
 mod lock;
 mod recorder;

@@ -1,12 +1,14 @@
 //! Takes samples from a target and has them written by a thread of its own, so that the disk is
 //! not in the measuring loop.
 
+use super::consoles::CONSOLE_TABLE;
 use super::{Store, StoreError, StoredCell, StoredRun, rows, wrap};
 use crate::target::Sink;
 use crate::user_error::UserError;
 use espbench_measure::cell::Origin;
 use espbench_measure::live::FateCounts;
 use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
 use rusqlite::params;
 use std::collections::BTreeMap;
@@ -17,6 +19,8 @@ use std::thread::JoinHandle;
 
 /// Samples that go to the writer at once.
 const BATCH: usize = 1024;
+/// Bytes of a console that go to the writer at once.
+const CONSOLE_ROW: usize = 4096;
 /// Batches that may wait for the disk: 16 MiB of samples.
 const WAITING: usize = 256;
 
@@ -32,10 +36,19 @@ impl SampleObserver for () {
 
 enum WriterJob {
     Samples(i64, Vec<Sample>),
+    /// Bytes that a console printed.
+    Console(i64, ConsoleBytes),
     /// Forget what an earlier try at the cell left.
     Clear(i64),
     /// The cell ended; the answer says whether all of it is on disk.
     End(Box<CellEnd>, SyncSender<Result<(), StoreError>>),
+}
+
+/// Bytes that the console on a port printed.
+struct ConsoleBytes {
+    port: String,
+    at: Instant,
+    bytes: Vec<u8>,
 }
 
 struct CellEnd {
@@ -64,6 +77,8 @@ pub struct CellSink<'a> {
     /// Whether samples are simulated: then time stands still while the disk is waited for.
     simulated: bool,
     batch: Vec<Sample>,
+    /// Bytes of consoles that are not written yet.
+    consoles: Vec<ConsoleBytes>,
     tally: FateCounts,
     counters: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
@@ -109,6 +124,7 @@ impl Recorder {
             cell: cell.id,
             simulated: run.facts.origin == Origin::Simulated,
             batch: Vec::with_capacity(BATCH),
+            consoles: Vec::new(),
             tally: FateCounts::default(),
             counters: BTreeMap::new(),
             facts: BTreeMap::new(),
@@ -169,7 +185,31 @@ impl CellSink<'_> {
         nothing.map_or(Ok(()), |what| Err(UserError::new(what)))
     }
 
+    /// Keeps bytes of a console. What comes in one piece after another of a port is one row.
+    fn printed(&mut self, port: &str, at: Instant, bytes: &[u8]) {
+        let it = match self.consoles.iter_mut().find(|it| it.port == port) {
+            Some(it) => it,
+            None => {
+                self.consoles.push(ConsoleBytes { port: port.into(), at, bytes: Vec::new() });
+                let Some(it) = self.consoles.last_mut() else { return };
+                it
+            }
+        };
+        if it.bytes.is_empty() {
+            it.at = at;
+        }
+        it.bytes.extend_from_slice(bytes);
+        if it.bytes.len() >= CONSOLE_ROW {
+            let row =
+                ConsoleBytes { port: port.into(), at: it.at, bytes: std::mem::take(&mut it.bytes) };
+            self.recorder.send(WriterJob::Console(self.cell, row));
+        }
+    }
+
     fn flush(&mut self) {
+        for it in std::mem::take(&mut self.consoles).into_iter().filter(|it| !it.bytes.is_empty()) {
+            self.recorder.send(WriterJob::Console(self.cell, it));
+        }
         if self.batch.is_empty() {
             return;
         }
@@ -196,6 +236,10 @@ impl Sink for CellSink<'_> {
 
     fn fact(&mut self, name: &str, value: String) {
         self.facts.insert(name.into(), value);
+    }
+
+    fn console(&mut self, port: &str, at: Instant, bytes: &[u8]) {
+        self.printed(port, at, bytes);
     }
 
     fn cancelled(&self) -> bool {
@@ -230,6 +274,11 @@ fn apply(store: &mut Store, job: &WriterJob) -> rusqlite::Result<()> {
         store.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     match job {
         WriterJob::Samples(cell, samples) => rows::insert(&transaction, *cell, samples)?,
+        WriterJob::Console(cell, it) => {
+            transaction.execute_batch(CONSOLE_TABLE)?;
+            let row = params![cell, it.port, rows::nanos(it.at), it.bytes];
+            transaction.execute("INSERT INTO console VALUES (?1, ?2, ?3, ?4)", row)?;
+        }
         WriterJob::Clear(cell) => {
             transaction.execute("DELETE FROM probe WHERE cell_id = ?1", [cell])?;
             transaction.execute("DELETE FROM interval WHERE cell_id = ?1", [cell])?;

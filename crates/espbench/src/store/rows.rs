@@ -82,7 +82,7 @@ fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn nanos(at: Instant) -> i64 {
+pub(super) fn nanos(at: Instant) -> i64 {
     int(at.as_nanos())
 }
 

@@ -13,6 +13,7 @@
 //! | [`tcp_rate`] | short messages over TCP |
 //! | [`iperf`] | an iperf 2 client |
 //! | [`mqtt`] | messages through a broker |
+//! | `serial` | boards on serial ports, whose consoles are typed at |
 //! | [`replay`] | a stored run |
 //! | [`several`] | several targets as one |
 //! | [`calibrate`] | the tool's own costs |
@@ -24,6 +25,8 @@ pub mod mqtt;
 pub mod ping;
 pub mod replay;
 mod round_trips;
+#[cfg(feature = "serial")]
+pub mod serial;
 pub mod several;
 pub mod sim;
 pub mod spec;
@@ -36,6 +39,7 @@ use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_model::fact;
 use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
 
 /// The reason for which a cell could not be measured. The text says who, what, and what to do.
@@ -79,6 +83,8 @@ pub enum TargetError {
         /// Advice to the user.
         hint: String,
     },
+    /// A board cannot do it, or failed: in the words for the user.
+    Board(UserError),
     /// A simulation did not come to its end.
     Simulated {
         /// The target.
@@ -106,6 +112,7 @@ impl From<&TargetError> for UserError {
             TargetError::Local { what, source, hint } => {
                 Self::new(what).because(source).remedy(hint)
             }
+            TargetError::Board(error) => error.clone(),
             TargetError::Simulated { target, why } => Self::new(target).because(why),
             TargetError::Cancelled => Self::new("stopped"),
         }
@@ -153,6 +160,10 @@ pub trait Sink {
     fn count(&mut self, name: &str, by: u64);
     /// Notes a finding that is not a number (the peer's version).
     fn fact(&mut self, name: &str, value: String);
+    /// Keeps bytes that the console of a device printed.
+    fn console(&mut self, port: &str, at: Instant, bytes: &[u8]) {
+        let _ = (port, at, bytes);
+    }
     /// Tells whether the user wants to stop; a target looks at it at least ten times a second.
     fn cancelled(&self) -> bool;
 }

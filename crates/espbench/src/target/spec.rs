@@ -1,5 +1,5 @@
 //! Targets as they are typed: `loopback`, `sim[:LAB]`, `udp:HOST[:PORT]`, `icmp:HOST`, `tcp:…`, `iperf:…`,
-//! `mqtt:…`, `mqtts:…`, `ws://…`, `wss://…`.
+//! `mqtt:…`, `mqtts:…`, `ws://…`, `wss://…`, `serial:…`.
 
 use super::Target;
 use super::iperf::IperfTarget;
@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// The forms that can be typed, for errors and for `--help`.
 pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HOST[:PORT], \
                          iperf:HOST[:PORT], mqtt:HOST[:PORT], mqtts:HOST[:PORT], \
-                         ws://HOST[:PORT][/PATH], wss://HOST[:PORT][/PATH], replay:RUN";
+                         ws://HOST[:PORT][/PATH], wss://HOST[:PORT][/PATH], \
+                         serial:PORT[,PORT…], serial:auto, replay:RUN";
 
 /// The user's options for reaching a target.
 #[derive(Debug, Default)]
@@ -76,8 +77,10 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         "icmp" => Box::new(PingTarget { peer: host(rest, None)?, site }),
         "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp::SINK_PORT)?, site)),
         "iperf" => Box::new(IperfTarget::new(address(rest, iperf2::PORT)?, site)),
-        "serial" | "pcap" => {
-            return Err(format!("`{kind}:` targets are not there yet: use one of {FORMS}"));
+        "serial" => {
+            return Err(
+                "boards on serial ports carry out plans: espbench run PLAN --on serial:auto".into(),
+            );
         }
         _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
     })
@@ -235,7 +238,7 @@ mod tests {
         let error = |text| parse(text, &Access::default()).err().unwrap();
         assert!(error("esp").contains("use one of loopback, sim[:LAB], udp:HOST"));
         assert!(error("ble:1").contains("no kind of target"));
-        assert!(error("serial:/dev/ttyUSB0").contains("not there yet"));
+        assert!(error("serial:/dev/ttyUSB0").contains("espbench run PLAN --on serial:auto"));
         assert!(error("sim:nowhere").contains("no lab is called `nowhere`. Known here: "));
         assert!(error("sim:no/such.toml").contains("cannot read the lab no/such.toml"));
     }

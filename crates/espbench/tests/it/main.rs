@@ -47,6 +47,8 @@ mod results;
 mod results_wifi;
 #[cfg(all(feature = "flash", target_os = "linux"))]
 mod rom_loader;
+#[cfg(all(feature = "serial", unix))]
+mod serial;
 mod shell;
 mod sim;
 mod sink;

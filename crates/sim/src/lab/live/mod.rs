@@ -7,9 +7,11 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `application` | what applications on the devices do, beside their consoles |
 //! | `uart` | a direction of a UART: bytes with the times at which they have arrived |
 //! | `pace` | virtual time that follows a wall clock |
 
+mod application;
 mod pace;
 #[cfg(test)]
 mod tests;

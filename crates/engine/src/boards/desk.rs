@@ -1,0 +1,374 @@
+//! The person at the desk with boards: types at consoles, reads what they print, keeps the record.
+
+use super::console::BoardConsole;
+use super::fault::BoardFault;
+use super::mark::{BoardLine, LineMark};
+use super::{BoardBench, BoardError, BoardRecord, PortEvent, ResetWay};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_dot11::random::{Purpose, RngStream};
+use espbench_ieee80211::mac::Mac;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
+
+/// Board that the document calls the initiator.
+pub(super) const INITIATOR: usize = 0;
+/// Board of tests with one device.
+pub(super) const DEVICE: usize = 1;
+/// In a command: everybody.
+pub(super) const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
+
+/// Time for which a prompt is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// A person reads a line before the next command.
+const MOMENT: Duration = Duration::from_millis(200);
+/// Time after which samples are handed on, and a test may be stopped.
+const SLICE: Duration = Duration::from_millis(100);
+/// Time that a crash has to be told to its end.
+const CRASH_MOST: Duration = Duration::from_secs(3);
+/// Bytes of commands that are kept as a fact.
+const KEPT: usize = 3000;
+
+/// Choice of a board's samples for the record, and their form there. The number is the board's.
+pub(super) type TakeSample = fn(usize, Sample) -> Option<Sample>;
+
+/// A board at the desk.
+pub(super) struct Seat {
+    /// Number of its port at the bench.
+    pub(super) port: usize,
+    pub(super) console: BoardConsole,
+    /// Lines since the last command that no wait has read yet.
+    pub(super) unread: Vec<BoardLine>,
+}
+
+/// The consoles of the boards of a test, and somebody who types at them.
+pub(super) struct BoardDesk<'a> {
+    pub(super) bench: &'a mut dyn BoardBench,
+    pub(super) record: &'a mut dyn BoardRecord,
+    /// The boards: the initiator first.
+    pub(super) seats: Vec<Seat>,
+    random: RngStream,
+    take: Option<TakeSample>,
+    /// Number of the first probe of those that come.
+    first: u64,
+    /// Sequence numbers of the probes that each board has told of.
+    pub(super) told: Vec<Vec<u64>>,
+    typed: String,
+    not_kept: u64,
+    last: String,
+}
+
+impl<'a> BoardDesk<'a> {
+    pub(super) fn new(
+        bench: &'a mut dyn BoardBench,
+        record: &'a mut dyn BoardRecord,
+        ports: &[usize],
+        seed: u64,
+    ) -> Self {
+        let now = bench.now();
+        let seat = |&port| Seat { port, console: BoardConsole::new(now), unread: Vec::new() };
+        let seats: Vec<Seat> = ports.iter().map(seat).collect();
+        let told = seats.iter().map(|_| Vec::new()).collect();
+        let random = RngStream::stream(seed, 0, Purpose::Person);
+        let (typed, last) = (String::new(), String::new());
+        Self { bench, record, seats, random, take: None, first: 0, told, typed, not_kept: 0, last }
+    }
+
+    /// Returns the boards beside the initiator.
+    pub(super) fn devices(&self) -> Vec<usize> {
+        (1..self.seats.len()).collect()
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.bench.now()
+    }
+
+    pub(super) fn console(&self, board: usize) -> &BoardConsole {
+        &self.seats[board].console
+    }
+
+    pub(super) fn name(&self, board: usize) -> String {
+        self.bench.name(self.seats[board].port)
+    }
+
+    /// Returns the address of a board.
+    pub(super) fn mac(&self, board: usize) -> Result<Mac, BoardError> {
+        let mac = self.console(board).learned().mac;
+        mac.ok_or_else(|| BoardError::NoAddress { port: self.name(board) })
+    }
+
+    /// Fails where a board has a fault.
+    pub(super) fn sound(&self, board: usize) -> Result<(), BoardError> {
+        match self.console(board).fault() {
+            None => Ok(()),
+            Some(fault) => Err(BoardError::Fault { port: self.name(board), fault: fault.clone() }),
+        }
+    }
+
+    /// Fails where what a board does can come to no end: it has a fault, the initiator has one, or the
+    /// only device.
+    fn goes_on(&self, board: usize) -> Result<(), BoardError> {
+        self.sound(board)?;
+        self.sound(INITIATOR)?;
+        if self.seats.len() == 2 { self.sound(DEVICE) } else { Ok(()) }
+    }
+
+    /// Fails where any board has a fault: the first of them.
+    pub(super) fn all_sound(&self) -> Result<(), BoardError> {
+        (0..self.seats.len()).try_for_each(|board| self.sound(board))
+    }
+
+    /// Lets samples go into the record from now on.
+    pub(super) fn keep(&mut self, take: TakeSample) {
+        self.keep_from(0, take);
+    }
+
+    /// Lets samples go into the record from now on, numbered from `first`.
+    pub(super) fn keep_from(&mut self, first: u64, take: TakeSample) {
+        self.seats.iter_mut().for_each(|seat| seat.console.begin_samples());
+        (self.first, self.take) = (first, Some(take));
+    }
+
+    pub(super) fn sample(&mut self, sample: Sample) {
+        self.record.sample(sample);
+    }
+
+    /// Adds to a counter; one that stays zero is not there.
+    pub(super) fn count(&mut self, name: &str, by: usize) {
+        if by > 0 {
+            self.record.count(name, by as u64);
+        }
+    }
+
+    pub(super) fn fact(&mut self, name: &str, value: String) {
+        self.record.fact(name, value);
+    }
+
+    /// Resets all boards by their pins; one whose port has none goes on as it was.
+    pub(super) fn reset(&mut self) {
+        let ports: Vec<usize> = self.seats.iter().map(|seat| seat.port).collect();
+        let ways = self.bench.reset(&ports);
+        let now = self.now();
+        for (seat, way) in self.seats.iter_mut().zip(ways) {
+            match way {
+                Ok(ResetWay::Pins) => seat.console.was_reset(now),
+                Ok(ResetWay::None) => seat.console.attached(now),
+                Err(error) => seat.console.unplugged(&error),
+            }
+        }
+    }
+
+    /// Types a command as soon as the prompt is there, and presses return. Lines from before are
+    /// read.
+    pub(super) fn command(&mut self, board: usize, text: &str) -> Result<(), BoardError> {
+        self.note(board, text);
+        self.seats.iter_mut().for_each(|seat| seat.unread.clear());
+        let now = self.now();
+        self.seats[board].console.command(now, text);
+        let typed = self.until(PATIENCE, |desk| {
+            let console = desk.console(board);
+            console.pending() == 0 || console.fault().is_some()
+        })?;
+        self.sound(board)?;
+        if typed {
+            return Ok(());
+        }
+        let last = self.console(board).last().to_string();
+        self.seats[board].console.fail(BoardFault::NoPrompt { last });
+        self.sound(board)
+    }
+
+    fn note(&mut self, board: usize, text: &str) {
+        self.last = format!("{}> {text}", self.name(board));
+        if self.typed.len() + self.last.len() < KEPT {
+            self.typed.push_str(&self.last);
+            self.typed.push('\n');
+        } else {
+            self.not_kept += 1;
+        }
+    }
+
+    /// Waits for a line with one of these meanings on each of the consoles, behind what was read
+    /// before; gives those without. A board with a fault is not waited for.
+    pub(super) fn wait(
+        &mut self,
+        boards: &[usize],
+        wanted: fn(LineMark) -> bool,
+        most: Duration,
+    ) -> Result<Vec<usize>, BoardError> {
+        let mut missing = boards.to_vec();
+        self.until(most, |desk| {
+            missing.retain(|board| desk.read(*board, wanted).is_none());
+            missing.iter().all(|board| desk.console(*board).fault().is_some())
+        })?;
+        Ok(missing)
+    }
+
+    /// Reads lines up to one with such a meaning.
+    pub(super) fn read(&mut self, board: usize, wanted: fn(LineMark) -> bool) -> Option<BoardLine> {
+        let unread = &mut self.seats[board].unread;
+        let at = unread.iter().position(|line| wanted(line.mark));
+        let found = at.map(|at| unread[at].clone());
+        unread.drain(..at.map_or(unread.len(), |at| at + 1));
+        found
+    }
+
+    /// Waits for a line on one console, and gives it. A board that prints nothing for `quiet` is
+    /// given up.
+    pub(super) fn line(
+        &mut self,
+        board: usize,
+        wanted: fn(LineMark) -> bool,
+        (most, quiet): (Duration, Duration),
+        what: &'static str,
+    ) -> Result<BoardLine, BoardError> {
+        let mut found = None;
+        let begun = self.now();
+        self.until(most, |desk| {
+            found = desk.read(board, wanted);
+            let silent = desk.now() >= desk.console(board).heard().max(begun) + quiet;
+            if silent && found.is_none() {
+                desk.seats[board].console.fail(BoardFault::Silent);
+            }
+            found.is_some() || desk.goes_on(board).is_err()
+        })?;
+        match found {
+            Some(line) => Ok(line),
+            None => {
+                self.goes_on(board)?;
+                Err(self.not_printed(board, what, most))
+            }
+        }
+    }
+
+    pub(super) fn not_printed(
+        &self,
+        board: usize,
+        what: &'static str,
+        most: Duration,
+    ) -> BoardError {
+        BoardError::NotPrinted {
+            port: self.name(board),
+            what,
+            most,
+            after: self.last.clone(),
+            last: self.console(board).last().to_string(),
+        }
+    }
+
+    /// Waits until something is so; whether it is, after that time at most.
+    pub(super) fn until(
+        &mut self,
+        most: Duration,
+        mut is_so: impl FnMut(&mut Self) -> bool,
+    ) -> Result<bool, BoardError> {
+        let end = self.now() + most;
+        loop {
+            if self.record.cancelled() {
+                return Err(BoardError::Cancelled);
+            }
+            self.flush();
+            if is_so(self) {
+                self.flush();
+                return Ok(true);
+            }
+            let now = self.now();
+            if now >= end {
+                return Ok(false);
+            }
+            let due = self.seats.iter().filter_map(|seat| seat.console.due()).min();
+            let until = due.map_or(end, |due| due.min(end)).min(now + SLICE).max(now);
+            self.pump(until);
+        }
+    }
+
+    /// Sends what boards are to get, takes their lines, and hands samples on.
+    fn flush(&mut self) {
+        for board in 0..self.seats.len() {
+            let now = self.bench.now();
+            let seat = &mut self.seats[board];
+            if seat.console.due().is_some_and(|due| due <= now) {
+                seat.console.tick(now);
+            }
+            let out = seat.console.take_out();
+            if !out.is_empty()
+                && let Err(error) = self.bench.write(seat.port, &out)
+            {
+                seat.console.unplugged(&error);
+            }
+            while let Some(line) = seat.console.take_line() {
+                seat.unread.push(line);
+            }
+        }
+        self.hand_on();
+    }
+
+    /// Waits for bytes until then at most, and gives them to their consoles.
+    fn pump(&mut self, until: Instant) {
+        let (seats, record) = (&mut self.seats, &mut self.record);
+        self.bench.wait(until, &mut |port, at, event| {
+            let Some(seat) = seats.iter_mut().find(|seat| seat.port == port) else { return };
+            match event {
+                PortEvent::Bytes(bytes) => {
+                    record.console(port, at, bytes);
+                    seat.console.feed(at, bytes);
+                }
+                PortEvent::Gone(error) => seat.console.unplugged(error),
+                PortEvent::Dropped(bytes) => record.count("serial-bytes-dropped", bytes),
+            }
+        });
+    }
+
+    fn hand_on(&mut self) {
+        let Some(take) = self.take else { return };
+        for (board, seat) in self.seats.iter_mut().enumerate() {
+            for sample in seat.console.take_samples() {
+                let Some(mut sample) = take(board, sample) else { continue };
+                if let Sample::Probe(probe) = &mut sample {
+                    probe.seq = probe.seq.saturating_add(self.first);
+                    self.told[board].push(probe.seq);
+                }
+                self.record.sample(sample);
+            }
+        }
+    }
+
+    /// Waits until boards that crash have told why.
+    pub(super) fn told_crashes(&mut self) -> Result<(), BoardError> {
+        let over = |desk: &mut Self| !desk.seats.iter().any(|seat| seat.console.is_crashing());
+        self.until(CRASH_MOST, over).map(|_| ())
+    }
+
+    /// Lets time pass.
+    pub(super) fn pause(&mut self, time: Duration) -> Result<(), BoardError> {
+        self.until(time, |_| false).map(|_| ())
+    }
+
+    /// Lets a moment pass, and a time below this: nobody types in step with a tick, nor at once.
+    pub(super) fn linger(&mut self, most: Duration) -> Result<(), BoardError> {
+        let time = self.random.time_below(most);
+        self.pause(MOMENT + time)
+    }
+
+    /// Hands on the last samples, what was not kept, and the typed commands as a fact.
+    pub(super) fn close(mut self) {
+        self.hand_on();
+        for seat in &self.seats {
+            let drops = seat.console.drops();
+            for (name, by) in
+                [("console-lines-dropped", drops.lines), ("console-samples-dropped", drops.samples)]
+            {
+                if by > 0 {
+                    self.record.count(name, by);
+                }
+            }
+        }
+        if self.not_kept > 0 {
+            let more = format!("and {} commands more\n", self.not_kept);
+            self.typed.push_str(&more);
+        }
+        self.record.fact("commands", self.typed);
+    }
+}

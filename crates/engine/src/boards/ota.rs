@@ -1,0 +1,145 @@
+//! An image for all devices.
+
+use super::desk::{BoardDesk, EVERYBODY, INITIATOR};
+use super::many::{ServedBoards, record_job};
+use super::mark::LineMark;
+use super::{BoardError, BoardSetup};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::time::Instant;
+use espbench_model::workload::EspNow;
+
+/// URL of the document's firmware.
+const URL: &str = "http://192.168.0.6:8070/Resp.bin";
+/// A command line has room for so many addresses; beyond, everybody is addressed.
+const LISTED_MAX: usize = 28;
+/// Searches until all devices are in the list.
+const SEARCHES: u32 = 5;
+/// A search lasts 2.5 s, and 25 s with a tick of 100 Hz; its list is printed after it.
+const SEARCH_MOST: Duration = Duration::from_secs(60);
+/// A download through the router.
+const DOWNLOAD_MOST: Duration = Duration::from_mins(5);
+/// An hour: a hundred devices at 10 m took the report 75 s.
+const SEND_MOST: Duration = Duration::from_hours(1);
+
+/// Sends the image to all devices.
+pub(super) fn ota(
+    desk: &mut BoardDesk<'_>,
+    work: &EspNow,
+    setup: &BoardSetup,
+) -> Result<(), BoardError> {
+    desk.sound(INITIATOR)?;
+    let devices = desk.devices();
+    let bytes = download(desk, setup)?;
+    if bytes != work.size {
+        desk.fact("image-bytes", format!("{bytes}"));
+    }
+    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
+    desk.linger(Duration::from_secs(1))?;
+    find(desk, devices.len())?;
+    let to = if devices.len() > LISTED_MAX {
+        String::from(EVERYBODY)
+    } else {
+        let macs: Result<Vec<_>, _> = devices.iter().map(|board| desk.mac(*board)).collect();
+        macs?.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    };
+    desk.command(INITIATOR, &format!("ota -s {to}"))?;
+    let (start, end, served) = send(desk, &devices)?;
+    record_job(desk, (start, end), bytes, &served);
+    Ok(())
+}
+
+/// Fetches the image; returns its length.
+fn download(desk: &mut BoardDesk<'_>, setup: &BoardSetup) -> Result<u32, BoardError> {
+    let url = setup.image.as_deref().unwrap_or(URL);
+    if let Some((ssid, password)) = &setup.network {
+        desk.command(INITIATOR, &format!("wifi_config -s {ssid} -p {password}"))?;
+        let joined = |mark| mark == LineMark::Joined;
+        // A lab's board is in no network, and needs none.
+        desk.wait(&[INITIATOR], joined, Duration::from_secs(10))?;
+    }
+    desk.command(INITIATOR, &format!("ota -d {url}"))?;
+    // The command ends with a prompt, whether it fetched the image or not.
+    let mut length = None;
+    desk.until(DOWNLOAD_MOST, |desk| {
+        for line in core::mem::take(&mut desk.seats[INITIATOR].unread) {
+            if let LineMark::Downloaded(bytes) = line.mark {
+                length = Some(bytes);
+            }
+        }
+        let console = desk.console(INITIATOR);
+        length.is_some() || console.has_prompt() || console.fault().is_some()
+    })?;
+    desk.sound(INITIATOR)?;
+    length.ok_or_else(|| desk.not_printed(INITIATOR, "that the image is there", DOWNLOAD_MOST))
+}
+
+/// Waits until the image is sent: returns when that began and ended, and when each device had it.
+fn send(
+    desk: &mut BoardDesk<'_>,
+    devices: &[usize],
+) -> Result<(Instant, Instant, ServedBoards), BoardError> {
+    let (mut start, mut end, mut summary, mut rounds) = (None, None, false, 0);
+    let mut served: ServedBoards = devices.iter().map(|board| (*board, None)).collect();
+    desk.until(SEND_MOST, |desk| {
+        for line in core::mem::take(&mut desk.seats[INITIATOR].unread) {
+            match line.mark {
+                LineMark::Sending => start = Some(line.at),
+                LineMark::Sent => {
+                    end = Some(line.at);
+                    desk.fact("printed", line.text);
+                }
+                LineMark::Upgraded => {
+                    summary = true;
+                    desk.fact("printed-summary", line.text);
+                }
+                LineMark::Round => rounds += 1,
+                _ => {}
+            }
+        }
+        for (board, at) in &mut served {
+            if at.is_none() {
+                *at = desk.read(*board, |mark| mark == LineMark::Written).map(|line| line.at);
+            }
+        }
+        summary || desk.console(INITIATOR).fault().is_some()
+    })?;
+    desk.sound(INITIATOR)?;
+    desk.count("rounds", rounds);
+    match (start, end) {
+        (Some(start), Some(end)) => Ok((start, end, served)),
+        _ => Err(desk.not_printed(INITIATOR, "that the image is sent", SEND_MOST)),
+    }
+}
+
+/// Types `ota -f` until all devices are in the list, as a person would do it.
+fn find(desk: &mut BoardDesk<'_>, devices: usize) -> Result<(), BoardError> {
+    let mut most = 0;
+    for search in 0..SEARCHES {
+        desk.command(INITIATOR, "ota -f 3000")?;
+        // Where nobody answered nothing is printed but the prompt.
+        let mut found = 0;
+        desk.until(SEARCH_MOST, |desk| {
+            for line in core::mem::take(&mut desk.seats[INITIATOR].unread) {
+                if let LineMark::Found(num) = line.mark {
+                    found = num as usize;
+                }
+            }
+            let console = desk.console(INITIATOR);
+            found > 0 || console.has_prompt() || console.fault().is_some()
+        })?;
+        desk.sound(INITIATOR)?;
+        most = most.max(found);
+        if most >= devices {
+            break;
+        }
+        desk.count("searches-again", usize::from(search + 1 < SEARCHES));
+    }
+    desk.count("not-found", devices.saturating_sub(most));
+    if most == 0 {
+        return Err(desk.not_printed(INITIATOR, "that it found a device", SEARCH_MOST * SEARCHES));
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! The handshake: the key for all devices, or for the two of a test.
+
+use super::BoardError;
+use super::desk::{BoardDesk, DEVICE, EVERYBODY, INITIATOR};
+use super::many::{ServedBoards, record_job};
+use super::mark::LineMark;
+use super::start::{restart, settle};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::time::Instant;
+use espbench_model::workload::EspNow;
+
+/// Tries of two devices, each of which loses some frames.
+const TRIES: u32 = 3;
+/// Time in which an application that hands the key out at its start begins: its search takes 2.5 s,
+/// and 7 s with a tick of 100 Hz.
+const BY_ITSELF: Duration = Duration::from_secs(12);
+/// Time from the command to erase the key until the devices run again.
+const RESTART: Duration = Duration::from_secs(15);
+
+/// Returns the longest time of a job: the search, and two rounds of 1.2 s and 0.3 s a device
+/// (protocol reference, sections 3.4 and 3.5), in which each answer prolongs the wait by 100 ms.
+fn job_most(devices: usize) -> Duration {
+    Duration::from_secs(30) + Duration::from_secs(1).saturating_mul(devices as u32)
+}
+
+/// Returns whether a line ends a job of handing out the key.
+fn is_end(mark: LineMark) -> bool {
+    matches!(mark, LineMark::KeySent(_) | LineMark::NobodyWaits | LineMark::NoKey)
+}
+
+/// A job of handing out the key: when it began and ended.
+struct KeyJob {
+    start: Instant,
+    end: Instant,
+    printed: String,
+}
+
+/// Restarts the initiator, whose application hands the key out at its start, as that of the example
+/// `security` does; where it does not, types the commands. Returns the job, if there was one.
+fn hand_out(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<Option<KeyJob>, BoardError> {
+    restart(desk, &[INITIATOR])?;
+    desk.sound(INITIATOR)?;
+    let mut over = None;
+    desk.until(BY_ITSELF, |desk| {
+        over = desk.read(INITIATOR, is_end);
+        over.is_some() || desk.console(INITIATOR).fault().is_some()
+    })?;
+    desk.sound(INITIATOR)?;
+    if let Some(line) = over {
+        return Ok(match line.mark {
+            LineMark::KeySent(ms) => {
+                let took = Duration::from_millis(ms.into());
+                Some(KeyJob { start: before(line.at, took), end: line.at, printed: line.text })
+            }
+            _ => None,
+        });
+    }
+    let begun = desk.now();
+    desk.command(INITIATOR, "security -f 3000")?;
+    desk.until(job_most(0), |desk| {
+        let console = desk.console(INITIATOR);
+        console.has_prompt() || console.fault().is_some()
+    })?;
+    let macs: Result<Vec<_>, _> = devices.iter().map(|board| desk.mac(*board)).collect();
+    let list: Vec<String> = macs?.iter().map(ToString::to_string).collect();
+    desk.command(INITIATOR, &format!("security -s {}", list.join(",")))?;
+    let most = job_most(devices.len());
+    let line = desk.line(INITIATOR, is_end, (most, most), "that the key is handed out")?;
+    match line.mark {
+        LineMark::KeySent(_) => Ok(Some(KeyJob { start: begun, end: line.at, printed: line.text })),
+        LineMark::NoKey => Err(BoardError::NoKey { port: desk.name(INITIATOR) }),
+        _ => Ok(None),
+    }
+}
+
+/// Returns an instant so much earlier.
+fn before(at: Instant, by: Duration) -> Instant {
+    let ns = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+    Instant::from_nanos(at.as_nanos().saturating_sub(ns))
+}
+
+/// Makes both devices agree on the key.
+pub(super) fn agree(desk: &mut BoardDesk<'_>) -> Result<(), BoardError> {
+    for _ in 0..TRIES {
+        // An application that hands the key out at its start has perhaps done so.
+        if !desk.console(DEVICE).has_key() {
+            hand_out(desk, &[DEVICE])?;
+        }
+        // `Get APP key` stands on the device's console, perhaps a moment later.
+        let got = desk.until(Duration::from_secs(1), |desk| desk.console(DEVICE).has_key())?;
+        desk.sound(DEVICE)?;
+        if got {
+            return settle(desk, &[INITIATOR, DEVICE]);
+        }
+    }
+    Err(desk.not_printed(DEVICE, "that it got the key", job_most(1) * TRIES))
+}
+
+/// Hands the key to all devices.
+pub(super) fn handshake(desk: &mut BoardDesk<'_>, _: &EspNow) -> Result<(), BoardError> {
+    desk.sound(INITIATOR)?;
+    let devices = desk.devices();
+    desk.command(INITIATOR, &format!("command {EVERYBODY} \"security -e\""))?;
+    let now = desk.now();
+    for &board in &devices {
+        if desk.console(board).fault().is_none() {
+            desk.seats[board].console.restarts(now);
+        }
+    }
+    desk.until(RESTART, |desk| {
+        devices.iter().all(|board| {
+            let console = desk.console(*board);
+            console.is_ready() || console.fault().is_some()
+        })
+    })?;
+    let Some(job) = hand_out(desk, &devices)? else {
+        return Err(desk.not_printed(INITIATOR, "that the key is handed out", BY_ITSELF));
+    };
+    desk.fact("printed", job.printed);
+    let got = |mark| mark == LineMark::GotKey;
+    let served: ServedBoards = super::many::when(desk, &devices, got, Duration::from_secs(1))?;
+    record_job(desk, (job.start, job.end), 32, &served);
+    Ok(())
+}

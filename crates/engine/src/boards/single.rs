@@ -1,0 +1,186 @@
+//! Tests with one device: delay, round trip, throughput, and the time of encryption.
+
+use super::desk::{BoardDesk, DEVICE, INITIATOR};
+use super::mark::LineMark;
+use super::{BoardError, secure};
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::time::Instant;
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
+
+/// `-G 17`: the pin that the oscilloscope is at.
+const PIN: u8 = 17;
+/// A ping waits for 3 s, and again for each stray answer; its sending takes less.
+const PING_MOST: Duration = Duration::from_secs(7);
+/// Time in which a board that pings prints a line.
+pub(super) const PING_QUIET: Duration = Duration::from_secs(30);
+/// For what comes before and behind a test.
+const MARGIN: Duration = Duration::from_mins(1);
+/// Words for the last line of a ping.
+pub(super) const PING_REPORT: &str = "the report of a ping";
+
+/// Returns the longest time of so many pings.
+pub(super) fn pings_most(count: u32) -> Duration {
+    PING_MOST.saturating_mul(count).saturating_add(MARGIN)
+}
+
+/// Returns whether a line is the last one of a ping.
+pub(super) fn is_ping_end(mark: LineMark) -> bool {
+    mark == LineMark::PingEnd
+}
+
+/// Returns the options `-b` and `-A`.
+pub(super) fn flags(cast: EspNowCast) -> String {
+    match cast {
+        EspNowCast::Unicast => String::new(),
+        EspNowCast::Broadcast { copies, ack } => {
+            format!(" -b {copies}{}", if ack { " -A" } else { "" })
+        }
+    }
+}
+
+/// Returns the probes of a board, on the link of its number; those of the initiator are about device
+/// 1.
+pub(super) fn probes(board: usize, sample: Sample) -> Option<Sample> {
+    let Sample::Probe(mut probe) = sample else { return None };
+    probe.link = Link(u16::try_from(board.max(1)).unwrap_or(u16::MAX));
+    Some(Sample::Probe(probe))
+}
+
+/// Returns the intervals of a board: both ends count one stream.
+fn intervals(_: usize, sample: Sample) -> Option<Sample> {
+    let Sample::Interval(mut interval) = sample else { return None };
+    interval.link = Link(0);
+    Some(Sample::Interval(interval))
+}
+
+/// Types `espnow_iperf -s` at the device; returns the beginning of the initiator's command. Where
+/// the cell is encrypted, both have agreed on a key before.
+fn listen(desk: &mut BoardDesk<'_>, work: &EspNow, more: &str) -> Result<String, BoardError> {
+    desk.sound(INITIATOR)?;
+    desk.sound(DEVICE)?;
+    if work.encrypted {
+        secure::agree(desk)?;
+    }
+    let flags = flags(work.cast);
+    desk.command(DEVICE, &format!("espnow_iperf -s{flags}{more}"))?;
+    Ok(format!("espnow_iperf -c {}{flags}", desk.mac(DEVICE)?))
+}
+
+/// Carries out one-way transmissions: the pins fall for whoever captures them. Which packets arrived is
+/// printed, the delay is not.
+pub(super) fn one_way(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
+    let pin = format!(" -G {PIN}");
+    let begin = listen(desk, work, &pin)?;
+    for seq in 0..work.count {
+        desk.linger(Duration::from_secs(1))?;
+        // The numbers of `espnow_iperf` begin anew with each command.
+        desk.keep_from(seq.into(), undelayed);
+        desk.command(INITIATOR, &format!("{begin} -p -C 1 -l {}{pin}", work.size))?;
+        desk.line(INITIATOR, is_ping_end, (pings_most(1), PING_QUIET), PING_REPORT)?;
+        desk.sound(DEVICE)?;
+    }
+    desk.fact("delay", format!("between the falling edges of pin {PIN}: espbench espnow edges"));
+    Ok(())
+}
+
+/// Returns a ping as a one-way probe, whose times an instrument has.
+fn undelayed(board: usize, sample: Sample) -> Option<Sample> {
+    let Some(Sample::Probe(probe)) = probes(board, sample) else { return None };
+    Some(Sample::Probe(Probe { sent: None, received: None, ..probe }))
+}
+
+/// Measures round trips.
+pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
+    let begin = listen(desk, work, "")?;
+    desk.linger(Duration::from_secs(1))?;
+    desk.keep(probes);
+    desk.command(INITIATOR, &format!("{begin} -p -C {} -l {}", work.count, work.size))?;
+    let most = (pings_most(work.count), PING_QUIET);
+    let report = desk.line(INITIATOR, is_ping_end, most, PING_REPORT)?;
+    desk.fact("printed", report.text);
+    Ok(())
+}
+
+/// Measures throughput.
+pub(super) fn throughput(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
+    const END: fn(LineMark) -> bool =
+        |mark| matches!(mark, LineMark::StreamEnd | LineMark::NoReport);
+    let begin = listen(desk, work, "")?;
+    desk.linger(Duration::from_secs(1))?;
+    desk.keep(intervals);
+    let seconds = work.time.as_secs().max(1);
+    // The command's own default is what the document uses.
+    let time = if seconds == 60 { String::new() } else { format!(" -t {seconds}") };
+    desk.command(INITIATOR, &format!("{begin} -l {}{time}", work.size))?;
+    let most = (work.time + MARGIN, PING_QUIET);
+    let end = desk.line(INITIATOR, END, most, "the report of a throughput test")?;
+    desk.fact("printed-by-initiator", end.text);
+    let most = (Duration::from_secs(5), PING_QUIET);
+    let report = desk.line(DEVICE, END, most, "the report of the receiver")?;
+    desk.fact("printed", report.text);
+    desk.command(DEVICE, "espnow_iperf -a")?;
+    desk.pause(Duration::from_secs(1))
+}
+
+/// Measures the time of encryption and decryption on one device, which prints their means.
+pub(super) fn crypto(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
+    desk.sound(INITIATOR)?;
+    desk.command(INITIATOR, &format!("sec_test -c {} -l {}", work.count, work.size))?;
+    let most = Duration::from_millis(100).saturating_mul(work.count) + MARGIN;
+    // Nothing is printed while it computes.
+    let most = (most, most);
+    let is_sealed = |mark| matches!(mark, LineMark::Encrypted(_));
+    let is_opened = |mark| matches!(mark, LineMark::Decrypted(_));
+    let sealed = desk.line(INITIATOR, is_sealed, most, "the time of encryption")?;
+    let opened = desk.line(INITIATOR, is_opened, most, "the time of decryption")?;
+    for (link, line) in [(0, &sealed), (1, &opened)] {
+        let (LineMark::Encrypted(us) | LineMark::Decrypted(us)) = line.mark else { continue };
+        let us = u64::try_from(us).unwrap_or_default();
+        let all = Duration::from_micros(us).saturating_mul(work.count);
+        desk.sample(Sample::Interval(Interval {
+            link: Link(link),
+            total: true,
+            observer: Observer::Sender,
+            end: Instant::ZERO + all,
+            bytes: u64::from(work.size) * u64::from(work.count),
+            datagrams: Some(work.count.into()),
+            ..Interval::default()
+        }));
+    }
+    desk.fact("printed", format!("{}\n{}", sealed.text, opened.text));
+    Ok(())
+}
+
+/// Gives the probes of which no line told as lost: with the cause of the board's fault, or by the
+/// serial line where the board itself counted them.
+pub(super) fn fill(desk: &mut BoardDesk<'_>, work: &EspNow) {
+    let boards = match work.test {
+        EspNowTest::OneWay | EspNowTest::Ping => INITIATOR..INITIATOR + 1,
+        EspNowTest::MultiPing => DEVICE..desk.seats.len(),
+        _ => return,
+    };
+    for board in boards {
+        let own = desk.console(board).fault().map(super::BoardFault::cause);
+        // A ping with a device that is gone is as lost as one of an initiator that is.
+        let peer = if work.test == EspNowTest::MultiPing { INITIATOR } else { DEVICE };
+        let peer = desk.console(peer).fault().map(super::BoardFault::cause);
+        let told = core::mem::take(&mut desk.told[board]);
+        let cause = match own.or(peer) {
+            Some(cause) => cause,
+            // A device that never began has no probes.
+            None if told.is_empty() => continue,
+            None => Cause::SerialLine,
+        };
+        let due = desk.now();
+        for seq in (0..u64::from(work.count)).filter(|seq| !told.contains(seq)) {
+            let lost =
+                Probe { seq, bytes: work.size, due, fate: Fate::Lost(cause), ..Probe::default() };
+            if let Some(sample) = probes(board, Sample::Probe(lost)) {
+                desk.sample(sample);
+            }
+        }
+    }
+}

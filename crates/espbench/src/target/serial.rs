@@ -1,0 +1,210 @@
+//! Boards on serial ports, whose consoles are typed at: `serial:PORT[,PORT…]`, `serial:auto`.
+
+use super::{Sink, Target, TargetError};
+use crate::serial::bench::SerialBench;
+use crate::serial::ports::{self, BoardPort};
+use crate::user_error::UserError;
+use espbench_engine::boards::{self, BoardError, BoardMemory, BoardRecord, BoardSetup};
+use espbench_measure::run::Site;
+use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
+use espbench_model::workload::Workload;
+use espbench_sim::lab::record::Record;
+
+/// Ports that are used at once.
+const PORTS_MAX: usize = 100;
+
+/// Boards on serial ports.
+pub struct SerialTarget {
+    name: String,
+    ports: Vec<String>,
+    bench: SerialBench,
+    memory: BoardMemory,
+    setup: BoardSetup,
+    site: Site,
+    /// Cells that were carried out.
+    cells: u64,
+}
+
+impl SerialTarget {
+    /// Opens the ports that are named, with commas between, or all that have the USB ids of boards
+    /// (`auto`).
+    ///
+    /// # Errors
+    /// A port is named twice or cannot be opened, or there is none.
+    pub fn open(text: &str, baud: u32, setup: BoardSetup, site: Site) -> Result<Self, UserError> {
+        let found = if text == "auto" { found()? } else { named(text)? };
+        if found.len() > PORTS_MAX {
+            return Err(UserError::new(format!("{} ports are too many", found.len()))
+                .because(format!("at most {PORTS_MAX} are used at once"))
+                .remedy("name those that are meant: --on serial:PORT,PORT"));
+        }
+        let ports = found.iter().map(|port| port.name.clone()).collect();
+        let bench = SerialBench::open(found, baud)?;
+        let name = format!("serial:{text}");
+        Ok(Self { name, ports, bench, memory: BoardMemory::default(), setup, site, cells: 0 })
+    }
+}
+
+/// Returns the ports with the USB ids of boards.
+fn found() -> Result<Vec<BoardPort>, UserError> {
+    let found = ports::boards()?;
+    if found.is_empty() {
+        return Err(UserError::new("no board was found on a serial port")
+            .because("no port of this machine has the USB id of a board")
+            .remedy(
+                "plug one in, or name its port: --on serial:PORT; `espbench board list` shows all",
+            ));
+    }
+    Ok(found)
+}
+
+/// Returns the ports of that list.
+fn named(text: &str) -> Result<Vec<BoardPort>, UserError> {
+    let mut found: Vec<BoardPort> = Vec::new();
+    for name in text.split(',') {
+        if name.is_empty() {
+            return Err(UserError::new("a port is missing behind `serial:`")
+                .remedy("write --on serial:PORT,PORT, or --on serial:auto"));
+        }
+        let real = |name: &str| std::fs::canonicalize(name).unwrap_or_else(|_| name.into());
+        if let Some(twin) = found.iter().find(|port| real(&port.name) == real(name)) {
+            let why = if twin.name == name {
+                String::from("each board is one device of the test")
+            } else {
+                format!("{name} and {} are one port", twin.name)
+            };
+            return Err(UserError::new(format!("{name} is named twice"))
+                .because(why)
+                .remedy("name each port once"));
+        }
+        found.push(ports::find(name)?);
+    }
+    Ok(found)
+}
+
+/// Hands on what a test finds, and counts what was printed.
+struct SerialRecord<'a> {
+    sink: &'a mut dyn Sink,
+    names: &'a [String],
+}
+
+impl Record for SerialRecord<'_> {
+    fn sample(&mut self, sample: Sample) {
+        self.sink.sample(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        self.sink.count(name, by);
+    }
+
+    fn fact(&mut self, name: &str, value: String) {
+        self.sink.fact(name, value);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.sink.cancelled()
+    }
+}
+
+impl BoardRecord for SerialRecord<'_> {
+    fn console(&mut self, port: usize, at: Instant, bytes: &[u8]) {
+        if let Some(name) = self.names.get(port) {
+            self.sink.console(name, at, bytes);
+        }
+    }
+}
+
+impl Target for SerialTarget {
+    fn site(&self) -> Site {
+        self.site.clone()
+    }
+
+    fn check(&self, workload: &Workload) -> Result<(), TargetError> {
+        let Workload::EspNow(work) = workload else {
+            return Err(TargetError::Unsupported {
+                target: self.name.clone(),
+                kind: workload.kind(),
+                hint: "boards on serial ports carry out ESP-NOW's plans; over Wi-Fi name the device's \
+                       address: --on udp:HOST, iperf:HOST"
+                    .into(),
+            });
+        };
+        let (there, needed) = (self.ports.len(), boards::boards_of(work));
+        if there < needed {
+            let cell = espbench_measure::plan::label(workload);
+            return Err(TargetError::Board(
+                UserError::new(format!("{} has too few boards for {cell}", self.name))
+                    .because(format!("it has {there}, and the test is with {needed}"))
+                    .remedy("add ports, or run a plan with fewer devices"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.check(workload)?;
+        let Workload::EspNow(work) = workload else { return Ok(()) };
+        self.cells += 1;
+        let ports: Vec<usize> = (0..self.ports.len()).collect();
+        let mut record = SerialRecord { sink, names: &self.ports };
+        let result = boards::run(
+            work,
+            &ports,
+            self.cells,
+            &self.setup,
+            &mut self.memory,
+            &mut self.bench,
+            &mut record,
+        );
+        let unsupported = self.bench.take_unsupported();
+        if unsupported > 0 {
+            sink.count("control-lines-missing", unsupported);
+        }
+        result.map_err(|error| match error {
+            BoardError::Cancelled => TargetError::Cancelled,
+            error => TargetError::Board(told(&error)),
+        })
+    }
+}
+
+/// Returns an error in three parts.
+fn told(error: &BoardError) -> UserError {
+    let remedy = error.remedy();
+    match error {
+        BoardError::Fault { port, fault } => {
+            UserError::new(format!("{port} takes no further part")).because(fault)
+        }
+        error => UserError::new(error.to_string()),
+    }
+    .remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> UserError {
+        SerialTarget::open(text, 115_200, BoardSetup::default(), Site::default()).err().unwrap()
+    }
+
+    #[test]
+    fn ports_are_named_once() {
+        assert_eq!(error("/dev/null,/dev/null").what, "/dev/null is named twice");
+        let twin = error("/dev/null,/dev/../dev/null");
+        assert_eq!(twin.why, "/dev/../dev/null and /dev/null are one port");
+        assert_eq!(error("").what, "a port is missing behind `serial:`");
+        assert!(error("/dev/null,").remedy.contains("serial:auto"));
+    }
+
+    #[test]
+    fn what_is_no_port_has_three_lines() {
+        for text in ["/dev/no-such-port", "/dev/null"] {
+            let error = error(text);
+            assert_eq!(error.what, format!("cannot open {text}"));
+            assert!(!error.why.is_empty() && !error.remedy.is_empty(), "{error:?}");
+        }
+        let many = (0..101).map(|n| format!("/dev/no{n}")).collect::<Vec<_>>().join(",");
+        assert_eq!(error(&many).what, "101 ports are too many");
+    }
+}
