@@ -1,6 +1,7 @@
 //! Labs by name: the built-in ones, and files of the user's.
 
 use crate::texts;
+use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_sim::lab::file::{FileKind, Library, is_path};
 use std::collections::BTreeSet;
@@ -18,7 +19,8 @@ pub fn library(kind: FileKind, name: &str) -> anyhow::Result<Library> {
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         beside(&mut library, kind, name, folder)?;
     }
-    library.knows(kind, name)?;
+    let remedy = "`espbench lab list` shows all; the name of a file of your own ends in .toml";
+    library.knows(kind, name).map_err(|wrong| UserError::new(wrong.to_string()).remedy(remedy))?;
     Ok(library)
 }
 

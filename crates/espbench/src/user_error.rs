@@ -46,7 +46,7 @@ impl UserError {
 }
 
 /// Returns a text in one line.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -6,6 +6,7 @@
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
 //! | `questions` | [`fleet`] and [`rate`]: from a question to its answer |
 //! | `largest` | [`largest_fleet`]: the search for it |
+//! | `range` | [`range()`]: how far messages reach |
 //! | `changes` | changes of a fleet's setting, each simulated alone |
 //!
 //! An answer takes hundreds of rooms. A [`RoomRunner`] simulates them: [`OneByOne`], or the host's
@@ -14,10 +15,12 @@
 mod changes;
 mod largest;
 mod questions;
+mod range;
 mod rooms;
 mod setup;
 
 pub use largest::{SearchLimits, largest_fleet};
 pub use questions::{fleet, rate};
+pub use range::range;
 pub use rooms::{OneByOne, PredictError, Predictor, RoomCase, RoomRunner, SearchPlan};
 pub use setup::{PredictSetup, QUEUE};

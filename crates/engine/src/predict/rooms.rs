@@ -25,11 +25,11 @@ use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{FileError, Library, Overrides};
-use espbench_sim::lab::predict::range::range_m;
+use espbench_sim::lab::predict::range::{RangedMessage, range_m, reach_m};
 use espbench_sim::lab::predict::sleep::{EnergyPart, EnergyUse};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::run::Livelock;
-use espbench_sim::lab::scene::Scene;
+use espbench_sim::lab::scene::{Environment, Scene};
 
 /// Chance with which a frame at the edge of a mode's range still arrives.
 const EDGE: f64 = 0.9;
@@ -106,6 +106,17 @@ impl From<FileError> for PredictError {
     fn from(wrong: FileError) -> Self {
         Self::File(Box::new(wrong))
     }
+}
+
+/// Range of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct MessageReach {
+    /// Distance, in metres: over all places so far away.
+    pub(super) metres: f64,
+    /// The model of the place ends there.
+    pub(super) is_bounded: bool,
+    /// Distance without shadowing: that of the place in the middle.
+    pub(super) median_m: f64,
 }
 
 /// One setting: so many devices, sending so.
@@ -344,6 +355,24 @@ impl Predictor {
         Some(if metres > valid { (valid, true) } else { (metres, false) })
     }
 
+    /// Returns how far a case's messages reach where no more than this share is lost, in metres, and
+    /// whether the model of the place ends there; without shadowing, too.
+    pub(super) fn reach_of(&self, case: &RoomCase, share: f64) -> Option<MessageReach> {
+        let profile = &self.scene.nodes.first()?.profile;
+        let place = &self.scene.environment;
+        let message = RangedMessage {
+            mode: case.mode,
+            octets: case.load.octets(&self.scene),
+            frames: case.load.frames(profile.attempts),
+            walls_db: place.walls_db(self.setup.walls),
+        };
+        let even = Environment { shadow_db: 0.0, ..place.clone() };
+        let valid = place.valid_m.unwrap_or(f64::INFINITY);
+        let all = reach_m(profile, place, &message, share);
+        let median = reach_m(profile, &even, &message, share).min(valid);
+        Some(MessageReach { metres: all.min(valid), is_bounded: all > valid, median_m: median })
+    }
+
     /// Returns how far frames of so many octets reach by the path loss, in metres; `None` where that
     /// is not known.
     pub(super) fn range(&self, mode: WifiMode, octets: u32) -> Option<f64> {
@@ -362,12 +391,16 @@ impl Predictor {
     ) -> PredictAnswer {
         let mut shared = self.setup.shared();
         match question {
+            PredictQuestion::Range(_) => shared = format!("{}, {rates}", self.setup.message()),
             PredictQuestion::Rate => shared = format!("{devices}, {shared}"),
             _ => shared.push_str(&format!(", {rates}")),
         }
         PredictAnswer {
             question,
-            title: self.setup.title(devices, rates),
+            title: match question {
+                PredictQuestion::Range(_) => self.setup.range_title(rates),
+                _ => self.setup.title(devices, rates),
+            },
             limits: self.setup.limits,
             battery: self.setup.battery.clone(),
             shared,

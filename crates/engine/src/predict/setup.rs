@@ -114,6 +114,22 @@ impl PredictSetup {
         text
     }
 
+    /// Returns the message and the place of a question about its range, in a few words.
+    pub(super) fn range_title(&self, rates: &str) -> String {
+        let walls = match self.walls {
+            0 => String::new(),
+            1 => ", 1 wall".into(),
+            walls => format!(", {walls} walls"),
+        };
+        format!("{}, ESP-NOW {rates}, {}{walls}", self.message(), self.place)
+    }
+
+    /// Describes one message.
+    pub(super) fn message(&self) -> String {
+        let sealed = if self.encrypted { ", encrypted" } else { "" };
+        format!("{} B {}{sealed}", self.payload, self.cast_text())
+    }
+
     fn distance_text(&self) -> Option<String> {
         let (near, far) = self.distance_m?;
         Some(if near == far { format!("{far} m") } else { format!("{near} to {far} m") })

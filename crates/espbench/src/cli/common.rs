@@ -40,10 +40,12 @@ impl Format {
             "csv" => Self::Csv,
             "md" => Self::Markdown,
             "txt" => Self::Text,
-            _ => bail!(
-                "{}: no format has that ending; use .html, .json, .csv, .md or .txt",
-                path.display()
-            ),
+            _ => {
+                return Err(UserError::new(format!("cannot write {}", path.display()))
+                    .because("no format has that ending")
+                    .remedy("use .html, .json, .csv, .md or .txt")
+                    .into());
+            }
         })
     }
 }

@@ -6,6 +6,7 @@ use crate::say::say;
 use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
+use espbench_measure::columns::{COMPARED, compared as compared_rows};
 use espbench_measure::compare::{Comparison, compare, gate};
 use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::table::compared;
@@ -43,7 +44,7 @@ enum Form {
     Text,
     /// Each pair with its verdict
     Json,
-    /// The table as CSV
+    /// One row a pair, one column a fact (docs/data.md)
     Csv,
     /// A table for a README or an issue
     Markdown,
@@ -92,7 +93,7 @@ fn print(args: &Args, comparisons: &[Comparison]) -> anyhow::Result<()> {
     output::print(&match args.format {
         Form::Text => render::text::table(&table),
         Form::Markdown => render::markdown::table(&table),
-        Form::Csv => render::csv::table(&table),
+        Form::Csv => render::csv::rows(&compared_rows(comparisons), COMPARED),
         Form::Json => {
             serde_json::to_string_pretty(comparisons).context("the comparison as JSON")? + "\n"
         }

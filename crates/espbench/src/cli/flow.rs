@@ -166,9 +166,13 @@ fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
         }
         job.target.check(workload)?;
     }
-    if !job.args.quiet {
-        let cells: Vec<Workload> = cells.copied().collect();
-        job.target.notices(&cells).iter().for_each(|notice| say!("{notice}"));
+    let cells: Vec<Workload> = cells.copied().collect();
+    for notice in job.target.notices(&cells) {
+        match (job.args.quiet, notice.is_warning) {
+            (false, _) => say!("{}", notice.text),
+            (true, true) => say!("warning: {}", notice.text),
+            (true, false) => {}
+        }
     }
     Ok(())
 }

@@ -60,6 +60,22 @@ pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Refuses `--published` where no published figure is beside the results.
+///
+/// # Errors
+/// The flag was given.
+pub fn without_published(args: &OutputArgs, place: &str) -> Result<(), UserError> {
+    if args.published {
+        return Err(idle(
+            "--published",
+            place,
+            "leave it out; `espbench compare` holds runs against them",
+        )
+        .because("no published figure is of the same thing"));
+    }
+    Ok(())
+}
+
 /// Writes the report to the files that were asked for, and to stdout. A file that cannot be written
 /// keeps nothing from the others.
 ///

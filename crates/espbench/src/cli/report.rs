@@ -4,6 +4,7 @@ use super::common::{Format, OutputArgs, StoreArgs};
 use super::output;
 use crate::render;
 use anyhow::bail;
+use espbench_measure::columns::{TRUTH, errors};
 use espbench_measure::report::Report;
 use espbench_measure::table::{Table, truth as table};
 use espbench_measure::truth::Truth;
@@ -63,7 +64,6 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
         let both = [table::groups(truth), table::cells(truth, usize::MAX)];
         tables.extend(both.map(table::of_wifi));
     }
-    let of_cells: Vec<&Table> = tables.iter().skip(1).step_by(2).collect();
     let drawn = |draw: fn(&Table) -> String| {
         let parts: Vec<String> =
             tables.iter().map(|t| format!("{}\n\n{}", t.title, draw(t))).collect();
@@ -72,7 +72,10 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
     let text = match format {
         Format::Text => drawn(render::text::table),
         Format::Markdown => drawn(render::markdown::table),
-        Format::Csv => of_cells.iter().map(|it| render::csv::table(it)).collect(),
+        Format::Csv => {
+            let rows = esp_now.iter().chain(wifi).flat_map(errors).collect();
+            render::csv::rows(&rows, TRUTH)
+        }
         // Both only where there are both: a run of one kind gives its own.
         Format::Json => match (esp_now, wifi) {
             (Some(a), Some(b)) => {

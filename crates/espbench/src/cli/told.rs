@@ -2,7 +2,7 @@
 
 use crate::store::StoreError;
 use crate::target::TargetError;
-use crate::user_error::UserError;
+use crate::user_error::{UserError, one_line};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -73,7 +73,14 @@ fn of_command_line(error: &clap::Error) -> UserError {
         .or(usage)
         .map_or_else(String::new, |it| format!("{it}; "));
     let what = what.strip_prefix("error: ").unwrap_or(&what);
-    UserError::new(what).remedy(format!("{remedy}--help says more"))
+    // A value that its own parser refuses: its words are the cause.
+    let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let what = match what.strip_suffix(&one_line(&why)) {
+        Some(rest) if !why.is_empty() => rest.trim_end_matches([':', ' ']),
+        _ => what,
+    };
+    let why = if what.ends_with(&why) { String::new() } else { why };
+    UserError::new(what).because(why).remedy(format!("{remedy}--help says more"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! CSV (RFC 4180): the table of results, one row a figure, and drawn tables.
+//! CSV (RFC 4180): the table of results, one row a figure.
 
-use espbench_measure::columns::{ColumnValue, ResultColumn};
+use espbench_measure::cell::Cell;
+use espbench_measure::columns::{ColumnValue, FurtherColumn, FurtherRows, ResultColumn};
 use espbench_measure::report::Report;
-use espbench_measure::table::Table;
 use std::borrow::Cow;
 
 /// Renders the report's cells as CSV in the columns of [`espbench_measure::columns`]. An unknown value
@@ -43,17 +43,20 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     if is_formula && text.parse::<f64>().is_err() { format!("'{text}").into() } else { text.into() }
 }
 
-/// Renders one table alone, as reports show it.
+/// Renders rows of results with further columns behind those of all results.
 #[must_use]
-pub fn table(table: &Table) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|c| c.head())).expect("in memory");
-    for row in &table.rows {
-        writer
-            .write_record(
-                row.iter().map(|t| harmless(t.as_deref().unwrap_or_default()).into_owned()),
-            )
-            .expect("in memory");
+pub fn rows<T>(rows: &FurtherRows, further: &[FurtherColumn<T>]) -> String {
+    let cells: Vec<Cell> = rows.iter().map(|it| it.0.clone()).collect();
+    let columns = ResultColumn::of(&cells);
+    let mut writer = ::csv::WriterBuilder::new()
+        .terminator(::csv::Terminator::Any(b'\n'))
+        .from_writer(Vec::new());
+    let heads = columns.iter().map(|it| it.name()).chain(further.iter().map(|it| it.name));
+    // Writing to memory cannot fail, and every record has the same length.
+    writer.write_record(heads).expect("in memory");
+    for (cell, values) in rows {
+        let own = columns.iter().map(|it| field(it.value(cell)));
+        writer.write_record(own.chain(values.iter().cloned().map(field))).expect("in memory");
     }
     let bytes = writer.into_inner().expect("in memory");
     String::from_utf8(bytes).expect("made of strings")

@@ -28,7 +28,7 @@ pub fn render(report: &Report, card: &Prediction, coloured: bool) -> String {
         marked(&mut out, Style::new(), "", verdict, VERDICT);
     }
     match card.rows.as_slice() {
-        [only] => {
+        [only] if card.question != QuestionKind::Range => {
             let _ = writeln!(out, "  {}", figures(only));
         }
         several => table(&mut out, card, several, colours),
@@ -161,6 +161,9 @@ pub(super) fn columns(
     card: &Prediction,
     rows: &[&PredictionRow],
 ) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    if card.question == QuestionKind::Range {
+        return ranges(rows);
+    }
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
     heads.extend(["loss (%)", "p99 (ms)", "channel busy (%)"]);
@@ -184,6 +187,22 @@ pub(super) fn columns(
     (heads, rows.iter().map(texts).collect())
 }
 
+/// Returns heads and rows of ranges.
+fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let texts = |row: &&PredictionRow| {
+        let median = row.range_median_m.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
+        let stands = match (row.standing, row.range_is_bounded) {
+            (RowStanding::LeftOut, true) => "not known",
+            (RowStanding::LeftOut, false) => "does not reach",
+            _ => "",
+        };
+        let range = row.range().unwrap_or_else(|| "-".into());
+        vec![row.rate.clone(), range, median, stands.into()]
+    };
+    let heads = vec!["PHY rate", "range (m)", "without shadowing (m)", ""];
+    (heads, rows.iter().map(texts).collect())
+}
+
 /// Returns at most that many rows: the first of ranked ones, those about the largest fleet, else evenly
 /// from all.
 pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
@@ -191,7 +210,7 @@ pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
     if rows.len() <= most {
         return rows.iter().collect();
     }
-    if card.question == QuestionKind::Rate {
+    if matches!(card.question, QuestionKind::Rate | QuestionKind::Range) {
         return rows.iter().take(most).collect();
     }
     if card.question == QuestionKind::LargestFleet {

@@ -1,6 +1,6 @@
 //! Several targets as one: each workload goes to the first that can do it.
 
-use super::{Sink, Target, TargetError};
+use super::{Sink, Target, TargetError, TargetNotice};
 use espbench_engine::SeededCell;
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
@@ -29,7 +29,7 @@ impl Target for Several {
         }
     }
 
-    fn notices(&self, cells: &[Workload]) -> Vec<String> {
+    fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {
         self.0.iter().flat_map(|target| target.notices(cells)).collect()
     }
 

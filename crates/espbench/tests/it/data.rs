@@ -36,6 +36,8 @@ fn holds(mark: &str, table: &str) {
 fn the_page_has_each_column_with_unit_and_meaning() {
     holds("columns of every file", &columns::fixed());
     holds("columns of settings", &columns::settings());
+    holds("columns of comparisons", &columns::further(columns::COMPARED));
+    holds("columns of errors", &columns::further(columns::TRUTH));
     holds("columns of probes", &columns::samples(SampleTable::Probes));
     holds("columns of intervals", &columns::samples(SampleTable::Intervals));
 }
@@ -212,4 +214,49 @@ fn what_cannot_be_written_is_told_in_few_lines() {
     let names = std::fs::read_dir(bench.dir.path()).unwrap().map(|it| it.unwrap().file_name());
     let left: Vec<_> = names.filter(|it| it.to_string_lossy().starts_with('.')).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A comparison has a row for each pair, with the columns of results and those of the other one.
+#[test]
+fn a_comparison_is_rows_with_a_column_a_fact() {
+    let bench = measured();
+    bench.run(&["run", "desk.toml", "-q"]).ok();
+    let pairs = rows(&bench.run(&["compare", "desk-2", "desk-1", "--format", "csv"]).ok());
+    let json = bench.run(&["compare", "desk-2", "desk-1", "--format", "json"]).ok();
+    let json: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(pairs.len(), json.len());
+    for (row, pair) in pairs.iter().zip(&json) {
+        assert_eq!((&*row["run"], &*row["other_source"]), ("desk-2", "desk-1"));
+        assert_eq!(row["verdict"], pair["verdict"].as_str().unwrap());
+        let number = |text: &str| text.parse::<f64>().ok();
+        assert_eq!(number(&row["value"]), pair["ours"]["value"].as_f64());
+        assert_eq!(number(&row["other_value"]), pair["other"]["value"].as_f64());
+        assert_eq!(number(&row["ratio_low"]), pair["ratio_low"].as_f64());
+        assert_eq!(row["published"], "", "the other is no document");
+    }
+    let published = rows(&bench.run(&["compare", "desk-2", "--format", "csv"]).ok());
+    let unlike = published.iter().filter(|row| row["verdict"] == "not-comparable");
+    assert!(unlike.clone().count() > 0 && unlike.clone().all(|row| !row["reason"].is_empty()));
+}
+
+/// The errors of a simulator are rows, too.
+#[test]
+fn errors_of_the_lab_are_rows_with_a_column_a_fact() {
+    let bench = TestDir::new();
+    bench.run(&["espnow", "ping", "-q"]).ok();
+    let ran = bench.run(&["report", "last", "--truth", "--format", "csv"]);
+    let all = rows(&ran.out);
+    let json = bench.run(&["report", "last", "--truth", "--format", "json"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(!all.is_empty(), "{}", ran.err);
+    assert_eq!(all.len(), json["rows"].as_array().unwrap().len());
+    for row in &all {
+        let number = |name: &str| row[name].parse::<f64>().expect(name);
+        let (low, high) = (number("published_low"), number("published_high"));
+        assert!(low <= number("published") && number("published") <= high);
+        let near = number("value").clamp(low, high);
+        let error = (number("value") - near) / near;
+        assert!((error - number("error")).abs() < 1e-9, "{row:?}");
+        assert!(["true", "false"].contains(&&*row["within"]) && row["origin"] == "simulated");
+    }
 }

@@ -95,6 +95,10 @@ fn a_distance_that_the_plan_does_not_say_is_said_first() {
     let first = ran.err.lines().next().unwrap_or_default().to_owned();
     assert_eq!(first, "lab: room.toml; the plan sets distance 3 m (lab: 12)");
     ran.ok();
+    let quiet = bench.run(&["run", "plan.toml", "--on", "sim:room.toml", "-q"]);
+    let wanted = "warning: lab: room.toml; the plan sets distance 3 m (lab: 12)\n";
+    assert!(quiet.err.starts_with(wanted), "{}", quiet.err);
+    quiet.ok();
     bench.write("plan.toml", &format!("{plan}distance = \"12 m\"\n"));
     let same = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
     assert!(!same.err.contains("the plan sets"), "{}", same.err);

@@ -126,7 +126,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["fleet", "--devices", "5", "--room", "hall", "--lab", "ota"], "cannot be used with"),
         (&["fleet", "--devices", "5", "--walls", "21"], "--walls"),
         (&["fleet", "--devices", "5", "--ack"], "add --cast broadcast"),
-        (&["rate", "--copies", "3"], "--copies is for broadcasts: add --cast broadcast"),
+        (&["rate", "--copies", "3"], "--copies does nothing beside --cast unicast"),
         (
             &["fleet", "--devices", "5", "--size", "227", "--encrypt"],
             "sends at most 226 bytes, encrypted",
@@ -150,24 +150,26 @@ fn what_is_wrong_is_said_with_what_to_do() {
         ),
         (&["fleet", "--devices", "5", "--sleep", "nap"], "possible values: none"),
         (
-            &["fleet", "--devices", "5", "--sleep", "deep", "--ack", "--cast", "broadcast"],
-            "never sleeps",
-        ),
-        (&["fleet", "--devices", "5", "--battery", "AA", "--encrypt"], "never sleeps"),
-        (
             &["fleet", "--devices", "5", "--sleep", "light", "--boot", "fast"],
-            "--boot is for deep sleep",
+            "only a device in deep sleep boots",
         ),
         (&["fleet", "--devices", "5", "--attempts", "3"], "add --sleep deep"),
         (&["fleet", "--devices", "5", "--battery", "18650", "--efficiency", "90%"], "below 3.3 V"),
         (&["fleet", "--devices", "5", "--quiescent", "9"], "--battery"),
         (&["fleet", "--loss", "1%", "--time-limit", "1ms"], "too short for a search"),
         (&["fleet", "--devices", "5", "--time-limit", "9s"], "cannot be used with"),
+        (&["range", "--loss", "0%"], "lost at no distance"),
+        (&["range", "--distance", "0"], "is no distance"),
+        (&["range", "--room", "cellar"], "possible values: office"),
+        (&["range", "--payload", "1400"], "sends at most"),
+        (&["range", "--copies", "3"], "--copies does nothing"),
+        (&["range", "--published"], "--published does nothing"),
         (&["nodes"], "unrecognized subcommand 'nodes'"),
     ] {
         let ran = bench.run(&[&["predict"], args].concat());
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
         assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
+        assert!(ran.err.lines().count() <= 3, "{args:?}: {}", ran.err);
     }
 }
 
@@ -288,6 +290,46 @@ fn no_rate_is_recommended_where_all_break_the_limit() {
     assert!(text.contains("none of the 2 rates keeps loss at most 1 %"), "{text}");
 }
 
+/// How far messages reach, with what is lost there; nothing beyond the model is promised.
+#[test]
+fn ranges_end_where_the_model_does() {
+    let ranges = |args: &[&str]| {
+        let args = [&["predict", "range", "--format", "json"], args].concat();
+        let json = TestDir::new().run(&args).ok();
+        crate::report::assert_is_of_schema(&serde_json::from_str(&json).expect("a report"));
+        let report: Value = serde_json::from_str(&json).unwrap();
+        let of = |row: &Value| {
+            let metres = row["range_m"].as_f64().expect("a distance");
+            (row["rate"].as_str().unwrap().to_owned(), metres, row["range_is_bounded"] == true)
+        };
+        report["prediction"]["rows"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    let two = ["--phy-rates", "1M,54M"];
+    let office = ranges(&two);
+    assert!(office.iter().all(|it| it.1 <= 30.0 && it.2 == (it.1 == 30.0)), "{office:?}");
+    let open = ranges(&[&two[..], &["--room", "open"]].concat());
+    assert!(open[0].0 == "1M" && open[0].1 > 2.0 * open[1].1, "{open:?}");
+    let walls = ranges(&[&two[..], &["--room", "open", "--walls", "3"]].concat());
+    assert!(walls[1].1 < 0.5 * open[1].1, "{walls:?}");
+    let sure = ranges(&[&two[..], &["--room", "open", "--loss", "0.01%"]].concat());
+    assert!(sure[1].1 < 0.9 * open[1].1, "{sure:?}");
+    let once = ranges(&[&two[..], &["--room", "open", "--cast", "broadcast"]].concat());
+    assert!(once[1].1 < open[1].1, "nobody repeats a broadcast: {once:?}");
+}
+
+#[test]
+fn ranges_are_answered_on_one_screen() {
+    let rates = ["--phy-rates", "1M,11M,6M,24M,54M,HT20-MCS7", "--room", "open"];
+    let text = TestDir::new()
+        .run(&[&["predict", "range"], &rates[..], &["--distance", "150"]].concat())
+        .ok();
+    assert!(text.lines().count() <= 25 && text.contains("does not reach"), "{text}");
+    insta::assert_snapshot!(text);
+    let far = TestDir::new().run(&["predict", "range", "--distance", "500"]).ok();
+    assert!(far.contains("Whether any reaches 500 m it does not say."), "{far}");
+    assert!(far.contains("not known"), "{far}");
+}
+
 /// Walls weaken what comes through them.
 #[test]
 fn walls_cost_range() {
@@ -309,6 +351,22 @@ fn a_fleet_on_batteries_is_answered_on_one_screen() {
     let text = screen(&[&SLEEPERS[..], &["--rooms", "5", "--messages", "1000"]].concat());
     assert!(text.contains("battery") && text.contains("Next: --boot fast"), "{text}");
     insta::assert_snapshot!(text);
+}
+
+/// What a device sends may be sealed or acknowledged, and radios may be alone, with every sleep.
+#[test]
+fn sleepers_seal_and_are_acknowledged() {
+    let current = |more: &[&str]| {
+        let args = ["fleet", "--devices", "4", "--every", "5s", "--sleep", "deep"];
+        let report = predict(&[&args[..], more].concat(), "json");
+        value(&report, "current_mean", Some(4)).0
+    };
+    let (plain, sealed) = (current(&[]), current(&["--encrypt"]));
+    let acked = current(&["--cast", "broadcast", "--copies", "3", "--ack"]);
+    let bare = current(&["--bare"]);
+    assert!(sealed > plain && sealed < 1.2 * plain, "{plain} {sealed}");
+    assert!(acked > plain && acked < 1.5 * plain, "{plain} {acked}");
+    assert!(bare < plain && bare > 0.5 * plain, "{plain} {bare}");
 }
 
 /// Life is the charge over the current, and the parts of the charge are the whole of it.

@@ -1,6 +1,6 @@
 //! The tables of `docs/data.md`.
 
-use super::{ColumnType, ResultColumn, SampleTable};
+use super::{ColumnType, FurtherColumn, ResultColumn, SampleTable};
 use crate::settings::SettingKey;
 use alloc::format;
 use alloc::string::String;
@@ -24,6 +24,12 @@ pub fn settings() -> String {
 pub fn samples(of: SampleTable) -> String {
     let columns = of.columns().iter();
     rows(columns.map(|it| (it.name, it.field_type, it.unit, it.doc)))
+}
+
+/// Returns the table of columns that stand behind those of results.
+#[must_use]
+pub fn further<T>(columns: &[FurtherColumn<T>]) -> String {
+    rows(columns.iter().map(|it| (it.name, it.field_type, it.unit, it.doc)))
 }
 
 fn table(columns: impl Iterator<Item = ResultColumn>) -> String {

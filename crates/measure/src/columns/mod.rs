@@ -7,12 +7,14 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `compared` | columns of comparisons and of a simulator's errors |
 //! | `json` | cells in JSON: an object of these fields |
 //! | `markdown` | the tables of `docs/data.md` |
 //! | `samples` | the tables of raw samples |
 //! | `test_row` | columns that tell of which test a sample is |
 //! | `value` | values of fields, and their types |
 
+mod compared;
 mod json;
 mod markdown;
 mod samples;
@@ -21,7 +23,8 @@ mod test_row;
 mod tests;
 mod value;
 
-pub use markdown::{fixed, samples, settings};
+pub use compared::{COMPARED, FurtherColumn, FurtherRows, TRUTH, compared, errors};
+pub use markdown::{fixed, further, samples, settings};
 pub use samples::{SampleColumn, SampleTable};
 pub use test_row::{RunColumn, TestRow};
 pub(crate) use value::ColumnContent;

@@ -141,6 +141,27 @@ pub enum ReasonKind {
 }
 
 impl ReasonKind {
+    /// Returns the word of JSON and CSV.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chip => "chip",
+            Self::Mode => "mode",
+            Self::Environment => "environment",
+            Self::OursUnstated => "ours-unstated",
+            Self::OtherUnstated => "other-unstated",
+            Self::DocumentUnstated => "document-unstated",
+            Self::Security => "security",
+            Self::Distance => "distance",
+            Self::Devices => "devices",
+            Self::Unit => "unit",
+            Self::Statistic => "statistic",
+            Self::Procedure => "procedure",
+            Self::OursUnknown => "ours-unknown",
+            Self::OtherUnknown => "other-unknown",
+        }
+    }
+
     /// Returns what is another one, in words; `None` where nothing is, but something is not known.
     #[must_use]
     pub const fn another(self) -> Option<&'static str> {

@@ -25,6 +25,7 @@ impl PredictAnswer {
             PredictQuestion::LargestFleet(search) => self.largest_fleet(search),
             PredictQuestion::Fleet => self.fleet(),
             PredictQuestion::Rate => self.rate(),
+            PredictQuestion::Range(wanted) => self.range(wanted),
         };
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
@@ -45,6 +46,7 @@ impl PredictAnswer {
                 (!lines.is_empty()).then(|| lines.join(" "))
             }
             PredictQuestion::Rate => Some(self.rate().join(" ")),
+            PredictQuestion::Range(wanted) => Some(self.range(wanted).join(" ")),
         }
     }
 

@@ -6,6 +6,7 @@ use super::change::ChangeTried;
 use super::energy::ChargePart;
 use super::limit;
 use super::point::PointEstimates;
+use super::range::metres_of;
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::cell::Estimate;
 use crate::report::GlanceValue;
@@ -24,6 +25,8 @@ pub enum QuestionKind {
     LargestFleet,
     /// PHY rates compared.
     Rate,
+    /// How far messages reach.
+    Range,
 }
 
 /// Place of a row among those that are compared.
@@ -61,6 +64,9 @@ pub struct PredictionRow {
     /// Distance at which nine in ten frames still arrive, in metres, where that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_m: Option<f64>,
+    /// That distance without shadowing: in the middle of all places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_median_m: Option<f64>,
     /// True where the model of the place ends at that distance: the range is at least so long.
     #[serde(default)]
     pub range_is_bounded: bool,
@@ -163,6 +169,7 @@ impl PredictAnswer {
             PredictQuestion::Fleet => QuestionKind::Fleet,
             PredictQuestion::LargestFleet(_) => QuestionKind::LargestFleet,
             PredictQuestion::Rate => QuestionKind::Rate,
+            PredictQuestion::Range(_) => QuestionKind::Range,
         };
         let told = self.told();
         Prediction {
@@ -187,6 +194,7 @@ impl PredictAnswer {
                 let best = search.largest.best.unwrap_or(1);
                 self.points.iter().find(|it| it.setting.devices == best)
             }
+            PredictQuestion::Range(_) => None,
             PredictQuestion::Rate => {
                 let standings = self.standings();
                 let best = standings.iter().position(|it| *it == RowStanding::Best)?;
@@ -204,6 +212,13 @@ impl PredictAnswer {
             let standing = |it| match is_best(it) {
                 true => RowStanding::Best,
                 false => RowStanding::Unranked,
+            };
+            return self.points.iter().map(standing).collect();
+        }
+        if let PredictQuestion::Range(wanted) = &self.question {
+            let standing = |it| match wanted.is_reached(it) {
+                Some(true) => RowStanding::Unranked,
+                Some(false) | None => RowStanding::LeftOut,
             };
             return self.points.iter().map(standing).collect();
         }
@@ -254,6 +269,7 @@ impl PredictAnswer {
             life_days: self.life(point),
             range_m: point.setting.range_m,
             range_is_bounded: point.setting.range_is_bounded,
+            range_median_m: point.setting.range_median_m,
             standing,
         }
     }
@@ -428,8 +444,8 @@ impl PredictionRow {
     pub fn range(&self) -> Option<String> {
         let metres = self.range_m?;
         Some(match self.range_is_bounded {
-            true => format!("≥ {metres:.0}"),
-            false => format!("{metres:.0}"),
+            true => format!("≥ {}", metres_of(metres)),
+            false => metres_of(metres),
         })
     }
 }

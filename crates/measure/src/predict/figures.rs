@@ -22,8 +22,15 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
     if answer.points.is_empty() {
         return Vec::new();
     }
+    if matches!(answer.question, PredictQuestion::Range(_)) {
+        let mut figure = super::range::reach(answer);
+        for point in figure.series.iter_mut().flat_map(|it| &mut it.points) {
+            *point = point.rounded();
+        }
+        return alloc::vec![figure];
+    }
     let mut figures = match answer.question {
-        PredictQuestion::Rate => {
+        PredictQuestion::Rate | PredictQuestion::Range(_) => {
             core::iter::once(latency_by_rate(answer)).chain(reach(answer)).collect()
         }
         // One fleet is no curve.
@@ -40,17 +47,23 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
     figures
 }
 
-fn axis(label: &str, unit: &str) -> Axis {
+pub(super) fn axis(label: &str, unit: &str) -> Axis {
     Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
 }
 
-fn figure(id: &str, title: &str, alt: String, axes: [Axis; 2], series: Vec<Series>) -> Figure {
+pub(super) fn figure(
+    id: &str,
+    title: &str,
+    alt: String,
+    axes: [Axis; 2],
+    series: Vec<Series>,
+) -> Figure {
     let [x, y] = axes;
     let title = title.into();
     Figure { id: id.into(), section: SECTION.into(), title, alt, x, y, series }
 }
 
-fn series(name: &str, mark: Mark, points: Vec<Dot>) -> Series {
+pub(super) fn series(name: &str, mark: Mark, points: Vec<Dot>) -> Series {
     Series { name: name.into(), origin: ORIGIN, mark, points, ..Series::default() }
 }
 
@@ -195,7 +208,7 @@ fn rates(answer: &PredictAnswer) -> Figure {
 }
 
 /// Families of modes, in the order of the table.
-fn families(answer: &PredictAnswer) -> Vec<(String, Vec<&PointEstimates>)> {
+pub(super) fn families(answer: &PredictAnswer) -> Vec<(String, Vec<&PointEstimates>)> {
     let mut families: Vec<(String, Vec<&PointEstimates>)> = Vec::new();
     for point in &answer.points {
         let name = family(&point.setting.rate);

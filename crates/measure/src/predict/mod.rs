@@ -13,6 +13,7 @@
 //! | [`change`] | changes that are tried, each alone |
 //! | `answer` | the answer in sentences |
 //! | `largest` | that of a search for the largest fleet |
+//! | `range` | that of a question about range, with its table and figure |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
 //! The rooms of a setting differ by their seeds: places, shadowing, phases. Intervals come from
@@ -29,6 +30,7 @@ mod largest;
 pub mod limit;
 pub mod limits;
 pub mod point;
+mod range;
 mod report;
 mod tables;
 pub mod trial;
@@ -38,6 +40,7 @@ pub use card::Prediction;
 pub use largest::FleetSearched;
 pub use limits::FleetLimits;
 pub use point::PointEstimates;
+pub use range::RangeWanted;
 pub use report::{PredictAnswer, PredictQuestion, report};
 pub use trial::{ChannelUse, MessageStage, RoomTrial};
 

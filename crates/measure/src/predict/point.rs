@@ -28,6 +28,8 @@ pub struct OperatingPoint {
     pub range_m: Option<f64>,
     /// The model of the place ends at that distance: the range is at least so long.
     pub range_is_bounded: bool,
+    /// That distance in the middle of all places, without shadowing, where that was asked.
+    pub range_median_m: Option<f64>,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
     pub throughput: Option<Estimate>,
 }
@@ -135,6 +137,12 @@ impl PointEstimates {
     /// Returns the result cells of the point.
     #[must_use]
     pub fn cells(&self, id: &Identity, shared: &Settings) -> Vec<Cell> {
+        let all = self.all_cells(id, shared);
+        let is_known = |it: &Cell| self.rooms > 0 || it.id.metric == "range";
+        all.into_iter().filter(is_known).collect()
+    }
+
+    fn all_cells(&self, id: &Identity, shared: &Settings) -> Vec<Cell> {
         let cell = |metric: &str, unit: &str, estimate: Estimate| {
             let id = Identity {
                 metric: metric.into(),

@@ -5,6 +5,7 @@ use super::change::ChangeTried;
 use super::largest::FleetSearched;
 use super::limits::FleetLimits;
 use super::point::PointEstimates;
+use super::range::RangeWanted;
 use super::{figures, tables};
 use crate::cell::{Cell, Identity};
 use crate::report::{Report, add_run, known};
@@ -23,6 +24,8 @@ pub enum PredictQuestion {
     LargestFleet(FleetSearched),
     /// The effect of the PHY rate.
     Rate,
+    /// How far messages reach.
+    Range(RangeWanted),
 }
 
 impl PredictQuestion {
@@ -33,6 +36,7 @@ impl PredictQuestion {
             Self::Fleet => "predict-fleet",
             Self::LargestFleet(_) => "predict-largest-fleet",
             Self::Rate => "predict-rate",
+            Self::Range(_) => "predict-range",
         }
     }
 }

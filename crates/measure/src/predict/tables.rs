@@ -3,6 +3,7 @@
 use super::change::ChangeTried;
 use super::energy::ChargePart;
 use super::point::PointEstimates;
+use super::range::ranges;
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
 use super::{SECTION, limit};
@@ -15,8 +16,12 @@ use alloc::vec::Vec;
 
 pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
+    if let PredictQuestion::Range(wanted) = &answer.question {
+        tables.push(ranges(answer, wanted));
+        return tables;
+    }
     tables.push(match answer.question {
-        PredictQuestion::Rate => rates(answer),
+        PredictQuestion::Rate | PredictQuestion::Range(_) => rates(answer),
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => curve(answer),
     });
     tables.extend(acknowledgements(answer));
@@ -29,7 +34,7 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
 /// Returns the column that says which setting a row is.
 fn varied(answer: &PredictAnswer) -> Column {
     match answer.question {
-        PredictQuestion::Rate => Column::words("PHY rate"),
+        PredictQuestion::Rate | PredictQuestion::Range(_) => Column::words("PHY rate"),
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => Column::setting("devices", ""),
     }
 }
@@ -37,20 +42,26 @@ fn varied(answer: &PredictAnswer) -> Column {
 /// Returns a point's text in that column.
 fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
     match answer.question {
-        PredictQuestion::Rate => point.setting.rate.clone(),
+        PredictQuestion::Rate | PredictQuestion::Range(_) => point.setting.rate.clone(),
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => {
             point.setting.devices.to_string()
         }
     }
 }
 
-fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
+pub(super) fn table(
+    id: &str,
+    section: &str,
+    title: &str,
+    columns: Vec<Column>,
+    rows: Vec<TableRow>,
+) -> Table {
     let (id, section, title) = (id.into(), section.into(), title.into());
     let origin = Some(Origin::Simulated);
     Table { id, section, title, columns, rows, origin, ..Table::default() }
 }
 
-fn result(name: &str, unit: &str) -> Column {
+pub(super) fn result(name: &str, unit: &str) -> Column {
     Column::result(name, unit, Origin::Simulated)
 }
 
@@ -63,7 +74,7 @@ fn in_short(answer: &PredictAnswer) -> Option<Table> {
 }
 
 /// Prints a setting, or a number that was rounded already.
-fn exactly(value: f64) -> String {
+pub(super) fn exactly(value: f64) -> String {
     digits::six(value).to_string()
 }
 

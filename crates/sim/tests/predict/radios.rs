@@ -5,7 +5,10 @@ use espbench_dot11::check::bianchi::refined;
 use espbench_dot11::radio::WifiMode;
 use espbench_model::sample::Cause;
 use espbench_model::workload::EspNowCast;
+use espbench_sim::lab::file::{Library, Overrides};
+use espbench_sim::lab::predict::range::{RangedMessage, reach_m};
 use espbench_sim::lab::predict::{Arrival, Fidelity, run};
+use espbench_sim::lab::scene::Point;
 use std::time::Duration;
 
 const ONE: EspNowCast = EspNowCast::Broadcast { copies: 1, ack: false };
@@ -102,4 +105,39 @@ fn the_same_seed_gives_the_same_outcome() {
     let run = |seed| run(&scene(10, WifiMode::ESP_NOW), &load, Fidelity::MacOnly, seed).unwrap();
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
+}
+
+/// A range is where the lab loses so many messages, over many places so far away.
+#[test]
+fn a_range_is_where_the_lab_loses_as_much() {
+    let share = 0.1;
+    for (mode, frames) in [("54M", 1), ("11M", 1), ("54M", 31)] {
+        let mode: WifiMode = mode.parse().unwrap();
+        let cast = if frames == 1 { ONE } else { EspNowCast::Unicast };
+        let every = Duration::from_millis(50);
+        let load = load(cast, Arrival::Periodic, every, Duration::from_secs(2));
+        let library = Library::built_in();
+        let scene = |metres: f64, seed| {
+            let change = Overrides { devices: Some(1), ..Overrides::default() };
+            let mut scene = library.scene("room-open", &change, seed).unwrap();
+            scene.environment.shadow_db = 6.0;
+            scene.environment.place = Some(seed);
+            scene.nodes.iter_mut().for_each(|it| it.mode = mode);
+            let listener = scene.nodes[0].at;
+            scene.nodes[1].at = Point { x: listener.x + metres, ..listener };
+            scene
+        };
+        let first = scene(10.0, 1);
+        let message = RangedMessage { mode, octets: load.octets(&first), frames, walls_db: 0.0 };
+        let metres = reach_m(&first.nodes[0].profile, &first.environment, &message, share);
+        let (mut all, mut lost) = (0, 0);
+        for seed in 0..300 {
+            let outcome = run(&scene(metres, seed), &load, Fidelity::MacOnly, seed).unwrap();
+            all += probes(&outcome).count();
+            lost += probes(&outcome).filter(|it| it.received.is_none()).count();
+        }
+        let loss = lost as f64 / all as f64;
+        // One place in ten: of 300 that is known to a sixth.
+        assert!((0.05..0.16).contains(&loss), "{mode} at {metres} m: {loss}");
+    }
 }

@@ -158,3 +158,83 @@ fn deeper_sleep_draws_less() {
     // 122 ms at 27.5 mA, twice.
     assert!((checked / (2.0 * 122.0 * 27.5e-3) - 1.0).abs() < 0.01, "{checked}");
 }
+
+/// Carries a load out on one device that sleeps deeply.
+fn carried(scene: &Scene, change: impl FnOnce(Load) -> Load, fidelity: Fidelity) -> Outcome {
+    let every = Duration::from_secs(10);
+    let of = Load {
+        payload: 50,
+        sleep: Some(DEEP),
+        warm_up: every,
+        ..load(EspNowCast::Unicast, Arrival::Periodic, every, every * 5)
+    };
+    predict::run(scene, &change(of), fidelity, 1).unwrap()
+}
+
+/// The listener answers each broadcast with a frame of its own; the device stays awake for that, in vain
+/// for 3 s where none comes.
+#[test]
+fn acknowledged_broadcasts_keep_a_device_awake() {
+    let near = scene("esp32", 1);
+    let mut far = near.clone();
+    far.nodes[1].walls_db = 200.0;
+    let cast = |ack| EspNowCast::Broadcast { copies: 3, ack };
+    let run = |scene, ack| carried(scene, |it| Load { cast: cast(ack), ..it }, Fidelity::FullStack);
+    let (once, blind, lost) = (run(&near, true), run(&near, false), run(&far, true));
+    assert_eq!(probes(&once).filter(|it| it.acked.is_some()).count(), 5);
+    assert_eq!(probes(&blind).filter(|it| it.acked.is_some()).count(), 0);
+    assert_eq!(probes(&lost).filter(|it| it.acked.is_some()).count(), 0);
+    // One attempt is enough where it is answered; without, all three copies are sent.
+    let retried = |it: &Outcome| it.energy[0].ns(EnergyPart::Retries) as f64 / 5e9;
+    assert_eq!(once.air.frames, 5);
+    assert_eq!(blind.air.frames, 15);
+    assert!(once.air.acks > Duration::ZERO && once.air.acks < once.air.data);
+    // Two more attempts, waits of 4 and 8 ms by ticks of 1 ms, and the last wait.
+    assert!((3.0..3.1).contains(&retried(&lost)), "{}", retried(&lost));
+    assert_eq!(lost.air.frames, 15);
+    let awake_ms = |it: &Outcome| awake(&it.energy[0]).0 / 5.0;
+    assert!(awake_ms(&once) > awake_ms(&blind) - 20.0 && awake_ms(&once) < 200.0);
+}
+
+/// Many devices that are acknowledged share one listener, and are told.
+#[test]
+fn a_fleet_of_sleepers_is_acknowledged() {
+    let scene = scene("esp32", 60);
+    let cast = EspNowCast::Broadcast { copies: 5, ack: true };
+    let outcome = carried(&scene, |it| Load { cast, ..it }, Fidelity::FullStack);
+    let told = probes(&outcome).filter(|it| it.acked.is_some()).count();
+    assert!(told * 100 >= outcome.samples.len() * 95, "{told} of {}", outcome.samples.len());
+    let all: Vec<bool> = outcome
+        .energy
+        .iter()
+        .map(|it| EnergyPart::ALL.iter().map(|part| it.ns(*part)).sum::<u64>() == 50_000_000_000)
+        .collect();
+    assert!(all.iter().all(|it| *it), "parts are the whole");
+}
+
+/// A sealed message is the component's: its header, the seal, and the time to make it.
+#[test]
+fn sealed_messages_are_longer_and_cost_more() {
+    let scene = scene("esp32", 1);
+    let plain = carried(&scene, |it| it, Fidelity::FullStack);
+    let sealed = carried(&scene, |it| Load { encrypted: true, ..it }, Fidelity::FullStack);
+    assert!(sealed.air.data > plain.air.data, "{:?} {:?}", sealed.air, plain.air);
+    let sent = |it: &Outcome| it.energy[0].charge(EnergyPart::Send);
+    assert!(sent(&sealed) > sent(&plain));
+    assert!(sealed.stages.receiver > plain.stages.receiver, "it is opened, too");
+    assert_eq!(latencies(&sealed).len(), 5);
+}
+
+/// Radios alone: what the processors do takes no time, but a boot is what it is.
+#[test]
+fn radios_alone_boot_all_the_same() {
+    let scene = Library::built_in().scene("room-office", &Overrides::default(), 1).unwrap();
+    let (full, bare) = (
+        carried(&scene, |it| it, Fidelity::FullStack),
+        carried(&scene, |it| it, Fidelity::MacOnly),
+    );
+    assert!(full.air.others > Duration::ZERO && bare.air.others == Duration::ZERO);
+    assert_eq!(bare.stages.receiver, Duration::ZERO);
+    let boot = |it: &Outcome| it.energy[0].ns(EnergyPart::Boot);
+    assert_eq!(boot(&full), boot(&bare));
+}

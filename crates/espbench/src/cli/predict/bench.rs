@@ -5,8 +5,10 @@ use crate::cli::flow;
 use crate::cli::pool;
 use crate::cli::progress::ProgressLine;
 use crate::say::say;
-use anyhow::bail;
-use espbench_engine::predict::{PredictError, Predictor, RoomCase, RoomRunner, SearchPlan};
+use crate::user_error::UserError;
+use espbench_engine::predict::{
+    PredictError, PredictSetup, Predictor, RoomCase, RoomRunner, SearchPlan,
+};
 use espbench_measure::predict::{RoomTrial, devices as count};
 use espbench_sim::lab::file::FileKind;
 use std::sync::Arc;
@@ -19,19 +21,28 @@ use std::time::{Duration, Instant};
 /// A flag or a file of the lab is wrong.
 pub(super) fn bench(common: &Common) -> anyhow::Result<(Predictor, RoomPool)> {
     common.check()?;
-    let library = crate::labs::library(FileKind::Lab, common.lab_name())?;
-    let predictor = match Predictor::new(common.setup(), library) {
-        Err(PredictError::TooLong { payload, most, lab, encrypted }) => {
-            let sealed = if encrypted { ", encrypted" } else { "" };
-            bail!(
-                "--payload {payload}: the firmware of lab {lab} sends at most {most} bytes{sealed}"
-            )
-        }
-        made => made?,
-    };
+    let predictor = predictor(common.setup())?;
     let (cancel, threads, quiet) = (flow::on_interrupt()?, common.threads(), common.quiet);
     let pool = RoomPool { threads, cancel, quiet, progress: None, deadline: None, is_late: false };
     Ok((predictor, pool))
+}
+
+/// Loads the lab of a prediction.
+///
+/// # Errors
+/// A file of the lab is wrong, or its devices do not send so long a message.
+pub(super) fn predictor(setup: PredictSetup) -> anyhow::Result<Predictor> {
+    let library = crate::labs::library(FileKind::Lab, &setup.lab)?;
+    match Predictor::new(setup, library) {
+        Err(PredictError::TooLong { payload, most, lab, encrypted }) => {
+            let sealed = if encrypted { ", encrypted" } else { "" };
+            Err(UserError::new(format!("--payload {payload} is too long"))
+                .because(format!("the firmware of lab {lab} sends at most {most} bytes{sealed}"))
+                .remedy(format!("--payload {most}, or several messages"))
+                .into())
+        }
+        made => Ok(made?),
+    }
 }
 
 /// Time that is known from a machine's pace is rounded to so many seconds' multiples.

@@ -4,7 +4,7 @@ use super::bench::bench;
 use super::options::{Common, limit, rate};
 use super::write;
 use crate::cli::output;
-use anyhow::bail;
+use crate::user_error::UserError;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{self, SearchLimits};
 use espbench_measure::predict::FleetLimits;
@@ -102,11 +102,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &args.common;
     let setup = common.setup();
     if args.devices.is_none() && setup.limits == FleetLimits::default() {
-        bail!(
-            "say how many with --devices 60, or the limits of the largest fleet: --loss 1%, --p99 50ms, \
-             or both"
-        );
+        return Err(UserError::new("neither a number of devices nor limits of the largest fleet")
+            .because("without --devices the largest fleet that keeps limits is looked for")
+            .remedy("say how many with --devices 60, or the limits: --loss 1%, --p99 50ms, or both")
+            .into());
     }
+    output::without_published(&common.output, "in predict")?;
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     let answer = match &args.devices {

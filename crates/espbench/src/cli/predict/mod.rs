@@ -5,11 +5,13 @@
 //! | `bench` | rooms simulated on all cores, with progress |
 //! | `fleet` | `espbench predict fleet` |
 //! | `options` | flags that all questions share |
+//! | `range` | `espbench predict range` |
 //! | `rate` | `espbench predict rate` |
 
 mod bench;
 mod fleet;
 mod options;
+mod range;
 mod rate;
 
 use super::output;
@@ -30,6 +32,8 @@ pub struct Args {
 enum Question {
     /// Predict loss and latency of a fleet, or find the largest one that keeps limits
     Fleet(Box<fleet::Args>),
+    /// Tell how far messages reach at each PHY rate, for a loss that you allow
+    Range(range::Args),
     /// Compare PHY rates by latency, loss, throughput and range
     Rate(Box<rate::Args>),
 }
@@ -41,6 +45,7 @@ enum Question {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.question {
         Question::Fleet(args) => fleet::run(args),
+        Question::Range(args) => range::run(args),
         Question::Rate(args) => rate::run(args),
     }
 }

@@ -1,8 +1,8 @@
 //! Flags that all questions share.
 
-use super::super::common::{OutputArgs, distance};
+use super::super::common::{OutputArgs, distance, idle};
 use crate::sys;
-use anyhow::bail;
+use crate::user_error::UserError;
 use clap::ValueEnum;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{PredictSetup, QUEUE};
@@ -92,6 +92,37 @@ impl PredictRoom {
     }
 }
 
+/// The place of a prediction, and its devices.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "The place")]
+pub(super) struct Place {
+    /// The place, with devices strewn about the listener
+    #[arg(long, value_enum, default_value_t, conflicts_with = "lab")]
+    pub room: PredictRoom,
+    /// A lab in place of a room: a built-in one or a TOML file
+    #[arg(long)]
+    pub lab: Option<String>,
+    /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]
+    #[arg(long)]
+    pub profile: Option<String>,
+    /// Walls between the listener and the devices
+    #[arg(long, value_name = "NUMBER", default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub walls: u8,
+}
+
+impl Place {
+    /// Returns the lab of the place.
+    pub(super) fn lab_name(&self) -> &str {
+        self.lab.as_deref().unwrap_or_else(|| self.room.lab().0)
+    }
+
+    /// Returns the place for people.
+    pub(super) fn name(&self) -> String {
+        self.lab.clone().unwrap_or_else(|| self.room.lab().1.into())
+    }
+}
+
 /// Options of the load, the place and the effort of the simulation.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Common {
@@ -125,7 +156,7 @@ pub(super) struct Common {
     /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", help_heading = "Battery and sleep")]
     pub battery: Option<Battery>,
-    /// Sleep between two messages, of devices that send with esp_now_send alone
+    /// Sleep between two messages, of devices that send with esp_now_send alone, but for --ack and --encrypt
     /// [default: deep with --battery, else the component, which is always awake]
     #[arg(long, value_enum, help_heading = "Battery and sleep")]
     pub sleep: Option<Sleep>,
@@ -151,23 +182,12 @@ pub(super) struct Common {
     #[arg(long, value_name = "MICROAMPERES", requires = "battery", help_heading = "Battery and sleep",
         value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub quiescent: Option<u32>,
-    /// The place, with devices strewn about the listener
-    #[arg(long, value_enum, default_value_t, conflicts_with = "lab", help_heading = "The place")]
-    pub room: PredictRoom,
-    /// A lab in place of a room: a built-in one or a TOML file
-    #[arg(long, help_heading = "The place")]
-    pub lab: Option<String>,
-    /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]
-    #[arg(long, help_heading = "The place")]
-    pub profile: Option<String>,
+    #[command(flatten)]
+    pub place: Place,
     /// Metres from the listener to the middle of the devices, 3, or to the nearest and the farthest,
     /// 0.5-1 [default: the place's]
-    #[arg(long, value_name = "METRES", value_parser = distance, help_heading = "The place")]
+    #[arg(long, value_name = "METRES", value_parser = distance)]
     pub distance: Option<(f64, f64)>,
-    /// Walls between the listener and the devices
-    #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "The place",
-        value_parser = clap::value_parser!(u8).range(0..=20))]
-    pub walls: u8,
     /// Simulate the radios alone: processors take no time and nobody else is on the air
     #[arg(long, help_heading = "The place")]
     pub bare: bool,
@@ -228,10 +248,10 @@ impl Common {
     /// Returns what all settings of an answer share.
     pub(super) fn setup(&self) -> PredictSetup {
         PredictSetup {
-            lab: self.lab_name().into(),
-            place: self.lab.clone().unwrap_or_else(|| self.room.lab().1.into()),
-            walls: self.walls,
-            profile: self.profile.clone(),
+            lab: self.place.lab_name().into(),
+            place: self.place.name(),
+            walls: self.place.walls,
+            profile: self.place.profile.clone(),
             distance_m: self.distance,
             bare: self.bare,
             cast: self.cast(),
@@ -252,11 +272,6 @@ impl Common {
             effort: Effort { rooms: self.rooms, messages: self.messages },
             seed: self.seed,
         }
-    }
-
-    /// Returns the lab of the place.
-    pub(super) fn lab_name(&self) -> &str {
-        self.lab.as_deref().unwrap_or_else(|| self.room.lab().0)
     }
 
     /// Returns the firmware of devices that sleep.
@@ -287,35 +302,35 @@ impl Common {
     }
 
     /// Checks what belongs to sleeping devices.
-    fn check_sleep(&self) -> anyhow::Result<()> {
+    fn check_sleep(&self) -> Result<(), UserError> {
         let Some(plan) = self.plan() else {
             for (given, flag) in
                 [(self.attempts.is_some(), "--attempts"), (self.boot.is_some(), "--boot")]
             {
                 if given {
-                    bail!("{flag} is for devices that sleep: add --sleep deep or --battery 2xAA");
+                    return Err(idle(flag, "without --sleep or --battery", "add --sleep deep")
+                        .because("it is for devices that sleep between their messages"));
                 }
             }
             return Ok(());
         };
-        for (given, flag) in
-            [(self.ack, "--ack"), (self.encrypt, "--encrypt"), (self.bare, "--bare")]
-        {
-            if given {
-                bail!(
-                    "{flag} is the component's, which never sleeps: devices with --battery or --sleep \
-                     send with esp_now_send alone"
-                );
-            }
+        if self.attempts.is_some() && self.cast == To::Broadcast {
+            return Err(idle("--attempts", "beside --cast broadcast", "use --copies")
+                .because("nobody tells the application that a broadcast has not arrived"));
         }
         if self.boot.is_some() && plan.mode != SleepMode::Deep {
-            bail!("--boot is for deep sleep: a device in {} sleep does not boot", plan.mode.name());
+            let place = format!("beside --sleep {}", plan.mode.name());
+            return Err(idle("--boot", &place, "use --sleep deep, or leave --boot out")
+                .because("only a device in deep sleep boots when it wakes"));
         }
         if self.efficiency == Some(0.0) {
-            bail!("--efficiency 0%: such a converter hands nothing on");
+            return Err(UserError::new("--efficiency 0%: no device runs from that")
+                .because("such a converter hands nothing on")
+                .remedy("say what its datasheet has at 50 to 100 mA, such as 85%"));
         }
         if self.efficiency.is_some() && !self.battery.as_ref().is_some_and(Battery::is_boosted) {
-            bail!("--efficiency is for batteries below 3.3 V, which need a boost converter");
+            return Err(idle("--efficiency", "with this battery", "leave it out")
+                .because("only a battery below 3.3 V needs a boost converter"));
         }
         Ok(())
     }
@@ -333,17 +348,17 @@ impl Common {
     /// Checks what belongs together.
     ///
     /// # Errors
-    /// A flag that its cast does not have.
-    pub(super) fn check(&self) -> anyhow::Result<()> {
+    /// A flag that its cast or its sleep does not have.
+    pub(super) fn check(&self) -> Result<(), UserError> {
         if self.cast == To::Unicast {
+            let remedy = "add --cast broadcast";
             if self.ack {
-                bail!(
-                    "--ack is for broadcasts: add --cast broadcast; unicast has the MAC's \
-                     acknowledgement anyway"
-                );
+                return Err(idle("--ack", "beside --cast unicast", remedy)
+                    .because("the MAC acknowledges unicast anyway"));
             }
             if self.copies.is_some() {
-                bail!("--copies is for broadcasts: add --cast broadcast");
+                return Err(idle("--copies", "beside --cast unicast", remedy)
+                    .because("the radio repeats unicast until it is acknowledged"));
             }
         }
         self.check_sleep()

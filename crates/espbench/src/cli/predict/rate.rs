@@ -62,7 +62,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Debug)]
-struct Rates(Vec<WifiMode>);
+pub(super) struct Rates(pub(super) Vec<WifiMode>);
 
 impl FromStr for Rates {
     type Err = String;
@@ -87,6 +87,7 @@ impl FromStr for Rates {
 /// A flag or a file of the lab is wrong, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &Common { loss: args.common.loss.or(Some(LOSS_MAX)), ..args.common.clone() };
+    output::without_published(&common.output, "in predict")?;
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
     let answer = predict::rate(&predictor, args.devices, &args.phy_rates.0, &mut rooms)?;

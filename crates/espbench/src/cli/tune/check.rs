@@ -7,7 +7,8 @@ use super::{Args, rtt};
 use crate::cli::file::replace;
 use crate::render;
 use crate::say::say;
-use anyhow::{Context as _, bail};
+use crate::user_error::UserError;
+use anyhow::Context as _;
 use espbench_engine::tune::{TuneError, TuneFile, TuneLab, simulate};
 use espbench_measure::run::RunFacts;
 use espbench_measure::tune::RoundTrip;
@@ -22,9 +23,13 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
     for format in formats.iter().chain([&args.output.format]) {
         if matches!(format, Format::Csv | Format::Jsonl) {
-            bail!("a check has no rows of results: draw it as text, json, markdown or html");
+            return Err(UserError::new("a check cannot be drawn as CSV or as lines of JSON")
+                .because("it has findings, and no rows of results")
+                .remedy("draw it as text, json, markdown or html")
+                .into());
         }
     }
+    output::without_published(&args.output, "in tune")?;
     output::check(&args.output)?;
     let file = file(args, path)?;
     let psram = args.file.psram;

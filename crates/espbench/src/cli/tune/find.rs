@@ -13,6 +13,7 @@ use espbench_measure::tune::answer::{TuneAnswer, fragment, report};
 use std::process::ExitCode;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    output::without_published(&args.output, "in tune")?;
     output::check(&args.output)?;
     let file = args.check.as_deref().map(|path| file(args, path)).transpose()?;
     let lab = lab(args, file)?.map_err(advised)?;

@@ -5,7 +5,8 @@ use crate::cli::flow;
 use crate::cli::pool;
 use crate::cli::progress::ProgressLine;
 use crate::sys;
-use anyhow::{Context as _, anyhow, bail};
+use crate::user_error::{ForUser as _, UserError};
+use anyhow::Context as _;
 use espbench_engine::tune::{TrialRunner, TuneError, TuneFile, TuneLab, TuneSetup, TuneStage};
 use espbench_measure::tune::{Candidate, Evaluation, Metric};
 use espbench_model::sdkconfig::{Chip, read};
@@ -109,11 +110,17 @@ impl TrialRunner for TrialPool {
 /// It cannot be read, is none, or is for another chip than the one that was said.
 pub(super) fn file(args: &Args, path: &Path) -> anyhow::Result<TuneFile> {
     let text = text(path)?;
-    let reading = read(&text).map_err(|wrong| anyhow!("{}: {wrong}", path.display()))?;
+    let reading = read(&text).for_user(
+        || format!("{} cannot be read as an sdkconfig", path.display()),
+        "name the sdkconfig that idf.py has written into the project's folder",
+    )?;
     if let (Some(said), Some(own)) = (args.chip, reading.chip)
         && said != own
     {
-        bail!("{} is for the {own}: leave out --chip {said}", path.display());
+        return Err(UserError::new(format!("{} is not for --chip {said}", path.display()))
+            .because(format!("it says that it is for the {own}"))
+            .remedy(format!("leave out --chip {said}"))
+            .into());
     }
     Ok(TuneFile { name: path.display().to_string(), reading })
 }
@@ -122,10 +129,16 @@ fn text(path: &Path) -> anyhow::Result<String> {
     let named = || format!("cannot read {}", path.display());
     let facts = std::fs::metadata(path).with_context(named)?;
     if facts.is_dir() {
-        bail!("{} is a folder: name the sdkconfig in it", path.display());
+        return Err(UserError::new(format!("cannot read {}", path.display()))
+            .because("it is a folder")
+            .remedy("name the sdkconfig in it")
+            .into());
     }
     if facts.len() > LARGEST {
-        bail!("{} is no sdkconfig: it is larger than {} MB", path.display(), LARGEST >> 20);
+        return Err(UserError::new(format!("{} is no sdkconfig", path.display()))
+            .because(format!("it is larger than {} MB", LARGEST >> 20))
+            .remedy("name the sdkconfig in the project's folder")
+            .into());
     }
     String::from_utf8(std::fs::read(path).with_context(named)?)
         .with_context(|| format!("{} is no text", path.display()))
@@ -179,21 +192,30 @@ fn made(
 
 /// Names the flags by which a mistake is mended.
 pub(super) fn advised(wrong: TuneError) -> anyhow::Error {
+    let told = |flag: &str, remedy: &str| -> anyhow::Error {
+        UserError::new(format!("{flag} cannot be used here")).because(&wrong).remedy(remedy).into()
+    };
     match &wrong {
-        TuneError::NoVariants { .. } => anyhow!("--{wrong}, as `espbench lab list` shows them"),
-        TuneError::NoDevice { .. } | TuneError::NotStation { .. } => anyhow!("--{wrong}"),
+        TuneError::NoVariants { .. } => {
+            told("--lab", "`espbench lab list` shows labs with variants")
+        }
+        TuneError::NoDevice { .. } | TuneError::NotStation { .. } => {
+            told("--variant", "`espbench lab show LAB` lists the others")
+        }
         TuneError::NoProfile { chip, .. } => {
-            anyhow!("--chip {chip}: {wrong}. --check needs none")
+            told(&format!("--chip {chip}"), "--check FILE needs no profile")
         }
-        TuneError::NoSdkConfig { .. } => anyhow!("{wrong} with --chip"),
-        TuneError::NoWire { .. } => anyhow!("--rtt: {wrong}"),
+        TuneError::NoSdkConfig { .. } => told("this lab", "name the chip with --chip"),
+        TuneError::NoWire { .. } => {
+            told("--rtt", "leave --rtt out, or take another place with --lab")
+        }
         TuneError::ShortRoundTrip { .. } => {
-            anyhow!("--rtt: {wrong}. Name a longer time, or a nearer place with --lab")
+            told("--rtt", "name a longer time, or a nearer place with --lab")
         }
-        TuneError::Psram => anyhow!("{wrong}. Check the file without --want"),
-        TuneError::HeapBeyond { .. } => anyhow!(
-            "{wrong}. Want less, or say --heap SIZE, what esp_get_free_heap_size() answers then in \
-             your firmware"
+        TuneError::Psram => told("--want", "check the file without --want"),
+        TuneError::HeapBeyond { .. } => told(
+            "--want",
+            "want less, or say --heap SIZE, what esp_get_free_heap_size() answers then in your firmware",
         ),
         _ => wrong.into(),
     }

@@ -3,7 +3,8 @@
 use super::units;
 use crate::cli::common::StoreArgs;
 use crate::cli::output;
-use anyhow::{Context as _, anyhow};
+use crate::user_error::UserError;
+use anyhow::Context as _;
 use espbench_measure::tune::{RoundTrip, RoundTripSource};
 use std::time::Duration;
 
@@ -38,10 +39,9 @@ pub(super) fn round_trip(asked: &AskedRoundTrip, store: &StoreArgs) -> anyhow::R
     let medians = report.cells.iter().filter(|it| it.id.metric == "rtt_p50" && it.unit == "ms");
     let least = medians.filter_map(|it| it.value).reduce(f64::min);
     let ms = least.filter(|it| *it > 0.0).ok_or_else(|| {
-        anyhow!(
-            "--rtt {name}: the run {} has no round trips; name one of ping or echo",
-            report.run.name
-        )
+        UserError::new(format!("--rtt {name} is no round trip"))
+            .because(format!("the run {} has none", report.run.name))
+            .remedy("name a run of ping or echo, or a time such as 8ms")
     })?;
     let source = RoundTripSource::Run(report.run.name);
     Ok(RoundTrip { time: Duration::from_secs_f64(ms / 1e3), source })

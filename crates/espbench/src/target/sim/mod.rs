@@ -9,7 +9,7 @@ mod captured;
 #[cfg(test)]
 mod tests;
 
-use super::{Sink, Target, TargetError};
+use super::{Sink, Target, TargetError, TargetNotice};
 use ahead::{Ahead, Order};
 use captured::Captures;
 use espbench_engine::{SeededCell, Simulator};
@@ -19,7 +19,7 @@ use espbench_measure::run::Site;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::{FileKind, Library};
 use espbench_sim::lab::record::Record;
-use espbench_sim::lab::suite::is_for_lab;
+use espbench_sim::lab::suite::{LabNotice, is_for_lab};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,8 +69,10 @@ impl Target for SimTarget {
         Origin::Simulated
     }
 
-    fn notices(&self, cells: &[Workload]) -> Vec<String> {
-        self.simulator.notices(cells).iter().map(ToString::to_string).collect()
+    fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {
+        let notice =
+            |it: &LabNotice| TargetNotice { text: it.to_string(), is_warning: it.is_of_places() };
+        self.simulator.notices(cells).iter().map(notice).collect()
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

@@ -61,8 +61,9 @@ pub struct Load {
     pub payload: u32,
     /// Messages that wait in the application while one is being sent; further ones are lost there.
     pub queue: u16,
-    /// Sleep of the devices between their messages, which they send with `esp_now_send` alone; `None`:
-    /// they run the component and are always awake.
+    /// Sleep of the devices between their messages, which they send with `esp_now_send` alone, unless
+    /// they are encrypted or acknowledged, which are the component's; `None`: they run the component and
+    /// are always awake.
     pub sleep: Option<SleepPlan>,
     /// Time at the start that is not recorded.
     pub warm_up: Duration,
@@ -76,7 +77,7 @@ impl Load {
     /// Returns the bytes of ESP-NOW data: the component's header, the message, and the part that
     /// encryption adds; without the component the message alone.
     pub(super) fn data_len(&self, scene: &Scene) -> usize {
-        if self.sleep.is_some() {
+        if self.sleep.is_some() && !self.encrypted && !self.ack() {
             return self.payload as usize;
         }
         let seal = scene.nodes.first().map_or(0, |it| it.settings.compat.seal_overhead());
@@ -95,6 +96,12 @@ impl Load {
             EspNowCast::Unicast => None,
             EspNowCast::Broadcast { copies, .. } => Some(u16::from(copies.max(1))),
         }
+    }
+
+    /// Returns how many frames carry a message at most, where the radio makes so many attempts.
+    #[must_use]
+    pub fn frames(&self, attempts: u8) -> u16 {
+        self.copies().unwrap_or(u16::from(attempts))
     }
 
     /// Returns whether the listener acknowledges in the component's own way.

@@ -8,6 +8,8 @@
 //! | [`range`] | the range of a mode |
 //! | [`sleep`] | the firmware of a battery's device, and what its parts draw |
 //! | `sensors` | frames of devices that sleep between their messages |
+//! | `sensor` | a device of these: the steps of its firmware |
+//! | `gateway` | the device that listens to those |
 //! | `ledger` | the messages of a run |
 //! | `stack` | frames of a lab's devices, each a whole node |
 //! | `mac` | frames of radios without nodes |
@@ -16,11 +18,13 @@
 //! is recorded if it was due after the warm-up and before the end of the run's time. After that the
 //! applications go on, so that the last messages meet the same traffic as the first ones.
 
+mod gateway;
 mod ledger;
 pub mod load;
 mod mac;
 pub mod outcome;
 pub mod range;
+mod sensor;
 mod sensors;
 pub mod sleep;
 mod stack;
@@ -71,20 +75,31 @@ trait FrameSource {
 /// # Errors
 /// [`Livelock`].
 pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Livelock> {
+    let is_full = fidelity == Fidelity::FullStack;
+    let mut scene = match is_full {
+        true => scene.clone(),
+        false => Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() },
+    };
+    let at_once = |scene: &mut Scene| {
+        for device in &mut scene.nodes {
+            device.profile = Arc::new(device.profile.at_once());
+            device.remote_log = LogLevel::None;
+        }
+    };
     if let Some(plan) = load.sleep {
-        return carry_out(sensors::Sensors::new(scene, load, plan, seed), load);
+        // What wakes, boots and starts Wi-Fi takes its time all the same.
+        if !is_full {
+            at_once(&mut scene);
+        }
+        return carry_out(sensors::Sensors::new(&scene, load, plan, seed), load);
     }
-    if fidelity == Fidelity::FullStack {
-        return carry_out(stack::Nodes::new(scene.clone(), load, seed)?, load);
+    if is_full {
+        return carry_out(stack::Nodes::new(scene, load, seed)?, load);
     }
-    let mut scene = Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() };
     if !load.ack() {
         return carry_out(mac::Radios::new(&scene, load, seed), load);
     }
-    for device in &mut scene.nodes {
-        device.profile = Arc::new(device.profile.at_once());
-        device.remote_log = LogLevel::None;
-    }
+    at_once(&mut scene);
     carry_out(stack::Nodes::new(scene, load, seed)?, load)
 }
 

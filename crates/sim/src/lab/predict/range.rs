@@ -10,6 +10,19 @@ use espbench_dot11::radio::{Channel, WifiMode};
 /// Farther than this nobody looks, in metres.
 const FARTHEST_M: f64 = 100_000.0;
 
+/// A message whose range is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RangedMessage {
+    /// PHY rate.
+    pub mode: WifiMode,
+    /// Octets of its frame.
+    pub octets: u32,
+    /// Frames that carry it at most: attempts of unicast, copies of a broadcast.
+    pub frames: u16,
+    /// Loss in the walls between, in dB.
+    pub walls_db: f64,
+}
+
 /// Returns the distance in metres up to which a frame of so many octets still arrives with at least
 /// this chance, by distance and walls alone: without shadowing and without interference.
 #[must_use]
@@ -20,23 +33,71 @@ pub fn range_m(
     walls_db: f64,
     chance: f64,
 ) -> f64 {
+    let loss = frame_loss(profile, environment, mode, octets);
+    farthest(|metres| 1.0 - loss(metres, walls_db) >= chance)
+}
+
+/// Returns the distance in metres up to which no more than this share of messages is lost, over all places
+/// at that distance: with shadowing, and without interference.
+#[must_use]
+pub fn reach_m(
+    profile: &Profile,
+    environment: &Environment,
+    message: &RangedMessage,
+    share: f64,
+) -> f64 {
+    let loss = frame_loss(profile, environment, message.mode, message.octets);
+    let lost = |metres: f64, fade_db: f64| {
+        // In one place all frames of a message come through as weak.
+        libm::pow(loss(metres, message.walls_db + fade_db), f64::from(message.frames.max(1)))
+    };
+    farthest(|metres| over_places(environment.shadow_db, |fade_db| lost(metres, fade_db)) <= share)
+}
+
+/// Returns the mean of a quantity over the shadowing of places: normal, with this deviation.
+fn over_places(deviation_db: f64, of: impl Fn(f64) -> f64) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for step in -STEPS..=STEPS {
+        let z = 4.0 * f64::from(step) / f64::from(STEPS);
+        let weight = libm::exp(-z * z / 2.0);
+        sum += weight * of(z * deviation_db);
+        weights += weight;
+    }
+    sum / weights
+}
+
+/// Half of the points of a mean over places.
+const STEPS: i32 = 60;
+
+/// Returns the loss of a frame by distance and further loss in dB.
+fn frame_loss(
+    profile: &Profile,
+    environment: &Environment,
+    mode: WifiMode,
+    octets: u32,
+) -> impl Fn(f64, f64) -> f64 {
     let receiver = Receiver::of(profile.chip);
     let room = environment.room(0);
     let mhz = Channel::of(6).map_or(2437, Channel::centre_mhz);
     let power_dbm = profile.tx_power_dbm.min(profile.chip.power_dbm(mode));
-    let arrives = |metres: f64| {
-        let dbm = power_dbm - room.distance_db(metres, mhz) - walls_db;
+    let curve = Curve::of(mode);
+    move |metres, further_db| {
+        let dbm = power_dbm - room.distance_db(metres, mhz) - further_db;
         let sinr_db = receiver.sinr_db(mode, milliwatts(dbm), 0.0);
-        1.0 - Curve::of(mode).frame_loss(factor(sinr_db), octets) >= chance
-    };
+        curve.frame_loss(factor(sinr_db), octets)
+    }
+}
+
+/// Returns the farthest distance at which something still holds that holds nearer.
+fn farthest(holds: impl Fn(f64) -> bool) -> f64 {
     // Bisection by factors: 60 halvings of five decades leave less than a micrometre.
     let (mut near, mut far) = (0.01, FARTHEST_M);
-    if !arrives(near) {
+    if !holds(near) {
         return 0.0;
     }
     for _ in 0..60 {
         let middle = libm::sqrt(near * far);
-        *if arrives(middle) { &mut near } else { &mut far } = middle;
+        *if holds(middle) { &mut near } else { &mut far } = middle;
     }
     near
 }

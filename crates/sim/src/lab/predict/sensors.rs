@@ -1,26 +1,22 @@
 //! Devices on batteries: they sleep, wake, boot, start Wi-Fi, send, and sleep again.
 
 use super::FrameSource;
+use super::gateway::{self, Gateway};
 use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
+use super::sensor::{PARTS, Sensor, Step, between, lead, sealing};
 use super::sleep::{EnergyPart, EnergyUse, SleepMode, SleepPlan};
-use crate::lab::profile::{Profile, WakeTimes};
 use crate::lab::run::Livelock;
 use crate::lab::run::Others;
 use crate::lab::scene::Scene;
 use crate::lab::token::Wake;
-use crate::power::{
-    CpuState, CurrentDraw, ModemState, Modulation, PowerSettings, PowerState, StateTimes,
-};
-use alloc::collections::VecDeque;
-use alloc::sync::Arc;
+use crate::power::{CpuState, ModemState, Modulation, PowerState, StateTimes};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::mac::{
     FrameKind, GROUP, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use espbench_dot11::radio::{ChannelWidth, WifiMode};
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNowCast;
@@ -31,6 +27,15 @@ const LISTENER: u32 = 0;
 /// Tokens of steps, and tags of messages, beside those of other people's stations.
 const OURS: u64 = 1 << 63;
 
+/// Tags of the listener's acknowledgements, which have their message's number.
+const ACK: u64 = 1 << 62;
+
+/// Tokens of the ends of steps; those of messages that come due have 0.
+const STEP: u64 = 1;
+
+/// Tokens of acknowledgements that the listener sends.
+const OWED: u64 = 2;
+
 /// Sleeping devices, the one that listens, and everyone else on the air.
 pub(super) struct Sensors {
     room: WirelessMedium,
@@ -40,8 +45,6 @@ pub(super) struct Sensors {
     /// Devices' times at its end.
     after: Option<Vec<[StateTimes; PARTS]>>,
 }
-
-const PARTS: usize = EnergyPart::ALL.len();
 
 impl Sensors {
     pub(super) fn new(scene: &Scene, load: &Load, plan: SleepPlan, seed: u64) -> Self {
@@ -135,164 +138,6 @@ impl FrameSource for Sensors {
     }
 }
 
-/// Time of a device by part and state.
-#[derive(Clone, Copy, Debug)]
-struct PartMeter {
-    part: EnergyPart,
-    state: PowerState,
-    since: Instant,
-    times: [StateTimes; PARTS],
-}
-
-impl PartMeter {
-    fn set(&mut self, now: Instant, part: EnergyPart, state: PowerState) {
-        self.times = self.read(now);
-        (self.part, self.state, self.since) = (part, state, now.max(self.since));
-    }
-
-    fn read(&self, now: Instant) -> [StateTimes; PARTS] {
-        let mut times = self.times;
-        let ns = now.as_nanos().saturating_sub(self.since.as_nanos());
-        times[self.part as usize].add(self.state, ns);
-        times
-    }
-}
-
-/// Step of a device's firmware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Asleep,
-    Wake,
-    Boot,
-    /// `esp_wifi_init`: the radio is off.
-    Init,
-    /// `esp_wifi_start`: calibration, the radio is on.
-    Start,
-    /// `esp_now_send` composes the frame.
-    Compose,
-    /// The driver takes it from its queue.
-    Queue,
-    /// On the air.
-    Air,
-    /// The callback is on its way.
-    Told(bool),
-    /// Wi-Fi stops.
-    Stop,
-}
-
-impl Step {
-    /// Returns whether the radio is on, or will be right away.
-    const fn listens(self) -> bool {
-        !matches!(self, Self::Asleep | Self::Wake | Self::Boot | Self::Stop)
-    }
-}
-
-/// Returns the time from a wake until Wi-Fi starts.
-fn lead(plan: &SleepPlan, wake: &WakeTimes) -> Duration {
-    let validation = if plan.validates { wake.validate } else { Duration::ZERO };
-    match plan.mode {
-        SleepMode::Deep => wake.rom + validation + wake.application,
-        _ => Duration::ZERO,
-    }
-}
-
-struct Sensor {
-    profile: Arc<Profile>,
-    mode: WifiMode,
-    draw: CurrentDraw,
-    meter: PartMeter,
-    step: Step,
-    number: Option<u32>,
-    attempt: u8,
-    copies: u16,
-    /// Time at which its radio will be on, while it boots.
-    radio_at: Instant,
-}
-
-impl Sensor {
-    fn new(device: &crate::lab::scene::Device, mode: SleepMode) -> Self {
-        let profile = device.profile.clone();
-        let width = match device.mode {
-            WifiMode::Ht(ht) => ht.width,
-            _ => ChannelWidth::Mhz20,
-        };
-        let settings = PowerSettings {
-            clock_mhz: profile.processor.clock_mhz,
-            width,
-            power_dbm: [device.power_dbm(); Modulation::ALL.len()],
-        };
-        let draw = CurrentDraw::new(&profile.currents, &settings);
-        let meter = PartMeter {
-            part: EnergyPart::Sleep,
-            state: between(mode),
-            since: Instant::ZERO,
-            times: [StateTimes::NONE; PARTS],
-        };
-        let (mode, step) = (device.mode, Step::Asleep);
-        Self {
-            profile,
-            mode,
-            draw,
-            meter,
-            step,
-            number: None,
-            attempt: 0,
-            copies: 0,
-            radio_at: Instant::ZERO,
-        }
-    }
-
-    /// Returns the part that sending belongs to now.
-    const fn sending(&self) -> EnergyPart {
-        if self.attempt > 1 { EnergyPart::Retries } else { EnergyPart::Send }
-    }
-}
-
-/// Returns the state between two messages.
-const fn between(mode: SleepMode) -> PowerState {
-    match mode {
-        SleepMode::None => PowerState::Awake(ModemState::Listen, CpuState::Idle),
-        SleepMode::Modem => PowerState::Awake(ModemState::Off, CpuState::Idle),
-        SleepMode::Light => PowerState::LightSleep,
-        SleepMode::Deep => PowerState::DeepSleep,
-    }
-}
-
-/// The processor of the device that listens: one frame after the other.
-struct Gateway {
-    cost: Duration,
-    buffers: usize,
-    /// When each frame that waits will be done.
-    busy: VecDeque<Instant>,
-}
-
-impl Gateway {
-    fn new(scene: &Scene, load: &Load) -> Self {
-        let bytes = load.data_len(scene) as u32;
-        let of = |it: &Profile| it.receive.of(bytes) + it.dispatch.of(bytes);
-        let first = scene.nodes.first();
-        Self {
-            cost: first.map_or(Duration::ZERO, |it| of(&it.profile)),
-            buffers: first.map_or(1, |it| usize::from(it.profile.rx_buffers)),
-            busy: VecDeque::new(),
-        }
-    }
-
-    fn has_buffer(&mut self, now: Instant) -> bool {
-        while self.busy.front().is_some_and(|it| *it <= now) {
-            self.busy.pop_front();
-        }
-        self.busy.len() < self.buffers
-    }
-
-    /// Returns when the application has a frame that is read now.
-    fn receive(&mut self, now: Instant) -> Instant {
-        let done = self.busy.back().copied().unwrap_or(now).max(now) + self.cost;
-        self.busy.push_back(done);
-        done
-    }
-}
-
 /// Time for which other people's stations send before a device listens.
 const AHEAD: Duration = Duration::from_millis(50);
 
@@ -355,7 +200,7 @@ impl Host {
         let taken = self.ledger.take(now, device);
         let sensor = &mut self.sensors[device as usize];
         let was_asleep = sensor.step == Step::Asleep;
-        sensor.number = taken;
+        (sensor.number, sensor.is_acked) = (taken, false);
         (sensor.attempt, sensor.copies) = (1, self.load.copies().unwrap_or(1));
         let step = match (taken, was_asleep, self.plan.mode) {
             (None, true, _) => return,
@@ -372,6 +217,7 @@ impl Host {
         let now = room.now();
         let bytes = self.octets;
         let (plan, is_deep) = (self.plan, self.plan.mode == SleepMode::Deep);
+        let seals = self.load.encrypted.then_some(self.load.payload);
         let sensor = &mut self.sensors[device as usize];
         let (it, wake) = (&sensor.profile, &sensor.profile.wake);
         let busy = |modem| PowerState::Awake(modem, CpuState::Busy);
@@ -394,7 +240,10 @@ impl Host {
                 (EnergyPart::RadioOn, busy(ModemState::Listen), Some(time))
             }
             Step::Compose => {
-                (sensor.sending(), busy(ModemState::Listen), Some(it.transmit.of(bytes)))
+                // After a boot the code is in flash. What is repeated is sealed already.
+                let seals = seals.filter(|_| sensor.attempt == 1);
+                let seal = seals.map_or(Duration::ZERO, |bytes| sealing(it, bytes));
+                (sensor.sending(), busy(ModemState::Listen), Some(seal + it.transmit.of(bytes)))
             }
             Step::Queue => {
                 (sensor.sending(), idle(ModemState::Listen), Some(it.send_latency.of(bytes)))
@@ -402,6 +251,13 @@ impl Host {
             Step::Air => (sensor.sending(), idle(ModemState::Listen), None),
             Step::Told(_) => {
                 (sensor.sending(), idle(ModemState::Listen), Some(it.sent_latency.of(bytes)))
+            }
+            Step::Await => {
+                let time = gateway::patience(it, sensor.attempt);
+                (sensor.sending(), idle(ModemState::Listen), Some(time))
+            }
+            Step::LastWait => {
+                (EnergyPart::Retries, idle(ModemState::Listen), Some(gateway::LAST_WAIT))
             }
             Step::Stop => {
                 let time = if is_deep { wake.wifi_stop } else { Duration::ZERO };
@@ -419,13 +275,18 @@ impl Host {
             self.ledger.ready(now, number);
         }
         if let Some(takes) = takes {
-            room.wake_at(now + takes, OURS | 1 << 32 | u64::from(device));
+            sensor.step_ends = now + takes;
+            room.wake_at(now + takes, OURS | STEP << 32 | u64::from(device));
         }
     }
 
     /// Goes on from a step that is over.
     fn advance(&mut self, room: &mut WirelessMedium, device: u32) {
         let sensor = &mut self.sensors[device as usize];
+        if room.now() < sensor.step_ends {
+            // The end of a wait that was over before.
+            return;
+        }
         let is_deep = self.plan.mode == SleepMode::Deep;
         let next = match sensor.step {
             Step::Wake if is_deep => Step::Boot,
@@ -434,6 +295,10 @@ impl Host {
             Step::Start => Step::Compose,
             Step::Compose => Step::Queue,
             Step::Queue => Step::Air,
+            Step::Told(_) if self.load.ack() && !sensor.is_acked => Step::Await,
+            Step::Await if sensor.copies > 1 => return self.again(room, device),
+            Step::Await => Step::LastWait,
+            Step::LastWait => return self.end(room, device, false),
             Step::Told(delivered) => return self.told(room, device, delivered),
             Step::Stop => Step::Asleep,
             Step::Asleep | Step::Air => return,
@@ -457,21 +322,55 @@ impl Host {
         let _ = room.send(device, frame);
     }
 
+    /// Sends a message once more that nobody has acknowledged.
+    fn again(&mut self, room: &mut WirelessMedium, device: u32) {
+        let sensor = &mut self.sensors[device as usize];
+        sensor.copies -= 1;
+        sensor.attempt = sensor.attempt.saturating_add(1);
+        self.enter(room, device, Step::Compose);
+    }
+
+    /// Takes the listener's acknowledgement of a message, where its device listens and waits for it.
+    fn acknowledged(&mut self, room: &mut WirelessMedium, number: u32, heard: &[Reception]) {
+        let waits = |it: &&Reception| {
+            let sensor = self.sensors.get(it.station as usize);
+            sensor.is_some_and(|it| it.number == Some(number) && it.step.listens())
+        };
+        let Some(device) = heard.iter().find(waits).map(|it| it.station) else { return };
+        let sensor = &mut self.sensors[device as usize];
+        sensor.is_acked = true;
+        if matches!(sensor.step, Step::Await | Step::LastWait) {
+            self.end(room, device, true);
+        }
+    }
+
+    /// Ends a message, of which its device knows so much.
+    fn end(&mut self, room: &mut WirelessMedium, device: u32, delivered: bool) {
+        let Some(number) = self.sensors[device as usize].number else { return };
+        self.ledger.done(room.now(), number, delivered);
+        self.next_message(room, device);
+    }
+
+    /// Sends an acknowledgement of the component, whose time it is.
+    fn acknowledge(&mut self, room: &mut WirelessMedium, number: u32) {
+        let mode = self.sensors[LISTENER as usize].mode;
+        let tag = OURS | ACK | u64::from(number);
+        // A full driver drops it: the message is sent again.
+        let _ = room.send(LISTENER, TxFrame::new(GROUP, gateway::ack_octets(), mode, tag));
+    }
+
     /// Goes on when the application knows what became of its frame.
     fn told(&mut self, room: &mut WirelessMedium, device: u32, delivered: bool) {
-        let now = room.now();
         let sensor = &mut self.sensors[device as usize];
-        let Some(number) = sensor.number else { return };
         if !delivered && sensor.attempt < self.plan.attempts {
             sensor.attempt += 1;
             return self.enter(room, device, Step::Compose);
         }
-        if sensor.copies > 1 {
+        if sensor.copies > 1 && !self.load.ack() {
             sensor.copies -= 1;
             return self.enter(room, device, Step::Compose);
         }
-        self.ledger.done(now, number, delivered);
-        self.next_message(room, device);
+        self.end(room, device, delivered);
     }
 }
 
@@ -479,9 +378,10 @@ impl MacUser for Host {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         if token & OURS != 0 {
             let device = token as u32;
-            return match token >> 32 & 1 {
-                0 => self.due(room, device),
-                _ => self.advance(room, device),
+            return match token >> 32 & 3 {
+                STEP => self.advance(room, device),
+                OWED => self.acknowledge(room, device),
+                _ => self.due(room, device),
             };
         }
         if let Some(until) = self.nobody_until(room.now()) {
@@ -547,12 +447,21 @@ impl MacUser for Host {
             return;
         }
         let (now, number) = (room.now(), frame.tag as u32);
+        if frame.tag & ACK != 0 {
+            let begin = Instant::from_nanos(frame.begin);
+            self.ledger.on_air(OnAir { kind: AirKind::Ack, begin, end: now }, false);
+            return self.acknowledged(room, number, heard);
+        }
         let read = heard.iter().any(|it| it.station == LISTENER);
         let missed = missed.iter().find(|it| it.station == LISTENER).map(|it| it.cause);
         let begin = Instant::from_nanos(frame.begin);
         let attempts = self.ledger.attempt(begin, now, number, read, missed);
         if read {
             self.ledger.received(self.listener.receive(now), number);
+            if self.load.ack() {
+                let at = self.listener.acknowledge();
+                room.wake_at(at, OURS | OWED << 32 | u64::from(number));
+            }
         }
         let kind = if attempts == 1 { AirKind::First } else { AirKind::Retry };
         if frame.channel == self.channel {
@@ -561,7 +470,7 @@ impl MacUser for Host {
     }
 
     fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
-        if done.tag & OURS != 0 {
+        if done.tag & OURS != 0 && station != LISTENER {
             self.enter(room, station, Step::Told(done.delivered));
         }
     }

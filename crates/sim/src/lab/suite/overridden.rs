@@ -25,6 +25,9 @@ pub struct Overridden {
     pub lab: String,
 }
 
+/// Name of the property that says where the devices are.
+const DISTANCE: &str = "distance";
+
 /// The properties of one lab that the cells of a plan set, with all values of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabNotice {
@@ -32,6 +35,14 @@ pub struct LabNotice {
     pub lab: String,
     /// Each property: its name, its unit, the plan's values, and those of the lab's file.
     pub properties: Vec<(&'static str, &'static str, Vec<String>, Vec<String>)>,
+}
+
+impl LabNotice {
+    /// Returns whether devices stand elsewhere than the lab's file says.
+    #[must_use]
+    pub fn is_of_places(&self) -> bool {
+        self.properties.iter().any(|it| it.0 == DISTANCE)
+    }
 }
 
 impl fmt::Display for Overridden {
@@ -103,7 +114,7 @@ fn esp_now(work: &EspNow, file: &Scene, list: &mut List) {
     if beside > 0 {
         list.add(("devices", ""), work.devices.to_string(), beside.to_string());
         let (near, far) = work.distance_m;
-        list.add(("distance", "m"), range(near.into(), far.into()), distances(file));
+        list.add((DISTANCE, "m"), range(near.into(), far.into()), distances(file));
     }
     let encrypted = file.nodes.first().is_some_and(|it| it.settings.encrypt.enabled);
     list.add(("encrypted", ""), work.encrypted.to_string(), encrypted.to_string());
@@ -173,7 +184,7 @@ fn machines(work: &Wifi, file: &Scene, list: &mut List) {
         let router = file.access_points.get(usize::from(device.access_point.unwrap_or(0)));
         let from = router.map_or_else(Point::default, |it| it.at);
         let far = device.at.to(from);
-        list.add(("distance", "m"), range(metres.into(), metres.into()), range(far, far));
+        list.add((DISTANCE, "m"), range(metres.into(), metres.into()), range(far, far));
     }
     if let Some(name) = &set.profile {
         let lab = device.profile.name.clone();

@@ -1,0 +1,156 @@
+//! How far messages reach: the answer in sentences, its table and its figure.
+
+use super::figures::{axis, families, figure, series};
+use super::point::PointEstimates;
+use super::report::PredictAnswer;
+use super::tables::{exactly, result, table};
+use super::{SECTION, tables};
+use crate::digits;
+use crate::figure::{Figure, FigurePoint, Mark, Scale};
+use crate::table::{Column, Table, TableRow};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+/// Range that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RangeWanted {
+    /// Most of the messages that may be lost, 0 to 1.
+    pub loss: f64,
+    /// Distance that is to be reached, in metres, where one was named.
+    pub distance_m: Option<f64>,
+}
+
+impl RangeWanted {
+    /// Returns whether a rate reaches the distance; `None` where the model of the place ends before.
+    pub(super) fn is_reached(&self, point: &PointEstimates) -> Option<bool> {
+        let metres = point.setting.range_m.unwrap_or(0.0);
+        let is_reached = self.distance_m.is_none_or(|it| metres >= it);
+        (is_reached || !point.setting.range_is_bounded).then_some(is_reached)
+    }
+}
+
+impl PredictAnswer {
+    /// Returns the answer in sentences: the rate that reaches farthest, and the fastest that reaches what
+    /// was asked.
+    pub(super) fn range(&self, wanted: &RangeWanted) -> Vec<String> {
+        let Some(farthest) = self.points.first() else { return Vec::new() };
+        let loss = digits::three(100.0 * wanted.loss);
+        let rate = &farthest.setting.rate;
+        let metres = farthest.setting.range_m.unwrap_or(0.0);
+        let mut lines = alloc::vec![if metres == 0.0 {
+            format!("no rate reaches anywhere with at most {loss} % of the messages lost.")
+        } else if farthest.setting.range_is_bounded {
+            let all = self.points.iter().filter(|it| it.setting.range_is_bounded).count();
+            let named = match all {
+                1 => format!("{rate} reaches"),
+                n => format!("{n} rates reach"),
+            };
+            let fastest = if all > 1 { format!("; the fastest is {rate}") } else { String::new() };
+            format!(
+                "{named} {} m and more with at most {loss} % of the messages lost{fastest}. The model of the \
+                 place ends there.",
+                metres_of(metres)
+            )
+        } else {
+            format!(
+                "{rate} reaches farthest, {} m, with at most {loss} % of the messages lost.",
+                metres_of(metres)
+            )
+        }];
+        lines.extend(wanted.distance_m.map(|asked| self.reaches(wanted, asked)));
+        lines
+    }
+
+    /// Says which rates reach a distance.
+    fn reaches(&self, wanted: &RangeWanted, asked: f64) -> String {
+        let reach = |it: &&PointEstimates| wanted.is_reached(it) == Some(true);
+        let is_open = self.points.iter().any(|it| wanted.is_reached(it).is_none());
+        let count = self.points.iter().filter(reach).count();
+        let asked = metres_of(asked);
+        match self.points.iter().filter(reach).max_by_key(|it| it.setting.kbit_s) {
+            None if is_open => format!("Whether any reaches {asked} m it does not say."),
+            None => format!("No rate reaches {asked} m."),
+            Some(fastest) => format!(
+                "{count} of {} rates reach {asked} m, the fastest is {}.",
+                self.points.len(),
+                fastest.setting.rate
+            ),
+        }
+    }
+}
+
+/// Prints a distance: to a decimetre below ten metres.
+pub(super) fn metres_of(metres: f64) -> String {
+    if metres < 10.0 { format!("{metres:.1}") } else { format!("{metres:.0}") }
+}
+
+/// Returns the word for whether a distance is reached.
+const fn word(is_reached: Option<bool>) -> &'static str {
+    match is_reached {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not known",
+    }
+}
+
+/// Makes the table of ranges.
+pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
+    let row = |point: &PointEstimates| -> TableRow {
+        let it = &point.setting;
+        let bounded = if it.range_is_bounded { "≥ " } else { "" };
+        alloc::vec![
+            Some(it.rate.clone()),
+            Some(exactly(f64::from(it.kbit_s) / 1000.0)),
+            Some(exactly(it.air_us)),
+            it.range_m.map(|metres| format!("{bounded}{}", metres_of(metres))),
+            it.range_median_m.map(metres_of),
+            wanted.distance_m.map(|_| word(wanted.is_reached(point)).to_string()),
+        ]
+    };
+    let columns = alloc::vec![
+        Column::words("PHY rate"),
+        Column::setting("rate", "Mbit/s"),
+        Column::setting("frame on the air", "us"),
+        result("range", "m"),
+        result("without shadowing", "m"),
+        Column::words("reaches the distance"),
+    ];
+    let rows = answer.points.iter().map(row).collect();
+    let mut table = table("predict-ranges", SECTION, "How far messages reach", columns, rows);
+    table.notes.push(format!("{}.", tables::capitalized(&answer.shared)));
+    table.notes.push(format!(
+        "Range: the distance at which {} % of the messages are lost, over all places so far away, by the \
+         chip's transmit power and sensitivity, the path loss, the walls and the shadowing of the place; all \
+         attempts or copies of a message count, and nobody else is on the air. It ends where the model of \
+         the place does: \"≥\" says that it may be longer. Without shadowing: in the middle of all places.",
+        digits::three(100.0 * wanted.loss)
+    ));
+    table.notes.extend(answer.notes.iter().cloned());
+    table
+}
+
+/// Draws range against rate.
+pub(super) fn reach(answer: &PredictAnswer) -> Figure {
+    let mut all = Vec::new();
+    for (name, points) in families(answer) {
+        let dot = |it: &&PointEstimates| {
+            let y = it.setting.range_m.filter(|it| *it > 0.0)?;
+            Some(FigurePoint::new(f64::from(it.setting.kbit_s) / 1000.0, y))
+        };
+        let mut dots: Vec<FigurePoint> = points.iter().filter_map(dot).collect();
+        dots.sort_by(|a, b| a.x.total_cmp(&b.x));
+        all.push(series(&name, Mark::Line, dots));
+    }
+    figure(
+        "predict-range",
+        "Range by PHY rate",
+        "Distance that messages reach with the loss that was allowed, against the data rate."
+            .into(),
+        [
+            crate::figure::Axis { scale: Scale::Log, ..axis("PHY rate", "Mbit/s") },
+            axis("range", "m"),
+        ],
+        all,
+    )
+}
