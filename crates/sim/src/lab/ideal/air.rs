@@ -2,8 +2,9 @@
 
 use super::radio::TxState;
 use super::{IdealMedium, NodeEvent, NodeEventKind};
+use crate::lab::nodes::Livelock;
 use crate::lab::nodes::device::{DeviceModel, NodeId};
-use crate::lab::nodes::device_set::{Cue, DeviceHost, DeviceSet, Livelock};
+use crate::lab::nodes::device_set::{Cue, DeviceHost, DeviceSet};
 use crate::lab::nodes::note::{FrameOnAir, MissReason, Note, Watch};
 use crate::lab::nodes::pool::FrameOrigin;
 use crate::lab::pool::Handle;

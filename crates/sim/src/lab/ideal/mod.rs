@@ -16,10 +16,11 @@ mod radio;
 pub use config::{IdealMediumConfig, MAC_RETRIES, MediumLink, dsss_1m};
 pub use radio::IdealRadioCounters;
 
+use super::nodes::Livelock;
 use super::nodes::board::{MemoryBoard, free};
 use super::nodes::conversation::ConversationParts as _;
 use super::nodes::device::{Birth, DeviceModel, NodeId};
-use super::nodes::device_set::{Cue, DeviceSet, Livelock};
+use super::nodes::device_set::{Cue, DeviceSet};
 use super::nodes::note::{MissReason, Watch};
 use super::nodes::pool::FramePool;
 use super::pool::Handle;

@@ -3,7 +3,8 @@
 
 use super::board::MemoryBoard;
 use super::device::{DeviceModel, NodeId};
-use super::device_set::{DeviceHost, DeviceSet, Livelock, Printed};
+use super::device_set::{DeviceHost, DeviceSet, Printed};
+use super::livelock::Livelock;
 use crate::lab::ideal::IdealMediumConfig;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -6,13 +6,13 @@
 
 use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
 use super::device::{Birth, DeviceModel, NodeId};
+use super::livelock::{Livelock, POLLS_MAX};
 use super::note::{Note, Watch};
 use super::terminal::Terminal;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
 use esp_now::node::board::Board;
 use esp_now::node::task::EspNowEvent;
@@ -24,9 +24,6 @@ use espbench_model::time::Instant;
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;
 
-/// Polls of a device at one instant, without an end of it, that make a [`Livelock`].
-pub const POLLS_MAX: u32 = 100_000;
-
 /// A line of a console.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
@@ -35,30 +32,6 @@ pub struct Printed {
     /// Without prompt and line end.
     pub text: String,
 }
-
-/// A device that always wants to be polled again: a mistake in its firmware.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Livelock {
-    /// Device that does not come to rest.
-    pub node: NodeId,
-    /// Time on the clock of all.
-    pub at: Instant,
-    /// Output of the last poll.
-    pub last: Box<NodeOutput>,
-}
-
-impl fmt::Display for Livelock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { node, at, last } = self;
-        let seconds = at.as_nanos() as f64 / 1e9;
-        write!(
-            f,
-            "{node} does not come to rest: {POLLS_MAX} polls at {seconds:.6} s, the last {last:?}"
-        )
-    }
-}
-
-impl core::error::Error for Livelock {}
 
 /// An event at a console, or of a device that is off. See [`DeviceSet::cue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

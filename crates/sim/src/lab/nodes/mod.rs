@@ -8,6 +8,7 @@
 //! | [`node`] | the device that speaks ESP-NOW as the component does |
 //! | [`board`], [`image`] | a board in memory: two slots of flash, stored values, pins |
 //! | `chip` | costs of a chip's work |
+//! | `livelock` | a device that always wants to be polled again |
 //! | [`note`] | events, as values |
 //! | [`terminal`] | the host's end of a console: its last line, and typing |
 //! | `pool` | where a frame on its way comes from |
@@ -18,6 +19,7 @@ pub(crate) mod conversation;
 pub mod device;
 pub(crate) mod device_set;
 pub mod image;
+pub(crate) mod livelock;
 pub mod node;
 pub mod note;
 pub(crate) mod pool;
@@ -26,6 +28,7 @@ pub mod terminal;
 pub use board::MemoryBoard;
 pub use conversation::Conversation;
 pub use device::{Birth, DeviceModel, NodeId};
-pub use device_set::{Livelock, POLLS_MAX, Printed};
+pub use device_set::Printed;
 pub use image::FirmwareImage;
+pub use livelock::{Livelock, POLLS_MAX};
 pub use note::{FrameOnAir, Note, Watch};

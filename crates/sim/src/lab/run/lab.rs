@@ -1,9 +1,10 @@
 //! A lab on a medium: the one loop of devices, frames and consoles in virtual time.
 
 use crate::lab::ideal::IdealMediumConfig;
+use crate::lab::nodes::Livelock;
 use crate::lab::nodes::conversation::ConversationParts;
 use crate::lab::nodes::device::DeviceModel;
-use crate::lab::nodes::device_set::{DeviceHost, DeviceSet, Livelock};
+use crate::lab::nodes::device_set::{DeviceHost, DeviceSet};
 use crate::lab::nodes::note::Watch;
 use core::fmt;
 use espbench_model::time::Instant;

@@ -25,7 +25,7 @@ mod recent_losses;
 mod reports;
 mod tap;
 
-pub use crate::lab::nodes::device_set::{Livelock, POLLS_MAX, Printed};
+pub use crate::lab::nodes::{Livelock, POLLS_MAX, Printed};
 pub use driver::Drops;
 pub(in crate::lab) use lab::LabMedium;
 pub use lab::LabOn;

@@ -2,9 +2,9 @@
 
 use super::{CommandPiece, PATIENCE, Script, ScriptParseError, Statement};
 use crate::lab::ideal::{IdealMediumConfig, MediumLink};
+use crate::lab::nodes::Livelock;
 use crate::lab::nodes::conversation::{Conversation, read_up_to};
 use crate::lab::nodes::device::NodeId;
-use crate::lab::nodes::device_set::Livelock;
 use crate::lab::nodes::image::FirmwareImage;
 use alloc::format;
 use alloc::string::String;
