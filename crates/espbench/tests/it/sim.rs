@@ -154,7 +154,7 @@ fn a_run_of_the_lab_given_back_is_still_simulated() {
 fn what_cannot_be_done_is_told_with_what_to_do() {
     let bench = TestDir::new();
     for (args, wanted) in [
-        (&["run", "udp-echo", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
+        (&["run", "round-trip", "--on", "serial:/dev/no-such-port"][..], "there is no such port"),
         (
             &["espnow", "ping", "--lab", "nowhere"],
             "no lab is called `nowhere`. Known here: esp8266-iperf, forty-stations, handshake",
