@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`ports`] | ports with their USB ids, and which bridge each is |
 //! | [`reset`] | sequences of the control lines that start a chip again, into its program or its loader |
-//! | [`bench`] | boards on ports, for tests at their consoles: a thread reads each port |
+//! | [`mod@bench`] | boards on ports, for tests at their consoles: a thread reads each port |
 //! | [`open`] | an open port, and errors in words |
 
 pub mod bench;

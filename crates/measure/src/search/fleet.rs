@@ -28,7 +28,7 @@ pub enum Standing {
 }
 
 /// Part of a number to which the answer is looked for, one in so many; the borders of its interval to
-/// [`COARSER`] times of that.
+/// twice that part.
 pub const SHARE: u32 = 50;
 
 /// Times by which the borders of the interval are less exact than the answer.
