@@ -4,7 +4,6 @@ use super::console::BoardConsole;
 use super::fault::BoardFault;
 use super::mark::{BoardLine, LineMark};
 use super::{BoardBench, BoardError, BoardRecord, PortEvent, ResetWay};
-use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,25 +11,17 @@ use espbench_dot11::random::{Purpose, RngStream};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
+use espbench_sim::lab::suite::procedure::{self, MOMENT, PROMPT_MOST, TypedCommands};
 
 /// Board that the document calls the initiator.
-pub(super) const INITIATOR: usize = 0;
+pub(super) const INITIATOR: usize = procedure::INITIATOR as usize;
 /// Board of tests with one device.
-pub(super) const DEVICE: usize = 1;
-/// In a command: everybody.
-pub(super) const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
+pub(super) const DEVICE: usize = procedure::DEVICE as usize;
 
-/// Time for which a prompt is waited for.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// A person reads a line before the next command.
-const MOMENT: Duration = Duration::from_millis(200);
 /// Time after which samples are handed on, and a test may be stopped.
 const SLICE: Duration = Duration::from_millis(100);
 /// Time that a crash has to be told to its end.
 const CRASH_MOST: Duration = Duration::from_secs(3);
-/// Bytes of commands that are kept as a fact.
-const KEPT: usize = 3000;
-
 /// Choice of a board's samples for the record, and their form there. The number is the board's.
 pub(super) type TakeSample = fn(usize, Sample) -> Option<Sample>;
 
@@ -55,9 +46,7 @@ pub(super) struct BoardDesk<'a> {
     first: u64,
     /// Sequence numbers of the probes that each board has told of.
     pub(super) told: Vec<Vec<u64>>,
-    typed: String,
-    not_kept: u64,
-    last: String,
+    typed: TypedCommands,
 }
 
 impl<'a> BoardDesk<'a> {
@@ -72,8 +61,8 @@ impl<'a> BoardDesk<'a> {
         let seats: Vec<Seat> = ports.iter().map(seat).collect();
         let told = seats.iter().map(|_| Vec::new()).collect();
         let random = RngStream::stream(seed, 0, Purpose::Person);
-        let (typed, last) = (String::new(), String::new());
-        Self { bench, record, seats, random, take: None, first: 0, told, typed, not_kept: 0, last }
+        let typed = TypedCommands::default();
+        Self { bench, record, seats, random, take: None, first: 0, told, typed }
     }
 
     /// Returns the boards beside the initiator.
@@ -163,11 +152,11 @@ impl<'a> BoardDesk<'a> {
     /// Types a command as soon as the prompt is there, and presses return. Lines from before are
     /// read.
     pub(super) fn command(&mut self, board: usize, text: &str) -> Result<(), BoardError> {
-        self.note(board, text);
+        self.typed.add(self.name(board), text);
         self.seats.iter_mut().for_each(|seat| seat.unread.clear());
         let now = self.now();
         self.seats[board].console.command(now, text);
-        let typed = self.until(PATIENCE, |desk| {
+        let typed = self.until(PROMPT_MOST, |desk| {
             let console = desk.console(board);
             console.pending() == 0 || console.fault().is_some()
         })?;
@@ -178,16 +167,6 @@ impl<'a> BoardDesk<'a> {
         let last = self.console(board).last().to_string();
         self.seats[board].console.fail(BoardFault::NoPrompt { last });
         self.sound(board)
-    }
-
-    fn note(&mut self, board: usize, text: &str) {
-        self.last = format!("{}> {text}", self.name(board));
-        if self.typed.len() + self.last.len() < KEPT {
-            self.typed.push_str(&self.last);
-            self.typed.push('\n');
-        } else {
-            self.not_kept += 1;
-        }
     }
 
     /// Waits for a line with one of these meanings on each of the consoles, behind what was read
@@ -253,7 +232,7 @@ impl<'a> BoardDesk<'a> {
             port: self.name(board),
             what,
             most,
-            after: self.last.clone(),
+            after: self.typed.last().into(),
             last: self.console(board).last().to_string(),
         }
     }
@@ -365,10 +344,6 @@ impl<'a> BoardDesk<'a> {
                 }
             }
         }
-        if self.not_kept > 0 {
-            let more = format!("and {} commands more\n", self.not_kept);
-            self.typed.push_str(&more);
-        }
-        self.record.fact("commands", self.typed);
+        self.record.fact("commands", self.typed.into_text());
     }
 }

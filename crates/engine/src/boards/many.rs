@@ -1,26 +1,23 @@
 //! Tests with many devices, and how a job for all of them is recorded.
 
-use super::desk::{BoardDesk, EVERYBODY, INITIATOR};
+use super::desk::{BoardDesk, INITIATOR};
 use super::mark::LineMark;
-use super::single::{PING_QUIET, PING_REPORT, flags, is_ping_end, pings_most, probes};
+use super::single::{PING_QUIET, PING_REPORT, is_ping_end, probes};
 use super::{BoardError, BoardFault, BoardSetup};
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
-use espbench_model::workload::EspNow;
+use espbench_model::workload::{EspNow, EspNowCast};
+use espbench_sim::lab::suite::procedure::{
+    HOLD, ServedDevice, TRIES, job_samples, listen, ping_of_all, pings_most, provision, to_all,
+};
 
 /// Boards, each with the time at which it was served.
 pub(super) type ServedBoards = Vec<(usize, Option<Instant>)>;
 
-/// `provisioning -i 30000`.
-const HOLD: Duration = Duration::from_secs(30);
 /// Time from the last credentials until even the slowest device has joined or given up.
 const JOIN_MOST: Duration = Duration::from_secs(20);
-/// Number of times that a command to everybody is repeated until all carry it out.
-const TRIES: u32 = 5;
 /// The payload that `espnow_iperf` uses where none is named.
 const USUAL: u32 = 230;
 
@@ -32,29 +29,13 @@ pub(super) fn record_job(
     bytes: u32,
     served: &ServedBoards,
 ) {
-    for (board, done) in served {
+    let number = |(board, at): &(usize, Option<Instant>)| {
         let fault = desk.console(*board).fault().map(BoardFault::cause);
-        let lost = Fate::Lost(fault.unwrap_or(Cause::Unknown));
-        desk.sample(Sample::Probe(Probe {
-            link: Link(u16::try_from(*board).unwrap_or(u16::MAX)),
-            bytes,
-            due: start,
-            received: *done,
-            fate: if done.is_some() { Fate::Delivered } else { lost },
-            ..Probe::default()
-        }));
-    }
-    let count = served.iter().filter(|(_, done)| done.is_some()).count() as u64;
-    desk.sample(Sample::Interval(Interval {
-        total: true,
-        observer: Observer::Sender,
-        start,
-        end,
-        bytes: u64::from(bytes) * count,
-        datagrams: Some(count),
-        lost: Some(served.len() as u64 - count),
-        ..Interval::default()
-    }));
+        let number = u16::try_from(*board).unwrap_or(u16::MAX);
+        ServedDevice { number, at: *at, cause: fault.unwrap_or(Cause::Unknown) }
+    };
+    let served: Vec<ServedDevice> = served.iter().map(number).collect();
+    job_samples((start, end), bytes, &served, &mut |sample| desk.sample(sample));
 }
 
 /// Waits until boards print a line of that meaning; returns when each did.
@@ -83,15 +64,12 @@ pub(super) fn when(
 pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
     desk.sound(INITIATOR)?;
     let devices = desk.devices();
-    desk.command(INITIATOR, "espnow_iperf -s")?;
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l ERR\""))?;
+    desk.command(INITIATOR, &listen(EspNowCast::Unicast))?;
+    desk.command(INITIATOR, &to_all("log -m espnow -l ERR"))?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
-    // The document leaves the length at its default.
-    let len = if work.size == USUAL { String::new() } else { format!(" -l {}", work.size) };
     let own = desk.mac(INITIATOR)?;
-    let ping = format!("espnow_iperf -c {own}{} -C {} -p{len}", flags(work.cast), work.count);
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"{ping}\""))?;
+    desk.command(INITIATOR, &ping_of_all(work, own, USUAL))?;
     let time = Duration::from_secs(10);
     let begun = when(desk, &devices, |mark| mark == LineMark::Begun, time)?;
     let begun: Vec<usize> =
@@ -126,14 +104,10 @@ pub(super) fn provisioning(
     };
     desk.sound(INITIATOR)?;
     let devices = desk.devices();
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
+    desk.command(INITIATOR, &to_all("log -m espnow -l WARN"))?;
     seek(desk, &devices)?;
     desk.linger(Duration::from_secs(1))?;
-    let hold = HOLD.as_millis();
-    desk.command(
-        INITIATOR,
-        &format!("provisioning -i {hold} {} {}", quoted(&ssid), quoted(&password)),
-    )?;
+    desk.command(INITIATOR, &provision(&ssid, &password))?;
     let start = desk.now();
     let given = |mark| matches!(mark, LineMark::Credentials | LineMark::Joined);
     let mut served = when(desk, &devices, given, HOLD)?;
@@ -151,23 +125,13 @@ pub(super) fn provisioning(
     Ok(())
 }
 
-/// Returns a word as the console's parser takes it for one.
-fn quoted(word: &str) -> String {
-    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"");
-    if escaped == word && !word.is_empty() && !word.contains(' ') {
-        escaped
-    } else {
-        format!("\"{escaped}\"")
-    }
-}
-
 /// Waits until the devices look for credentials.
 fn seek(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<(), BoardError> {
     const SEEKS: fn(LineMark) -> bool = |mark| mark == LineMark::Seeks;
     let mut missing = devices.to_vec();
     for _ in 0..TRIES {
         desk.linger(Duration::from_secs(1))?;
-        desk.command(INITIATOR, &format!("command {EVERYBODY} \"provisioning -r\""))?;
+        desk.command(INITIATOR, &to_all("provisioning -r"))?;
         missing = desk.wait(&missing, SEEKS, Duration::from_secs(3))?;
         missing.retain(|board| desk.console(*board).fault().is_none());
         if missing.is_empty() {
@@ -180,15 +144,4 @@ fn seek(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<(), BoardError> {
     }
     desk.count("devices-not-started", missing.len());
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_are_quoted_where_the_console_would_split_them() {
-        let words = ["home", "my home", "a\"b", "c\\d", ""].map(quoted);
-        assert_eq!(words, ["home", "\"my home\"", "\"a\\\"b\"", "\"c\\\\d\"", "\"\""]);
-    }
 }

@@ -1,28 +1,21 @@
 //! An image for all devices.
 
-use super::desk::{BoardDesk, EVERYBODY, INITIATOR};
+use super::desk::{BoardDesk, INITIATOR};
 use super::many::{ServedBoards, record_job};
 use super::mark::LineMark;
 use super::{BoardError, BoardSetup};
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
+use espbench_sim::lab::suite::procedure::{
+    IMAGE_URL, LISTED_MAX, SEARCH_MOST, SEARCHES, SEND_MOST, send_image, to_all,
+};
 
-/// URL of the document's firmware.
-const URL: &str = "http://192.168.0.6:8070/Resp.bin";
-/// A command line has room for so many addresses; beyond, everybody is addressed.
-const LISTED_MAX: usize = 28;
-/// Searches until all devices are in the list.
-const SEARCHES: u32 = 5;
-/// A search lasts 2.5 s, and 25 s with a tick of 100 Hz; its list is printed after it.
-const SEARCH_MOST: Duration = Duration::from_secs(60);
 /// A download through the router.
 const DOWNLOAD_MOST: Duration = Duration::from_mins(5);
-/// An hour: a hundred devices at 10 m took the report 75 s.
-const SEND_MOST: Duration = Duration::from_hours(1);
 
 /// Sends the image to all devices.
 pub(super) fn ota(
@@ -36,16 +29,15 @@ pub(super) fn ota(
     if bytes != work.size {
         desk.fact("image-bytes", format!("{bytes}"));
     }
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
+    desk.command(INITIATOR, &to_all("log -m espnow -l WARN"))?;
     desk.linger(Duration::from_secs(1))?;
     find(desk, devices.len())?;
-    let to = if devices.len() > LISTED_MAX {
-        String::from(EVERYBODY)
-    } else {
-        let macs: Result<Vec<_>, _> = devices.iter().map(|board| desk.mac(*board)).collect();
-        macs?.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-    };
-    desk.command(INITIATOR, &format!("ota -s {to}"))?;
+    // A line that names everybody needs no addresses.
+    let mut macs = Vec::new();
+    for &board in &devices {
+        macs.push(if devices.len() > LISTED_MAX { Mac::BROADCAST } else { desk.mac(board)? });
+    }
+    desk.command(INITIATOR, &send_image(&macs))?;
     let (start, end, served) = send(desk, &devices)?;
     record_job(desk, (start, end), bytes, &served);
     Ok(())
@@ -53,7 +45,7 @@ pub(super) fn ota(
 
 /// Fetches the image; returns its length.
 fn download(desk: &mut BoardDesk<'_>, setup: &BoardSetup) -> Result<u32, BoardError> {
-    let url = setup.image.as_deref().unwrap_or(URL);
+    let url = setup.image.as_deref().unwrap_or(IMAGE_URL);
     if let Some((ssid, password)) = &setup.network {
         desk.command(INITIATOR, &format!("wifi_config -s {ssid} -p {password}"))?;
         let joined = |mark| mark == LineMark::Joined;

@@ -1,7 +1,7 @@
 //! The handshake: the key for all devices, or for the two of a test.
 
 use super::BoardError;
-use super::desk::{BoardDesk, DEVICE, EVERYBODY, INITIATOR};
+use super::desk::{BoardDesk, DEVICE, INITIATOR};
 use super::many::{ServedBoards, record_job};
 use super::mark::LineMark;
 use super::start::{restart, settle};
@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
+use espbench_sim::lab::suite::procedure::{KEY_BYTES, handshake_most, to_all};
 
 /// Tries of two devices, each of which loses some frames.
 const TRIES: u32 = 3;
@@ -19,12 +20,6 @@ const TRIES: u32 = 3;
 const BY_ITSELF: Duration = Duration::from_secs(12);
 /// Time from the command to erase the key until the devices run again.
 const RESTART: Duration = Duration::from_secs(15);
-
-/// Returns the longest time of a job: the search, and two rounds of 1.2 s and 0.3 s a device
-/// (protocol reference, sections 3.4 and 3.5), in which each answer prolongs the wait by 100 ms.
-fn job_most(devices: usize) -> Duration {
-    Duration::from_secs(30) + Duration::from_secs(1).saturating_mul(devices as u32)
-}
 
 /// Returns whether a line ends a job of handing out the key.
 fn is_end(mark: LineMark) -> bool {
@@ -60,14 +55,14 @@ fn hand_out(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<Option<KeyJob
     }
     let begun = desk.now();
     desk.command(INITIATOR, "security -f 3000")?;
-    desk.until(job_most(0), |desk| {
+    desk.until(handshake_most(0), |desk| {
         let console = desk.console(INITIATOR);
         console.has_prompt() || console.fault().is_some()
     })?;
     let macs: Result<Vec<_>, _> = devices.iter().map(|board| desk.mac(*board)).collect();
     let list: Vec<String> = macs?.iter().map(ToString::to_string).collect();
     desk.command(INITIATOR, &format!("security -s {}", list.join(",")))?;
-    let most = job_most(devices.len());
+    let most = handshake_most(devices.len());
     let line = desk.line(INITIATOR, is_end, (most, most), "that the key is handed out")?;
     match line.mark {
         LineMark::KeySent(_) => Ok(Some(KeyJob { start: begun, end: line.at, printed: line.text })),
@@ -96,14 +91,14 @@ pub(super) fn agree(desk: &mut BoardDesk<'_>) -> Result<(), BoardError> {
             return settle(desk, &[INITIATOR, DEVICE]);
         }
     }
-    Err(desk.not_printed(DEVICE, "that it got the key", job_most(1) * TRIES))
+    Err(desk.not_printed(DEVICE, "that it got the key", handshake_most(1) * TRIES))
 }
 
 /// Hands the key to all devices.
 pub(super) fn handshake(desk: &mut BoardDesk<'_>, _: &EspNow) -> Result<(), BoardError> {
     desk.sound(INITIATOR)?;
     let devices = desk.devices();
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"security -e\""))?;
+    desk.command(INITIATOR, &to_all("security -e"))?;
     let now = desk.now();
     for &board in &devices {
         if desk.console(board).fault().is_none() {
@@ -122,6 +117,6 @@ pub(super) fn handshake(desk: &mut BoardDesk<'_>, _: &EspNow) -> Result<(), Boar
     desk.fact("printed", job.printed);
     let got = |mark| mark == LineMark::GotKey;
     let served: ServedBoards = super::many::when(desk, &devices, got, Duration::from_secs(1))?;
-    record_job(desk, (job.start, job.end), 32, &served);
+    record_job(desk, (job.start, job.end), KEY_BYTES, &served);
     Ok(())
 }

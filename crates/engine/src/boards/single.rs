@@ -4,41 +4,21 @@ use super::desk::{BoardDesk, DEVICE, INITIATOR};
 use super::mark::LineMark;
 use super::{BoardError, secure};
 use alloc::format;
-use alloc::string::String;
 use core::time::Duration;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
-use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
+use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_sim::lab::suite::procedure::{self, MARGIN, PIN, pings_most};
 
-/// `-G 17`: the pin that the oscilloscope is at.
-const PIN: u8 = 17;
-/// A ping waits for 3 s, and again for each stray answer; its sending takes less.
-const PING_MOST: Duration = Duration::from_secs(7);
 /// Time in which a board that pings prints a line.
 pub(super) const PING_QUIET: Duration = Duration::from_secs(30);
-/// For what comes before and behind a test.
-const MARGIN: Duration = Duration::from_mins(1);
 /// Words for the last line of a ping.
 pub(super) const PING_REPORT: &str = "the report of a ping";
-
-/// Returns the longest time of so many pings.
-pub(super) fn pings_most(count: u32) -> Duration {
-    PING_MOST.saturating_mul(count).saturating_add(MARGIN)
-}
 
 /// Returns whether a line is the last one of a ping.
 pub(super) fn is_ping_end(mark: LineMark) -> bool {
     mark == LineMark::PingEnd
-}
-
-/// Returns the options `-b` and `-A`.
-pub(super) fn flags(cast: EspNowCast) -> String {
-    match cast {
-        EspNowCast::Unicast => String::new(),
-        EspNowCast::Broadcast { copies, ack } => {
-            format!(" -b {copies}{}", if ack { " -A" } else { "" })
-        }
-    }
 }
 
 /// Returns the probes of a board, on the link of its number; those of the initiator are about device
@@ -56,29 +36,27 @@ fn intervals(_: usize, sample: Sample) -> Option<Sample> {
     Some(Sample::Interval(interval))
 }
 
-/// Types `espnow_iperf -s` at the device; returns the beginning of the initiator's command. Where
-/// the cell is encrypted, both have agreed on a key before.
-fn listen(desk: &mut BoardDesk<'_>, work: &EspNow, more: &str) -> Result<String, BoardError> {
+/// Makes the device answer; returns its address. Where the cell is encrypted, both have agreed on a
+/// key before.
+fn listen(desk: &mut BoardDesk<'_>, work: &EspNow, more: &str) -> Result<Mac, BoardError> {
     desk.sound(INITIATOR)?;
     desk.sound(DEVICE)?;
     if work.encrypted {
         secure::agree(desk)?;
     }
-    let flags = flags(work.cast);
-    desk.command(DEVICE, &format!("espnow_iperf -s{flags}{more}"))?;
-    Ok(format!("espnow_iperf -c {}{flags}", desk.mac(DEVICE)?))
+    desk.command(DEVICE, &format!("{}{more}", procedure::listen(work.cast)))?;
+    desk.mac(DEVICE)
 }
 
 /// Carries out one-way transmissions: the pins fall for whoever captures them. Which packets arrived is
 /// printed, the delay is not.
 pub(super) fn one_way(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
-    let pin = format!(" -G {PIN}");
-    let begin = listen(desk, work, &pin)?;
+    let device = listen(desk, work, &format!(" -G {PIN}"))?;
     for seq in 0..work.count {
         desk.linger(Duration::from_secs(1))?;
         // The numbers of `espnow_iperf` begin anew with each command.
         desk.keep_from(seq.into(), undelayed);
-        desk.command(INITIATOR, &format!("{begin} -p -C 1 -l {}{pin}", work.size))?;
+        desk.command(INITIATOR, &procedure::one_way(work, device))?;
         desk.line(INITIATOR, is_ping_end, (pings_most(1), PING_QUIET), PING_REPORT)?;
         desk.sound(DEVICE)?;
     }
@@ -94,10 +72,10 @@ fn undelayed(board: usize, sample: Sample) -> Option<Sample> {
 
 /// Measures round trips.
 pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
-    let begin = listen(desk, work, "")?;
+    let device = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
-    desk.command(INITIATOR, &format!("{begin} -p -C {} -l {}", work.count, work.size))?;
+    desk.command(INITIATOR, &procedure::ping(work, device))?;
     let most = (pings_most(work.count), PING_QUIET);
     let report = desk.line(INITIATOR, is_ping_end, most, PING_REPORT)?;
     desk.fact("printed", report.text);
@@ -108,13 +86,10 @@ pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardE
 pub(super) fn throughput(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
     const END: fn(LineMark) -> bool =
         |mark| matches!(mark, LineMark::StreamEnd | LineMark::NoReport);
-    let begin = listen(desk, work, "")?;
+    let device = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(intervals);
-    let seconds = work.time.as_secs().max(1);
-    // The command's own default is what the document uses.
-    let time = if seconds == 60 { String::new() } else { format!(" -t {seconds}") };
-    desk.command(INITIATOR, &format!("{begin} -l {}{time}", work.size))?;
+    desk.command(INITIATOR, &procedure::throughput(work, device))?;
     let most = (work.time + MARGIN, PING_QUIET);
     let end = desk.line(INITIATOR, END, most, "the report of a throughput test")?;
     desk.fact("printed-by-initiator", end.text);
@@ -128,8 +103,8 @@ pub(super) fn throughput(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), 
 /// Measures the time of encryption and decryption on one device, which prints their means.
 pub(super) fn crypto(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
     desk.sound(INITIATOR)?;
-    desk.command(INITIATOR, &format!("sec_test -c {} -l {}", work.count, work.size))?;
-    let most = Duration::from_millis(100).saturating_mul(work.count) + MARGIN;
+    desk.command(INITIATOR, &procedure::crypto(work))?;
+    let most = procedure::crypto_most(work.count);
     // Nothing is printed while it computes.
     let most = (most, most);
     let is_sealed = |mark| matches!(mark, LineMark::Encrypted(_));

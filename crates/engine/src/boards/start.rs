@@ -10,12 +10,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact;
 use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_sim::lab::suite::procedure::SETTLED;
 
 /// Longest time in which all boards show their prompts, or are given up.
 const START_MOST: Duration = Duration::from_secs(20);
-/// Five seconds after a start each board prints its last line by itself (`restart_func`): nobody
-/// types before.
-const SETTLED: Duration = Duration::from_secs(6);
 /// Time for an answer of a command that does nothing else.
 const ANSWER: Duration = Duration::from_secs(3);
 

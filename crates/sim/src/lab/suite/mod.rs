@@ -6,6 +6,7 @@
 //! | module | tests |
 //! |---|---|
 //! | [`consoles`] | those of Espressif's ESP-NOW report: commands are typed at the devices' consoles |
+//! | [`procedure`] | the commands of that report, and for how long somebody waits: for boards on serial ports as well |
 //! | [`programs`] | those over IP: devices and the PC get programs |
 //! | `failed` | why a cell was not carried out |
 //! | `overridden` | what a plan sets of a lab to another value than the lab's file |
@@ -13,6 +14,7 @@
 pub mod consoles;
 mod failed;
 mod overridden;
+pub mod procedure;
 pub mod programs;
 #[cfg(test)]
 mod tests;

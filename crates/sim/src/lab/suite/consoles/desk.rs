@@ -6,7 +6,7 @@ use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::record::Record;
 use crate::lab::run::{Lab, Printed, Tap};
 use crate::lab::scene::Scene;
-use alloc::format;
+use crate::lab::suite::procedure::{self, MOMENT, PROMPT_MOST, SETTLED, TypedCommands};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,23 +15,12 @@ use espbench_model::sample::{Link, Sample};
 use espbench_model::time::Instant;
 
 /// The device that the document calls the initiator.
-pub(super) const INITIATOR: NodeId = NodeId(0);
+pub(super) const INITIATOR: NodeId = NodeId(procedure::INITIATOR);
 /// The device of tests with one device.
-pub(super) const DEVICE: NodeId = NodeId(1);
-/// In a command: everybody.
-pub(super) const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
+pub(super) const DEVICE: NodeId = NodeId(procedure::DEVICE);
 
-/// Time for which a prompt is waited for: a start takes under a second, a command a few.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// Five seconds after a start each device prints its last line by itself (`restart_func`): nobody
-/// types before.
-const SETTLED: Duration = Duration::from_secs(6);
-/// A person reads a line before the next command.
-const MOMENT: Duration = Duration::from_millis(200);
 /// Time after which samples are handed on, and a test may be stopped.
 const SLICE: Duration = Duration::from_secs(1);
-/// Bytes of commands that are kept as a fact.
-const KEPT: usize = 3000;
 
 /// Choice of a node's samples for the record, and their form there.
 pub(super) type Take = fn(NodeId, Sample) -> Option<Sample>;
@@ -46,9 +35,7 @@ pub(super) struct Desk<'a, W> {
     seen: Vec<usize>,
     /// Choice of the samples that go into the record; with `None` they stay where they are.
     take: Option<Take>,
-    typed: String,
-    not_kept: u64,
-    last: String,
+    typed: TypedCommands,
 }
 
 /// Returns the probes of a node, on the link of its number; those of the initiator are about device
@@ -73,8 +60,8 @@ impl<'a, W: Tap> Desk<'a, W> {
     ) -> Self {
         let seen = lab.nodes().map(|_| 0).collect();
         let random = RngStream::stream(seed, 0, Purpose::Person);
-        let (typed, last) = (String::new(), String::new());
-        Self { lab, scene, record, random, seen, take: None, typed, not_kept: 0, last }
+        let typed = TypedCommands::default();
+        Self { lab, scene, record, random, seen, take: None, typed }
     }
 
     /// Returns the devices beside the initiator.
@@ -112,25 +99,15 @@ impl<'a, W: Tap> Desk<'a, W> {
 
     /// Types a command as soon as the prompt is there, and presses return.
     pub(super) fn command(&mut self, node: NodeId, text: &str) -> Result<(), SuiteError> {
-        self.note(node, text);
+        self.typed.add(node, text);
         for node in self.lab.nodes() {
             self.seen[node.index()] = self.lab.lines(node).len();
         }
         self.lab.command(node, text);
-        if self.until(PATIENCE, |lab| lab.pending(node) == 0)? {
+        if self.until(PROMPT_MOST, |lab| lab.pending(node) == 0)? {
             Ok(())
         } else {
             Err(SuiteError::NoPrompt(node, text.into()))
-        }
-    }
-
-    fn note(&mut self, node: NodeId, text: &str) {
-        self.last = format!("{node}> {text}");
-        if self.typed.len() + self.last.len() < KEPT {
-            self.typed.push_str(&self.last);
-            self.typed.push('\n');
-        } else {
-            self.not_kept += 1;
         }
     }
 
@@ -175,7 +152,7 @@ impl<'a, W: Tap> Desk<'a, W> {
     ) -> SuiteError {
         let last = nodes.first().and_then(|node| self.lab.lines(*node).last());
         let last = last.map_or_else(String::new, |line| line.text.clone());
-        SuiteError::NotPrinted { nodes, text, most, after: self.last.clone(), last }
+        SuiteError::NotPrinted { nodes, text, most, after: self.typed.last().into(), last }
     }
 
     /// Waits until something is so; whether it is, after that time at most. It is asked when
@@ -232,10 +209,6 @@ impl<'a, W: Tap> Desk<'a, W> {
     /// Hands on the last samples, and the typed commands as a fact.
     pub(super) fn close(mut self) {
         self.hand_on();
-        if self.not_kept > 0 {
-            let more = format!("and {} commands more\n", self.not_kept);
-            self.typed.push_str(&more);
-        }
-        self.record.fact("commands", self.typed);
+        self.record.fact("commands", self.typed.into_text());
     }
 }

@@ -1,29 +1,22 @@
 //! An image for all devices.
 
 use super::SuiteError;
-use super::desk::{Desk, EVERYBODY, INITIATOR};
+use super::desk::{Desk, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::nodes::{Conversation as _, FirmwareImage, NodeId};
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::procedure::{
+    IMAGE_URL, SEARCH_MOST, SEARCHES, SEND_MOST, send_image, to_all,
+};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::board::Slot;
 use esp_now::node::task::EspNowEvent;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
-/// URL of the document's firmware.
-const URL: &str = "http://192.168.0.6:8070/Resp.bin";
-/// A command line has room for so many addresses; beyond, everybody is addressed.
-const LISTED_MAX: usize = 28;
-/// Searches until all devices are in the list.
-const SEARCHES: u32 = 5;
-/// A search lasts 2.5 s, and 25 s with a tick of 100 Hz; its list is printed after it.
-const SEARCH_MOST: Duration = Duration::from_secs(60);
-/// An hour: a hundred devices at 10 m took the report 75 s.
-const SEND_MOST: Duration = Duration::from_hours(1);
 /// Seed of the synthetic images; the same image on every board shares its bytes.
 const IMAGE_SEED: u64 = 1;
 
@@ -35,19 +28,14 @@ pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), S
     for node in desk.lab.nodes() {
         desk.lab.board_mut(node).install(Slot::Running, old.clone());
     }
-    desk.lab.board_mut(INITIATOR).offers.insert(URL.into(), new);
-    desk.command(INITIATOR, &format!("ota -d {URL}"))?;
+    desk.lab.board_mut(INITIATOR).offers.insert(IMAGE_URL.into(), new);
+    desk.command(INITIATOR, &format!("ota -d {IMAGE_URL}"))?;
     desk.line(INITIATOR, &["download firmware is complete"], SEARCH_MOST)?;
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
+    desk.command(INITIATOR, &to_all("log -m espnow -l WARN"))?;
     desk.linger(Duration::from_secs(1))?;
     find(desk, devices.len())?;
-    let to = if devices.len() > LISTED_MAX {
-        String::from(EVERYBODY)
-    } else {
-        let list: Vec<String> = devices.iter().map(|node| format!("{}", node.mac())).collect();
-        list.join(",")
-    };
-    desk.command(INITIATOR, &format!("ota -s {to}"))?;
+    let macs: Vec<Mac> = devices.iter().map(|node| node.mac()).collect();
+    desk.command(INITIATOR, &send_image(&macs))?;
     let start = desk.line(INITIATOR, &["Send firmware to selected device"], SEARCH_MOST)?.at;
     let end = desk.line(INITIATOR, &["Firmware is sent"], SEND_MOST)?;
     desk.fact("printed", end.text);

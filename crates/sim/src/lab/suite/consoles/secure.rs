@@ -1,11 +1,11 @@
 //! The handshake: the key for all devices, or for the two of a test.
 
 use super::SuiteError;
-use super::desk::{DEVICE, Desk, EVERYBODY, INITIATOR};
+use super::desk::{DEVICE, Desk, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::nodes::Conversation as _;
 use crate::lab::run::{Lab, Tap};
-use alloc::format;
+use crate::lab::suite::procedure::{KEY_BYTES, handshake_most, to_all};
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::task::EspNowEvent;
@@ -20,13 +20,6 @@ const GOT: &[&str] = &["Get APP key"];
 const TRIES: u32 = 5;
 /// Time from the command to erase the key until the devices run again.
 const RESTART: Duration = Duration::from_secs(3);
-
-/// Returns the longest time of a job: the search, and two rounds of 1.2 s and 0.3 s a device
-/// (protocol reference, sections 3.4 and 3.5), in which each answer prolongs the wait by 100 ms.
-fn job_most(devices: usize) -> Duration {
-    let devices = devices as u32;
-    Duration::from_secs(30) + Duration::from_millis(1000).saturating_mul(devices)
-}
 
 /// Hands the key out as the application does at the initiator's start: it finds devices and gives
 /// them the key. Returns when it began.
@@ -54,7 +47,7 @@ pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), SuiteError> {
     for _ in 0..TRIES {
         restart(desk)?;
         let start = hand_out(desk)?;
-        desk.line(INITIATOR, HANDED_OUT, job_most(1))?;
+        desk.line(INITIATOR, HANDED_OUT, handshake_most(1))?;
         if secured(desk.lab, DEVICE, start).is_some() {
             // `Get APP key` stands on its console, perhaps a moment later.
             missing = desk.wait(&[DEVICE], GOT, Duration::from_secs(1))?;
@@ -64,7 +57,7 @@ pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), SuiteError> {
         }
     }
     missing.push(DEVICE);
-    Err(desk.not_printed(missing, GOT, job_most(1) * TRIES))
+    Err(desk.not_printed(missing, GOT, handshake_most(1) * TRIES))
 }
 
 /// Restarts the initiator, and waits until it runs.
@@ -78,15 +71,15 @@ fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), SuiteError> {
 /// Hands the key to all devices.
 pub(super) fn handshake<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), SuiteError> {
     let devices = desk.devices();
-    desk.command(INITIATOR, &format!("command {EVERYBODY} \"security -e\""))?;
+    desk.command(INITIATOR, &to_all("security -e"))?;
     desk.pause(RESTART)?;
     restart(desk)?;
     let start = hand_out(desk)?;
-    let end = desk.line(INITIATOR, HANDED_OUT, job_most(devices.len()))?;
+    let end = desk.line(INITIATOR, HANDED_OUT, handshake_most(devices.len()))?;
     desk.fact("printed", end.text);
     desk.pause(Duration::from_secs(1))?;
     let served: Served =
         devices.iter().map(|node| (*node, secured(desk.lab, *node, start))).collect();
-    record_job(desk, (start, end.at), 32, &served);
+    record_job(desk, (start, end.at), KEY_BYTES, &served);
     Ok(())
 }

@@ -4,60 +4,34 @@ use super::desk::{DEVICE, Desk, INITIATOR, intervals, probes};
 use super::{SuiteError, secure};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::procedure::{self, MARGIN, PIN, pings_most};
 use alloc::format;
-use alloc::string::String;
 use core::time::Duration;
 use esp_now::node::security::crypto_bench;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
-use espbench_model::workload::{EspNow, EspNowCast};
+use espbench_model::workload::EspNow;
 
-/// `-G 17`: the pin that the oscilloscope is at.
-const PIN: u8 = 17;
-/// A ping waits for 3 s, and again for each stray answer; its sending takes less.
-const PING_MOST: Duration = Duration::from_secs(7);
 /// Lines at the end of a ping.
 pub(super) const PING_END: &[&str] = &["packets transmitted"];
 /// Lines at the end of a throughput test.
 const STREAM_END: &[&str] = &["initiator Report:", "Receive responder response failed"];
-/// For what comes before and behind a test.
-const MARGIN: Duration = Duration::from_mins(1);
-
-/// Returns the longest time of so many pings.
-pub(super) fn pings_most(count: u32) -> Duration {
-    PING_MOST.saturating_mul(count).saturating_add(MARGIN)
-}
-
-/// Returns the options `-b` and `-A`.
-pub(super) fn flags(cast: EspNowCast) -> String {
-    match cast {
-        EspNowCast::Unicast => String::new(),
-        EspNowCast::Broadcast { copies, ack } => {
-            format!(" -b {copies}{}", if ack { " -A" } else { "" })
-        }
-    }
-}
-
-/// Types `espnow_iperf -s` at the device; returns the beginning of the initiator's command. Where
-/// the cell is encrypted, both have agreed on a key before.
-fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<String, SuiteError> {
+/// Makes the device answer. Where the cell is encrypted, both have agreed on a key before.
+fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<(), SuiteError> {
     if work.encrypted {
         secure::agree(desk)?;
     }
-    let flags = flags(work.cast);
-    desk.command(DEVICE, &format!("espnow_iperf -s{flags}{more}"))?;
-    Ok(format!("espnow_iperf -c {}{flags}", DEVICE.mac()))
+    desk.command(DEVICE, &format!("{}{more}", procedure::listen(work.cast)))
 }
 
 /// Measures one-way delay, as an oscilloscope shows it.
 pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
-    let pin = format!(" -G {PIN}");
-    let begin = listen(desk, work, &pin)?;
+    listen(desk, work, &format!(" -G {PIN}"))?;
     for seq in 0..work.count {
         desk.linger(Duration::from_secs(1))?;
         let from = desk.now();
         let taken = desk.lab.samples(INITIATOR).len();
-        desk.command(INITIATOR, &format!("{begin} -p -C 1 -l {}{pin}", work.size))?;
+        desk.command(INITIATOR, &procedure::one_way(work, DEVICE.mac()))?;
         desk.line(INITIATOR, PING_END, pings_most(1))?;
         // What the node knows of it: of a lost packet, the cause.
         let own = desk.lab.samples(INITIATOR).get(taken..).unwrap_or_default();
@@ -91,10 +65,10 @@ fn falling<W: Tap>(lab: &Lab<W>, node: NodeId, from: Instant) -> Option<Instant>
 
 /// Measures round trips.
 pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
-    let begin = listen(desk, work, "")?;
+    listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
-    desk.command(INITIATOR, &format!("{begin} -p -C {} -l {}", work.count, work.size))?;
+    desk.command(INITIATOR, &procedure::ping(work, DEVICE.mac()))?;
     let report = desk.line(INITIATOR, PING_END, pings_most(work.count))?;
     desk.fact("printed", report.text);
     Ok(())
@@ -102,13 +76,10 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
 
 /// Measures throughput.
 pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
-    let begin = listen(desk, work, "")?;
+    listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(intervals);
-    let seconds = work.time.as_secs().max(1);
-    // The command's own default is what the document uses.
-    let time = if seconds == 60 { String::new() } else { format!(" -t {seconds}") };
-    desk.command(INITIATOR, &format!("{begin} -l {}{time}", work.size))?;
+    desk.command(INITIATOR, &procedure::throughput(work, DEVICE.mac()))?;
     let end = desk.line(INITIATOR, STREAM_END, work.time + MARGIN)?;
     desk.fact("printed-by-initiator", end.text);
     let lines = desk.lab.lines(DEVICE);
@@ -124,9 +95,8 @@ pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Resul
 /// Measures the time of encryption and decryption on one device.
 pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let start = desk.now();
-    desk.command(INITIATOR, &format!("sec_test -C {} -l {}", work.count, work.size))?;
-    let most = Duration::from_millis(100).saturating_mul(work.count) + MARGIN;
-    let sealed = desk.line(INITIATOR, &["Encrypting data"], most)?;
+    desk.command(INITIATOR, &procedure::crypto(work))?;
+    let sealed = desk.line(INITIATOR, &["Encrypting data"], procedure::crypto_most(work.count))?;
     let opened = desk.line(INITIATOR, &["Decrypting data"], MARGIN)?;
     desk.fact("printed", format!("{}\n{}", sealed.text, opened.text));
     let samples = desk.lab.take_samples(INITIATOR);
