@@ -19,7 +19,7 @@ case $area in
     statistics)
         crate=measure package=espbench-measure
         modules="estimate quantile interval binomial bootstrap cluster modes trend special random"
-        without="esp-now espbench-ieee80211 espbench-model espbench-proto toml serde_json"
+        without="esp-now espbench-ieee80211 espbench-proto toml serde_json"
         level=1
         ;;
     ieee80211) crate=ieee80211 package=espbench-ieee80211 modules="mac mpdu beacon wlan radiotap" ;;

@@ -1,40 +1,24 @@
 //! A small random number generator, for statistics only: the same seed gives the same numbers on
 //! every machine.
 
-/// Returns the next number of the `SplitMix64` sequence (Steele, Lea and Flood 2014, "Fast
-/// splittable pseudorandom number generators"), which turns any seed into well-mixed state.
-pub fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
+use espbench_model::random::Xoshiro256PlusPlus;
 
-/// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",
-/// ACM Transactions on Mathematical Software 47(4)).
+pub use espbench_model::random::split_mix;
+
+/// Random numbers for resampling.
 #[derive(Clone, Debug)]
-pub struct Random([u64; 4]);
+pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Creates a generator whose state comes from `seed` by [`split_mix`], as its authors advise.
+    /// Creates a generator from a seed.
     #[must_use]
-    pub fn new(mut seed: u64) -> Self {
-        Self([(); 4].map(|()| split_mix(&mut seed)))
+    pub fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::new(seed))
     }
 
     /// Returns 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        let s = &mut self.0;
-        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
-        let t = s[1] << 17;
-        s[2] ^= s[0];
-        s[3] ^= s[1];
-        s[1] ^= s[2];
-        s[0] ^= s[3];
-        s[2] ^= t;
-        s[3] = s[3].rotate_left(45);
-        result
+    pub const fn bits(&mut self) -> u64 {
+        self.0.bits()
     }
 
     /// Returns two whole numbers from 0 to `below` - 1, by multiplication and shift (Lemire 2019,
@@ -47,53 +31,14 @@ impl Random {
     }
 
     /// Returns a number that is uniform in [0, 1), with 53 random bits.
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    pub const fn unit(&mut self) -> f64 {
+        self.0.unit()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn split_mix_as_its_reference_code() {
-        // From the reference C code (prng.di.unimi.it/splitmix64.c), seed 1234567.
-        let mut state = 1_234_567;
-        let got = [(); 5].map(|()| split_mix(&mut state));
-        assert_eq!(
-            got,
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423,
-                4_593_380_528_125_082_431,
-                16_408_922_859_458_223_821
-            ]
-        );
-    }
-
-    #[test]
-    fn xoshiro_as_its_reference_code() {
-        // From the reference C code (prng.di.unimi.it/xoshiro256plusplus.c), state 1, 2, 3, 4.
-        let mut random = Random([1, 2, 3, 4]);
-        let got = [(); 10].map(|()| random.bits());
-        assert_eq!(
-            got,
-            [
-                41_943_041,
-                58_720_359,
-                3_588_806_011_781_223,
-                3_591_011_842_654_386,
-                9_228_616_714_210_784_205,
-                9_973_669_472_204_895_162,
-                14_011_001_112_246_962_877,
-                12_406_186_145_184_390_807,
-                15_849_039_046_786_891_736,
-                10_450_023_813_501_588_000
-            ]
-        );
-    }
 
     #[test]
     fn numbers_stay_in_range_and_fill_it() {

@@ -9,6 +9,8 @@
 //! | [`workload`] | the test that a plan asks of a target for one measured cell |
 //! | [`overrides`] | what a plan sets of a lab for one cell |
 //! | [`fact`] | names of the facts and counters that a target reports beside its samples |
+//! | [`random`] | the generator of random numbers below simulation and statistics |
+//! | [`energy`] | parts of the time and charge of a device that sleeps between its messages |
 //! | [`search`] | the search for the highest rate without loss: it chooses the next rate to try |
 //! | [`sdkconfig`] | the menuconfig options of ESP-IDF that the simulator and the tuner understand |
 //! | [`text`] | line and column of a byte in a text, and suggestions for misspelt words |
@@ -21,10 +23,12 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod energy;
 pub mod excerpt;
 pub mod fact;
 pub mod flow;
 pub mod overrides;
+pub mod random;
 pub mod sample;
 pub mod sdkconfig;
 pub mod search;

@@ -16,17 +16,18 @@ use espbench_dot11::radio::{Airtime, WifiMode, airtime};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
-use espbench_measure::predict::energy::{ChargePart, DeviceCharge};
+use espbench_measure::predict::energy::DeviceCharge;
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
     ChannelUse, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial,
 };
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
+use espbench_model::energy::EnergyPart;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{FileError, Library, Overrides};
 use espbench_sim::lab::predict::range::{RangedMessage, range_m, reach_m};
-use espbench_sim::lab::predict::sleep::{EnergyPart, EnergyUse};
+use espbench_sim::lab::predict::sleep::EnergyUse;
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::run::Livelock;
 use espbench_sim::lab::scene::{Environment, Scene};
@@ -507,5 +508,3 @@ fn device_charge(it: &EnergyUse) -> DeviceCharge {
         ms: parts.map(|part| it.ns(part) as f64 / 1e6),
     }
 }
-
-const _: () = assert!(EnergyPart::ALL.len() == ChargePart::ALL.len());

@@ -3,7 +3,6 @@
 use super::answer::{change_sentence, milliseconds};
 use super::battery::Battery;
 use super::change::ChangeTried;
-use super::energy::ChargePart;
 use super::limit;
 use super::point::PointEstimates;
 use super::range::metres_of;
@@ -13,6 +12,7 @@ use crate::report::GlanceValue;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::energy::EnergyPart;
 use serde::{Deserialize, Serialize};
 
 /// Question of a prediction, without its parameters.
@@ -283,7 +283,7 @@ impl PredictAnswer {
     fn budget(&self, point: &PointEstimates) -> Option<EnergyBudget> {
         let energy = point.energy.as_ref()?;
         let mean_ma = energy.mean_ma.value.unwrap_or_default();
-        let share = |part: ChargePart| EnergyShare {
+        let share = |part: EnergyPart| EnergyShare {
             part: part.name().into(),
             message_ms: energy.message_ms[part as usize],
             message_mc: energy.message_mc[part as usize],
@@ -295,7 +295,7 @@ impl PredictAnswer {
             battery: self.battery.as_ref().map(Battery::words),
             life_days: self.life(point),
             weakest_days: self.battery.as_ref().map(|it| it.days(energy.most_ma)),
-            parts: ChargePart::ALL.map(share).into(),
+            parts: EnergyPart::ALL.map(share).into(),
         })
     }
 

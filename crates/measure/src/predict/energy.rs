@@ -6,48 +6,12 @@ use crate::cell::Estimate;
 use crate::cluster;
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
-
-/// Part of a device's time, and of its charge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum ChargePart {
-    /// ROM and bootloader.
-    Wake,
-    /// The application's start.
-    Boot,
-    /// Starting and stopping Wi-Fi.
-    RadioOn,
-    /// Sending, with the wait for the channel and for the callback.
-    Send,
-    /// Repetitions.
-    Retries,
-    /// Between two messages.
-    Sleep,
-}
-
-impl ChargePart {
-    /// All parts, in the order of a cycle.
-    pub const ALL: [Self; 6] =
-        [Self::Wake, Self::Boot, Self::RadioOn, Self::Send, Self::Retries, Self::Sleep];
-
-    /// Returns the part's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wake => "wake",
-            Self::Boot => "boot",
-            Self::RadioOn => "radio on",
-            Self::Send => "send",
-            Self::Retries => "retries",
-            Self::Sleep => "sleep",
-        }
-    }
-}
+use espbench_model::energy::EnergyPart;
 
 /// Time and charge of one device in one room.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceCharge {
-    /// Charge by part, in millicoulombs, in the order of [`ChargePart::ALL`].
+    /// Charge by part, in millicoulombs, in the order of [`EnergyPart::ALL`].
     pub mc: [f64; 6],
     /// Time by part, in milliseconds.
     pub ms: [f64; 6],
@@ -109,15 +73,15 @@ impl EnergyEstimates {
 
     /// Returns a part's share of the charge, 0 to 1.
     #[must_use]
-    pub fn share(&self, part: ChargePart) -> f64 {
+    pub fn share(&self, part: EnergyPart) -> f64 {
         let all: f64 = self.message_mc.iter().sum();
         if all > 0.0 { self.message_mc[part as usize] / all } else { 0.0 }
     }
 
     /// Returns the part that takes most, and its share.
     #[must_use]
-    pub fn largest(&self) -> (ChargePart, f64) {
-        let parts = ChargePart::ALL.map(|part| (part, self.share(part)));
-        parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((ChargePart::Sleep, 0.0))
+    pub fn largest(&self) -> (EnergyPart, f64) {
+        let parts = EnergyPart::ALL.map(|part| (part, self.share(part)));
+        parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((EnergyPart::Sleep, 0.0))
     }
 }

@@ -1,7 +1,6 @@
 //! Tables of predictions.
 
 use super::change::ChangeTried;
-use super::energy::ChargePart;
 use super::point::PointEstimates;
 use super::range::ranges;
 use super::report::{PredictAnswer, PredictQuestion};
@@ -13,6 +12,7 @@ use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::energy::EnergyPart;
 
 pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
@@ -272,7 +272,7 @@ fn energy(answer: &PredictAnswer) -> Option<Table> {
             digits::estimate(&it.mean_ma),
             interval(&it.mean_ma),
         ];
-        row.extend(ChargePart::ALL.map(|part| Some(digits::plain(it.message_mc[part as usize]))));
+        row.extend(EnergyPart::ALL.map(|part| Some(digits::plain(it.message_mc[part as usize]))));
         row.push(days.as_ref().and_then(digits::estimate));
         row.push(days.as_ref().and_then(interval));
         Some(row)
@@ -280,7 +280,7 @@ fn energy(answer: &PredictAnswer) -> Option<Table> {
     let rows: Vec<TableRow> = answer.points.iter().filter_map(row).collect();
     let mut columns =
         alloc::vec![varied(answer), result("current", "mA"), result("current 95 %", "mA")];
-    columns.extend(ChargePart::ALL.map(|part| result(part.name(), "mC")));
+    columns.extend(EnergyPart::ALL.map(|part| result(part.name(), "mC")));
     columns.push(result("battery life", "days"));
     columns.push(result("battery life 95 %", "days"));
     (!rows.is_empty()).then(|| {

@@ -2,9 +2,10 @@
 
 use crate::rig::{load, probes};
 use core::time::Duration;
+use espbench_model::energy::EnergyPart;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{Library, Overrides};
-use espbench_sim::lab::predict::sleep::{EnergyPart, EnergyUse, SleepMode, SleepPlan};
+use espbench_sim::lab::predict::sleep::{EnergyUse, SleepMode, SleepPlan};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::power::ElectricCharge;

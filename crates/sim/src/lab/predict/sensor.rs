@@ -1,6 +1,6 @@
 //! A device that sleeps between its messages: the steps of its firmware, and the time of its parts.
 
-use super::sleep::{EnergyPart, SleepMode, SleepPlan};
+use super::sleep::{SleepMode, SleepPlan};
 use crate::lab::profile::{Profile, WakeTimes};
 use crate::power::{
     CpuState, CurrentDraw, ModemState, Modulation, PowerSettings, PowerState, StateTimes,
@@ -8,6 +8,7 @@ use crate::power::{
 use alloc::sync::Arc;
 use core::time::Duration;
 use espbench_dot11::radio::{ChannelWidth, WifiMode};
+use espbench_model::energy::EnergyPart;
 use espbench_model::time::Instant;
 
 pub(super) const PARTS: usize = EnergyPart::ALL.len();

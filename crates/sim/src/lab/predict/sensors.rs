@@ -6,7 +6,7 @@ use super::ledger::{AirKind, MessageLog, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
 use super::sensor::{PARTS, Sensor, Step, between, lead, sealing};
-use super::sleep::{EnergyPart, EnergyUse, SleepMode, SleepPlan};
+use super::sleep::{EnergyUse, SleepMode, SleepPlan};
 use crate::lab::run::Livelock;
 use crate::lab::run::Others;
 use crate::lab::scene::Scene;
@@ -17,6 +17,7 @@ use core::time::Duration;
 use espbench_dot11::mac::{
     FrameKind, GROUP, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
 };
+use espbench_model::energy::EnergyPart;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNowCast;

@@ -5,6 +5,7 @@
 //! acknowledged, and sleeps until the next message is due. The other sleeps keep Wi-Fi started.
 
 use crate::power::{CurrentDraw, ElectricCharge, StateTimes};
+use espbench_model::energy::EnergyPart;
 
 /// Sleep between two messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,30 +47,6 @@ pub struct SleepPlan {
     /// The bootloader checks the application's image at each wake, as it does by default
     /// (`CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP` is not set).
     pub validates: bool,
-}
-
-/// Part of a device's time, and of its charge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum EnergyPart {
-    /// From the timer's alarm until the application's image is started: ROM and bootloader.
-    Wake,
-    /// From there until `app_main` has read its settings.
-    Boot,
-    /// Starting Wi-Fi and ESP-NOW, and stopping them.
-    RadioOn,
-    /// From `esp_now_send` until its callback, or until the radio repeats the frame.
-    Send,
-    /// Repetitions, by the radio and by the application.
-    Retries,
-    /// Between two messages.
-    Sleep,
-}
-
-impl EnergyPart {
-    /// All parts, in the order of a cycle.
-    pub const ALL: [Self; 6] =
-        [Self::Wake, Self::Boot, Self::RadioOn, Self::Send, Self::Retries, Self::Sleep];
 }
 
 /// Time of one device by part and state.
