@@ -38,7 +38,8 @@ pub(crate) struct AirChapter {
 #[derive(Clone, Debug)]
 struct Chosen {
     test: String,
-    ordinal: u32,
+    /// Position in the plan, and repetition.
+    cell: (u32, u32),
     share: f64,
     timeline: Timeline,
 }
@@ -76,8 +77,8 @@ impl AirChapter {
             return;
         };
         let share = losses.share();
-        let better =
-            |it: &Chosen| share > it.share || (share >= it.share && recorded.ordinal < it.ordinal);
+        let cell = (recorded.ordinal, recorded.repetition);
+        let better = |it: &Chosen| share > it.share || (share >= it.share && cell < it.cell);
         let there = self.chosen.iter().position(|it| it.test == test);
         if there.is_some_and(|at| !better(&self.chosen[at])) {
             return;
@@ -86,7 +87,7 @@ impl AirChapter {
         if timeline.windows.is_empty() {
             return;
         }
-        let chosen = Chosen { test, ordinal: recorded.ordinal, share, timeline };
+        let chosen = Chosen { test, cell, share, timeline };
         match there {
             Some(at) => self.chosen[at] = chosen,
             None => self.chosen.push(chosen),
@@ -95,7 +96,7 @@ impl AirChapter {
 
     /// Returns occupancies and timelines, in the order of the plan.
     pub(crate) fn finish(mut self) -> (Vec<ChannelOccupancy>, Vec<Timeline>) {
-        self.chosen.sort_by_key(|it| it.ordinal);
+        self.chosen.sort_by_key(|it| it.cell);
         let timelines = self.chosen.into_iter().enumerate().map(|(number, it)| Timeline {
             id: alloc::format!("air-{}", number + 1),
             ..it.timeline

@@ -32,10 +32,15 @@ pub struct Builder {
     digests: Vec<Digest>,
     losses: Vec<(Workload, OfCell)>,
     air: AirChapter,
-    warnings: Vec<Warning>,
-    failures: Vec<CellFailure>,
+    warnings: Vec<((u32, u32), Vec<Warning>)>,
+    failures: Vec<((u32, u32), CellFailure)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
+}
+
+/// Returns the position of a cell in the order of work: repetition after repetition.
+const fn of_work((ordinal, repetition): (u32, u32)) -> (u32, u32) {
+    (repetition, ordinal)
 }
 
 impl Builder {
@@ -80,13 +85,14 @@ impl Builder {
             cell.test = TestFacts { trial, ..test_facts::of(recorded, &self.facts, suite) };
             known(cell);
         }
-        self.warnings.extend(warning::advise(recorded, &cells));
+        let cell = (recorded.ordinal, recorded.repetition);
+        self.warnings.push((cell, warning::advise(recorded, &cells)));
         let losses = Losses::of(recorded);
         self.air.add(recorded, &losses);
-        let cell = (recorded.ordinal, recorded.repetition);
         self.losses.push((recorded.workload, (cell, losses)));
         if let Some(error) = &recorded.error {
-            self.failures.push(CellFailure { place: label::of(recorded), error: error.clone() });
+            let failure = CellFailure { place: label::of(recorded), error: error.clone() };
+            self.failures.push((cell, failure));
         }
         self.digests.push(Digest::new(recorded, cells));
     }
@@ -101,6 +107,11 @@ impl Builder {
         published: &[Cell],
     ) -> Report {
         self.digests.sort_by_key(|d| (d.ordinal, d.repetition));
+        self.losses.sort_by_key(|(_, (cell, _))| of_work(*cell));
+        self.warnings.sort_by_key(|(cell, _)| of_work(*cell));
+        self.failures.sort_by_key(|(cell, _)| of_work(*cell));
+        let mut warnings: Vec<Warning> = self.warnings.into_iter().flat_map(|it| it.1).collect();
+        let failures = self.failures.into_iter().map(|it| it.1).collect();
         let done = self.digests.len();
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
@@ -124,7 +135,7 @@ impl Builder {
                 let kind = d.workload.kind();
                 warning::clock(kind, &d.place(), &d.cells, overhead.clock_step_ns)
             };
-            self.warnings.extend(self.digests.iter().filter_map(coarse));
+            warnings.extend(self.digests.iter().filter_map(coarse));
         }
         let checks = checks(&self.facts.plan_text, &self.digests);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
@@ -149,9 +160,9 @@ impl Builder {
             losses: losses.into_iter().map(|(_, losses)| losses).collect(),
             occupancy,
             timelines,
-            warnings: self.warnings,
+            warnings,
             checks,
-            failures: self.failures,
+            failures,
             overhead,
             lab_truth: Vec::new(),
             truth,

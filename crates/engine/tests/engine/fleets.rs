@@ -1,0 +1,164 @@
+//! The search for the largest fleet, in rooms whose loss is known.
+
+use core::ops::Range;
+use core::time::Duration;
+use espbench_dot11::radio::WifiMode;
+use espbench_engine::predict::{
+    PredictError, PredictSetup, Predictor, QUEUE, RoomCase, RoomRunner, SearchLimits, largest_fleet,
+};
+use espbench_measure::predict::effort::Effort;
+use espbench_measure::predict::{
+    FleetLimits, FleetSearched, PredictAnswer, PredictQuestion, RoomTrial,
+};
+use espbench_measure::search::fleet::SearchEnd;
+use espbench_model::sample::Cause;
+use espbench_model::workload::EspNowCast;
+use espbench_sim::lab::file::Library;
+use espbench_sim::lab::predict::Arrival;
+use proptest::prelude::*;
+
+const MESSAGES: u64 = 400;
+
+/// Rooms in which no more than `border` devices keep the limit of 1 %.
+struct KnownRooms {
+    border: u32,
+    /// Rooms until somebody stops, or time is over.
+    most: Option<(u64, bool)>,
+    simulated: u64,
+    tried: Vec<u32>,
+}
+
+impl KnownRooms {
+    fn new(border: u32) -> Self {
+        Self { border, most: None, simulated: 0, tried: Vec::new() }
+    }
+}
+
+impl RoomRunner for KnownRooms {
+    fn trials(
+        &mut self,
+        _: &Predictor,
+        cases: &[RoomCase],
+        rooms: Range<u32>,
+        _: &dyn Fn(&RoomCase) -> String,
+    ) -> Result<Vec<Vec<RoomTrial>>, PredictError> {
+        let of = |case: &RoomCase| {
+            self.tried.push(case.devices);
+            let mut trials = Vec::new();
+            for room in rooms.clone() {
+                if self.most.is_some_and(|(most, _)| self.simulated >= most) {
+                    break;
+                }
+                self.simulated += 1;
+                trials.push(trial(case.devices > self.border, room));
+            }
+            trials
+        };
+        Ok(cases.iter().map(of).collect())
+    }
+
+    fn cancelled(&self) -> bool {
+        self.most.is_some_and(|(most, _)| self.simulated >= most)
+    }
+
+    fn is_late(&self) -> bool {
+        self.most.is_some_and(|(most, late)| late && self.simulated >= most)
+    }
+}
+
+/// Returns a room that loses nothing, or a tenth of the messages, and no two alike.
+fn trial(loses: bool, room: u32) -> RoomTrial {
+    let lost = if loses { MESSAGES / 10 + u64::from(room % 3) } else { 0 };
+    let latency_ms = (0..MESSAGES - lost).map(|n| 2.0 + ((n * 7 + u64::from(room)) % 11) as f64);
+    RoomTrial {
+        messages: MESSAGES,
+        lost: [(Cause::Collision, lost)].into_iter().filter(|it| it.1 > 0).collect(),
+        latency_ms: latency_ms.collect(),
+        ..RoomTrial::default()
+    }
+}
+
+fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
+    let setup = PredictSetup {
+        lab: "two-boards".into(),
+        profile: None,
+        place: "bench".into(),
+        walls: 0,
+        distance_m: None,
+        bare: false,
+        cast: EspNowCast::Unicast,
+        encrypted: false,
+        arrival: Arrival::Periodic,
+        every: Duration::from_secs(1),
+        payload: 50,
+        queue: QUEUE,
+        sleep: None,
+        battery: None,
+        limits: FleetLimits { loss: Some(0.01), p99_ms: None },
+        effort: Effort::default(),
+        seed: 1,
+    };
+    let predictor = Predictor::new(setup, Library::built_in()).unwrap();
+    let limits = SearchLimits { most, time: Duration::from_hours(1) };
+    let mode: WifiMode = "24M".parse().unwrap();
+    let answer = largest_fleet(&predictor, limits, mode, rooms).unwrap();
+    let PredictQuestion::LargestFleet(searched) = answer.question.clone() else {
+        panic!("another question")
+    };
+    (searched, answer)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Known to one part in fifty, as docs/predict.md says.
+    #[test]
+    fn the_border_is_found_to_a_fiftieth(border in 1u32..900) {
+        let mut rooms = KnownRooms::new(border);
+        let (found, answer) = search(&mut rooms, 1000);
+        prop_assert_eq!(found.end, SearchEnd::Found);
+        let best = found.largest.best.unwrap();
+        prop_assert!(best <= border && border - best <= border.div_ceil(50), "{best} of {border}");
+        prop_assert!(rooms.tried.iter().all(|devices| (1..=1000).contains(devices)));
+        // Each number that was tried is a line of the answer's table.
+        rooms.tried.sort_unstable();
+        rooms.tried.dedup();
+        let points: Vec<u32> = answer.points.iter().map(|it| it.setting.devices).collect();
+        prop_assert_eq!(points, rooms.tried);
+    }
+}
+
+#[test]
+fn no_fleet_is_the_answer_where_one_device_breaks_the_limit() {
+    let (found, answer) = search(&mut KnownRooms::new(0), 1000);
+    assert_eq!((found.largest.best, found.end), (None, SearchEnd::Found));
+    assert!(answer.points.iter().any(|it| it.setting.devices == 1));
+}
+
+#[test]
+fn the_most_that_may_be_tried_is_the_answer_where_all_keep_the_limit() {
+    let (found, _) = search(&mut KnownRooms::new(u32::MAX), 50);
+    assert_eq!((found.largest.best, found.bound.devices), (Some(50), 50));
+    assert!(!found.bound.is_capacity());
+}
+
+#[test]
+fn nothing_is_tried_above_what_the_channel_carries() {
+    let mut rooms = KnownRooms::new(u32::MAX);
+    let (found, _) = search(&mut rooms, 1_000_000);
+    assert!(found.bound.is_capacity());
+    // A frame of some 90 octets at 24 Mbit/s, SIFS and an acknowledgement: a hundred microseconds.
+    assert!((5_000..15_000).contains(&found.bound.capacity), "{:?}", found.bound);
+    assert!(rooms.tried.iter().all(|devices| *devices <= found.bound.capacity));
+}
+
+#[test]
+fn a_search_that_is_stopped_or_late_says_so_and_keeps_what_it_has() {
+    for (late, end) in [(false, SearchEnd::Interrupted), (true, SearchEnd::OutOfTime)] {
+        let mut rooms = KnownRooms { most: Some((40, late)), ..KnownRooms::new(100) };
+        let (found, answer) = search(&mut rooms, 1000);
+        assert_eq!((found.end, answer.stopped), (end, !late));
+        assert!(!answer.points.is_empty());
+        assert!(rooms.simulated <= 40);
+    }
+}
