@@ -32,6 +32,10 @@ pub const AGGREGATED: &str = "wifi-ampdu-frames";
 pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
 /// Fact: properties of the lab that the plan set to other values than the lab's file.
 pub const OVERRIDDEN: &str = "plan-sets";
+/// Fact: distance in metres of the farthest measured device, where the model of the place ends before it.
+pub const FARTHEST_M: &str = "farthest-m";
+/// Fact: distance in metres at which the model of the place ends, where a device is farther away.
+pub const MODEL_ENDS_M: &str = "model-ends-m";
 /// Fact: whether the server's certificate was checked: [`TLS_VERIFIED`] or [`TLS_NOT_VERIFIED`].
 pub const TLS_CERTIFICATE: &str = "tls_certificate";
 /// Value of [`TLS_CERTIFICATE`]: a trusted authority signed it for the server's name.

@@ -5,6 +5,7 @@ use espbench_engine::{Refused, RunListener, SeededCell, Simulation, run};
 use espbench_measure::plan::PlanSet;
 use espbench_measure::report::Report;
 use espbench_measure::run::{Recorded, Site};
+use espbench_measure::warning::Advice;
 use espbench_sim::lab::file::Library;
 use std::cell::Cell;
 
@@ -156,4 +157,16 @@ fn a_plan_that_sets_profile_or_environment_takes_it_from_the_site() {
     assert_eq!(said(site("")), ("esp32".into(), Some("office".into())));
     assert_eq!(said(site("profile = \"esp32c3\"\n")), (String::new(), Some("office".into())));
     assert_eq!(said(site("environment = \"open\"\n")), ("esp32".into(), None));
+}
+
+/// Nobody has measured an office at a hundred metres; the figures must not look as if somebody had.
+#[test]
+fn a_distance_beyond_the_model_of_the_place_is_told_beside_the_figures() {
+    let text = "name = \"far\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\ncount = 3\n\
+                distance = [\"10 m\", \"100 m\"]\n";
+    let report = simulation(text, None, 1).run(&mut ());
+    let told: Vec<&Advice> = report.warnings.iter().map(|it| &it.advice).collect();
+    let beyond: Vec<_> =
+        told.iter().filter(|it| matches!(it, Advice::BeyondModel { .. })).collect();
+    assert_eq!(beyond, [&&Advice::BeyondModel { farthest_m: 100.0, valid_m: 10.0 }]);
 }

@@ -70,6 +70,13 @@ pub enum Advice {
     },
     /// The server's certificate was not checked (TLS).
     CertificateNotVerified,
+    /// A device of the lab is farther away than the model of the place holds.
+    BeyondModel {
+        /// Distance of the farthest device, in metres.
+        farthest_m: f64,
+        /// Distance at which the model ends, in metres.
+        valid_m: f64,
+    },
 }
 
 impl Advice {
@@ -77,6 +84,7 @@ impl Advice {
     #[must_use]
     pub const fn weight(&self) -> u8 {
         match self {
+            Self::BeyondModel { .. } => 8,
             Self::SocketBufferOverflow { .. } => 7,
             Self::BeaconComb { .. } => 6,
             Self::SenderBehind { .. } => 5,

@@ -31,6 +31,7 @@ pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
         sender_behind(recorded),
         beacon_comb(recorded),
         not_verified(recorded),
+        beyond_model(recorded),
     ];
     let place = label::of(recorded);
     let warning = |advice| {
@@ -114,6 +115,12 @@ fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
     let strength = in_phase(recorded, paced)?;
     let period_ms = BEACON_PERIOD.as_nanos() as f64 / 1e6;
     Some(Advice::BeaconComb { period_ms, strength })
+}
+
+fn beyond_model(recorded: &Recorded) -> Option<Advice> {
+    let metres = |name| recorded.facts.get(name)?.parse::<f64>().ok().filter(|it| it.is_finite());
+    let (farthest_m, valid_m) = (metres(fact::FARTHEST_M)?, metres(fact::MODEL_ENDS_M)?);
+    Some(Advice::BeyondModel { farthest_m, valid_m })
 }
 
 fn not_verified(recorded: &Recorded) -> Option<Advice> {

@@ -227,6 +227,20 @@ fn a_certificate_that_was_not_checked_is_told() {
 }
 
 #[test]
+fn a_device_beyond_the_model_of_its_place_is_told() {
+    let mut recorded = closed((0..9).map(|_| 1.0));
+    recorded.facts.insert(fact::FARTHEST_M.into(), "10000".into());
+    assert!(!kinds(&recorded).iter().any(|it| matches!(it, Advice::BeyondModel { .. })));
+    recorded.facts.insert(fact::MODEL_ENDS_M.into(), "10".into());
+    let told = Advice::BeyondModel { farthest_m: 10_000.0, valid_m: 10.0 };
+    assert!(kinds(&recorded).contains(&told));
+    assert_eq!(
+        told.parts()[0],
+        "A device is 10000 m away, and the model of this place ends at 10 m."
+    );
+}
+
+#[test]
 fn every_advice_has_three_parts_and_reads_back() {
     let all = [
         Advice::FewSamples { metrics: "rtt_p99".into(), n: 20, needed: 368 },
@@ -237,6 +251,7 @@ fn every_advice_has_three_parts_and_reads_back() {
         Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into() },
         Advice::BeaconComb { period_ms: 102.4, strength: 0.93 },
         Advice::CertificateNotVerified,
+        Advice::BeyondModel { farthest_m: 40.0, valid_m: 30.0 },
     ];
     for advice in all {
         for part in advice.parts() {

@@ -26,6 +26,7 @@ impl Advice {
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
             Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
             Self::CertificateNotVerified => not_verified(),
+            Self::BeyondModel { farthest_m, valid_m } => beyond_model(*farthest_m, *valid_m),
         }
     }
 }
@@ -126,5 +127,17 @@ fn not_verified() -> [String; 3] {
          was sent to it."
             .to_string(),
         "Give the authority's certificate with --ca FILE, and leave --insecure out.".to_string(),
+    ]
+}
+
+fn beyond_model(farthest_m: f64, valid_m: f64) -> [String; 3] {
+    let metres = |it: f64| libm::round(10.0 * it) / 10.0;
+    let (farthest, valid) = (metres(farthest_m), metres(valid_m));
+    [
+        format!("A device is {farthest} m away, and the model of this place ends at {valid} m."),
+        "No measurement stands behind what the lab says of such distances: walls, ground and people \
+         between are not in it."
+            .to_string(),
+        format!("Set a distance up to {valid} m, or a place that reaches farther: espbench lab list."),
     ]
 }

@@ -224,6 +224,21 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Returns how far the farthest device is from whom it talks to (node 0, or the nearest access
+    /// point), and where the model of the place ends, in metres; `None` where all are nearer.
+    #[must_use]
+    pub fn beyond_model(&self) -> Option<(f64, f64)> {
+        let valid = self.environment.valid_m?;
+        let nodes = self.nodes.iter().skip(1).map(|it| it.at.to(self.nodes[0].at));
+        let nearest = |at: Point| {
+            let points = self.access_points.iter().map(|it| it.at.to(at));
+            points.min_by(f64::total_cmp)
+        };
+        let devices = self.devices.iter().filter_map(|it| nearest(it.at));
+        let farthest = nodes.chain(devices).max_by(f64::total_cmp)?;
+        (farthest > valid).then_some((farthest, valid))
+    }
+
     /// Returns an empty room.
     #[must_use]
     pub fn new(name: &str, environment: Environment) -> Self {

@@ -160,6 +160,10 @@ pub fn run_in<W: Witness>(
     if !scene.overridden.is_empty() {
         record.fact(fact::OVERRIDDEN, scene.overridden.join(", "));
     }
+    if let Some((farthest, valid)) = scene.beyond_model() {
+        record.fact(fact::FARTHEST_M, farthest.to_string());
+        record.fact(fact::MODEL_ENDS_M, valid.to_string());
+    }
     match workload {
         Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),
         Workload::Wifi(work) => programs::run_in(work, scene, seed, witness, record),
