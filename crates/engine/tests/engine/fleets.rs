@@ -102,7 +102,7 @@ fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
     let limits = SearchLimits { most, time: Duration::from_hours(1) };
     let mode: WifiMode = "24M".parse().unwrap();
     let answer = largest_fleet(&predictor, limits, mode, rooms).unwrap();
-    let PredictQuestion::LargestFleet(searched) = answer.question.clone() else {
+    let PredictQuestion::LargestFleet(searched) = answer.question else {
         panic!("another question")
     };
     (searched, answer)

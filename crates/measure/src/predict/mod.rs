@@ -33,6 +33,8 @@ pub mod point;
 mod range;
 mod report;
 mod tables;
+#[cfg(test)]
+mod tests;
 pub mod trial;
 
 pub use answer::devices;

@@ -1,0 +1,211 @@
+//! Cards and sentences of points whose figures are known.
+
+use super::battery::Battery;
+use super::card::{QuestionKind, RowStanding};
+use super::change::{Change, ChangeTried};
+use super::energy::DeviceCharge;
+use super::point::OperatingPoint;
+use super::*;
+use crate::cell::Estimate;
+use crate::settings::Settings;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_model::energy::EnergyPart;
+use espbench_model::sample::Cause;
+
+fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+    Estimate { value: Some(value), n: 1000, low: Some(low), high: Some(high) }
+}
+
+/// Returns a point with a 99th percentile in milliseconds and a loss in per cent, each known to a
+/// twentieth.
+fn point(rate: &str, p99: f64, loss: f64) -> PointEstimates {
+    PointEstimates {
+        setting: OperatingPoint { devices: 20, rate: rate.into(), ..OperatingPoint::default() },
+        rooms: 20,
+        messages: 8000,
+        loss: estimate(loss / 100.0, 0.95 * loss / 100.0, 1.05 * loss / 100.0),
+        p99: estimate(p99, 0.95 * p99, 1.05 * p99),
+        stages_ms: [1.0, 0.0, 2.0, 5.0, 0.0, 2.0, 0.0],
+        ..PointEstimates::default()
+    }
+}
+
+fn answer(question: PredictQuestion, points: Vec<PointEstimates>) -> PredictAnswer {
+    PredictAnswer {
+        question,
+        title: "20 devices".into(),
+        limits: FleetLimits::default(),
+        battery: None,
+        shared: String::new(),
+        settings: Settings::default(),
+        payload_bytes: 50,
+        points,
+        changes: Vec::new(),
+        notes: Vec::new(),
+        stopped: false,
+    }
+}
+
+#[test]
+fn rates_whose_intervals_overlap_tie_and_one_that_loses_too_much_has_no_rank() {
+    let points = [
+        point("1M", 30.0, 0.1),
+        point("11M", 10.5, 0.1),
+        point("24M", 10.0, 0.2),
+        // The fastest of all, and it loses what the limit forbids.
+        point("54M", 5.0, 3.0),
+    ];
+    let mut answer = answer(PredictQuestion::Rate, points.into());
+    answer.limits.loss = Some(0.01);
+    use RowStanding::{Behind, Best, LeftOut, Tied};
+    assert_eq!(answer.standings(), [Behind, Tied, Best, LeftOut]);
+    let card = answer.card();
+    let rows: Vec<(&str, RowStanding)> =
+        card.rows.iter().map(|it| (it.rate.as_str(), it.standing)).collect();
+    assert_eq!(rows, [("24M", Best), ("11M", Tied), ("1M", Behind), ("54M", LeftOut)]);
+    assert_eq!(card.question, QuestionKind::Rate);
+    let verdict = card.verdict.unwrap();
+    assert!(
+        verdict.contains("24M has the lowest p99") && verdict.contains("forbids 1 rate"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn nothing_is_ranked_where_the_limit_forbids_all() {
+    let points = [point("1M", 30.0, 5.0), point("11M", 10.0, 5.0)];
+    let mut answer = answer(PredictQuestion::Rate, points.into());
+    answer.limits.loss = Some(0.01);
+    assert_eq!(answer.standings(), [RowStanding::LeftOut; 2]);
+    let card = answer.card();
+    assert!(card.limited_by.is_empty(), "no point is told of");
+    assert!(!card.verdict.unwrap().contains("lowest"));
+}
+
+fn changed(change: Change, p99: f64, loss: f64) -> ChangeTried {
+    ChangeTried { change, point: point("1M", p99, loss) }
+}
+
+#[test]
+fn a_change_helps_only_by_more_than_chance_and_without_more_loss() {
+    let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 0.1)].into());
+    let faster = |p99, loss| changed(Change::Rate("24M".into()), p99, loss);
+    it.changes = [faster(9.6, 0.1), faster(8.0, 0.1), faster(8.0, 0.9), faster(12.0, 0.1)].into();
+    let helps: Vec<bool> = it.card().changes.iter().map(|it| it.helps).collect();
+    assert_eq!(helps, [false, true, false, false], "overlap, better, loses more, worse");
+    // A limit that held may not be broken by it.
+    it.limits.p99_ms = Some(9.0);
+    it.changes = [faster(9.3, 0.1)].into();
+    let card = it.card();
+    assert!(!card.changes[0].keeps_limits);
+    assert!(card.verdict.unwrap().contains("broken"));
+}
+
+/// Where more is lost than allowed, the change is about the loss, however the latency is.
+#[test]
+fn loss_leads_where_it_is_high() {
+    let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 8.0)].into());
+    it.changes = [
+        changed(Change::Rate("24M".into()), 5.0, 8.0),
+        changed(Change::Every(Duration::from_secs(10)), 20.0, 2.0),
+    ]
+    .into();
+    let card = it.card();
+    assert_eq!(card.changes.iter().map(|it| it.helps).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(
+        card.changes.iter().map(|it| (it.flag.as_str(), it.to.as_str())).collect::<Vec<_>>(),
+        [("--phy-rate", "24M"), ("--every", "10s")]
+    );
+    let next = card.next.unwrap();
+    assert!(next.contains("--every 10s"), "{next}");
+}
+
+#[test]
+fn the_largest_share_is_named_and_a_queue_by_what_stands_behind_it() {
+    let shares = |point: PointEstimates| {
+        let card = answer(PredictQuestion::Fleet, [point].into()).card();
+        let all = card.limited_by.into_iter();
+        all.map(|it| (it.of, it.part, (100.0 * it.share).round())).collect::<Vec<_>>()
+    };
+    let text = |of: &str, part: &str, share| (of.to_string(), part.to_string(), share);
+    assert_eq!(shares(point("1M", 10.0, 0.1)), [text("latency", "waiting for the medium", 50.0)]);
+    let mut queue = point("1M", 10.0, 0.1);
+    queue.stages_ms = [60.0, 0.0, 30.0, 5.0, 0.0, 5.0, 0.0];
+    assert_eq!(shares(queue), [text("latency", "a queue behind sender's processor", 60.0)]);
+    let mut lossy = point("1M", 10.0, 20.0);
+    lossy.causes = [(Cause::Collision, 1200), (Cause::Noise, 400)].into();
+    let told = shares(lossy);
+    assert!(told.iter().any(|it| it.0 == "loss" && it.2 == 75.0), "{told:?}");
+}
+
+/// Returns a room of devices that each draw these charges in millicoulombs over 100 s.
+fn sleepers(charges: &[[f64; 6]]) -> RoomTrial {
+    let device =
+        |mc: &[f64; 6]| DeviceCharge { mc: *mc, ms: [10.0, 20.0, 30.0, 5.0, 5.0, 99_930.0] };
+    RoomTrial {
+        messages: charges.len() as u64,
+        latency_ms: charges.iter().map(|_| 60.0).collect(),
+        energy: charges.iter().map(device).collect(),
+        ..RoomTrial::default()
+    }
+}
+
+#[test]
+fn parts_of_the_charge_add_up_and_the_battery_lasts_as_long_as_they_say() {
+    let rooms: Vec<RoomTrial> = (0..10)
+        .map(|room| {
+            let more = 0.1 * f64::from(room);
+            sleepers(&[
+                [1.0, 2.0, 3.0 + more, 2.0, 0.0, 2.0],
+                [1.0, 2.0, 3.0, 2.0, 1.0 + more, 2.0],
+            ])
+        })
+        .collect();
+    let setting = OperatingPoint { devices: 2, rate: "1M".into(), ..OperatingPoint::default() };
+    let mut answer = answer(PredictQuestion::Fleet, [PointEstimates::of(setting, &rooms)].into());
+    let battery: Battery = "1000mAh".parse().unwrap();
+    answer.battery = Some(battery.clone());
+    let budget = answer.card().energy.unwrap();
+    let names: Vec<&str> = budget.parts.iter().map(|it| it.part.as_str()).collect();
+    assert_eq!(names, EnergyPart::ALL.map(EnergyPart::name));
+    let sum = |of: fn(&super::card::EnergyShare) -> f64| budget.parts.iter().map(of).sum::<f64>();
+    assert!((sum(|it| it.share) - 1.0).abs() < 1e-9);
+    // 10.95 mC in 100 s, in the mean of both devices and all rooms.
+    let mean = budget.mean_ma.unwrap();
+    assert!((mean.value - 0.1095).abs() < 1e-9, "{mean:?}");
+    assert!((sum(|it| it.day_mah) - 24.0 * mean.value).abs() < 1e-9);
+    assert!((sum(|it| it.message_ms) - 100_000.0).abs() < 1e-6);
+    let life = budget.life_days.unwrap();
+    assert!((life.value - battery.days(mean.value)).abs() < 1e-9);
+    // The more is drawn the shorter it lasts: the interval's ends change places.
+    assert!((life.ci_low.unwrap() - battery.days(mean.ci_high.unwrap())).abs() < 1e-9);
+    assert!(budget.weakest_days.unwrap() < life.value);
+}
+
+#[test]
+fn a_card_says_why_it_is_to_be_read_with_care() {
+    let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 0.1)].into());
+    assert!(it.card().warnings.is_empty());
+    it.stopped = true;
+    it.points[0].grows = true;
+    let warnings = it.card().warnings;
+    assert_eq!(warnings.len(), 2);
+    assert!(warnings[0].contains("longer and longer") && warnings[1].starts_with("stopped"));
+    let sentences = it.sentences();
+    assert!(sentences[0].starts_with("Simulated: with 20 devices"), "{sentences:?}");
+    assert!(sentences.last().unwrap().starts_with("The sweep was stopped"));
+}
+
+#[test]
+fn a_card_reads_back_from_json() {
+    let mut it = answer(PredictQuestion::Fleet, [point("1M", 10.0, 8.0)].into());
+    it.changes = [changed(Change::Attempts(1), 9.0, 2.0)].into();
+    let card = it.card();
+    let json = serde_json::to_string(&card).unwrap();
+    assert_eq!(serde_json::from_str::<Prediction>(&json).unwrap(), card);
+    // No estimate, no figure: a number that nobody knows is not zero.
+    let nothing = answer(PredictQuestion::Fleet, [PointEstimates::default()].into()).card();
+    assert_eq!((&nothing.rows[0].p99_ms, &nothing.rows[0].loss_percent), (&None, &None));
+}
