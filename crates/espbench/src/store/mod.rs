@@ -185,11 +185,14 @@ impl Store {
                 .map_err(|e| self.wrap(e))
         };
         self.db.pragma_update(None, "foreign_keys", true).map_err(|e| self.wrap(e))?;
+        // Another process may make the store between two questions: all are of one moment.
+        let moment = self.db.unchecked_transaction().map_err(|e| self.wrap(e))?;
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);
         let tables: i64 = self
             .db
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(|e| self.wrap(e))?;
+        moment.finish().map_err(|e| self.wrap(e))?;
         match (application, version) {
             (0, 0) if tables == 0 => self.create(),
             (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
