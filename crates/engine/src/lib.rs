@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`beside`] | what of a measured run is simulated, to stand beside it |
 //! | [`boards`] | one cell, carried out on real boards over whatever carries bytes |
 //! | [`cells`] | the cells of a plan, each with its seeds |
 //! | [`simulator`] | one cell, carried out in a lab |
@@ -24,6 +25,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod beside;
 pub mod boards;
 pub mod cells;
 pub mod fit;

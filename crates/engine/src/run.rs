@@ -143,6 +143,7 @@ impl Simulation {
             plan_name: set.name(),
             plan_text: set.text(),
             site: site_of(&set, || simulator.site()),
+            beside: None,
             host: BTreeMap::new(),
         };
         Ok(Self { set, simulator, facts })

@@ -1,5 +1,6 @@
 //! The result cell: identity columns, value, unit, n, interval, origin.
 
+use crate::beside::LabAgreement;
 use crate::compare::VerdictKind;
 pub use crate::estimate::Estimate;
 use crate::metric::{self, Better};
@@ -93,6 +94,29 @@ pub struct TestFacts {
     pub idf_release: Option<String>,
     /// Published value that stands beside ours.
     pub published: Option<PublishedFigure>,
+    /// The lab's value of the same test that stands beside a measured one.
+    pub lab: Option<LabFigure>,
+    /// Run to whose measurement of this figure a constant of the lab was fitted.
+    pub fitted_run: Option<String>,
+}
+
+/// A lab's value beside a measured one, and what their comparison shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LabFigure {
+    /// The value, in the unit of ours.
+    pub value: Option<f64>,
+    /// Lower end of its 95 % confidence interval.
+    pub ci_low: Option<f64>,
+    /// Upper end of it.
+    pub ci_high: Option<f64>,
+    /// Ours / the lab's.
+    pub ratio: Option<f64>,
+    /// Lower end of the ratio's 95 % interval.
+    pub ratio_low: Option<f64>,
+    /// Upper end of it.
+    pub ratio_high: Option<f64>,
+    /// What the pair shows.
+    pub verdict: Option<LabAgreement>,
 }
 
 /// A published value beside one of ours, and what their comparison shows.

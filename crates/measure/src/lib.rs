@@ -40,6 +40,7 @@
 //! | [`figure`] | curves and bars as data: nothing downstream computes |
 //! | [`fit`] | constants of a model from measured values |
 //! | [`air`] | the medium of the virtual lab: who sent when, and the shares of each channel's time |
+//! | [`beside`] | a run beside the same plan in a lab: is the board as the lab predicts? |
 //! | [`report`] | a whole run as one value |
 //!
 //! A first program is `examples/report.rs`: from a plan and its samples to result cells.
@@ -54,6 +55,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod air;
+pub mod beside;
 pub mod binning;
 pub mod binomial;
 pub mod bootstrap;

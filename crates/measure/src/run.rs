@@ -46,6 +46,9 @@ pub struct RunFacts {
     pub plan_text: String,
     /// The device and the place.
     pub site: Site,
+    /// Name of the measured run that this one was simulated to stand beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
 }

@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         args: &args.measure,
         live,
         prints: flow::Prints::Nothing,
+        beside: None,
     };
     let status = flow::measure(job)?;
     if let (Some(path), Some(rows)) = (&args.csv_raw, raw) {

@@ -1,5 +1,6 @@
 //! The one flow: plan and target to samples, to the store, to a report.
 
+use super::beside::SideLab;
 use super::common::{Format, MeasureArgs, OutputArgs, TOOL};
 use super::live::{Feed, Outlet};
 use super::output;
@@ -75,6 +76,8 @@ pub struct Measurement<'a> {
     pub live: Option<Live<'a>>,
     /// Output of `live` on stdout.
     pub prints: Prints,
+    /// Lab in which the same plan is simulated afterwards.
+    pub beside: Option<SideLab>,
 }
 
 /// Output of a subcommand's live lines.
@@ -113,6 +116,7 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         plan_name: job.set.name(),
         plan_text: job.set.text(),
         site: site(&job),
+        beside: None,
         host: if real { sys::host::facts() } else { BTreeMap::new() },
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
@@ -238,6 +242,18 @@ fn carry_out(
     }
     drop(watch);
     drop(recorder);
+    let nothing = failures.measured == 0 && failures.first.is_some();
+    if let Some(lab) = job.beside.as_ref().filter(|_| !nothing) {
+        if cancel.load(Ordering::Relaxed) {
+            say!(
+                "the lab beside it was not simulated: espbench report {} --beside",
+                run.facts.name
+            );
+        } else {
+            let cells = output::report(store, &run.facts.name)?.cells;
+            lab.simulate(store, run, &cells, mode, cancel)?;
+        }
+    }
     finish(store, &run.facts.name, failures, &job.args.output, job.prints)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`beside`] | the same plan in a lab, beside a run that was measured |
 //! | [`board`] | `espbench board`: the boards that are attached |
 //! | `broker` | limits of the MQTT broker, as options |
 //! | [`builtin`] | the plans that the tool carries |
@@ -33,6 +34,7 @@
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
 
+pub mod beside;
 #[cfg(feature = "serial")]
 pub mod board;
 mod broker;

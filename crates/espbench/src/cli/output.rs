@@ -4,16 +4,18 @@ use super::common::{Format, OutputArgs, idle};
 use super::file;
 use crate::render;
 use crate::say::{self, say};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, StoredRun};
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::ReportBuilder;
+use espbench_measure::beside;
 use espbench_measure::report::Report;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Returns the report of a stored run, beside the published figures that the tool carries.
+/// Returns the report of a stored run, beside the published figures that the tool carries, and beside the lab
+/// that was simulated for it.
 ///
 /// # Errors
 /// The store's.
@@ -26,6 +28,15 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
         }
         found => found?,
     };
+    let mut report = of_run(store, &run)?;
+    if let Some(lab) = store.lab_beside(&run)? {
+        beside::add_lab(&mut report, &of_run(store, &lab)?);
+    }
+    Ok(report)
+}
+
+/// Returns the report of a stored run alone.
+fn of_run(store: &Store, run: &StoredRun) -> Result<Report, StoreError> {
     let mut builder = ReportBuilder::new(&run.facts);
     for cell in &run.cells {
         if let Some(recorded) = store.recorded(cell)? {

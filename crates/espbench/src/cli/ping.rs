@@ -81,6 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         args: &args.measure,
         live,
         prints: if prints { flow::Prints::Lines } else { flow::Prints::Nothing },
+        beside: None,
     })
 }
 

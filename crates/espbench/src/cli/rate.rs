@@ -294,6 +294,7 @@ fn carry_out(
         args,
         live: None,
         prints: flow::Prints::Nothing,
+        beside: None,
     })
 }
 

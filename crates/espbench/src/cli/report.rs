@@ -1,5 +1,6 @@
 //! `espbench report`.
 
+use super::beside::{BesideArgs, beside_stored};
 use super::common::{Format, OutputArgs, StoreArgs};
 use super::output;
 use crate::render;
@@ -18,8 +19,10 @@ pub struct Args {
     run: String,
     /// Print only how far simulated figures are from the published ones: each cell with its error.
     /// Exit with status 1 if a group misses its accuracy target
-    #[arg(long, conflicts_with_all = ["output", "full"])]
+    #[arg(long, conflicts_with_all = ["output", "full", "beside"])]
     truth: bool,
+    #[command(flatten)]
+    beside: BesideArgs,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -32,7 +35,13 @@ pub struct Args {
 /// The store's.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
-    let store = args.store.to_read()?;
+    let store = if args.beside.beside.is_some() {
+        let store = args.store.existing()?;
+        beside_stored(&args.beside, &store, &args.run)?;
+        store
+    } else {
+        args.store.to_read()?
+    };
     let report = output::report(&store, &args.run)?;
     if args.truth {
         return truth(&report, args.output.format);

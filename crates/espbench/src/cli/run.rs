@@ -1,5 +1,6 @@
 //! `espbench run`.
 
+use super::beside::{BesideArgs, SideLab};
 use super::builtin;
 use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
@@ -60,6 +61,8 @@ pub struct Args {
     #[command(flatten)]
     boards: SerialArgs,
     #[command(flatten)]
+    beside: BesideArgs,
+    #[command(flatten)]
     sim: SimArgs,
     #[command(flatten)]
     site: SiteArgs,
@@ -94,6 +97,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let on =
         if args.on.is_empty() { vec![usual_target(&set)?.to_owned()] } else { args.on.clone() };
     check(args, &on)?;
+    let beside = SideLab::of(&args.beside, &set, args.sim.threads)?;
     let target = target(args, &on)?;
     // User and password are neither stored nor shown.
     let shown: Vec<String> = on.iter().map(|on| Url::without_user(on)).collect();
@@ -105,6 +109,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         args: &args.measure,
         live: None,
         prints: flow::Prints::Nothing,
+        beside,
     })
 }
 
@@ -128,6 +133,7 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
     let target_text = run.facts.target.clone();
     let names: Vec<String> = target_text.split(' ').map(ToOwned::to_owned).collect();
     check(args, &names)?;
+    let beside = SideLab::of(&args.beside, &set, args.sim.threads)?;
     let target = target(args, &names)?;
     let job = Measurement {
         set,
@@ -136,6 +142,7 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
         args: &args.measure,
         live: None,
         prints: flow::Prints::Nothing,
+        beside,
     };
     flow::resume(&store, &run, job)
 }
@@ -192,7 +199,15 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
         Some(flag) => Err(idle(flag, &place, remedy)),
         None => Ok(()),
     };
-    refuse(args.sim.given(), uses(&is_lab), "leave it out, or use --on sim")?;
+    let beside = args.beside.beside.is_some();
+    if beside && uses(&is_lab) {
+        let remedy = "compare two simulated runs: espbench compare THIS OTHER";
+        return Err(idle("--beside", &place, remedy)
+            .because("it sets a lab beside what is measured")
+            .into());
+    }
+    let threads = args.sim.pcap.is_none() && args.sim.threads.is_some();
+    refuse(args.sim.given(), uses(&is_lab) || beside && threads, "leave it out, or use --on sim")?;
     // The lab says itself why it takes none of these.
     let own = |name: &str| name == "loopback" || name.starts_with("replay:");
     refuse(

@@ -1,7 +1,8 @@
 //! The answer of a report in a few lines, for a terminal: at most 15 for one suite, 30 for several.
 
-use super::{tame, width, wrap};
+use super::{beside, tame, width, wrap};
 use anstyle::{AnsiColor, Style};
+use espbench_measure::beside::{LabAgreement, LabPair};
 use espbench_measure::cell::Origin;
 use espbench_measure::digits;
 use espbench_measure::report::{
@@ -74,13 +75,19 @@ pub fn render(report: &Report, coloured: bool) -> String {
         return page.out;
     }
     let mut tail = Page { out: String::new(), colours };
+    tail.beside(report);
     tail.truth(report);
     tail.advice(report);
     tail.end(report);
     match report.glance.as_slice() {
         [] => {}
         [only] => {
-            page.suite(only, LINES.saturating_sub(tail.lines()));
+            let end = LINES.saturating_sub(tail.lines());
+            let pairs = report.beside.as_ref().map(|it| beside::leading(it, only));
+            match pairs.filter(|it| !it.is_empty()) {
+                Some(pairs) => page.pairs(&pairs, end),
+                None => page.suite(only, end),
+            }
         }
         several => page.suites(several),
     }
@@ -267,6 +274,32 @@ impl Page {
             );
             let is_off = ratio.is_some_and(|it| !(0.7..=1.3).contains(&it));
             self.line(if is_off { self.colours.warning } else { Style::new() }, &line);
+        }
+    }
+
+    /// Writes measured and simulated figures, in as many rows as end at that line.
+    fn pairs(&mut self, pairs: &[&LabPair], end: usize) {
+        let (lines, more) = beside::rows(pairs, end.saturating_sub(self.lines() + 2));
+        for (number, line) in lines.iter().enumerate() {
+            self.line(if number == 0 { self.colours.faint } else { Style::new() }, line);
+        }
+        if more > 0 {
+            self.line(self.colours.faint, &format!("    … and {more} more tests"));
+        }
+    }
+
+    /// Writes whether what was measured is as the lab predicts; if not, where the largest gap is and where
+    /// to look.
+    fn beside(&mut self, report: &Report) {
+        let Some(it) = &report.beside else { return };
+        let style = match it.verdict {
+            LabAgreement::Off => self.colours.failure,
+            LabAgreement::Unsure => self.colours.warning,
+            LabAgreement::AsPredicted | LabAgreement::NotCompared => Style::new(),
+        };
+        self.marked(style, beside::sign(Some(it.verdict)), &it.sentence(), 2);
+        for text in [it.gap(), it.advice(), it.missing()].into_iter().flatten() {
+            self.marked(Style::new(), " ", &text, 2);
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `beside` | measured, lab, published and limit in rows for a terminal |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`glance`] | the answer in a few lines, for a terminal |
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
@@ -17,6 +18,7 @@
 //! | [`text`] | plain text: aligned tables that read without colour |
 //! | [`tune`] | checks of an sdkconfig and searches of settings, drawn |
 
+mod beside;
 pub mod csv;
 pub mod glance;
 pub mod html;

@@ -280,15 +280,28 @@ impl Store {
             .db
             .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
             .map_err(wrap)?;
-        let plan = run_name(set);
-        let number: i64 = transaction
-            .query_row(
-                "SELECT coalesce(max(number), 0) + 1 FROM run WHERE plan = ?1",
-                [&plan],
-                |row| row.get(0),
-            )
-            .map_err(wrap)?;
-        facts.name = format!("{plan}-{number}");
+        let (plan, number) = match &facts.beside {
+            // One lab stands beside a run; its name is the run's, and runs of plans count from 1.
+            Some(run) => {
+                transaction
+                    .execute(&format!("DELETE FROM run WHERE {BESIDE} = ?1"), [run])
+                    .map_err(wrap)?;
+                facts.name = format!("{run}-lab");
+                (facts.name.clone(), 0)
+            }
+            None => {
+                let plan = run_name(set);
+                let number: i64 = transaction
+                    .query_row(
+                        "SELECT coalesce(max(number), 0) + 1 FROM run WHERE plan = ?1",
+                        [&plan],
+                        |row| row.get(0),
+                    )
+                    .map_err(wrap)?;
+                facts.name = format!("{plan}-{number}");
+                (plan, number)
+            }
+        };
         transaction
             .execute(
                 "INSERT INTO run (name, plan, number, facts, overhead) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -310,7 +323,22 @@ impl Store {
         self.run(&name)
     }
 
-    /// Finds a run by its name, or as `last`, or as `last~1`, the one before.
+    /// Finds the run of the lab that stands beside a run.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn lab_beside(&self, run: &StoredRun) -> Result<Option<StoredRun>, StoreError> {
+        let query = format!("SELECT name FROM run WHERE {BESIDE} = ?1 ORDER BY id DESC LIMIT 1");
+        let name: Option<String> = self
+            .db
+            .query_row(&query, [&run.facts.name], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.wrap(e))?;
+        name.map(|name| self.run(&name)).transpose()
+    }
+
+    /// Finds a run by its name, or as `last`, or as `last~1`, the one before. A lab's run that stands beside
+    /// another has its name only.
     ///
     /// # Errors
     /// [`StoreError::NoRun`], or SQLite's; a stored plan that cannot be read any more is
@@ -322,7 +350,7 @@ impl Store {
         let columns = "SELECT id, facts, overhead FROM run";
         let found = match before_last(name) {
             Some(number) => self.db.query_row(
-                &format!("{columns} ORDER BY id DESC LIMIT 1 OFFSET ?1"),
+                &format!("{columns} WHERE {BESIDE} IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?1"),
                 [number],
                 row,
             ),
@@ -470,8 +498,11 @@ impl Store {
         let name: Option<String> = self
             .db
             .query_row(
-                "SELECT name FROM run WHERE id = (
-                     SELECT max(run_id) FROM cell WHERE status <> 'done')",
+                &format!(
+                    "SELECT name FROM run WHERE id = (
+                         SELECT max(run_id) FROM cell JOIN run ON run.id = run_id
+                         WHERE status <> 'done' AND {BESIDE} IS NULL)"
+                ),
                 [],
                 |row| row.get(0),
             )
@@ -484,17 +515,25 @@ impl Store {
         }
     }
 
-    /// Removes a run and its samples.
+    /// Removes a run and its samples, and the lab beside it.
     ///
     /// # Errors
     /// [`StoreError::NoRun`], [`StoreError::Going`], or SQLite's.
     pub fn remove(&mut self, name: &str) -> Result<String, StoreError> {
         let run = self.run(name)?;
         let _lock = self.lock(&run)?;
-        self.db.execute("DELETE FROM run WHERE id = ?1", [run.id]).map_err(|e| self.wrap(e))?;
+        self.db
+            .execute(
+                &format!("DELETE FROM run WHERE {BESIDE} = ?1 OR id = ?2"),
+                params![run.facts.name, run.id],
+            )
+            .map_err(|e| self.wrap(e))?;
         Ok(run.facts.name)
     }
 }
+
+/// Name of the run that a lab's run stands beside, in SQL; NULL for all other runs.
+const BESIDE: &str = "json_extract(run.facts, '$.beside')";
 
 /// Returns how many runs are newer than the one that `last` or `last~N` names.
 fn before_last(name: &str) -> Option<u32> {

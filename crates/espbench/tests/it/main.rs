@@ -5,6 +5,7 @@
 mod apps;
 mod axes;
 mod before;
+mod beside;
 #[cfg(feature = "serial")]
 mod board;
 mod broker;

@@ -30,7 +30,8 @@ pub use test_row::{RunColumn, TestRow};
 pub(crate) use value::ColumnContent;
 pub use value::{ColumnType, ColumnValue};
 
-use crate::cell::{Cell, Origin, PublishedFigure};
+use crate::beside::LabAgreement;
+use crate::cell::{Cell, LabFigure, Origin, PublishedFigure};
 use crate::compare::VerdictKind;
 use crate::settings::SettingKey;
 use alloc::string::String;
@@ -171,6 +172,20 @@ columns! {
         "Value / published value."
     "verdict" "" Text (|cell| figure(cell, |it| it.verdict), |cell, value| put(cell, value, |it| &mut it.verdict))
         "Outcome of that comparison: `better`, `worse`, `no-difference-shown` or `not-comparable`."
+    "lab" "`unit`" Number (|cell| of_lab(cell, |it| it.value), |cell, value| put_lab(cell, value, |it| &mut it.value))
+        "Simulated value of the same test, where a run has a lab beside it (`--beside`)."
+    "lab_ci_low" "`unit`" Number (|cell| of_lab(cell, |it| it.ci_low), |cell, value| put_lab(cell, value, |it| &mut it.ci_low))
+        "Lower end of the simulated value's interval."
+    "lab_ci_high" "`unit`" Number (|cell| of_lab(cell, |it| it.ci_high), |cell, value| put_lab(cell, value, |it| &mut it.ci_high))
+        "Upper end of it."
+    "lab_ratio" "" Number (|cell| of_lab(cell, |it| it.ratio), |cell, value| put_lab(cell, value, |it| &mut it.ratio))
+        "Value / simulated value."
+    "lab_ratio_low" "" Number (|cell| of_lab(cell, |it| it.ratio_low), |cell, value| put_lab(cell, value, |it| &mut it.ratio_low))
+        "Lower end of that ratio's interval."
+    "lab_ratio_high" "" Number (|cell| of_lab(cell, |it| it.ratio_high), |cell, value| put_lab(cell, value, |it| &mut it.ratio_high))
+        "Upper end of it."
+    "lab_verdict" "" Text (|cell| of_lab(cell, |it| it.verdict), |cell, value| put_lab(cell, value, |it| &mut it.verdict))
+        "Outcome of that comparison: `as-predicted`, `off` or `unsure`; empty of counts."
     "limit" "`unit`" Number (|cell| cell.limit)
         "Theoretical limit: the air time of the frames that must be sent or, of a rate, the most that it allows."
     "times_limit" "" Number (|cell| cell.times_limit().field(), |_, value| matches!(value, ColumnValue::Number(_)))
@@ -178,7 +193,21 @@ columns! {
     "fitted" "" Flag (|cell| cell.fitted)
         "Whether a constant of the simulator was fitted to that published value."
     "fitted_constant" "" Text (|cell| cell.fitted_constant) "Name of that constant."
+    "fitted_run" "" Text (|cell| cell.test.fitted_run)
+        "Run to whose measurement of this figure a constant of the lab was fitted (`espbench fit`)."
 }
+
+/// Columns that a file has only where a row has a value.
+const OCCASIONAL: [&str; 8] = [
+    "lab",
+    "lab_ci_low",
+    "lab_ci_high",
+    "lab_ratio",
+    "lab_ratio_low",
+    "lab_ratio_high",
+    "lab_verdict",
+    "fitted_run",
+];
 
 /// Settings that have a column in every file.
 const USUAL: [SettingKey; 4] =
@@ -250,8 +279,34 @@ fn put<T: ColumnContent>(
     part(cell.test.published.get_or_insert_default()).put(value)
 }
 
+fn of_lab<T: ColumnContent>(cell: &Cell, part: fn(&LabFigure) -> Option<T>) -> Option<ColumnValue> {
+    part(cell.test.lab.as_ref()?).field()
+}
+
+fn put_lab<T: ColumnContent>(
+    cell: &mut Cell,
+    value: &ColumnValue,
+    part: fn(&mut LabFigure) -> &mut Option<T>,
+) -> bool {
+    part(cell.test.lab.get_or_insert_default()).put(value)
+}
+
+impl ColumnContent for LabAgreement {
+    const TYPE: ColumnType = ColumnType::Text;
+
+    fn to_value(&self) -> ColumnValue {
+        ColumnValue::Text(self.name().into())
+    }
+
+    fn from_value(value: &ColumnValue) -> Option<Self> {
+        let ColumnValue::Text(text) = value else { return None };
+        Self::ALL.into_iter().find(|it| it.name() == text)
+    }
+}
+
 impl ResultColumn {
-    /// Goes through the columns that every file has, in their order.
+    /// Goes through the columns that are of no single test's settings, in their order. Every file has them,
+    /// but for [occasional](Self::is_occasional) ones.
     pub fn usual() -> impl Iterator<Item = Self> {
         FIXED.iter().map(Self::Fixed).chain(USUAL.into_iter().map(Self::Setting))
     }
@@ -267,7 +322,8 @@ impl ResultColumn {
     #[must_use]
     pub fn of(cells: &[Cell]) -> Vec<Self> {
         let is_there = |it: &Self| cells.iter().any(|cell| it.value(cell).is_some());
-        Self::usual().chain(Self::further().filter(is_there)).collect()
+        let usual = Self::usual().filter(|it| !it.is_occasional() || is_there(it));
+        usual.chain(Self::further().filter(is_there)).collect()
     }
 
     /// Finds a column by its name.
@@ -316,6 +372,12 @@ impl ResultColumn {
     #[must_use]
     pub fn is_required(self) -> bool {
         REQUIRED.contains(&self.name())
+    }
+
+    /// Returns whether a file has the column only where a row has a value.
+    #[must_use]
+    pub fn is_occasional(self) -> bool {
+        OCCASIONAL.contains(&self.name())
     }
 
     /// Returns the value of the column in the row of a cell; `None` is an empty field.

@@ -47,8 +47,13 @@ fn columns_of_settings_are_those_that_a_row_has() {
     let names = |cells: &[Cell]| -> Vec<&str> {
         ResultColumn::of(cells).into_iter().map(ResultColumn::name).collect()
     };
-    let usual: Vec<&str> = ResultColumn::usual().map(ResultColumn::name).collect();
+    let usual = ResultColumn::usual().filter(|it| !it.is_occasional());
+    let usual: Vec<&str> = usual.map(ResultColumn::name).collect();
     assert_eq!(names(&[cell()]), usual);
+    let mut beside = cell();
+    beside.test.lab = Some(LabFigure { value: Some(2.0), ..LabFigure::default() });
+    let has = |name: &str| names(&[cell(), beside.clone()]).contains(&name);
+    assert!(has("lab") && !has("lab_ratio") && !has("fitted_run"));
     assert_eq!(names(&[cell(), tuned.clone()]), [&usual[..], &["nagle"]].concat());
     let interval = ResultColumn::find("interval_s").unwrap();
     assert_eq!(interval.value(&tuned), Some(ColumnValue::Number(0.1)));

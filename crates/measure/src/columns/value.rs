@@ -33,6 +33,17 @@ pub enum ColumnType {
     Text,
 }
 
+impl ColumnValue {
+    /// Returns the value as a number, where it is one.
+    pub(crate) const fn number(&self) -> Option<f64> {
+        match self {
+            Self::Count(it) => Some(*it as f64),
+            Self::Number(it) => Some(*it),
+            Self::Flag(_) | Self::Text(_) => None,
+        }
+    }
+}
+
 impl ColumnType {
     /// Returns the word for the type in JSON's own terms.
     #[must_use]

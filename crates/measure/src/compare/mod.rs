@@ -221,6 +221,12 @@ pub fn compare(ours: &[Cell], others: &[Cell]) -> Vec<Comparison> {
     join::pairs(ours, others).iter().map(judge::judge).collect()
 }
 
+/// Compares two cells of one test, of which the caller has pooled the repetitions.
+#[must_use]
+pub(crate) fn pair(ours: &Cell, other: &Cell) -> Comparison {
+    judge::judge(&join::CellPair { ours: ours.clone(), other: other.clone(), pooled: true })
+}
+
 /// Returns whether a pair is no test of the simulator, since a constant of it was fitted to one of
 /// them. A real board was fitted to nothing.
 pub(crate) fn is_fitted(ours: &Cell, other: &Cell) -> bool {

@@ -161,12 +161,35 @@ impl PlanSet {
     /// # Errors
     /// What a name of a variant is.
     pub fn in_variant(mut self, variant: &str) -> Result<Self, String> {
-        for work in self.plans.iter_mut().flat_map(|plan| &mut plan.workloads) {
-            if work.variant().is_none() {
-                lab::in_variant(work, variant)?;
+        let mut wrong = Ok(());
+        self.change(|work| {
+            if work.variant().is_none() && wrong.is_ok() {
+                wrong = lab::in_variant(work, variant);
+            }
+        });
+        wrong.map(|()| self)
+    }
+
+    /// Changes workloads; the text of a plan in which one has become another says so, and has no limits on
+    /// results any more.
+    pub fn change(&mut self, mut each: impl FnMut(&mut Workload)) {
+        for plan in &mut self.plans {
+            let before = plan.workloads.clone();
+            plan.workloads.iter_mut().for_each(&mut each);
+            if plan.workloads != before {
+                plan.thresholds.clear();
+                plan.text = print::plan(plan);
             }
         }
-        Ok(self)
+    }
+
+    /// Carries out each plan at least that many times; the first times are the same.
+    pub fn repeat(&mut self, least: u32) {
+        for plan in self.plans.iter_mut().filter(|it| it.repetitions < least) {
+            plan.repetitions = least;
+            plan.thresholds.clear();
+            plan.text = print::plan(plan);
+        }
     }
 
     /// Names of the plans, joined for people.

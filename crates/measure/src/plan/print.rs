@@ -1,6 +1,6 @@
 //! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
 
-use super::lab;
+use super::{Plan, lab};
 use crate::kind;
 use alloc::format;
 use alloc::string::String;
@@ -28,7 +28,26 @@ pub(crate) fn quoted(text: &str) -> String {
 /// Prints a plan of these workloads; [`Plan::parse`](super::Plan::parse) gives them back.
 #[must_use]
 pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
-    let mut text = format!("name = {}\nseed = {seed}\n", quoted(name));
+    format!("name = {}\nseed = {seed}\n", quoted(name)) + &blocks(workloads)
+}
+
+/// Prints a plan without its limits on results.
+pub(super) fn plan(plan: &Plan) -> String {
+    let Plan { name, title, goal, seed, repetitions, workloads, .. } = plan;
+    let mut text = format!("name = {}\n", quoted(name));
+    if let Some(title) = title {
+        let _ = writeln!(text, "title = {}", quoted(title));
+    }
+    if let Some(goal) = goal {
+        let _ = writeln!(text, "goal = {}", quoted(goal.name()));
+    }
+    let _ = write!(text, "seed = {seed}\nrepetitions = {repetitions}\n");
+    text + &blocks(workloads)
+}
+
+/// Prints a block for each workload.
+fn blocks(workloads: &[Workload]) -> String {
+    let mut text = String::new();
     for workload in workloads {
         let _ = write!(text, "\n[[measure]]\nkind = \"{}\"\n", workload.kind());
         for (key, value) in settings(workload).into_iter().chain(lab::print(workload)) {

@@ -167,6 +167,7 @@ impl Builder {
             lab_truth: Vec::new(),
             truth,
             truth_wifi,
+            beside: None,
             stored: None,
         }
     }

@@ -28,6 +28,7 @@ pub use sections::Section;
 pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};
+use crate::beside::LabComparison;
 use crate::cell::{Cell, Origin};
 use crate::compare::Comparison;
 use crate::figure::Figure;
@@ -160,6 +161,9 @@ pub struct Report {
     /// Accuracy of the simulated tests over Wi-Fi.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth_wifi: Option<Truth>,
+    /// The same plan in a lab, beside what was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<LabComparison>,
     /// Name of the file that holds the raw samples; the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<String>,
@@ -203,6 +207,7 @@ impl Report {
             lab_truth: Vec::new(),
             truth: None,
             truth_wifi: None,
+            beside: None,
             stored: None,
         }
     }

@@ -24,8 +24,9 @@ pub struct Section<'a> {
 }
 
 /// Names and titles of the chapters before those of the kinds of test, in order.
-const FIRST: [(&str, &str); 3] = [
+const FIRST: [(&str, &str); 4] = [
     ("warnings", "Read this first"),
+    (crate::beside::SECTION, "Measured and simulated"),
     ("overview", "At a glance"),
     (truth::SECTION, "How true the simulation is"),
 ];

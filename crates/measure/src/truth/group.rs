@@ -114,6 +114,16 @@ impl CellGroup {
         }
     }
 
+    /// Returns between which factors of the lab's figure a measured one is as the lab predicts.
+    #[must_use]
+    pub const fn ratios(self) -> (f64, f64) {
+        match self {
+            Self::Middle | Self::Others | Self::Spreads => (0.7, 1.3),
+            Self::Minima => (0.75, 1.25),
+            Self::Maxima => (0.5, 2.0),
+        }
+    }
+
     /// Returns the target of all its cells together.
     #[must_use]
     pub const fn target(self) -> Option<AccuracyTarget> {

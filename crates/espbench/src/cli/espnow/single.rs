@@ -317,6 +317,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
         args: &common.measure,
         live: None,
         prints: flow::Prints::Nothing,
+        beside: None,
     };
     flow::measure(job)
 }

@@ -158,6 +158,7 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
         args: &args.measure,
         live,
         prints,
+        beside: None,
     })
 }
 

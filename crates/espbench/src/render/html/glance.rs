@@ -1,7 +1,7 @@
 //! The head of a page: what was found, on one card, with one chart; the rest is folded.
 
 use super::super::glance::{agreement, chosen, figure, heads, leading, range};
-use super::escape;
+use super::{beside, escape};
 use espbench_measure::report::{GlanceGroup, GlanceRow, Report, Section};
 use espbench_measure::table::unit_sign;
 use std::fmt::Write as _;
@@ -25,7 +25,9 @@ pub(super) fn draw(out: &mut String, report: &Report, sections: &[Section<'_>]) 
         [only] => {
             out.push_str("<div class=\"card\">\n");
             sentences(out, only);
-            rows(out, only);
+            if !report.beside.as_ref().is_some_and(|it| beside::draw(out, it, only)) {
+                rows(out, only);
+            }
             out.push_str("</div>\n");
         }
         several => suites(out, several, sections),

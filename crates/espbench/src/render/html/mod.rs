@@ -6,12 +6,14 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `beside` | the card of a run that has a lab beside it |
 //! | `figures` | figures with captions, legends, their words, and the data behind them |
 //! | `glance` | the card of the answer, and a small chart for each suite |
 //! | `predict` | the card of a prediction |
 //! | `tables` | tables with captions and scopes |
 //! | `timelines` | timelines of the medium, and the script that zooms them |
 
+mod beside;
 mod figures;
 mod glance;
 mod predict;
@@ -90,7 +92,10 @@ const fn has_timelines(report: &Report) -> bool {
 
 /// Takes the first figure of a suite out of its chapter.
 fn lead<'a>(sections: &mut [Section<'a>], group: &GlanceGroup) -> Option<&'a Figure> {
-    let is_own = |it: &&mut Section<'_>| it.id == group.name || it.id == group.kind;
+    let is_own = |it: &&mut Section<'_>| {
+        // The chapter of a lab beside the run comes first.
+        [espbench_measure::beside::SECTION, &group.name, &group.kind].contains(&it.id)
+    };
     let section = sections.iter_mut().filter(|it| !it.figures.is_empty()).find(is_own)?;
     Some(section.figures.remove(0))
 }
@@ -105,6 +110,7 @@ fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
     let is_only = matches!(report.glance.as_slice(),
         [only] if section.id == only.name || section.id == only.kind)
         || report.prediction.is_some() && section.id == espbench_measure::predict::SECTION
+        || section.id == espbench_measure::beside::SECTION
         || is_of_settings(report) && ["overview", tune::SECTION].contains(&section.id);
     let _ = writeln!(
         out,
@@ -169,6 +175,9 @@ fn head(out: &mut String, report: &Report) {
          <h1>{}</h1>",
         escape(&title)
     );
+    if let Some(it) = &report.beside {
+        beside::verdict(out, it);
+    }
     for line in report.truths() {
         let _ = writeln!(out, "<p class=\"true\"><a href=\"#truth\">{}</a></p>", escape(&line));
     }

@@ -44,11 +44,12 @@ impl SimTarget {
             Some(lab) => crate::labs::library(FileKind::Lab, lab).map_err(|e| format!("{e:#}"))?,
             None => Library::built_in(),
         };
-        Ok(Self::with(Simulator::new(library, lab), threads))
+        Ok(Self::of(Simulator::new(library, lab), threads))
     }
 
     /// Creates the target of a simulator, with so many threads.
-    fn with(simulator: Simulator, threads: NonZeroUsize) -> Self {
+    #[must_use]
+    pub fn of(simulator: Simulator, threads: NonZeroUsize) -> Self {
         Self { simulator: Arc::new(simulator), captures: None, threads, ahead: None }
     }
 

@@ -35,7 +35,7 @@ impl Sink for Kept {
 }
 
 fn target(threads: usize, lab: Option<&str>) -> SimTarget {
-    SimTarget::with(Simulator::new(Library::built_in(), lab), NonZeroUsize::new(threads).unwrap())
+    SimTarget::of(Simulator::new(Library::built_in(), lab), NonZeroUsize::new(threads).unwrap())
 }
 
 fn work(test: EspNowTest, size: u32, count: u32, devices: u16) -> EspNow {

@@ -44,6 +44,13 @@ fn round_trips_come_from_consoles_and_are_those_of_the_lab() {
     };
     assert_eq!(of(&report, "rtt_min"), of(&lab, "rtt_min"));
     assert_eq!(of(&report, "loss"), of(&lab, "loss"));
+    // The same plan beside it, in the lab that the boards are of.
+    let beside = json(&bench.run(&["report", "boards-1", "--beside", "--format", "json"]).ok());
+    let beside = &beside["beside"];
+    assert_eq!((&beside["lab"], &beside["run"]), (&"sim".into(), &"boards-1-lab".into()));
+    assert_eq!(beside["off"], 0, "{beside}");
+    assert!(beside["compared"].as_u64().unwrap() >= 3, "{beside}");
+    assert!(beside["unpaired"].is_null(), "{beside}");
     // The consoles are in the store.
     let run = bench.run(&["runs", "--consoles", "last~1"]).ok();
     for port in &fleet.ports {
