@@ -28,12 +28,12 @@ case $area in
     dcf)
         crate=dot11 package=espbench-dot11 modules="events random radio air mac check"
         files=(--file 'crates/dot11/src/mac/**')
-        tests=(--lib --test dcf)
         folders=(examples)
         level=1
         ;;
     *) echo "ci/mutants.sh statistics | ieee80211 | esp-now | wire | dcf [OPTION …]" >&2; exit 2 ;;
 esac
+case " $* " in *" --file "*) files=() ;; esac
 
 scratch=${TMPDIR:-/tmp}/espbench-mutants/$area
 mkdir -p "$scratch"
@@ -57,6 +57,22 @@ awk -v keep=" $modules " '/^(pub(\(crate\))? )?mod / {
     name = $NF; sub(";", "", name)
     if (index(keep, " " name " ") == 0) next
 } { print }' "crates/$crate/src/lib.rs" >"$lib"
+if [ "$area" = dcf ]; then
+    # The rules one by one become a module of the crate, so that a mutant is compiled once. Rooms of
+    # saturated senders, which take minutes, and tests of other modules are left out.
+    src=$scratch/crates/dot11/src
+    mv "$src/../tests/dcf" "$src/dcf"
+    mv "$src/dcf/main.rs" "$src/dcf/mod.rs"
+    sed -i '/^mod saturated/d' "$src/dcf/mod.rs"
+    sed -i 's/crate::/crate::dcf::/' "$src"/dcf/*.rs
+    for file in "$src"/dcf/snapshots/*; do
+        mv "$file" "${file%/*}/espbench_dot11__${file##*/}"
+    done
+    find "$src"/{radio,air,check,random.rs,events.rs} -name '*.rs' \
+        -exec sed -i 's/#\[cfg(test)\]/#[cfg(any())]/' {} +
+    sed -i 's/^#!\[no_std\]/#![cfg_attr(not(test), no_std)]/' "$src/lib.rs"
+    printf '#[cfg(test)]\nextern crate self as espbench_dot11;\n#[cfg(test)]\nmod dcf;\n' >>"$src/lib.rs"
+fi
 
 # A test must catch a mutant every time, so failures of proptest are neither kept nor shrunk.
 export CI=true PROPTEST_DISABLE_FAILURE_PERSISTENCE=true PROPTEST_MAX_SHRINK_ITERS=0 INSTA_UPDATE=no RUST_BACKTRACE=0

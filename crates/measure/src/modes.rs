@@ -132,11 +132,11 @@ impl<'a> Hull<'a> {
         Self { sorted, knots }
     }
 
-    /// Returns the height of the chain at the value of that index.
+    /// Returns the height of the chain at the value of an index between its ends.
     fn at(&self, index: usize) -> f64 {
         let after = self.knots.partition_point(|&k| k < index);
-        let right = self.knots[after.min(self.knots.len() - 1)];
-        if right == index || after == 0 {
+        let right = self.knots[after];
+        if right == index {
             return right as f64;
         }
         let left = self.knots[after - 1];
@@ -182,12 +182,9 @@ fn valley(sorted: &[f64]) -> Option<Modes> {
     }
     let mut from_left = 0;
     let mut deepest: Option<(f64, usize, usize)> = None;
-    for i in span..lengths.len().saturating_sub(span) {
+    for i in span.max(edge)..lengths.len().saturating_sub(span) {
         from_left = shorter(from_left, i - span);
         let right = from_right[i + span];
-        if i < edge || n - (i + span) < edge {
-            continue;
-        }
         let depth = lengths[i] / lengths[from_left].max(lengths[right]);
         if deepest.is_none_or(|(d, ..)| depth > d) {
             deepest = Some((depth, from_left, right));
@@ -201,6 +198,7 @@ fn valley(sorted: &[f64]) -> Option<Modes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn close(got: f64, wanted: f64) {
         assert!(libm::fabs(got - wanted) < 1e-12, "got {got}, wanted {wanted}");
@@ -227,6 +225,18 @@ mod tests {
         close(dip(&sorted(three)), 0.064_324_955_363_274_25);
         let waves = (0..300).map(|i| f(i) + 15.0 * libm::sin(f(i) * 0.7));
         close(dip(&sorted(waves)), 0.008_807_165_312_872_692);
+        // Cubes modulo a prime, all different.
+        for (n, wanted) in [
+            (5, 0.139_130_434_782_608_7),
+            (9, 0.1),
+            (16, 0.054_166_666_666_666_67),
+            (25, 0.066_122_448_979_591_82),
+            (40, 0.037_5),
+            (60, 0.027_777_777_777_777_77),
+            (80, 0.018_287_037_037_037_04),
+        ] {
+            close(dip(&sorted((1..=n).map(|i: i32| f(i.pow(3) % 101)))), wanted);
+        }
     }
 
     /// Returns a standard normal number, by Box and Muller 1958.
@@ -296,5 +306,183 @@ mod tests {
         assert_eq!(two_modes(&values, 1), None);
         assert_eq!(dip(&[]), 0.0);
         assert_eq!(dip(&[3.0]), 0.0);
+    }
+
+    /// Makes `n` values of a window of width 1 around `low`, and as many around `high`, evenly
+    /// spaced.
+    fn two_windows(n: usize, low: f64, high: f64) -> Vec<f64> {
+        let around = |middle: f64| {
+            (0..n).map(move |i| middle + (i as f64 + 0.5) / n as f64 - 0.5).collect::<Vec<f64>>()
+        };
+        [around(low), around(high)].concat()
+    }
+
+    #[test]
+    fn fifty_values_are_enough_and_fewer_are_not() {
+        let fifty = two_windows(25, 5.0, 100.0);
+        assert!(two_modes(&fifty, 1).is_some());
+        assert_eq!(two_modes(&fifty[..49], 1), None);
+        assert_eq!(two_modes(&fifty[1..], 1), None);
+    }
+
+    #[test]
+    fn a_value_without_end_leaves_no_answer() {
+        for strange in [f64::INFINITY, f64::NAN] {
+            let mut values = two_windows(100, 5.0, 100.0);
+            assert!(two_modes(&values, 1).is_some());
+            values.push(strange);
+            assert_eq!(two_modes(&values, 1), None, "{strange}");
+        }
+    }
+
+    /// Two modes must lie a tenth of the lower one apart, wherever they are.
+    #[test]
+    fn modes_that_are_close_for_their_size_are_one() {
+        for (low, high, apart) in [
+            (1000.0, 1200.0, true),
+            (1000.0, 1105.0, true),
+            (1000.0, 1095.0, false),
+            (100.0, 105.0, false),
+            (10.0, 12.0, true),
+            (2.0, 4.0, true),
+        ] {
+            let found = two_modes(&two_windows(200, low, high), 1);
+            assert_eq!(found.is_some(), apart, "{low} and {high}: {found:?}");
+            if let Some(modes) = found {
+                assert!(libm::fabs(modes.low - low) < 0.5, "{modes:?}");
+                assert!(libm::fabs(modes.high - high) < 0.5, "{modes:?}");
+            }
+        }
+        assert_eq!(two_modes(&two_windows(200, -100.0, 100.0), 1), None, "no times");
+    }
+
+    #[test]
+    fn thinning_takes_the_middle_of_every_so_many() {
+        let count = |n: usize| (0..n).map(|i| i as f64).collect::<Vec<f64>>();
+        assert_eq!(thinned(&count(9_999)), count(9_999));
+        assert_eq!(thinned(&count(10_000)), count(10_000));
+        let third: Vec<f64> = (0..10_000).map(|i| f64::from(3 * i + 1)).collect();
+        assert_eq!(thinned(&count(30_000)), third);
+        // Of one more than fits, the place of each grows by a ten-thousandth.
+        let one_more = thinned(&count(10_001));
+        assert_eq!((one_more[0], one_more[4_999], one_more[5_000]), (0.0, 4_999.0, 5_001.0));
+        assert_eq!(one_more[9_999], 10_000.0);
+    }
+
+    /// The noise of a tie is as wide as the smallest step, and centred: neighbours meet, and none
+    /// crosses.
+    #[test]
+    fn ties_are_spread_over_one_step() {
+        let ties = |value: f64| core::iter::repeat_n(value, 400);
+        let sample: Vec<f64> = ties(10.0).chain(ties(10.5)).chain(ties(12.0)).collect();
+        let spread = without_ties(&sample, 3).unwrap();
+        assert_eq!(spread.len(), sample.len());
+        assert!(spread.is_sorted() && spread.windows(2).all(|two| two[0] < two[1]));
+        for (value, part) in [10.0, 10.5, 12.0].into_iter().zip(spread.chunks(400)) {
+            let (first, last) = (part[0] - value, part[399] - value);
+            assert!((-0.25..-0.24).contains(&first), "{value}: {first}");
+            assert!((0.24..0.25).contains(&last), "{value}: {last}");
+            let middle = (part[199] + part[200]) / 2.0 - value;
+            assert!(libm::fabs(middle) < 0.03, "{value}: {middle}");
+        }
+        assert_eq!(without_ties(&[7.0; 80], 3), None, "no step");
+    }
+
+    /// The window between the modes that is as long as a twentieth of the sample decides: twice as
+    /// long as that of the modes is a valley, less is not.
+    #[test]
+    fn a_valley_is_twice_as_empty() {
+        let sample = |step: f64| stretches(&[(400, 1.0), (200, step), (400, 1.0)]);
+        assert_eq!(valley(&sample(1.984_375)), None);
+        // All stretches of a side are as dense: the outermost are taken, and of their 50 values the
+        // middle.
+        let high = 100.0 + 2.0 * 200.0 + 775.0;
+        assert_eq!(valley(&sample(2.0)), Some(Modes { low: 101.0 + 25.0, high }));
+    }
+
+    /// Returns values from 100 on that are so many steps apart: of each pair, a number of values
+    /// and their distance. Distances that are powers of two add up without rounding.
+    fn stretches(of: &[(usize, f64)]) -> Vec<f64> {
+        let steps = of.iter().flat_map(|&(n, step)| core::iter::repeat_n(step, n));
+        let add = |at: &mut f64, step| {
+            *at += step;
+            Some(*at)
+        };
+        steps.scan(100.0, add).collect()
+    }
+
+    /// The densest twentieth of each side is its mode, wherever it lies there.
+    #[test]
+    fn modes_are_the_densest_places_of_both_sides() {
+        let left = [(150, 1.0), (100, 0.25), (50, 1.0)];
+        let right = [(200, 1.0), (100, 0.125), (300, 1.0)];
+        let sample = stretches(&[&left[..], &[(100, 16.0)], &right[..]].concat());
+        // Steps of 0.25 lead to values 151 to 250, steps of 0.125 to values 601 to 700, counted
+        // from 1. The mode is the middle of the first 51 there on the left, of the last on the right.
+        let modes = Modes { low: sample[149 + 25], high: sample[699 - 25] };
+        assert_eq!(valley(&sample), Some(modes));
+        let swapped = stretches(&[&right[..], &[(100, 16.0)], &left[..]].concat());
+        let modes = Modes { low: swapped[199 + 25], high: swapped[949 - 25] };
+        assert_eq!(valley(&swapped), Some(modes));
+    }
+
+    #[test]
+    fn of_two_valleys_as_deep_the_first_counts() {
+        let sample = stretches(&[(300, 1.0), (50, 8.0), (300, 0.5), (50, 8.0), (300, 1.0)]);
+        let Modes { low, high } = valley(&sample).expect("two valleys");
+        assert_eq!(low, sample[25]);
+        assert_eq!(high, sample[649 - 25]);
+    }
+
+    /// A twentieth of 1019 is 51: the window of the valley begins after so many, and leaves as many.
+    #[test]
+    fn how_many_a_side_of_a_valley_holds() {
+        let jump = |below: usize| stretches(&[(below, 0.125), (1, 4096.0), (1018 - below, 0.125)]);
+        let found = |below: usize| valley(&jump(below)).is_some();
+        assert_eq!([50, 51, 52, 53].map(found), [false, false, true, true]);
+        assert_eq!([966, 967, 968, 969].map(found), [true, true, true, false]);
+    }
+
+    /// A few outliers are no mode: each side of the valley must hold a twentieth.
+    #[test]
+    fn a_side_of_a_valley_holds_a_twentieth() {
+        let with_tail = |tail: usize, above: bool| {
+            let body = (0..1000 - tail).map(|i| 1000.0 + i as f64 * 0.001);
+            let far = (0..tail)
+                .map(|i| if above { 2000.0 + i as f64 * 0.001 } else { 500.0 + i as f64 * 0.001 });
+            sorted(body.chain(far))
+        };
+        for above in [true, false] {
+            assert_eq!(valley(&with_tail(20, above)), None, "{above}");
+            let modes = valley(&with_tail(150, above)).expect("two modes");
+            let (low, high) = if above { (1000.0, 2000.0) } else { (500.0, 1000.0) };
+            assert!((low..low + 1.0).contains(&modes.low), "{modes:?}");
+            assert!((high..high + 1.0).contains(&modes.high), "{modes:?}");
+        }
+    }
+
+    #[test]
+    fn the_least_dip_is_half_a_step() {
+        // No distribution function without jumps is nearer to one with jumps of 1/n.
+        for n in [2_i32, 3, 10, 77] {
+            close(dip(&sorted((0..n).map(f64::from))), 0.5 / f64::from(n));
+        }
+    }
+
+    proptest! {
+        /// The dip knows no direction and no unit: mirrored, moved or stretched, a sample keeps it.
+        #[test]
+        fn a_mirrored_sample_has_the_same_dip(
+            values in prop::collection::btree_set(-100_000_i32..100_000, 2..80),
+        ) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let dip_of = dip(&values);
+            let mirrored = sorted(values.iter().map(|v| -v));
+            prop_assert!(libm::fabs(dip(&mirrored) - dip_of) < 1e-12);
+            let stretched = sorted(values.iter().map(|v| v * 0.25 + 7.0));
+            prop_assert!(libm::fabs(dip(&stretched) - dip_of) < 1e-12);
+            let n = values.len() as f64;
+            prop_assert!((0.5 / n - 1e-12..=0.25 + 1e-12).contains(&dip_of), "{dip_of}");
+        }
     }
 }

@@ -177,3 +177,198 @@ impl ChannelAccess {
         self.slots = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const US: u64 = 1000;
+    const TURNAROUND: u64 = 5 * US;
+    const DIFS: u64 = 50 * US;
+    const EIFS: u64 = 364 * US;
+
+    /// Returns the access of a station of clause 16 that has a frame to send from `now` on, and
+    /// `slots` before it.
+    fn waiting(now: u64, slots: u32) -> ChannelAccess {
+        let mut access = ChannelAccess::new(Timing::HR);
+        access.contending = true;
+        access.start_backoff(now, slots);
+        access
+    }
+
+    fn busy(access: &mut ChannelAccess, now: u64) -> BusyOutcome {
+        access.on_medium_busy(now, TURNAROUND, &mut ElapsedSlots::default())
+    }
+
+    #[test]
+    fn the_first_frame_waits_for_difs_at_most() {
+        for (asks, sends) in [(0, DIFS), (30 * US, DIFS), (DIFS, DIFS), (70 * US, 70 * US)] {
+            let mut access = ChannelAccess::new(Timing::HR);
+            assert!(!access.request_access(asks, false), "no back-off is drawn");
+            assert!(access.contending);
+            assert_eq!(access.backoff_end(), sends);
+        }
+    }
+
+    /// Of nine slots two are over when another station sends, then three, then the rest.
+    #[test]
+    fn whole_slots_that_have_gone_by_are_not_waited_for_again() {
+        let mut access = waiting(1000 * US, 9);
+        assert_eq!(access.backoff_end(), 1180 * US);
+        for (from, until, left) in [(1047, 3000, 7), (3110, 4000, 4), (4050, 5000, 4)] {
+            assert_eq!(busy(&mut access, from * US), BusyOutcome::Frozen);
+            access.on_medium_idle(until * US);
+            assert_eq!(access.backoff_end(), until * US + DIFS + left * 20 * US);
+        }
+        // Busy within DIFS: no slot has begun.
+        assert_eq!(busy(&mut access, 5049 * US), BusyOutcome::Frozen);
+        access.on_medium_idle(6000 * US);
+        assert_eq!(access.backoff_end(), 6000 * US + DIFS + 80 * US);
+        access.on_tx_start();
+        assert!(!access.contending);
+        assert_eq!(access.backoff_end(), 6000 * US + DIFS, "nothing is left of it");
+    }
+
+    /// A station needs 5 us to turn to sending, in which it does not hear others.
+    #[test]
+    fn who_has_turned_to_sending_sends() {
+        let end = 1060 * US;
+        for (now, outcome) in [
+            (end - TURNAROUND - 1, BusyOutcome::Frozen),
+            (end - TURNAROUND, BusyOutcome::Committed),
+            (end, BusyOutcome::Committed),
+        ] {
+            assert_eq!(busy(&mut waiting(1000 * US, 3), now), outcome, "{now}");
+        }
+        // Who has nothing to send is not committed to anything.
+        let mut idle = waiting(1000 * US, 3);
+        idle.contending = false;
+        assert_eq!(busy(&mut idle, end), BusyOutcome::Frozen);
+    }
+
+    #[test]
+    fn who_wanted_to_send_without_back_off_draws_one() {
+        let mut access = ChannelAccess::new(Timing::HR);
+        assert_eq!(busy(&mut access, 10 * US), BusyOutcome::Frozen, "nothing to send");
+        access.request_access(20 * US, false);
+        assert_eq!(busy(&mut access, 30 * US), BusyOutcome::Draw);
+        access.set_backoff(2);
+        assert_eq!(busy(&mut access, 31 * US), BusyOutcome::Frozen, "it has one now");
+        access.on_medium_idle(100 * US);
+        assert_eq!(access.backoff_end(), 100 * US + DIFS + 40 * US);
+    }
+
+    /// The back-off after a transmission goes on with nothing to send (10.3.4.3): a frame that comes
+    /// before its end waits for the rest, a later one does not.
+    #[test]
+    fn a_back_off_without_a_frame_ends_on_its_own() {
+        let after = |slots: u32| {
+            let mut access = waiting(1000 * US, slots);
+            access.contending = false;
+            access
+        };
+        for (asks, sends) in [(1010, 1060), (1060, 1060), (1061, 1061), (2000, 2000)] {
+            let mut access = after(3);
+            assert!(!access.request_access(asks * US, false));
+            assert_eq!(access.backoff_end(), sends * US, "{asks}");
+        }
+        // While others send: is there a back-off already, or must one be drawn?
+        for (until, slots, draws) in
+            [(1059, 3, false), (1060, 3, true), (1080, 3, true), (1000, 0, false), (1001, 0, true)]
+        {
+            let mut access = after(slots);
+            assert_eq!(busy(&mut access, until * US), BusyOutcome::Frozen);
+            assert_eq!(access.request_access(3000 * US, true), draws, "{until}, {slots}");
+            assert!(access.contending);
+        }
+    }
+
+    #[test]
+    fn after_a_frame_that_could_not_be_read_slots_begin_after_eifs() {
+        let mut access = waiting(1000 * US, 4);
+        assert_eq!(busy(&mut access, 1000 * US), BusyOutcome::Frozen);
+        access.on_rx_error();
+        access.on_medium_idle(2000 * US);
+        assert_eq!(access.backoff_end(), 2000 * US + EIFS + 80 * US);
+        // Energy that is no frame does not end it, nor make it begin again.
+        assert_eq!(busy(&mut access, 2100 * US), BusyOutcome::Frozen);
+        access.on_medium_idle(2200 * US);
+        assert_eq!(access.backoff_end(), 2000 * US + EIFS + 80 * US);
+        // A frame that is read does (10.3.2.3.7).
+        assert_eq!(busy(&mut access, 2210 * US), BusyOutcome::Frozen);
+        access.on_rx_ok(2300 * US, 0);
+        access.on_medium_idle(2300 * US);
+        assert_eq!(access.backoff_end(), 2300 * US + DIFS + 80 * US);
+        // One that is read after one that is not, within one busy time.
+        assert_eq!(busy(&mut access, 2310 * US), BusyOutcome::Frozen);
+        access.on_rx_error();
+        access.on_rx_ok(2400 * US, 0);
+        access.on_medium_idle(2400 * US);
+        assert_eq!(access.backoff_end(), 2400 * US + DIFS + 80 * US);
+    }
+
+    /// The vector is the longest of what was told; DIFS comes after it.
+    #[test]
+    fn the_network_allocation_vector_reserves_the_medium() {
+        let mut access = waiting(1000 * US, 1);
+        assert!(!access.nav_busy(0));
+        assert_eq!(busy(&mut access, 1000 * US), BusyOutcome::Frozen);
+        access.on_rx_ok(2000 * US, 500 * US);
+        access.on_medium_idle(2000 * US);
+        assert!(access.nav_busy(2499 * US) && !access.nav_busy(2500 * US));
+        assert_eq!(access.backoff_end(), 2500 * US + DIFS + 20 * US);
+        assert_eq!(busy(&mut access, 2100 * US), BusyOutcome::Frozen);
+        access.on_rx_ok(2200 * US, 100 * US);
+        access.on_medium_idle(2200 * US);
+        assert_eq!(access.backoff_end(), 2500 * US + DIFS + 20 * US, "a shorter one");
+        assert_eq!(busy(&mut access, 2300 * US), BusyOutcome::Frozen);
+        access.on_rx_ok(2400 * US, 0);
+        access.on_medium_idle(2600 * US);
+        assert_eq!(access.backoff_end(), 2600 * US + DIFS + 20 * US, "it is over");
+        // EIFS that ends after the vector, and before it.
+        for (reserved, sends) in [(100, 3000 * US + EIFS), (900, 3900 * US + DIFS)] {
+            let mut access = waiting(1000 * US, 0);
+            access.on_rx_ok(3000 * US, reserved * US);
+            access.on_rx_error();
+            access.on_medium_idle(3000 * US);
+            assert_eq!(access.backoff_end(), sends, "{reserved}");
+        }
+    }
+
+    /// The slots of one station serve others, where they began at one time and are as long.
+    #[test]
+    fn slots_that_are_kept_serve_only_those_that_count_the_same() {
+        let mut cache = ElapsedSlots::default();
+        let stations = [
+            (Timing::HR, 1000, 5),
+            (Timing::HR, 1000, 5),
+            (Timing::ERP_SHORT_SLOT, 1000, 11),
+            (Timing::ERP_SHORT_SLOT, 1030, 7),
+            (Timing::HR, 1030, 3),
+        ];
+        let left = stations.map(|(timing, from, _)| {
+            let mut access = ChannelAccess::new(timing);
+            access.contending = true;
+            access.start_backoff(from * US, 20);
+            assert_eq!(
+                access.on_medium_busy(1100 * US, TURNAROUND, &mut cache),
+                BusyOutcome::Frozen
+            );
+            access.on_medium_idle(2000 * US);
+            (access.backoff_end() - 2000 * US - timing.difs_ns()) / timing.slot_ns
+        });
+        let gone: Vec<u64> = left.iter().map(|left| 20 - left).collect();
+        assert_eq!(gone, stations.map(|(.., slots)| slots));
+    }
+
+    #[test]
+    fn slots_are_counted_from_when_the_medium_has_been_idle_long_enough() {
+        let mut access = ChannelAccess::new(Timing::HR);
+        access.on_medium_idle(1000 * US);
+        access.start_backoff(1010 * US, 2);
+        assert_eq!(access.backoff_end(), 1000 * US + DIFS + 40 * US);
+        access.start_backoff(1200 * US, 2);
+        assert_eq!(access.backoff_end(), 1240 * US, "as after an ACK that did not come");
+    }
+}
