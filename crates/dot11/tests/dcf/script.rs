@@ -24,11 +24,14 @@ pub(crate) struct Script {
     pub(crate) missed: Vec<(u32, u32, Cause)>,
     pub(crate) done: Vec<(u32, TxStatus)>,
     pub(crate) refused: u32,
+    /// Alarms that have rung: the station, and the time in microseconds.
+    pub(crate) rung: Vec<(u32, u64)>,
 }
 
 enum Step {
     Send(u32, TxFrame),
     Tune(u32, u8, Duration),
+    Do(fn(&mut WirelessMedium)),
 }
 
 impl Script {
@@ -69,6 +72,11 @@ impl Script {
         self.at(room, us, Step::Tune(station, channel, Duration::from_micros(takes)));
     }
 
+    /// Does something else to the medium.
+    pub(crate) fn act(&mut self, room: &mut WirelessMedium, us: u64, act: fn(&mut WirelessMedium)) {
+        self.at(room, us, Step::Do(act));
+    }
+
     /// Lets a second go by.
     pub(crate) fn run(&mut self, room: &mut WirelessMedium) {
         room.run(self, Instant::from_nanos(1_000_000 * US));
@@ -88,7 +96,12 @@ impl MacUser for Script {
                 self.refused += u32::from(room.send(station, packet).is_err());
             }
             Step::Tune(station, channel, hop) => room.tune(station, channel, hop),
+            Step::Do(act) => act(room),
         }
+    }
+
+    fn on_alarm(&mut self, room: &mut WirelessMedium, station: u32) {
+        self.rung.push((station, room.now().as_nanos() / US));
     }
 
     fn on_data(
