@@ -349,4 +349,119 @@ mod tests {
             }
         }
     }
+
+    /// Returns the numbers that a block acknowledgement covers.
+    fn covered(it: &BlockAckAgreement) -> Vec<u16> {
+        let (start, bitmap) = it.answer();
+        let mut answer = frame(start, 0);
+        (answer.kind, answer.tag) = (FrameKind::BlockAck, bitmap);
+        (0..4096).filter(|&number| acknowledges(&answer, number)).collect()
+    }
+
+    /// The scoreboard spans 64 numbers up to the highest received (10.25.6.3): it forgets what falls
+    /// out, and acknowledges again what is in it.
+    #[test]
+    fn the_scoreboard_spans_64_numbers() {
+        for ahead_by in [1, 2, 62, 63, 64, 65, 1000, 2047] {
+            let mut it = begun(64, 100);
+            assert_eq!(it.receive(100), MpduArrival::Next);
+            assert_eq!(covered(&it), [100]);
+            let to = 100 + ahead_by;
+            assert_ne!(it.receive(to), MpduArrival::Repeated);
+            let both = if ahead_by < 64 { vec![100, to] } else { vec![to] };
+            assert_eq!(covered(&it), both, "{ahead_by}");
+            let (start, bitmap) = it.answer();
+            assert_eq!((start, bitmap >> 63), (to - 63, 1), "the highest is the last bit");
+        }
+        // Half of the numbers further on is a number behind, which changes nothing.
+        let mut it = begun(64, 100);
+        assert_eq!(it.receive(100), MpduArrival::Next);
+        assert_eq!(it.receive(100 + 2048), MpduArrival::Repeated);
+        assert_eq!(covered(&it), [100]);
+    }
+
+    #[test]
+    fn a_number_behind_is_new_if_it_was_not_received_before() {
+        let mut it = begun(64, 0);
+        assert_eq!(it.receive(63), MpduArrival::Early);
+        assert_eq!(it.receive(63), MpduArrival::Repeated);
+        assert_eq!(it.receive(0), MpduArrival::Next, "the last one on the scoreboard");
+        assert_eq!(it.receive(0), MpduArrival::Repeated);
+        assert_eq!(covered(&it), [0, 63]);
+        let mut it = begun(64, 0);
+        assert_eq!(it.receive(64), MpduArrival::Early);
+        assert_eq!(it.receive(0), MpduArrival::Repeated, "it is no longer known");
+    }
+
+    /// An agreement that begins again knows nothing of the time before.
+    #[test]
+    fn an_agreement_begins_anew() {
+        let mut it = begun(8, 10);
+        assert_eq!(receive(&mut it, 12), (MpduArrival::Early, vec![]));
+        it.forget();
+        assert!(!it.agreed && it.due().is_none(), "what waited is lost");
+        assert!(it.release().is_none());
+        it.begin(4095);
+        assert!(it.agreed);
+        assert_eq!(covered(&it), [0; 0]);
+        assert_eq!(receive(&mut it, 4), (MpduArrival::Early, vec![]));
+        assert_eq!(receive(&mut it, 4095), (MpduArrival::Next, vec![4095]));
+        // What is given up before the end of the numbers releases what waits after it.
+        it.give_up();
+        let up: Vec<u16> =
+            core::iter::from_fn(|| it.release()).map(|it| it.frame.sequence).collect();
+        assert_eq!(up, [4]);
+        assert_eq!(receive(&mut it, 5), (MpduArrival::Next, vec![5]));
+    }
+
+    /// The originator may send so many numbers from the oldest that was not acknowledged, over the
+    /// end of the numbers, too.
+    #[test]
+    fn a_window_is_as_wide_as_agreed() {
+        for (asked, size) in [(0, 1), (1, 1), (7, 7), (64, 64), (255, 64)] {
+            let it = BlockAckAgreement::new(0, 1, asked);
+            for oldest in [0, 100, 4090] {
+                let may = (0..200).filter(|&steps| it.may_send(after(oldest, steps), oldest));
+                assert_eq!(may.collect::<Vec<u16>>(), (0..size).collect::<Vec<u16>>());
+            }
+            assert!(!it.may_send(99, 100), "a number behind");
+        }
+    }
+
+    /// A request moves the window to its number, if that is less than half of the numbers ahead
+    /// (10.25.6.6.3); else it is an old one.
+    #[test]
+    fn a_request_moves_the_window_forward_only() {
+        let start_after = |number: u16| {
+            let mut it = begun(64, 100);
+            it.give_up_before(number);
+            assert!(it.release().is_none());
+            it.start
+        };
+        for number in [101, 163, 500, 100 + 2047] {
+            assert_eq!(start_after(number), number);
+        }
+        for number in [100, 99, 100 + 2048, 100 + 2049] {
+            assert_eq!(start_after(number), 100, "{number}");
+        }
+    }
+
+    /// A number beyond the window moves it so that the number is its last (10.25.6.6.2).
+    #[test]
+    fn the_last_number_of_the_window_moves_nothing() {
+        for size in [1, 4, 64] {
+            let mut it = begun(size, 0);
+            let last = u16::from(size) - 1;
+            if last > 0 {
+                assert_eq!(receive(&mut it, last), (MpduArrival::Early, vec![]));
+            }
+            assert_eq!(receive(&mut it, 0).0, MpduArrival::Next, "0 is still waited for");
+            let mut it = begun(size, 0);
+            let up = if size == 1 { vec![1] } else { vec![] };
+            assert_eq!(receive(&mut it, u16::from(size)), (MpduArrival::Early, up));
+            // It is not any more; and the scoreboard does not know it if it spans no more than that.
+            let late = if size == 64 { MpduArrival::Repeated } else { MpduArrival::Late };
+            assert_eq!(receive(&mut it, 0), (late, vec![]));
+        }
+    }
 }

@@ -7,4 +7,5 @@ mod rig;
 mod rules;
 mod saturated;
 mod script;
+mod sources;
 mod spread;

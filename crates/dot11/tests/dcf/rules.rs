@@ -5,6 +5,7 @@ use crate::script::{ACK, DATA, Script, US};
 use espbench_dot11::air::RadioLinks;
 use espbench_dot11::mac::{FrameKind, GROUP, MacConfig, MediumConfig, TxStatus};
 use espbench_dot11::radio::{Hr, WifiMode};
+use espbench_model::sample::Cause;
 
 const DIFS: u64 = 50 * US;
 const SIFS: u64 = 10 * US;
@@ -102,6 +103,7 @@ fn what_comes_again_is_acknowledged_and_handed_up_once() {
     script.run(&mut room);
     let counters = room.counters(1);
     assert_eq!((counters.received, counters.duplicates, counters.acks), (2, 12, 14));
+    assert_eq!(script.repeated, 12);
     assert_eq!(script.heard, [(0, 1), (0, 1)]);
     assert!(script.done.iter().all(|(_, done)| !done.delivered));
 }
@@ -193,4 +195,89 @@ fn what_finds_no_buffer_is_refused() {
     assert_eq!((script.refused, script.begins(0).len()), (2, 3));
     assert_eq!((room.counters(0).queued, room.counters(0).refused), (3, 2));
     assert!(room.send(9, crate::rig::packet(GROUP)).is_err(), "there is no such station");
+}
+
+/// Each receiver of a frame is asked once whether it has a buffer, and misses the frame without.
+#[test]
+fn every_receiver_of_a_frame_needs_a_buffer() {
+    for full in 0..16_u32 {
+        let mut room = room(1, 5);
+        let mut script = Script::default();
+        script.full = (1..5).filter(|station| full >> (station - 1) & 1 == 1).collect();
+        script.send(&mut room, 1000, 0, GROUP);
+        script.run(&mut room);
+        assert_eq!(script.asked, [1, 2, 3, 4], "{full:04b}");
+        let missed: Vec<u32> = script.missed.iter().map(|it| it.1).collect();
+        assert_eq!(missed, script.full);
+        assert!(script.missed.iter().all(|it| it.2 == Cause::ReceiveQueue));
+        let heard: Vec<u32> = script.heard.iter().map(|it| it.1).collect();
+        let has: Vec<u32> = (1..5).filter(|station| !script.full.contains(station)).collect();
+        assert_eq!(heard, has);
+        for station in 1..5 {
+            let counters = room.counters(station);
+            let refused = u64::from(script.full.contains(&station));
+            assert_eq!((counters.received, counters.unbuffered), (1 - refused, refused));
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_finds_no_buffer_is_not_acknowledged() {
+    let mut room = room(1, 2);
+    let mut script = Script::default();
+    script.full = vec![1];
+    script.send(&mut room, 1000, 0, 1);
+    script.run(&mut room);
+    assert_eq!(script.begins(0).len(), 7);
+    assert_eq!(script.asked, [1; 7]);
+    assert_eq!((room.counters(1).unbuffered, room.counters(1).acks), (7, 0));
+    assert_eq!(script.done, [(0, TxStatus { tag: 0, delivered: false, attempts: 7 })]);
+}
+
+/// The acknowledgement is told with its addressee; others are not told of it.
+#[test]
+fn control_frames_are_told() {
+    let mut room = room(1, 4);
+    let mut script = Script::default();
+    script.send(&mut room, 1000, 0, 1);
+    script.send(&mut room, 10_000, 0, GROUP);
+    script.run(&mut room);
+    assert_eq!(script.control, [(FrameKind::Ack, 1, 0)]);
+    assert_eq!(script.heard, [(0, 1), (0, 1), (0, 2), (0, 3)]);
+}
+
+/// A sender whose acknowledgement collides has an answer that it could not read, and tries again.
+#[test]
+fn an_acknowledgement_that_collides_is_none() {
+    // 2 hears nobody and is heard by 0 only.
+    let links = RadioLinks::new(3, -95.0, |from, to| match (from, to) {
+        (0, 1) | (1, 0) | (2, 0) => -60.0,
+        _ => -120.0,
+    });
+    let mut room = room_of(1, links, &MacConfig::default());
+    let mut script = Script::default();
+    script.send(&mut room, 1000, 0, 1);
+    script.send(&mut room, 1000 + DATA / US + 10, 2, GROUP);
+    script.run(&mut room);
+    assert_eq!(script.control, [(FrameKind::Ack, 0, 1), (FrameKind::Ack, 1, 0)]);
+    assert_eq!(script.done.last(), Some(&(0, TxStatus { tag: 0, delivered: true, attempts: 2 })));
+    assert_eq!(script.heard, [(0, 1)]);
+    assert_eq!(script.repeated, 1);
+    let counters = room.counters(0);
+    assert_eq!((counters.sent, counters.retries, counters.acknowledged), (2, 1, 1));
+}
+
+/// Queues are as long as told, with the frame that is being sent.
+#[test]
+fn a_queue_is_counted_until_its_frames_are_done() {
+    let mut room = room(1, 2);
+    let mut script = Script::default();
+    (0..3).for_each(|_| script.send(&mut room, 1000, 0, 1));
+    for (us, queued) in [(999, 0), (1001, 3), (1000 + DATA / US + 9, 3)] {
+        script.act(&mut room, us, move |room| assert_eq!(room.queued(0), queued, "{us}"));
+    }
+    script.run(&mut room);
+    assert_eq!((room.queued(0), room.queued(7), room.stations()), (0, 0, 2));
+    assert_eq!(room.counters(7), espbench_dot11::mac::MacCounters::default());
+    assert_eq!((room.counters(0).queued, room.counters(0).acknowledged), (3, 3));
 }

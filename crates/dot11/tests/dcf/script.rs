@@ -24,14 +24,21 @@ pub(crate) struct Script {
     pub(crate) missed: Vec<(u32, u32, Cause)>,
     pub(crate) done: Vec<(u32, TxStatus)>,
     pub(crate) refused: u32,
-    /// Alarms that have rung: the station, and the time in microseconds.
-    pub(crate) rung: Vec<(u32, u64)>,
+    /// Alarms that have rung: the station, the time in microseconds, and how many frames had begun.
+    pub(crate) rung: Vec<(u32, u64, usize)>,
+    /// Stations without a buffer for what they receive.
+    pub(crate) full: Vec<u32>,
+    /// Stations that were asked whether they have one.
+    pub(crate) asked: Vec<u32>,
+    /// How many frames came again, and how many control frames ended.
+    pub(crate) repeated: u32,
+    pub(crate) control: Vec<(FrameKind, usize, usize)>,
 }
 
 enum Step {
     Send(u32, TxFrame),
     Tune(u32, u8, Duration),
-    Do(fn(&mut WirelessMedium)),
+    Do(Box<dyn Fn(&mut WirelessMedium)>),
 }
 
 impl Script {
@@ -73,8 +80,13 @@ impl Script {
     }
 
     /// Does something else to the medium.
-    pub(crate) fn act(&mut self, room: &mut WirelessMedium, us: u64, act: fn(&mut WirelessMedium)) {
-        self.at(room, us, Step::Do(act));
+    pub(crate) fn act(
+        &mut self,
+        room: &mut WirelessMedium,
+        us: u64,
+        act: impl Fn(&mut WirelessMedium) + 'static,
+    ) {
+        self.at(room, us, Step::Do(Box::new(act)));
     }
 
     /// Lets a second go by.
@@ -91,17 +103,17 @@ impl Script {
 
 impl MacUser for Script {
     fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
-        match self.steps[token as usize] {
+        match &self.steps[token as usize] {
             Step::Send(station, packet) => {
-                self.refused += u32::from(room.send(station, packet).is_err());
+                self.refused += u32::from(room.send(*station, *packet).is_err());
             }
-            Step::Tune(station, channel, hop) => room.tune(station, channel, hop),
+            Step::Tune(station, channel, hop) => room.tune(*station, *channel, *hop),
             Step::Do(act) => act(room),
         }
     }
 
     fn on_alarm(&mut self, room: &mut WirelessMedium, station: u32) {
-        self.rung.push((station, room.now().as_nanos() / US));
+        self.rung.push((station, room.now().as_nanos() / US, self.frames.len()));
     }
 
     fn on_data(
@@ -111,8 +123,18 @@ impl MacUser for Script {
         heard: &[Reception],
         missed: &[MissedReception],
     ) {
+        self.repeated += u32::from(frame.repeated);
         self.heard.extend(heard.iter().map(|it| (frame.from, it.station)));
         self.missed.extend(missed.iter().map(|it| (frame.from, it.station, it.cause)));
+    }
+
+    fn accepts(&mut self, station: u32, _: &Ppdu) -> bool {
+        self.asked.push(station);
+        !self.full.contains(&station)
+    }
+
+    fn on_control(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
+        self.control.push((frame.kind, heard.len(), missed.len()));
     }
 
     fn on_tx_status(&mut self, _: &mut WirelessMedium, station: u32, done: TxStatus) {
