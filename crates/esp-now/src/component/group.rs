@@ -91,7 +91,7 @@ impl<'a> GroupPayload<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::component::vectors::{D, bytes, header};
+    use crate::component::tests::vectors::{D, bytes, header};
     use crate::component::{DataType, Header};
     use proptest::prelude::*;
     use std::vec::Vec;

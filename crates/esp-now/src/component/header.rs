@@ -287,7 +287,7 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::component::vectors::{A, D, bytes, header};
+    use crate::component::tests::vectors::{A, D, bytes, header};
     use proptest::prelude::*;
 
     /// Reads `wire`, which must be `want` and `payload`, and writes it again.

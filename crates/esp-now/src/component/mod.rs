@@ -18,8 +18,6 @@
 //! | [`iperf`] | messages of `espnow_iperf` |
 //! | [`time_sync`] | time synchronization |
 
-#[cfg(test)]
-mod c_frames;
 pub mod compat;
 pub mod control;
 pub mod debug;
@@ -30,9 +28,9 @@ pub mod iperf;
 pub mod ota;
 pub mod prov;
 pub mod sealed;
-pub mod time_sync;
 #[cfg(test)]
-pub(crate) mod vectors;
+pub(crate) mod tests;
+pub mod time_sync;
 
 pub use compat::{Compat, ComponentRelease, Idf};
 pub use group::GroupPayload;

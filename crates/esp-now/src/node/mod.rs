@@ -97,9 +97,7 @@ pub mod schedule;
 pub mod security;
 pub mod task;
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
-pub(crate) mod testing_parts;
+pub(crate) mod tests;
 pub mod tick;
 pub mod time_sync;
 

@@ -6,7 +6,7 @@ mod throughput;
 
 use super::*;
 use crate::component::iperf::IperfKind;
-use crate::node::testing_parts::{CopyInFlight, Hop, TaskTestbed, mac};
+use crate::node::tests::tasks::{CopyInFlight, Hop, TaskTestbed, mac};
 use espbench_model::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use std::boxed::Box;
 use std::string::ToString;

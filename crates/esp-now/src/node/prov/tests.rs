@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::component::{Compat, Idf};
-use crate::node::testing_parts::{Hop, TaskTestbed, mac, random_loss};
+use crate::node::tests::tasks::{Hop, TaskTestbed, mac, random_loss};
 use std::boxed::Box;
 use std::format;
 use std::vec::Vec;

@@ -238,7 +238,7 @@ fn plaintext(mut state: u64) -> impl Iterator<Item = u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::security::testing::SecurityStation;
+    use crate::node::security::tests::testing::SecurityStation;
     use espbench_ieee80211::mac::Mac;
     use std::vec::Vec;
 

@@ -166,7 +166,7 @@ impl core::fmt::Debug for Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::security::testing::Flash;
+    use crate::node::security::tests::testing::Flash;
 
     #[test]
     fn a_key_lasts_over_a_restart_until_it_is_erased() {

@@ -58,8 +58,6 @@ mod keys;
 mod policy;
 pub mod responder;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
 
 pub use crypto_bench::CryptoBench;

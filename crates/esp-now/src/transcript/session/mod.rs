@@ -242,6 +242,4 @@ fn before(at: Instant, by: Duration) -> Instant {
 }
 
 #[cfg(test)]
-mod own;
-#[cfg(test)]
 mod tests;

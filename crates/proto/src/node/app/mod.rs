@@ -34,8 +34,6 @@ pub mod mqtt;
 mod probe;
 mod tcp;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
 
 pub use echo::{ArduinoEcho, EchoServer};

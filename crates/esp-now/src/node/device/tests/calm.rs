@@ -4,7 +4,7 @@ use super::*;
 use crate::component::header::VERSION;
 use crate::component::{Compat, ComponentRelease};
 use crate::node::schedule::NodePart;
-use crate::node::testing::outgoing;
+use crate::node::tests::medium::outgoing;
 use crate::node::{ParsedFrame, Payload, Then};
 
 /// A node that is driven with all short cuts, or with none of them.

@@ -18,7 +18,7 @@ use crate::component::{DataType, FrameConfig, Header};
 use crate::node::board::{BareBoard, Board, CpuWork, NvsKey, Slot};
 use crate::node::ota::build::ImageBuilder;
 use crate::node::task::{EspNowEvent, NodeSettings, SendRequest};
-use crate::node::testing::{mac, settings};
+use crate::node::tests::medium::{mac, settings};
 use crate::node::{Input, NodeOutput, ReceivedFrame};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};

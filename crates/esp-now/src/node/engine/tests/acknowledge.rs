@@ -5,7 +5,7 @@ use crate::component::header::VERSION;
 use crate::component::{DataType, FrameConfig, Header};
 use crate::node::ReceivedFrame;
 use crate::node::task::{SendRequest, TransmitOutcome};
-use crate::node::testing::{Hears, TestMedium, mac, ms, outgoing, settings};
+use crate::node::tests::medium::{Hears, TestMedium, mac, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 use std::boxed::Box;

@@ -6,7 +6,7 @@ use crate::component::{Compat, ComponentRelease, DataType, FrameConfig};
 use crate::node::air::Country;
 use crate::node::engine::{Engine, FRAME_MAX, Next};
 use crate::node::task::{NodeSettings, SendRequest, TransmitOutcome};
-use crate::node::testing::{Hears, TestMedium, mac, ms, outgoing, settings};
+use crate::node::tests::medium::{Hears, TestMedium, mac, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 use std::boxed::Box;

@@ -6,7 +6,7 @@ use crate::node::ReceivedFrame;
 use crate::node::air::Country;
 use crate::node::engine::{Action, Engine, Next};
 use crate::node::task::SendRequest;
-use crate::node::testing::{TestMedium, mac, ms, outgoing, settings};
+use crate::node::tests::medium::{TestMedium, mac, ms, outgoing, settings};
 use crate::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use std::boxed::Box;

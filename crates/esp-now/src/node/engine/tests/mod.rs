@@ -17,7 +17,7 @@ mod seal;
 mod send;
 
 use super::Engine;
-use crate::node::testing::TestMedium;
+use crate::node::tests::medium::TestMedium;
 use espbench_model::time::Instant;
 
 /// Returns the milliseconds after the start at which station `n` sent something.

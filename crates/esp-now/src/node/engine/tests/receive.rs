@@ -8,7 +8,7 @@ use crate::node::ReceivedFrame;
 use crate::node::engine::EngineCounters;
 use crate::node::security::Policy;
 use crate::node::task::NodeSettings;
-use crate::node::testing::{TestStation, mac, ms, settings};
+use crate::node::tests::medium::{TestStation, mac, ms, settings};
 use espbench_ieee80211::mac::Mac;
 use std::vec;
 use std::vec::Vec;

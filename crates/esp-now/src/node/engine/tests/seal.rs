@@ -3,7 +3,7 @@
 use crate::component::{ComponentRelease, DataType, FrameConfig};
 use crate::node::security::{Policy, Secret};
 use crate::node::task::{SendRequest, TransmitOutcome};
-use crate::node::testing::{TestMedium, ms, outgoing, settings};
+use crate::node::tests::medium::{TestMedium, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use std::vec::Vec;
 

@@ -1,12 +1,12 @@
 //! Transmissions, row by row of section 2.4, and the channels of 2.9.
 
 use super::instants;
-use crate::component::vectors::bytes;
+use crate::component::tests::vectors::bytes;
 use crate::component::{Compat, ComponentRelease, DataType, FrameConfig, GroupPayload, Idf, group};
 use crate::node::air::Country;
 use crate::node::engine::{Action, Engine};
 use crate::node::task::{SendRequest, TransmitOutcome};
-use crate::node::testing::{TestMedium, mac, ms, outgoing, settings};
+use crate::node::tests::medium::{TestMedium, mac, ms, outgoing, settings};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Duration;
 use std::vec::Vec;

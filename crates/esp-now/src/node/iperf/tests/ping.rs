@@ -231,7 +231,7 @@ fn the_tick_decides_how_long_it_waits() {
 #[test]
 fn every_ping_has_one_fate_under_heavy_loss() {
     let mut world = world();
-    world.rule = crate::node::testing_parts::random_loss(7, 30);
+    world.rule = crate::node::tests::tasks::random_loss(7, 30);
     respond(&mut world, broadcast(1));
     initiate(&mut world, IperfOptions { broadcast: Some(1), ..ping(200) });
     world.run_for(Duration::from_secs(400));

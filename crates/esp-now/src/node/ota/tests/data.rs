@@ -244,7 +244,7 @@ fn frame_of(node: &mut Node<OtaInitiator>, magic: u16) -> Vec<u8> {
 /// Compares with vectors 7 to 10 of the protocol reference; the image's digest and bytes differ.
 #[test]
 fn messages_of_the_initiator_as_frames() {
-    use crate::component::vectors::bytes;
+    use crate::component::tests::vectors::bytes;
     let new = image(100_000, "2.0", 5);
     let mut board = Flash::new(1, new.len(), &image(1024, "1.0", 99));
     board.slots[1].copy_from_slice(&new);

@@ -22,7 +22,7 @@ impl fmt::Debug for AppKey {
 
 #[cfg(test)]
 mod tests {
-    use crate::node::security::testing::{SecurityStation, address};
+    use crate::node::security::tests::testing::{SecurityStation, address};
     use crate::node::security::{KEY_LEN, Policy, Pop, SecurityInitiator};
     use espbench_model::time::Instant;
     use std::format;

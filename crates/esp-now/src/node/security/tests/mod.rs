@@ -1,8 +1,13 @@
 //! Conversations between an initiator and responders.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `refusals` | what either side refuses |
+//! | `testing` | a board with flash, and a small medium |
 
 mod refusals;
+pub(crate) mod testing;
 
-use super::testing::{SecurityTestbed, address};
 use super::{Pop, SecurityInitiator, SecurityResponder};
 use crate::component::{DataType, FrameConfig};
 use crate::node::task::{EspNowEvent, Task, TaskStep, TransmitOutcome};
@@ -11,6 +16,7 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::string::String;
 use std::vec::Vec;
+use testing::{SecurityTestbed, address};
 
 fn counting<const N: usize>(from: u8) -> [u8; N] {
     core::array::from_fn(|i| from + i as u8)

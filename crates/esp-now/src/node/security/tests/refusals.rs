@@ -4,7 +4,7 @@ use super::counting;
 use crate::component::DataType;
 use crate::component::handshake::{SecurityInfo, SecurityMessage, SessionMessage};
 use crate::node::board::CpuWork;
-use crate::node::security::testing::{SecurityStation, SecurityTestbed, address};
+use crate::node::security::tests::testing::{SecurityStation, SecurityTestbed, address};
 use crate::node::security::{Policy, Pop, SecurityInitiator, erase_and_restart};
 use crate::node::task::{EspNowEvent, Task, TaskStep};
 use espbench_ieee80211::mac::Mac;

@@ -1,4 +1,4 @@
-use crate::node::app::testing::{Faults, Net, ms, run, us};
+use crate::node::app::tests::testing::{Faults, Net, ms, run, us};
 use crate::node::app::{App, ArduinoEcho, EchoProbe, EchoServer, Endpoint, Sockets, Wait};
 use espbench_model::sample::{Cause, Fate, Probe};
 use espbench_model::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 use crate::node::app::iperf::IperfStyle;
-use crate::node::app::testing::{Faults, Net, ms, run};
+use crate::node::app::tests::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, IperfClient, IperfServer, IperfSetup};
 use crate::wire::iperf2::{Carrier, ClientHeader, Datagram, Width};
 use espbench_model::sample::{Interval, Observer};

@@ -6,8 +6,10 @@
 //! | `iperf` | iperf 2 in every style |
 //! | `mqtt` | MQTT: publishers, a broker, who subscribes |
 //! | `tcp` | short messages over TCP |
+//! | `testing` | the network in memory, on virtual time |
 
 mod echo;
 mod iperf;
 mod mqtt;
 mod tcp;
+mod testing;

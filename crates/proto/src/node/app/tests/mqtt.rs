@@ -1,7 +1,7 @@
 use crate::node::app::mqtt::{
     LabBroker, ListenerMemory, Mqtt, MqttListener, PublisherMemory, SmoothMqtt, SmoothSetup, join,
 };
-use crate::node::app::testing::{Faults, Net, ms, run};
+use crate::node::app::tests::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, SocketId, Sockets, Wait};
 use crate::node::mqtt::{MqttSettings, OfferedLoad};
 use crate::wire::mqtt::Version;

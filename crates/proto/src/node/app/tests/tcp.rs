@@ -1,4 +1,4 @@
-use crate::node::app::testing::{Faults, Net, ms, run};
+use crate::node::app::tests::testing::{Faults, Net, ms, run};
 use crate::node::app::{Endpoint, TcpSender, TcpSink};
 use espbench_model::sample::{Interval, Observer};
 use espbench_model::time::Duration;

@@ -7,7 +7,7 @@ mod net;
 
 pub(crate) use net::{Faults, Net};
 
-use super::{App, Wait};
+use crate::node::app::{App, Wait};
 use espbench_model::time::{Duration, Instant};
 use std::vec::Vec;
 

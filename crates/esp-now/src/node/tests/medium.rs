@@ -1,12 +1,12 @@
 //! A small medium for tests: engines on virtual time, each with a driver that takes one
 //! millisecond a frame.
 
-use super::board::BareBoard;
-use super::engine::{Action, Delivery, Engine, FRAME_MAX, Next};
-use super::task::{Cx, NodeSettings, SendRequest, Shared, TransmitOutcome};
-use super::tick::Tick;
-use super::{ReceivedFrame, board};
 use crate::component::{DataType, FrameConfig, Header};
+use crate::node::board::BareBoard;
+use crate::node::engine::{Action, Delivery, Engine, FRAME_MAX, Next};
+use crate::node::task::{Cx, NodeSettings, SendRequest, Shared, TransmitOutcome};
+use crate::node::tick::Tick;
+use crate::node::{ReceivedFrame, board};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::boxed::Box;

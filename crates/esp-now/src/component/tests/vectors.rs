@@ -1,6 +1,6 @@
 //! Help for tests against the byte vectors of section 13 of the protocol reference.
 
-use super::header::{DataType, FrameConfig, Header, VERSION};
+use crate::component::header::{DataType, FrameConfig, Header, VERSION};
 use espbench_ieee80211::mac::Mac;
 use std::vec::Vec;
 

@@ -1,3 +1,11 @@
+//! Consoles read as samples and findings.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `own` | what this crate's own node prints agrees with its record |
+
+mod own;
+
 use super::super::{LineSplitter, TranscriptPiece};
 use super::*;
 use espbench_model::sample::{Cause, Fate, Link, Observer, Probe};

@@ -1,9 +1,9 @@
 //! The output of this crate's own node is read back, and agrees with the node's own record.
 
-use super::super::{LineSplitter, TranscriptEntry, TranscriptItem};
-use super::*;
 use crate::node::iperf::{IperfOptions, IperfTask};
-use crate::node::testing_parts::{Hop, TaskTestbed, mac, random_loss};
+use crate::node::tests::tasks::{Hop, TaskTestbed, mac, random_loss};
+use crate::transcript::session::*;
+use crate::transcript::{LineSplitter, TranscriptEntry, TranscriptItem};
 use espbench_model::sample::{Fate, Interval, Probe};
 
 /// Runs two nodes, node 0 the initiator; a message is lost with the probability `percent`.

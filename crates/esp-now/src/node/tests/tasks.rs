@@ -1,11 +1,11 @@
 //! A few nodes of one part each on virtual time, without an engine, for tests of single parts. A
 //! rule decides whether a frame reaches each node that receives on its channel.
 
-use super::board::{BareBoard, Board, NvsKey};
-use super::task::{
+use crate::node::board::{BareBoard, Board, NvsKey};
+use crate::node::task::{
     Cx, EspNowEvent, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
 };
-use super::tick::Tick;
+use crate::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::{Duration, Instant};

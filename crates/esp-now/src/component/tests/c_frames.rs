@@ -3,12 +3,12 @@
 //!
 //! A line of `c_frames.txt` is the transmitter, the receiver, the channel and the data of a frame.
 
-use super::control::{ControlLink, ControlMessage};
-use super::handshake::{SecurityMessage, SessionMessage};
-use super::header::{DataType, HEADER_LEN, Header, VERSION};
-use super::prov::ProvMessage;
 use super::vectors::bytes;
-use super::{Compat, GroupPayload, debug};
+use crate::component::control::{ControlLink, ControlMessage};
+use crate::component::handshake::{SecurityMessage, SessionMessage};
+use crate::component::header::{DataType, HEADER_LEN, Header, VERSION};
+use crate::component::prov::ProvMessage;
+use crate::component::{Compat, GroupPayload, debug};
 use crate::frame::{self, ActionFrame, DATA_MAX, EspNowVersion};
 use espbench_ieee80211::mac::Mac;
 use espbench_ieee80211::mpdu;

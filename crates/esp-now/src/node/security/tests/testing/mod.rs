@@ -2,21 +2,21 @@
 
 mod medium;
 
-pub(super) use medium::{SecurityStation, SecurityTestbed, address};
+pub(crate) use medium::{SecurityStation, SecurityTestbed, address};
 
 use crate::node::board::{BareBoard, Board, CpuWork, NvsKey};
 use espbench_model::time::Duration;
 use std::vec::Vec;
 
 /// A board that stores values in memory; its random bytes are fixed.
-pub(super) struct Flash {
-    pub(super) values: Vec<(NvsKey, Vec<u8>)>,
-    pub(super) writes: u32,
-    pub(super) broken: bool,
+pub(crate) struct Flash {
+    pub(crate) values: Vec<(NvsKey, Vec<u8>)>,
+    pub(crate) writes: u32,
+    pub(crate) broken: bool,
     /// Bytes to return in place of random ones, first to last.
-    pub(super) dice: Vec<u8>,
-    pub(super) cost: fn(CpuWork) -> Duration,
-    pub(super) bare: BareBoard,
+    pub(crate) dice: Vec<u8>,
+    pub(crate) cost: fn(CpuWork) -> Duration,
+    pub(crate) bare: BareBoard,
 }
 
 impl Default for Flash {

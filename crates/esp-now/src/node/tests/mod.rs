@@ -1,0 +1,9 @@
+//! What tests of a node's parts have in common.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `medium` | stations with nothing but an engine, and the medium between them |
+//! | `tasks` | two tasks that talk to each other, frame by frame |
+
+pub(crate) mod medium;
+pub(crate) mod tasks;
