@@ -323,3 +323,6 @@ impl ReceiverState {
         self.rx_start
     }
 }
+
+#[cfg(test)]
+mod tests;

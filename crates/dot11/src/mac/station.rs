@@ -234,7 +234,7 @@ impl StationMac {
             let at =
                 behind.position(|it| !it.packet.ahead).map_or(self.queue.len(), |at| at + from);
             self.queue.insert(at, entry);
-            if self.engaged && from == 0 {
+            if self.engaged {
                 self.exchange
                     .places
                     .iter_mut()

@@ -6,10 +6,11 @@ use espbench_dot11::air::{
     AdjacentChannels, PowerRatio, RadioLinks, ReceiverConfig, ThresholdDecoder,
 };
 use espbench_dot11::mac::source::Saturated;
-use espbench_dot11::mac::{GROUP, MacConfig, MediumConfig, WirelessMedium};
-use espbench_dot11::radio::FrameCapture;
+use espbench_dot11::mac::{GROUP, MacConfig, MediumConfig, TxFrame, WirelessMedium};
+use espbench_dot11::radio::{FrameCapture, Ofdm, RadioChip, TxPower, WifiMode};
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
+use std::sync::Arc;
 
 /// Makes a row with station 1 in the middle; 0 and 2 do not hear each other.
 fn row(left: f64, right: f64) -> RadioLinks {
@@ -175,4 +176,77 @@ fn while_it_hops_a_station_neither_hears_nor_sends() {
     assert_eq!(script.heard, [(1, 2), (3, 1), (3, 2), (1, 2), (1, 3)]);
     let after = script.begins(3)[0] - 9900 * US - 50 * US;
     assert!(after.is_multiple_of(20 * US) && after <= 31 * 20 * US, "as after a busy medium");
+}
+
+/// Returns stations whose chip sends 54 Mbit/s 5.5 dB weaker than 1 Mbit/s, a link apart.
+fn weaker_when_faster(dbm: f64) -> WirelessMedium {
+    let output = Some(Arc::new(TxPower::of(RadioChip::Esp32, 30.0)));
+    room_of(1, RadioLinks::uniform(3, dbm), &MacConfig { output, ..MacConfig::default() })
+}
+
+fn fast(to: u32) -> TxFrame {
+    TxFrame { mode: WifiMode::Ofdm(Ofdm::M54), ..packet(to) }
+}
+
+/// A chip's power depends on the mode (its datasheet), and so does what others receive.
+#[test]
+fn a_mode_with_less_power_arrives_weaker() {
+    let mut room = weaker_when_faster(-60.0);
+    let mut script = Script::default();
+    script.send_packet(&mut room, 1000, 0, packet(GROUP));
+    script.send_packet(&mut room, 10_000, 0, fast(GROUP));
+    script.send(&mut room, 20_000, 1, 2);
+    script.run(&mut room);
+    assert_eq!(script.rssi, [-60, -60, -66, -66, -60]);
+    // The threshold is 4 dB over noise of -93.6 dBm.
+    for (dbm, heard) in [(-83.0, [true, true]), (-87.0, [true, false]), (-91.0, [false, false])] {
+        let mut room = weaker_when_faster(dbm);
+        let mut script = Script::default();
+        script.send_packet(&mut room, 1000, 0, packet(GROUP));
+        script.send_packet(&mut room, 10_000, 0, fast(GROUP));
+        script.run(&mut room);
+        let received = heard.iter().map(|heard| if *heard { 2 } else { 0 }).sum::<usize>();
+        assert_eq!(script.heard.len(), received, "{dbm}");
+        let lost = script.missed.iter().filter(|it| it.2 == Cause::Noise).count();
+        assert_eq!(lost, 4 - received, "{dbm}");
+    }
+}
+
+/// Who hops to a channel finds the energy there, less of a mode with less power: the threshold of
+/// energy is -73 dBm.
+#[test]
+fn who_hops_finds_the_power_of_the_mode_on_the_air() {
+    for (dbm, mode, busy) in [
+        (-70.0, WifiMode::ESP_NOW, true),
+        (-70.0, WifiMode::Ofdm(Ofdm::M54), false),
+        (-65.0, WifiMode::Ofdm(Ofdm::M54), true),
+    ] {
+        let mut room = weaker_when_faster(dbm);
+        let mut script = Script::default();
+        script.tune(&mut room, 100, 1, 6);
+        let long = TxFrame { mode, octets: 2000, ..packet(GROUP) };
+        script.send_packet(&mut room, 1000, 0, long);
+        script.tune(&mut room, 1100, 1, 1);
+        script.send(&mut room, 1200, 1, GROUP);
+        script.run(&mut room);
+        let end = script.frames[0].end;
+        let begins = script.begins(1)[0];
+        assert_eq!(begins > end, busy, "{dbm}, {mode:?}: {begins}");
+        assert!(busy || begins == 1200 * US);
+    }
+}
+
+/// A frame to one is not for others, who neither hear nor miss it.
+#[test]
+fn a_frame_to_one_is_for_nobody_else() {
+    let mut room = room_of(1, RadioLinks::uniform(4, -60.0), &MacConfig::default());
+    let mut script = Script::default();
+    script.tune(&mut room, 100, 2, 6);
+    script.send(&mut room, 1000, 0, 1);
+    // To a station on another channel: seven attempts that nobody hears of.
+    script.send(&mut room, 10_000, 0, 2);
+    script.run(&mut room);
+    assert_eq!((script.heard, script.missed), (vec![(0, 1)], vec![]));
+    assert_eq!(script.done.iter().map(|it| it.1.attempts).collect::<Vec<u8>>(), [1, 7]);
+    assert_eq!((1..4).map(|it| room.counters(it).received).sum::<u64>(), 1);
 }

@@ -21,6 +21,8 @@ pub(crate) struct Script {
     pub(crate) frames: Vec<Ppdu>,
     /// Sender and hearer of each frame that was heard.
     pub(crate) heard: Vec<(u32, u32)>,
+    /// The signal strength of each of them.
+    pub(crate) rssi: Vec<i8>,
     pub(crate) missed: Vec<(u32, u32, Cause)>,
     pub(crate) done: Vec<(u32, TxStatus)>,
     pub(crate) refused: u32,
@@ -125,6 +127,7 @@ impl MacUser for Script {
     ) {
         self.repeated += u32::from(frame.repeated);
         self.heard.extend(heard.iter().map(|it| (frame.from, it.station)));
+        self.rssi.extend(heard.iter().map(|it| it.rssi));
         self.missed.extend(missed.iter().map(|it| (frame.from, it.station, it.cause)));
     }
 

@@ -246,11 +246,12 @@ impl WirelessMedium {
         Ok(())
     }
 
-    /// Lets a station that has a frame to send, and is free to, request access to the medium.
+    /// Lets a station that neither sends nor contends request access to the medium, if it has a
+    /// frame to send.
     fn request_access(&mut self, station: u32) {
         let (it, state) =
             (&mut self.stations[station as usize], &mut self.states[station as usize]);
-        if it.queue.is_empty() || it.engaged || state.access.contending {
+        if it.queue.is_empty() {
             return;
         }
         if state.access.request_access(self.now, state.receiver.busy) {
