@@ -433,3 +433,19 @@ fn a_run_to_the_end_of_time_ends() {
     assert_eq!(script.done.len(), 1);
     assert_eq!(room.next_event(), None);
 }
+
+/// To doze is nothing for a station that is off: switched on again, it is awake.
+#[test]
+fn who_is_off_does_not_doze() {
+    let mut room = room(1, 2);
+    let mut script = Script::default();
+    script.act(&mut room, 500, |room| {
+        drop(room.switch_off(0));
+        room.doze(0);
+    });
+    script.act(&mut room, 1000, |room| room.switch_on(0));
+    script.send(&mut room, 2000, 0, 1);
+    script.run(&mut room);
+    assert_eq!(script.begins(0), [2000 * US]);
+    assert_eq!(script.done, [(0, TxStatus { tag: 2, delivered: true, attempts: 1 })]);
+}

@@ -281,3 +281,22 @@ fn a_queue_is_counted_until_its_frames_are_done() {
     assert_eq!(room.counters(7), espbench_dot11::mac::MacCounters::default());
     assert_eq!((room.counters(0).queued, room.counters(0).acknowledged), (3, 3));
 }
+
+/// The number of a frame comes again after 4096: without the Retry bit it is a new frame.
+#[test]
+fn a_new_frame_with_the_number_of_the_last_is_no_duplicate() {
+    let mut room = room(1, 2);
+    let mut script = Script::default();
+    for n in 0..=4096 {
+        // All but the first and the last are to everybody, and are not remembered.
+        let to = if n % 4096 == 0 { 1 } else { GROUP };
+        script.send(&mut room, 1000 + 4000 * n, 0, to);
+    }
+    room.run(&mut script, espbench_model::time::Instant::from_nanos(17_000_000 * US));
+    let [first, .., last] = &script.begins(0)[..] else { panic!("nothing sent") };
+    assert_eq!((first, last), (&(1000 * US), &((1000 + 4000 * 4096) * US)));
+    let numbers: Vec<u16> =
+        script.frames.iter().filter(|it| it.to == 1).map(|it| it.sequence).collect();
+    assert_eq!(numbers, [1, 1]);
+    assert_eq!((script.heard.len(), room.counters(1).duplicates), (4097, 0));
+}

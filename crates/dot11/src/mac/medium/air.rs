@@ -263,3 +263,47 @@ impl WirelessMedium {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mac::frame::{FrameKind, GROUP};
+    use crate::radio::WifiMode;
+
+    fn frame(mpdus: u8) -> Ppdu {
+        Ppdu {
+            kind: FrameKind::Data,
+            from: 0,
+            to: GROUP,
+            sequence: 0,
+            mpdus,
+            attempt: 1,
+            channel: 1,
+            mode: WifiMode::ESP_NOW,
+            octets: 1000,
+            begin: 0,
+            end: 1,
+            duration_ns: 0,
+            tag: 0,
+            repeated: false,
+        }
+    }
+
+    /// Of `n` MPDUs, each read with the n-th root of the chance of all, at least one is read.
+    #[test]
+    fn whoever_reads_one_mpdu_knows_the_duration() {
+        for (chance, mpdus, one_of_them) in [
+            (0.25, 2, 0.75),
+            (0.0625, 4, 0.9375),
+            (0.125, 3, 0.875),
+            (0.25, 1, 0.25),
+            (1.0, 64, 1.0),
+            (0.0, 64, 0.0),
+        ] {
+            let of = part(chance, &frame(mpdus), false);
+            assert!((of - one_of_them).abs() < 1e-6, "{mpdus} MPDUs, {chance}: {of}");
+            // The addressee takes them one by one.
+            assert_eq!(part(chance, &frame(mpdus), true), chance);
+        }
+    }
+}

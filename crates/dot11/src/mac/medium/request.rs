@@ -30,12 +30,7 @@ impl WirelessMedium {
         let mode = it.settings.basic.response_to(it.exchange.mode);
         let packet = TxFrame::new(to, BLOCK_ACK_REQUEST_OCTETS, mode, 0);
         it.requests += 1;
-        it.queue.push_front(QueuedFrame {
-            sequence,
-            numbered: true,
-            request: true,
-            ..QueuedFrame::new(packet)
-        });
+        it.queue.push_front(QueuedFrame { sequence, request: true, ..QueuedFrame::new(packet) });
     }
 
     /// Sends a block acknowledgement request with the number before which all was given up.
