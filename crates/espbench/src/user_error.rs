@@ -66,6 +66,19 @@ impl fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
+impl From<String> for UserError {
+    fn from(what: String) -> Self {
+        Self::new(what)
+    }
+}
+
+/// Keeps the parts of an error that has them; another's whole chain is what failed.
+impl From<anyhow::Error> for UserError {
+    fn from(error: anyhow::Error) -> Self {
+        error.downcast().unwrap_or_else(|other| Self::new(format!("{other:#}")))
+    }
+}
+
 /// Adds what was done and what to do to a result that failed.
 pub trait ForUser<T> {
     /// Says what failed and what to do; the error is the cause.

@@ -1,7 +1,6 @@
 //! The plans that the tool carries.
 
 use crate::user_error::UserError;
-use anyhow::bail;
 use espbench_measure::plan::{Plan, guess};
 use espbench_measure::wifi::PREFIX;
 use std::path::Path;
@@ -83,11 +82,10 @@ fn read(name: &str) -> anyhow::Result<String> {
     let path = Path::new(name);
     if path.extension().is_none() && !path.exists() {
         let names: Vec<&str> = all().map(|(name, _)| name).collect();
-        bail!(
-            "no plan `{name}`.{} Built in are {}; a plan of your own is a .toml file",
-            guess(name, &names),
-            names.join(", ")
-        );
+        let why = format!("{} Built in are {}", guess(name, &names), names.join(", "));
+        let what = format!("no plan `{name}`");
+        let remedy = "`espbench run PLAN` takes one of these, or a .toml file of your own";
+        return Err(UserError::new(what).because(why.trim()).remedy(remedy).into());
     }
     crate::texts::read(path, "plan")
 }
@@ -109,7 +107,7 @@ mod tests {
     fn a_name_that_is_nearly_one_is_guessed() {
         let said = |name: &str| plan(name).unwrap_err().to_string();
         assert!(
-            said("round-tripp").starts_with("no plan `round-tripp`. Did you mean `round-trip`?")
+            said("round-tripp").starts_with("no plan `round-tripp`: Did you mean `round-trip`?")
         );
         assert!(said("handshakes").contains("Did you mean `handshake`?"));
         assert!(!said("something-else").contains("Did you mean"));

@@ -2,7 +2,7 @@
 
 use crate::target::spec::Access;
 use crate::user_error::UserError;
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::ValueEnum;
 use espbench_measure::run::Site;
 use std::path::{Path, PathBuf};
@@ -221,7 +221,8 @@ impl StoreArgs {
     fn found(&self) -> anyhow::Result<PathBuf> {
         let path = self.path()?;
         if !path.exists() {
-            bail!("there is no store {} yet; `espbench run` makes one", path.display());
+            let what = format!("there is no store {} yet", path.display());
+            return Err(UserError::new(what).remedy("`espbench run` makes one").into());
         }
         Ok(path)
     }

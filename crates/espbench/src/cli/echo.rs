@@ -63,11 +63,11 @@ pub struct Args {
 /// # Errors
 /// Whatever kept it from measuring; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let peer = spec::address(&args.host, SKETCH_PORT).map_err(anyhow::Error::msg)?;
+    let peer = spec::address(&args.host, SKETCH_PORT)?;
     let target_text = format!("udp:{peer}");
     let mut access = args.site.access();
     access.local_port = Some(args.local_port);
-    let target = spec::parse(&target_text, &access).map_err(anyhow::Error::msg)?;
+    let target = spec::parse(&target_text, &access)?;
     let seed = args.measure.seed.unwrap_or(DEFAULT_SEED);
     let text = print("echo", seed, &workloads(args)?);
     // The text is what is stored; reading it checks the flags' values as a plan's.

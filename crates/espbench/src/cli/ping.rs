@@ -58,7 +58,7 @@ pub struct Args {
 /// Whatever kept it from measuring; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let v6 = (args.ipv4 || args.ipv6).then_some(args.ipv6);
-    let peer = spec::host(&args.host, v6).map_err(anyhow::Error::msg)?;
+    let peer = spec::host(&args.host, v6)?;
     let seed = args.measure.seed.unwrap_or(DEFAULT_SEED);
     // The text is what is stored; reading it checks the flags' values as a plan's.
     let text = print("ping", seed, &workloads(args));

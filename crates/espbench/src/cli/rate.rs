@@ -188,7 +188,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn tcp(args: &TcpArgs) -> anyhow::Result<ExitCode> {
-    let peer = spec::address(&args.host, tcp::SINK_PORT).map_err(anyhow::Error::msg)?;
+    let peer = spec::address(&args.host, tcp::SINK_PORT)?;
     let delays: &[bool] = match args.nagle {
         Nagle::On => &[false],
         Nagle::Off => &[true],
@@ -212,7 +212,7 @@ fn through_broker(args: &MqttArgs) -> anyhow::Result<ExitCode> {
     }
     let mut access = args.site.access();
     args.broker.add_to(&mut access)?;
-    let target = spec::broker(&args.host, &access).map_err(anyhow::Error::msg)?;
+    let target = spec::broker(&args.host, &access)?;
     args.broker.warn();
     let text = target.endpoint.to_string();
     carry_out("rate mqtt", text, Box::new(target), &messages(args)?, &args.measure)
@@ -272,7 +272,7 @@ fn measure(
     workloads: &[Workload],
     args: &MeasureArgs,
 ) -> anyhow::Result<ExitCode> {
-    let target = spec::parse(&target_text, access).map_err(anyhow::Error::msg)?;
+    let target = spec::parse(&target_text, access)?;
     carry_out(name, target_text, target, workloads, args)
 }
 

@@ -169,7 +169,7 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
         targets.push(match (name.strip_prefix("replay:"), name.strip_prefix(SERIAL)) {
             (Some(run), _) => replay(&args.measure.store.to_read()?, run)?,
             (_, Some(ports)) => boards(args, ports)?,
-            _ => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
+            _ => spec::parse(name, &access)?,
         });
     }
     if names.iter().any(|name| Url::is_one(name)) {

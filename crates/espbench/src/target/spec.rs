@@ -13,17 +13,26 @@ use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
 use crate::respond::tcp;
 use crate::sys;
 use crate::transport::{BrokerAddress, Tls, TlsFiles, Url};
+use crate::user_error::UserError;
 use espbench_measure::run::Site;
 use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The forms that can be typed, for errors and for `--help`.
-pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HOST[:PORT], \
-                         iperf:HOST[:PORT], mqtt:HOST[:PORT], mqtts:HOST[:PORT], \
-                         ws://HOST[:PORT][/PATH], wss://HOST[:PORT][/PATH], \
-                         serial:PORT[,PORT…], serial:auto, replay:RUN";
+/// Advice to whoever typed another form.
+const USE: &str = "use one of loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HOST[:PORT], \
+                   iperf:HOST[:PORT], mqtt:HOST[:PORT], mqtts:HOST[:PORT], ws://HOST[:PORT][/PATH], \
+                   wss://HOST[:PORT][/PATH], serial:PORT[,PORT…], serial:auto, replay:RUN";
+
+fn wrong(what: String, remedy: &str) -> UserError {
+    UserError::new(what).remedy(remedy)
+}
+
+fn not_looked_up(host: &str, error: &std::io::Error) -> UserError {
+    let remedy = "check the name or give an IP address";
+    UserError::new(format!("`{host}` cannot be looked up")).because(error).remedy(remedy)
+}
 
 /// The user's options for reaching a target.
 #[derive(Debug, Default)]
@@ -53,8 +62,8 @@ pub struct Access {
 /// Parses the description of a target. `replay:` needs the store and is not known here.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
-pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
+/// What is wrong with it, and what to write.
+pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, UserError> {
     if text == "loopback" {
         return Ok(Box::<LoopbackTarget>::default());
     }
@@ -66,7 +75,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         return Ok(Box::new(broker(text, access)?));
     }
     let (kind, rest) =
-        text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
+        text.split_once(':').ok_or_else(|| wrong(format!("`{text}` is no target"), USE))?;
     let site = access.site.clone();
     Ok(match kind {
         "udp" => Box::new(EchoTarget {
@@ -78,11 +87,10 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp::SINK_PORT)?, site)),
         "iperf" => Box::new(IperfTarget::new(address(rest, iperf2::PORT)?, site)),
         "serial" => {
-            return Err(
-                "boards on serial ports carry out plans: espbench run PLAN --on serial:auto".into(),
-            );
+            let remedy = "espbench run PLAN --on serial:auto";
+            return Err(wrong("boards on serial ports carry out plans".into(), remedy));
         }
-        _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
+        _ => return Err(wrong(format!("`{kind}:` is no kind of target"), USE)),
     })
 }
 
@@ -90,17 +98,15 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
 /// of `access`.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
-pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, String> {
+/// What is wrong with it, and what to write.
+pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, UserError> {
     let url = Url::parse(text)?;
     let address = lookup(&url.host, url.port)?;
     let tls = if url.scheme.is_tls() {
         Some(Arc::new(Tls::new(&access.tls, &url.host)?))
     } else if access.tls.is_given() {
-        return Err(format!(
-            "{}:// has no TLS, so certificates have no use: write mqtts:// or wss://",
-            url.scheme.name()
-        ));
+        let what = format!("{}:// has no TLS, so certificates have no use", url.scheme.name());
+        return Err(wrong(what, "write mqtts:// or wss://"));
     } else {
         None
     };
@@ -121,7 +127,7 @@ pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, String> {
 fn sim(
     lab: Option<&str>,
     Access { site, capture, threads, .. }: &Access,
-) -> Result<Box<dyn Target>, String> {
+) -> Result<Box<dyn Target>, UserError> {
     let unsaid = |word: &str| word.is_empty() || word == "unstated";
     if !unsaid(&site.chip)
         || !unsaid(&site.mode)
@@ -129,20 +135,22 @@ fn sim(
         || site.security.is_some()
         || site.environment.is_some()
     {
-        return Err("in the virtual lab, the lab and the plan say what the device and the place \
-                    are: leave out --chip, --mode, --security, --environment and --distance"
-            .into());
+        return Err(wrong(
+            "in the virtual lab, the lab and the plan say what the device and the place are".into(),
+            "leave out --chip, --mode, --security, --environment and --distance",
+        ));
     }
-    Ok(Box::new(SimTarget::new(lab, sys::threads(*threads))?.capturing(capture.clone())))
+    let target = SimTarget::new(lab, sys::threads(*threads)).map_err(UserError::from)?;
+    Ok(Box::new(target.capturing(capture.clone())))
 }
 
 /// Resolves `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
-pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
+/// What is wrong with it, and what to write.
+pub fn address(text: &str, port: u16) -> Result<SocketAddr, UserError> {
     if text.is_empty() {
-        return Err("a host is missing: write HOST or HOST:PORT".into());
+        return Err(wrong("a host is missing".into(), "write HOST or HOST:PORT"));
     }
     if let Ok(address) = text.parse::<SocketAddr>() {
         return Ok(address);
@@ -153,9 +161,9 @@ pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, digits)) => (
             host,
-            digits
-                .parse()
-                .map_err(|_| format!("`{digits}` in `{text}` is no port: use 1 to 65535"))?,
+            digits.parse().map_err(|_| {
+                wrong(format!("`{digits}` in `{text}` is no port"), "use 1 to 65535")
+            })?,
         ),
         None => (text, port),
     };
@@ -163,19 +171,15 @@ pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
 }
 
 /// Looks up the address of a name, IPv4 first.
-fn lookup(host: &str, port: u16) -> Result<SocketAddr, String> {
-    let found: Vec<SocketAddr> = (host, port)
-        .to_socket_addrs()
-        .map_err(|e| {
-            format!("`{host}` cannot be looked up ({e}): check the name or give an IP address")
-        })?
-        .collect();
+fn lookup(host: &str, port: u16) -> Result<SocketAddr, UserError> {
+    let found: Vec<SocketAddr> =
+        (host, port).to_socket_addrs().map_err(|error| not_looked_up(host, &error))?.collect();
     found
         .iter()
         .find(|a| a.is_ipv4())
         .or(found.first())
         .copied()
-        .ok_or_else(|| format!("`{host}` has no address"))
+        .ok_or_else(|| UserError::new(format!("`{host}` has no address")))
 }
 
 /// Resolves a host without a port to an address with port 0; of a name the one of that version of
@@ -183,27 +187,23 @@ fn lookup(host: &str, port: u16) -> Result<SocketAddr, String> {
 /// section 11).
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
-pub fn host(text: &str, v6: Option<bool>) -> Result<SocketAddr, String> {
+/// What is wrong with it, and what to write.
+pub fn host(text: &str, v6: Option<bool>) -> Result<SocketAddr, UserError> {
     if text.is_empty() {
-        return Err("a host is missing: write a name or an IP address".into());
+        return Err(wrong("a host is missing".into(), "write a name or an IP address"));
     }
     if text.parse::<SocketAddr>().is_ok() {
-        return Err(format!("`{text}` has a port, and ICMP has none: leave it out"));
+        return Err(wrong(format!("`{text}` has a port, and ICMP has none"), "leave it out"));
     }
     let name = text.trim_matches(['[', ']']);
-    let found: Vec<SocketAddr> = (name, 0)
-        .to_socket_addrs()
-        .map_err(|e| {
-            format!("`{text}` cannot be looked up ({e}): check the name or give an IP address")
-        })?
-        .collect();
+    let found: Vec<SocketAddr> =
+        (name, 0).to_socket_addrs().map_err(|error| not_looked_up(text, &error))?.collect();
     let wanted = |a: &&SocketAddr| v6.is_none_or(|v6| a.is_ipv6() == v6);
     let first = found.iter().find(|a| a.is_ipv4() && wanted(a));
     first.or_else(|| found.iter().find(wanted)).copied().ok_or_else(|| match v6 {
-        Some(true) => format!("`{text}` has no IPv6 address: leave out -6"),
-        Some(false) => format!("`{text}` has no IPv4 address: leave out -4"),
-        None => format!("`{text}` has no address"),
+        Some(true) => wrong(format!("`{text}` has no IPv6 address"), "leave out -6"),
+        Some(false) => wrong(format!("`{text}` has no IPv4 address"), "leave out -4"),
+        None => UserError::new(format!("`{text}` has no address")),
     })
 }
 
@@ -218,9 +218,9 @@ mod tests {
         assert_eq!(address("::1", 5001), Ok("[::1]:5001".parse().unwrap()));
         assert_eq!(address("[::1]:80", 5001), Ok("[::1]:80".parse().unwrap()));
         assert_eq!(address("localhost:80", 1).map(|a| a.port()), Ok(80));
-        assert!(address("", 1).unwrap_err().contains("a host is missing"));
-        assert!(address("localhost:http", 1).unwrap_err().contains("is no port"));
-        assert!(address("localhost:70000", 1).unwrap_err().contains("use 1 to 65535"));
+        assert!(address("", 1).unwrap_err().to_string().contains("a host is missing"));
+        assert!(address("localhost:http", 1).unwrap_err().to_string().contains("is no port"));
+        assert!(address("localhost:70000", 1).unwrap_err().to_string().contains("use 1 to 65535"));
     }
 
     #[test]
@@ -228,14 +228,14 @@ mod tests {
         assert_eq!(host("192.0.2.7", None), Ok("192.0.2.7:0".parse().unwrap()));
         assert_eq!(host("[::1]", None), Ok("[::1]:0".parse().unwrap()));
         assert_eq!(host("::1", Some(true)), Ok("[::1]:0".parse().unwrap()));
-        assert!(host("::1", Some(false)).unwrap_err().contains("no IPv4 address"));
-        assert!(host("192.0.2.7:80", None).unwrap_err().contains("has a port"));
-        assert!(host("", None).unwrap_err().contains("a host is missing"));
+        assert!(host("::1", Some(false)).unwrap_err().to_string().contains("no IPv4 address"));
+        assert!(host("192.0.2.7:80", None).unwrap_err().to_string().contains("has a port"));
+        assert!(host("", None).unwrap_err().to_string().contains("a host is missing"));
     }
 
     #[test]
     fn what_is_no_target_is_told_what_would_be() {
-        let error = |text| parse(text, &Access::default()).err().unwrap();
+        let error = |text| parse(text, &Access::default()).err().unwrap().to_string();
         assert!(error("esp").contains("use one of loopback, sim[:LAB], udp:HOST"));
         assert!(error("ble:1").contains("no kind of target"));
         assert!(error("serial:/dev/ttyUSB0").contains("espbench run PLAN --on serial:auto"));

@@ -304,7 +304,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
     let SimArgs { pcap, threads } = common.sim.clone();
     let access = Access { capture: pcap, threads, ..Access::default() };
     let target_text = common.lab.as_ref().map_or_else(|| "sim".into(), |lab| format!("sim:{lab}"));
-    let target = spec::parse(&target_text, &access).map_err(anyhow::Error::msg)?;
+    let target = spec::parse(&target_text, &access)?;
     let seed = common.measure.seed.unwrap_or(DEFAULT_SEED);
     let workloads: Vec<Workload> = cells.iter().copied().map(Workload::EspNow).collect();
     let text = print(name, seed, &workloads);

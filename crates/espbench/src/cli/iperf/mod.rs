@@ -234,7 +234,7 @@ fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
 /// Returns the server's address; with `-V` the name's IPv6 one.
 fn address(host: &str, port: u16, v6: bool) -> anyhow::Result<SocketAddr> {
     if !v6 {
-        return spec::address(host, port).map_err(anyhow::Error::msg);
+        return Ok(spec::address(host, port)?);
     }
     use std::net::ToSocketAddrs as _;
     let name = host.trim_matches(['[', ']']);

@@ -2,7 +2,7 @@
 
 use super::super::output;
 use crate::labs;
-use crate::say::say;
+use crate::user_error::UserError;
 use espbench_dot11::check::table::table;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_sim::lab::file::{FileKind, Overrides};
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         match file(name) {
             Ok(line) => output::print(&format!("{name}: {line}\n"))?,
             Err(error) => {
-                say!("espbench: {error:#}");
+                UserError::from(error).say();
                 status = ExitCode::from(2);
             }
         }

@@ -39,9 +39,9 @@ impl SimTarget {
     ///
     /// # Errors
     /// The fault in it, and what to do.
-    pub fn new(lab: Option<&str>, threads: NonZeroUsize) -> Result<Self, String> {
+    pub fn new(lab: Option<&str>, threads: NonZeroUsize) -> anyhow::Result<Self> {
         let library = match lab {
-            Some(lab) => crate::labs::library(FileKind::Lab, lab).map_err(|e| format!("{e:#}"))?,
+            Some(lab) => crate::labs::library(FileKind::Lab, lab)?,
             None => Library::built_in(),
         };
         Ok(Self::of(Simulator::new(library, lab), threads))
