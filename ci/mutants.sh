@@ -4,12 +4,16 @@
 # the mutants that no test can catch are equivalent; a mutant that is missed and not there fails.
 #
 # An area is compiled alone: a copy of its crate with nothing but the modules of the area, so that a
-# mutant costs a second or two. Needs cargo-mutants (`cargo install cargo-mutants@27.1.0 --locked`).
+# mutant costs a second or two. With --at-once before the options all mutants are compiled together
+# (ci/mutants_at_once.py), so that one costs what its tests cost. Needs cargo-mutants (`cargo install cargo-mutants@27.1.0 --locked`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 area=${1:-}
 shift || true
+at_once=
+[ "${1:-}" != --at-once ] || { at_once=1; shift; }
+slow=()
 tests=(--lib)
 folders=(examples tests)
 without=
@@ -29,6 +33,7 @@ case $area in
         crate=dot11 package=espbench-dot11 modules="events random radio air mac check"
         files=(--file 'crates/dot11/src/mac/**')
         folders=(examples)
+        slow=(books_balance)
         level=1
         ;;
     *) echo "ci/mutants.sh statistics | ieee80211 | esp-now | wire | dcf [OPTION …]" >&2; exit 2 ;;
@@ -77,11 +82,19 @@ fi
 # A test must catch a mutant every time, so failures of proptest are neither kept nor shrunk.
 export CI=true PROPTEST_DISABLE_FAILURE_PERSISTENCE=true PROPTEST_MAX_SHRINK_ITERS=0 INSTA_UPDATE=no RUST_BACKTRACE=0
 status=0
-cargo mutants --dir "$scratch" --in-place --package "$package" --no-shuffle \
-    --minimum-test-timeout 30 "${files[@]}" "$@" -- "${tests[@]}" || status=$?
-# 2 says that mutants were missed, 3 that tests ran into the time limit, which catches a mutant.
-[ $status -eq 2 ] || { [ $status -eq 3 ] && exit 0 || exit $status; }
-new=$(sed -E 's/:[0-9]+:[0-9]+: /: /' "$scratch/mutants.out/missed.txt" | while read -r mutant; do
+mutants=(cargo mutants --dir "$scratch" --in-place --package "$package" --no-shuffle "${files[@]}" "$@")
+if [ -n "$at_once" ]; then
+    "${mutants[@]}" --list --json >"$scratch/mutants.json"
+    python3 ci/mutants_at_once.py "$scratch" "$package" "$scratch/mutants.json" "${slow[@]}"
+    missed=$scratch/at-once/missed.txt
+    [ -f "$missed" ] || exit 0
+else
+    "${mutants[@]}" --minimum-test-timeout 30 -- "${tests[@]}" || status=$?
+    # 2 says that mutants were missed, 3 that tests ran into the time limit, which catches a mutant.
+    [ $status -eq 2 ] || { [ $status -eq 3 ] && exit 0 || exit $status; }
+    missed=$scratch/mutants.out/missed.txt
+fi
+new=$(sed -E 's/:[0-9]+:[0-9]+: /: /' "$missed" | while read -r mutant; do
     grep -qF "\`$mutant\`" docs/mutants.md || echo "$mutant"
 done)
 [ -z "$new" ] || { printf 'missed, and not explained in docs/mutants.md:\n%s\n' "$new" >&2; exit 1; }

@@ -101,6 +101,9 @@ def rewrite(path, mutants, left):
         starts.append(starts[-1] + len(line) + 1)
     functions = defaultdict(list)
     for number, mutant in mutants:
+        if not mutant["function"]:
+            left.add(number)
+            continue
         span = mutant["function"]["span"]
         functions[offset(starts, span["start"]), offset(starts, span["end"])].append((number, mutant))
     for (begin, end), of in sorted(functions.items(), reverse=True):
@@ -144,6 +147,20 @@ def cargo(*arguments):
     return [json.loads(it) for it in run.stdout.splitlines() if it.startswith("{")], run
 
 
+def failures(messages, texts):
+    """Returns the numbers of the mutants in whose copies the compiler has found errors."""
+    bad = set()
+    for message in messages:
+        told = message.get("message") or {}
+        if told.get("level") != "error":
+            continue
+        for span in told["spans"]:
+            text = texts.get(span["file_name"])
+            number = span["is_primary"] and text and at_line(text, span["line_start"])
+            bad |= {number} if number else set()
+    return bad
+
+
 def build(files):
     """Writes the copies that compile, and returns the tests' binary and what does not compile."""
     left, unviable = set(), set()
@@ -158,26 +175,19 @@ def build(files):
             texts[path] = rewrite(os.path.join(FOLDER, path), chosen, left)
         for path, text in texts.items():
             open(os.path.join(FOLDER, path), "w").write(text)
-        messages, run = cargo("check", "--tests")
-        bad = set()
-        for message in messages:
-            told = message.get("message") or {}
-            if told.get("level") != "error":
-                continue
-            for span in told["spans"]:
-                text = texts.get(span["file_name"])
-                number = span["is_primary"] and text and at_line(text, span["line_start"])
-                bad |= {number} if number else set()
-        print(f"{len(bad)} copies do not compile", flush=True)
-        if not bad:
+        for step in ("check", "--tests"), ("test", "--no-run"):
+            messages, run = cargo(*step)
+            bad = failures(messages, texts)
+            print(f"cargo {step[0]}: {len(bad)} copies do not compile", flush=True)
+            unviable |= bad
+            if bad:
+                break
             if run.returncode:
-                sys.exit(run.stderr + "\n".join(
-                    it["message"].get("rendered", "") for it in messages if it.get("message")))
-            break
-        unviable |= bad
-    messages, run = cargo("test", "--no-run")
-    binary = [it["executable"] for it in messages if it.get("executable")]
-    return binary[0], left, unviable, lib
+                told = [it["message"]["rendered"] for it in messages if it.get("message")]
+                sys.exit("".join(told) + run.stderr)
+        else:
+            binary = [it["executable"] for it in messages if it.get("executable")]
+            return binary[0], left, unviable, lib
 
 
 def fate(binary, where, number):

@@ -541,3 +541,6 @@ pub struct EspNow {
     /// Further properties of the lab that the plan sets.
     pub lab: LabOverrides,
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,14 +57,15 @@ fn an_agreement_needs_a_window_on_both_sides() {
         ampdu: Some(AmpduConfig { send, receive, ..AmpduConfig::MOST }),
         ..settings()
     };
-    for (sender, receiver, together) in [
-        (of(8, 0), of(0, 8), true),
-        (of(0, 8), of(0, 8), false),
-        (of(8, 8), of(8, 0), false),
-        (of(8, 8), none.clone(), false),
-        (none, of(8, 8), false),
-        (of(8, 8), of(1, 1), false),
-        (of(1, 1), of(8, 8), false),
+    // Numbers of an agreement begin with 0, those of a station with 1.
+    for (sender, receiver, together, first) in [
+        (of(8, 0), of(0, 8), true, 0),
+        (of(0, 8), of(0, 8), false, 1),
+        (of(8, 8), of(8, 0), false, 1),
+        (of(8, 8), none.clone(), false, 1),
+        (none, of(8, 8), false, 1),
+        (of(8, 8), of(1, 1), false, 0),
+        (of(1, 1), of(8, 8), false, 0),
     ] {
         let mut room = room([sender.clone(), receiver.clone(), settings()]);
         let mut log = Log::default();
@@ -79,6 +80,7 @@ fn an_agreement_needs_a_window_on_both_sides() {
         assert_eq!(room.counters(0).ampdus, u64::from(together));
         let acks = if together { 1 } else { 3 };
         assert_eq!(count(&text, "1 > 0 "), acks, "{sender:?} {receiver:?}: {text}");
+        assert!(text.contains(&format!("packet 0, number {first}, up")), "{text}");
     }
 }
 
@@ -327,9 +329,16 @@ struct Mpdus {
     ended: Vec<(u64, u32, u16, u8, bool)>,
     fates: Vec<MpduFate>,
     answers: u32,
+    /// Tags that find no buffer, once for each time they are here.
+    refuses: Vec<u64>,
 }
 
 impl MacUser for Mpdus {
+    fn accepts(&mut self, _: u32, frame: &Ppdu) -> bool {
+        let at = self.refuses.iter().position(|&tag| tag == frame.tag);
+        at.map(|at| self.refuses.remove(at)).is_none()
+    }
+
     fn on_data(
         &mut self,
         _: &mut WirelessMedium,
@@ -361,6 +370,21 @@ fn an_mpdu_is_told_as_a_frame_of_its_own() {
     room.run(&mut user, Instant::from_nanos(20_000_000));
     assert_eq!(user.ended, [(7, 300, 0, 1, true), (8, 1500, 1, 1, true), (9, 41, 2, 1, true)]);
     assert_eq!((user.answers, room.counters(1).acks), (1, 1));
+    // One that is sent again goes with one that is new.
+    let mut user = Mpdus { refuses: vec![1], ..Mpdus::default() };
+    (1..3).for_each(|tag| room.send(0, TxFrame { tag, ..packet(1) }).expect("a buffer"));
+    while user.fates.is_empty() {
+        assert!(room.step(&mut user, Instant::from_nanos(30_000_000)));
+    }
+    room.send(0, TxFrame { tag: 3, ..packet(1) }).expect("a buffer");
+    room.run(&mut user, Instant::from_nanos(30_000_000));
+    let told: Vec<_> = user
+        .ended
+        .iter()
+        .map(|&(tag, _, number, attempt, up)| (tag, number, attempt, up))
+        .collect();
+    // The second waits for the first, which comes with the third.
+    assert_eq!(told, [(1, 3, 1, false), (1, 3, 2, true), (2, 4, 1, true), (3, 5, 1, true)]);
     // Sent again, because the receiver was away.
     let mut user = Mpdus::default();
     room.tune(1, 6, Duration::ZERO);

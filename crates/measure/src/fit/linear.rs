@@ -84,3 +84,93 @@ fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     }
     Some(matrix.into_iter().map(|line| line[size..].to_vec()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(weight: f64, slopes: &[f64], difference: f64) -> Row {
+        Row { weight, difference, slopes: slopes.to_vec() }
+    }
+
+    fn close(is: f64, should: f64) {
+        assert!((is - should).abs() <= 1e-9 * should.abs().max(1.0), "{is}, should be {should}");
+    }
+
+    /// One unknown that all rows show as it is: the weighted mean, and its variance is one over the
+    /// sum of the weights.
+    #[test]
+    fn one_unknown_is_a_weighted_mean() {
+        let rows = [(1.0, 10.0), (3.0, 14.0), (4.0, 11.0)];
+        let normal = Normal::of(rows.iter().map(|&(w, d)| row(w, &[1.0], d)).collect());
+        close(normal.solution().unwrap()[0], (10.0 + 42.0 + 44.0) / 8.0);
+        close(normal.variances().unwrap()[0], 1.0 / 8.0);
+        close(normal.left().unwrap(), 4.0 + 3.0 * 4.0 + 4.0 * 1.0);
+    }
+
+    /// A line through points: slope Sxy / Sxx, variance of the slope s^2 / Sxx, of the intercept
+    /// s^2 (1/n + mean^2 / Sxx).
+    #[test]
+    fn a_line_is_that_of_the_textbook() {
+        let points = [(1.0, 2.1), (2.0, 3.9), (4.0, 8.2), (5.0, 9.8), (8.0, 16.1)];
+        let n = points.len() as f64;
+        let (x, y) = points.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0 / n, sum.1 + it.1 / n));
+        let sxx: f64 = points.iter().map(|it| (it.0 - x) * (it.0 - x)).sum();
+        let sxy: f64 = points.iter().map(|it| (it.0 - x) * (it.1 - y)).sum();
+        let syy: f64 = points.iter().map(|it| (it.1 - y) * (it.1 - y)).sum();
+        // Each point with a standard error of 0.2: its weight is 25.
+        let rows = points.iter().map(|&(x, y)| row(25.0, &[1.0, x], y)).collect();
+        let normal = Normal::of(rows);
+        let solution = normal.solution().unwrap();
+        close(solution[1], sxy / sxx);
+        close(solution[0], y - sxy / sxx * x);
+        let variances = normal.variances().unwrap();
+        close(variances[1], 0.04 / sxx);
+        close(variances[0], 0.04 * (1.0 / n + x * x / sxx));
+        close(normal.left().unwrap(), 25.0 * (syy - sxy * sxy / sxx));
+    }
+
+    #[test]
+    fn rows_that_do_not_determine_the_unknowns_have_no_solution() {
+        for rows in [
+            // Two unknowns that always come together.
+            vec![row(1.0, &[1.0, 2.0], 3.0), row(1.0, &[2.0, 4.0], 6.0)],
+            // One that no row shows, and fewer rows than unknowns.
+            vec![row(1.0, &[1.0, 0.0], 3.0), row(1.0, &[2.0, 0.0], 6.0)],
+            vec![row(1.0, &[1.0, 1.0], 3.0)],
+            vec![row(1.0, &[f64::NAN], 3.0)],
+        ] {
+            let normal = Normal::of(rows);
+            assert_eq!((normal.solution(), normal.variances(), normal.left()), (None, None, None));
+        }
+    }
+
+    proptest! {
+        /// What was put in comes out, whatever the weights, and nothing is left.
+        #[test]
+        fn exact_rows_give_the_unknowns_back(
+            unknowns in prop::collection::vec(-100.0..100.0_f64, 1..4),
+            noise in prop::collection::vec((0.1..10.0_f64, prop::array::uniform3(-1.0..1.0_f64)), 6),
+        ) {
+            let size = unknowns.len();
+            // A row for each unknown alone makes them certain.
+            let alone = (0..size).map(|at| {
+                let mut slopes = [0.0; 3];
+                slopes[at] = 2.0;
+                (1.0, slopes)
+            });
+            let rows = alone.chain(noise).map(|(weight, slopes)| {
+                let slopes = &slopes[..size];
+                row(weight, slopes, slopes.iter().zip(&unknowns).map(|(a, b)| a * b).sum())
+            });
+            let normal = Normal::of(rows.collect());
+            let solution = normal.solution().unwrap();
+            for (is, should) in solution.iter().zip(&unknowns) {
+                prop_assert!((is - should).abs() < 1e-8, "{is} {should}");
+            }
+            prop_assert!(normal.left().unwrap() < 1e-12);
+            prop_assert!(normal.variances().unwrap().iter().all(|it| *it > 0.0));
+        }
+    }
+}

@@ -132,4 +132,84 @@ pub(crate) mod tests {
         let alone = of(&[(fact::PHY_MODE, "54M")]).unwrap();
         assert_eq!(alone.frames, 1, "nothing is aggregated there");
     }
+
+    const US: u64 = 1000;
+
+    /// Compares with TXTIME of 17.4.3 and 19.4.3 by hand. At 65 Mbit/s a symbol of 4 us has 260 bits,
+    /// and preamble, header and signal extension are 42 us; at 54 Mbit/s 216 bits and 26 us.
+    #[test]
+    fn a_frame_has_its_headers_its_cipher_and_its_acknowledgement() {
+        // 1500 octets above LLC are an MPDU of 1538: 12,326 bits with service and tail, 48 symbols.
+        let ht = frames("HT20-MCS7", 6);
+        assert_eq!(ht.frame(1500), (42 + 48 * 4) * US);
+        // 8 octets of a CCMP header and 8 of its MIC: 12,454 bits are 48 symbols still, 62 octets of
+        // a WEP of one's own would not be.
+        let sealed = DataFrames { cipher: 16, security: WifiSecurity::Wpa2, ..ht };
+        assert_eq!(sealed.frame(1500), (42 + 48 * 4) * US);
+        assert_eq!(DataFrames { cipher: 62, ..ht }.frame(1500), (42 + 50 * 4) * US);
+        // SIFS, and an ACK of 14 octets at 24 Mbit/s: 134 bits in symbols of 96.
+        assert_eq!(ht.acknowledged(1500), ht.frame(1500) + (10 + 26 + 2 * 4) * US);
+        let ofdm = frames("54M", 1);
+        assert_eq!(ofdm.frame(1500), (26 + 58 * 4) * US);
+        assert_eq!(ofdm.acknowledged(1500), ofdm.frame(1500) + 44 * US);
+    }
+
+    /// Six MPDUs of 1544 octets with delimiter and padding are 74,134 bits in 286 symbols; the block
+    /// acknowledgement of 32 octets has 278 bits in 3 symbols at 24 Mbit/s.
+    #[test]
+    fn aggregated_frames_share_one_preamble_and_one_answer() {
+        let ht = frames("HT20-MCS7", 6);
+        let all = (42 + 286 * 4 + 10 + 26 + 3 * 4) as f64 * 1e3;
+        assert!((ht.each(1500) - all / 6.0).abs() < 1e-6);
+        assert!(ht.each(1500) < ht.acknowledged(1500) as f64);
+        // A single one has no delimiter and an ACK, as in modes without A-MPDU.
+        assert_eq!(frames("HT20-MCS7", 1).each(1500), ht.acknowledged(1500) as f64);
+        assert_eq!(frames("54M", 1).each(1500), frames("54M", 1).acknowledged(1500) as f64);
+        // An A-MPDU has at most 65,535 octets: 42 of these MPDUs, however many are allowed.
+        assert_eq!(frames("HT20-MCS7", 64).each(1500), frames("HT20-MCS7", 42).each(1500));
+        assert!(frames("HT20-MCS7", 42).each(1500) < frames("HT20-MCS7", 41).each(1500));
+    }
+
+    /// Two segments of 1440 octets have one acknowledgement (RFC 1122, 4.2.3.2).
+    #[test]
+    fn a_stream_has_an_acknowledgement_for_two_segments() {
+        let ht = frames("HT20-MCS7", 6);
+        let two = 2.0 * ht.each(1480) + ht.each(40);
+        assert!((ht.stream() - 2880.0 / two).abs() < 1e-12);
+        // Octets in a nanosecond are at most what the mode carries.
+        for mode in ["HT20-MCS0", "HT20-MCS7", "HT40-MCS7-SGI", "54M", "6M", "11M"] {
+            let Ok(parsed) = mode.parse::<WifiMode>() else { panic!("{mode}") };
+            let most = f64::from(parsed.kbit_s()) / 8e6;
+            let stream = frames(mode, 64).stream();
+            let aggregates = matches!(parsed, WifiMode::Ht(_));
+            assert!(stream < most && stream > most * if aggregates { 0.85 } else { 0.4 }, "{mode}");
+        }
+    }
+
+    #[test]
+    fn facts_beyond_the_standard_are_cut_to_it() {
+        let of = |mode: &str, facts: &[(&str, &str)]| {
+            let facts =
+                facts.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
+            let mode = (String::from(fact::PHY_MODE), String::from(mode));
+            DataFrames::from_facts(&facts.chain([mode]).collect())
+        };
+        let frames = |facts: &[(&str, &str)]| of("HT20-MCS7", facts).map(|it| it.frames);
+        assert_eq!(frames(&[]), Some(64));
+        assert_eq!(frames(&[(fact::AGGREGATED, "900")]), Some(64));
+        assert_eq!(frames(&[(fact::AGGREGATED, "0")]), Some(1));
+        assert_eq!(frames(&[(fact::AGGREGATED, "many")]), Some(64));
+        assert_eq!(of("54M", &[(fact::AGGREGATED, "6")]).map(|it| it.frames), Some(1));
+        assert_eq!(of("HT20-MCS99", &[]), None);
+        for (facts, security) in [
+            (&[][..], WifiSecurity::Open),
+            (&[(fact::CIPHER_OCTETS, "16")], WifiSecurity::Wpa2),
+            (&[(fact::SECURITY, "wpa3")], WifiSecurity::Wpa3),
+            (&[(fact::CIPHER_OCTETS, "0")], WifiSecurity::Open),
+        ] {
+            assert_eq!(of("54M", facts).map(|it| it.security), Some(security), "{facts:?}");
+        }
+        let cipher = of("54M", &[(fact::CIPHER_OCTETS, "4000")]).map(|it| it.cipher);
+        assert_eq!(cipher, Some(64));
+    }
 }
