@@ -129,3 +129,74 @@ impl RoomTrial {
         trend::drift(&self.latency_ms).is_some_and(|ratio| ratio > 1.5)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use espbench_model::sample::Probe;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn message(fate: Fate, due: u64, received: Option<u64>, acked: Option<u64>) -> Sample {
+        Sample::Probe(Probe {
+            fate,
+            due: at(due),
+            received: received.map(at),
+            acked: acked.map(at),
+            ..Probe::default()
+        })
+    }
+
+    /// Each message is counted once: delivered or late with its latency, or lost by its cause. Copies
+    /// and what is no message are not counted.
+    #[test]
+    fn messages_are_counted_once() {
+        let samples = [
+            message(Fate::Delivered, 100, Some(103), Some(104)),
+            message(Fate::Duplicate, 100, Some(109), Some(109)),
+            message(Fate::Delivered, 200, Some(250), None),
+            message(Fate::Late, 300, Some(900), Some(901)),
+            message(Fate::Lost(Cause::Collision), 400, None, None),
+            message(Fate::Lost(Cause::Collision), 500, None, None),
+            message(Fate::Lost(Cause::Stopped), 600, None, None),
+            // It came, but its sender was told that it had not.
+            message(Fate::Lost(Cause::Noise), 700, Some(701), Some(705)),
+            message(Fate::Corrupt, 800, Some(801), None),
+        ];
+        let air = ChannelUse { window_ns: 5, busy_ns: 4, ..ChannelUse::default() };
+        let trial = RoomTrial::of(&samples, [1, 2, 3, 4, 5, 6, 7], 8, air);
+        assert_eq!(trial.messages, 7);
+        assert_eq!(trial.latency_ms, [3.0, 50.0, 600.0]);
+        assert_eq!(trial.told_ms, [4.0, 601.0, 5.0]);
+        assert_eq!(trial.lost(), 4);
+        let lost = [(Cause::Noise, 1), (Cause::Collision, 2), (Cause::Stopped, 1)];
+        assert_eq!(trial.lost, BTreeMap::from(lost));
+        assert_eq!((trial.stages_ns, trial.held_ns, trial.air), ([1, 2, 3, 4, 5, 6, 7], 8, air));
+        assert!(trial.energy.is_empty());
+        assert_eq!(RoomTrial::of(&[], [0; 7], 0, ChannelUse::default()), RoomTrial::default());
+    }
+
+    /// A queue that fills makes each message later than the one before; spread alone does not.
+    #[test]
+    fn latencies_that_grow_are_told_from_those_that_scatter() {
+        let trial = |latency_ms| RoomTrial { latency_ms, ..RoomTrial::default() };
+        let scattered = (0..400).map(|n: u32| 10.0 + f64::from(n * 7919 % 101) / 10.0);
+        assert!(!trial(scattered.clone().collect()).grows());
+        let growing = scattered.zip(0..400).map(|(ms, n)| ms + f64::from(n) * 0.5);
+        assert!(trial(growing.collect()).grows());
+        assert!(!trial(vec![10.0; 400]).grows());
+        assert!(!trial(vec![]).grows());
+    }
+
+    #[test]
+    fn stages_have_names_of_their_own_in_the_order_of_the_way() {
+        let names: alloc::collections::BTreeSet<_> =
+            MessageStage::ALL.iter().map(|it| it.name()).collect();
+        assert_eq!(names.len(), 7);
+        assert!(MessageStage::ALL.is_sorted());
+        assert!(MessageStage::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
+    }
+}

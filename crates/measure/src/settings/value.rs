@@ -17,7 +17,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// In seconds, exact to a nanosecond up to 100 days.
+/// In seconds, exact to a nanosecond up to 26 days.
 impl ColumnContent for Duration {
     const TYPE: ColumnType = ColumnType::Number;
 
