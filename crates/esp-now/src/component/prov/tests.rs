@@ -139,6 +139,43 @@ fn any_idf() -> impl Strategy<Value = Idf> {
     prop::sample::select(&[Idf::V4_4, Idf::V5_0, Idf::V5_0_8, Idf::V5_1, Idf::V5_4, Idf::V5_4_2])
 }
 
+/// What `Debug` and the console show of credentials is their network, and never the password; what is
+/// wiped is gone.
+#[test]
+fn secrets_are_neither_shown_nor_kept() {
+    let ssid = FixedText::new(b"hall").unwrap();
+    let mut wifi = WifiCredentials::new(ssid, FixedText::new(b"secret words").unwrap());
+    wifi.mode = 1;
+    wifi.token = FixedText::new(b"token").unwrap();
+    let shown = format!("{wifi:?} {:?}", ProvMessage::Wifi(wifi.clone()));
+    assert!(shown.starts_with("Wifi { mode: 1, ssid: \"hall\", … } "), "{shown}");
+    assert!(!shown.contains("secret") && !shown.contains("token"), "{shown}");
+    assert_eq!(format!("{:?}", wifi.password), "\"secret words\"", "a text alone is shown");
+    wifi.password.zeroize();
+    assert_eq!(wifi.password, FixedText::default());
+    assert_eq!((wifi.password.bytes(), wifi.ssid), (&b""[..], ssid));
+}
+
+/// A text on a console does not move the cursor, whatever a device calls itself.
+#[test]
+fn texts_are_shown_without_what_a_terminal_would_act_on() {
+    for (text, shown) in [
+        (&b"lamp"[..], "lamp"),
+        (b"", ""),
+        (b"a\x1b[2Jb", "a?[2Jb"),
+        (b"tab\there\r\n", "tab?here??"),
+        (b"caf\xc3\xa9", "café"),
+        (b"\xff\xfe", "??"),
+        (b"a\0b", "a"),
+    ] {
+        let text = FixedText::<16>::new(text).unwrap();
+        assert_eq!(text.to_string(), shown);
+        assert_eq!(format!("{text:?}"), format!("\"{shown}\""));
+    }
+    assert_eq!(FixedText::<4>::new(b"12345"), None);
+    assert_eq!(FixedText::<4>::new(b"1234").map(|it| it.to_string()), Some("1234".into()));
+}
+
 proptest! {
     #[test]
     fn reads_back(
