@@ -156,3 +156,127 @@ impl PredictAnswer {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Estimate;
+    use crate::predict::FleetLimits;
+    use crate::predict::point::OperatingPoint;
+    use crate::predict::report::PredictQuestion;
+    use alloc::vec;
+    use core::fmt::Write as _;
+
+    fn point(devices: u32, loss: f64, grows: bool) -> PointEstimates {
+        let loss = Estimate { value: Some(loss), n: 8000, low: Some(loss), high: Some(loss) };
+        let p99 = Estimate { value: Some(12.0), n: 8000, low: Some(11.0), high: Some(13.0) };
+        PointEstimates {
+            setting: OperatingPoint { devices, ..OperatingPoint::default() },
+            rooms: 20,
+            messages: 8000,
+            loss,
+            p99,
+            stages_ms: [1.0, 0.0, 2.0, 5.0, 0.0, 2.0, 0.0],
+            grows,
+            ..PointEstimates::default()
+        }
+    }
+
+    fn told(search: FleetSearched, points: Vec<PointEstimates>) -> String {
+        let answer = PredictAnswer {
+            question: PredictQuestion::LargestFleet(search),
+            title: "some devices".into(),
+            limits: FleetLimits { loss: Some(0.01), ..FleetLimits::default() },
+            battery: None,
+            shared: String::new(),
+            settings: crate::settings::Settings::default(),
+            payload_bytes: 50,
+            points,
+            changes: Vec::new(),
+            notes: Vec::new(),
+            stopped: false,
+        };
+        answer.largest_fleet(&search).join("\n    ")
+    }
+
+    /// What a search has come to, in sentences that name each number once and claim no more than was
+    /// tried.
+    #[test]
+    fn every_end_of_a_search_is_told() {
+        let found =
+            |surely, best, at_most, fails| Largest { surely, best, at_most, fails, open: false };
+        let bound = FleetBound { devices: 500, capacity: 800, exchange_us: 1250.0 };
+        let full = FleetBound { devices: 800, ..bound };
+        let open = |surely| Largest { open: true, ..found(surely, Some(500), Some(500), None) };
+        let few = || vec![point(1, 0.0, false), point(40, 0.005, false), point(45, 0.05, false)];
+        let lost = || vec![point(1, 0.05, false)];
+        let late = || vec![point(40, 0.005, false), point(60, 0.009, true)];
+        let mut text = String::new();
+        for (what, largest, bound, end, points) in [
+            (
+                "known",
+                found(Some(40), Some(40), Some(40), Some(41)),
+                bound,
+                SearchEnd::Found,
+                few(),
+            ),
+            ("one", found(Some(1), Some(1), Some(1), Some(2)), bound, SearchEnd::Found, few()),
+            (
+                "between",
+                found(Some(36), Some(40), Some(42), Some(41)),
+                bound,
+                SearchEnd::Found,
+                few(),
+            ),
+            (
+                "coarse",
+                found(Some(36), Some(40), Some(41), Some(45)),
+                bound,
+                SearchEnd::Found,
+                few(),
+            ),
+            (
+                "queue",
+                found(Some(40), Some(40), Some(40), Some(41)),
+                bound,
+                SearchEnd::Found,
+                late(),
+            ),
+            ("none", found(None, None, None, Some(1)), bound, SearchEnd::Found, lost()),
+            ("maybe", found(None, None, Some(3), Some(1)), bound, SearchEnd::Found, lost()),
+            ("open", open(Some(500)), bound, SearchEnd::Found, few()),
+            ("open, in part", open(Some(300)), bound, SearchEnd::Found, few()),
+            ("open, by estimates", open(None), bound, SearchEnd::Found, few()),
+            ("full", Largest { best: Some(800), ..open(Some(800)) }, full, SearchEnd::Found, few()),
+            ("late", found(Some(30), Some(40), None, Some(45)), bound, SearchEnd::OutOfTime, few()),
+            (
+                "late, next",
+                found(None, Some(40), None, Some(42)),
+                bound,
+                SearchEnd::OutOfTime,
+                few(),
+            ),
+            (
+                "late, done",
+                found(None, Some(40), None, Some(41)),
+                bound,
+                SearchEnd::OutOfTime,
+                few(),
+            ),
+            ("stopped", found(None, Some(40), None, None), bound, SearchEnd::Interrupted, few()),
+            (
+                "stopped, low",
+                found(None, None, None, Some(2)),
+                bound,
+                SearchEnd::Interrupted,
+                lost(),
+            ),
+            ("at once", found(None, None, None, None), bound, SearchEnd::Interrupted, lost()),
+            ("nothing tried", found(None, None, None, None), bound, SearchEnd::Interrupted, vec![]),
+        ] {
+            let lines = told(FleetSearched { largest, bound, end }, points);
+            writeln!(text, "{what}:\n    {lines}").unwrap();
+        }
+        insta::assert_snapshot!(text);
+    }
+}
