@@ -16,6 +16,7 @@ mod excerpt;
 mod http_request;
 mod icmp;
 mod ieee80211;
+mod idf_iperf;
 mod iperf;
 mod lab_file;
 mod logic_capture;
@@ -44,6 +45,7 @@ pub use excerpt::excerpt;
 pub use http_request::http_request;
 pub use icmp::{icmp_message, icmp_prober};
 pub use ieee80211::ieee80211;
+pub use idf_iperf::idf_iperf;
 pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
 pub use lab_file::lab_file;
 pub use logic_capture::logic_capture;
@@ -104,6 +106,7 @@ pub const TARGETS: &[Target] = &[
     ("excerpt", excerpt),
     ("app", app),
     ("board_console", board_console),
+    ("idf_iperf", idf_iperf),
     ("sdkconfig", sdkconfig),
 ];
 

@@ -126,6 +126,12 @@ pub enum Cause {
     DeviceRestarted,
     /// The device does not run its firmware, or shows no console.
     DeviceSilent,
+    /// The device did not get into its Wi-Fi network: it found none of that name, or none answered.
+    NotJoined,
+    /// The Wi-Fi network refused the device, as with a wrong password.
+    NotAuthenticated,
+    /// The device is in its Wi-Fi network and got no IP address there.
+    NoAddress,
     /// The broker took the message (and may have acknowledged it), and did not pass it on.
     Broker,
     /// The connection broke with the probe outstanding.
@@ -136,7 +142,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of a packet's way from sender to receiver.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::ApplicationQueue,
         Self::NoBuffers,
         Self::NetworkUnreachable,
@@ -156,6 +162,9 @@ impl Cause {
         Self::DeviceGone,
         Self::DeviceRestarted,
         Self::DeviceSilent,
+        Self::NotJoined,
+        Self::NotAuthenticated,
+        Self::NoAddress,
         Self::Broker,
         Self::Disconnected,
         Self::Stopped,
@@ -186,6 +195,9 @@ impl Cause {
             Self::DeviceGone => "device-gone",
             Self::DeviceRestarted => "device-restarted",
             Self::DeviceSilent => "device-silent",
+            Self::NotJoined => "not-joined",
+            Self::NotAuthenticated => "not-authenticated",
+            Self::NoAddress => "no-address",
             Self::Broker => "broker",
             Self::Disconnected => "disconnected",
             Self::Stopped => "stopped",

@@ -3,15 +3,16 @@
 use super::console::BoardConsole;
 use super::fault::BoardFault;
 use super::mark::{BoardLine, LineMark};
+use super::secret::SecretFilter;
 use super::{BoardBench, BoardError, BoardRecord, PortEvent, ResetWay};
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_sim::lab::suite::procedure::{self, MOMENT, PROMPT_MOST, TypedCommands};
+use espbench_sim::lab::suite::procedure::{self, MOMENT, PROMPT_MOST, TypedCommands, quoted};
 
 /// Board that the document calls the initiator.
 pub(super) const INITIATOR: usize = procedure::INITIATOR as usize;
@@ -32,6 +33,7 @@ pub(super) struct Seat {
     pub(super) console: BoardConsole,
     /// Lines since the last command that no wait has read yet.
     pub(super) unread: Vec<BoardLine>,
+    filter: SecretFilter,
 }
 
 /// The consoles of the boards of a test, and somebody who types at them.
@@ -57,7 +59,12 @@ impl<'a> BoardDesk<'a> {
         seed: u64,
     ) -> Self {
         let now = bench.now();
-        let seat = |&port| Seat { port, console: BoardConsole::new(now), unread: Vec::new() };
+        let seat = |&port| Seat {
+            port,
+            console: BoardConsole::new(now),
+            unread: Vec::new(),
+            filter: SecretFilter::default(),
+        };
         let seats: Vec<Seat> = ports.iter().map(seat).collect();
         let told = seats.iter().map(|_| Vec::new()).collect();
         let random = RngStream::stream(seed, 0, Purpose::Person);
@@ -98,7 +105,7 @@ impl<'a> BoardDesk<'a> {
 
     /// Fails where what a board does can come to no end: it has a fault, the initiator has one, or the
     /// only device.
-    fn goes_on(&self, board: usize) -> Result<(), BoardError> {
+    pub(super) fn goes_on(&self, board: usize) -> Result<(), BoardError> {
         self.sound(board)?;
         self.sound(INITIATOR)?;
         if self.seats.len() == 2 { self.sound(DEVICE) } else { Ok(()) }
@@ -149,10 +156,25 @@ impl<'a> BoardDesk<'a> {
         }
     }
 
+    /// Keeps a password out of the record, as it is and as it is typed.
+    pub(super) fn keep_out(&mut self, password: &str) {
+        for seat in self.seats.iter_mut().filter(|_| !password.is_empty()) {
+            seat.filter.keep_out(password);
+            seat.filter.keep_out(&quoted(password));
+        }
+    }
+
+    /// Types a command with a password in it, which was [kept out](Self::keep_out) before.
+    pub(super) fn secret_command(&mut self, board: usize, text: &str) -> Result<(), BoardError> {
+        self.seats[board].filter.hide();
+        self.command(board, text)
+    }
+
     /// Types a command as soon as the prompt is there, and presses return. Lines from before are
     /// read.
     pub(super) fn command(&mut self, board: usize, text: &str) -> Result<(), BoardError> {
-        self.typed.add(self.name(board), text);
+        let shown = self.seats[board].filter.masked(text);
+        self.typed.add(self.name(board), &shown);
         self.seats.iter_mut().for_each(|seat| seat.unread.clear());
         let now = self.now();
         self.seats[board].console.command(now, text);
@@ -164,7 +186,7 @@ impl<'a> BoardDesk<'a> {
         if typed {
             return Ok(());
         }
-        let last = self.console(board).last().to_string();
+        let last = self.last_line(board);
         self.seats[board].console.fail(BoardFault::NoPrompt { last });
         self.sound(board)
     }
@@ -233,8 +255,12 @@ impl<'a> BoardDesk<'a> {
             what,
             most,
             after: self.typed.last().into(),
-            last: self.console(board).last().to_string(),
+            last: self.last_line(board),
         }
+    }
+
+    fn last_line(&self, board: usize) -> String {
+        self.seats[board].filter.masked(self.console(board).last())
     }
 
     /// Waits until something is so; whether it is, after that time at most.
@@ -291,7 +317,12 @@ impl<'a> BoardDesk<'a> {
             let Some(seat) = seats.iter_mut().find(|seat| seat.port == port) else { return };
             match event {
                 PortEvent::Bytes(bytes) => {
-                    record.console(port, at, bytes);
+                    // What a crash prints is kept, though a line was not typed to its end.
+                    let typed = seat.console.pending() == 0 || !seat.console.is_ready();
+                    let kept = seat.filter.take(bytes, typed);
+                    if !kept.is_empty() {
+                        record.console(port, at, &kept);
+                    }
                     seat.console.feed(at, bytes);
                 }
                 PortEvent::Gone(error) => seat.console.unplugged(error),
@@ -334,7 +365,12 @@ impl<'a> BoardDesk<'a> {
     /// Hands on the last samples, what was not kept, and the typed commands as a fact.
     pub(super) fn close(mut self) {
         self.hand_on();
-        for seat in &self.seats {
+        let now = self.now();
+        for seat in &mut self.seats {
+            let held = seat.filter.finish();
+            if !held.is_empty() {
+                self.record.console(seat.port, now, &held);
+            }
             let drops = seat.console.drops();
             for (name, by) in
                 [("console-lines-dropped", drops.lines), ("console-samples-dropped", drops.samples)]

@@ -41,6 +41,37 @@ pub enum BoardFault {
         /// Last line that it printed.
         last: String,
     },
+    /// The board did not get into its Wi-Fi network.
+    NotJoined {
+        /// Name of the network.
+        ssid: String,
+        /// Last reason that it told.
+        reason: Option<u16>,
+    },
+    /// The Wi-Fi network refused the board, as with a wrong password.
+    Refused {
+        /// Name of the network.
+        ssid: String,
+        /// Reason that it told.
+        reason: u16,
+    },
+    /// The board got no address of its Wi-Fi network.
+    NoAddress {
+        /// Name of the network.
+        ssid: String,
+    },
+    /// The board could not connect to this host.
+    NoWay {
+        /// Address that it was to connect to.
+        to: String,
+        /// Error of its sockets.
+        errno: u16,
+    },
+    /// This host could not reach the board, or was left by it.
+    NoPeer {
+        /// Error of this host.
+        error: String,
+    },
 }
 
 impl BoardFault {
@@ -52,6 +83,10 @@ impl BoardFault {
             Self::Panicked { .. } | Self::Restarted { .. } => Cause::DeviceRestarted,
             Self::Garbled { .. } => Cause::SerialLine,
             Self::DownloadMode | Self::Silent | Self::NoPrompt { .. } => Cause::DeviceSilent,
+            Self::NotJoined { .. } => Cause::NotJoined,
+            Self::Refused { .. } => Cause::NotAuthenticated,
+            Self::NoAddress { .. } => Cause::NoAddress,
+            Self::NoWay { .. } | Self::NoPeer { .. } => Cause::HostUnreachable,
         }
     }
 
@@ -77,6 +112,16 @@ impl BoardFault {
             }
             Self::NoPrompt { .. } => {
                 "flash an example with a console, such as `solution` of the esp-now component"
+            }
+            Self::NotJoined { .. } => {
+                "check --ssid, and that the network is on a channel and band of this chip"
+            }
+            Self::Refused { .. } => "check --wifi-password",
+            Self::NoAddress { .. } => {
+                "check that the network has a DHCP server with free addresses"
+            }
+            Self::NoWay { .. } | Self::NoPeer { .. } => {
+                "check that this computer is in the board's network, and that no firewall is between"
             }
         }
     }
@@ -104,6 +149,47 @@ impl fmt::Display for BoardFault {
             Self::NoPrompt { last } => {
                 write!(f, "the board showed no prompt; its last line is \"{last}\"")
             }
+            Self::NotJoined { ssid, reason: None } => {
+                write!(f, "the board did not join the network \"{ssid}\"")
+            }
+            Self::NotJoined { ssid, reason: Some(reason) } => {
+                write!(f, "the board did not join the network \"{ssid}\" (reason {reason}")?;
+                f.write_str(reason_name(*reason))?;
+                f.write_str(")")
+            }
+            Self::Refused { ssid, reason } => {
+                write!(f, "the network \"{ssid}\" refused the board (reason {reason}")?;
+                f.write_str(reason_name(*reason))?;
+                f.write_str("), as with a wrong password")
+            }
+            Self::NoAddress { ssid } => {
+                write!(f, "the board got no IP address of the network \"{ssid}\"")
+            }
+            Self::NoWay { to, errno } => {
+                write!(f, "the board could not connect to {to} (errno {errno})")
+            }
+            Self::NoPeer { error } => f.write_str(error),
         }
     }
+}
+
+/// Returns the name of a reason, with a comma before it; of those that a board meets when it joins.
+const fn reason_name(reason: u16) -> &'static str {
+    match reason {
+        2 => ", authentication expired",
+        15 | 204 => ", handshake timeout",
+        200 => ", no beacons",
+        201 => ", no such network found",
+        202 => ", authentication failed",
+        203 => ", association failed",
+        205 => ", connection failed",
+        210..=212 => ", no network of that name with such a security or signal",
+        _ => "",
+    }
+}
+
+/// Returns whether a network tells with this reason that it refuses the station: the password is
+/// wrong.
+pub(super) const fn is_refusal(reason: u16) -> bool {
+    matches!(reason, 2 | 14 | 15 | 202 | 204)
 }

@@ -6,8 +6,30 @@ use esp_now::transcript::item::{DeviceLine, IperfLine};
 use esp_now::transcript::{TranscriptEntry, TranscriptItem};
 use espbench_ieee80211::mac::Mac;
 
+/// Command of ESP-IDF's example `wifi/iperf`.
+pub(super) const IPERF: &str = "iperf";
 /// Most commands that are kept; stock firmware has about thirty.
 const COMMANDS: usize = 256;
+
+/// Unit of the rate that `iperf -b` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateOption {
+    /// A whole number of Mbit/s: ESP-IDF v5.0 to v5.4.
+    Megabits,
+    /// A number with `k` or `m` behind it: from version 1.0 of the component `iperf` on.
+    Suffixed,
+}
+
+/// Options of the command `iperf` of ESP-IDF's example, as its `help` tells them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IperfFlags {
+    /// `-b`, and what it takes.
+    pub rate: Option<RateOption>,
+    /// `-l`
+    pub length: bool,
+    /// `-f`: the release's rows in columns have 2^20 bits to their Mbit.
+    pub format: bool,
+}
 
 /// Facts of a board, as far as it printed them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,8 +44,12 @@ pub struct LearnedFacts {
     pub idf: Option<String>,
     /// Commands that `help` listed.
     pub commands: BTreeSet<String>,
+    /// Options of the command `iperf`.
+    pub iperf: IperfFlags,
     /// Number of starts that were seen.
     pub starts: u32,
+    /// Whether `help` is telling of `iperf`.
+    pub(super) in_iperf: bool,
 }
 
 impl LearnedFacts {
@@ -46,6 +72,14 @@ impl LearnedFacts {
                 self.mac = mac.or(self.mac);
             }
             TranscriptItem::Other if helping => self.command(entry.line.text),
+            // `version` of ESP-IDF's examples: `model:ESP32-C3`.
+            TranscriptItem::Other => {
+                if let Some(name) = entry.line.text.trim().strip_prefix("model:ESP") {
+                    let name = name.chars().filter(char::is_ascii_alphanumeric);
+                    let name: String = name.map(|c| c.to_ascii_lowercase()).collect();
+                    self.chip = Some(alloc::format!("esp{name}"));
+                }
+            }
             _ => {}
         }
     }
@@ -58,6 +92,22 @@ impl LearnedFacts {
         if is_name && self.commands.len() < COMMANDS {
             self.commands.insert(name.to_string());
         }
+        if is_name {
+            self.in_iperf = name == IPERF;
+        } else if self.in_iperf {
+            self.option(text.trim_start());
+        }
+    }
+
+    /// Notes an option of `iperf`: a line of its own, with its meaning.
+    fn option(&mut self, text: &str) {
+        if text.starts_with("-b, ") {
+            let is_suffixed = text.contains("[kmgKMG]");
+            self.iperf.rate =
+                Some(if is_suffixed { RateOption::Suffixed } else { RateOption::Megabits });
+        }
+        self.iperf.length |= text.starts_with("-l, ");
+        self.iperf.format |= text.starts_with("-f, ");
     }
 
     /// Returns whether the board has a command; one that did not print its list may have any.

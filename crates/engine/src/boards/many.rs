@@ -102,17 +102,18 @@ pub(super) fn provisioning(
     let Some((ssid, password)) = setup.network.clone() else {
         return Err(BoardError::NotTold { what: "the network", flag: "--ssid NAME" });
     };
+    desk.keep_out(&password);
     desk.sound(INITIATOR)?;
     let devices = desk.devices();
     desk.command(INITIATOR, &to_all("log -m espnow -l WARN"))?;
     seek(desk, &devices)?;
     desk.linger(Duration::from_secs(1))?;
-    desk.command(INITIATOR, &provision(&ssid, &password))?;
+    desk.secret_command(INITIATOR, &provision(&ssid, &password))?;
     let start = desk.now();
-    let given = |mark| matches!(mark, LineMark::Credentials | LineMark::Joined);
+    let given = |mark: LineMark| mark == LineMark::Credentials || mark.is_joined();
     let mut served = when(desk, &devices, given, HOLD)?;
     desk.count("without-credentials", served.iter().filter(|(_, at)| at.is_none()).count());
-    let joined = when(desk, &devices, |mark| mark == LineMark::Joined, JOIN_MOST)?;
+    let joined = when(desk, &devices, LineMark::is_joined, JOIN_MOST)?;
     let joins = joined.iter().any(|(_, at)| at.is_some());
     if joins {
         served = joined;

@@ -7,6 +7,7 @@ use esp_now::transcript::item::{
 use esp_now::transcript::{TranscriptEntry, TranscriptItem};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
+use espbench_proto::wire::iperf2::console::IdfIperfLine;
 
 /// Meaning of a line for whoever waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,8 @@ pub enum LineMark {
     Seeks,
     /// The device has got credentials.
     Credentials,
-    /// The device has an address of the network.
-    Joined,
+    /// The device tells of its Wi-Fi network, or of a test of ESP-IDF's `iperf`.
+    Network(IdfIperfLine),
     /// A command was not carried out.
     Refused,
     /// Another line.
@@ -84,9 +85,18 @@ impl LineMark {
                 _ => Self::Other,
             },
             TranscriptItem::Device(DeviceLine::Restart { .. }) => Self::Started,
-            TranscriptItem::Other if entry.line.text.starts_with("sta ip: ") => Self::Joined,
+            // A line whose end is missing may have half a number.
+            TranscriptItem::Other if !entry.line.cut => {
+                IdfIperfLine::parse(entry.line.text).map_or(Self::Other, Self::Network)
+            }
             _ => Self::Other,
         }
+    }
+
+    /// Returns whether the device has an address of its network.
+    #[must_use]
+    pub const fn is_joined(self) -> bool {
+        matches!(self, Self::Network(IdfIperfLine::Address(_)))
     }
 
     const fn of_iperf(line: &IperfLine<'_>) -> Self {

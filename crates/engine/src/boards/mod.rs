@@ -12,9 +12,11 @@
 //! | `single` | tests with one device: delay, round trip, throughput, and the time of encryption |
 //! | `many` | tests with many devices, and how a job for all of them is recorded |
 //! | `ota` | an image for all devices |
+//! | `secret` | a password that is typed, and kept out of the record |
 //! | `secure` | the handshake: the key for all devices, or for the two of a test |
+//! | `traffic` | ESP-IDF's `iperf` example: throughput over Wi-Fi, with this host as the other end |
 //!
-//! [`run`] does one cell. Samples are those of [`sim::lab::suite`](espbench_sim::lab::suite), as far as
+//! [`run`] does one cell of ESP-NOW, [`run_traffic`] one of iperf. Samples are those of [`sim::lab::suite`](espbench_sim::lab::suite), as far as
 //! consoles print them: round trips in whole milliseconds, cut, on the device's clock; jobs on the
 //! clock of this host, which a line reaches some milliseconds after it was printed. The delay of a
 //! one-way test is not printed at all: an instrument at the pins has it.
@@ -29,15 +31,18 @@ pub mod learned;
 mod many;
 pub mod mark;
 mod ota;
+mod secret;
 mod secure;
 mod single;
 mod start;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 pub use console::BoardConsole;
 pub use fault::BoardFault;
 pub use learned::LearnedFacts;
+pub use traffic::{PeerStage, StreamPeer};
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -46,7 +51,7 @@ use core::fmt;
 use core::time::Duration;
 use desk::BoardDesk;
 use espbench_model::time::Instant;
-use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_model::workload::{EspNow, EspNowTest, Iperf};
 use espbench_sim::lab::record::Record;
 
 /// Way in which a port resets its board.
@@ -112,7 +117,7 @@ impl BoardMemory {
 /// Facts that boards cannot know by themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoardSetup {
-    /// Name and password of the network for provisioning.
+    /// Name and password of the network that devices are to join.
     pub network: Option<(String, String)>,
     /// URL of the image that an upgrade fetches.
     pub image: Option<String>,
@@ -136,6 +141,13 @@ pub enum BoardError {
         port: String,
         /// The command.
         command: &'static str,
+    },
+    /// A board's command does not have an option of the test.
+    NoOption {
+        /// Name of its port.
+        port: String,
+        /// The option.
+        option: &'static str,
     },
     /// A board did not print its address.
     NoAddress {
@@ -175,6 +187,14 @@ impl BoardError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Fault { fault, .. } => fault.remedy().into(),
+            Self::NoCommand { command: learned::IPERF, .. } => {
+                "flash ESP-IDF's example `wifi/iperf`, which has the commands `iperf` and `sta_connect` \
+                 or `sta`"
+                    .into()
+            }
+            Self::NoOption { .. } => {
+                "leave it out of the plan, or flash the example `wifi/iperf` of a later ESP-IDF".into()
+            }
             Self::NoCommand { .. } => {
                 "flash an example of the esp-now component that has it, such as `solution`".into()
             }
@@ -197,6 +217,9 @@ impl fmt::Display for BoardError {
             Self::Cancelled => f.write_str("stopped"),
             Self::Fault { port, fault } => write!(f, "{port}: {fault}"),
             Self::NoCommand { port, command } => write!(f, "{port} has no command `{command}`"),
+            Self::NoOption { port, option } => {
+                write!(f, "{port}: its `iperf` has no option {option}")
+            }
             Self::NoAddress { port } => write!(f, "{port} did not print its address"),
             Self::NoKey { port } => write!(f, "{port} has no key to hand out"),
             Self::NotTold { what, .. } => write!(f, "{what} is not known"),
@@ -263,4 +286,26 @@ pub fn run(
     };
     desk.close();
     result
+}
+
+/// Carries out one cell of iperf with the board on this port, and this host as the other end.
+///
+/// # Errors
+/// Why it was not carried out to its end. Samples that were given stay; a stream that a fault
+/// prevented is given as a lost probe, with its cause.
+pub fn run_traffic(
+    work: &Iperf,
+    port: usize,
+    seed: u64,
+    setup: &BoardSetup,
+    peer: &mut dyn StreamPeer,
+    bench: &mut dyn BoardBench,
+    record: &mut dyn BoardRecord,
+) -> Result<(), BoardError> {
+    let mut desk = BoardDesk::new(bench, record, &[port], seed);
+    let result = traffic::traffic(&mut desk, work, setup, peer);
+    let _ = desk.told_crashes();
+    let sound = if result == Err(BoardError::Cancelled) { Ok(()) } else { desk.all_sound() };
+    desk.close();
+    sound.and(result)
 }

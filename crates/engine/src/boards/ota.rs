@@ -47,8 +47,9 @@ pub(super) fn ota(
 fn download(desk: &mut BoardDesk<'_>, setup: &BoardSetup) -> Result<u32, BoardError> {
     let url = setup.image.as_deref().unwrap_or(IMAGE_URL);
     if let Some((ssid, password)) = &setup.network {
-        desk.command(INITIATOR, &format!("wifi_config -s {ssid} -p {password}"))?;
-        let joined = |mark| mark == LineMark::Joined;
+        desk.keep_out(password);
+        desk.secret_command(INITIATOR, &format!("wifi_config -s {ssid} -p {password}"))?;
+        let joined = LineMark::is_joined;
         // A lab's board is in no network, and needs none.
         desk.wait(&[INITIATOR], joined, Duration::from_secs(10))?;
     }

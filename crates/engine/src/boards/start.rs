@@ -41,16 +41,21 @@ pub(super) const fn commands(
 /// Resets the boards, waits for their prompts, and learns who they are.
 pub(super) fn start(desk: &mut BoardDesk<'_>, memory: &mut BoardMemory) -> Result<(), BoardError> {
     let boards: Vec<usize> = (0..desk.seats.len()).collect();
-    desk.reset();
-    await_prompts(desk, &boards)?;
-    // A port without the pins leaves the board as it was: it restarts by its own command.
-    let attached: Vec<usize> =
-        boards.iter().copied().filter(|it| desk.console(*it).learned().starts == 0).collect();
-    restart(desk, &attached)?;
+    reset(desk, &boards)?;
     learn(desk, memory, &boards)?;
     settle(desk, &boards)?;
     note(desk);
     Ok(())
+}
+
+/// Resets boards, or restarts them by their command, and waits for their prompts.
+pub(super) fn reset(desk: &mut BoardDesk<'_>, boards: &[usize]) -> Result<(), BoardError> {
+    desk.reset();
+    await_prompts(desk, boards)?;
+    // A port without the pins leaves the board as it was: it restarts by its own command.
+    let attached: Vec<usize> =
+        boards.iter().copied().filter(|it| desk.console(*it).learned().starts == 0).collect();
+    restart(desk, &attached)
 }
 
 /// Waits until boards are ready or have a fault.
@@ -115,14 +120,7 @@ fn learn(
             desk.seats[board].console.remember(known);
             continue;
         }
-        for text in ["version", "help"] {
-            if desk.command(board, text).is_err() {
-                break;
-            }
-            desk.until(ANSWER, |desk| {
-                desk.console(board).has_prompt() || desk.console(board).fault().is_some()
-            })?;
-        }
+        ask(desk, board)?;
         if desk.console(board).learned().mac.is_none() && desk.console(board).fault().is_none() {
             // The component's own line was compiled out: a responder says who it is.
             let _ = desk.command(board, "espnow_iperf -s");
@@ -136,8 +134,21 @@ fn learn(
     Ok(())
 }
 
+/// Asks a board for its version and its commands.
+pub(super) fn ask(desk: &mut BoardDesk<'_>, board: usize) -> Result<(), BoardError> {
+    for text in ["version", "help"] {
+        if desk.command(board, text).is_err() {
+            break;
+        }
+        desk.until(ANSWER, |desk| {
+            desk.console(board).has_prompt() || desk.console(board).fault().is_some()
+        })?;
+    }
+    Ok(())
+}
+
 /// Records which boards take part, and what they are.
-fn note(desk: &mut BoardDesk<'_>) {
+pub(super) fn note(desk: &mut BoardDesk<'_>) {
     let mut text = String::new();
     for board in 0..desk.seats.len() {
         let role = if board == INITIATOR { "initiator" } else { "device" };

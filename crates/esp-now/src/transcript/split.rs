@@ -2,9 +2,13 @@
 
 use core::ops::Range;
 
-/// Returns whether these bytes are a prompt: the name of a chip, `>`, a blank (`esp32c3> `).
+/// Returns whether these bytes are a prompt: the name of a chip, `>`, a blank (`esp32c3> `); or that of
+/// ESP-IDF's example `iperf`.
 pub(super) fn is_prompt(bytes: &[u8]) -> bool {
     let Some(name) = bytes.strip_suffix(b"> ") else { return false };
+    if name == b"iperf" {
+        return true;
+    }
     (3..=16).contains(&name.len())
         && name.starts_with(b"esp")
         && name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
@@ -99,7 +103,7 @@ mod tests {
 
     #[test]
     fn shapes_are_told_apart() {
-        assert!(is_prompt(b"esp32c3> ") && is_prompt(b"esp> "));
+        assert!(is_prompt(b"esp32c3> ") && is_prompt(b"esp> ") && is_prompt(b"iperf> "));
         assert!(!is_prompt(b"Note> ") && !is_prompt(b"esp32> x ") && !is_prompt(b"esp32>"));
         let monitor = b"[24:0a:c4:00:00:01][13][-40]: I (5) x: y";
         assert_eq!(prefix(monitor), Some(29));

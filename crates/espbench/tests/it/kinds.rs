@@ -39,6 +39,8 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
     // Work that a search of settings has done.
     ("engine/src/tune/lab.rs", &["iperf", "udp-echo"]),
+    // A command of ESP-IDF's console.
+    ("engine/src/boards/learned.rs", &["iperf"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.
     ("engine/src/predict/rooms.rs", &["esp-now"]),
     ("espbench/src/cli/report.rs", &["esp-now"]),

@@ -41,6 +41,7 @@ fn crates_depend_only_downwards() {
         "espbench-engine -> espbench-ieee80211",
         "espbench-engine -> espbench-measure",
         "espbench-engine -> espbench-model",
+        "espbench-engine -> espbench-proto",
         "espbench-engine -> espbench-sim",
         "espbench-measure -> esp-now",
         "espbench-measure -> espbench-dot11",
@@ -67,6 +68,8 @@ fn the_hosts_folders_do_not_import_sideways() {
         ("store/recorder.rs", "target"),
         ("target/loopback.rs", "respond"),
         ("target/calibrate.rs", "respond"),
+        // The server of this host that boards send to.
+        ("target/serial/peer.rs", "respond"),
         // The ports that the other side listens on by default.
         ("target/spec.rs", "respond"),
     ];

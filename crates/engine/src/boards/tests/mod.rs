@@ -6,8 +6,10 @@
 //! | `faults` | boards that are missing, crash, are garbled or wait in their ROM |
 //! | `jobs` | jobs that one board does for others |
 //! | `lab` | cells against the same cells of the lab |
+//! | `traffic` | ESP-IDF's `iperf` example, in each of its releases |
 
 mod bench;
 mod faults;
 mod jobs;
 mod lab;
+mod traffic;

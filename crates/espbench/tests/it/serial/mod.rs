@@ -1,6 +1,7 @@
 //! `espbench run PLAN --on serial:…` against simulated boards whose consoles are pseudo-terminals.
 
 mod fleet;
+mod wifi;
 
 use crate::util::{ChildProcess, TestDir};
 use espbench_measure::plan::Plan;

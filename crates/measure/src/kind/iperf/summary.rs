@@ -6,7 +6,8 @@
 //! system tells what the device's application took ([`Observer::Peer`]); `throughput_sent` is what
 //! the kernel here took, which may wait in buffers, and `in_flight_end` how much of it did when the
 //! sending was over. Where nothing tells what the device took, or it took nothing, its rate is
-//! unknown.
+//! unknown. A device whose console is read tells itself what it took ([`Observer::Peer`]), and what its
+//! socket took where only it sends (`throughput_sent`).
 //!
 //! Of a device over Wi-Fi ([`Workload::Wifi`](espbench_model::workload::Workload::Wifi)), what the
 //! device itself counted is [`Observer::Peer`]: over TCP too, and with its intervals. Where only it
@@ -66,6 +67,9 @@ pub(super) fn summarize(
         Transport::Tcp => {
             out.taken(&sent, &reported, recorded);
             out.throughput("throughput_tx", &received);
+            if sent.is_empty() {
+                out.throughput("throughput_sent", &reported);
+            }
             out.retransmits(&sent);
         }
         Transport::Udp => {
@@ -76,6 +80,9 @@ pub(super) fn summarize(
                 out.datagrams(&reported, if received.is_empty() { "" } else { "_rx" });
             }
             out.throughput("throughput_tx", &received);
+            if sent.is_empty() {
+                out.throughput("throughput_sent", &reported);
+            }
             out.datagrams(&received, if sent.is_empty() { "" } else { "_tx" });
         }
     }
@@ -433,6 +440,25 @@ mod tests {
             assert_eq!(got["throughput_rx"].value, None);
             assert!(got["throughput_rx"].note.as_deref().unwrap().contains(why));
             assert!(!got.contains_key("throughput_rx_best_second"));
+        }
+    }
+
+    #[test]
+    fn a_device_that_sends_tells_what_its_socket_took() {
+        for transport in [Transport::Tcp, Transport::Udp] {
+            let work = Iperf { transport, direction: Direction::Reverse, ..UDP };
+            let got = cells(
+                work,
+                &[
+                    part(Observer::Receiver, 0, 0, 1000, 1_000_000),
+                    Interval { total: true, ..part(Observer::Receiver, 1, 0, 1000, 1_000_000) },
+                    part(Observer::Peer, 0, 0, 1000, 1_125_000),
+                    Interval { total: true, ..part(Observer::Peer, 1, 0, 1000, 1_125_000) },
+                ],
+            );
+            assert_eq!(got["throughput_tx"].value, Some(8.0));
+            assert_eq!(got["throughput_sent"].value, Some(9.0));
+            assert!(!got.contains_key("throughput_rx"), "{transport:?}");
         }
     }
 

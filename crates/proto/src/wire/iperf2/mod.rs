@@ -5,6 +5,7 @@
 //! | `ack` | the TCP server's answer to an extended client header |
 //! | `bounce` | requests and replies of `--bounceback` (`bounceback_hdr` of `payloads.h`) |
 //! | `burst` | the head of each write of a TCP stream with `--trip-times` |
+//! | [`console`] | lines that ESP-IDF's `iperf` example prints |
 //! | `client` | the client's request to the server, in the first bytes of a TCP stream and in every UDP datagram |
 //! | `datagram` | the header of every UDP datagram: its number and when it was sent |
 //! | `iperf3` | how to tell an iperf3 peer, which shares the name and nothing of the protocol |
@@ -34,6 +35,7 @@ mod ack;
 mod bounce;
 mod burst;
 mod client;
+pub mod console;
 mod datagram;
 mod iperf3;
 mod report;

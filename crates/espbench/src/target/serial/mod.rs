@@ -1,6 +1,12 @@
 //! Boards on serial ports, whose consoles are typed at: `serial:PORT[,PORT…]`, `serial:auto`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `peer` | an iperf 2 of this host, as the other end of a board's |
 
-use super::{Sink, Target, TargetError};
+mod peer;
+
+use super::{Sink, Target, TargetError, noted};
 use crate::serial::bench::SerialBench;
 use crate::serial::ports::{self, BoardPort};
 use crate::user_error::UserError;
@@ -8,8 +14,10 @@ use espbench_engine::boards::{self, BoardError, BoardMemory, BoardRecord, BoardS
 use espbench_measure::run::Site;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_model::workload::Workload;
+use espbench_model::workload::{Direction, Iperf, Workload};
 use espbench_sim::lab::record::Record;
+use peer::HostPeer;
+use std::time::Duration;
 
 /// Ports that are used at once.
 const PORTS_MAX: usize = 100;
@@ -121,16 +129,18 @@ impl Target for SerialTarget {
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
-        let Workload::EspNow(work) = workload else {
-            return Err(TargetError::Unsupported {
-                target: self.name.clone(),
-                kind: workload.kind(),
-                hint: "boards on serial ports carry out ESP-NOW's plans; over Wi-Fi name the device's \
-                       address: --on udp:HOST, iperf:HOST"
-                    .into(),
-            });
+        let work = match workload.plain() {
+            Workload::EspNow(work) => work,
+            Workload::Iperf(work) => return self.check_traffic(workload, &work),
+            _ => {
+                return Err(self.unsupported(
+                    workload,
+                    "boards on serial ports carry out ESP-NOW's plans, and iperf with ESP-IDF's example; \
+                     for others over Wi-Fi name the device's address: --on udp:HOST, mqtt:HOST",
+                ));
+            }
         };
-        let (there, needed) = (self.ports.len(), boards::boards_of(work));
+        let (there, needed) = (self.ports.len(), boards::boards_of(&work));
         if there < needed {
             let cell = espbench_measure::plan::label(workload);
             return Err(TargetError::Board(
@@ -144,19 +154,21 @@ impl Target for SerialTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let Workload::EspNow(work) = workload else { return Ok(()) };
+        let work = noted(workload, sink);
         self.cells += 1;
         let ports: Vec<usize> = (0..self.ports.len()).collect();
         let mut record = SerialRecord { sink, names: &self.ports };
-        let result = boards::run(
-            work,
-            &ports,
-            self.cells,
-            &self.setup,
-            &mut self.memory,
-            &mut self.bench,
-            &mut record,
-        );
+        let (seed, setup, bench) = (self.cells, &self.setup, &mut self.bench);
+        let result = match &work {
+            Workload::EspNow(work) => {
+                boards::run(work, &ports, seed, setup, &mut self.memory, bench, &mut record)
+            }
+            Workload::Iperf(work) => {
+                let mut peer = HostPeer::new();
+                boards::run_traffic(work, 0, seed, setup, &mut peer, bench, &mut record)
+            }
+            _ => Ok(()),
+        };
         let unsupported = self.bench.take_unsupported();
         if unsupported > 0 {
             sink.count("control-lines-missing", unsupported);
@@ -165,6 +177,50 @@ impl Target for SerialTarget {
             BoardError::Cancelled => TargetError::Cancelled,
             error => TargetError::Board(told(&error)),
         })
+    }
+}
+
+impl SerialTarget {
+    fn unsupported(&self, workload: &Workload, hint: &str) -> TargetError {
+        TargetError::Unsupported {
+            target: self.name.clone(),
+            kind: workload.kind(),
+            hint: hint.into(),
+        }
+    }
+
+    /// Checks that ESP-IDF's `iperf` can do a test.
+    fn check_traffic(&self, workload: &Workload, work: &Iperf) -> Result<(), TargetError> {
+        let whole = |time: Duration| !time.is_zero() && time.subsec_nanos() == 0;
+        let unsupported = |hint| Err(self.unsupported(workload, hint));
+        if !matches!(work.direction, Direction::Forward | Direction::Reverse) {
+            return unsupported(
+                "ESP-IDF's iperf sends in one direction at a time: use `forward` (to the board) and `reverse`",
+            );
+        }
+        if work.parallel != 1 || work.bytes.is_some() || work.bounceback.is_some() {
+            return unsupported(
+                "ESP-IDF's iperf has one stream, for a time: leave out -P, -n and --bounceback",
+            );
+        }
+        if work.trip_times || work.latency.is_some() {
+            return unsupported(
+                "ESP-IDF's iperf sends no times and no echoes: leave out trip times and latency",
+            );
+        }
+        if !whole(work.time) || !whole(work.interval) || work.interval > work.time {
+            return unsupported(
+                "ESP-IDF's iperf counts in whole seconds: choose a time and an interval of them",
+            );
+        }
+        if self.setup.network.is_none() {
+            return Err(TargetError::Board(
+                UserError::new(format!("{} cannot join a network", self.name))
+                    .because("the board's name and password of the Wi-Fi network are not known")
+                    .remedy("add --ssid NAME, and the password with ESPBENCH_WIFI_PASSWORD"),
+            ));
+        }
+        Ok(())
     }
 }
 
