@@ -22,6 +22,7 @@
 //! | [`columns`] | the table of results: columns of CSV, fields of JSON, with units and meanings |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`truth`] | how far simulated figures are from the published ones |
+//! | [`clocks`] | offset and drift between the clocks of two devices, from round trips |
 //! | [`edges`] | edges of the sender's and the receiver's pin to one-way delays |
 //! | [`console`] | the output of ESP-NOW devices' consoles, as cells and tables |
 //! | [`predict`] | predictions of the virtual lab as estimates, and what limits them |
@@ -60,6 +61,7 @@ pub mod binning;
 pub mod binomial;
 pub mod bootstrap;
 pub mod cell;
+pub mod clocks;
 pub mod cluster;
 pub mod columns;
 pub mod compare;

@@ -140,3 +140,84 @@ fn wrong_files_and_channels_are_said() {
     says(&["flat.csv"], "no falling edge");
     says(&["digital.csv", "-l", "9999"], "8 to 230 bytes");
 }
+
+/// Returns the logs of two boards with that offset and drift of the second's clock: pings at uneven times,
+/// whose delays there are [`delay`], and of which the sixth gets no answer and the eighth is lost.
+fn logs(offset_us: u64, drift: f64) -> (String, String) {
+    let mut sender = String::from(
+        "I (900) iperf_cmd: initiator 24:0a:c4:00:00:01 send to 24:0a:c4:00:00:02\r\n",
+    );
+    let mut receiver = String::from("I (400) iperf_cmd: responder 24:0a:c4:00:00:02 listening\r\n");
+    let mut sent = 1_000_000;
+    for packet in 0..PACKETS {
+        sent += 900_000 + (packet * packet * 7919) % 400_000;
+        let there = sent + delay(packet);
+        let back = there + 1200 + 90 * (packet % 3);
+        let answer =
+            if packet == 5 || packet == 7 { String::new() } else { format!(", high={back} us") };
+        let _ = write!(
+            sender,
+            "D ({}) iperf_cmd: edges: seq=0, low={sent} us{answer}\r\n",
+            back / 1000
+        );
+        if packet != 7 {
+            let own = there + offset_us + (there as f64 * drift) as u64;
+            let line = format!("edges: seq=0, low={own} us, high={} us", own + 700);
+            let _ = write!(receiver, "D ({}) iperf_cmd: {line}\r\nesp32c3> ", own / 1000);
+        }
+    }
+    (sender, receiver)
+}
+
+#[test]
+fn stamps_of_two_consoles_are_delays_within_the_uncertainty() {
+    let bench = TestDir::new();
+    let (sender, receiver) = logs(734_000_000, 27e-6);
+    bench.write("a.log", &sender);
+    bench.write("b.log", &receiver);
+    let ran = edges(&bench, &["a.log", "b.log", "-l", "50", "--format", "json"]);
+    let told = ran.err.lines().find(|line| line.contains("ppm")).expect(&ran.err).to_owned();
+    let words: Vec<&str> = told.split(' ').collect();
+    let number = |at: usize| words[at].parse::<f64>().unwrap();
+    let place = |word: &str| words.iter().position(|it| *it == word).unwrap();
+    let (ppm, uncertainty) = (number(place("ppm") - 1), number(place("ms,") - 1));
+    assert!((ppm - 27.0).abs() < 60.0 && told.contains("by 18 round trips"), "{told}");
+    assert!(
+        uncertainty > 2.0 && uncertainty < 4.5,
+        "half of a round trip and what drift may add: {told}"
+    );
+    let report: Value = serde_json::from_str(&ran.ok()).expect("JSON");
+    let delays: Vec<u64> = (0..PACKETS).filter(|&i| i != 7).map(delay).collect();
+    let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64 / 1e3;
+    let read = value(&report, "latency_avg");
+    assert!((read - mean).abs() <= uncertainty, "{read} of {mean}");
+    assert_eq!(value(&report, "loss"), 5.0);
+    assert_eq!(report["run"]["target"], "logs a.log, b.log");
+}
+
+#[test]
+fn logs_that_nothing_aligns_are_refused() {
+    let bench = TestDir::new();
+    let (sender, receiver) = logs(0, 0.0);
+    bench.write("a.log", &sender);
+    bench.write("b.log", &receiver);
+    bench.write("fast.log", &logs(0, 0.002).1);
+    bench.write("none.log", "I (1) iperf_cmd: responder 24:0a:c4:00:00:02 listening\r\n");
+    bench.write("other.log", &receiver.replace("00:00:02", "00:00:09"));
+    bench.write("again.log", &format!("{receiver}{receiver}"));
+    let short: String = sender.split_inclusive('\n').take(3).collect();
+    bench.write("short.log", &short);
+    for (files, what) in [
+        (["a.log", "fast.log"], "no offset and drift of two crystals"),
+        (["b.log", "a.log"], "b.log is not the sender's log"),
+        (["a.log", "none.log"], "none.log has no time stamps"),
+        (["a.log", "other.log"], "is of pings to 24:0a:c4:00:00:02"),
+        (["a.log", "again.log"], "restart of the board"),
+        (["short.log", "b.log"], "2 pings were answered, and three are needed"),
+        (["a.log", "missing.log"], "cannot read missing.log"),
+    ] {
+        let ran = edges(&bench, &files);
+        assert_eq!(ran.status, Some(2), "{files:?}: {}", ran.out);
+        assert!(ran.err.contains(what) && ran.err.lines().count() <= 3, "{files:?}: {}", ran.err);
+    }
+}

@@ -100,6 +100,24 @@ impl TestSetup {
         }
     }
 
+    /// Logs when the pin fell and rose for a ping, in microseconds since the start: once the ping is over,
+    /// so that the line takes no time of it. The component does not; on a device's console it needs
+    /// the level DEBUG.
+    fn log_edges(&self, cx: &mut Cx<'_>, seq: u32, low: Instant, high: Option<Instant>) {
+        if self.gpio.is_none() {
+            return;
+        }
+        let us = |at: Instant| at.as_nanos() / 1000;
+        let low = us(low);
+        match high {
+            Some(high) => {
+                let text = format_args!("edges: seq={seq}, low={low} us, high={} us", us(high));
+                cx.log(LogLevel::Debug, TAG, text);
+            }
+            None => cx.log(LogLevel::Debug, TAG, format_args!("edges: seq={seq}, low={low} us")),
+        }
+    }
+
     fn outgoing(&self, cx: &Cx<'_>, config: FrameConfig, len: usize) -> SendRequest {
         let security = cx.shared.settings.encrypt.debug;
         SendRequest {

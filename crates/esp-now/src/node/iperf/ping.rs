@@ -234,6 +234,7 @@ impl PingTask {
         }
         let seq = int(self.buffer_seq);
         cx.log(LogLevel::Warn, TAG, format_args!("seq={seq} Destination Host Unreachable"));
+        setup.log_edges(cx, self.seq, self.start, None);
         self.seq = self.seq.saturating_add(1);
         self.phase = PingPhase::Next;
         Some(TaskStep::Until(cx.now))
@@ -250,6 +251,7 @@ impl PingTask {
         let (rssi, time) = (heard.rssi, int(ms));
         let text = format_args!("{len} bytes from {from}: seq={seq} rssi={rssi} time={time} ms");
         cx.log(LogLevel::Info, TAG, text);
+        setup.log_edges(cx, heard.head.seq, self.start, Some(cx.now));
         self.seq = self.seq.saturating_add(1);
         self.phase = PingPhase::Next;
     }

@@ -99,6 +99,8 @@ pub(super) struct IperfResponder {
     report_count: u32,
     interval: Duration,
     flow: Option<ReceivedFlow>,
+    /// Time at which the pin fell for the ping that is answered.
+    fell: Instant,
 }
 
 impl Default for IperfResponder {
@@ -112,6 +114,7 @@ impl Default for IperfResponder {
             report_count: 0,
             interval: Duration::ZERO,
             flow: None,
+            fell: Instant::ZERO,
         }
     }
 }
@@ -179,6 +182,7 @@ impl IperfResponder {
             }
             IperfKind::Ping => {
                 setup.pin(cx, false);
+                self.fell = cx.now;
                 self.reply(IperfHead { kind: IperfKind::PingAck, ..heard.head }, heard.len);
             }
             IperfKind::Stop => {
@@ -227,6 +231,7 @@ impl IperfResponder {
         let ping = head.kind == IperfKind::PingAck;
         if ping {
             setup.pin(cx, true);
+            setup.log_edges(cx, head.seq, self.fell, Some(cx.now));
         }
         if !outcome.is_done() {
             let (name, line) = (error_name(outcome), if ping { 401 } else { 424 });

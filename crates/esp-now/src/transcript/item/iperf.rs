@@ -90,6 +90,16 @@ pub enum IperfLine<'a> {
     NoRole,
     /// W `Send iperf recv queue failed`: the test's queue of ten is full.
     QueueFull,
+    /// D `edges: seq=%u, low=%llu us, high=%llu us`: when the pin of `-G` fell and rose. Only the node of
+    /// this crate prints it.
+    Edges {
+        /// Number of the ping.
+        seq: u32,
+        /// Time at which the pin fell, in microseconds since the start.
+        low_us: u64,
+        /// Time at which it rose; it does not where no answer came.
+        high_us: Option<u64>,
+    },
 }
 
 /// Begin and end of both kinds of periodic line.
@@ -237,6 +247,19 @@ fn ping(text: &str) -> Option<IperfLine<'static>> {
         let waiting = s.int()?;
         s.lit(", recv_seq: ")?;
         IperfLine::Stale { bytes, waiting, answered: s.int()? }
+    } else if s.maybe("edges: seq=") {
+        let seq = s.int()?;
+        s.lit(", low=")?;
+        let low_us = s.int()?;
+        s.lit(" us")?;
+        let high_us = if s.maybe(", high=") {
+            let high = s.int()?;
+            s.lit(" us")?;
+            Some(high)
+        } else {
+            None
+        };
+        IperfLine::Edges { seq, low_us, high_us }
     } else if s.maybe("ping statistics for ") {
         IperfLine::PingOf(s.mac()?)
     } else {

@@ -125,6 +125,7 @@ impl DeviceSession {
             | IperfLine::PingReport
             | IperfLine::Running
             | IperfLine::NoRole
+            | IperfLine::Edges { .. }
             | IperfLine::QueueFull => {}
         }
     }

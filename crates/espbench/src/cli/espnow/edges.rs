@@ -1,4 +1,11 @@
-//! `espbench espnow edges`: one-way delays from the capture of a logic analyser.
+//! `espbench espnow edges`: one-way delays from the capture of a logic analyser, or from the time stamps
+//! in two consoles of our firmware.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `stamps` | time stamps of consoles, on one clock |
+
+mod stamps;
 
 use super::single;
 use crate::cli::common::{OutputArgs, SiteArgs, TOOL};
@@ -31,9 +38,13 @@ const TESTS_MAX: u32 = 10_000;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Capture: VCD, sigrok session (.sr), or CSV of sigrok or Saleae; `-` is stdin
+    /// Capture: VCD, sigrok session (.sr), or CSV of sigrok or Saleae; `-` is stdin. With two files: the
+    /// sender's console log
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Console log of the receiver: both boards run our firmware, with `log -m uart -l DEBUG`
+    #[arg(value_name = "RECEIVER", conflicts_with_all = ["from", "to", "edge", "debounce", "samplerate"])]
+    receiver: Option<PathBuf>,
     /// Channel of the sender's pin, by its name [default: the first]
     #[arg(long, value_name = "CHANNEL")]
     from: Option<String>,
@@ -74,6 +85,11 @@ Both pins fall: the sender's when it begins to send (espnow_iperf -G PIN), the r
 has the packet. A packet without an edge of the receiver within the window is lost; a second edge \
 within it is doubled. The analyser's clock is the only one: nothing has to be synchronized.
 
+Two console logs of our firmware need no analyser: each ping's line `edges:` has the times at which the pin fell \
+and rose, on the board's own clock. Offset and drift of the two clocks come from the round trips, which \
+bound them; all delays may be off together by the uncertainty that is told. Logs that nothing aligns \
+are refused.
+
 Espressif's report sent ten packets by broadcast for each size: -b 1 -C 10 -l SIZE compares with it.
 
 Exit status: 0 read, 2 the file is no such capture, or has no packet.";
@@ -98,11 +114,16 @@ fn sample_rate(text: &str) -> Result<u64, String> {
 /// The file is no capture, or shows no packet.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
+    if let Some(receiver) = &args.receiver {
+        return stamps::run(args, receiver);
+    }
     let name = args.file.display().to_string();
     let capture = LogicCapture::open(&args.file, args.samplerate)
         .with_context(|| format!("cannot read {name}"))?;
     let pins = Pins::of(&capture, args)?;
-    let facts = facts(args, &name, &capture, &pins)?;
+    let base = base_name(&args.file);
+    let target = format!("capture {base} ({}, {} to {})", capture.format(), pins.from, pins.to);
+    let facts = facts(args, target)?;
     let mut tests = Tests::new(args, ReportBuilder::new(&facts.run), facts.work);
     let mut pairing = PinWatch::new(args, &pins);
     let mut fault = None;
@@ -118,10 +139,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let counts = pairing.counts;
     if counts.sent == 0 {
-        let Pins { from, .. } = &pins;
         bail!(
-            "{name} has no {} edge of the sender's pin with a known end: channel {from} of {}",
+            "{name} has no {} edge of the sender's pin with a known end: channel {} of {}",
             args.edge.word(),
+            pins.from,
             pins.channels.join(", ")
         );
     }
@@ -204,12 +225,13 @@ struct CaptureFacts {
     work: EspNow,
 }
 
-fn facts(
-    args: &Args,
-    name: &str,
-    capture: &LogicCapture,
-    pins: &Pins,
-) -> anyhow::Result<CaptureFacts> {
+/// Returns the name of a file without its folders.
+fn base_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn facts(args: &Args, target: String) -> anyhow::Result<CaptureFacts> {
     let work = single::usual(EspNowTest::OneWay, (0.5, 0.5), args.site.distance)?;
     let count = args.count.unwrap_or(PACKETS);
     let work = EspNow { count, ..args.packet.of(work) };
@@ -219,12 +241,10 @@ fn facts(
     let mut site = args.site.clone();
     // The distance is the cell's.
     site.distance = None;
-    let Pins { from, to, .. } = pins;
-    let base = Path::new(name).file_name().map_or(name.into(), |it| it.to_string_lossy());
     let run = RunFacts {
         name: args.name.clone(),
         tool: TOOL.into(),
-        target: format!("capture {base} ({}, {from} to {to})", capture.format()),
+        target,
         origin: Origin::Measured,
         seed: args.seed,
         plan_name: String::new(),

@@ -1,4 +1,7 @@
 use super::*;
+use crate::node::print::LogLevel;
+use crate::transcript::item::IperfLine;
+use crate::transcript::{ConsoleLine, TranscriptItem};
 use espbench_model::time::Duration;
 
 fn ping(count: u32) -> IperfOptions {
@@ -201,6 +204,60 @@ fn the_pin_falls_at_both_ends_and_stays_low_without_an_answer() {
     };
     assert_eq!(pins(0, 4), [true, false, true, false, false, true]);
     assert_eq!(pins(1, 17), [true, false, true, false, true]);
+}
+
+#[test]
+fn the_edges_are_logged_with_microseconds_where_debug_is_on() {
+    let run = |level: LogLevel, gpio: Option<u8>| {
+        let mut world = world();
+        world.rule =
+            rule(|from, head| if from == 0 && head.seq == 1 { Hop::Lost } else { Hop::Arrives });
+        for node in &mut world.nodes {
+            node.shared.print.uart = level;
+        }
+        respond(&mut world, IperfOptions { gpio, ..broadcast(0) });
+        initiate(&mut world, IperfOptions { gpio, broadcast: Some(0), ..ping(3) });
+        world.run_for(Duration::from_secs(5));
+        let edges = |node: usize| -> Vec<IperfLine<'static>> {
+            let lines = world.lines(node);
+            let read = |line: &&str| {
+                let text = line.strip_prefix("iperf_cmd: ")?;
+                match TranscriptItem::of(&ConsoleLine::parse(text, false)) {
+                    TranscriptItem::Iperf(IperfLine::Edges { seq, low_us, high_us }) => {
+                        Some(IperfLine::Edges { seq, low_us, high_us })
+                    }
+                    _ => None,
+                }
+            };
+            lines.iter().filter_map(read).collect()
+        };
+        (edges(0), edges(1))
+    };
+    let (sender, receiver) = run(LogLevel::Debug, Some(4));
+    let stamps = |edges: &[IperfLine<'_>]| -> Vec<(u32, u64, Option<u64>)> {
+        let of = |edge: &IperfLine<'_>| match *edge {
+            IperfLine::Edges { seq, low_us, high_us } => (seq, low_us, high_us),
+            _ => unreachable!(),
+        };
+        edges.iter().map(of).collect()
+    };
+    let (sender, receiver) = (stamps(&sender), stamps(&receiver));
+    assert_eq!(
+        sender.iter().map(|it| (it.0, it.2.is_some())).collect::<Vec<_>>(),
+        [(0, true), (1, false), (2, true)]
+    );
+    assert_eq!(
+        receiver.iter().map(|it| (it.0, it.2.is_some())).collect::<Vec<_>>(),
+        [(0, true), (2, true)]
+    );
+    // One clock drives both here: a ping is there between its sending and its answer.
+    for (seq, at, _) in receiver {
+        let (_, low, high) = sender[seq as usize];
+        assert!(low <= at && at <= high.unwrap(), "{seq}: {low} {at} {high:?}");
+    }
+    // As in the component, nothing of it is printed at INFO, nor without a pin.
+    assert_eq!(run(LogLevel::Info, Some(4)), (Vec::new(), Vec::new()));
+    assert_eq!(run(LogLevel::Debug, None), (Vec::new(), Vec::new()));
 }
 
 #[test]
