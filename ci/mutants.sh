@@ -5,7 +5,8 @@
 #
 # An area is compiled alone: a copy of its crate with nothing but the modules of the area, so that a
 # mutant costs a second or two. With --at-once before the options all mutants are compiled together
-# (ci/mutants_at_once.py), so that one costs what its tests cost. Needs cargo-mutants (`cargo install cargo-mutants@27.1.0 --locked`).
+# (ci/mutants_at_once.py), so that one costs what its tests cost. Needs cargo-mutants
+# (`cargo install cargo-mutants@27.1.0 --locked`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
