@@ -63,7 +63,7 @@ fn gain(candidate: Candidate, before: &Evaluation, after: &Evaluation) -> Option
 
 fn advice(lab: &TuneLab, runner: &mut dyn TrialRunner) -> Result<Option<CheckAdvice>, TuneError> {
     let (base, streams) = (*lab.base(), lab.setup().streams);
-    let space = SearchSpace::new(*lab.context(), base, &TCP, streams);
+    let space = SearchSpace::new(*lab.context(), base, &TCP, streams, lab.psram());
     let mut changes = space.single_changes();
     changes.retain(|it| it.fits(streams) || !base.fits(streams));
     let trials: Vec<(Candidate, u32)> =

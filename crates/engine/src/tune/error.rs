@@ -57,8 +57,11 @@ pub enum TuneError {
         /// The lab.
         lab: String,
     },
-    /// Buffers of the file are in PSRAM, which the lab does not model.
-    Psram,
+    /// PSRAM is said to be there, which the chip cannot have.
+    NoPsram {
+        /// The chip.
+        chip: Chip,
+    },
     /// More heap is wanted than there is before Wi-Fi starts.
     HeapBeyond {
         /// The want.
@@ -114,10 +117,12 @@ impl fmt::Display for TuneError {
                 "a round trip of {ms:.2} ms is shorter than that of lab {lab}, which has {least_ms:.2} ms \
                  without any wire"
             ),
-            Self::Psram => f.write_str(
-                "Wi-Fi's buffers are in PSRAM (CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y), which the lab does \
-                 not model",
-            ),
+            Self::NoPsram { chip } => {
+                write!(f, "no {chip} has PSRAM; there are")?;
+                let have = Chip::ALL.iter().filter(|it| it.psram());
+                have.enumerate()
+                    .try_for_each(|(at, it)| write!(f, "{} {it}", if at == 0 { "" } else { "," }))
+            }
             Self::HeapBeyond { want, kb, said } => write!(
                 f,
                 "{want} cannot be had: before Wi-Fi starts {kb:.0} KB are free{}",

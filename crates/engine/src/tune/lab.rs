@@ -106,7 +106,7 @@ impl KeptSamples<'_> {
 /// Returns the heap of a device once Wi-Fi has started, without traffic, in bytes; negative where
 /// it does not start.
 fn heap(device: &NetDevice) -> i64 {
-    let memory = &device.profile.memory;
+    let memory = device.profile.memory_with(&device.sdk);
     i64::from(memory.heap_bytes) - i64::from(memory.fixed(&device.sdk))
 }
 
@@ -143,9 +143,6 @@ fn room(setup: &TuneSetup, library: &Library) -> Result<Scene, TuneError> {
         let chip = device.profile.chip_name.parse().unwrap_or_default();
         let known = SdkContext { chip, release: setup.release(), ..SdkContext::default() };
         let context = file.reading.settings.context(known);
-        if context.psram {
-            return Err(TuneError::Psram);
-        }
         let settings = &file.reading.settings;
         let ms = settings.value(ConfigOption::MinActive, &context);
         device.min_active = Duration::from_millis(ms.into());
@@ -176,9 +173,12 @@ impl TuneLab {
         let file = setup.file.as_ref().map(|it| &it.reading);
         let settings = file.map_or_else(OptionValues::default, |it| it.settings);
         let context = settings.context(context);
+        if setup.psram && !chip.psram() {
+            return Err(TuneError::NoPsram { chip });
+        }
         let usual = scene.devices.first().map_or(160, |it| it.profile.processor.clock_mhz);
         let base = Candidate {
-            config: settings.config(&context),
+            config: settings.config(&context).resolved(&context),
             clock_mhz: file.and_then(|it| it.clock_mhz).unwrap_or(usual),
             power: Power::Awake,
         };
@@ -223,13 +223,23 @@ impl TuneLab {
     }
 
     /// Returns the median round trip of a ping between the PC and the device in the lab, with all code
-    /// in RAM at the fastest clock and the radio awake: none is shorter with other settings.
+    /// in RAM at the fastest clock and the radio awake: none is much shorter with other settings.
     ///
     /// The lab's echo is a program's; a ping is answered by lwIP's task, so the calls of the program
     /// are taken off.
     fn ping(&self) -> Result<Duration, TuneError> {
-        let candidate = Candidate { clock_mhz: self.fastest_mhz(), ..in_ram(&self.base) };
-        let scene = self.scene(&candidate);
+        self.ping_of(&Candidate { clock_mhz: self.fastest_mhz(), ..in_ram(&self.base) })
+    }
+
+    /// Returns by how much faster memories shorten a ping.
+    pub(super) fn saved_by_memory(&self) -> Result<Duration, TuneError> {
+        let fastest = fastest_memory(&self.base, &self.context);
+        let fastest = self.ping_of(&Candidate { clock_mhz: self.fastest_mhz(), ..fastest })?;
+        Ok(self.ping()?.saturating_sub(fastest))
+    }
+
+    fn ping_of(&self, candidate: &Candidate) -> Result<Duration, TuneError> {
+        let scene = self.scene(candidate);
         let costs = costs(&scene);
         let program =
             costs.socket_receive.ns(PING) + costs.copy.ns(PING) + costs.socket_send.ns(PING);
@@ -280,7 +290,14 @@ impl TuneLab {
     #[must_use]
     pub fn static_tx(&self) -> bool {
         let file = self.setup.file.as_ref();
-        file.is_some_and(|it| it.reading.settings.static_tx(&self.context))
+        let context = SdkContext { psram: false, ..self.context };
+        file.is_some_and(|it| it.reading.settings.static_tx(&context))
+    }
+
+    /// Returns whether the board has PSRAM, which buffers could be in.
+    #[must_use]
+    pub fn psram(&self) -> bool {
+        self.setup.psram || self.base.config.memory.get(ConfigOption::Psram) == Some(1)
     }
 
     /// Returns the place in words: the lab and its variant.
@@ -440,7 +457,9 @@ impl TuneLab {
                 return Err(TuneError::Test { kind, lab, why: Box::new(why) });
             }
         }
-        let taken = kept.counter(HEAP_PEAK).unwrap_or(0);
+        // What is in PSRAM is not missing in the chip's RAM.
+        let psram = scene.devices.first().is_some_and(|it| it.sdk.memory.buffers_in_psram());
+        let taken = if psram { 0 } else { kept.counter(HEAP_PEAK).unwrap_or(0) };
         let free = free - i64::try_from(taken).unwrap_or(i64::MAX);
         outcome.free_heap = Some(outcome.free_heap.map_or(free, |it| it.min(free)));
         Ok(kept)
@@ -535,12 +554,31 @@ pub(super) fn in_ram(base: &Candidate) -> Candidate {
     Candidate { config, ..*base }
 }
 
+/// Returns a firmware with the fastest that its memories can be: all code in RAM, the largest caches, the
+/// fastest flash and PSRAM, and code that the compiler makes for speed.
+pub(super) fn fastest_memory(base: &Candidate, context: &SdkContext) -> Candidate {
+    let mut it = in_ram(base);
+    let memory = &mut it.config.memory;
+    let most = |key: ConfigOption| key.choices(context.chip).last();
+    let word = |key: ConfigOption, word| key.of_word(word);
+    memory.set(ConfigOption::FlashMode, word(ConfigOption::FlashMode, "QIO"));
+    memory.set(ConfigOption::Optimization, word(ConfigOption::Optimization, "PERF"));
+    memory.set(ConfigOption::LwipExtraIram, context.release.from(5, 2).then_some(1));
+    for key in [
+        ConfigOption::FlashClock,
+        ConfigOption::InstructionCache,
+        ConfigOption::DataCache,
+        ConfigOption::PsramClock,
+    ] {
+        memory.set(key, most(key));
+    }
+    it
+}
+
 /// Returns the costs of the device's packets in a room, as its firmware has them.
 pub(super) fn costs(scene: &Scene) -> IpCosts {
-    scene.devices.first().map_or_else(IpCosts::default, |it| {
-        let SdkConfig { wifi_iram, wifi_rx_iram, lwip_iram, .. } = it.sdk;
-        it.profile.ip.in_iram(wifi_iram, wifi_rx_iram, lwip_iram).on_cores(it.cores)
-    })
+    let costs = |it: &NetDevice| it.profile.costs(&it.sdk, it.cores);
+    scene.devices.first().map_or_else(IpCosts::default, costs)
 }
 
 const fn probes(size: u32, count: u32, interval: Duration) -> IpTest {

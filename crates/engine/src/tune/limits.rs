@@ -2,7 +2,7 @@
 //! the lab does when each alone is lifted.
 
 use super::error::TuneError;
-use super::lab::{THROUGHPUTS, TuneLab, costs, in_ram};
+use super::lab::{THROUGHPUTS, TuneLab, costs, fastest_memory};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -124,7 +124,8 @@ impl TuneLab {
                 config.tx_ba_window = window(ConfigOption::TxBaWindow);
             }
             LimitCause::Processor => {
-                it = Candidate { clock_mhz: self.fastest_mhz(), ..in_ram(&it) }
+                let fastest = fastest_memory(&it, self.context());
+                it = Candidate { clock_mhz: self.fastest_mhz(), ..fastest };
             }
         }
         let mut scene = self.scene(&it);
@@ -168,7 +169,7 @@ impl TuneLab {
         }
     }
 
-    /// Returns the wants that no setting can reach: by the fastest clock with all code in RAM, the
+    /// Returns the wants that no setting can reach: by the fastest clock with the fastest memories, the
     /// longest aggregates, the largest windows; by the current of an idle processor; by the round
     /// trip.
     ///
@@ -180,7 +181,8 @@ impl TuneLab {
             let best = match want.metric {
                 it if THROUGHPUTS.contains(&it) => self.fastest(it, stop)?,
                 Metric::UdpLatency | Metric::UdpLatencyP99 => {
-                    Some((self.rtt().ms(), format!("the {}", self.rtt().words())))
+                    let least = self.rtt().time.saturating_sub(self.saved_by_memory()?);
+                    Some((least.as_secs_f64() * 1e3, format!("the {}", self.rtt().words())))
                 }
                 Metric::Current | Metric::Battery => self.thriftiest(want),
                 _ => None,
@@ -202,7 +204,7 @@ impl TuneLab {
     ) -> Result<Option<(f64, String)>, TuneError> {
         let most = |key: ConfigOption| *key.range(self.context()).end();
         let clock_mhz = self.fastest_mhz();
-        let mut it = Candidate { clock_mhz, ..in_ram(self.base()) };
+        let mut it = Candidate { clock_mhz, ..fastest_memory(self.base(), self.context()) };
         it.config.rx_ba_window = u8::try_from(most(ConfigOption::RxBaWindow)).unwrap_or(u8::MAX);
         it.config.tx_ba_window = u8::try_from(most(ConfigOption::TxBaWindow)).unwrap_or(u8::MAX);
         it.config.tcp_mss = 1460;

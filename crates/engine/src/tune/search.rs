@@ -82,7 +82,7 @@ const NEARER: f64 = 0.01;
 pub fn search(lab: &TuneLab, runner: &mut dyn TrialRunner) -> Result<TuneAnswer, TuneError> {
     let setup = lab.setup();
     let wanted: Vec<Metric> = setup.wants.iter().map(|it| it.metric).collect();
-    let space = SearchSpace::new(*lab.context(), *lab.base(), &wanted, setup.streams);
+    let space = SearchSpace::new(*lab.context(), *lab.base(), &wanted, setup.streams, lab.psram());
     let mut search = Search::new(space, &setup.wants, setup.seed, setup.budget);
     runner.begin(TuneStage::Search, setup.budget);
     loop {

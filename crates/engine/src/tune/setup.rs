@@ -30,6 +30,8 @@ pub struct TuneSetup {
     pub release: Option<IdfRelease>,
     /// Heap before Wi-Fi starts, where somebody said it.
     pub heap: Option<u64>,
+    /// Whether the board has PSRAM, as somebody said; without, the file's `CONFIG_SPIRAM` says it.
+    pub psram: bool,
     /// Round trip to the other side; that of the lab without.
     pub rtt: Option<RoundTrip>,
     /// TCP streams at a time.

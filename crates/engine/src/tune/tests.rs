@@ -19,6 +19,7 @@ fn setup(wants: &[&str]) -> TuneSetup {
         chip: None,
         release: None,
         heap: None,
+        psram: false,
         rtt: None,
         streams: 1,
         time: Duration::from_millis(500),
@@ -189,11 +190,46 @@ fn the_round_trip_is_the_one_that_was_asked_for() {
 }
 
 #[test]
-fn psram_is_refused_where_the_lab_has_none() {
-    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n";
-    let setup = TuneSetup { file: Some(file("mine", text)), ..setup(&["heap>=1KB"]) };
-    let wrong = TuneLab::new(setup, &Library::built_in()).unwrap_err().to_string();
-    assert!(wrong.contains("which the lab does not model"), "{wrong}");
+fn a_board_of_a_chip_without_psram_is_refused() {
+    let wrong =
+        TuneLab::new(TuneSetup { psram: true, ..setup(&["heap>=1KB"]) }, &Library::built_in());
+    let wrong = wrong.unwrap_err().to_string();
+    assert_eq!(wrong, "no esp32c3 has PSRAM; there are esp32, esp32s2, esp32s3, esp32c5, esp32c61");
+}
+
+/// Packets in PSRAM leave the heap alone once Wi-Fi has started, and cost the processor.
+#[test]
+fn buffers_in_psram_are_tried_where_the_board_has_it() {
+    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_SPIRAM=y\n";
+    let with = text.to_string() + "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n";
+    let tried = |text: &str| {
+        let lab = lab(TuneSetup { file: Some(file("mine", text)), ..setup(&["heap>=1KB"]) });
+        assert!(lab.psram());
+        let (scene, metrics) = (lab.scene(lab.base()), [Metric::TcpRx]);
+        let device = &scene.devices[0];
+        let started = device.profile.memory_with(&device.sdk).started(&device.sdk).map(i64::from);
+        (lab.evaluate(lab.base(), 0, &metrics, &|| false).unwrap(), started)
+    };
+    let ((in_ram, _), (in_psram, started)) = (tried(text), tried(&with));
+    assert!(in_psram.tcp_rx < in_ram.tcp_rx, "{in_psram:?} {in_ram:?}");
+    assert_eq!(in_psram.free_heap, started, "packets take nothing of it");
+}
+
+/// Flash and its cache are knobs: what DIO at 40 MHz does not allow is reached with other flash.
+#[test]
+fn the_flash_is_turned_for_a_throughput() {
+    let text = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_ESPTOOLPY_FLASHFREQ_20M=y\n\
+                CONFIG_LWIP_TCP_SND_BUF_DEFAULT=40960\nCONFIG_LWIP_IRAM_OPTIMIZATION=y\n";
+    let file = file("mine", text);
+    let slow = lab(TuneSetup { file: Some(file.clone()), ..setup(&[]) });
+    let slow = slow.evaluate(slow.base(), 0, &[Metric::TcpTx], &|| false).unwrap().tcp_tx.unwrap();
+    let want = alloc::format!("tcp-tx>={:.1}Mbit/s", slow * 1.15);
+    let setup = TuneSetup { file: Some(file), budget: 40, ..setup(&[&want]) };
+    let answer = search(&lab(setup), &mut InTurn).unwrap();
+    let best = answer.recommended.as_ref().unwrap();
+    assert!(best.is_reached(), "{want}: {best:?}");
+    let text = fragment(&answer);
+    assert!(text.contains("CONFIG_ESPTOOLPY_FLASH"), "{text}");
 }
 
 /// The one change of a check is proved: what it sets makes the direction faster in other rooms, too.

@@ -103,6 +103,12 @@ fn each_axis_of_esp_now_is_a_cell_and_a_field() {
         "CONFIG_FREERTOS_HZ",
         &[100.into(), 1000.into()],
     );
+    varies(
+        &pings("CONFIG_ESPTOOLPY_FLASHMODE = [\"DIO\", \"QIO\"]"),
+        "rtt_avg",
+        "CONFIG_ESPTOOLPY_FLASHMODE",
+        &words(&["DIO", "QIO"]),
+    );
 }
 
 #[test]
@@ -155,6 +161,24 @@ fn each_axis_over_wifi_is_a_cell_and_a_field() {
         "CONFIG_ESP_WIFI_AMPDU_RX_ENABLED",
         &[true.into(), false.into()],
     );
+    far(&varies(
+        &echoes("CONFIG_ESPTOOLPY_FLASHFREQ = [\"20M\", \"80M\"]"),
+        "rtt_min",
+        "CONFIG_ESPTOOLPY_FLASHFREQ",
+        &words(&["20M", "80M"]),
+    ));
+    far(&varies(
+        &echoes("profile = \"esp32s2\"\nCONFIG_ESP32S2_INSTRUCTION_CACHE = [\"8KB\", \"16KB\"]"),
+        "rtt_min",
+        "CONFIG_ESP32S3_INSTRUCTION_CACHE",
+        &words(&["8KB", "16KB"]),
+    ));
+    far(&varies(
+        &echoes("profile = \"esp32s3\"\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP = [false, true]"),
+        "rtt_min",
+        "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP",
+        &[false.into(), true.into()],
+    ));
 }
 
 #[test]
@@ -232,6 +256,22 @@ fn what_a_lab_cannot_vary_is_refused_before_anything_is_simulated() {
         &["no option of sdkconfig", "CONFIG_LWIP_TCP_WND_DEFAULT"],
     );
     has(said(&echoes("CONFIG_FREERTOS_HZ = 0"), &[]), &["CONFIG_FREERTOS_HZ", "use "]);
+    has(
+        said(&echoes("profile = \"esp32c3\"\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP = true"), &[]),
+        &["no esp32c3 has PSRAM", "esp32, esp32s2, esp32s3"],
+    );
+    has(
+        said(&echoes("profile = \"esp32s3\"\nCONFIG_ESP32S3_INSTRUCTION_CACHE = \"8KB\""), &[]),
+        &["an esp32s3 does not have \"8KB\": use one of \"16KB\", \"32KB\""],
+    );
+    has(
+        said(&echoes("CONFIG_ESPTOOLPY_FLASHMODE = \"fast\""), &[]),
+        &["`fast` is none of its values: use one of \"QIO\", \"QOUT\", \"DIO\", \"DOUT\""],
+    );
+    has(
+        said(&pings("CONFIG_ESPTOOLPY_FLASHFREQ = \"60M\""), &[]),
+        &["does not have \"60M\": use one of \"20M\""],
+    );
     has(
         said(&pings("CONFIG_LWIP_TCP_WND_DEFAULT = 5760"), &[]),
         &["a node of ESP-NOW is simulated with", "in a lab over Wi-Fi"],

@@ -114,8 +114,6 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
     bench.write("mark", "\u{feff}CONFIG_LWIP_TCP_MSS=1440\n");
     std::fs::write(bench.path("bytes"), [0xFF, 0xFE, 0x00]).unwrap();
     bench.write("c6", "CONFIG_IDF_TARGET=\"esp32c6\"\n");
-    let psram = "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n";
-    bench.write("psram", psram);
     for (args, wanted) in [
         (&["--check", "bad"][..], "line 2, column 21: `1.4K` is no number: CONFIG_LWIP_TCP_MSS"),
         (&["--check", "none"], "cannot read none"),
@@ -133,7 +131,8 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
         (&["--check", "c6", "--battery-mah", "9"], "--want <WANT>"),
         (&["--want", "heap>=1KB", "--burst", "9"], "cannot be used with"),
         (&["--check", "c6", "--want", "heap>=1KB", "--strict"], "cannot be used with"),
-        (&["--check", "psram", "--want", "heap>=1KB"], "check the file without --want"),
+        (&["--want", "heap>=1KB", "--psram"], "no esp32c3 has PSRAM; there are esp32, esp32s2,"),
+        (&["--check", "c6", "--psram"], "leave it out, or name a chip that can have it"),
         (&["--check", "c6", "--idf", "five"], "write it as v5.2"),
         (&["--check", "c6", "--heap", "much"], "use B, KB or MB"),
         (&["--check", "c6", "--rtt", "0s"], "from 10 us to 10 s"),
@@ -159,6 +158,28 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
         assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
         assert!(ran.err.lines().count() <= 3, "{args:?}: {}", ran.err);
     }
+}
+
+/// What a file says of flash, caches and PSRAM is what the lab begins with, and is written as the build reads it.
+#[test]
+fn flash_caches_and_psram_are_read_and_written() {
+    let bench = TestDir::new();
+    let own = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_ESPTOOLPY_FLASHFREQ_20M=y\nCONFIG_SPIRAM=y\n\
+               CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\nCONFIG_SPIRAM_MODE_QUAD=y\n";
+    bench.write("sdkconfig", own);
+    let check = |file: &str| {
+        bench.run(&["tune", "-q", "--check", file, "--time", "500ms", "--fragment", "tuned"]).ok()
+    };
+    let text = check("sdkconfig");
+    assert!(text.contains("Change CONFIG_ESPTOOLPY_FLASHFREQ_80M=y (now 20M): TCP "), "{text}");
+    let lines = std::fs::read_to_string(bench.path("tuned")).unwrap();
+    assert!(lines.contains("\nCONFIG_ESPTOOLPY_FLASHFREQ_80M=y\n"), "{lines}");
+    bench.write("faster", &own.replace("FREQ_20M", "FREQ_80M"));
+    let text = check("faster");
+    assert!(!text.contains("CONFIG_ESPTOOLPY_FLASHFREQ"), "{text}");
+    bench.write("none", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_SPIRAM=y\n");
+    let text = bench.run(&["tune", "-q", "--check", "none", "--full", "--time", "500ms"]).ok();
+    assert!(text.contains("WRONG: PSRAM is to be used, which no esp32c3 has"), "{text}");
 }
 
 /// Any number of threads gives the same answer, and a check has nothing against the fragment.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 use espbench_ieee80211::mac::Mac;
-use espbench_model::sdkconfig::{self, ConfigOption};
+use espbench_model::sdkconfig::ConfigOption;
 use espbench_model::workload::{Direction, EchoFormat, MqttVersion, Name};
 
 /// Words that are no setting.
@@ -154,12 +154,7 @@ fn named(word: &str) -> Option<Setting> {
 fn option(word: &str) -> Option<Setting> {
     let (name, value) = word.split_once('=')?;
     let option = ConfigOption::find(name)?;
-    let value = match (option.fact().kind, value) {
-        (sdkconfig::ValueType::Flag, "y") => 1,
-        (sdkconfig::ValueType::Flag, "n") => 0,
-        (sdkconfig::ValueType::Flag, _) => return None,
-        (sdkconfig::ValueType::Number, number) => number.parse().ok()?,
-    };
+    let value = option.of_text(value)?;
     Some(Setting::Sdkconfig(option, value))
 }
 

@@ -298,8 +298,12 @@ fn lab() -> impl Strategy<Value = LabOverrides> {
             let mut sdkconfig = OptionValues::NONE;
             if let Some((at, value)) = option {
                 let fact = sdkconfig::FACTS[at];
-                let flag = fact.kind == sdkconfig::ValueType::Flag;
-                sdkconfig.set(fact.key, if flag { value % 2 } else { value });
+                let value = match fact.kind {
+                    sdkconfig::ValueType::Flag => value % 2,
+                    sdkconfig::ValueType::Number => value,
+                    sdkconfig::ValueType::Choice(words) => words[value as usize % words.len()].0,
+                };
+                sdkconfig.set(fact.key, value);
             }
             LabOverrides {
                 profile,

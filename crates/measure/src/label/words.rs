@@ -11,7 +11,6 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::transcript::session::LinkEnds;
-use espbench_model::sdkconfig;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
@@ -223,12 +222,7 @@ fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
         Setting::Environment(name) => format!("environment {}", name.as_str()),
         Setting::TxPower(dbm) => format!("{dbm} dBm"),
         Setting::Clock(mhz) => format!("{mhz} MHz"),
-        Setting::Sdkconfig(option, value) => match option.fact().kind {
-            sdkconfig::ValueType::Flag => {
-                format!("{}={}", option.name(), if *value == 0 { 'n' } else { 'y' })
-            }
-            sdkconfig::ValueType::Number => format!("{}={value}", option.name()),
-        },
+        Setting::Sdkconfig(option, value) => format!("{}={}", option.name(), option.text(*value)),
         Setting::MqttVersion(MqttVersion::V311) => "MQTT 3.1.1".into(),
         Setting::MqttVersion(MqttVersion::V5) => "MQTT 5".into(),
         Setting::Qos(qos) => format!("QoS {qos}"),

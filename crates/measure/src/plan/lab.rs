@@ -59,7 +59,7 @@ pub(super) const KEYS: [PlanKey; 6] = [
         .or(FILE),
     PlanKey::new(
         "CONFIG_NAME",
-        PlanValue::Form("a whole number, or true and false"),
+        PlanValue::Form("a whole number, true and false, or a word such as `\"QIO\"`"),
         "16",
         "an option of sdkconfig by its name, such as `CONFIG_LWIP_UDP_RECVMBOX_SIZE`; \
          [docs/labs.md](labs.md) lists those that the lab knows",
@@ -198,6 +198,13 @@ fn set_option(values: &mut OptionValues, key: &str, value: &Scalar) -> Result<()
     let number = match option.fact().kind {
         sdkconfig::ValueType::Flag => u32::from(value.bool()?),
         sdkconfig::ValueType::Number => value.int_in(0..=u32::MAX.into())? as u32,
+        sdkconfig::ValueType::Choice(words) => {
+            let text = value.text()?;
+            option.of_word(text).ok_or_else(|| {
+                let words: Vec<String> = words.iter().map(|it| quoted(it.1)).collect();
+                format!("`{text}` is none of its values: use one of {}", words.join(", "))
+            })?
+        }
     };
     if values.set(option, number).is_some() {
         return Err(format!("it is given twice, with two of its names: `{}`", option.name()));
@@ -222,6 +229,7 @@ pub(super) fn print(work: &Workload) -> Vec<(&'static str, String)> {
         let text = match option.fact().kind {
             sdkconfig::ValueType::Flag => (value != 0).to_string(),
             sdkconfig::ValueType::Number => value.to_string(),
+            sdkconfig::ValueType::Choice(_) => quoted(&option.text(value).to_string()),
         };
         (option.name(), text)
     }));

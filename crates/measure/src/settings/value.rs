@@ -160,6 +160,7 @@ pub(super) fn value_of_option(option: ConfigOption, value: u32) -> ColumnValue {
     match option.fact().kind {
         sdkconfig::ValueType::Flag => ColumnValue::Flag(value != 0),
         sdkconfig::ValueType::Number => ColumnValue::Count(value.into()),
+        sdkconfig::ValueType::Choice(_) => ColumnValue::Text(option.text(value).to_string()),
     }
 }
 
@@ -168,6 +169,7 @@ pub(super) const fn type_of_option(option: ConfigOption) -> ColumnType {
     match option.fact().kind {
         sdkconfig::ValueType::Flag => ColumnType::Flag,
         sdkconfig::ValueType::Number => ColumnType::Count,
+        sdkconfig::ValueType::Choice(_) => ColumnType::Text,
     }
 }
 
@@ -176,6 +178,7 @@ pub(super) fn option_value(option: ConfigOption, value: &ColumnValue) -> Option<
     match option.fact().kind {
         sdkconfig::ValueType::Flag => bool::from_value(value).map(u32::from),
         sdkconfig::ValueType::Number => u32::from_value(value),
+        sdkconfig::ValueType::Choice(_) => option.of_word(&String::from_value(value)?),
     }
 }
 

@@ -4,7 +4,8 @@
 //! `components/esp32/Kconfig`), `components/lwip/Kconfig`, `components/freertos/Kconfig` and of
 //! their `sdkconfig.rename`, read at the tags v3.0 to v6.0.1.
 
-use super::chip::IdfRelease;
+use super::chip::{Chip, IdfRelease};
+use core::fmt;
 
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum ValueType {
     Flag,
     /// A whole number.
     Number,
+    /// One of several flags: the number that stands for each, and the end of its name.
+    Choice(&'static [(u32, &'static str)]),
 }
 
 /// Cost of an option in heap memory.
@@ -57,7 +60,7 @@ pub struct Fact {
 pub const BUFFER_BYTES: u32 = 1638;
 
 macro_rules! keys {
-    ($($key:ident, $name:literal, [$($old:literal),*], ($major:literal, $minor:literal), $kind:ident,
+    ($($key:ident, $name:literal, [$($old:literal),*], ($major:literal, $minor:literal), $kind:expr,
         $unit:literal, $price:expr, $meaning:literal;)*) => {
         /// An option that shapes links.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +74,7 @@ macro_rules! keys {
             name: $name,
             old: &[$($old),*],
             since: IdfRelease::new($major, $minor),
-            kind: ValueType::$kind,
+            kind: $kind,
             unit: $unit,
             meaning: $meaning,
             price: $price,
@@ -80,6 +83,7 @@ macro_rules! keys {
 }
 
 use Price::{Always, AtPeak, Code, EachSocket, Nothing};
+use ValueType::{Choice, Flag, Number};
 
 keys! {
     StaticRx, "CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM", ["CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM"],
@@ -184,6 +188,41 @@ keys! {
     DisconnectedSleep, "CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE", [],
         (4, 3), Flag, "", Nothing,
         "a station sleeps while it is not connected";
+    FlashMode, "CONFIG_ESPTOOLPY_FLASHMODE", [],
+        (3, 0), Choice(&[(0, "QIO"), (1, "QOUT"), (2, "DIO"), (3, "DOUT")]), "", Nothing,
+        "lines of the flash: four or two, for data alone (OUT) or for addresses, too (IO)";
+    FlashClock, "CONFIG_ESPTOOLPY_FLASHFREQ", [],
+        (3, 0), Choice(&[(15, "15M"), (20, "20M"), (26, "26M"), (30, "30M"), (40, "40M"),
+        (60, "60M"), (80, "80M"), (120, "120M")]), "", Nothing,
+        "clock of the flash";
+    InstructionCache, "CONFIG_ESP32S3_INSTRUCTION_CACHE", ["CONFIG_ESP32S2_INSTRUCTION_CACHE"],
+        (3, 0), Choice(&[(8, "8KB"), (16, "16KB"), (32, "32KB")]), "", Nothing,
+        "cache of the code that is in flash";
+    InstructionLine, "CONFIG_ESP32S3_INSTRUCTION_CACHE_LINE",
+        ["CONFIG_ESP32S2_INSTRUCTION_CACHE_LINE"],
+        (3, 0), Choice(&[(16, "16B"), (32, "32B")]), "", Nothing,
+        "what a miss of that cache fetches";
+    DataCache, "CONFIG_ESP32S3_DATA_CACHE", ["CONFIG_ESP32S2_DATA_CACHE"],
+        (3, 0), Choice(&[(0, "0KB"), (8, "8KB"), (16, "16KB"), (32, "32KB"), (64, "64KB")]), "",
+        Nothing,
+        "cache of data in PSRAM and flash";
+    DataLine, "CONFIG_ESP32S3_DATA_CACHE_LINE", ["CONFIG_ESP32S2_DATA_CACHE_LINE"],
+        (3, 0), Choice(&[(16, "16B"), (32, "32B"), (64, "64B")]), "", Nothing,
+        "what a miss of that cache fetches";
+    Psram, "CONFIG_SPIRAM", ["CONFIG_ESP32_SPIRAM_SUPPORT", "CONFIG_ESP32S2_SPIRAM_SUPPORT",
+        "CONFIG_ESP32S3_SPIRAM_SUPPORT"],
+        (5, 0), Flag, "", Nothing,
+        "PSRAM is used";
+    PsramMode, "CONFIG_SPIRAM_MODE", [],
+        (3, 0), Choice(&[(4, "QUAD"), (8, "OCT")]), "", Nothing,
+        "lines of the PSRAM: four or eight";
+    PsramClock, "CONFIG_SPIRAM_SPEED", [],
+        (3, 0), Choice(&[(20, "20M"), (26, "26M"), (40, "40M"), (80, "80M"), (120, "120M")]), "",
+        Nothing,
+        "clock of the PSRAM";
+    Optimization, "CONFIG_COMPILER_OPTIMIZATION", [],
+        (3, 0), Choice(&[(0, "DEBUG"), (1, "SIZE"), (2, "PERF"), (3, "NONE")]), "", Nothing,
+        "what the compiler makes of lwIP's code and the program's";
 }
 
 impl ConfigOption {
@@ -217,6 +256,61 @@ impl ConfigOption {
         }
     }
 
+    /// Returns the name in a release for a chip: caches are named after theirs.
+    #[must_use]
+    pub fn name_for(self, chip: Chip, release: IdfRelease) -> &'static str {
+        let fact = self.fact();
+        match fact.old.first() {
+            Some(old) if chip == Chip::Esp32s2 && old.starts_with("CONFIG_ESP32S2_") => old,
+            _ => self.name_in(release),
+        }
+    }
+
+    /// Returns the words of a choice with their numbers; of other options none.
+    #[must_use]
+    pub const fn words(self) -> &'static [(u32, &'static str)] {
+        match self.fact().kind {
+            ValueType::Choice(words) => words,
+            ValueType::Flag | ValueType::Number => &[],
+        }
+    }
+
+    /// Returns a value as files and results have it: `y`, `n`, a number, or the word of a choice.
+    #[must_use]
+    pub const fn text(self, value: u32) -> OptionText {
+        OptionText { key: self, value }
+    }
+
+    /// Returns the number of a choice's word, in capitals or not.
+    #[must_use]
+    pub fn of_word(self, word: &str) -> Option<u32> {
+        let same = |it: &&(u32, &str)| it.1.eq_ignore_ascii_case(word);
+        self.words().iter().find(same).map(|it| it.0)
+    }
+
+    /// Returns the value of a text as [`Self::text`] prints it.
+    #[must_use]
+    pub fn of_text(self, text: &str) -> Option<u32> {
+        match (self.fact().kind, text) {
+            (ValueType::Flag, "y") => Some(1),
+            (ValueType::Flag, "n") => Some(0),
+            (ValueType::Flag, _) => None,
+            (ValueType::Number, number) => number.parse().ok(),
+            (ValueType::Choice(_), word) => self.of_word(word),
+        }
+    }
+
+    /// Finds the choice and the number of one of its flags: `CONFIG_ESPTOOLPY_FLASHMODE_QIO`.
+    #[must_use]
+    pub fn find_member(name: &str) -> Option<(Self, u32)> {
+        let member = |fact: &'static Fact| {
+            let word = |base: &str| name.strip_prefix(base)?.strip_prefix('_');
+            let mut bases = core::iter::once(&fact.name).chain(fact.old);
+            bases.find_map(|base| Some((fact.key, fact.key.of_word(word(base)?)?)))
+        };
+        FACTS.iter().filter(|it| !it.key.words().is_empty()).find_map(member)
+    }
+
     /// Finds the option of a name, old or new, with or without `CONFIG_`.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
@@ -224,6 +318,25 @@ impl ConfigOption {
         let same = |it: &&str| it["CONFIG_".len()..] == *bare;
         let named = |it: &&Fact| same(&it.name) || it.old.iter().any(same);
         FACTS.iter().find(named).map(|it| it.key)
+    }
+}
+
+/// A value of an option, printed as files have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionText {
+    key: ConfigOption,
+    value: u32,
+}
+
+impl fmt::Display for OptionText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, value } = self;
+        let word = key.words().iter().find(|it| it.0 == *value);
+        match (key.fact().kind, word) {
+            (ValueType::Flag, _) => f.write_str(if *value == 0 { "n" } else { "y" }),
+            (_, Some((_, word))) => f.write_str(word),
+            (_, None) => value.fmt(f),
+        }
     }
 }
 
@@ -237,7 +350,7 @@ mod tests {
             assert_eq!(fact.key as usize, at);
             assert!(fact.name.starts_with("CONFIG_"));
             assert!(fact.old.iter().all(|it| it.starts_with("CONFIG_")));
-            assert_eq!(fact.unit.is_empty(), fact.kind == ValueType::Flag, "{}", fact.name);
+            assert_eq!(fact.unit.is_empty(), fact.kind != ValueType::Number, "{}", fact.name);
         }
     }
 
@@ -257,6 +370,34 @@ mod tests {
         );
         assert_eq!(ConfigOption::find("CONFIG_LOG_DEFAULT_LEVEL"), None);
         assert_eq!(ConfigOption::find(""), None);
+    }
+
+    #[test]
+    fn members_of_choices_are_found_by_the_names_of_each_chip() {
+        let of = ConfigOption::find_member;
+        assert_eq!(of("CONFIG_ESPTOOLPY_FLASHMODE_QIO"), Some((ConfigOption::FlashMode, 0)));
+        assert_eq!(of("CONFIG_ESPTOOLPY_FLASHFREQ_80M"), Some((ConfigOption::FlashClock, 80)));
+        for chip in ["S2", "S3"] {
+            let name = std::format!("CONFIG_ESP32{chip}_INSTRUCTION_CACHE_LINE_16B");
+            assert_eq!(of(&name), Some((ConfigOption::InstructionLine, 16)));
+        }
+        assert_eq!(of("CONFIG_ESP32S3_DATA_CACHE_64KB"), Some((ConfigOption::DataCache, 64)));
+        for none in
+            ["CONFIG_ESPTOOLPY_FLASHMODE", "CONFIG_ESPTOOLPY_FLASHMODE_", "CONFIG_FREERTOS_HZ"]
+        {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for key in ConfigOption::all() {
+            for value in core::iter::once(1).chain(key.words().iter().map(|it| it.0)) {
+                let text = std::format!("{}", key.text(value));
+                let known = key.words().is_empty() || key.words().iter().any(|it| it.0 == value);
+                assert_eq!(key.of_text(&text), known.then_some(value), "{key:?} {text}");
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `components/freertos/Kconfig` of ESP-IDF at the tags v3.0, v3.3, v4.0, v4.1, v4.4, v5.0 to v5.5
 //! and v6.0.1.
 
-use super::chip::SdkContext;
+use super::chip::{Chip, SdkContext};
 use super::key::{ConfigOption, ValueType};
 use core::ops::RangeInclusive;
 
@@ -46,8 +46,55 @@ impl ConfigOption {
             Self::Sockets if release.from(3, 3) => 1..=16,
             Self::Sockets => 1..=32,
             Self::TickHz => 1..=1000,
+            _ if !self.words().is_empty() => {
+                let least = self.choices(chip).next().unwrap_or(0);
+                least..=self.choices(chip).last().unwrap_or(least)
+            }
             _ => 0..=1,
         }
+    }
+
+    /// Returns the numbers of a choice that a chip has, the smallest first; of other options none.
+    ///
+    /// Read from `components/esptool_py/Kconfig.projbuild`, `components/esp_psram/CHIP/Kconfig.spiram`
+    /// and `components/esp_system/port/soc/CHIP/Kconfig.cache`. A chip whose caches cannot be chosen
+    /// has the size of its Technical Reference Manual alone.
+    pub fn choices(self, chip: Chip) -> impl Iterator<Item = u32> {
+        let only: Option<&'static [u32]> = match (self, chip) {
+            (Self::FlashClock, Chip::Esp32c2) => Some(&[15, 30, 60]),
+            (Self::FlashClock, Chip::Esp32s3) => Some(&[20, 40, 80, 120]),
+            (Self::FlashClock, Chip::Esp32 | Chip::Esp32s2 | Chip::Esp32c3) => {
+                Some(&[20, 26, 40, 80])
+            }
+            (Self::FlashClock, _) => Some(&[20, 40, 80]),
+            (Self::InstructionCache, Chip::Esp32s2) => Some(&[8, 16]),
+            (Self::InstructionCache, Chip::Esp32s3) => Some(&[16, 32]),
+            (Self::InstructionCache, Chip::Esp32c2 | Chip::Esp32c3) => Some(&[16]),
+            (Self::InstructionCache, _) => Some(&[32]),
+            (Self::InstructionLine, Chip::Esp32s2 | Chip::Esp32s3) => Some(&[16, 32]),
+            (Self::InstructionLine, _) => Some(&[32]),
+            (Self::DataCache, Chip::Esp32s2) => Some(&[0, 8, 16]),
+            (Self::DataCache, Chip::Esp32s3) => Some(&[16, 32, 64]),
+            (Self::DataCache, _) => Some(&[0]),
+            (Self::DataLine, Chip::Esp32s2) => Some(&[16, 32]),
+            (Self::DataLine, Chip::Esp32s3) => Some(&[16, 32, 64]),
+            (Self::DataLine, _) => Some(&[32]),
+            (Self::PsramMode, Chip::Esp32s3) => Some(&[4, 8]),
+            (Self::PsramMode, _) => Some(&[4]),
+            (Self::PsramClock, Chip::Esp32s2) => Some(&[20, 26, 40, 80]),
+            (Self::PsramClock, Chip::Esp32s3) => Some(&[40, 80, 120]),
+            (Self::PsramClock, _) => Some(&[40, 80]),
+            _ => None,
+        };
+        let own = self.words().iter().map(|it| it.0);
+        own.filter(move |it| only.is_none_or(|only| only.contains(it)))
+    }
+
+    /// Returns whether the build uses a value.
+    #[must_use]
+    pub fn allows(self, value: u32, context: &SdkContext) -> bool {
+        self.range(context).contains(&value)
+            && (self.words().is_empty() || self.choices(context.chip).any(|it| it == value))
     }
 
     /// Returns the value that the build uses where none is given.
@@ -76,6 +123,22 @@ impl ConfigOption {
             Self::Unicore => u32::from(chip.cores() == 1),
             Self::PsramWifi => u32::from(psram),
             Self::DisconnectedSleep => u32::from(release.from(5, 1)),
+            // DIO, also for a flash with four lines: the bootloader knows no better before it asks.
+            Self::FlashMode => 2,
+            Self::FlashClock => match chip {
+                Chip::Esp32 => 40,
+                Chip::Esp32c2 => 60,
+                _ => 80,
+            },
+            Self::InstructionCache => self.choices(chip).next().unwrap_or(0),
+            Self::InstructionLine | Self::DataLine => 32,
+            Self::DataCache => match chip {
+                Chip::Esp32s2 => 8,
+                Chip::Esp32s3 => 32,
+                _ => 0,
+            },
+            Self::PsramMode => 4,
+            Self::PsramClock => 40,
             _ => 0,
         }
     }
@@ -83,7 +146,7 @@ impl ConfigOption {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chip::{Chip, IdfRelease};
+    use super::super::chip::IdfRelease;
     use super::*;
 
     fn contexts() -> impl Iterator<Item = SdkContext> {
@@ -105,6 +168,7 @@ mod tests {
             for key in ConfigOption::all() {
                 let (range, default) = (key.range(&context), key.default_in(&context));
                 assert!(range.contains(&default), "{key:?} {default} {range:?} {context:?}");
+                assert!(key.allows(default, &context), "{key:?} {default} {context:?}");
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Heap memory that settings take.
+//! Memories of a firmware: the options of caches, flash and PSRAM, and the heap that settings take.
 //!
-//! There are two sources: the Wi-Fi guide's peak of the driver's dynamic buffers, p = b_rx m_rx +
+//! Of the heap there are two sources: the Wi-Fi guide's peak of the driver's dynamic buffers, p = b_rx m_rx +
 //! b_tx m_tx (ESP-IDF Programming Guide, "Wi-Fi Dynamic Buffer Peak"), and its data path: a
 //! received frame is handed on by reference; a packet to send is copied, first to lwIP, then to the
 //! driver, and lwIP keeps its copy until it is acknowledged ("Protocol Stack Operation Mode").
@@ -8,6 +8,79 @@
 use super::chip::{Chip, SdkContext};
 use super::key::{BUFFER_BYTES, ConfigOption, Price};
 use super::settings::OptionValues;
+use core::fmt;
+
+/// Options of what is behind the processor's caches, and of the compiler.
+pub const MEMORY_OPTIONS: [ConfigOption; 12] = [
+    ConfigOption::LwipExtraIram,
+    ConfigOption::FlashMode,
+    ConfigOption::FlashClock,
+    ConfigOption::InstructionCache,
+    ConfigOption::InstructionLine,
+    ConfigOption::DataCache,
+    ConfigOption::DataLine,
+    ConfigOption::Psram,
+    ConfigOption::PsramMode,
+    ConfigOption::PsramClock,
+    ConfigOption::PsramWifi,
+    ConfigOption::Optimization,
+];
+
+/// Values of the [`MEMORY_OPTIONS`]; one that is not given is the chip's default.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct MemoryOptions {
+    values: [Option<u32>; MEMORY_OPTIONS.len()],
+}
+
+impl fmt::Debug for MemoryOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.given()).finish()
+    }
+}
+
+impl MemoryOptions {
+    /// Returns the value of an option, where it is given.
+    #[must_use]
+    pub fn get(&self, key: ConfigOption) -> Option<u32> {
+        self.given().find(|it| it.0 == key).map(|it| it.1)
+    }
+
+    /// Returns the value of an option for a chip: the given one or the default.
+    #[must_use]
+    pub fn value(&self, key: ConfigOption, chip: Chip) -> u32 {
+        let context = SdkContext { chip, ..SdkContext::default() };
+        self.get(key).unwrap_or_else(|| key.default_in(&context))
+    }
+
+    /// Sets an option, or takes it back to the chip's default. Others than [`MEMORY_OPTIONS`] stay.
+    pub fn set(&mut self, key: ConfigOption, value: Option<u32>) {
+        if let Some(at) = MEMORY_OPTIONS.iter().position(|it| *it == key) {
+            self.values[at] = value;
+        }
+    }
+
+    /// Returns the values that are given.
+    pub fn given(&self) -> impl Iterator<Item = (ConfigOption, u32)> {
+        MEMORY_OPTIONS.into_iter().zip(self.values).filter_map(|(key, value)| Some((key, value?)))
+    }
+
+    /// Returns whether buffers of Wi-Fi and lwIP are in PSRAM.
+    #[must_use]
+    pub fn buffers_in_psram(&self) -> bool {
+        self.get(ConfigOption::PsramWifi) == Some(1) && self.get(ConfigOption::Psram) != Some(0)
+    }
+
+    /// Returns the bytes of RAM that larger caches than the chip's default take from the heap; smaller
+    /// ones give them (`components/esp_system/port/soc/CHIP/Kconfig.cache`).
+    #[must_use]
+    pub fn cache_bytes(&self, chip: Chip) -> i64 {
+        let context = SdkContext { chip, ..SdkContext::default() };
+        let more = |key: ConfigOption| {
+            i64::from(self.value(key, chip)) - i64::from(key.default_in(&context))
+        };
+        1024 * (more(ConfigOption::InstructionCache) + more(ConfigOption::DataCache))
+    }
+}
 
 /// Computes the peak of the driver's dynamic buffers, in bytes: `b_rx` receive buffers of the
 /// largest frame that can arrive, `m_rx`, and `b_tx` send buffers of the largest that can be sent,
@@ -40,6 +113,8 @@ pub struct HeapDemand {
     pub buffers: u64,
     /// Code in RAM, on chips where it takes RAM from the heap.
     pub code: u64,
+    /// RAM of caches beyond the chip's default ones; negative where they are smaller.
+    pub caches: i64,
     /// Mailboxes of lwIP's task and of the sockets.
     pub mailboxes: u64,
     /// Additional heap of TCP sending at full speed: segments in lwIP, and their copies in the
@@ -79,32 +154,35 @@ impl HeapDemand {
             _ => 0,
         };
         let rx = segments(value(ConfigOption::Window)).min(receive_buffers);
+        // With PSRAM packets and what lwIP keeps of them are there.
+        let in_heap = |bytes: u64| if context.psram { 0 } else { bytes };
         Self {
             buffers: frame * (value(ConfigOption::StaticRx) + if fixed { send_buffers } else { 0 }),
             code: ConfigOption::all().map(|key| code(key, settings, context)).sum(),
             mailboxes: mailbox(ConfigOption::TcpipMailbox, 1)
                 + mailbox(ConfigOption::TcpMailbox, streams)
                 + mailbox(ConfigOption::UdpMailbox, traffic.udp_sockets.into()),
-            tcp_send: streams * send + frame * segments(send).min(dynamic_tx),
-            tcp_receive: frame * rx,
+            caches: settings.config(context).memory.cache_bytes(context.chip),
+            tcp_send: in_heap(streams * send + frame * segments(send).min(dynamic_tx)),
+            tcp_receive: in_heap(frame * rx),
             udp: match traffic.udp_sockets {
                 0 => 0,
-                _ => frame * receive_buffers.max(dynamic_tx),
+                _ => in_heap(frame * receive_buffers.max(dynamic_tx)),
             },
-            driver_peak: driver_peak(
+            driver_peak: in_heap(driver_peak(
                 u32::try_from(receive_buffers).unwrap_or(u32::MAX),
                 BUFFER_BYTES,
                 u32::try_from(dynamic_tx).unwrap_or(u32::MAX),
                 BUFFER_BYTES,
-            ),
-            send_buffers: streams * send,
+            )),
+            send_buffers: in_heap(streams * send),
         }
     }
 
     /// Returns the heap in use from the start of Wi-Fi on, without traffic, in bytes.
     #[must_use]
     pub const fn idle(&self) -> u64 {
-        self.buffers + self.code + self.mailboxes
+        (self.buffers + self.code + self.mailboxes).saturating_add_signed(self.caches)
     }
 
     /// Returns the heap in use in the most demanding of four tests, in bytes: TCP or UDP,

@@ -8,7 +8,7 @@
 //! | `limits` | ranges and defaults, as Kconfig has them |
 //! | `read` | [`read()`], [`ParsedSdkConfig`]: parses the text of a file |
 //! | `write` | [`fragment`]: options as text for a file, each with a comment |
-//! | [`memory`] | heap that the options take |
+//! | [`memory`] | [`MemoryOptions`]: caches, flash, PSRAM; heap that the options take |
 //! | `ranks` | [`Rank`]: combinations that Espressif's documents recommend, with their measured throughput |
 //!
 //! [`SdkConfig`] holds the buffers and windows of a firmware, as the lab takes them.
@@ -26,7 +26,8 @@ mod write;
 mod tests;
 
 pub use chip::{Chip, IdfRelease, SdkContext, UnknownChip, UnknownRelease};
-pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, Price, ValueType};
+pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, OptionText, Price, ValueType};
+pub use memory::{MEMORY_OPTIONS, MemoryOptions};
 pub use ranks::{RANKS, Rank};
 pub use read::{ParseError, ParseErrorKind, ParsedSdkConfig, SdkConfigWarning, WARNINGS, read};
 pub use settings::OptionValues;
@@ -71,6 +72,8 @@ pub struct SdkConfig {
     pub sockets: u16,
     /// `CONFIG_FREERTOS_HZ`: FreeRTOS ticks in a second.
     pub tick_hz: u32,
+    /// Caches, flash and PSRAM, and what the compiler makes of the code.
+    pub memory: MemoryOptions,
 }
 
 impl Default for SdkConfig {
@@ -92,6 +95,7 @@ impl Default for SdkConfig {
             tcpip_mailbox: 32,
             sockets: 10,
             tick_hz: 100,
+            memory: MemoryOptions::default(),
         }
     }
 }

@@ -237,6 +237,8 @@ impl<'t> Parser<'t> {
     fn comment(&mut self, comment: &str, line: usize) {
         if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
             match ConfigOption::find(name).filter(|_| name.starts_with("CONFIG_")) {
+                // One flag of a choice is set, and that one counts.
+                None if ConfigOption::find_member(name).is_some() => {}
                 Some(key) if key.fact().kind == ValueType::Flag => self.take(key, name, 0, line),
                 // A number that is not set has its default.
                 Some(_) => {}
@@ -288,8 +290,14 @@ impl<'t> Parser<'t> {
                     self.reading.clock_mhz = Some(mhz);
                 }
             }
+            _ if let Some((key, value)) = ConfigOption::find_member(name) => {
+                if matches!(bare, "y" | "Y" | "1") {
+                    self.take(key, name, value, number);
+                }
+            }
             _ => {
-                let Some(key) = ConfigOption::find(name) else {
+                // What has a choice's own name is made by the build from the flag that is set.
+                let Some(key) = ConfigOption::find(name).filter(|it| it.words().is_empty()) else {
                     self.other(name, number);
                     return Ok(());
                 };
@@ -303,7 +311,7 @@ impl<'t> Parser<'t> {
                     (ValueType::Flag, found) => {
                         return wrong(at, ParseErrorKind::Flag { key, found });
                     }
-                    (ValueType::Number, text) => match integer(text) {
+                    (ValueType::Number | ValueType::Choice(_), text) => match integer(text) {
                         Some(value) => value,
                         None => return wrong(at, ParseErrorKind::Number { key, found: text }),
                     },
@@ -332,7 +340,8 @@ impl<'t> Parser<'t> {
         self.reading.others += 1;
         // ESP-IDF's tools never write a wrong name, and many of their names differ by a letter.
         if self.reading.release.is_none() && !REAL.contains(&name) {
-            let near = super::key::FACTS.iter().find(|it| near(name, it.key.name()));
+            let mut known = super::key::FACTS.iter().filter(|it| it.key.words().is_empty());
+            let near = known.find(|it| near(name, it.key.name()));
             if let Some(fact) = near {
                 self.warn(SdkConfigWarning::Near { key: fact.key, line });
             }

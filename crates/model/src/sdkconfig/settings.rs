@@ -3,6 +3,7 @@
 use super::SdkConfig;
 use super::chip::SdkContext;
 use super::key::ConfigOption;
+use super::memory::{MEMORY_OPTIONS, MemoryOptions};
 
 /// Values of some of the options, from a file or chosen by somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,12 @@ impl OptionValues {
     /// default.
     #[must_use]
     pub fn value(&self, key: ConfigOption, context: &SdkContext) -> u32 {
-        let range = key.range(context);
-        self.get(key).filter(|it| range.contains(it)).unwrap_or_else(|| key.default_in(context))
+        self.used(key, context).unwrap_or_else(|| key.default_in(context))
+    }
+
+    /// Returns the value that was given, if the build uses it.
+    fn used(&self, key: ConfigOption, context: &SdkContext) -> Option<u32> {
+        self.get(key).filter(|it| key.allows(*it, context))
     }
 
     /// Returns whether a flag is set.
@@ -74,8 +79,13 @@ impl OptionValues {
     #[must_use]
     pub fn context(&self, context: SdkContext) -> SdkContext {
         let flag = |key| self.get(key).map(|it| it != 0);
+        // Without PSRAM nothing is allocated there.
+        let psram = match flag(ConfigOption::Psram) {
+            Some(false) => Some(false),
+            _ => flag(ConfigOption::PsramWifi),
+        };
         SdkContext {
-            psram: flag(ConfigOption::PsramWifi).unwrap_or(context.psram),
+            psram: psram.unwrap_or(context.psram),
             window_scale: flag(ConfigOption::WindowScale).unwrap_or(context.window_scale),
             ..context
         }
@@ -107,7 +117,31 @@ impl OptionValues {
             tcpip_mailbox: short(ConfigOption::TcpipMailbox),
             sockets: short(ConfigOption::Sockets),
             tick_hz: value(ConfigOption::TickHz),
+            memory: self.memory(context),
         }
+    }
+
+    /// Returns the options of memories and compiler that were given, as far as the build uses them.
+    fn memory(&self, context: &SdkContext) -> MemoryOptions {
+        let mut memory = MemoryOptions::default();
+        for key in MEMORY_OPTIONS {
+            memory.set(key, self.used(key, context));
+        }
+        let buffers = context.psram && context.chip.psram();
+        memory.set(ConfigOption::PsramWifi, buffers.then_some(1));
+        memory
+    }
+}
+
+impl SdkConfig {
+    /// Returns the same firmware with each default of its memories and compiler written down.
+    #[must_use]
+    pub fn resolved(mut self, context: &SdkContext) -> Self {
+        for key in MEMORY_OPTIONS {
+            let value = self.memory.get(key).unwrap_or_else(|| key.default_in(context));
+            self.memory.set(key, Some(value));
+        }
+        self
     }
 }
 
@@ -134,6 +168,9 @@ impl From<&SdkConfig> for OptionValues {
             (ConfigOption::Sockets, config.sockets.into()),
             (ConfigOption::TickHz, config.tick_hz),
         ] {
+            settings.set(key, value);
+        }
+        for (key, value) in config.memory.given() {
             settings.set(key, value);
         }
         let windows = [

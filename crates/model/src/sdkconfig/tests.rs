@@ -199,6 +199,46 @@ fn a_clock_is_chosen_by_a_flag_of_its_own() {
     }
 }
 
+/// Reads what a build writes of caches, flash and PSRAM: the flags of a choice, and what follows from them.
+#[test]
+fn choices_are_the_flags_that_are_set() {
+    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\n\
+                # CONFIG_ESP32S3_INSTRUCTION_CACHE_16KB is not set\n\
+                CONFIG_ESP32S3_INSTRUCTION_CACHE_32KB=y\nCONFIG_ESP32S3_INSTRUCTION_CACHE_SIZE=0x8000\n\
+                CONFIG_ESPTOOLPY_FLASHMODE_QIO=y\nCONFIG_ESPTOOLPY_FLASHMODE=\"dio\"\n\
+                CONFIG_ESPTOOLPY_FLASHFREQ_80M=y\nCONFIG_ESPTOOLPY_FLASHFREQ=\"80m\"\n\
+                CONFIG_SPIRAM=y\nCONFIG_SPIRAM_MODE_OCT=y\nCONFIG_SPIRAM_SPEED_80M=y\n\
+                CONFIG_SPIRAM_SPEED=80\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n\
+                CONFIG_COMPILER_OPTIMIZATION_PERF=y\n";
+    let reading = read(text).unwrap();
+    let given: Vec<(ConfigOption, u32)> = reading.settings.given().collect();
+    let wanted = [
+        (ConfigOption::PsramWifi, 1),
+        (ConfigOption::FlashMode, 0),
+        (ConfigOption::FlashClock, 80),
+        (ConfigOption::InstructionCache, 32),
+        (ConfigOption::Psram, 1),
+        (ConfigOption::PsramMode, 8),
+        (ConfigOption::PsramClock, 80),
+        (ConfigOption::Optimization, 2),
+    ];
+    assert_eq!(given, wanted);
+    let context =
+        reading.settings.context(SdkContext { chip: Chip::Esp32s3, ..SdkContext::default() });
+    let memory = reading.settings.config(&context).memory;
+    assert!(memory.buffers_in_psram());
+    assert_eq!(memory.cache_bytes(Chip::Esp32s3), 16 * 1024);
+    // A chip without PSRAM, or with one size of cache, does not take them.
+    let context = SdkContext { chip: Chip::Esp32c3, psram: true, ..SdkContext::default() };
+    let memory = reading.settings.config(&context).memory;
+    assert!(!memory.buffers_in_psram());
+    assert_eq!(memory.get(ConfigOption::InstructionCache), None);
+    assert_eq!(memory.get(ConfigOption::FlashMode), Some(0));
+    // Without PSRAM nothing is allocated there.
+    let off = read("# CONFIG_SPIRAM is not set\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n").unwrap();
+    assert!(!off.settings.context(SdkContext::default()).psram);
+}
+
 #[test]
 fn chips_and_releases_are_known_by_their_names() {
     for chip in Chip::ALL {
@@ -232,7 +272,11 @@ proptest! {
             .iter()
             .map(|(at, value, comment)| {
                 let fact = FACTS[*at];
-                let value = if fact.kind == ValueType::Flag { value & 1 } else { *value };
+                let value = match fact.kind {
+                    ValueType::Flag => value & 1,
+                    ValueType::Number => *value,
+                    ValueType::Choice(words) => words[*value as usize % words.len()].0,
+                };
                 settings.set(fact.key, value);
                 Line { key: fact.key, value, comment }
             })

@@ -33,7 +33,8 @@ pub fn fragment<'c>(
         let name = line.key.name_in(release);
         match line.key.fact().kind {
             ValueType::Number => writeln!(out, "{name}={}", line.value)?,
-            ValueType::Flag => writeln!(out, "{name}={}", if line.value == 0 { "n" } else { "y" })?,
+            ValueType::Flag => writeln!(out, "{name}={}", line.key.text(line.value))?,
+            ValueType::Choice(_) => writeln!(out, "{name}_{}=y", line.key.text(line.value))?,
         }
     }
     Ok(())

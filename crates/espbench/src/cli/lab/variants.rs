@@ -3,7 +3,7 @@
 use crate::render::text;
 use espbench_dot11::wifi::{DataRates, PowerSave};
 use espbench_measure::table::Column;
-use espbench_model::sdkconfig::{ConfigOption, OptionValues, ValueType};
+use espbench_model::sdkconfig::{ConfigOption, OptionValues};
 use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::scene::{NetRole, PcLink, Scene};
 
@@ -114,10 +114,8 @@ fn firmware(scenes: &[Scene]) -> espbench_measure::table::Table {
     let columns = std::iter::once(Column::words("setting"))
         .chain(scenes.iter().map(|it| Column::setting(&it.variant, "")));
     let rows = keys.iter().map(|key| {
-        let value = |settings: &OptionValues| match (settings.get(*key), key.fact().kind) {
-            (None, _) => String::new(),
-            (Some(value), ValueType::Flag) => if value == 0 { "n" } else { "y" }.into(),
-            (Some(value), ValueType::Number) => value.to_string(),
+        let value = |settings: &OptionValues| {
+            settings.get(*key).map_or_else(String::new, |value| key.text(value).to_string())
         };
         std::iter::once(key.name().trim_start_matches("CONFIG_").to_owned())
             .chain(scenes.iter().map(|it| value(&it.devices[0].settings)))

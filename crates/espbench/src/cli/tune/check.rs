@@ -32,15 +32,13 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     output::without_published(&args.output, "in tune")?;
     output::check(&args.output)?;
     let file = file(args, path)?;
-    let psram = args.file.psram;
     let (lab, rtt) = match lab(args, Some(file.clone()))? {
         Ok(lab) => {
             let rtt = lab.rtt().clone();
-            // The lab has no PSRAM.
-            (Some(lab).filter(|_| !psram), rtt)
+            (Some(lab), rtt)
         }
         // What the lab cannot simulate is checked all the same, with the round trip of its place.
-        Err(TuneError::NoProfile { .. } | TuneError::Psram) => (None, place(args)?),
+        Err(TuneError::NoProfile { .. }) => (None, place(args)?),
         Err(wrong) => return Err(advised(wrong)),
     };
     let question = question(args, file, rtt, lab.as_ref());
@@ -79,7 +77,6 @@ fn question(args: &Args, file: TuneFile, rtt: RoundTrip, lab: Option<&TuneLab>) 
     let context = SdkContext {
         chip: chip.unwrap_or(known.chip),
         release: args.idf.or(reading.release).unwrap_or(known.release),
-        psram: args.file.psram,
         ..known
     };
     let udp_sockets = args.file.udp_sockets.unwrap_or(1);

@@ -177,6 +177,7 @@ fn made(
         chip,
         release: args.idf,
         heap: args.heap,
+        psram: args.psram,
         rtt,
         streams: args.streams,
         time: flags.time,
@@ -212,7 +213,9 @@ pub(super) fn advised(wrong: TuneError) -> anyhow::Error {
         TuneError::ShortRoundTrip { .. } => {
             told("--rtt", "name a longer time, or a nearer place with --lab")
         }
-        TuneError::Psram => told("--want", "check the file without --want"),
+        TuneError::NoPsram { .. } => {
+            told("--psram", "leave it out, or name a chip that can have it with --chip")
+        }
         TuneError::HeapBeyond { .. } => told(
             "--want",
             "want less, or say --heap SIZE, what esp_get_free_heap_size() answers then in your firmware",

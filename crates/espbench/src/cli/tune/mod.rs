@@ -64,6 +64,10 @@ pub struct Args {
     /// firmware as small as the iperf example]
     #[arg(long, value_name = "SIZE", value_parser = units::memory)]
     heap: Option<u64>,
+    /// The board has PSRAM, so that buffers of Wi-Fi and lwIP may be there [default: what the file's
+    /// CONFIG_SPIRAM says]
+    #[arg(long)]
+    psram: bool,
     /// Write the settings that are recommended to this file, as lines for sdkconfig.defaults
     #[arg(long, value_name = "FILE")]
     fragment: Option<PathBuf>,
@@ -114,9 +118,6 @@ struct FileArgs {
     /// UDP datagrams that come back to back
     #[arg(long, value_name = "DATAGRAMS", requires = "check", conflicts_with = "want", value_parser = clap::value_parser!(u32).range(1..))]
     burst: Option<u32>,
-    /// Buffers of Wi-Fi and lwIP are in PSRAM [default: what the file says]
-    #[arg(long, requires = "check", conflicts_with = "want")]
-    psram: bool,
     /// Exit with status 1 where something is wrong
     #[arg(long, requires = "check", conflicts_with = "want")]
     strict: bool,

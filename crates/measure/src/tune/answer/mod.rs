@@ -19,15 +19,16 @@ use crate::digits;
 use crate::interval::mean_t;
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
+use crate::settings::Setting;
 use crate::table::Table;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::SdkContext;
+use espbench_model::sdkconfig::{MEMORY_OPTIONS, SdkContext};
 
-/// Settings that a search does not turn, in words.
-pub const NOT_TURNED: &str =
-    "Not turned, since the lab does not model them: caches, mode and clock of the flash, PSRAM.";
+/// Confidence in what memories and the compiler give, in words.
+pub const OF_MEMORIES: &str = "What flash, caches and PSRAM give is computed from clocks and sizes; what the \
+                               compiler's optimization gives is an assumption (docs/lab.md).";
 
 /// A candidate with what became of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -350,12 +351,24 @@ fn cells(facts: &RunFacts, answer: &TuneAnswer) -> Vec<Cell> {
             let estimate = estimate(outcomes, *metric);
             let mut cell = estimate.into_cell(id, metric.unit(), Origin::Simulated);
             cell.settings = candidate.settings();
+            cell.settings.extend(memories(candidate, &answer.base));
             known(&mut cell);
             cells.push(cell);
         }
     }
     add_run(&mut cells, facts);
     cells
+}
+
+/// Returns the settings of memories and compiler in which a candidate differs from the firmware.
+fn memories(candidate: &Candidate, base: &Candidate) -> Vec<Setting> {
+    let of = |it: TunedSetting| match it {
+        TunedSetting::Option(key) if MEMORY_OPTIONS.contains(&key) => {
+            it.number(candidate).map(|value| Setting::Sdkconfig(key, value))
+        }
+        _ => None,
+    };
+    candidate.changes(base).into_iter().filter_map(of).collect()
 }
 
 /// Returns the report of an answer: a pure function of it and the facts.

@@ -1,15 +1,18 @@
 //! The tables of an answer.
 
 use super::super::SECTION;
+use super::super::space::Candidate;
 use super::super::want::Metric;
 use super::super::words::{bytes, number};
 use super::fragment::lines;
-use super::{RecommendedChange, TestedCandidate, TuneAnswer, estimate, estimated};
+use super::{RecommendedChange, TestedCandidate, TuneAnswer, estimate, estimated, memories};
 use crate::cell::Origin;
+use crate::settings::Setting;
 use crate::table::{Column, Table, TableRow};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_model::sdkconfig::ConfigOption;
 
 pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
     let mut tables = alloc::vec![in_short(answer)];
@@ -52,11 +55,31 @@ fn row(answer: &TuneAnswer, tested: &TestedCandidate) -> TableRow {
         Some(bytes(it.tcp_send_buffer)),
         Some(it.udp_mailbox.to_string()),
         Some(iram.to_string()),
+        Some(memory(&tested.candidate, &answer.base)),
         Some(tested.candidate.clock_mhz.to_string()),
         Some(tested.candidate.power.to_string()),
         Some(tested.outcomes.len().to_string()),
     ]);
     row
+}
+
+/// Says how a candidate's memories and compiler differ from the firmware's.
+fn memory(candidate: &Candidate, base: &Candidate) -> String {
+    let words = memories(candidate, base).into_iter().filter_map(|it| match it {
+        Setting::Sdkconfig(ConfigOption::LwipExtraIram, on) => {
+            Some(if on == 0 { "TCP in flash" } else { "TCP in RAM" }.to_string())
+        }
+        Setting::Sdkconfig(ConfigOption::PsramWifi, on) => {
+            Some(if on == 0 { "no PSRAM" } else { "PSRAM" }.to_string())
+        }
+        Setting::Sdkconfig(ConfigOption::Psram, _) => None,
+        Setting::Sdkconfig(key, value) => Some(key.text(value).to_string()),
+        _ => None,
+    });
+    match words.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "as it is".into(),
+        words => words,
+    }
 }
 
 fn front(answer: &TuneAnswer) -> Table {
@@ -72,6 +95,7 @@ fn front(answer: &TuneAnswer) -> Table {
         Column::setting("send buffer", ""),
         Column::setting("UDP mailbox", ""),
         Column::words("code in RAM"),
+        Column::words("memory"),
         Column::setting("clock", "MHz"),
         Column::words("sleep"),
         Column::setting("seeds", ""),
@@ -84,7 +108,7 @@ fn front(answer: &TuneAnswer) -> Table {
             .into(),
     );
     table.notes.extend(answer.notes.iter().cloned());
-    table.notes.push(super::NOT_TURNED.into());
+    table.notes.push(super::OF_MEMORIES.into());
     table
 }
 

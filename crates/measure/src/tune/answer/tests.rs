@@ -179,6 +179,7 @@ fn a_search_becomes_an_answer() {
         firmware(SdkConfig::default()),
         &objectives(&wants),
         1,
+        false,
     );
     let mut search = Search::new(space, &wants, 1, 8);
     let batch = search.batch();

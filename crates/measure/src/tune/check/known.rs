@@ -52,22 +52,28 @@ pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
 
 fn ranges(m: &Material<'_>, out: &mut Vec<Finding>) {
     for (key, value) in m.settings.given() {
-        let range = key.range(&m.context);
-        if range.contains(&value) {
+        if key.allows(value, &m.context) {
             continue;
         }
+        let range = key.range(&m.context);
         let nearest = value.clamp(*range.start(), *range.end());
         out.push(finding(
             "range",
             Wrong,
-            format!("{}={value} is outside of {} to {}", m.name(key), range.start(), range.end()),
+            match key.words() {
+                [] => {
+                    let (least, most) = (range.start(), range.end());
+                    format!("{}={value} is outside of {least} to {most}", m.name(key))
+                }
+                _ => format!("{}_{} is none of its values", m.name(key), key.text(value)),
+            },
             format!(
                 "That is the range for {} with ESP-IDF {}{}; the build does not use the value, but \
                  its default, {}.",
                 m.context.chip,
                 m.context.release,
                 if m.context.psram { " and PSRAM" } else { "" },
-                key.default_in(&m.context)
+                key.text(key.default_in(&m.context))
             ),
             m.change(key, nearest).into_iter().collect(),
         ));
@@ -84,6 +90,16 @@ pub(super) fn all(m: &Material<'_>, out: &mut Vec<Finding>) {
 }
 
 fn psram(m: &Material<'_>) -> Option<Finding> {
+    let used = m.settings.get(ConfigOption::Psram) == Some(1);
+    if used && !m.context.psram && !m.context.chip.psram() {
+        return Some(finding(
+            "psram",
+            Wrong,
+            format!("PSRAM is to be used, which no {} has", m.context.chip),
+            "The build ignores the setting.",
+            m.changes(&[(ConfigOption::Psram, 0)]),
+        ));
+    }
     if m.context.psram && !m.context.chip.psram() {
         return Some(finding(
             "psram",

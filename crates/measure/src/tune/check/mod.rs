@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sdkconfig::memory::{HeapDemand, Traffic, heap};
 use espbench_model::sdkconfig::{
-    ConfigOption, OptionValues, ParsedSdkConfig, Rank, SdkConfig, SdkContext, ValueType,
+    ConfigOption, OptionValues, ParsedSdkConfig, Rank, SdkConfig, SdkContext,
 };
 use serde::Serialize;
 
@@ -344,7 +344,7 @@ impl<'q> Material<'q> {
     }
 
     fn name(&self, key: ConfigOption) -> &'static str {
-        key.name_in(self.context.release)
+        key.name_for(self.context.chip, self.context.release)
     }
 
     fn streams(&self) -> u32 {
@@ -403,11 +403,7 @@ impl<'q> Material<'q> {
 
 /// Returns a value as a file has it.
 fn shown(key: ConfigOption, value: u32) -> String {
-    match (key.fact().kind, value) {
-        (ValueType::Flag, 0) => "n".into(),
-        (ValueType::Flag, _) => "y".into(),
-        (ValueType::Number, value) => value.to_string(),
-    }
+    key.text(value).to_string()
 }
 
 fn finding(

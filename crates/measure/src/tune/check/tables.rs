@@ -133,6 +133,8 @@ fn memory(m: &Material<'_>) -> Table {
         ("UDP", memory.udp, "all dynamic buffers of one direction"),
         ("driver's peak p", memory.driver_peak, "all dynamic buffers of both directions"),
     ];
+    let caches = u64::try_from(memory.caches).ok().filter(|it| *it > 0);
+    let caches = caches.map(|it| ("larger caches", it, "always: a cache is RAM of the chip"));
     let row = |(name, taken, when): (&str, u64, &str)| {
         alloc::vec![Some(name.into()), Some(kb(taken as f64)), Some(when.into())]
     };
@@ -146,7 +148,7 @@ fn memory(m: &Material<'_>) -> Table {
         "check-memory",
         "What it takes of the heap",
         columns,
-        parts.into_iter().map(row).collect(),
+        parts.into_iter().chain(caches).map(row).collect(),
         &[&note],
     )
 }

@@ -44,7 +44,7 @@ fn wants(texts: &[&str]) -> Vec<Want> {
 fn space(metrics: &[Metric]) -> SearchSpace {
     let config = espbench_model::sdkconfig::SdkConfig::default();
     let base = Candidate { config, clock_mhz: 160, power: Power::Awake };
-    SearchSpace::new(SdkContext::default(), base, metrics, 1)
+    SearchSpace::new(SdkContext::default(), base, metrics, 1, false)
 }
 
 fn run(wants: &[Want], seed: u64, budget: usize) -> Search {

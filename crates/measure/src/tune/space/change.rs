@@ -1,11 +1,11 @@
 //! How candidates differ.
 
-use super::{Candidate, Knob};
+use super::{Candidate, Knob, set_memory};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{
-    ConfigOption, OptionValues, SdkConfig, SdkContext, ValueType, clock,
+    ConfigOption, MEMORY_OPTIONS, OptionValues, SdkConfig, SdkContext, ValueType, clock,
 };
 
 /// A setting of a candidate.
@@ -54,6 +54,7 @@ fn with_option(config: &SdkConfig, key: ConfigOption, value: u32) -> SdkConfig {
         ConfigOption::UdpMailbox => new.udp_mailbox = short(key),
         ConfigOption::TcpipMailbox => new.tcpip_mailbox = short(key),
         ConfigOption::Sockets => new.sockets = short(key),
+        key if MEMORY_OPTIONS.contains(&key) => set_memory(&mut new.memory, key, value),
         _ => {}
     }
     new
@@ -73,6 +74,9 @@ impl TunedSetting {
                 ConfigOption::Window => Knob::Window,
                 ConfigOption::SendBuffer => Knob::SendBuffer,
                 ConfigOption::UdpMailbox => Knob::UdpMailbox,
+                ConfigOption::FlashClock => Knob::FlashClock,
+                ConfigOption::PsramClock => Knob::PsramClock,
+                ConfigOption::DataCache => Knob::DataCache,
                 _ => return None,
             },
             Self::Sleep => return None,
@@ -116,7 +120,7 @@ impl TunedSetting {
             Self::Option(ConfigOption::DynamicTx) if static_tx => {
                 ConfigOption::StaticTx.name_in(context.release).into()
             }
-            Self::Option(key) => key.name_in(context.release).into(),
+            Self::Option(key) => key.name_for(context.chip, context.release).into(),
             Self::Clock => {
                 let mut line = String::new();
                 // A string takes all that is written to it.
@@ -133,11 +137,7 @@ impl TunedSetting {
         match (self, self.number(of)) {
             (Self::Sleep, _) => of.power.to_string(),
             (Self::Clock, _) => format!("{} MHz", of.clock_mhz),
-            (Self::Option(key), Some(value)) => match (key.fact().kind, value) {
-                (ValueType::Flag, 0) => "n".into(),
-                (ValueType::Flag, _) => "y".into(),
-                (ValueType::Number, value) => value.to_string(),
-            },
+            (Self::Option(key), Some(value)) => key.text(value).to_string(),
             (Self::Option(_), None) => "off".into(),
         }
     }
@@ -146,7 +146,15 @@ impl TunedSetting {
     #[must_use]
     pub fn line(self, of: &Candidate, context: &SdkContext, static_tx: bool) -> String {
         match self {
-            Self::Option(_) => format!("{}={}", self.name(context, static_tx), self.shown(of)),
+            Self::Option(key) => {
+                // With buffers in PSRAM the build takes static ones to send.
+                let fixed = static_tx || of.config.memory.buffers_in_psram();
+                let (name, value) = (self.name(context, fixed), self.shown(of));
+                match key.fact().kind {
+                    ValueType::Choice(_) => format!("{name}_{value}=y"),
+                    ValueType::Flag | ValueType::Number => format!("{name}={value}"),
+                }
+            }
             Self::Clock => format!("{}_{}=y", self.name(context, static_tx), of.clock_mhz),
             Self::Sleep => of.power.call().into(),
         }
@@ -160,8 +168,12 @@ impl Candidate {
         let (own, other) = (OptionValues::from(&self.config), OptionValues::from(&base.config));
         let differs =
             |key: &ConfigOption| own.get(*key).is_some() && own.get(*key) != other.get(*key);
+        // Buffers in PSRAM have a number of their own to send.
+        let buffers = differs(&ConfigOption::PsramWifi);
+        let listed =
+            |key: &ConfigOption| differs(key) || buffers && *key == ConfigOption::DynamicTx;
         let mut all: Vec<TunedSetting> =
-            ConfigOption::all().filter(differs).map(TunedSetting::Option).collect();
+            ConfigOption::all().filter(listed).map(TunedSetting::Option).collect();
         all.extend((self.clock_mhz != base.clock_mhz).then_some(TunedSetting::Clock));
         all.extend((self.power != base.power).then_some(TunedSetting::Sleep));
         all

@@ -1,5 +1,5 @@
-//! Which candidates there are: values of the settings that shape links, the processor's clock, and
-//! how the radio sleeps.
+//! Which candidates there are: values of the settings that shape links, of caches, flash and PSRAM, the
+//! processor's clock, and how the radio sleeps.
 //!
 //! | module | what |
 //! |---|---|
@@ -18,7 +18,9 @@ use crate::settings::{self, Setting};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_model::sdkconfig::{ConfigOption, OptionValues, Rank, SdkConfig, SdkContext};
+use espbench_model::sdkconfig::{
+    Chip, ConfigOption, MemoryOptions, OptionValues, Rank, SdkConfig, SdkContext,
+};
 
 /// Power save mode of an associated station's radio: `esp_wifi_set_ps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,6 +91,22 @@ pub enum Knob {
     LwipIram,
     /// The driver's code in RAM, both paths.
     WifiIram,
+    /// TCP's code in RAM.
+    TcpIram,
+    /// Lines of the flash.
+    FlashMode,
+    /// Clock of the flash.
+    FlashClock,
+    /// Size of the cache of code.
+    InstructionCache,
+    /// What the compiler makes of code.
+    Optimization,
+    /// Buffers in PSRAM.
+    Psram,
+    /// Clock of the PSRAM.
+    PsramClock,
+    /// Size of the cache of data.
+    DataCache,
     /// Clock of the processor.
     Clock,
     /// Power save mode of the radio.
@@ -96,7 +114,7 @@ pub enum Knob {
 }
 
 /// Knobs.
-pub const KNOBS: usize = 12;
+pub const KNOBS: usize = 20;
 
 impl Knob {
     /// All knobs.
@@ -111,9 +129,53 @@ impl Knob {
         Self::UdpMailbox,
         Self::LwipIram,
         Self::WifiIram,
+        Self::TcpIram,
+        Self::FlashMode,
+        Self::FlashClock,
+        Self::InstructionCache,
+        Self::Optimization,
+        Self::Psram,
+        Self::PsramClock,
+        Self::DataCache,
         Self::Clock,
         Self::Power,
     ];
+
+    /// Returns the option of memories or compiler that the knob turns.
+    pub(super) const fn memory(self) -> Option<ConfigOption> {
+        Some(match self {
+            Self::TcpIram => ConfigOption::LwipExtraIram,
+            Self::FlashMode => ConfigOption::FlashMode,
+            Self::FlashClock => ConfigOption::FlashClock,
+            Self::InstructionCache => ConfigOption::InstructionCache,
+            Self::Optimization => ConfigOption::Optimization,
+            Self::Psram => ConfigOption::PsramWifi,
+            Self::PsramClock => ConfigOption::PsramClock,
+            Self::DataCache => ConfigOption::DataCache,
+            _ => return None,
+        })
+    }
+
+    /// Returns the values that are tried of the option of memories or compiler that the knob turns.
+    ///
+    /// Flash and PSRAM have four lines at all clocks that need no look into their datasheets; a board whose
+    /// flash has two cannot have QIO. `psram`: the board has PSRAM.
+    fn memory_levels(self, context: &SdkContext, psram: bool) -> Vec<u32> {
+        let of = |key: ConfigOption| key.choices(context.chip);
+        match self {
+            Self::TcpIram if context.release.from(5, 2) => alloc::vec![0, 1],
+            Self::FlashMode => alloc::vec![0, 2],
+            Self::FlashClock => of(ConfigOption::FlashClock).filter(|it| *it <= 80).collect(),
+            Self::InstructionCache => of(ConfigOption::InstructionCache).collect(),
+            Self::Optimization => alloc::vec![0, 1, 2],
+            Self::Psram if psram => alloc::vec![0, 1],
+            Self::PsramClock if psram => {
+                of(ConfigOption::PsramClock).filter(|it| *it <= 80).collect()
+            }
+            Self::DataCache if psram => of(ConfigOption::DataCache).filter(|it| *it > 0).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A place of the space: which level each knob is at.
@@ -140,9 +202,15 @@ const MAILBOXES: &[u32] = &[6, 12, 24, 32, 64];
 
 impl SearchSpace {
     /// Returns what may be changed in a firmware for these metrics and so many TCP streams. Knobs that
-    /// do not bear on the metrics are not turned.
+    /// do not bear on the metrics are not turned. `psram`: the board has PSRAM.
     #[must_use]
-    pub fn new(context: SdkContext, base: Candidate, metrics: &[Metric], streams: u16) -> Self {
+    pub fn new(
+        context: SdkContext,
+        base: Candidate,
+        metrics: &[Metric],
+        streams: u16,
+        psram: bool,
+    ) -> Self {
         let asks = |any: &[Metric]| metrics.iter().any(|it| any.contains(it));
         let tcp_tx = asks(&[Metric::TcpTx]);
         let tcp = tcp_tx || asks(&[Metric::TcpRx]);
@@ -187,6 +255,23 @@ impl SearchSpace {
                 &[0, 1],
                 &|_| true,
             ),
+            Knob::TcpIram
+            | Knob::FlashMode
+            | Knob::FlashClock
+            | Knob::InstructionCache
+            | Knob::Optimization
+            | Knob::Psram
+            | Knob::PsramClock
+            | Knob::DataCache => {
+                let key = knob.memory().unwrap_or(ConfigOption::Optimization);
+                let turned = match knob {
+                    Knob::TcpIram => tcp,
+                    Knob::InstructionCache | Knob::Psram => tcp || udp || latency || heap,
+                    _ => tcp || udp || latency,
+                };
+                let tried = knob.memory_levels(&context, psram);
+                among(turned, it.memory.value(key, context.chip), &tried, &|_| true)
+            }
             Knob::Clock => among(true, base.clock_mhz, context.chip.clocks_mhz(), &|_| true),
             Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
         });
@@ -260,7 +345,20 @@ impl SearchSpace {
             true => (value(Knob::WifiIram) != 0, value(Knob::WifiIram) != 0),
             false => (base.wifi_iram, base.wifi_rx_iram),
         };
+        let mut memory = base.memory;
+        for knob in Knob::ALL.into_iter().filter(|it| moved(*it)) {
+            if let Some(key) = knob.memory() {
+                set_memory(&mut memory, key, value(knob));
+            }
+        }
+        // An ESP32's PSRAM is no faster than its flash (components/esp_psram/esp32/Kconfig.spiram).
+        let clocks = [ConfigOption::PsramClock, ConfigOption::FlashClock]
+            .map(|key| memory.value(key, self.context.chip));
+        if self.context.chip == Chip::Esp32 && clocks[0] > clocks[1] {
+            memory.set(ConfigOption::PsramClock, Some(40));
+        }
         let config = SdkConfig {
+            memory,
             static_rx,
             dynamic_rx,
             sockets,
@@ -297,6 +395,16 @@ impl SearchSpace {
                 Knob::UdpMailbox => config.udp_mailbox.into(),
                 Knob::LwipIram => config.lwip_iram.into(),
                 Knob::WifiIram => (config.wifi_iram && config.wifi_rx_iram).into(),
+                Knob::TcpIram
+                | Knob::FlashMode
+                | Knob::FlashClock
+                | Knob::InstructionCache
+                | Knob::Optimization
+                | Knob::Psram
+                | Knob::PsramClock
+                | Knob::DataCache => {
+                    knob.memory().map_or(0, |key| config.memory.value(key, self.context.chip))
+                }
                 Knob::Clock => *clock_mhz,
                 Knob::Power => self.powers.iter().position(|it| it == power).unwrap_or(0) as u32,
             };
@@ -354,8 +462,11 @@ impl SearchSpace {
         let ranks = Rank::of(self.context.chip).map(|it| it.settings().config(&self.context));
         let configs = core::iter::once(defaults).chain(ranks);
         let own = core::iter::once(self.base.config).chain(configs);
-        let firmwares: Vec<Candidate> =
-            own.map(|config| Candidate { config, ..self.base }).collect();
+        // Ranks say nothing of flash, caches and PSRAM.
+        let memory = self.base.config.memory;
+        let firmwares: Vec<Candidate> = own
+            .map(|config| Candidate { config: SdkConfig { memory, ..config }, ..self.base })
+            .collect();
         let mut places: Vec<KnobLevels> = alloc::vec![self.origin];
         for power in &self.powers {
             for place in
@@ -411,6 +522,14 @@ impl SearchSpace {
     #[must_use]
     pub const fn context(&self) -> &SdkContext {
         &self.context
+    }
+}
+
+/// Sets an option of memories; buffers in PSRAM need it to be used.
+pub(super) fn set_memory(memory: &mut MemoryOptions, key: ConfigOption, value: u32) {
+    memory.set(key, Some(value));
+    if key == ConfigOption::PsramWifi && value != 0 {
+        memory.set(ConfigOption::Psram, Some(1));
     }
 }
 

@@ -8,7 +8,7 @@ fn base(context: &SdkContext) -> Candidate {
 
 /// Returns what may be changed in a firmware with the build's defaults.
 fn around(context: SdkContext, metrics: &[Metric], streams: u16) -> SearchSpace {
-    SearchSpace::new(context, base(&context), metrics, streams)
+    SearchSpace::new(context, base(&context), metrics, streams, false)
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn a_step_can_be_taken_again_within_the_space() {
 #[test]
 fn values_of_a_candidate_fit_each_other() {
     use crate::tune::check::{CheckInput, Severity, check};
+    use espbench_model::sdkconfig::ParsedSdkConfig;
     use espbench_model::sdkconfig::memory::Traffic;
-    use espbench_model::sdkconfig::{Chip, ParsedSdkConfig};
     let mut random = Random::new(1);
     for (chip, streams) in
         Chip::ALL.into_iter().flat_map(|chip| [1, 2, 4, 12].map(|streams| (chip, streams)))
@@ -139,7 +139,7 @@ fn a_search_begins_with_the_firmware_as_it_is() {
         ..SdkConfig::default()
     };
     let firmware = Candidate { config, clock_mhz: 80, power: Power::Awake };
-    let space = SearchSpace::new(context, firmware, &Metric::ALL, 1);
+    let space = SearchSpace::new(context, firmware, &Metric::ALL, 1, false);
     assert_eq!(space.candidate(&space.starts()[0]), firmware);
     assert_eq!(*space.base(), firmware);
     for candidate in space.single_changes() {
@@ -158,4 +158,58 @@ fn the_values_between_two_are_those_of_the_knob_the_nearest_first() {
     let values: Vec<Option<u32>> = between.iter().map(|it| send.number(it)).collect();
     assert_eq!(values, [Some(16_384), Some(12_288), Some(8192)]);
     assert_eq!(space.between(TunedSetting::Sleep, &base, &fast), []);
+}
+
+/// Turns what is behind the processor's caches, where the chip has a choice and the board PSRAM.
+#[test]
+fn memories_are_turned_where_the_chip_has_a_choice() {
+    let levels = |chip, psram| {
+        let context = SdkContext { chip, ..SdkContext::default() };
+        let own = Candidate { config: base(&context).config.resolved(&context), ..base(&context) };
+        let space = SearchSpace::new(context, own, &[Metric::TcpRx], 1, psram);
+        [Knob::FlashMode, Knob::FlashClock, Knob::InstructionCache, Knob::Psram, Knob::DataCache]
+            .map(|knob| space.levels(knob))
+    };
+    assert_eq!(levels(Chip::Esp32, false), [2, 4, 1, 1, 1]);
+    assert_eq!(levels(Chip::Esp32c2, false), [2, 3, 1, 1, 1]);
+    assert_eq!(levels(Chip::Esp32s2, false), [2, 4, 2, 1, 1]);
+    assert_eq!(levels(Chip::Esp32s3, true), [2, 3, 2, 2, 3]);
+}
+
+#[test]
+fn a_change_of_memory_is_a_line_and_can_be_taken_back() {
+    let context = SdkContext { chip: Chip::Esp32s2, ..SdkContext::default() };
+    let own = Candidate { config: base(&context).config.resolved(&context), ..base(&context) };
+    let space = SearchSpace::new(context, own, &[Metric::TcpRx], 1, true);
+    let mut place = space.nearest(&own);
+    place[Knob::FlashMode as usize] = 0;
+    place[Knob::InstructionCache as usize] = 1;
+    place[Knob::Psram as usize] = 1;
+    let turned = space.candidate(&place);
+    let changes = turned.changes(&own);
+    let lines: Vec<String> = changes.iter().map(|it| it.line(&turned, &context, false)).collect();
+    let wanted = [
+        "CONFIG_ESP_WIFI_STATIC_TX_BUFFER_NUM=32",
+        "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y",
+        "CONFIG_ESPTOOLPY_FLASHMODE_QIO=y",
+        "CONFIG_ESP32S2_INSTRUCTION_CACHE_16KB=y",
+        "CONFIG_SPIRAM=y",
+    ];
+    assert_eq!(lines, wanted);
+    let back = changes.iter().fold(turned, |it, change| change.taken(&it, &own));
+    assert_eq!(back, own);
+}
+
+/// Kconfig offers an ESP32 80 MHz for its PSRAM only where the flash has as much.
+#[test]
+fn an_esp32_s_psram_is_no_faster_than_its_flash() {
+    let context = SdkContext { chip: Chip::Esp32, ..SdkContext::default() };
+    let own = Candidate { config: base(&context).config.resolved(&context), ..base(&context) };
+    let space = SearchSpace::new(context, own, &[Metric::TcpRx], 1, true);
+    let mut random = Random::new(1);
+    for _ in 0..200 {
+        let memory = space.candidate(&space.any(&mut random)).config.memory;
+        let mhz = |key| memory.value(key, Chip::Esp32);
+        assert!(mhz(ConfigOption::PsramClock) <= mhz(ConfigOption::FlashClock).max(40));
+    }
 }

@@ -59,20 +59,19 @@ pub(super) struct TableEntry {
     pub(super) value: Option<Plain>,
 }
 
-/// A whole number, or true or false as 1 or 0.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plain {
-    pub(super) number: u32,
-    pub(super) is_flag: bool,
+/// A plain value.
+#[derive(Clone, Debug)]
+pub(super) enum Plain {
+    Flag(bool),
+    Number(u32),
+    Word(String),
 }
 
-fn flag_or_number(value: &DeValue<'_>) -> Option<Plain> {
+fn plain(value: &DeValue<'_>) -> Option<Plain> {
     match value {
-        DeValue::Boolean(flag) => Some(Plain { number: u32::from(*flag), is_flag: true }),
-        value => {
-            let number = u32::try_from(integer(value)?).ok()?;
-            Some(Plain { number, is_flag: false })
-        }
+        DeValue::Boolean(flag) => Some(Plain::Flag(*flag)),
+        DeValue::String(word) => Some(Plain::Word(word.to_string())),
+        value => u32::try_from(integer(value)?).ok().map(Plain::Number),
     }
 }
 
@@ -275,7 +274,7 @@ impl<'t> TomlTable<'t> {
                 name: name.get_ref().to_string(),
                 at: name.span().start,
                 value_at: value.span().start,
-                value: flag_or_number(value.get_ref()),
+                value: plain(value.get_ref()),
             };
             Some(table.iter().map(one).collect::<Vec<_>>())
         })?;

@@ -182,11 +182,16 @@ impl KeyTables {
         for fact in sdkconfig::FACTS {
             let name = fact.name.trim_start_matches("CONFIG_");
             let (is, usual) = match fact.kind {
-                sdkconfig::ValueType::Flag => ("true or false", "true"),
-                sdkconfig::ValueType::Number => (fact.unit, "16"),
+                sdkconfig::ValueType::Flag => ("true or false".into(), "true".into()),
+                sdkconfig::ValueType::Number => (fact.unit.to_string(), "16".to_string()),
+                sdkconfig::ValueType::Choice(words) => {
+                    let all: Vec<String> =
+                        words.iter().map(|it| format!("`\"{}\"`", it.1)).collect();
+                    (all.join(", "), format!("\"{}\"", words[words.len() / 2].1))
+                }
             };
             let found = self.examples.of_key(&["sdkconfig"], name);
-            let value = found.unwrap_or_else(|| usual.to_string());
+            let value = found.unwrap_or(usual);
             self.text += &format!("| `{name}` | {is} | `{name} = {value}` | {} |\n", fact.meaning);
         }
     }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use esp_now::node::tick::Tick;
 use espbench_dot11::radio::{RadioChip, WifiMode};
 use espbench_model::overrides::LabOverrides;
-use espbench_model::sdkconfig::{Chip, ConfigOption, OptionValues, SdkContext};
+use espbench_model::sdkconfig::{Chip, ConfigOption, MemoryOptions, OptionValues, SdkContext};
 use espbench_model::workload::{EspNow, Name};
 
 /// Properties of a lab that a test or a plan sets; those that are `None` are as the file has them.
@@ -70,7 +70,52 @@ impl From<&EspNow> for Overrides {
 const ESP8266_CLOCKS: [u32; 2] = [80, 160];
 
 /// Options of sdkconfig that a node of ESP-NOW is simulated with.
-const OF_NODES: [ConfigOption; 2] = [ConfigOption::TickHz, ConfigOption::DynamicTx];
+const OF_NODES: [ConfigOption; 4] = [
+    ConfigOption::TickHz,
+    ConfigOption::DynamicTx,
+    ConfigOption::FlashMode,
+    ConfigOption::FlashClock,
+];
+
+/// Returns why a chip's firmware cannot have a value of an option, and what it can.
+pub(super) fn option_refused(
+    option: ConfigOption,
+    value: u32,
+    context: &SdkContext,
+) -> Option<String> {
+    let chip = context.chip;
+    let of_psram = [
+        ConfigOption::Psram,
+        ConfigOption::PsramMode,
+        ConfigOption::PsramClock,
+        ConfigOption::PsramWifi,
+    ];
+    if of_psram.contains(&option) && value != 0 && !chip.psram() {
+        let have: Vec<&str> =
+            Chip::ALL.iter().filter(|it| it.psram()).map(|it| it.name()).collect();
+        return Some(format!(
+            "no {chip} has PSRAM; leave it out, or take one of {}",
+            have.join(", ")
+        ));
+    }
+    if option.allows(value, context) {
+        return None;
+    }
+    let choices: Vec<String> =
+        option.choices(chip).map(|it| format!("\"{}\"", option.text(it))).collect();
+    Some(match choices.as_slice() {
+        [] => {
+            let range = option.range(context);
+            format!("found {value}, use {} to {}", range.start(), range.end())
+        }
+        [only] => format!("that of an {chip} cannot be chosen: it is {only}"),
+        choices => format!(
+            "an {chip} does not have \"{}\": use one of {}",
+            option.text(value),
+            choices.join(", ")
+        ),
+    })
+}
 
 impl Overrides {
     /// Returns the PHY mode of frames with payload, where it is set.
@@ -105,16 +150,14 @@ impl Overrides {
         for (option, value) in self.sdkconfig.given() {
             let name = option.name();
             if !OF_NODES.contains(&option) {
-                let [tick, tx] = OF_NODES.map(ConfigOption::name);
+                let [tick, tx, mode, clock] = OF_NODES.map(ConfigOption::name);
                 return Err(format!(
-                    "`{name}`: a node of ESP-NOW is simulated with {tick} and {tx} alone; leave it out, or \
-                     vary it in a lab over Wi-Fi"
+                    "`{name}`: a node of ESP-NOW is simulated with {tick}, {tx}, {mode} and {clock} alone; \
+                     leave it out, or vary it in a lab over Wi-Fi"
                 ));
             }
-            let range = option.range(&context);
-            if !range.contains(&value) {
-                let (least, most) = (range.start(), range.end());
-                return Err(format!("`{name}`: found {value}, use {least} to {most}"));
+            if let Some(why) = option_refused(option, value, &context) {
+                return Err(format!("`{name}`: {why}"));
             }
         }
         Ok(())
@@ -122,12 +165,16 @@ impl Overrides {
 
     /// Returns a profile as it is with the clock and the options that are set.
     pub(super) fn profile_of_node(&self, profile: Arc<Profile>) -> Arc<Profile> {
-        let [tick, tx] = OF_NODES.map(|it| self.sdkconfig.get(it));
+        let [tick, tx, mode, flash] = OF_NODES.map(|it| self.sdkconfig.get(it));
         let clock = self.clock_mhz.filter(|it| *it != profile.processor.clock_mhz);
-        if clock.is_none() && tick.is_none() && tx.is_none() {
+        if clock.is_none() && [tick, tx, mode, flash] == [None; 4] {
             return profile;
         }
         let mut profile = clock.map_or_else(|| (*profile).clone(), |it| profile.node_at_clock(it));
+        let mut memory = MemoryOptions::default();
+        memory.set(ConfigOption::FlashMode, mode);
+        memory.set(ConfigOption::FlashClock, flash);
+        profile = profile.node_with_flash(memory);
         profile.tick_hz = tick.unwrap_or(profile.tick_hz);
         profile.tx_buffers = tx.and_then(|it| it.try_into().ok()).unwrap_or(profile.tx_buffers);
         Arc::new(profile)

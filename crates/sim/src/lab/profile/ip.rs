@@ -1,7 +1,11 @@
 //! Costs of a frame's way between the antenna and a program on a device that speaks IP.
 
 use super::Cost;
-use espbench_model::sdkconfig::SdkConfig;
+use espbench_model::sdkconfig::{ConfigOption, SdkConfig};
+
+/// Bytes of TCP's paths in IRAM (ESP-IDF, components/lwip/Kconfig, `LWIP_EXTRA_IRAM_OPTIMIZATION`: "about
+/// 17 KB").
+const TCP_CODE: u32 = 17 * 1024;
 
 /// The processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,36 +74,9 @@ impl IpCosts {
         self.map(|cost| cost.times(from, to))
     }
 
-    /// Returns the costs with some paths' code in flash.
-    #[must_use]
-    pub fn in_iram(self, wifi: bool, wifi_rx: bool, lwip: bool) -> Self {
-        let percent = |iram: bool, percent: u16| if iram { 100 } else { u64::from(percent) };
-        let send = percent(wifi, self.wifi_flash_percent);
-        let receive = percent(wifi_rx, self.wifi_rx_flash_percent);
-        let ip = percent(lwip, self.lwip_flash_percent);
-        Self {
-            wifi_receive: self.wifi_receive.times(receive, 100),
-            wifi_send: self.wifi_send.times(send, 100),
-            wifi_start: self.wifi_start.times(send, 100),
-            wifi_sent: self.wifi_sent.times(send, 100),
-            udp_receive: self.udp_receive.times(ip, 100),
-            udp_send: self.udp_send.times(ip, 100),
-            tcp_receive: self.tcp_receive.times(ip, 100),
-            tcp_send: self.tcp_send.times(ip, 100),
-            ack_receive: self.ack_receive.times(ip, 100),
-            ack_send: self.ack_send.times(ip, 100),
-            // The option covers the calls' way through `sockets.c`, `api_lib.c` and `api_msg.c`, too
-            // (ESP-IDF, components/lwip/linker.lf).
-            socket_send: self.socket_send.times(ip, 100),
-            socket_receive: self.socket_receive.times(ip, 100),
-            ..self
-        }
-    }
-
     /// Returns the costs with the program's task and lwIP's on cores of their own, where there are
     /// two.
-    #[must_use]
-    pub const fn on_cores(mut self, cores: u8) -> Self {
+    pub(super) const fn on_cores(mut self, cores: u8) -> Self {
         if cores > 1 {
             self.socket_send.fixed_ns += self.two_cores.fixed_ns;
         }
@@ -190,6 +167,17 @@ impl Memory {
             .saturating_add(code(sdk.wifi_iram, self.wifi_iram_bytes))
             .saturating_add(code(sdk.wifi_rx_iram, self.wifi_rx_iram_bytes))
             .saturating_add(code(sdk.lwip_iram, self.lwip_iram_bytes))
+            .saturating_add(code(self.tcp_in_ram(sdk), TCP_CODE))
+            // The radio reads what it sends from RAM of the chip.
+            .saturating_add(code(
+                sdk.memory.buffers_in_psram(),
+                u32::from(sdk.tx).saturating_mul(self.static_rx_bytes),
+            ))
+    }
+
+    /// Returns whether TCP's paths take RAM from the heap, as lwIP's others do.
+    fn tcp_in_ram(&self, sdk: &SdkConfig) -> bool {
+        sdk.memory.get(ConfigOption::LwipExtraIram) == Some(1) && self.lwip_iram_bytes > 0
     }
 
     /// Returns the free heap once Wi-Fi has started, in bytes and without traffic; `None` where it

@@ -1,10 +1,21 @@
 //! Profiles of chips: what an ESP adds to physics, which is processor time, buffers and flash.
 //!
 //! A profile is a TOML file in `profiles/`; each constant there names its source.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `cache` | caches, flash, PSRAM and compiler: how much longer or shorter work takes with them |
+//! | `ip` | [`IpCosts`], [`WifiLimits`], [`Memory`]: a frame's way on a device that speaks IP |
 
+mod cache;
 mod ip;
+#[cfg(test)]
+mod tests;
 
+use cache::MemoryTimes;
 pub use ip::{IpCosts, Memory, Processor, WifiLimits};
+
+pub(in crate::lab) use cache::PSRAM_BYTES;
 
 pub use crate::lab::nodes::chip::Cost;
 use crate::power::Currents;
@@ -12,6 +23,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::radio::RadioChip;
+use espbench_model::sdkconfig::{Chip, MemoryOptions, SdkConfig};
 
 /// Confidence in a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,6 +171,29 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Returns the chip whose sdkconfig its firmware has; `None` for one without.
+    #[must_use]
+    pub fn sdk_chip(&self) -> Option<Chip> {
+        self.chip.name().parse().ok()
+    }
+
+    /// Returns the costs of IP with a firmware's code and packets where its settings have them, on so many
+    /// cores.
+    #[must_use]
+    pub fn costs(&self, sdk: &SdkConfig, cores: u8) -> IpCosts {
+        let times = self.sdk_chip().map_or(MemoryTimes::DEFAULT, |it| MemoryTimes::of(it, sdk));
+        self.ip.with(sdk, &times).on_cores(cores)
+    }
+
+    /// Returns the heap with the caches of a firmware: what they have more than the chip's default ones is
+    /// missing there.
+    #[must_use]
+    pub fn memory_with(&self, sdk: &SdkConfig) -> Memory {
+        let caches = self.sdk_chip().map_or(0, |it| sdk.memory.cache_bytes(it));
+        let heap = i64::from(self.memory.heap_bytes).saturating_sub(caches);
+        Memory { heap_bytes: u32::try_from(heap.max(0)).unwrap_or(u32::MAX), ..self.memory }
+    }
+
     /// Returns the chip at another clock: the costs of IP change with it. Those of ESP-NOW stay as
     /// they were measured.
     #[must_use]
@@ -188,6 +223,14 @@ impl Profile {
             hash: at(self.hash),
             ..self.at_clock(clock_mhz)
         }
+    }
+
+    /// Returns a node's chip with other flash: what it fetches after a pause, or between other work, takes as
+    /// much longer or shorter as the flash does.
+    #[must_use]
+    pub fn node_with_flash(&self, memory: MemoryOptions) -> Self {
+        let times = self.sdk_chip().map_or(1.0, |it| cache::flash_time(it, memory));
+        Self { cold_ns: libm::round(self.cold_ns as f64 * times) as u64, ..self.clone() }
     }
 
     /// Returns a profile of the same radio and buffers, with a processor and a console that take no

@@ -1,6 +1,7 @@
 //! A scene to the machines of a lab and the Wi-Fi between them.
 
 use super::{NetDevice, NetRole, Pc, PcLink, ProgramStyle, Scene, StationNumbers};
+use crate::lab::profile::PSRAM_BYTES;
 use crate::lab::wifi::setup::{
     EspSetup, HeapSetup, MachineKind, MachinePlace, MachineSetup, NetworkSetup, PcSetup, Wire,
 };
@@ -12,7 +13,6 @@ use espbench_dot11::wifi::{
     ApConfig, Capabilities, CoexistenceConfig, ConnectionlessWindow, DataRates, StationConfig,
     WifiRole,
 };
-use espbench_model::sdkconfig::SdkConfig;
 
 impl Scene {
     /// Returns its machines and the Wi-Fi between them; `apart`: the measured devices are in no
@@ -92,10 +92,13 @@ impl Scene {
     fn machines(&self) -> Vec<MachineSetup> {
         let StationNumbers { access_points, devices, dongle, .. } = self.numbers();
         let device = |(i, it): (usize, &NetDevice)| {
-            let SdkConfig { wifi_iram, wifi_rx_iram, lwip_iram, .. } = it.sdk;
-            let costs = it.profile.ip.in_iram(wifi_iram, wifi_rx_iram, lwip_iram);
-            let costs = costs.on_cores(it.cores);
-            let memory = it.profile.memory;
+            let costs = it.profile.costs(&it.sdk, it.cores);
+            let memory = it.profile.memory_with(&it.sdk);
+            // Where not even that is there, the suite says so.
+            let free = match memory.started(&it.sdk) {
+                Some(_) if it.sdk.memory.buffers_in_psram() => PSRAM_BYTES,
+                free => free.unwrap_or(0),
+            };
             let mut stack = Stack::esp(&it.sdk);
             stack.heap.held += memory.dynamic_rx_bytes;
             stack.heap.socket = memory.socket_bytes;
@@ -112,8 +115,7 @@ impl Scene {
                     rx_in_place: it.profile.wifi.rx_in_place,
                     in_lwip: it.program == ProgramStyle::Callback,
                     heap: HeapSetup {
-                        // Where not even that is there, the suite says so.
-                        free: memory.started(&it.sdk).unwrap_or(0),
+                        free,
                         dynamic_rx: memory.dynamic_rx_bytes,
                         tx: memory.tx_bytes,
                     },

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_dot11::wifi::DataRates;
-use espbench_model::sdkconfig::{Chip, ConfigOption, SdkContext, ValueType};
+use espbench_model::sdkconfig::{Chip, ConfigOption, SdkContext};
 use espbench_model::workload::{EspNow, Wifi, Workload};
 
 /// A property of a lab that a plan sets.
@@ -211,10 +211,7 @@ fn machines(work: &Wifi, file: &Scene, list: &mut List) {
     let chip = device.profile.chip.name().parse().unwrap_or(Chip::Esp32);
     let context = device.settings.context(SdkContext { chip, ..SdkContext::default() });
     for (option, value) in set.sdkconfig.given() {
-        let text = |value: u32| match option.fact().kind {
-            ValueType::Flag => if value == 0 { "n" } else { "y" }.to_owned(),
-            ValueType::Number => value.to_string(),
-        };
+        let text = |value: u32| option.text(value).to_string();
         let lab = text(device.settings.value(option, &context));
         list.add((option.name(), ""), text(value), lab);
     }

@@ -1,5 +1,6 @@
 //! Devices that speak IP, from `[device]`, `[other]` or a `[[group]]`.
 
+use super::super::overrides::option_refused;
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NetworkEnds, ROLE};
@@ -212,11 +213,9 @@ impl DeviceTable<'_> {
         }
         let context = settings.context(context);
         for (key, value, at) in given {
-            let range = key.range(&context);
-            if !range.contains(&value) {
-                let (least, most) = (range.start(), range.end());
-                let message =
-                    format!("`{}`: found {value}, use {least} to {most}", key.name_in(release));
+            let why = option_refused(key, value, &context);
+            if let Some(why) = why {
+                let message = format!("`{}`: {why}", key.name_for(chip, release));
                 return Err(self.build.text.wrong(at, message));
             }
         }

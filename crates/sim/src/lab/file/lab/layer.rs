@@ -1,6 +1,6 @@
 //! Layers: the values that a lab or one of its variants states, by table and key.
 
-use super::super::block::TomlTable;
+use super::super::block::{Plain, TomlTable};
 use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
 use super::super::firmware::{self, Firmware};
 use super::super::key::{KeySpec, KeyType};
@@ -213,26 +213,39 @@ impl Layer {
                 let message = format!("unknown setting `{}`: {guess}", setting.name);
                 return Err(block.source.wrong(setting.at, message));
             };
-            let wants = match key.fact().kind {
-                sdkconfig::ValueType::Flag => "true or false",
-                sdkconfig::ValueType::Number => "a whole number",
+            let value = match (key.fact().kind, setting.value) {
+                (sdkconfig::ValueType::Flag, Some(Plain::Flag(on))) => Some(u32::from(on)),
+                (sdkconfig::ValueType::Number, Some(Plain::Number(number))) => Some(number),
+                (sdkconfig::ValueType::Choice(_), Some(Plain::Word(word))) => key.of_word(&word),
+                _ => None,
             };
-            let flag = key.fact().kind == sdkconfig::ValueType::Flag;
-            let Some(value) = setting.value.filter(|it| it.is_flag == flag) else {
-                let message = format!("`{}`: use {wants}", setting.name);
+            let Some(value) = value else {
+                let message = format!("`{}`: use {}", setting.name, wants(key));
                 return Err(block.source.wrong(setting.value_at, message));
             };
             if self.sdk.iter().any(|(other, ..)| *other == key) {
                 let message = format!("`{}` is given twice, with two of its names", setting.name);
                 return Err(block.source.wrong(setting.at, message));
             }
-            self.sdk.push((key, value.number, setting.value_at));
+            self.sdk.push((key, value, setting.value_at));
         }
         Ok(())
     }
 
     pub(super) fn find(&self, table: &str, key: &str) -> Option<&Entry> {
         self.values.iter().find(|it| it.table == table && it.key == key)
+    }
+}
+
+/// Returns what a value of an option is, in words.
+fn wants(key: sdkconfig::ConfigOption) -> String {
+    match key.fact().kind {
+        sdkconfig::ValueType::Flag => "true or false".into(),
+        sdkconfig::ValueType::Number => "a whole number".into(),
+        sdkconfig::ValueType::Choice(words) => {
+            let words: Vec<String> = words.iter().map(|it| format!("\"{}\"", it.1)).collect();
+            format!("one of {}", words.join(", "))
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn no_icmp(variant: &str) -> SuiteError {
 
 /// Checks that Wi-Fi of the devices starts with the heap that they have.
 fn starts(scene: &Scene) -> Result<(), SuiteError> {
-    let memory = |it: &NetDevice| it.profile.memory;
+    let memory = |it: &NetDevice| it.profile.memory_with(&it.sdk);
     let without = scene.devices.iter().find(|it| memory(it).started(&it.sdk).is_none());
     let Some(device) = without else { return Ok(()) };
     let why = format!(

@@ -88,8 +88,7 @@ impl Bench {
             (MachinePlace::Air(1), MachinePlace::Wire(0))
         };
         let profile = Library::built_in().profile(self.profile).unwrap();
-        let costs = profile.ip.in_iram(limits.wifi_iram, limits.wifi_rx_iram, limits.lwip_iram);
-        let costs = costs.on_cores(profile.processor.cores);
+        let costs = profile.costs(&limits, profile.processor.cores);
         let wire = self.pc.wire.filter(|_| !self.soft_ap);
         let machines = vec![
             MachineSetup {
