@@ -144,6 +144,7 @@ impl Simulation {
             plan_text: set.text(),
             site: site_of(&set, || simulator.site()),
             beside: None,
+            fitted: simulator.fits(),
             host: BTreeMap::new(),
         };
         Ok(Self { set, simulator, facts })

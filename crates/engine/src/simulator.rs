@@ -8,9 +8,9 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 use espbench_measure::plan::DEFAULT_SEED;
-use espbench_measure::run::Site;
+use espbench_measure::run::{LabFit, Site};
 use espbench_model::workload::Workload;
-use espbench_sim::lab::file::Library;
+use espbench_sim::lab::file::{FitRecord, Library};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::suite::{self, LabNotice, SuiteError, Witness};
@@ -90,6 +90,19 @@ impl Simulator {
             environment: scene.as_ref().ok().map(|it| it.environment.name.clone()),
             ..Site::default()
         }
+    }
+
+    /// Returns the runs that the lab was fitted to.
+    #[must_use]
+    pub fn fits(&self) -> Vec<LabFit> {
+        let records = self.lab.as_deref().map_or(&[][..], |lab| self.library.fit_records(lab));
+        let fit = |it: &FitRecord| LabFit {
+            run: it.run.clone(),
+            plan_text: it.plan.clone(),
+            constants: it.constants.clone(),
+            cells: it.cells.clone(),
+        };
+        records.iter().map(fit).collect()
     }
 
     /// Returns what cells set of their labs to other values than the labs' files, by lab.

@@ -57,9 +57,17 @@ pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     (low.is_some() || high.is_some()).then(|| format!("{}–{}", end(low), end(high)))
 }
 
-/// Prints the value of a cell; `None` stays unknown.
+/// Sign behind a simulated value to a measurement of which the lab was fitted.
+pub const FITTED: &str = "†";
+
+/// Prints the value of a cell, with a sign where the lab was fitted to it; `None` stays unknown.
 #[must_use]
 pub fn value(cell: &Cell) -> Option<String> {
+    let value = bare(cell)?;
+    Some(if cell.test.fitted_run.is_some() { format!("{value} {FITTED}") } else { value })
+}
+
+fn bare(cell: &Cell) -> Option<String> {
     let value = cell.value?;
     Some(match cell.origin {
         Origin::Published => format!("{value}"),
@@ -77,11 +85,12 @@ pub fn estimate(e: &Estimate) -> Option<String> {
 /// Prints value, unit and interval for a sentence: `6.73 ms (6.51–6.95)`.
 #[must_use]
 pub fn sentence(cell: &Cell) -> Option<String> {
-    let value = value(cell)?;
+    let value = bare(cell)?;
     let unit = if cell.unit == "percent" { "%" } else { cell.unit.as_str() };
+    let mark = if cell.test.fitted_run.is_some() { " †" } else { "" };
     Some(match interval(cell.ci_low, cell.ci_high) {
-        Some(interval) => format!("{value} {unit} ({interval})"),
-        None => format!("{value} {unit}"),
+        Some(interval) => format!("{value} {unit} ({interval}){mark}"),
+        None => format!("{value} {unit}{mark}"),
     })
 }
 

@@ -24,6 +24,19 @@ pub struct Site {
     pub environment: Option<String>,
 }
 
+/// Measurements that a lab was fitted to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabFit {
+    /// Name of the run.
+    pub run: String,
+    /// Plan of the run.
+    pub plan_text: String,
+    /// Constants that were fitted, each with its file.
+    pub constants: Vec<String>,
+    /// Figures: number of the test in that plan, from 1, and metric.
+    pub cells: Vec<(u32, String)>,
+}
+
 /// Everything that was known when a run began. Never changed afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
@@ -49,6 +62,9 @@ pub struct RunFacts {
     /// Name of the measured run that this one was simulated to stand beside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
+    /// Runs that the lab of a simulated run was fitted to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted: Vec<LabFit>,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
 }

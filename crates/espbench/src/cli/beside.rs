@@ -126,6 +126,7 @@ impl SideLab {
             plan_text: set.text(),
             site: site_of(&set, || simulator.site()),
             beside: Some(run.facts.name.clone()),
+            fitted: simulator.fits(),
             host: BTreeMap::new(),
         };
         let lab_run = Store::open(store.path())?.begin(facts, None, &set)?;

@@ -117,6 +117,7 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         plan_text: job.set.text(),
         site: site(&job),
         beside: None,
+        fitted: job.target.fits(),
         host: if real { sys::host::facts() } else { BTreeMap::new() },
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;

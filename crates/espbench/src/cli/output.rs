@@ -3,15 +3,17 @@
 use super::common::{Format, OutputArgs, idle};
 use super::file;
 use crate::render;
+use crate::render::glance::Screen;
 use crate::say::{self, say};
 use crate::store::{Store, StoreError, StoredRun};
+use crate::sys::terminal;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::ReportBuilder;
 use espbench_measure::beside;
 use espbench_measure::report::Report;
 use std::fs::OpenOptions;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, IsTerminal as _};
 use std::path::Path;
 
 /// Returns the report of a stored run, beside the published figures that the tool carries, and beside the lab
@@ -131,13 +133,19 @@ pub fn cannot_write(path: &Path) -> String {
 /// As [`print()`].
 pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     if let (Some(card), Format::Text, false) = (&report.prediction, args.format, args.full) {
-        return print(&render::predict::render(report, card, say::is_coloured()));
+        return print(&render::predict::render(report, card, screen()));
     }
     let has_answer = !report.glance.is_empty() || report.has_only_causes();
     if args.format == Format::Text && !args.full && has_answer {
-        return print(&render::glance::render(report, say::is_coloured()));
+        return print(&render::glance::render(report, screen()));
     }
     print(&draw_as(report, args, args.format))
+}
+
+/// Returns the screen that stdout is.
+fn screen() -> Screen {
+    let columns = std::io::stdout().is_terminal().then(terminal::columns).flatten();
+    Screen { coloured: say::is_coloured(), columns }
 }
 
 /// Draws the report with published figures among its cells, where that was asked for.

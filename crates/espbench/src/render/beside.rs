@@ -61,8 +61,9 @@ pub(super) const fn sign(verdict: Option<LabAgreement>) -> &'static str {
     }
 }
 
-/// Returns head and rows, at most so many of them, evenly chosen, and how many there are more.
-pub(super) fn rows(pairs: &[&LabPair], most: usize) -> (Vec<String>, usize) {
+/// Returns head and rows, at most so many of them, evenly chosen, and how many there are more. Of the columns
+/// it has those that fit the characters of a line.
+pub(super) fn rows(pairs: &[&LabPair], most: usize, screen: usize) -> (Vec<String>, usize) {
     let Some(first) = pairs.first() else { return (Vec::new(), 0) };
     let most = most.clamp(1, pairs.len());
     let at = |row: usize| row * (pairs.len() - 1) / (most - 1).max(1);
@@ -76,9 +77,12 @@ pub(super) fn rows(pairs: &[&LabPair], most: usize) -> (Vec<String>, usize) {
         all.iter().map(|it| width(&it[at])).chain([width(&heads[at])]).max().unwrap_or(0)
     };
     let sizes = [0, 1, 2, 3, 4].map(size);
+    let end = |columns: usize| sizes[..columns].iter().map(|it| it + 2).sum::<usize>() + widest + 4;
+    let columns = (2..=sizes.len()).rev().find(|it| end(*it) <= screen).unwrap_or(2);
     let line = |name: &str, sign: &str, texts: &[String; 5]| {
         let pad = |text: &str, size: usize| format!("{text}{}", " ".repeat(size - width(text)));
-        let parts: Vec<String> = texts.iter().zip(sizes).map(|(it, size)| pad(it, size)).collect();
+        let parts: Vec<String> =
+            texts.iter().zip(sizes).take(columns).map(|(it, size)| pad(it, size)).collect();
         format!("  {sign} {}  {}", pad(name, widest), parts.join("  ")).trim_end().to_owned()
     };
     let mut lines = vec![line("", " ", &heads)];

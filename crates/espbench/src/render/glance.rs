@@ -15,8 +15,27 @@ use std::fmt::Write as _;
 /// Lines after one suite at most.
 const LINES: usize = 15;
 
-/// Characters of a line.
+/// Characters of a line at most, where the screen is no narrower.
 pub(super) const WIDTH: usize = 96;
+
+/// Characters of a line at least: a narrower terminal breaks lines itself.
+const NARROWEST: usize = 60;
+
+/// The screen that an answer is for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Screen {
+    /// Whether it shows colours.
+    pub coloured: bool,
+    /// Characters of a line; `None` where that is not known, or the output is no terminal.
+    pub columns: Option<usize>,
+}
+
+impl Screen {
+    /// Returns the characters of a line.
+    pub(super) fn width(self) -> usize {
+        self.columns.map_or(WIDTH, |it| it.clamp(NARROWEST, WIDTH))
+    }
+}
 
 /// Characters of a row's name at most.
 const NAME: usize = 30;
@@ -63,18 +82,18 @@ impl Colours {
     }
 }
 
-/// Renders the report's answer; `coloured` for a terminal.
+/// Renders the report's answer for a screen.
 #[must_use]
-pub fn render(report: &Report, coloured: bool) -> String {
-    let colours = Colours::new(coloured);
-    let mut page = Page { out: String::new(), colours };
+pub fn render(report: &Report, screen: Screen) -> String {
+    let (colours, width) = (Colours::new(screen.coloured), screen.width());
+    let mut page = Page { out: String::new(), colours, width };
     page.title(report);
     page.failures(report);
     if report.has_only_causes() {
         page.end(report);
         return page.out;
     }
-    let mut tail = Page { out: String::new(), colours };
+    let mut tail = Page { out: String::new(), colours, width };
     tail.beside(report);
     tail.truth(report);
     tail.advice(report);
@@ -97,6 +116,8 @@ pub fn render(report: &Report, coloured: bool) -> String {
 struct Page {
     out: String,
     colours: Colours,
+    /// Characters of a line.
+    width: usize,
 }
 
 impl Page {
@@ -110,11 +131,12 @@ impl Page {
 
     /// Writes a paragraph behind a mark, in as many lines as it takes but at most that many.
     fn marked(&mut self, style: Style, mark: &str, text: &str, most: usize) {
-        let mut lines = wrap(text, WIDTH - mark.len() - 2);
+        let room = self.width - width(mark) - 3;
+        let mut lines = wrap(text, room);
         if lines.len() > most {
             lines.truncate(most);
             if let Some(last) = lines.last_mut() {
-                last.push_str(" …");
+                *last = cut(&format!("{last} …"), room);
             }
         }
         for (number, line) in lines.iter().enumerate() {
@@ -143,8 +165,8 @@ impl Page {
             Origin::Simulated | Origin::Published => format!("{}, seed {}", run.target, run.seed),
         };
         let badge = if run.origin == Origin::Simulated { "SIMULATED" } else { "" };
-        let text = cut(&tame(&format!("{title}, on {device}")), WIDTH - 2 - badge.len());
-        let pad = " ".repeat(WIDTH - width(&text) - badge.len());
+        let text = cut(&tame(&format!("{title}, on {device}")), self.width - 2 - badge.len());
+        let pad = " ".repeat(self.width - width(&text) - badge.len());
         let Colours { title, warning, .. } = self.colours;
         if badge.is_empty() {
             self.line(title, &text);
@@ -207,7 +229,7 @@ impl Page {
         let axis = group.axis_ms.filter(|_| has_bars);
         let bars = axis.map(|[low, high]| format!("{}–{} ms", short(low), short(high)));
         let last = bars.as_ref().map_or(0, |it| width(it).max(10) + 2);
-        let room = WIDTH.saturating_sub(name + 2 + last);
+        let room = self.width.saturating_sub(name + 2 + last);
         // Where not all columns fit, only the first has its intervals.
         let all = (1..=heads.len()).rev().map(&texts);
         let fits = |texts: &Vec<Vec<String>>| fitting(&heads, texts, room).len() == heads.len();
@@ -251,27 +273,36 @@ impl Page {
     fn suites(&mut self, groups: &[GlanceGroup]) {
         let name = groups.iter().map(|it| width(&it.name)).max().unwrap_or(0).min(NAME);
         let figures: Vec<String> = groups.iter().map(leading).collect();
-        let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(32);
-        let head = format!(
-            "  {:name$}  {:>5}  {:figure$}  {:RATIO$}  {:>9}  {:>5}  {:>9}",
-            "suite", "cells", "leading figure", "½   1   2", "published", "error", "x limit"
-        );
-        self.line(self.colours.faint, &head);
+        // Bar and limit stand where there is room for them.
+        let is_wide = self.width >= WIDTH;
+        let beside = if is_wide { 51 } else { 29 };
+        let room = self.width.saturating_sub(name + beside).max(16);
+        let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(32).min(room);
+        let line = |texts: [&str; 7]| {
+            let [suite, cells, leading, bar, published, error, limit] = texts;
+            let bar = if is_wide { format!("  {bar:RATIO$}") } else { String::new() };
+            let limit = if is_wide { format!("  {limit:>9}") } else { String::new() };
+            format!(
+                "  {suite:name$}  {cells:>5}  {leading:figure$}{bar}  {published:>9}  {error:>5}{limit}"
+            )
+        };
+        let head =
+            ["suite", "cells", "leading figure", "½   1   2", "published", "error", "x limit"];
+        self.line(self.colours.faint, &line(head));
         for (group, text) in groups.iter().zip(&figures) {
             let limit = group.times_limit.map_or_else(String::new, |[a, b]| range(a, b));
             let of = group.published.as_ref().filter(|it| it.ratio.is_some());
             let ratio = of.and_then(|it| it.ratio);
             let error = of.and_then(|it| it.error).map(|it| format!("{:.0} %", 100.0 * it));
-            let line = format!(
-                "  {:name$}  {:>5}  {:figure$}  {}  {:>9}  {:>5}  {:>9}",
-                cut(&tame(&group.name), name),
-                group.rows.len(),
-                cut(text, figure),
-                ratio.map_or_else(|| " ".repeat(RATIO), bar),
-                ratio.map_or_else(String::new, |it| format!("{it:.2} x")),
-                error.unwrap_or_default(),
-                limit,
-            );
+            let line = line([
+                &cut(&tame(&group.name), name),
+                &group.rows.len().to_string(),
+                &cut(text, figure),
+                &ratio.map_or_else(String::new, bar),
+                &ratio.map_or_else(String::new, |it| format!("{it:.2} x")),
+                &error.unwrap_or_default(),
+                &limit,
+            ]);
             let is_off = ratio.is_some_and(|it| !(0.7..=1.3).contains(&it));
             self.line(if is_off { self.colours.warning } else { Style::new() }, &line);
         }
@@ -279,7 +310,7 @@ impl Page {
 
     /// Writes measured and simulated figures, in as many rows as end at that line.
     fn pairs(&mut self, pairs: &[&LabPair], end: usize) {
-        let (lines, more) = beside::rows(pairs, end.saturating_sub(self.lines() + 2));
+        let (lines, more) = beside::rows(pairs, end.saturating_sub(self.lines() + 2), self.width);
         for (number, line) in lines.iter().enumerate() {
             self.line(if number == 0 { self.colours.faint } else { Style::new() }, line);
         }
@@ -307,6 +338,9 @@ impl Page {
     fn truth(&mut self, report: &Report) {
         for text in report.truths() {
             self.marked(Style::new(), "≈", &text, 2);
+        }
+        if let Some(text) = report.fitted() {
+            self.marked(self.colours.warning, digits::FITTED, &text, 2);
         }
     }
 
@@ -397,9 +431,15 @@ fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
     let one = |(at, value): (usize, &Option<GlanceValue>)| match value {
         None => "-".into(),
         Some(it) if at < intervals => print(it),
-        Some(it) => digits::worth(it.value, it.ci_low, it.ci_high),
+        Some(it) => number(it),
     };
     row.values.iter().enumerate().map(one).collect()
+}
+
+/// Prints a value alone, with a sign where the lab was fitted to it.
+fn number(value: &GlanceValue) -> String {
+    let mark = if value.fitted { digits::FITTED } else { "" };
+    digits::worth(value.value, value.ci_low, value.ci_high) + mark
 }
 
 /// Prints a value with its interval: `6.1 [5.9–6.4]`.
@@ -412,7 +452,7 @@ pub(super) fn print(value: &GlanceValue) -> String {
 
 /// Prints a value, and its interval where it has one with two ends that differ.
 pub(super) fn figure(value: &GlanceValue) -> (String, Option<String>) {
-    let number = digits::worth(value.value, value.ci_low, value.ci_high);
+    let number = number(value);
     let interval = digits::interval(value.ci_low, value.ci_high);
     (number, interval.filter(|_| value.ci_low != value.ci_high))
 }

@@ -1,6 +1,6 @@
 //! The answer of a prediction in a few lines, for a terminal: at most 25.
 
-use super::glance::{Colours, WIDTH, cut, print};
+use super::glance::{Colours, Screen, cut, print};
 use super::{tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
@@ -18,18 +18,21 @@ const ROWS_ABOVE_CHARGE: usize = 7;
 /// Lines of the sentence that answers, at most.
 const VERDICT: usize = 5;
 
-/// Renders the card; `coloured` for a terminal.
+/// Renders the card for a screen.
 #[must_use]
-pub fn render(report: &Report, card: &Prediction, coloured: bool) -> String {
+pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
     let mut out = String::new();
-    let colours = Colours::new(coloured);
-    title(&mut out, card, report, colours);
+    let colours = Colours::new(screen.coloured);
+    title(&mut out, card, report, screen);
+    let marked = |out: &mut String, style, mark: &str, text: &str, most| {
+        marked(out, (style, mark), text, most, screen.width());
+    };
     if let Some(verdict) = &card.verdict {
         marked(&mut out, Style::new(), "", verdict, VERDICT);
     }
     match card.rows.as_slice() {
         [only] if card.question != QuestionKind::Range => {
-            let _ = writeln!(out, "  {}", figures(only));
+            row_of(&mut out, &figures(only), screen.width());
         }
         several => table(&mut out, card, several, colours),
     }
@@ -54,22 +57,23 @@ pub fn render(report: &Report, card: &Prediction, coloured: bool) -> String {
 }
 
 /// Writes the fleet and its place, and that all is simulated.
-fn title(out: &mut String, card: &Prediction, report: &Report, colours: Colours) {
+fn title(out: &mut String, card: &Prediction, report: &Report, screen: Screen) {
+    let (colours, columns) = (Colours::new(screen.coloured), screen.width());
     let badge = report.run.origin.name().to_uppercase();
-    let text = cut(&tame(&card.title), WIDTH - 2 - badge.len());
-    let pad = " ".repeat(WIDTH - width(&text) - badge.len());
+    let text = cut(&tame(&card.title), columns - 2 - badge.len());
+    let pad = " ".repeat(columns - width(&text) - badge.len());
     let Colours { title, warning, .. } = colours;
     let _ = writeln!(out, "{title}{text}{title:#}{pad}{warning}{badge}{warning:#}");
 }
 
 /// Writes a sentence behind a mark, in at most so many lines.
-fn marked(out: &mut String, style: Style, mark: &str, text: &str, most: usize) {
+fn marked(out: &mut String, (style, mark): (Style, &str), text: &str, most: usize, columns: usize) {
     let indent = if mark.is_empty() { 2 } else { width(mark) + 3 };
-    let mut lines = wrap(text, WIDTH - indent);
+    let mut lines = wrap(text, columns - indent);
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
-            last.push_str(" …");
+            *last = cut(&format!("{last} …"), columns - indent);
         }
     }
     for (number, line) in lines.iter().enumerate() {
@@ -126,14 +130,28 @@ fn percent(share: f64) -> String {
 }
 
 /// Prints the figures of one row, each with its name.
-fn figures(row: &PredictionRow) -> String {
+fn figures(row: &PredictionRow) -> Vec<String> {
     let mut parts = vec![
         format!("loss {}", cell(row.loss_percent.as_ref(), "%")),
         format!("p99 {}", cell(row.p99_ms.as_ref(), "ms")),
         format!("channel busy {}", cell(row.channel_busy_percent.as_ref(), "%")),
     ];
     parts.extend(row.range().map(|it| format!("range {it} m")));
-    parts.join("   ")
+    parts
+}
+
+/// Writes figures beside each other, in as many lines as the screen asks for.
+fn row_of(out: &mut String, figures: &[String], columns: usize) {
+    let mut line = String::new();
+    for figure in figures {
+        if !line.is_empty() && width(&line) + width(figure) + 3 > columns {
+            let _ = writeln!(out, "{line}");
+            line.clear();
+        }
+        line.push_str(if line.is_empty() { "  " } else { "   " });
+        line.push_str(figure);
+    }
+    let _ = writeln!(out, "{line}");
 }
 
 /// Prints a value with its unit and its interval.

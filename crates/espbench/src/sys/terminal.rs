@@ -1,4 +1,4 @@
-//! The terminal that stderr goes to.
+//! The terminal that stdout or stderr goes to.
 
 use std::io::IsTerminal as _;
 
@@ -13,10 +13,13 @@ pub fn can_redraw() -> bool {
 pub fn columns() -> Option<usize> {
     #[cfg(unix)]
     {
-        let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: TIOCGWINSZ writes one winsize, to a variable of that type.
-        let told = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-        (told == 0 && size.ws_col > 0).then(|| size.ws_col.into())
+        let of = |file| {
+            let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+            // SAFETY: TIOCGWINSZ writes one winsize, to a variable of that type.
+            let told = unsafe { libc::ioctl(file, libc::TIOCGWINSZ, &raw mut size) };
+            (told == 0 && size.ws_col > 0).then(|| usize::from(size.ws_col))
+        };
+        of(libc::STDERR_FILENO).or_else(|| of(libc::STDOUT_FILENO))
     }
     #[cfg(not(unix))]
     None

@@ -36,7 +36,7 @@ pub mod udp_echo;
 use crate::user_error::UserError;
 use espbench_engine::{CellError, SeededCell};
 use espbench_measure::cell::Origin;
-use espbench_measure::run::Site;
+use espbench_measure::run::{LabFit, Site};
 use espbench_model::fact;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
@@ -193,6 +193,10 @@ pub trait Target {
     /// Returns the origin of the results: measured, or simulated.
     fn origin(&self) -> Origin {
         Origin::Measured
+    }
+    /// Returns the runs that the lab was fitted to, where the target is one.
+    fn fits(&self) -> Vec<LabFit> {
+        Vec::new()
     }
     /// Returns what the cells set of the labs that they are carried out in, to other values than the
     /// labs' files: a line for people about each lab.

@@ -3,7 +3,7 @@
 use super::{Sink, Target, TargetError, TargetNotice};
 use espbench_engine::SeededCell;
 use espbench_measure::cell::Origin;
-use espbench_measure::run::Site;
+use espbench_measure::run::{LabFit, Site};
 use espbench_model::workload::Workload;
 
 /// The targets, in the order in which they were named; never empty.
@@ -16,6 +16,10 @@ impl Target for Several {
 
     fn origin(&self) -> Origin {
         self.0.first().map(|target| target.origin()).unwrap_or_default()
+    }
+
+    fn fits(&self) -> Vec<LabFit> {
+        self.0.iter().flat_map(|target| target.fits()).collect()
     }
 
     fn prepare(&mut self, cells: &[SeededCell]) {

@@ -41,6 +41,32 @@ fn a_constant_is_found_again_and_the_fitted_lab_has_it() {
     bench.run(&["lab", "check", "fitted.toml"]).ok();
     let profile = std::fs::read_to_string(bench.path("fitted-esp32.toml")).expect("a profile");
     assert!(profile.contains("fitted by espbench fit to the run pings-1, 5 cells"), "{profile}");
+    // Figures that it was fitted to are marked wherever the lab is used; others are not.
+    let files = ["-o", "page.html", "-o", "rows.csv", "-o", "all.json"];
+    let on = ["run", "plan.toml", "--on", "sim:fitted.toml", "-q", "--full"];
+    let tables = bench.run(&[&on[..], &files].concat()).ok();
+    let said = "† 5 of ";
+    assert!(
+        tables.contains(said) && tables.contains("fitted-esp32.toml/dispatch.fixed_us"),
+        "{tables}"
+    );
+    let screen = bench.run(&["report"]).ok();
+    assert!(screen.contains("5 of ") && screen.contains("they are no test of it"), "{screen}");
+    let read = |name: &str| std::fs::read_to_string(bench.path(name)).expect(name);
+    assert!(read("page.html").contains(said));
+    let all: Value = serde_json::from_str(&read("all.json")).expect("JSON");
+    let cells = all["cells"].as_array().expect("cells");
+    let is_marked = |it: &&Value| it["fitted_run"] == "pings-1";
+    let marked: Vec<&Value> = cells.iter().filter(is_marked).collect();
+    assert!(
+        marked.len() == 5 && marked.iter().all(|it| it["metric"] == "rtt_exact_min"),
+        "{marked:#?}"
+    );
+    assert_eq!(read("rows.csv").lines().filter(|it| it.contains(",pings-1,")).count(), 5);
+    // Of the same thing measured longer, too; not of another size.
+    bench.write("other.toml", &PLAN.replace("10, 60", "10, 70").replace("40", "50"));
+    let ran = bench.run(&["run", "other.toml", "--on", "sim:fitted.toml", "-q", "--format", "csv"]);
+    assert_eq!(ran.ok().lines().filter(|it| it.contains(",pings-1,")).count(), 4);
     // The lab with the constant answers as the boards did.
     let minimum = |lab: &str| {
         let ran = bench.run(&["run", "plan.toml", "--on", lab, "-q", "--format", "json"]).ok();

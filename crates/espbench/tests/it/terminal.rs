@@ -14,8 +14,13 @@ const PLAN: &str = "name = \"short\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 1
 
 /// Runs a command whose stdout and stderr are a terminal of 100 columns; returns what it wrote there.
 fn on_terminal(command: &mut Command) -> String {
+    on_columns(command, 100)
+}
+
+/// Runs a command whose stdout and stderr are a terminal of so many columns; returns what it wrote there.
+fn on_columns(command: &mut Command, columns: u16) -> String {
     let mut ends = [-1, -1];
-    let size = libc::winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = libc::winsize { ws_row: 30, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let [ours, theirs] = &mut ends;
     // SAFETY: openpty writes two descriptors, and reads one size.
     let opened = unsafe {
@@ -107,4 +112,24 @@ fn lines_of_iperf_stand_above_the_figures() {
     let interval = lines.iter().find(|it| it.contains("0.5000-1.0000 sec")).expect("an interval");
     assert!(interval.starts_with('['), "{interval:?}");
     assert!(interval.contains("\r\n#") || interval.contains("\r\n-"), "{interval:?}");
+}
+
+#[test]
+fn an_answer_fits_a_terminal_of_80_columns() {
+    let bench = TestDir::new();
+    let plan = PLAN.replace("size = 100", "size = [20, 200, 1000]").replace("150", "20");
+    bench.write("short.toml", &plan);
+    let run = ["run", "short.toml", "--on", "loopback", "--beside", "--variant", "arduino", "-q"];
+    bench.run(&run).ok();
+    let suites = ["run", "one-way-latency", "crypto-time", "-q"];
+    bench.run(&suites).ok();
+    let range = ["predict", "range", "--room", "open", "--distance", "150"];
+    for args in [&["report", "short-1"][..], &["report", "short-1-lab"], &["report"], &range] {
+        let widest = |columns| {
+            let written = on_columns(&mut bench.command(args), columns);
+            written.lines().map(|it| it.trim_end().chars().count()).max().unwrap()
+        };
+        assert!(widest(80) <= 80, "{args:?}: {}", on_columns(&mut bench.command(args), 80));
+        assert!(widest(200) <= 96, "{args:?}");
+    }
 }

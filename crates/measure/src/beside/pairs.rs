@@ -156,8 +156,9 @@ fn pair(
     test: &PlannedTest,
     (ours, theirs): (&Cell, &Cell),
 ) -> Option<LabPair> {
-    let value =
-        |value: Option<f64>, ci_low, ci_high| Some(GlanceValue { value: value?, ci_low, ci_high });
+    let value = |value: Option<f64>, ci_low, ci_high| {
+        Some(GlanceValue { value: value?, ci_low, ci_high, fitted: false })
+    };
     let kind = test.workload.kind();
     let group = report
         .glance

@@ -414,7 +414,7 @@ pub fn overlap(a: &Estimate, b: &Estimate) -> bool {
 
 fn value(estimate: &Estimate) -> Option<GlanceValue> {
     let Estimate { value, low, high, .. } = *estimate;
-    value.map(|value| GlanceValue { value, ci_low: low, ci_high: high })
+    value.map(|value| GlanceValue { value, ci_low: low, ci_high: high, fitted: false })
 }
 
 fn limited_by(point: &PointEstimates) -> Vec<LimitShare> {

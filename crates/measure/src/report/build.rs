@@ -1,6 +1,7 @@
 //! Makes the report of a run, one recorded cell at a time.
 
 use super::digest::{Digest, Material, shorten};
+use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
 use crate::air::{self, AirChapter};
@@ -36,6 +37,8 @@ pub struct Builder {
     failures: Vec<((u32, u32), CellFailure)>,
     /// Theoretical limits of published cells.
     published: Vec<(Identity, f64)>,
+    /// Figures that the lab was fitted to.
+    fitted: FittedFigures,
 }
 
 /// Returns the position of a cell in the order of work: repetition after repetition.
@@ -56,6 +59,7 @@ impl Builder {
             warnings: Vec::new(),
             failures: Vec::new(),
             published: Vec::new(),
+            fitted: FittedFigures::of(facts),
         }
     }
 
@@ -82,7 +86,12 @@ impl Builder {
             cell.source = Some(self.facts.name.clone());
             let suite = plan.map(|it| it.name.as_str());
             let trial = cell.test.trial;
-            cell.test = TestFacts { trial, ..test_facts::of(recorded, &self.facts, suite) };
+            let fitted = self.fitted.run(&recorded.workload, &cell.id.metric);
+            cell.test = TestFacts {
+                trial,
+                fitted_run: fitted.map(Into::into),
+                ..test_facts::of(recorded, &self.facts, suite)
+            };
             known(cell);
         }
         let cell = (recorded.ordinal, recorded.repetition);

@@ -96,6 +96,14 @@ pub struct GlanceValue {
     pub ci_low: Option<f64>,
     /// Upper end of the interval.
     pub ci_high: Option<f64>,
+    /// Whether the lab was fitted to a measurement of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub fitted: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// Agreement of a group's leading figures with published ones.
@@ -247,7 +255,8 @@ fn metric(headline: &Headline, cells: &[Digest]) -> Option<GlanceMetric> {
 }
 
 fn value(cell: &Cell) -> Option<GlanceValue> {
-    Some(GlanceValue { value: cell.value?, ci_low: cell.ci_low, ci_high: cell.ci_high })
+    let fitted = cell.test.fitted_run.is_some();
+    Some(GlanceValue { value: cell.value?, ci_low: cell.ci_low, ci_high: cell.ci_high, fitted })
 }
 
 /// Returns whether a cell stands for others: the kind says which.

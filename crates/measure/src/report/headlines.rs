@@ -29,6 +29,7 @@ impl Report {
         if self.run.origin == Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
             lines.extend(self.truths());
+            lines.extend(self.fitted().map(|it| format!("† {it}.")));
         }
         lines.extend(self.doubts());
         let failed = self.checks.iter().filter(|c| !c.passed).count();

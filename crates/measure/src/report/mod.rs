@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `build` | makes the report of a run, one recorded cell at a time |
 //! | `digest` | what a report keeps of a recorded cell once its samples are gone |
+//! | `fitted` | figures that the lab was fitted to, which are marked |
 //! | `glance` | the leading figures, in few rows, and their agreement with published ones |
 //! | `headlines` | sentences that a reader must know before the first number |
 //! | `losses` | counts what became of the probes of one cell |
@@ -14,6 +15,7 @@
 
 mod build;
 pub(crate) mod digest;
+mod fitted;
 mod glance;
 mod headlines;
 mod losses;

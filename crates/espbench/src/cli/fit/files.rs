@@ -51,7 +51,7 @@ pub(super) fn write(
     answer: &FitAnswer,
     library: &Library,
     lab: Option<&str>,
-    run: &str,
+    (run, plan): (&str, &str),
 ) -> anyhow::Result<Vec<PathBuf>> {
     let lab = lab.unwrap_or(&answer.lab);
     let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("fitted");
@@ -63,10 +63,12 @@ pub(super) fn write(
     let source = format!("fitted by espbench fit to the run {run}, {} cells", answer.cells.len());
     let mut document = parsed(FileKind::Lab, lab)?;
     let mut written = vec![path.to_owned()];
+    let mut names = Vec::new();
     for ((old, is_profile), constants) in by_file {
         let short = old.rsplit(['/', '\\']).next().unwrap_or(old).trim_end_matches(".toml");
         let new = format!("{stem}-{short}.toml");
         let kind = if is_profile { FileKind::Profile } else { FileKind::Environment };
+        names.extend(constants.iter().map(|it| format!("{new}/{}", it.constant.key)));
         let text = match kind {
             FileKind::Profile => profile(old, library, &constants, &source),
             _ => environment(old, library, &constants, &source)?,
@@ -76,10 +78,33 @@ pub(super) fn write(
         save(&beside, &text)?;
         written.push(beside);
     }
+    record(document.as_table_mut(), answer, (run, plan), &names);
     save(path, &document.to_string())?;
     // What was written is read at once, so that a mistake of ours does not wait for the next run.
     labs::library(FileKind::Lab, &path.to_string_lossy())?;
     Ok(written)
+}
+
+/// Writes down what the lab was fitted to, in place of what stands there of the same run.
+fn record(lab: &mut Table, answer: &FitAnswer, (run, plan): (&str, &str), constants: &[String]) {
+    let mut one = Table::new();
+    one["run"] = value(run);
+    one["constants"] = value(constants.iter().collect::<toml_edit::Array>());
+    one["plan"] = value(plan);
+    let mut cells = ArrayOfTables::new();
+    for cell in &answer.cells {
+        let Some(test) = cell.measured.test.number else { continue };
+        let mut figure = Table::new();
+        figure["test"] = value(i64::from(test));
+        figure["metric"] = value(cell.measured.id.metric.as_str());
+        cells.push(figure);
+    }
+    one["cells"] = Item::ArrayOfTables(cells);
+    let all = lab.entry("fitted").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    if let Some(all) = all.as_array_of_tables_mut() {
+        all.retain(|it| it.get("run").and_then(Item::as_str) != Some(run));
+        all.push(one);
+    }
 }
 
 fn save(path: &Path, text: &str) -> anyhow::Result<()> {

@@ -151,7 +151,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = &run.facts.name;
     let written = match &args.output {
         Some(path) if !found.constants.is_empty() => {
-            files::write(path, &found, &library, args.lab.as_deref(), name)?
+            files::write(path, &found, &library, args.lab.as_deref(), (name, &set.text()))?
         }
         _ => Vec::new(),
     };

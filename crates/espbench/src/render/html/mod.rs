@@ -181,6 +181,9 @@ fn head(out: &mut String, report: &Report) {
     for line in report.truths() {
         let _ = writeln!(out, "<p class=\"true\"><a href=\"#truth\">{}</a></p>", escape(&line));
     }
+    if let Some(line) = report.fitted() {
+        let _ = writeln!(out, "<p class=\"alert\">† {}</p>", escape(&line));
+    }
     for line in alerts(report) {
         let _ = writeln!(out, "<p class=\"alert\">{}</p>", escape(&line));
     }

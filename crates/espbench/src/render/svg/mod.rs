@@ -93,9 +93,11 @@ fn place(figure: &Figure, at: usize) -> usize {
     figure.series[..at].iter().filter(same).count()
 }
 
-/// Returns whether a series has a style of its own, and a line in the legend.
+/// Returns whether a series has a style of its own, and a line in the legend: a part of bars that is nothing
+/// everywhere has not.
 fn is_listed(series: &Series) -> bool {
-    !matches!(series.mark, Mark::Row | Mark::Label)
+    let is_nothing = series.mark == Mark::Stacked && series.points.iter().all(|it| it.y == 0.0);
+    !matches!(series.mark, Mark::Row | Mark::Label) && !is_nothing
 }
 
 /// Returns the classes of a series, which set its colour, dashes and filling.

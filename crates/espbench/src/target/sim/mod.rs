@@ -15,7 +15,7 @@ use captured::Captures;
 use espbench_engine::{SeededCell, Simulator};
 use espbench_measure::cell::Origin;
 use espbench_measure::plan::{DEFAULT_SEED, PlannedCell};
-use espbench_measure::run::Site;
+use espbench_measure::run::{LabFit, Site};
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::{FileKind, Library};
 use espbench_sim::lab::record::Record;
@@ -68,6 +68,10 @@ impl Target for SimTarget {
 
     fn origin(&self) -> Origin {
         Origin::Simulated
+    }
+
+    fn fits(&self) -> Vec<LabFit> {
+        self.simulator.fits()
     }
 
     fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {

@@ -13,11 +13,8 @@ const MEASURE: &str = include_str!("measure.html");
 /// The page that moves keys and pointer over charts.
 const READ: &str = include_str!("read.html");
 
-/// Smallest text in CSS pixels, but for what is rounded off.
+/// Smallest text in CSS pixels, but for what is rounded off; on paper that is 8.25 points.
 const SMALLEST: f64 = 10.95;
-
-/// Smallest text on paper: 7.5 points.
-const SMALLEST_PRINTED: f64 = 9.9;
 
 /// Times that a page may say that its figures are simulated: one badge, the run's own facts, and sentences.
 const SIMULATED: usize = 12;
@@ -62,9 +59,7 @@ fn assert_layout(bench: &TestDir, page: &Path) {
             let number = |key: &str| it[key].as_f64().unwrap();
             let smallest = it["smallest"][0].as_f64().unwrap();
             let of = format!("{looks:?} at {}", it["width"]);
-            // Points are what paper is measured in: tables have 7.5 of them, that is 10 px.
-            let least = if looks == Looks::Paper { SMALLEST_PRINTED } else { SMALLEST };
-            assert!(smallest >= least, "{of}: text of {smallest} px: {}", it["smallest"][1]);
+            assert!(smallest >= SMALLEST, "{of}: text of {smallest} px: {}", it["smallest"][1]);
             assert_eq!(it["faint"], serde_json::json!([]), "{of}");
             assert_eq!(number("ground") < 0.5, looks == Looks::Dark, "{of}");
             assert_eq!(it["overlaps"], serde_json::json!([]), "{of}");
@@ -99,6 +94,20 @@ fn a_page_of_sockets_fits_a_phone_a_laptop_and_a_large_screen() {
     let page = bench.path("report.html");
     std::fs::write(&page, render::html::render(&synthetic::report(&[1, 100, 900], 200))).unwrap();
     assert_layout(&bench, &page);
+}
+
+#[test]
+fn a_page_with_a_lab_beside_the_run_fits_them_too() {
+    if !peer("chromium") {
+        return;
+    }
+    let bench = TestDir::new();
+    let plan = "name = \"echoes\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [20, 200, 1000]\n\
+                count = 30\ninterval = \"2 ms\"\n";
+    bench.write("echoes.toml", plan);
+    let run = ["run", "echoes.toml", "--on", "loopback", "-q", "-o", "page.html"];
+    bench.run(&[&run[..], &["--beside", "--variant", "arduino"]].concat()).ok();
+    assert_layout(&bench, &bench.path("page.html"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::constant::{CONFIDENCE, ConstantGroup, ConstantKey as Number, FITTED, 
 use super::environment::{self, LOAD};
 use super::example::{self, Examples};
 use super::key::{KeySpec, KeyType};
-use super::{FileKind, Surroundings, firmware, lab, pattern, profile};
+use super::{FileKind, Surroundings, firmware, fitted, lab, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -177,6 +177,8 @@ impl KeyTables {
         self.table("`[[router]]` beside these", &["router"], own);
         self.text += "\n`[[background]]` is that of environments.\n";
         self.table("`[pc]`", &["pc"], &lab::PC);
+        self.table("`[[fitted]]`", &["fitted"], &fitted::KEYS);
+        self.table("`[[fitted.cells]]`", &["cells"], &fitted::CELL);
         self.text += "\n`[sdkconfig]`; what it does not name has ESP-IDF's default:\n\n\
                       | key | value | example | what |\n|---|---|---|---|\n";
         for fact in sdkconfig::FACTS {

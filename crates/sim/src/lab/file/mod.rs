@@ -18,6 +18,7 @@
 //! | `profile`, `environment`, `lab` | the three kinds of file |
 //! | `overrides` | what a test or a plan sets of a lab, in place of what its file says |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
+//! | `fitted` | what a lab was fitted to: run, plan, figures and constants |
 //! | `built_in` | the files of the repository |
 //! | `document` | the keys as tables for the documentation |
 //! | `example` | examples of keys, for the documentation |
@@ -30,6 +31,7 @@ mod document;
 mod environment;
 mod example;
 mod firmware;
+mod fitted;
 pub mod key;
 mod lab;
 mod overrides;
@@ -40,6 +42,7 @@ mod tests;
 mod wrong;
 
 pub use document::{Constant, Constants, constants, document};
+pub use fitted::FitRecord;
 pub use overrides::Overrides;
 pub use wrong::FileError;
 
@@ -236,6 +239,12 @@ impl Library {
             FileKind::Environment => &self.environments.get(name)?.title,
             FileKind::Lab => &self.labs.get(name)?.0.title,
         })
+    }
+
+    /// Returns what a lab was fitted to: one record for each run.
+    #[must_use]
+    pub fn fit_records(&self, lab: &str) -> &[FitRecord] {
+        self.labs.get(lab).map_or(&[], |(lab, _)| &lab.fitted)
     }
 
     /// Returns the files that a lab or a profile names.

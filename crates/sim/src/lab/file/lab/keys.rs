@@ -68,7 +68,7 @@ const GROUP_BLOCKS: KeySpec = key(
 );
 
 /// Keys of a lab.
-pub(in super::super) static KEYS: [KeySpec; 17] = [
+pub(in super::super) static KEYS: [KeySpec; 18] = [
     TITLE,
     ENVIRONMENT,
     key(
@@ -105,6 +105,12 @@ pub(in super::super) static KEYS: [KeySpec; 17] = [
         KeyType::Blocks,
         "none",
         "other people's stations, beside those of the environment",
+    ),
+    key(
+        "fitted",
+        KeyType::Blocks,
+        "none",
+        "runs that the lab was fitted to, as `espbench fit` writes them: reports mark these figures",
     ),
 ];
 

@@ -26,6 +26,7 @@ pub(super) use build::Build;
 pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, ROUTER, VARIANT};
 
 use super::block::{Item, TomlTable, TomlText};
+use super::fitted::{self, FitRecord};
 use super::key::KeyType;
 use super::wrong::{FileError, hint};
 use super::{FileKind, Need, environment};
@@ -48,6 +49,7 @@ pub(super) struct LabFile {
     variants: Vec<(String, Layer)>,
     pub(super) background: Vec<Background>,
     pub(super) sources: Vec<Source>,
+    pub(super) fitted: Vec<FitRecord>,
 }
 
 /// Reads a lab.
@@ -77,7 +79,8 @@ pub(super) fn read(text: TomlText<'_>) -> Result<LabFile, FileError> {
     }
     complete(&block, &lab)?;
     let (background, sources) = environment::background(&block)?;
-    Ok(LabFile { title, lab, variants, background, sources })
+    let fitted = fitted::read(&block)?;
+    Ok(LabFile { title, lab, variants, background, sources, fitted })
 }
 
 /// Checks that a lab has what it must have, with variants or without.
