@@ -114,7 +114,10 @@ pub(super) fn run(args: &Args, receiver: &Path) -> anyhow::Result<ExitCode> {
                 "give the logs of one test, the sender's first; pauses of different lengths between pings help",
             )
     })?;
-    let names = format!("logs {}, {}", base_name(&args.file), base_name(receiver));
+    // Every form of the report says how far all delays may be off together.
+    let apart = clock.uncertainty().as_secs_f64() * 1e3;
+    let (first, second) = (base_name(&args.file), base_name(receiver));
+    let names = format!("logs {first}, {second} (clocks within {apart:.3} ms)");
     let facts = facts(args, names)?;
     let mut tests = Tests::new(args, ReportBuilder::new(&facts.run), facts.work);
     let (probes, counts) = paired(args, &from, &to, &clock);
@@ -124,10 +127,9 @@ pub(super) fn run(args: &Args, receiver: &Path) -> anyhow::Result<ExitCode> {
     tell(&counts);
     say!(
         "the receiver's clock is {:+.2} ppm of the sender's, by {} round trips; all delays may be off together by \
-         {:.3} ms, shorter or longer",
+         {apart:.3} ms, shorter or longer",
         clock.drift_ppm(),
-        clock.trips(),
-        clock.uncertainty().as_secs_f64() * 1e3
+        clock.trips()
     );
     Ok(ExitCode::SUCCESS)
 }
