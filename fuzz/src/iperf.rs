@@ -4,7 +4,7 @@
 use espbench_model::sample::{Cause, Fate, Link, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{Bounceback, Iperf};
-use espbench_proto::node::iperf::{Bouncer, BurstReader, Contradiction, Turn};
+use espbench_proto::node::iperf::{BounceStep, Bouncer, BurstReader, Contradiction};
 use espbench_proto::wire::iperf2::{BURST_HEADER, Bounce, Burst, REPORT, ServerReport, Stamp};
 
 /// Reads a stream with trip times in pieces of any length: the pieces make no difference to the
@@ -57,25 +57,25 @@ pub fn iperf_bounce(data: &[u8]) {
     let (mut requests, mut probes, mut totals) = (0u64, 0u64, 0);
     let mut poll = |bouncer: &mut Bouncer, now| loop {
         match bouncer.poll(now) {
-            Turn::Sample(Sample::Probe(probe)) => {
+            BounceStep::Sample(Sample::Probe(probe)) => {
                 probes += 1;
                 assert_eq!(probe.fate == Fate::Delivered, probe.received.is_some());
             }
-            Turn::Sample(Sample::Interval(interval)) => totals += u32::from(interval.total),
+            BounceStep::Sample(Sample::Interval(interval)) => totals += u32::from(interval.total),
             other => return (other, probes, totals),
         }
     };
     for (i, byte) in rest.iter().enumerate() {
         match (poll(&mut bouncer, now).0, byte & 3) {
-            (Turn::Request, _) => {
+            (BounceStep::Request, _) => {
                 bouncer.request(now, &mut request);
                 requests += 1;
             }
-            (Turn::Reply, 0 | 1) => {
+            (BounceStep::Reply, 0 | 1) => {
                 Bounce::answer(&mut request, Stamp::default(), Stamp::default());
                 assert!(bouncer.reply(now, &request));
             }
-            (Turn::Reply, 2) => {
+            (BounceStep::Reply, 2) => {
                 bouncer.reply(now, &rest[i..]);
             }
             _ => {}
@@ -84,6 +84,6 @@ pub fn iperf_bounce(data: &[u8]) {
     }
     bouncer.stop(Cause::Stopped);
     let (last, probes, totals) = poll(&mut bouncer, now);
-    assert_eq!((last, probes, totals), (Turn::Done, requests, 1));
+    assert_eq!((last, probes, totals), (BounceStep::Done, requests, 1));
     assert!(bouncer.replies() <= requests);
 }
