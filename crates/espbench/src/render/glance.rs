@@ -381,7 +381,10 @@ impl Page {
         let text = if report.run.plan_name.is_empty() {
             "  all tables: --full   as a page: -o FILE.html".to_string()
         } else {
-            format!("  espbench report {name} --full   (all tables; a page: -o FILE.html)")
+            let (command, more) =
+                (format!("  espbench report {name} --full"), "all tables; a page: -o FILE.html");
+            let whole = format!("{command}   ({more})");
+            if width(&whole) > self.width { command } else { whole }
         };
         self.line(self.colours.faint, &text);
     }
