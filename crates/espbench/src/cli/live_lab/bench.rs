@@ -21,6 +21,10 @@ const FRAME: Duration = Duration::from_millis(1);
 /// Longest sleep, after which Ctrl-C is looked for.
 const SLEEP_MAX: Duration = Duration::from_millis(100);
 
+/// Longest time between bytes that is kept where virtual time is behind the clock: beyond the 30 ms within which
+/// the line editor of ESP-IDF takes what follows for pasted text.
+const GAP_MAX: Duration = Duration::from_millis(100);
+
 /// Time after which is looked whether a program has opened a port that nobody had open.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -167,6 +171,7 @@ impl<W: Tap> Bench<W> {
     /// Takes what a program has typed, and notes whether it has the port open.
     fn take(&mut self, node: usize, state: pty::PtyState) -> anyhow::Result<()> {
         let id = NodeId(node as u16);
+        let now = self.clock.now();
         let port = &mut self.ports[node];
         if state.is_open && !port.is_open {
             port.set_open(true);
@@ -177,7 +182,10 @@ impl<W: Tap> Bench<W> {
             let mut buffer = [0; TYPED_MAX];
             let room = self.lab.room(id).min(buffer.len());
             let typed = port.read(&mut buffer[..room]);
-            self.lab.type_bytes(id, typed);
+            let gap = now.since(port.typed.0).min(GAP_MAX);
+            let at = self.lab.now().max(port.typed.1 + gap);
+            self.lab.type_bytes_at(id, at, typed);
+            port.typed = (now, at);
         }
         if !state.is_open && !state.has_bytes && port.is_open {
             port.set_open(false);

@@ -3,6 +3,7 @@
 use super::links::LinkDir;
 use crate::sys::pty::Pty;
 use anyhow::Context as _;
+use espbench_model::time::Instant;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,8 @@ pub(super) struct Port {
     /// Whether a program has it open.
     pub(super) is_open: bool,
     waiting: VecDeque<u8>,
+    /// Time at which a program last typed, on the clock, and the virtual time at which that was.
+    pub(super) typed: (Instant, Instant),
     pub(super) counters: PortCounters,
 }
 
@@ -46,6 +49,7 @@ impl Port {
             link: None,
             is_open: false,
             waiting: VecDeque::new(),
+            typed: (Instant::ZERO, Instant::ZERO),
             counters: PortCounters::default(),
         };
         port.plug(links)?;
