@@ -9,6 +9,10 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use espbench_proto::wire::iperf2::console::IdfIperfLine;
 
+/// Beginning of what a responder prints of an image that it runs already.
+const SAME_IMAGE: &str =
+    "The firmware to be upgraded is the same as the currently running firmware";
+
 /// Meaning of a line for whoever waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineMark {
@@ -42,6 +46,8 @@ pub enum LineMark {
     Upgraded,
     /// All of an image is written on this device.
     Written,
+    /// The device runs that image already.
+    SameImage,
     /// A round of a job is over.
     Round,
     /// The key was handed out, in so many milliseconds: with the search, where the application did both.
@@ -85,6 +91,7 @@ impl LineMark {
                 _ => Self::Other,
             },
             TranscriptItem::Device(DeviceLine::Restart { .. }) => Self::Started,
+            TranscriptItem::Other if entry.line.text.starts_with(SAME_IMAGE) => Self::SameImage,
             // A line whose end is missing may have half a number.
             TranscriptItem::Other if !entry.line.cut => {
                 IdfIperfLine::parse(entry.line.text).map_or(Self::Other, Self::Network)

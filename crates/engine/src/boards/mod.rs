@@ -154,6 +154,11 @@ pub enum BoardError {
         /// Name of its port.
         port: String,
     },
+    /// A device runs the image already that it is to get.
+    SameImage {
+        /// Name of its port.
+        port: String,
+    },
     /// A device has no key to hand out.
     NoKey {
         /// Name of its port.
@@ -204,6 +209,9 @@ impl BoardError {
             Self::NoKey { .. } => {
                 "flash the initiator of the example `security` on this board".into()
             }
+            Self::SameImage { .. } => {
+                "put another build at the URL before each cell, with another version".into()
+            }
             Self::NotTold { flag, .. } => alloc::format!("add {flag}"),
             Self::NotPrinted { .. } => "the whole console is in the store".into(),
             Self::Cancelled => String::new(),
@@ -221,6 +229,9 @@ impl fmt::Display for BoardError {
                 write!(f, "{port}: its `iperf` has no option {option}")
             }
             Self::NoAddress { port } => write!(f, "{port} did not print its address"),
+            Self::SameImage { port } => {
+                write!(f, "{port} runs the image already, and is not upgraded to it")
+            }
             Self::NoKey { port } => write!(f, "{port} has no key to hand out"),
             Self::NotTold { what, .. } => write!(f, "{what} is not known"),
             Self::NotPrinted { port, what, most, after, last } => {

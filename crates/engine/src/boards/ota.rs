@@ -76,6 +76,7 @@ fn send(
 ) -> Result<(Instant, Instant, ServedBoards), BoardError> {
     let (mut start, mut end, mut summary, mut rounds) = (None, None, false, 0);
     let mut served: ServedBoards = devices.iter().map(|board| (*board, None)).collect();
+    let mut same = None;
     desk.until(SEND_MOST, |desk| {
         for line in core::mem::take(&mut desk.seats[INITIATOR].unread) {
             match line.mark {
@@ -94,12 +95,20 @@ fn send(
         }
         for (board, at) in &mut served {
             if at.is_none() {
-                *at = desk.read(*board, |mark| mark == LineMark::Written).map(|line| line.at);
+                let told = |mark| matches!(mark, LineMark::Written | LineMark::SameImage);
+                match desk.read(*board, told) {
+                    Some(line) if line.mark == LineMark::Written => *at = Some(line.at),
+                    Some(_) => same = Some(*board),
+                    None => {}
+                }
             }
         }
-        summary || desk.console(INITIATOR).fault().is_some()
+        summary || same.is_some() || desk.console(INITIATOR).fault().is_some()
     })?;
     desk.sound(INITIATOR)?;
+    if let Some(board) = same {
+        return Err(BoardError::SameImage { port: desk.name(board) });
+    }
     desk.count("rounds", rounds);
     match (start, end) {
         (Some(start), Some(end)) => Ok((start, end, served)),

@@ -222,6 +222,13 @@ fn a_lifetime_ends_it_and_rubbish_is_told() {
         (&["live", "--pty", "--unplug", "node9@1s"], "there is no device `node9`"),
         (&["live", "--pty", "--restart", "node1"], "write node1@10s"),
         (&["live", "--pty", "--baud", "1"], "300"),
+        (
+            &["live", "--pty", "--app", "blink"],
+            "get-started, solution, security, ota, provisioning",
+        ),
+        (&["live", "--pty", "--image", "1000"], "a multiple of 16"),
+        (&["live", "--pty", "--image", "no.bin"], "no.bin"),
+        (&["live", "--pty", "--image", "air.pcapng"], "air.pcapng is no application image"),
     ] {
         let ran = dir.run(args);
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);

@@ -11,7 +11,7 @@ use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
-use espbench_sim::lab::live::{LiveLab, LiveSetup};
+use espbench_sim::lab::live::{ExampleApp, LiveLab, LiveSetup};
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::scene::Scene;
@@ -63,10 +63,10 @@ pub(super) struct LabBench {
     pub(super) pins: bool,
     /// A mishap of a port after so long.
     pub(super) mishap: Option<(usize, Instant, Mishap)>,
-    /// Whether the initiator's application hands the key out at each start.
-    pub(super) hands_out: bool,
-    /// The last line of the initiator's console, as far as it is printed.
-    line: Vec<u8>,
+    /// Beginning of a command at which all ports stand still for that time, once.
+    pub(super) stalls: Option<(&'static str, Duration)>,
+    stalled_until: Instant,
+    held: Vec<(usize, Vec<u8>)>,
     pub(super) scene: Scene,
     gone: Vec<usize>,
     waiting: Vec<(usize, Vec<u8>)>,
@@ -75,7 +75,25 @@ pub(super) struct LabBench {
 impl LabBench {
     /// Returns the room in which the lab carries out that cell.
     pub(super) fn of(work: &EspNow) -> Self {
-        let scene = suite::scene(&Workload::EspNow(*work), &Library::built_in(), None, 1).unwrap();
+        Self::in_scene(Self::scene(work))
+    }
+
+    /// Returns that room with an example of the component on its devices.
+    pub(super) fn with_app(work: &EspNow, app: ExampleApp) -> Self {
+        let mut scene = Self::scene(work);
+        app.build(&mut scene, work.encrypted);
+        let mut bench = Self::in_scene(scene);
+        if app.sends_images() {
+            bench.lab.offer_builds(work.size);
+        }
+        bench
+    }
+
+    fn scene(work: &EspNow) -> Scene {
+        suite::scene(&Workload::EspNow(*work), &Library::built_in(), None, 1).unwrap()
+    }
+
+    fn in_scene(scene: Scene) -> Self {
         let setup = LiveSetup { seed: 1, baud: None };
         let mut lab = LiveLab::new(&scene, setup, ());
         (0..scene.nodes.len()).for_each(|node| lab.answer_cursor(NodeId(node as u16), false));
@@ -84,8 +102,9 @@ impl LabBench {
             ports: scene.nodes.len(),
             pins: true,
             mishap: None,
-            hands_out: false,
-            line: Vec::new(),
+            stalls: None,
+            stalled_until: Instant::ZERO,
+            held: Vec::new(),
             gone: Vec::new(),
             waiting: Vec::new(),
             scene,
@@ -94,19 +113,16 @@ impl LabBench {
 
     fn take(&mut self, port: usize) -> Vec<u8> {
         let node = NodeId(port as u16);
-        let bytes: Vec<u8> =
-            core::iter::from_fn(|| self.lab.take_printed(node)).map(|(_, byte)| byte).collect();
-        if port == 0 && self.hands_out {
-            self.line.extend(&bytes);
-            if self.line.ends_with(b"\n") {
-                let started = self.line.windows(15).any(|it| it == b"main task entry");
-                self.line.clear();
-                if started {
-                    self.lab.hand_out_keys(node).unwrap();
-                }
+        core::iter::from_fn(|| self.lab.take_printed(node)).map(|(_, byte)| byte).collect()
+    }
+
+    /// Types what waited for a port that stood still.
+    fn release(&mut self) {
+        if self.lab.now() >= self.stalled_until {
+            for (port, bytes) in core::mem::take(&mut self.held) {
+                assert_eq!(self.lab.type_bytes(NodeId(port as u16), &bytes), bytes.len());
             }
         }
-        bytes
     }
 }
 
@@ -138,7 +154,11 @@ impl BoardBench for LabBench {
         if self.gone.contains(&port) {
             return Err("Input/output error".to_string());
         }
-        assert_eq!(self.lab.type_bytes(NodeId(port as u16), bytes), bytes.len());
+        if let Some((_, time)) = self.stalls.take_if(|it| bytes.starts_with(it.0.as_bytes())) {
+            self.stalled_until = self.lab.now() + time;
+        }
+        self.held.push((port, bytes.to_vec()));
+        self.release();
         Ok(())
     }
 
@@ -146,6 +166,7 @@ impl BoardBench for LabBench {
         while self.lab.now() <= until {
             let next = self.lab.next_due().unwrap_or(until).min(until);
             self.lab.advance(next.max(self.lab.now())).unwrap();
+            self.release();
             for port in 0..self.ports {
                 let bytes = self.take(port);
                 if !bytes.is_empty() && !self.gone.contains(&port) {

@@ -44,11 +44,13 @@ pub use parts::{Parts, Services, Setup, TimeRole};
 
 use super::board::Board;
 use super::engine::{Action, Delivery, Engine, EngineCounters, FRAME_MAX, Next, QUEUE};
+use super::print::LogLevel;
 use super::schedule::{NodePart, Schedule};
 use super::security;
 use super::task::{Cx, EspNowEvent, NodeSettings, SendRequest, Shared, TaskStep, TransmitOutcome};
 use super::{Input, NodeOutput, Then};
 use crate::component::DataType;
+use core::fmt;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 
@@ -280,6 +282,19 @@ impl<
         let begun = initiator.hand_out(&mut cx, "app_main", &it.pop);
         self.schedule.wake(NodePart::SecurityInitiator);
         begun
+    }
+
+    /// Logs a line of the application's own.
+    pub fn log(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        level: LogLevel,
+        tag: &str,
+        text: fmt::Arguments<'_>,
+    ) {
+        self.quiet = false;
+        Cx { now, board, shared: &mut self.shared }.log(level, tag, text);
     }
 
     /// Runs one step of one part. A frame to send or a payload for the application is written to

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `bench` | the loop: virtual time in step with the clock, bytes in and out, who comes and goes |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
+//! | `firmware` | what the devices run, and the image that they find for others |
 //! | `links` | links to pseudo-terminals, by the devices' names |
 //! | `event` | what happens at a time of one's choice: a cable pulled out, a reset |
 //! | `shown` | what is printed, as text and as lines of JSON |
 
 mod bench;
 mod event;
+mod firmware;
 mod links;
 mod port;
 mod shown;
@@ -29,6 +31,7 @@ use espbench_sim::lab::file::{FileKind, Overrides};
 use espbench_sim::lab::live::{LiveLab, LiveSetup};
 use espbench_sim::lab::scene::Scene;
 use event::{ResetAt, UnplugAt};
+use firmware::{ImageSource, LiveApp};
 use links::LinkDir;
 use port::Port;
 use shown::Shown;
@@ -54,9 +57,16 @@ pub struct Args {
     /// Metres between the first device and the others, such as 3 or 0.5-1 [default: the lab's]
     #[arg(long, value_name = "METRES", value_parser = super::common::distance)]
     distance: Option<(f64, f64)>,
+    /// Firmware of the devices: an example of the esp-now component [default: what the lab's file says]
+    #[arg(long, value_enum)]
+    app: Option<LiveApp>,
     /// All services of the firmware encrypt what they send
     #[arg(long)]
     encrypt: bool,
+    /// Image that `ota -d http://192.168.0.6:8070/Resp.bin` fetches: a file, or the number of bytes of builds made
+    /// up here [default: 1029248 with --app solution and ota, otherwise none]
+    #[arg(long, value_name = "FILE|BYTES", value_parser = firmware::image)]
+    image: Option<ImageSource>,
     /// Seed of all chance
     #[arg(long, default_value_t = DEFAULT_SEED)]
     seed: u64,
@@ -110,6 +120,7 @@ command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
 Examples:
   espbench live --pty                                two boards, until Ctrl-C
   espbench live --pty many-boards --devices 10 --link /tmp/boards --format json
+  espbench live --pty handshake --devices 11 --app security
   espbench live --pty --unplug node1@10s-15s --for 30s
 
 Exit status: 0 stopped, 2 it could not run.";
@@ -128,6 +139,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let events = event::all(&args.unplug, &args.restart, count)?;
     let cancel = on_interrupt()?;
     let _ = sys::files::allow(count as u64 + 64);
+    let setup = LiveSetup { seed: args.seed, baud: args.baud };
+    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let mut lab = LiveLab::new(&scene, setup, air);
+    firmware::offer(&mut lab, args.image.as_ref(), args.app)?;
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
     let mut ports = Vec::new();
     for node in 0..count {
@@ -135,9 +150,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let shown = Shown::new(args.format, args.quiet);
     shown.devices(&scene, args.baud, &ports)?;
-    let setup = LiveSetup { seed: args.seed, baud: args.baud };
-    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
-    let lab = LiveLab::new(&scene, setup, air);
     let mut bench = Bench::new(lab, ports, links, events, shown, args.answer_cursor);
     bench.run(args.lifetime, &cancel)?;
     bench.close()?;
@@ -159,7 +171,11 @@ fn scene(args: &Args) -> anyhow::Result<Scene> {
         encrypted: args.encrypt.then_some(true),
         ..Overrides::default()
     };
-    Ok(library.scene(&args.pty, &change, args.seed)?)
+    let mut scene = library.scene(&args.pty, &change, args.seed)?;
+    if let Some(app) = args.app {
+        app.firmware().build(&mut scene, args.encrypt);
+    }
+    Ok(scene)
 }
 
 fn capture(

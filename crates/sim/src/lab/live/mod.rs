@@ -7,7 +7,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `application` | what applications on the devices do, beside their consoles |
+//! | `application` | firmware of the devices: the examples of the esp-now component |
 //! | `uart` | a direction of a UART: bytes with the times at which they have arrived |
 //! | `pace` | virtual time that follows a wall clock |
 
@@ -17,6 +17,7 @@ mod pace;
 mod tests;
 mod uart;
 
+pub use application::{ExampleApp, IMAGE_LEN};
 pub use pace::{BEHIND, GIVEN_UP, Lag, WallPace};
 
 use super::nodes::conversation::ConversationParts as _;
@@ -180,10 +181,15 @@ impl<W: Tap> LiveLab<W> {
     /// Types bytes at a console from now on. Returns how many were taken: there is
     /// [`room`](Self::room) for so many, and the others are the caller's.
     pub fn type_bytes(&mut self, node: NodeId, bytes: &[u8]) -> usize {
-        let now = self.now();
+        self.type_bytes_at(node, self.now(), bytes)
+    }
+
+    /// Types bytes as [`type_bytes`](Self::type_bytes) does, from then on, or from now on if that is past.
+    pub fn type_bytes_at(&mut self, node: NodeId, at: Instant, bytes: &[u8]) -> usize {
+        let at = at.max(self.now());
         let Some(typing) = self.typing.get_mut(node.index()) else { return 0 };
         let taken = bytes.len().min(typing.line.room());
-        bytes.iter().take(taken).for_each(|byte| typing.line.push(now, *byte));
+        bytes.iter().take(taken).for_each(|byte| typing.line.push(at, *byte));
         taken
     }
 

@@ -84,6 +84,44 @@ fn the_same_bytes_at_the_same_times_give_the_same_bytes_however_time_is_cut() {
 }
 
 #[test]
+fn what_is_typed_for_later_keeps_its_distance_though_time_stands_still() {
+    let typed = |gap: u64| {
+        let mut lab = lab(true);
+        lab.advance(ms(6000)).unwrap();
+        lab.type_bytes(INITIATOR, b"version");
+        lab.type_bytes_at(INITIATOR, ms(6000 + gap), b"\r");
+        lab.advance(ms(7000)).unwrap();
+        let printed: Vec<_> = core::iter::from_fn(|| lab.take_printed(INITIATOR)).collect();
+        text(&printed)
+    };
+    assert!(typed(40).contains("IDF Version"), "{}", typed(40));
+    assert!(!typed(0).contains("IDF Version"), "pasted text");
+}
+
+#[test]
+fn an_example_has_its_initiator_on_the_first_device_and_its_responder_on_the_others() {
+    let build = |app: ExampleApp, encrypt| {
+        let mut scene = scene();
+        app.build(&mut scene, encrypt);
+        scene.nodes
+    };
+    let [first, second] = &build(ExampleApp::Security, false)[..] else { panic!() };
+    assert!(first.hands_out_key && !second.hands_out_key);
+    assert!(!first.services.security && second.services.security && second.services.commands);
+    assert!(first.settings.encrypt.enabled && !first.settings.encrypt.debug);
+    assert!(second.services.ota.is_none() && second.settings.compat.app_security);
+    let [first, second] = &build(ExampleApp::Solution, true)[..] else { panic!() };
+    assert!(first.hands_out_key && first.settings.encrypt.debug && second.services.ota.is_some());
+    let [first, second] = &build(ExampleApp::Solution, false)[..] else { panic!() };
+    assert!(!first.hands_out_key && !second.services.security && second.services.control.is_some());
+    for device in build(ExampleApp::GetStarted, false) {
+        let it = &device.services;
+        assert!(it.data && !(it.commands || it.monitor || it.security || it.ota.is_some()));
+        assert_eq!(device.remote_log, esp_now::node::print::LogLevel::None);
+    }
+}
+
+#[test]
 fn who_does_not_answer_the_cursor_s_query_loses_the_head_of_a_command() {
     let version: &[(u64, u16, &[u8])] = &[(6000, 0, b"version"), (6100, 0, b"\r")];
     let mut quiet = lab(false);

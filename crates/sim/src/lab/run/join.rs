@@ -12,12 +12,16 @@
 
 use super::mac_host::MacHost;
 use super::tap::Tap;
+use crate::lab::nodes::node::Node;
 use crate::lab::nodes::{MemoryBoard, NodeId};
-use alloc::collections::BTreeMap;
+use crate::lab::scene::Device;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::node::Input;
-use esp_now::node::board::{Board as _, NvsKey};
+use esp_now::node::board::{Board, NvsKey};
+use esp_now::node::print::LogLevel;
 use esp_now::node::prov::STORED_LEN;
 use esp_now::node::task::EspNowEvent;
 use espbench_dot11::mac::{Reception, WirelessMedium};
@@ -62,6 +66,8 @@ pub(super) struct JoiningDevices {
     retries: BTreeMap<NodeId, u8>,
     /// Time at which each device joined, and its router.
     pub(super) joined: BTreeMap<NodeId, (Instant, u32)>,
+    /// Devices whose address is printed.
+    printing: BTreeSet<NodeId>,
 }
 
 /// Returns the bytes up to the first zero.
@@ -70,6 +76,13 @@ fn text(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl JoiningDevices {
+    /// Returns what is known of devices that have not started.
+    pub(super) fn of(devices: &[Device]) -> Self {
+        let printing = devices.iter().enumerate().filter(|(_, device)| device.prints_address);
+        let printing = printing.map(|(node, _)| NodeId(node as u16)).collect();
+        Self { printing, ..Self::default() }
+    }
+
     /// Takes an event of a device's application; returns whether the device now has something to do
     /// at once.
     pub(super) fn told(
@@ -200,6 +213,9 @@ impl<W: Tap> MacHost<'_, '_, W> {
                 self.device_set.news += 1;
                 let channel = room.channel(lab_drivers.others.first[0] + router);
                 self.on_channel(room, node, channel, true);
+                if self.lab_drivers.joining.printing.contains(&node) {
+                    self.print_address(room, node);
+                }
             }
             Phase::Leave => {
                 lab_drivers.joining.devices.remove(&node);
@@ -208,6 +224,21 @@ impl<W: Tap> MacHost<'_, '_, W> {
             }
             Phase::Joined | Phase::GivenUp(_) => {}
         }
+    }
+
+    /// Prints the address that a device got from the network's DHCP server, as ESP-IDF's
+    /// `esp_netif_handlers` do.
+    fn print_address(&mut self, room: &mut WirelessMedium, node: NodeId) {
+        let [high, low] = (node.0 + 2).to_be_bytes();
+        self.act(room, |device_set, link| {
+            let print = |device: &mut Box<Node>, now: Instant, board: &mut dyn Board| {
+                let text = format_args!(
+                    "sta ip: 192.168.{high}.{low}, mask: 255.255.0.0, gw: 192.168.0.1"
+                );
+                device.log(now, board, LogLevel::Info, "esp_netif_handlers", text);
+            };
+            device_set.apply(link, node, print).map(|_| ())
+        });
     }
 
     fn give_up(&mut self, now: Instant, node: NodeId) {

@@ -51,6 +51,7 @@ use esp_now::node::task::SendRequest;
 use espbench_dot11::mac::{self, WirelessMedium};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
+use join::JoiningDevices;
 use mac_host::{LabDrivers, MacHost, RadioPort};
 pub(in crate::lab) use others::Others;
 
@@ -153,6 +154,9 @@ fn maker(devices: Vec<Device>) -> impl FnMut(&Birth, &mut MemoryBoard) -> Box<No
         shared.air.channel = device.channel;
         shared.print.uart = device.log;
         shared.print.remote = device.remote_log;
+        if device.hands_out_key {
+            node.hand_out_keys(Instant::ZERO, board);
+        }
         node
     }
 }
@@ -196,7 +200,7 @@ impl<'a, W: Tap> Lab<'a, W> {
             frames: 0,
             drivers: nodes.iter().map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
             others: Others::new(beacons, (first, &background), seed),
-            joining: Default::default(),
+            joining: JoiningDevices::of(&nodes),
             reports: Default::default(),
             heard: Vec::new(),
             missed: Vec::new(),

@@ -80,6 +80,11 @@ pub struct Device {
     pub remote_log: LogLevel,
     /// Work of its application while others are measured: none, or reports to node 0.
     pub application: Application,
+    /// Whether its application hands the key out at each start, as the initiator of the component's
+    /// example `security` does.
+    pub hands_out_key: bool,
+    /// Whether its address is printed when it has joined a network, as ESP-IDF does.
+    pub prints_address: bool,
 }
 
 impl Device {
@@ -100,6 +105,8 @@ impl Device {
             log: LogLevel::Info,
             remote_log: LogLevel::None,
             application: Application::None,
+            hands_out_key: false,
+            prints_address: false,
         }
     }
 
