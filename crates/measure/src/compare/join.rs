@@ -97,8 +97,12 @@ fn with_runs<'a>(cell: &Cell, runs: &[&'a Cell]) -> Vec<&'a Cell> {
     if !same.is_empty() {
         return same;
     }
-    let elsewhere = |c: &&&Cell| same_work(&c.id, &cell.id) && c.settings == cell.settings;
-    let Some(first) = runs.iter().find(elsewhere) else { return Vec::new() };
+    let elsewhere = |c: &&Cell| same_work(&c.id, &cell.id) && c.settings == cell.settings;
+    let mut found: Vec<&Cell> = runs.iter().copied().filter(elsewhere).collect();
+    prefer(&mut found, |c| c.id.mode == cell.id.mode);
+    prefer(&mut found, |c| c.id.devices == cell.id.devices);
+    prefer(&mut found, |c| c.id.distance_m == cell.id.distance_m);
+    let Some(first) = found.first() else { return Vec::new() };
     // Of several places, one: the pair is not comparable anyway.
     runs.iter().filter(|c| same_cell(c, first)).copied().collect()
 }

@@ -339,3 +339,31 @@ proptest! {
         prop_assert_eq!(turned, back.verdict);
     }
 }
+
+#[test]
+fn a_cell_of_another_place_stands_beside_the_same_mode_number_of_devices_and_distance() {
+    let cell = |environment: Option<&str>, mode: &str, devices, distance_m, value| {
+        let mut cell = cell("rtt_avg", "ms", value, 0.1);
+        (cell.id.mode, cell.id.environment) = (mode.into(), environment.map(Into::into));
+        (cell.id.devices, cell.id.distance_m) = (Some(devices), Some(distance_m));
+        cell
+    };
+    let office =
+        |mode, devices, distance, value| cell(Some("office"), mode, devices, distance, value);
+    let others = [
+        office("unicast", 1, 3.0, 1.0),
+        office("broadcast", 2, 3.0, 2.0),
+        office("broadcast", 1, 10.0, 3.0),
+        office("broadcast", 1, 3.0, 4.0),
+    ];
+    for (ours, wanted) in [
+        (cell(None, "broadcast", 1, 3.0, 9.0), 4.0),
+        (cell(None, "broadcast", 2, 50.0, 9.0), 2.0),
+        (cell(None, "unicast", 1, 3.0, 9.0), 1.0),
+        (cell(None, "broadcast 3", 7, 10.0, 9.0), 3.0),
+    ] {
+        let pairs = compare(&[ours], &others);
+        let values: Vec<_> = pairs.iter().map(|it| it.other.value).collect();
+        assert_eq!(values, [Some(wanted)]);
+    }
+}
