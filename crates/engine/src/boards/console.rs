@@ -104,6 +104,10 @@ pub struct BoardConsole {
     heard: Instant,
     /// Time of the last start that was seen, or of the reset.
     started: Instant,
+    /// Whether the firmware has told its name since that start.
+    named: bool,
+    /// Time until which the board may start again by itself.
+    restless: Instant,
 }
 
 impl BoardConsole {
@@ -128,6 +132,8 @@ impl BoardConsole {
             bad: 0,
             heard: now,
             started: now,
+            named: false,
+            restless: Instant::ZERO,
         }
     }
 
@@ -204,7 +210,14 @@ impl BoardConsole {
     pub fn restarts(&mut self, now: Instant) {
         self.stage = BoardStage::starting(now, false);
         (self.bytes, self.bad, self.started, self.keyed) = (0, 0, now, false);
-        self.enter = None;
+        (self.enter, self.named) = (None, false);
+    }
+
+    /// Notes that the board was told to restart by a command that may reach it several times until then:
+    /// a copy that arrives after its start restarts it once more.
+    pub fn restarts_until(&mut self, now: Instant, until: Instant) {
+        self.restarts(now);
+        self.restless = until;
     }
 
     /// Forgets the state of the line: the board was reset by its pins.
@@ -454,6 +467,10 @@ impl BoardConsole {
             TranscriptItem::Device(DeviceLine::Component(..)) => Some(""),
             _ => None,
         };
+        let names = matches!(entry.item, TranscriptItem::Device(DeviceLine::Component(..)));
+        // The ROM tells of a start, or not; then the firmware tells its name.
+        let again = reset.is_some() && self.named && now < self.restless;
+        self.named = names || self.named && reset.is_none();
         match &mut self.stage {
             BoardStage::Crashing { backtrace, .. } => {
                 let line = entry.line.text;
@@ -467,23 +484,31 @@ impl BoardConsole {
                 }
             }
             BoardStage::Starting { booted, .. } => {
-                if reset.is_some() && !*booted {
+                if reset.is_some() && (again || !*booted) {
                     *booted = true;
-                    (self.started, self.keyed) = (now, false);
-                    self.learned.starts = self.learned.starts.saturating_add(1);
-                    // A prompt from before the start is none any more.
-                    self.answer();
-                    self.terminal.reset();
+                    self.boots(now);
                 }
             }
             BoardStage::Ready => {
-                if let Some(reason) = reset {
+                if reset.is_some() && now < self.restless {
+                    self.stage = BoardStage::starting(now, true);
+                    self.boots(now);
+                } else if let Some(reason) = reset {
                     let reason = reason.into();
                     self.fail(BoardFault::Restarted { reason });
                 }
             }
             BoardStage::Failed(_) => {}
         }
+    }
+
+    /// Takes note of a start.
+    fn boots(&mut self, now: Instant) {
+        (self.started, self.keyed) = (now, false);
+        self.learned.starts = self.learned.starts.saturating_add(1);
+        // A prompt from before the start is none any more.
+        self.answer();
+        self.terminal.reset();
     }
 
     fn crashed(&mut self) {

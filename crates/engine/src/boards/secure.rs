@@ -18,6 +18,8 @@ const TRIES: u32 = 3;
 /// Time in which an application that hands the key out at its start begins: its search takes 2.5 s,
 /// and 7 s with a tick of 100 Hz.
 const BY_ITSELF: Duration = Duration::from_secs(12);
+/// Time in which copies of a command reach a device that has restarted by it, and restart it again.
+const COPIES: Duration = Duration::from_secs(5);
 /// Time from the command to erase the key until the devices run again.
 const RESTART: Duration = Duration::from_secs(15);
 
@@ -102,7 +104,7 @@ pub(super) fn handshake(desk: &mut BoardDesk<'_>, _: &EspNow) -> Result<(), Boar
     let now = desk.now();
     for &board in &devices {
         if desk.console(board).fault().is_none() {
-            desk.seats[board].console.restarts(now);
+            desk.seats[board].console.restarts_until(now, now + COPIES);
         }
     }
     desk.until(RESTART, |desk| {

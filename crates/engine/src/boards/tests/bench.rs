@@ -63,6 +63,8 @@ pub(super) struct LabBench {
     pub(super) pins: bool,
     /// A mishap of a port after so long.
     pub(super) mishap: Option<(usize, Instant, Mishap)>,
+    /// Beginning of a command after which a mishap comes to a port.
+    pub(super) mishap_after: Option<(&'static str, Duration, usize, Mishap)>,
     /// Beginning of a command at which all ports stand still for that time, once.
     pub(super) stalls: Option<(&'static str, Duration)>,
     stalled_until: Instant,
@@ -102,6 +104,7 @@ impl LabBench {
             ports: scene.nodes.len(),
             pins: true,
             mishap: None,
+            mishap_after: None,
             stalls: None,
             stalled_until: Instant::ZERO,
             held: Vec::new(),
@@ -154,7 +157,11 @@ impl BoardBench for LabBench {
         if self.gone.contains(&port) {
             return Err("Input/output error".to_string());
         }
-        if let Some((_, time)) = self.stalls.take_if(|it| bytes.starts_with(it.0.as_bytes())) {
+        let begins = |head: &str| bytes.starts_with(head.as_bytes());
+        if let Some((_, time, port, mishap)) = self.mishap_after.take_if(|it| begins(it.0)) {
+            self.mishap = Some((port, self.lab.now() + time, mishap));
+        }
+        if let Some((_, time)) = self.stalls.take_if(|it| begins(it.0)) {
             self.stalled_until = self.lab.now() + time;
         }
         self.held.push((port, bytes.to_vec()));

@@ -1,8 +1,8 @@
 //! Jobs that one board does for others, at the consoles of the lab: images, keys, credentials.
 
-use super::bench::{KeptBoards, LabBench};
+use super::bench::{KeptBoards, LabBench, Mishap};
 use super::lab::{WORK, probes, text};
-use crate::boards::{BoardError, BoardMemory, BoardSetup, run};
+use crate::boards::{BoardError, BoardFault, BoardMemory, BoardSetup, run};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -94,6 +94,25 @@ fn the_key_for_three_devices_by_the_application_each_time_anew() {
         assert!((2.5..10.0).contains(&seconds(&total)), "with its search: {total:?}");
         assert!(kept.facts["printed"].contains("App key is sent"));
     }
+}
+
+#[test]
+fn a_device_that_a_copy_of_the_command_restarts_once_more_is_served() {
+    let work = EspNow { test: EspNowTest::Handshake, devices: 2, ..WORK };
+    let command = "command FF:FF:FF:FF:FF:FF \"security -e\"";
+    let restarted = |after_ms| {
+        let mut bench = LabBench::with_app(&work, ExampleApp::Security);
+        let after = Duration::from_millis(after_ms);
+        bench.mishap_after = Some((command, after, 2, Mishap::Prints(b"")));
+        bench
+    };
+    // Before the prompt of the first start, and after it.
+    for after in [700, 2000] {
+        served(&work, &BoardSetup::default(), &mut restarted(after));
+    }
+    let (_, result) = carry_out(&work, &BoardSetup::default(), &mut restarted(5500));
+    let restarted = BoardFault::Restarted { reason: String::new() };
+    assert_eq!(result, Err(BoardError::Fault { port: "port2".into(), fault: restarted }));
 }
 
 #[test]
