@@ -12,19 +12,24 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
+use tempfile::TempDir;
 
 /// What a test does to the fleet.
 pub enum Act {
     /// Closes a board's port.
     Unplug(usize),
+    /// Gives a board whose port was closed a new one, under the same name.
+    Plug(usize),
     /// Prints bytes at a board's port, as if its firmware did, and resets the board.
     Print(usize, &'static [u8]),
 }
 
 /// The fleet, and the thread that it lives in.
 pub struct PtyFleet {
-    /// Names of the ports.
+    /// Names of the ports: links, which stay the same when a board is plugged in again.
     pub ports: Vec<String>,
+    /// Folder of the links, which goes with the fleet.
+    _links: TempDir,
     acts: Option<Sender<Act>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -64,7 +69,13 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
     let scene = suite::scene(work, &library, None, 1).unwrap();
     let count = scene.nodes.len();
     let terminals: Vec<(File, OwnedFd, String)> = (0..count).map(|_| terminal()).collect();
-    let ports = terminals.iter().map(|it| it.2.clone()).collect();
+    let links = TempDir::new().unwrap();
+    let names: Vec<_> =
+        (0..count).map(|board| links.path().join(format!("board{board}"))).collect();
+    for ((.., path), name) in terminals.iter().zip(&names) {
+        std::os::unix::fs::symlink(path, name).unwrap();
+    }
+    let ports = names.iter().map(|it| it.to_str().unwrap().to_owned()).collect();
     let (acts, done) = channel();
     let thread = std::thread::spawn(move || {
         let mut lab = LiveLab::new(&scene, LiveSetup { seed: 1, baud: None }, ());
@@ -74,7 +85,15 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
             terminals.into_iter().map(|(ours, theirs, _)| Some((ours, theirs))).collect();
         loop {
             match done.try_recv() {
-                Ok(Act::Unplug(port)) => terminals[port] = None,
+                Ok(Act::Unplug(port)) => {
+                    terminals[port] = None;
+                    std::fs::remove_file(&names[port]).unwrap();
+                }
+                Ok(Act::Plug(port)) => {
+                    let (ours, theirs, path) = terminal();
+                    terminals[port] = Some((ours, theirs));
+                    std::os::unix::fs::symlink(path, &names[port]).unwrap();
+                }
                 Ok(Act::Print(port, bytes)) => {
                     let (ours, _) = terminals[port].as_mut().unwrap();
                     ours.write_all(bytes).unwrap();
@@ -99,7 +118,7 @@ pub fn fleet(work: &Workload, library: Library) -> PtyFleet {
             unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, 1) };
         }
     });
-    PtyFleet { ports, acts: Some(acts), thread: Some(thread) }
+    PtyFleet { ports, _links: links, acts: Some(acts), thread: Some(thread) }
 }
 
 /// Moves bytes between a board and its terminal; what nobody reads is lost.

@@ -1,5 +1,6 @@
 //! `espbench run PLAN --on serial:…` against simulated boards whose consoles are pseudo-terminals.
 
+mod agreement;
 mod fleet;
 mod wifi;
 
@@ -8,6 +9,8 @@ use espbench_measure::plan::Plan;
 use espbench_model::workload::Workload;
 use espbench_sim::lab::file::Library;
 use fleet::{Act, PtyFleet, fleet, terminal};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 fn plan(test: &str, more: &str) -> String {
     format!(
@@ -61,22 +64,55 @@ fn round_trips_come_from_consoles_and_are_those_of_the_lab() {
 }
 
 #[test]
-fn a_board_that_is_unplugged_is_a_cause_and_the_run_goes_on_later() {
-    let text = plan("ping", "size = 10\ncount = 20000\ncast = \"unicast\"");
-    let (bench, first) = boards(&text);
-    let on = first.target();
+fn a_board_that_is_unplugged_is_a_cause_and_a_resumed_run_measures_what_is_missing() {
+    let ping = |count: u32| {
+        format!(
+            "[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\ndistance = \"0.5 m\"\nsize = 10\ncount = {count}\n"
+        )
+    };
+    let text = format!("name = \"boards\"\n{}{}", ping(20), ping(2000));
+    let (bench, fleet) = boards(&text);
+    let on = fleet.target();
     let mut child =
         ChildProcess::start(&mut bench.command(&["run", "boards.toml", "--on", &on]), true);
-    child.line("run boards-1");
-    std::thread::sleep(std::time::Duration::from_secs(20));
-    first.act(Act::Unplug(0));
+    // The first cell is done, and in the second one the boards have started.
+    child.line("[1/2]");
+    std::thread::sleep(Duration::from_secs(12));
+    fleet.act(Act::Unplug(1));
+    child.line("espbench run --resume boards-1");
     assert_eq!(child.wait(), Some(2));
-    let samples = bench.run(&["samples", "last"]).ok();
-    let lost = samples.lines().filter(|line| line.contains("device-gone")).count();
-    let all = samples.lines().count() - 1;
-    assert!(all == 20_000 && lost > 0 && lost < 20_000, "{lost} of {all}");
-    let report = bench.run(&["report", "last", "--full"]).ok();
-    assert!(report.contains("the board is gone"), "{report}");
+    let fates = |pings: &str| -> BTreeMap<String, usize> {
+        let samples = bench.run(&["samples", "last"]).ok();
+        let mut lines = samples.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let head = lines.next().unwrap();
+        let at = |name| head.iter().position(|it| *it == name).unwrap();
+        let (of, fate, cause) = (at("pings"), at("fate"), at("cause"));
+        lines.filter(|line| line[of] == pings).fold(BTreeMap::new(), |mut all, line| {
+            *all.entry(format!("{} {}", line[fate], line[cause])).or_default() += 1;
+            all
+        })
+    };
+    let first = fates("20");
+    assert_eq!(first.values().sum::<usize>(), 20, "{first:?}");
+    let cut = fates("2000");
+    assert_eq!(cut.values().sum::<usize>(), 2000, "{cut:?}");
+    assert!(cut["lost device-gone"] > 0, "{cut:?}");
+    assert!(cut.keys().all(|it| it == "delivered " || it.len() > "lost ".len()), "{cut:?}");
+    assert!(bench.run(&["report", "last", "--full"]).ok().contains("the board is gone"));
+    // While the board is away, resuming says so and changes nothing.
+    let lines = refused(&bench, &["run", "--resume"]);
+    assert!(lines[0].contains(&fleet.ports[1]), "{lines:#?}");
+    assert_eq!(fates("2000"), cut);
+    fleet.act(Act::Plug(1));
+    let ran = bench.run(&["run", "--resume"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("1 of 2 cells to do"), "{}", ran.err);
+    assert_eq!(fates("20"), first, "what was measured stays");
+    let whole = fates("2000");
+    assert_eq!(whole.values().sum::<usize>(), 2000, "{whole:?}");
+    assert!(!whole.contains_key("lost device-gone") && whole["delivered "] > 1900, "{whole:?}");
+    let again = bench.run(&["run", "--resume"]);
+    assert!(again.err.contains("there is nothing to resume"), "{}", again.err);
 }
 
 #[test]
@@ -87,7 +123,7 @@ fn a_crash_is_in_the_report_with_its_addresses() {
     let mut child =
         ChildProcess::start(&mut bench.command(&["run", "boards.toml", "--on", &on]), true);
     child.line("run boards-1");
-    std::thread::sleep(std::time::Duration::from_secs(20));
+    std::thread::sleep(Duration::from_secs(20));
     boards.act(Act::Print(
         1,
         b"\r\nabort() was called at PC 0x42008e2b on core 0\r\nBacktrace: 0x40081f2a:0x3ffb5c80\r\n\
@@ -102,8 +138,8 @@ fn a_crash_is_in_the_report_with_its_addresses() {
 }
 
 /// Runs a command that cannot begin; returns its lines on stderr.
-fn refused(bench: &TestDir, on: &str) -> Vec<String> {
-    let ran = bench.run(&["run", "boards.toml", "--on", on]);
+fn refused(bench: &TestDir, args: &[&str]) -> Vec<String> {
+    let ran = bench.run(args);
     assert_eq!(ran.status, Some(2), "{}", ran.err);
     ran.err.lines().map(str::to_owned).collect()
 }
@@ -119,12 +155,12 @@ fn what_cannot_begin_is_told_in_three_lines() {
         (format!("serial:{name}"), "has too few boards for"),
     ];
     for (on, what) in cases {
-        let lines = refused(&bench, &on);
+        let lines = refused(&bench, &["run", "boards.toml", "--on", &on]);
         assert!(lines.len() == 3 && lines[0].contains(what), "{lines:#?}");
         assert!(lines[1].starts_with("  why:") && lines[2].starts_with("  do:"), "{lines:#?}");
     }
     // There may be boards where this runs, but hardly so many.
     bench.write("boards.toml", &plan("multi-ping", "size = 10\ncount = 5\ndevices = 100"));
-    let lines = refused(&bench, "serial:auto");
+    let lines = refused(&bench, &["run", "boards.toml", "--on", "serial:auto"]);
     assert_eq!(lines.len(), 3, "{lines:#?}");
 }

@@ -1,0 +1,129 @@
+//! Live fleets of the command against the same plans in virtual time.
+//!
+//! Only what devices measure on their own clocks is compared, so that a machine which falls behind the clock changes no
+//! figure. Where a run fails while its fleet was behind, it is repeated; otherwise it is a failure.
+
+use super::{json, plan};
+use crate::live_pty::LiveProcess;
+use crate::util::TestDir;
+use espbench_measure::cell::Estimate;
+use espbench_measure::interval::{difference, wilson_at};
+use espbench_measure::special::student_quantile;
+use serde_json::Value;
+
+/// Repetitions in real time, and in virtual time.
+const REAL: u32 = 2;
+const VIRTUAL: u32 = 12;
+/// Confidence of the intervals: one comparison in a thousand fails by chance.
+const CONFIDENCE: f64 = 0.999;
+/// Times that a run is tried where its fleet was behind the clock.
+const TRIES: usize = 3;
+
+/// Returns the report of a plan in virtual time.
+fn in_virtual_time(bench: &TestDir, text: &str) -> Value {
+    bench.write("virtual.toml", &format!("repetitions = {VIRTUAL}\n{text}"));
+    json(&bench.run(&["run", "virtual.toml", "--on", "sim", "--format", "json"]).ok())
+}
+
+/// Returns the report of a plan at the consoles of a live fleet, with that fleet's flags.
+fn in_real_time(bench: &TestDir, text: &str, fleet: &[&str]) -> Value {
+    bench.write("real.toml", &format!("repetitions = {REAL}\n{text}"));
+    for _ in 0..TRIES {
+        let live = LiveProcess::start(bench, fleet);
+        let ports: Vec<_> = (0..live.devices.len()).map(|it| live.port(it)).collect();
+        let ports: Vec<_> = ports.iter().map(|it| it.to_str().unwrap()).collect();
+        let on = format!("serial:{}", ports.join(","));
+        let ran = bench.run(&["run", "real.toml", "--on", &on, "--format", "json"]);
+        let end = live.interrupt();
+        // A failure that a busy machine explains proves nothing either way.
+        if ran.status == Some(0) || end["behind_times"] == 0 {
+            return json(&ran.ok());
+        }
+        eprintln!("repeated, since the fleet was behind the clock: {end}\n{}", ran.err);
+    }
+    panic!("the machine is too busy: {TRIES} fleets were behind the clock, and their runs failed");
+}
+
+/// Returns the only cell of that metric.
+#[track_caller]
+fn cell<'a>(report: &'a Value, metric: &str) -> &'a Value {
+    let cells: Vec<_> =
+        report["cells"].as_array().unwrap().iter().filter(|it| it["metric"] == metric).collect();
+    assert_eq!(cells.len(), 1, "{metric}: {report}");
+    cells[0]
+}
+
+fn value(report: &Value, metric: &str) -> f64 {
+    cell(report, metric)["value"].as_f64().unwrap()
+}
+
+/// Returns whether 0 is in the interval of a difference.
+fn is_none(difference: &Estimate) -> bool {
+    difference.low.unwrap() <= 0.0 && difference.high.unwrap() >= 0.0
+}
+
+/// Returns whether two means agree, by MOVER. How much repetitions scatter is known from virtual time, which has
+/// more of them.
+fn means_agree(real: &Value, other: &Value, metric: &str) -> bool {
+    let it = cell(other, metric);
+    let half = (it["ci_high"].as_f64().unwrap() - it["ci_low"].as_f64().unwrap()) / 2.0;
+    let (count, freedom) = (f64::from(VIRTUAL), f64::from(VIRTUAL - 1));
+    let one = half * count.sqrt() / student_quantile(0.975, freedom);
+    let spread = one * student_quantile(0.5 + 0.5 * CONFIDENCE, freedom);
+    let mean = |value: f64, n: u32| Estimate {
+        value: Some(value),
+        n: n.into(),
+        low: Some(value - spread / f64::from(n).sqrt()),
+        high: Some(value + spread / f64::from(n).sqrt()),
+    };
+    is_none(&difference(&mean(value(real, metric), REAL), &mean(value(other, metric), VIRTUAL)))
+}
+
+/// Returns whether two shares agree, by Wilson's intervals.
+fn shares_agree(real: (u64, u64), other: (u64, u64)) -> bool {
+    let share = |(lost, all)| wilson_at(lost, all, CONFIDENCE);
+    is_none(&difference(&share(real), &share(other)))
+}
+
+/// Returns the lost probes of a report, and all of them.
+fn lost(report: &Value) -> (u64, u64) {
+    let it = cell(report, "loss");
+    (it["lost"].as_u64().unwrap(), it["probes"].as_u64().unwrap())
+}
+
+#[test]
+fn round_trips_in_real_time_are_those_of_virtual_time() {
+    let bench = TestDir::new();
+    let text =
+        |size: u32| plan("ping", &format!("size = {size}\ncount = 300\ncast = \"broadcast\""));
+    let real =
+        in_real_time(&bench, &text(50), &["two-boards", "--app", "solution", "--distance", "0.5"]);
+    let same = in_virtual_time(&bench, &text(50));
+    let (there, here) = (lost(&real), lost(&same));
+    assert_eq!((there.1, here.1), (300 * u64::from(REAL), 300 * u64::from(VIRTUAL)));
+    assert!(shares_agree(there, here), "{there:?} {here:?}");
+    assert!(means_agree(&real, &same, "rtt_avg"), "{real}\n{same}");
+    // The shortest is of frames that met nobody, in whole milliseconds: ticks may fall on either side.
+    let shortest_agree = |other| (value(&real, "rtt_min") - value(other, "rtt_min")).abs() <= 1.0;
+    assert!(shortest_agree(&same));
+    // What differs is found.
+    assert!(!shortest_agree(&in_virtual_time(&bench, &text(230))));
+    assert!(!shares_agree((there.0 + 30, there.1), here));
+    // The consoles are in the store.
+    let run = bench.run(&["runs", "--consoles", "boards-1"]).ok();
+    assert!(run.contains("=== /dev/") && run.contains(", cell 1: "), "{run}");
+    assert!(run.contains("300 packets transmitted") && run.contains("listening"));
+}
+
+#[test]
+fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
+    let bench = TestDir::new();
+    let text =
+        |devices: u32| plan("handshake", &format!("devices = {devices}")).replace("0.5 m", "1 m");
+    let fleet = ["handshake", "--app", "security", "--devices", "4", "--distance", "1"];
+    let real = in_real_time(&bench, &text(3), &fleet);
+    let (same, more) = (in_virtual_time(&bench, &text(3)), in_virtual_time(&bench, &text(6)));
+    assert_eq!(value(&real, "devices_served"), 3.0);
+    assert!(means_agree(&real, &same, "handshake_time"), "{real}\n{same}");
+    assert!(!means_agree(&real, &more, "handshake_time"), "{real}\n{more}");
+}
