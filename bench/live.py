@@ -7,7 +7,7 @@ Each suite has a fleet of `espbench live --pty` of its own, at whose consoles `e
 out a short form of the suite; then the same plan runs with `--on sim` in virtual time. `espbench compare` says
 whether the results differ: shares by Wilson's interval, means by the scatter of the repetitions and MOVER. Prints
 a table in Markdown (of what leads, or with --full of everything), and for each fleet how far it was behind the
-clock. It takes some ten minutes, all fleets at once. `rtt_exact_*` is not compared: a console prints whole milliseconds.
+clock. It takes some ten minutes, all fleets at once. A console prints whole milliseconds: `rtt_exact_*` is left out.
 Exit status 1 where more pairs differ than chance explains, 2 where a run failed.
 """
 
@@ -128,19 +128,22 @@ def figure(cell):
 
 
 def row(suite, pair):
-    """Returns a row of the table, whether the two differ, and whether it leads; None where there is nothing to compare."""
+    """Returns a row of the table, whether the two differ, whether it leads, and whether there are intervals;
+    None for nothing to compare."""
     ours, other = pair["ours"], pair.get("other")
     low, high = pair.get("difference_low"), pair.get("difference_high")
     if other is None or None in (ours["value"], other["value"]) or ours["metric"].startswith("rtt_exact"):
         return None
-    if low is None or high is None:
-        # Values that do not scatter, such as times of encryption, have no interval.
-        low = high = 0 if round(ours["value"]) == round(other["value"]) else 1
+    verdicts, has_interval = ("overlap", "differ"), low is not None and high is not None
+    if not has_interval:
+        # Values that do not scatter, such as times of encryption, have no interval: these are equal within 1 %.
+        low = high = int(not math.isclose(ours["value"], other["value"], rel_tol=0.01))
+        verdicts = "equal", "not equal"
     what = ", ".join(str(it) for it in (ours.get("mode"), ours.get("payload_bytes")) if it is not None)
     differs = not low <= 0 <= high
     words = [suite, ours["metric"], what, ours.get("unit", ""), figure(ours), figure(other),
-             "differ" if differs else "overlap"]
-    return "| " + " | ".join(words) + " |", differs, ours["metric"] in LEADING
+             verdicts[differs]]
+    return "| " + " | ".join(words) + " |", differs, ours["metric"] in LEADING, has_interval
 
 
 def main():
@@ -161,12 +164,14 @@ def main():
         suite.join()
     print("| suite | metric | cast, bytes | unit | real time | virtual time | |\n|---|---|---|---|---|---|---|")
     rows = [it for suite in suites for pair in suite.pairs if (it := row(suite.suite, pair))]
-    for text, _, leads in rows:
+    for text, _, leads, _ in rows:
         if leads or args.full:
             print(text)
-    differ, failed = sum(differs for _, differs, _ in rows), [it for it in suites if it.error]
-    print(f"\n{differ} of {len(rows)} pairs differ; chance alone makes about {len(rows) / 20:.0f} differ. "
-          f"{time.monotonic() - begun:.0f} s.\n")
+    judged, failed = [it[1] for it in rows if it[3]], [it for it in suites if it.error]
+    plain = [it[1] for it in rows if not it[3]]
+    differ, count = sum(judged), len(judged)
+    print(f"\n{differ} of {count} pairs with intervals differ; chance alone makes about {count / 20:.0f} differ. "
+          f"{sum(plain)} of {len(plain)} without are not equal. {time.monotonic() - begun:.0f} s.\n")
     for suite in suites:
         end = suite.end
         if suite.error:
@@ -179,7 +184,7 @@ def main():
     if failed:
         sys.exit(2)
     # Three standard deviations above what chance alone makes.
-    sys.exit(int(differ > len(rows) / 20 + 3 * math.sqrt(len(rows) * 0.05 * 0.95)))
+    sys.exit(int(differ > count / 20 + 3 * math.sqrt(count * 0.05 * 0.95)))
 
 
 if __name__ == "__main__":
