@@ -37,9 +37,6 @@ const BACKTRACE: usize = 8;
 const START_MOST: Duration = Duration::from_secs(12);
 /// Time after which a board that shows no prompt is asked for one by a carriage return.
 const ASK: Duration = Duration::from_secs(3);
-/// Longest wait for the echo of a command: a host or an adapter that is busy hands bytes on late, and a
-/// carriage return that comes with its command is taken for pasted text.
-const NO_ECHO: Duration = Duration::from_secs(3);
 /// Time after a restart from which a prompt counts even if no line of the boot log was seen.
 const MUTE_START: Duration = Duration::from_secs(6);
 /// Time after which what was sent to get a prompt has been answered.
@@ -398,7 +395,7 @@ impl BoardConsole {
         if !self.is_ready() {
             return;
         }
-        let Some((text, due)) = self.terminal.begin_within(now, NO_ECHO) else { return };
+        let Some((text, due)) = self.terminal.begin(now) else { return };
         self.helping = text == "help";
         self.out.extend_from_slice(text.as_bytes());
         self.enter = Some(due);

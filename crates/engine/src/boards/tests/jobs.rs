@@ -190,7 +190,7 @@ fn one_application_does_all_tests_without_a_key() {
 #[test]
 fn a_port_that_stands_still_while_a_command_is_typed_does_not_make_it_pasted_text() {
     let mut bench = LabBench::of(&WORK);
-    bench.stalls = Some(("espnow_iperf -c", Duration::from_millis(2500)));
+    bench.stalls = Some(("espnow_iperf -c", Duration::from_millis(800)));
     let (kept, result) = carry_out(&WORK, &BoardSetup::default(), &mut bench);
     result.unwrap_or_else(|error| panic!("{error}\n{}", text(&kept)));
     assert_eq!(probes(&kept).len(), 20);

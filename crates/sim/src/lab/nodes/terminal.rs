@@ -193,17 +193,12 @@ impl Terminal {
     /// Takes the next command, to be sent now if the device is ready for it, and the time at which
     /// its carriage return is due if no echo comes ([`echoed`](Self::echoed)).
     pub fn begin(&mut self, now: Instant) -> Option<(&str, Instant)> {
-        self.begin_within(now, NO_ECHO)
-    }
-
-    /// Takes the next command as [`begin`](Self::begin) does, with a longest wait for its echo.
-    pub fn begin_within(&mut self, now: Instant, no_echo: Duration) -> Option<(&str, Instant)> {
         if !self.is_ready() {
             return None;
         }
         self.typed = self.commands.pop_front()?;
         (self.ready, self.typing) = (false, true);
-        let due = now + no_echo;
+        let due = now + NO_ECHO;
         self.enter_at = Some(due);
         Some((&self.typed, due))
     }
