@@ -146,6 +146,11 @@ impl IdfBench {
     }
 
     fn iperf(&mut self, command: &str) {
+        if command.contains("--abort") {
+            self.out.clear();
+            self.print(0, "I (190) iperf: iperf exit\r\n".into());
+            return;
+        }
         let word = |name: &str| {
             let mut words = command.split(' ').skip_while(|it| *it != name);
             words.nth(1).map_or(0, |it| it.parse::<u64>().unwrap_or(0))
