@@ -20,15 +20,20 @@ cargo build --quiet --release --locked --target "$host"
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz_targets | sed 's/\.rs$//')
 mkdir -p artifacts
-for target in "${targets[@]}"; do
+run_one() {
+    local target=$1 scratch
     scratch=$(mktemp -d)
-    corpus=("$scratch" "corpus/$target")
+    local corpus=("$scratch" "corpus/$target")
     [ "${KEEP:-0}" = 1 ] && corpus=("corpus/$target")
     if ! "$folder/$host/release/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix="artifacts/$target-" >"$scratch.log" 2>&1; then
         tail -n 30 "$scratch.log" >&2
-        exit 1
+        return 1
     fi
     echo "$target: $(grep -a '^Done\|DONE' "$scratch.log" | tail -n 1)"
     rm -rf "$scratch" "$scratch.log"
-done
+}
+export -f run_one
+export folder host seconds
+# A target has one thread: as many run side by side as there are processors.
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'set -euo pipefail; run_one {}'

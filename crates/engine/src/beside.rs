@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::PlanSet;
-use espbench_model::workload::{Name, Workload};
+use espbench_model::workload::Name;
 use espbench_sim::lab::file::{FileKind, Library};
 use espbench_sim::lab::scene::Scene;
 
@@ -49,13 +49,9 @@ pub fn on_device(mut set: PlanSet, library: &Library, found: &MeasuredDevice) ->
     let Some(profile) = profile_of(library, chip) else { return set };
     let has_chip = |scene: &Scene| scene.nodes.iter().all(|it| it.profile.chip_name == chip);
     set.change(|work| {
-        let is_other = match work {
-            Workload::EspNow(it) if it.lab.profile.is_none() => {
-                let scene = espbench_sim::lab::suite::scene(work, library, None, 1);
-                scene.is_ok_and(|scene| !has_chip(&scene))
-            }
-            _ => false,
-        };
+        let room = |work: &_| espbench_sim::lab::suite::scene(work, library, None, 1);
+        let is_other =
+            work.lab().profile.is_none() && room(work).is_ok_and(|scene| !has_chip(&scene));
         if let (true, Some(lab)) = (is_other, work.lab_mut()) {
             lab.profile = Some(profile);
         }

@@ -34,6 +34,8 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("espbench/src/cli/iperf/printer.rs", &["iperf"]),
     ("espbench/src/cli/iperf/rows.rs", &["iperf"]),
     ("espbench/src/cli/iperf/server.rs", &["iperf"]),
+    // The command of a board's console.
+    ("engine/src/boards/learned.rs", &["iperf"]),
     // Plans and labs with the name of what they test.
     ("espbench/src/cli/builtin.rs", &["iperf", "mqtt-rate", "tcp-rate", "udp-echo", "wifi-join"]),
     ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
