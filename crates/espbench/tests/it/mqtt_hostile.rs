@@ -261,12 +261,16 @@ fn serve(mut client: TcpStream, at: u8, how: fn(&[u8]) -> Do, to: &Subscriber) -
             Do::Also(more) => [right(first, &body), more.clone()].concat(),
             Do::Send(bytes) | Do::Close(bytes) => bytes.clone(),
         };
-        client.write_all(&answer)?;
+        // Whoever has the SUBACK may publish at once: the subscriber is known before.
+        if first >> 4 == SUBSCRIBE && !matches!(deed, Do::Close(_)) {
+            let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+            client.write_all(&answer)?;
+            *to = Some(client.try_clone()?);
+        } else {
+            client.write_all(&answer)?;
+        }
         match (first >> 4, deed) {
             (_, Do::Close(_)) => return Ok(()),
-            (SUBSCRIBE, _) => {
-                *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.try_clone()?);
-            }
             (PUBLISH, Do::Right | Do::Also(_)) => {
                 let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(subscriber) = to.as_mut() {
