@@ -115,7 +115,7 @@ pub struct LabFigure {
     pub ratio_low: Option<f64>,
     /// Upper end of it.
     pub ratio_high: Option<f64>,
-    /// What the pair shows.
+    /// Verdict on the pair.
     pub verdict: Option<LabAgreement>,
 }
 

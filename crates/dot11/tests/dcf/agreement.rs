@@ -20,7 +20,7 @@ fn count(text: &str, what: &str) -> usize {
     text.matches(what).count()
 }
 
-/// What goes to all, to oneself, or ahead of all else is never under an agreement, and has the
+/// Frames to all, to oneself, or ahead of all others are never under an agreement, and have the
 /// station's own numbers.
 #[test]
 fn some_frames_are_not_aggregated_whoever_asks() {

@@ -67,7 +67,7 @@ pub enum BoardFault {
         /// Error of its sockets.
         errno: u16,
     },
-    /// This host could not reach the board, or was left by it.
+    /// Connection between this host and the board: it was not made, or the board ended it.
     NoPeer {
         /// Error of this host.
         error: String,

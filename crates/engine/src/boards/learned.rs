@@ -1,4 +1,4 @@
-//! What a board's console tells of the board: address, releases, chip and commands.
+//! Facts that a board's console tells of the board: address, releases, chip and commands.
 
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString as _};

@@ -58,7 +58,7 @@ pub enum PeerStage {
     Going,
     /// All is counted.
     Done,
-    /// It failed, with the error in words.
+    /// Failure, with the error in words.
     Failed(String),
 }
 
@@ -67,12 +67,12 @@ pub trait StreamPeer {
     /// Begins to serve; returns the address at which a board of that address reaches it.
     ///
     /// # Errors
-    /// It cannot serve; in words.
+    /// The reason for which it cannot serve, in words.
     fn serve(&mut self, work: &Iperf, board: Ipv4Addr) -> Result<SocketAddrV4, String>;
     /// Begins to send to a board's server.
     ///
     /// # Errors
-    /// It cannot send; in words.
+    /// The reason for which it cannot send, in words.
     fn send(&mut self, work: &Iperf, board: SocketAddrV4) -> Result<(), String>;
     /// Records what was counted since the last call; returns how far it is.
     fn poll(&mut self, record: &mut dyn Record) -> PeerStage;

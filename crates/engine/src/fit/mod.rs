@@ -74,7 +74,7 @@ impl FitRunner for () {}
 pub struct FittedConstant {
     /// The constant, as it was.
     pub constant: FitConstant,
-    /// Its value that fits, with its 95 % interval.
+    /// Value of it that fits, with the 95 % interval.
     pub value: Estimate,
 }
 

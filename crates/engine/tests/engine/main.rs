@@ -1,4 +1,4 @@
-//! What a command, a page in a browser, Python and the shards of a sweep rely on.
+//! Promises of the engine to a command, a page in a browser, Python and the shards of a sweep.
 
 mod fleets;
 mod runs;

@@ -1,4 +1,4 @@
-//! The same plan in a lab, beside a run that was measured.
+//! A run that was measured, beside a simulation of its plan in a lab.
 
 use super::flow;
 use super::progress::{ProgressLine, ProgressMode};

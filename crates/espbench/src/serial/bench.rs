@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Time in which a board whose USB is its own comes back after a reset.
 const RETURN: Duration = Duration::from_secs(3);
 
-/// What a reading thread tells.
+/// News of a reading thread.
 enum PortNews {
     Bytes(Vec<u8>),
     Gone(String),

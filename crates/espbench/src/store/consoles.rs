@@ -1,4 +1,4 @@
-//! What the consoles of boards printed while a run was measured.
+//! Output of the boards' consoles while a run was measured.
 //!
 //! The table is made when a first console is recorded: runs without boards need none. What was printed in a
 //! failed try at a cell stays when the cell is measured again.

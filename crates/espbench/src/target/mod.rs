@@ -180,7 +180,7 @@ pub(crate) fn noted(workload: &Workload, sink: &mut dyn Sink) -> Workload {
 /// A remark about a lab that a target carries cells out in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetNotice {
-    /// What the cells set of the lab, in a line.
+    /// Properties of the lab that the cells set, in a line.
     pub text: String,
     /// Devices are moved, which nobody may have meant: it is said even where all else is quiet.
     pub is_warning: bool,

@@ -62,7 +62,7 @@ pub struct Access {
 /// Parses the description of a target. `replay:` needs the store and is not known here.
 ///
 /// # Errors
-/// What is wrong with it, and what to write.
+/// The mistake in the text, and what to write in its place.
 pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, UserError> {
     if text == "loopback" {
         return Ok(Box::<LoopbackTarget>::default());
@@ -98,7 +98,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, UserError> 
 /// of `access`.
 ///
 /// # Errors
-/// What is wrong with it, and what to write.
+/// The mistake in the text, and what to write in its place.
 pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, UserError> {
     let url = Url::parse(text)?;
     let address = lookup(&url.host, url.port)?;
@@ -147,7 +147,7 @@ fn sim(
 /// Resolves `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.
 ///
 /// # Errors
-/// What is wrong with it, and what to write.
+/// The mistake in the text, and what to write in its place.
 pub fn address(text: &str, port: u16) -> Result<SocketAddr, UserError> {
     if text.is_empty() {
         return Err(wrong("a host is missing".into(), "write HOST or HOST:PORT"));
@@ -187,7 +187,7 @@ fn lookup(host: &str, port: u16) -> Result<SocketAddr, UserError> {
 /// section 11).
 ///
 /// # Errors
-/// What is wrong with it, and what to write.
+/// The mistake in the text, and what to write in its place.
 pub fn host(text: &str, v6: Option<bool>) -> Result<SocketAddr, UserError> {
     if text.is_empty() {
         return Err(wrong("a host is missing".into(), "write a name or an IP address"));

@@ -353,7 +353,7 @@ fn a_fleet_on_batteries_is_answered_on_one_screen() {
     insta::assert_snapshot!(text);
 }
 
-/// What a device sends may be sealed or acknowledged, and radios may be alone, with every sleep.
+/// Messages may be sealed or acknowledged, and radios may be alone, with every sleep.
 #[test]
 fn sleepers_seal_and_are_acknowledged() {
     let current = |more: &[&str]| {

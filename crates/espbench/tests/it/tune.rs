@@ -160,7 +160,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
     }
 }
 
-/// What a file says of flash, caches and PSRAM is what the lab begins with, and is written as the build reads it.
+/// The lab begins with the flash, caches and PSRAM of a file, and they are written as the build reads them.
 #[test]
 fn flash_caches_and_psram_are_read_and_written() {
     let bench = TestDir::new();

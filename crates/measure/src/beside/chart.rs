@@ -86,7 +86,7 @@ fn distinct(points: &[Point<'_>], keys: &[SettingKey]) -> usize {
     values.len()
 }
 
-/// What all figures of a group share.
+/// Properties that all figures of a group share.
 struct Frame<'a> {
     report: &'a Report,
     group: &'a GlanceGroup,

@@ -1,4 +1,4 @@
-//! What the gaps between measured and simulated figures look like, and where to look.
+//! Shape of the gaps between measured and simulated figures, and where to look for their cause.
 
 use super::pairs::PlannedTest;
 use super::{LabAgreement, LabPair};
@@ -15,7 +15,7 @@ const SIZES: usize = 3;
 /// Part of a gap by which it may change from the smallest to the largest payload and still count as constant.
 const CONSTANT: f64 = 0.5;
 
-/// What kind of thing causes a gap.
+/// Cause of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GapCause {
@@ -29,7 +29,7 @@ pub enum GapCause {
     Lab,
 }
 
-/// What the gaps look like.
+/// Shape of the gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "kebab-case")]
 pub enum GapHint {

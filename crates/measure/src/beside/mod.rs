@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 /// Name of the chapter.
 pub const SECTION: &str = "beside";
 
-/// What a pair of figures shows, or all leading ones together.
+/// Verdict on a pair of figures, or on all leading ones together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabAgreement {
@@ -119,7 +119,7 @@ pub struct LabPair {
     /// Theoretical limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
-    /// What the pair shows; `None` of a count, which has no better direction, or of a figure that the lab
+    /// Verdict on the pair; `None` of a count, which has no better direction, or of a figure that the lab
     /// was fitted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<LabAgreement>,
@@ -138,7 +138,7 @@ pub enum Unpaired {
     NotSimulated,
     /// Nothing was measured.
     NotMeasured,
-    /// Both have results, but none of the same figure.
+    /// Results of other figures: the run and the lab have none in common.
     OtherFigures,
 }
 
@@ -174,7 +174,7 @@ pub struct LabComparison {
     pub lab: String,
     /// Seed of the lab's run.
     pub seed: u64,
-    /// What the leading figures show.
+    /// Verdict on the leading figures together.
     pub verdict: LabAgreement,
     /// Leading figures with a verdict.
     pub compared: usize,
@@ -191,10 +191,10 @@ pub struct LabComparison {
     /// Position in `pairs` of the leading figure that is farthest off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gap: Option<usize>,
-    /// What the gaps look like.
+    /// Shape of the gaps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<GapHint>,
-    /// What kind of thing causes such gaps, the likeliest first.
+    /// Likeliest cause of gaps of that shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<GapCause>,
     /// Every figure that both have.

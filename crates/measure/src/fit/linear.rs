@@ -147,7 +147,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was put in comes out, whatever the weights, and nothing is left.
+        /// Unknowns that were put in come out, whatever the weights, and nothing is left.
         #[test]
         fn exact_rows_give_the_unknowns_back(
             unknowns in prop::collection::vec(-100.0..100.0_f64, 1..4),

@@ -157,7 +157,7 @@ fn variant(work: &mut Workload, value: &Scalar) -> Result<(), String> {
 /// Makes a test over IP that is in no variant yet one of the variant of that name.
 ///
 /// # Errors
-/// It cannot be a name.
+/// The text cannot be a name.
 pub(super) fn in_variant(work: &mut Workload, text: &str) -> Result<(), String> {
     let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = Name::new(text).filter(|_| !text.is_empty() && text.chars().all(known));

@@ -159,7 +159,7 @@ impl PlanSet {
     /// what was measured on a real device is simulated so.
     ///
     /// # Errors
-    /// What a name of a variant is.
+    /// The form that the name of a variant has.
     pub fn in_variant(mut self, variant: &str) -> Result<Self, String> {
         let mut wrong = Ok(());
         self.change(|work| {

@@ -199,7 +199,7 @@ mod tests {
         answer.largest_fleet(&search).join("\n    ")
     }
 
-    /// What a search has come to, in sentences that name each number once and claim no more than was
+    /// A search tells its end in sentences that name each number once and claim no more than was
     /// tried.
     #[test]
     fn every_end_of_a_search_is_told() {

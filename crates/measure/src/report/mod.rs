@@ -163,7 +163,7 @@ pub struct Report {
     /// Accuracy of the simulated tests over Wi-Fi.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth_wifi: Option<Truth>,
-    /// The same plan in a lab, beside what was measured.
+    /// Comparison with a simulation of the same plan in a lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<LabComparison>,
     /// Name of the file that holds the raw samples; the host fills it in.

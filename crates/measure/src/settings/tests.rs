@@ -41,7 +41,7 @@ fn fields_that_are_not_known_or_of_another_type_are_refused() {
     assert!(rate.has(&Setting::Offered(100.0)));
 }
 
-/// What stands in reports: the field and its value, which old reports keep. Read and written again it
+/// Reports have the field and its value, which old reports keep. A setting that is read and written again
 /// is what it was.
 #[test]
 fn settings_are_fields_with_the_words_of_the_schema() {

@@ -1,4 +1,4 @@
-//! What one receiver makes of frames that overlap, step by step.
+//! Reception of frames that overlap, at one receiver, step by step.
 
 use super::*;
 use crate::radio::Hr;
@@ -153,7 +153,7 @@ fn weak_interference_costs_nothing() {
     assert_eq!(it.asked(), []);
 }
 
-/// What begins and ends at the same instant has no time to interfere.
+/// A frame that begins and ends at the same instant has no time to interfere.
 #[test]
 fn interference_without_length_costs_nothing() {
     let mut it = Antenna::new(FrameCapture::default());

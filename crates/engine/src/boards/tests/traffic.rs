@@ -37,7 +37,7 @@ enum IdfRelease {
     Component1,
 }
 
-/// What happens to the board.
+/// Misfortune of the board in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     None,
@@ -269,7 +269,7 @@ impl BoardBench for IdfBench {
     }
 }
 
-/// This host's end, which counts 20 Mbit/s.
+/// Other end of the stream, on this host, which counts 20 Mbit/s.
 struct EvenPeer {
     now: Rc<Cell<Instant>>,
     begun: Option<(Instant, Observer)>,

@@ -139,8 +139,8 @@ fn any_idf() -> impl Strategy<Value = Idf> {
     prop::sample::select(&[Idf::V4_4, Idf::V5_0, Idf::V5_0_8, Idf::V5_1, Idf::V5_4, Idf::V5_4_2])
 }
 
-/// What `Debug` and the console show of credentials is their network, and never the password; what is
-/// wiped is gone.
+/// `Debug` and the console show the network of credentials, and never the password; credentials that were
+/// wiped are gone.
 #[test]
 fn secrets_are_neither_shown_nor_kept() {
     let ssid = FixedText::new(b"hall").unwrap();

@@ -1,4 +1,4 @@
-//! What tests of a node's parts have in common.
+//! Support that tests of a node's parts share.
 //!
 //! | module | contents |
 //! |---|---|

@@ -153,7 +153,7 @@ struct CellData<'a> {
 /// Returns the answer as JSON.
 ///
 /// # Errors
-/// It cannot be written as JSON, which does not happen.
+/// An answer that cannot be written as JSON, which does not happen.
 pub(super) fn json(answer: &FitAnswer, run: &str, seeds: u32) -> anyhow::Result<String> {
     let constants = answer.constants.iter().map(|it| ConstantData {
         kind: it.constant.kind.word(),

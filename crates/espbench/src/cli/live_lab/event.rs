@@ -1,4 +1,4 @@
-//! What happens at a time of one's choice: a cable pulled out and put in again, a reset.
+//! Events at a time of one's choice: a cable pulled out and put in again, a reset.
 
 use crate::user_error::UserError;
 use espbench_measure::units;

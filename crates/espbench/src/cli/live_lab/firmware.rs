@@ -1,4 +1,4 @@
-//! What the devices of a live lab run, and the image that they find for others.
+//! Firmware of the devices of a live lab, and the image that they find for others.
 
 use crate::user_error::UserError;
 use anyhow::Context as _;

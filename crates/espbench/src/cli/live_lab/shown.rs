@@ -1,4 +1,4 @@
-//! What is printed: devices, events, counts, as text and as lines of JSON.
+//! Output of a live lab: devices, events, counts, as text and as lines of JSON.
 
 use super::LiveFormat;
 use super::port::{Port, PortCounters};
@@ -39,7 +39,7 @@ impl Happened {
     }
 }
 
-/// What is printed, and in which form.
+/// Parts of the output that are wanted, and their form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
     format: LiveFormat,

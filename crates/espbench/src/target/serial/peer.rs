@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 /// Port of no service, to ask the system for a way.
 const DISCARD: u16 = 9;
 
-/// What the other thread tells.
+/// News of the other thread.
 enum HostNews {
     Sample(Box<Sample>),
     Count(String, u64),
@@ -26,7 +26,7 @@ enum HostNews {
     Ended(Result<(), String>),
 }
 
-/// This host's end of one stream.
+/// End of one stream on this host.
 pub(super) struct HostPeer {
     sender: Sender<HostNews>,
     receiver: Receiver<HostNews>,

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use tempfile::TempDir;
 
-/// What a test does to the fleet.
+/// Deed of a test to the fleet.
 pub enum Act {
     /// Closes a board's port.
     Unplug(usize),

@@ -99,7 +99,7 @@ pub enum Knob {
     FlashClock,
     /// Size of the cache of code.
     InstructionCache,
-    /// What the compiler makes of code.
+    /// Optimization level of the compiler.
     Optimization,
     /// Buffers in PSRAM.
     Psram,

@@ -1,4 +1,4 @@
-//! What a lab was fitted to: the run, its plan, the figures and the constants. `espbench fit` writes it, so that
+//! Fit of a lab: the run, its plan, the figures and the constants. `espbench fit` writes it, so that
 //! reports of the lab can say of which figures it knows the answer.
 
 use super::block::{Keys, TomlTable};

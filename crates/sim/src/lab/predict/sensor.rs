@@ -56,7 +56,7 @@ pub(super) enum Step {
     Told(bool),
     /// The component waits for the listener's acknowledgement.
     Await,
-    /// It waits for the last time.
+    /// The last wait for an answer.
     LastWait,
     /// Wi-Fi stops.
     Stop,

@@ -291,7 +291,7 @@ impl IpCosts {
     ///
     /// Of a received frame the driver makes a copy there, lwIP adds up its checksum, and the program
     /// copies it; a packet to send is copied there by lwIP, and from there to a static buffer by the driver.
-    /// What is written is first fetched, and put back later: the heap gives memory that no cache has. That is
+    /// A line that is written is first fetched, and put back later: the heap gives memory that no cache has. That is
     /// an assumption, and so is that what lwIP keeps beside packets stays in the cache.
     fn in_psram(self, it: Psram) -> Self {
         let ([read, write], [read_sent, write_sent]) = (it.received, it.sent);

@@ -1,4 +1,4 @@
-//! What caches, flash, PSRAM and the compiler make of a packet's way.
+//! Costs of a packet's way by caches, flash, PSRAM and the compiler.
 
 use super::{Cost, IpCosts, Profile};
 use crate::lab::file::Library;
