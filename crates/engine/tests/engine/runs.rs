@@ -19,6 +19,26 @@ size = [10, 230]
 count = 20
 "#;
 
+/// Cells of several kinds, twice.
+const SUITE: &str = r#"
+name = "A suite, in short"
+repetitions = 2
+[[measure]]
+kind = "esp-now"
+test = "ping"
+size = [10, 230]
+count = 50
+[[measure]]
+kind = "esp-now"
+test = "throughput"
+time = "1 s"
+[[measure]]
+kind = "esp-now"
+test = ["multi-ping", "handshake", "provisioning"]
+devices = 3
+count = 5
+"#;
+
 fn plan(text: &str) -> PlanSet {
     PlanSet::parse(text).unwrap()
 }
@@ -35,7 +55,7 @@ fn json(report: &Report) -> String {
 #[derive(Default)]
 struct Listener {
     begun: Vec<(usize, usize)>,
-    ended: Vec<(u32, u32, usize)>,
+    recorded: Vec<Recorded>,
     stop_at: Option<usize>,
     asked: Cell<u64>,
 }
@@ -46,8 +66,7 @@ impl RunListener for Listener {
     }
 
     fn end(&mut self, recorded: &Recorded) {
-        let Recorded { ordinal, repetition, samples, .. } = recorded;
-        self.ended.push((*ordinal, *repetition, samples.len()));
+        self.recorded.push(recorded.clone());
     }
 
     fn cancelled(&self) -> bool {
@@ -59,20 +78,24 @@ impl RunListener for Listener {
 /// Shards of a sweep take cells in any order, on any machine, and one of them writes the report.
 #[test]
 fn cells_in_any_order_give_the_report_of_the_whole_run() {
-    let whole = simulation(PLAN, None, 7).run(&mut ());
-    let (one, other) = (simulation(PLAN, None, 7), simulation(PLAN, None, 7));
+    let mut listener = Listener::default();
+    let whole = simulation(SUITE, None, 7).run(&mut listener);
+    let (one, other) = (simulation(SUITE, None, 7), simulation(SUITE, None, 7));
     let mut recorded = Vec::new();
     for (number, cell) in one.cells().iter().enumerate().rev() {
         let shard = if number % 2 == 0 { &one } else { &other };
         recorded.push(shard.carry_out(cell, &()).unwrap());
     }
+    recorded.reverse();
+    assert!(recorded == listener.recorded, "each cell by itself");
+    recorded.reverse();
     let sections = |report: &Report| serde_json::to_value(report).unwrap();
     let (of_shards, of_whole) = (sections(&other.report(&recorded)), sections(&whole));
     for (name, section) in of_whole.as_object().unwrap() {
         assert!(of_shards[name] == *section, "the section {name} differs");
     }
     assert!(json(&other.report(&recorded)) == json(&whole));
-    assert!(json(&simulation(PLAN, None, 8).run(&mut ())) != json(&whole), "another seed");
+    assert!(json(&simulation(SUITE, None, 8).run(&mut ())) != json(&whole), "another seed");
 }
 
 #[test]
@@ -92,12 +115,13 @@ fn a_listener_is_told_of_each_cell_and_stops_a_run() {
     let mut all = Listener::default();
     let report = simulation(PLAN, None, 1).run(&mut all);
     assert_eq!(all.begun, [(0, 4), (1, 4), (2, 4), (3, 4)]);
-    assert_eq!(all.ended, [(0, 0, 20), (1, 0, 20), (0, 1, 20), (1, 1, 20)]);
+    let ended = all.recorded.iter().map(|it| (it.ordinal, it.repetition, it.samples.len()));
+    assert_eq!(ended.collect::<Vec<_>>(), [(0, 0, 20), (1, 0, 20), (0, 1, 20), (1, 1, 20)]);
     assert_eq!((report.incomplete, report.missing), (false, 0));
 
     let mut stopping = Listener { stop_at: Some(2), ..Listener::default() };
     let report = simulation(PLAN, None, 1).run(&mut stopping);
-    assert_eq!((stopping.begun.len(), stopping.ended.len()), (2, 1), "the second is not kept");
+    assert_eq!((stopping.begun.len(), stopping.recorded.len()), (2, 1), "the second is not kept");
     assert_eq!((report.incomplete, report.missing), (true, 3));
     assert!(stopping.asked.get() > 1, "it was asked within a cell");
 }
@@ -109,7 +133,7 @@ fn a_run_is_given_up_where_cell_after_cell_fails() {
                 devices = [1, 2, 3, 4, 5]\ndistance = \"10 km\"\npower_dbm = 2\n";
     let mut listener = Listener::default();
     let report = simulation(text, None, 1).run(&mut listener);
-    assert_eq!(listener.ended.len(), FAILURES_IN_A_ROW);
+    assert_eq!(listener.recorded.len(), FAILURES_IN_A_ROW);
     assert_eq!((report.missing, report.failures.len()), (5 - FAILURES_IN_A_ROW, FAILURES_IN_A_ROW));
     let why = &report.failures[0].error;
     assert!(why.contains("did not print"), "{why}");
@@ -128,6 +152,9 @@ fn what_no_lab_can_do_is_refused_before_anything_is_simulated() {
     assert!(said.starts_with("speed") && why.contains("speed"), "{said}: {why}");
     let Refused::Cell(error) = refused(PLAN, Some("no-such-lab")) else { panic!("a cell") };
     assert!(error.to_string().starts_with("sim:no-such-lab cannot run esp-now: "), "{error}");
+    let real = "name = \"p\"\n[[measure]]\nkind = \"udp-echo\"\n";
+    let said = refused(real, None).to_string();
+    assert!(said.starts_with("sim cannot run udp-echo: the lab's devices are"), "{said}");
     let provisioning = "name = \"p\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"provisioning\"\n";
     let error = refused(provisioning, Some("two-boards"));
     assert!(error.to_string().contains("there is no router to join"), "{error}");

@@ -2,9 +2,8 @@
 
 use crate::util::TestDir;
 use espbench::render;
-use espbench_engine::{RunListener, Simulation};
+use espbench_engine::Simulation;
 use espbench_measure::plan::PlanSet;
-use espbench_measure::run::Recorded;
 use espbench_sim::lab::file::{FileKind, Library};
 
 /// Cells of the ESP-NOW report, of several kinds, twice.
@@ -136,71 +135,4 @@ fn both_in_one_room() {
 #[test]
 fn limits_in_a_lab_of_the_users() {
     compare(LIMITS, Some("lab.toml"), None);
-}
-
-/// Keeps what cells recorded; stops in the midst of one.
-#[derive(Default)]
-struct Kept {
-    cells: Vec<Recorded>,
-    begun: Vec<(usize, usize)>,
-    most: usize,
-}
-
-impl RunListener for Kept {
-    fn begin(&mut self, cell: &espbench_engine::SeededCell, of: usize) {
-        self.begun.push((cell.position, of));
-    }
-
-    fn end(&mut self, recorded: &Recorded) {
-        self.cells.push(recorded.clone());
-    }
-
-    fn cancelled(&self) -> bool {
-        self.begun.len() > self.most
-    }
-}
-
-#[test]
-fn cells_may_be_carried_out_apart_and_in_any_order() {
-    let simulation = || {
-        Simulation::new(PlanSet::parse(ESP_NOW).unwrap(), Library::built_in(), None, None).unwrap()
-    };
-    let whole = simulation();
-    let mut kept = Kept { most: usize::MAX, ..Kept::default() };
-    let report = whole.run(&mut kept);
-    assert_eq!(kept.begun, (0..12).map(|at| (at, 12)).collect::<Vec<_>>());
-    // As two shards of a sweep, the second of which goes from the last to the first.
-    let (first, second) = (simulation(), simulation());
-    let cells = whole.cells();
-    let mut apart: Vec<Recorded> =
-        cells[6..].iter().rev().filter_map(|it| second.carry_out(it, &())).collect();
-    apart.extend(cells[..6].iter().filter_map(|it| first.carry_out(it, &())));
-    apart.sort_by_key(|it| (it.repetition, it.ordinal));
-    assert_eq!(apart, kept.cells);
-    assert_eq!(whole.report(&apart), report);
-}
-
-#[test]
-fn whoever_stops_gets_the_report_of_what_was_done() {
-    let set = PlanSet::parse(ESP_NOW).unwrap();
-    let simulation = Simulation::new(set, Library::built_in(), None, None).unwrap();
-    let mut kept = Kept { most: 2, ..Kept::default() };
-    let report = simulation.run(&mut kept);
-    assert_eq!((kept.cells.len(), kept.begun.len()), (2, 3));
-    assert!(report.incomplete);
-    assert_eq!(report.missing, 10);
-}
-
-#[test]
-fn a_run_that_cannot_be_is_refused_before_it_begins() {
-    let refused = |plan: &str, lab: Option<&str>| {
-        let set = PlanSet::parse(plan).unwrap();
-        Simulation::new(set, Library::built_in(), lab, None).unwrap_err().to_string()
-    };
-    let real = "name = \"p\"\n[[measure]]\nkind = \"udp-echo\"\n";
-    assert!(refused(real, None).starts_with("sim cannot run udp-echo: the lab's devices are"));
-    let said = refused(ESP_NOW, Some("nowhere"));
-    assert!(said.starts_with("sim:nowhere cannot run esp-now"), "{said}");
-    let limit = LIMITS.replace("\"loss\"", "\"losst\"");
-    assert!(refused(&limit, None).starts_with("the threshold `"), "{}", refused(&limit, None));
 }

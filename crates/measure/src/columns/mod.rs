@@ -30,9 +30,7 @@ pub use test_row::{RunColumn, TestRow};
 pub(crate) use value::ColumnContent;
 pub use value::{ColumnType, ColumnValue};
 
-use crate::beside::LabAgreement;
 use crate::cell::{Cell, LabFigure, Origin, PublishedFigure};
-use crate::compare::VerdictKind;
 use crate::settings::SettingKey;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -234,19 +232,6 @@ const REQUIRED: [&str; 17] = [
     "fitted",
 ];
 
-impl ColumnContent for VerdictKind {
-    const TYPE: ColumnType = ColumnType::Text;
-
-    fn to_value(&self) -> ColumnValue {
-        ColumnValue::Text(self.name().into())
-    }
-
-    fn from_value(value: &ColumnValue) -> Option<Self> {
-        let ColumnValue::Text(text) = value else { return None };
-        Self::ALL.into_iter().find(|it| it.name() == text)
-    }
-}
-
 /// Returns the source of a cell: of a published one the document, of others the run.
 fn own_source(cell: &Cell, published: bool) -> Option<ColumnValue> {
     cell.source.field().filter(|_| (cell.origin == Origin::Published) == published)
@@ -289,19 +274,6 @@ fn put_lab<T: ColumnContent>(
     part: fn(&mut LabFigure) -> &mut Option<T>,
 ) -> bool {
     part(cell.test.lab.get_or_insert_default()).put(value)
-}
-
-impl ColumnContent for LabAgreement {
-    const TYPE: ColumnType = ColumnType::Text;
-
-    fn to_value(&self) -> ColumnValue {
-        ColumnValue::Text(self.name().into())
-    }
-
-    fn from_value(value: &ColumnValue) -> Option<Self> {
-        let ColumnValue::Text(text) = value else { return None };
-        Self::ALL.into_iter().find(|it| it.name() == text)
-    }
 }
 
 impl ResultColumn {

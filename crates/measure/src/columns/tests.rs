@@ -1,5 +1,6 @@
 use super::*;
 use crate::cell::{Estimate, Identity};
+use crate::compare::VerdictKind;
 use crate::plan::PlanSet;
 use crate::report::report;
 use crate::run::{Recorded, RunFacts};

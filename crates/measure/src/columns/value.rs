@@ -1,6 +1,8 @@
 //! Values of fields, in JSON and in CSV, and the types that they are made of.
 
+use crate::beside::LabAgreement;
 use crate::cell::Origin;
+use crate::compare::VerdictKind;
 use alloc::string::{String, ToString};
 use core::fmt;
 use espbench_dot11::radio::WifiMode;
@@ -138,18 +140,25 @@ impl ColumnContent for String {
     }
 }
 
-impl ColumnContent for Origin {
-    const TYPE: ColumnType = ColumnType::Text;
+/// Makes content of enums whose values have names, all of which `ALL` lists.
+macro_rules! named {
+    ($($enum:ty)*) => {
+        $(impl ColumnContent for $enum {
+            const TYPE: ColumnType = ColumnType::Text;
 
-    fn to_value(&self) -> ColumnValue {
-        ColumnValue::Text(self.name().into())
-    }
+            fn to_value(&self) -> ColumnValue {
+                ColumnValue::Text(self.name().into())
+            }
 
-    fn from_value(value: &ColumnValue) -> Option<Self> {
-        let ColumnValue::Text(text) = value else { return None };
-        Self::ALL.into_iter().find(|it| it.name() == text)
-    }
+            fn from_value(value: &ColumnValue) -> Option<Self> {
+                let ColumnValue::Text(text) = value else { return None };
+                Self::ALL.into_iter().find(|it| it.name() == text)
+            }
+        })*
+    };
 }
+
+named! { Origin VerdictKind LabAgreement }
 
 impl ColumnContent for WifiMode {
     const TYPE: ColumnType = ColumnType::Text;
