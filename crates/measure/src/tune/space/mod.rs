@@ -68,6 +68,29 @@ pub struct Candidate {
     pub power: Power,
 }
 
+impl Candidate {
+    /// Returns the value that a knob has in this firmware; of the power save mode its position in
+    /// `powers`.
+    fn value(&self, knob: Knob, chip: Chip, powers: &[Power]) -> u32 {
+        let Self { config, clock_mhz, power } = self;
+        match knob {
+            Knob::StaticRx => config.static_rx.into(),
+            Knob::DynamicRx => config.dynamic_rx.into(),
+            Knob::Tx => config.tx.into(),
+            Knob::RxBaWindow => config.rx_ba_window.into(),
+            Knob::TxBaWindow => config.tx_ba_window.into(),
+            Knob::Window => config.tcp_window,
+            Knob::SendBuffer => config.tcp_send_buffer,
+            Knob::UdpMailbox => config.udp_mailbox.into(),
+            Knob::LwipIram => config.lwip_iram.into(),
+            Knob::WifiIram => (config.wifi_iram && config.wifi_rx_iram).into(),
+            Knob::Clock => *clock_mhz,
+            Knob::Power => powers.iter().position(|it| it == power).unwrap_or(0) as u32,
+            _ => knob.memory().map_or(0, |option| config.memory.value(option, chip)),
+        }
+    }
+}
+
 /// A setting that can be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Knob {
@@ -220,60 +243,41 @@ impl SearchSpace {
         let heap = asks(&[Metric::Heap]);
         // The firmware's own value stands among those that are tried.
         let among = |turned: bool, own: u32, levels: &[u32], fits: &dyn Fn(&u32) -> bool| {
-            let mut all = alloc::vec![own];
-            all.extend(levels.iter().filter(|it| turned && fits(it)));
-            all.sort_unstable();
-            all.dedup();
-            all
+            let mut tried = alloc::vec![own];
+            tried.extend(levels.iter().filter(|it| turned && fits(it)));
+            tried.sort_unstable();
+            tried.dedup();
+            tried
         };
         let only = |turned: bool, own: u32, key: ConfigOption, levels: &[u32]| {
             let range = key.range(&context);
             among(turned, own, levels, &|it| range.contains(it))
         };
-        let it = &base.config;
-        let levels = Knob::ALL.map(|knob| match knob {
-            Knob::StaticRx => only(true, it.static_rx.into(), ConfigOption::StaticRx, STATIC),
-            Knob::DynamicRx => only(true, it.dynamic_rx.into(), ConfigOption::DynamicRx, BUFFERS),
-            Knob::Tx => only(true, it.tx.into(), ConfigOption::DynamicTx, BUFFERS),
-            Knob::RxBaWindow => {
-                only(tcp || udp, it.rx_ba_window.into(), ConfigOption::RxBaWindow, WINDOWS)
+        let all = tcp || udp || latency || heap;
+        let levels = Knob::ALL.map(|knob| {
+            let own = base.value(knob, context.chip, &[]);
+            match knob {
+                Knob::StaticRx => only(true, own, ConfigOption::StaticRx, STATIC),
+                Knob::DynamicRx => only(true, own, ConfigOption::DynamicRx, BUFFERS),
+                Knob::Tx => only(true, own, ConfigOption::DynamicTx, BUFFERS),
+                Knob::RxBaWindow => only(tcp || udp, own, ConfigOption::RxBaWindow, WINDOWS),
+                Knob::TxBaWindow => only(tcp || udp, own, ConfigOption::TxBaWindow, WINDOWS),
+                Knob::Window => only(tcp, own, ConfigOption::Window, BYTES),
+                Knob::SendBuffer => only(tcp_tx, own, ConfigOption::SendBuffer, BYTES),
+                Knob::UdpMailbox => only(udp, own, ConfigOption::UdpMailbox, MAILBOXES),
+                Knob::LwipIram | Knob::WifiIram => among(all, own, &[0, 1], &|_| true),
+                Knob::Clock => among(true, own, context.chip.clocks_mhz(), &|_| true),
+                Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
+                // Those of memories and compiler.
+                _ => {
+                    let turned = match knob {
+                        Knob::TcpIram => tcp,
+                        Knob::InstructionCache | Knob::Psram => all,
+                        _ => tcp || udp || latency,
+                    };
+                    among(turned, own, &knob.memory_levels(&context, psram), &|_| true)
+                }
             }
-            Knob::TxBaWindow => {
-                only(tcp || udp, it.tx_ba_window.into(), ConfigOption::TxBaWindow, WINDOWS)
-            }
-            Knob::Window => only(tcp, it.tcp_window, ConfigOption::Window, BYTES),
-            Knob::SendBuffer => only(tcp_tx, it.tcp_send_buffer, ConfigOption::SendBuffer, BYTES),
-            Knob::UdpMailbox => {
-                only(udp, it.udp_mailbox.into(), ConfigOption::UdpMailbox, MAILBOXES)
-            }
-            Knob::LwipIram => {
-                among(tcp || udp || latency || heap, it.lwip_iram.into(), &[0, 1], &|_| true)
-            }
-            Knob::WifiIram => among(
-                tcp || udp || latency || heap,
-                (it.wifi_iram && it.wifi_rx_iram).into(),
-                &[0, 1],
-                &|_| true,
-            ),
-            Knob::TcpIram
-            | Knob::FlashMode
-            | Knob::FlashClock
-            | Knob::InstructionCache
-            | Knob::Optimization
-            | Knob::Psram
-            | Knob::PsramClock
-            | Knob::DataCache => {
-                let key = knob.memory().unwrap_or(ConfigOption::Optimization);
-                let turned = match knob {
-                    Knob::TcpIram => tcp,
-                    Knob::InstructionCache | Knob::Psram => tcp || udp || latency || heap,
-                    _ => tcp || udp || latency,
-                };
-                let tried = knob.memory_levels(&context, psram);
-                among(turned, it.memory.value(key, context.chip), &tried, &|_| true)
-            }
-            Knob::Clock => among(true, base.clock_mhz, context.chip.clocks_mhz(), &|_| true),
-            Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
         });
         let mut powers =
             alloc::vec![Power::Awake, Power::MinModem, Power::MaxModem(3), Power::MaxModem(10)];
@@ -382,32 +386,8 @@ impl SearchSpace {
     /// Returns the place nearest to a firmware.
     #[must_use]
     pub fn nearest(&self, candidate: &Candidate) -> KnobLevels {
-        let Candidate { config, clock_mhz, power } = candidate;
         Knob::ALL.map(|knob| {
-            let wanted = match knob {
-                Knob::StaticRx => config.static_rx.into(),
-                Knob::DynamicRx => config.dynamic_rx.into(),
-                Knob::Tx => config.tx.into(),
-                Knob::RxBaWindow => config.rx_ba_window.into(),
-                Knob::TxBaWindow => config.tx_ba_window.into(),
-                Knob::Window => config.tcp_window,
-                Knob::SendBuffer => config.tcp_send_buffer,
-                Knob::UdpMailbox => config.udp_mailbox.into(),
-                Knob::LwipIram => config.lwip_iram.into(),
-                Knob::WifiIram => (config.wifi_iram && config.wifi_rx_iram).into(),
-                Knob::TcpIram
-                | Knob::FlashMode
-                | Knob::FlashClock
-                | Knob::InstructionCache
-                | Knob::Optimization
-                | Knob::Psram
-                | Knob::PsramClock
-                | Knob::DataCache => {
-                    knob.memory().map_or(0, |key| config.memory.value(key, self.context.chip))
-                }
-                Knob::Clock => *clock_mhz,
-                Knob::Power => self.powers.iter().position(|it| it == power).unwrap_or(0) as u32,
-            };
+            let wanted = candidate.value(knob, self.context.chip, &self.powers);
             let off = |it: &u32| it.abs_diff(wanted);
             let levels = self.levels[knob as usize].iter().enumerate();
             levels.min_by_key(|it| off(it.1)).map_or(0, |it| it.0 as u8)
