@@ -11,7 +11,6 @@
 
 use super::fault::BoardFault;
 use super::learned::LearnedFacts;
-use super::mark::{BoardLine, LineMark};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -24,6 +23,7 @@ use esp_now::transcript::{
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 use espbench_sim::lab::nodes::terminal::Terminal;
+use espbench_sim::lab::suite::mark::{LineMark, MarkedLine};
 
 /// Bytes of the longest line: lists of a hundred devices.
 const LINE: usize = 4096;
@@ -84,7 +84,7 @@ pub struct BoardConsole {
     session: Box<TranscriptSession<2>>,
     learned: LearnedFacts,
     stage: BoardStage,
-    lines: VecDeque<BoardLine>,
+    lines: VecDeque<MarkedLine>,
     samples: Vec<Sample>,
     drops: ConsoleDrops,
     /// Bytes for the board.
@@ -261,7 +261,7 @@ impl BoardConsole {
     }
 
     /// Takes the lines since the last call.
-    pub fn take_line(&mut self) -> Option<BoardLine> {
+    pub fn take_line(&mut self) -> Option<MarkedLine> {
         self.lines.pop_front()
     }
 
@@ -414,13 +414,13 @@ impl BoardConsole {
         }
         let text = String::from(entry.line.text);
         self.last.clone_from(&text);
-        let mark = if entry.line.remote.is_none() { LineMark::of(entry) } else { LineMark::Other };
+        let mark = LineMark::of(entry);
         self.keyed |= mark == LineMark::GotKey;
         if self.lines.len() >= LINES {
             self.lines.pop_front();
             self.drops.lines = self.drops.lines.saturating_add(1);
         }
-        self.lines.push_back(BoardLine { at: now, mark, text });
+        self.lines.push_back(MarkedLine { at: now, mark, text });
     }
 
     /// Takes a line of the board itself.

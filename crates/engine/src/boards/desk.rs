@@ -2,17 +2,17 @@
 
 use super::console::BoardConsole;
 use super::fault::BoardFault;
-use super::mark::{BoardLine, LineMark};
 use super::secret::SecretFilter;
 use super::{BoardBench, BoardError, BoardRecord, PortEvent, ResetWay};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_dot11::random::{Purpose, RngStream};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_sim::lab::suite::procedure::{self, MOMENT, PROMPT_MOST, TypedCommands, quoted};
+use espbench_sim::lab::suite::mark::{AwaitedLine, LineMark, MarkedLine};
+use espbench_sim::lab::suite::notes::DeskNotes;
+use espbench_sim::lab::suite::procedure::{self, PROMPT_MOST, quoted};
 
 /// Board that the document calls the initiator.
 pub(super) const INITIATOR: usize = procedure::INITIATOR as usize;
@@ -32,23 +32,21 @@ pub(super) struct Seat {
     pub(super) port: usize,
     pub(super) console: BoardConsole,
     /// Lines since the last command that no wait has read yet.
-    pub(super) unread: Vec<BoardLine>,
+    pub(super) unread: Vec<MarkedLine>,
     filter: SecretFilter,
 }
 
 /// The consoles of the boards of a test, and somebody who types at them.
 pub(super) struct BoardDesk<'a> {
     pub(super) bench: &'a mut dyn BoardBench,
-    pub(super) record: &'a mut dyn BoardRecord,
+    pub(super) notes: DeskNotes<'a, dyn BoardRecord + 'a>,
     /// The boards: the initiator first.
     pub(super) seats: Vec<Seat>,
-    random: RngStream,
     take: Option<TakeSample>,
     /// Number of the first probe of those that come.
     first: u64,
     /// Sequence numbers of the probes that each board has told of.
     pub(super) told: Vec<Vec<u64>>,
-    typed: TypedCommands,
 }
 
 impl<'a> BoardDesk<'a> {
@@ -67,9 +65,8 @@ impl<'a> BoardDesk<'a> {
         };
         let seats: Vec<Seat> = ports.iter().map(seat).collect();
         let told = seats.iter().map(|_| Vec::new()).collect();
-        let random = RngStream::stream(seed, 0, Purpose::Person);
-        let typed = TypedCommands::default();
-        Self { bench, record, seats, random, take: None, first: 0, told, typed }
+        let notes = DeskNotes::new(record, seed);
+        Self { bench, notes, seats, take: None, first: 0, told }
     }
 
     /// Returns the boards beside the initiator.
@@ -127,21 +124,6 @@ impl<'a> BoardDesk<'a> {
         (self.first, self.take) = (first, Some(take));
     }
 
-    pub(super) fn sample(&mut self, sample: Sample) {
-        self.record.sample(sample);
-    }
-
-    /// Adds to a counter; one that stays zero is not there.
-    pub(super) fn count(&mut self, name: &str, by: usize) {
-        if by > 0 {
-            self.record.count(name, by as u64);
-        }
-    }
-
-    pub(super) fn fact(&mut self, name: &str, value: String) {
-        self.record.fact(name, value);
-    }
-
     /// Resets all boards by their pins; one whose port has none goes on as it was.
     pub(super) fn reset(&mut self) {
         let ports: Vec<usize> = self.seats.iter().map(|seat| seat.port).collect();
@@ -174,7 +156,8 @@ impl<'a> BoardDesk<'a> {
     /// read.
     pub(super) fn command(&mut self, board: usize, text: &str) -> Result<(), BoardError> {
         let shown = self.seats[board].filter.masked(text);
-        self.typed.add(self.name(board), &shown);
+        let name = self.name(board);
+        self.notes.typed(name, &shown);
         self.seats.iter_mut().for_each(|seat| seat.unread.clear());
         let now = self.now();
         self.seats[board].console.command(now, text);
@@ -208,7 +191,11 @@ impl<'a> BoardDesk<'a> {
     }
 
     /// Reads lines up to one with such a meaning.
-    pub(super) fn read(&mut self, board: usize, wanted: fn(LineMark) -> bool) -> Option<BoardLine> {
+    pub(super) fn read(
+        &mut self,
+        board: usize,
+        wanted: fn(LineMark) -> bool,
+    ) -> Option<MarkedLine> {
         let unread = &mut self.seats[board].unread;
         let at = unread.iter().position(|line| wanted(line.mark));
         let found = at.map(|at| unread[at].clone());
@@ -221,14 +208,13 @@ impl<'a> BoardDesk<'a> {
     pub(super) fn line(
         &mut self,
         board: usize,
-        wanted: fn(LineMark) -> bool,
+        line: AwaitedLine,
         (most, quiet): (Duration, Duration),
-        what: &'static str,
-    ) -> Result<BoardLine, BoardError> {
+    ) -> Result<MarkedLine, BoardError> {
         let mut found = None;
         let begun = self.now();
         self.until(most, |desk| {
-            found = desk.read(board, wanted);
+            found = desk.read(board, line.is);
             let silent = desk.now() >= desk.console(board).heard().max(begun) + quiet;
             if silent && found.is_none() {
                 desk.seats[board].console.fail(BoardFault::Silent);
@@ -239,7 +225,7 @@ impl<'a> BoardDesk<'a> {
             Some(line) => Ok(line),
             None => {
                 self.goes_on(board)?;
-                Err(self.not_printed(board, what, most))
+                Err(self.not_printed(board, line.what, most))
             }
         }
     }
@@ -254,7 +240,7 @@ impl<'a> BoardDesk<'a> {
             port: self.name(board),
             what,
             most,
-            after: self.typed.last().into(),
+            after: self.notes.last_typed().into(),
             last: self.last_line(board),
         }
     }
@@ -271,7 +257,7 @@ impl<'a> BoardDesk<'a> {
     ) -> Result<bool, BoardError> {
         let end = self.now() + most;
         loop {
-            if self.record.cancelled() {
+            if self.notes.is_cancelled() {
                 return Err(BoardError::Cancelled);
             }
             self.flush();
@@ -312,7 +298,7 @@ impl<'a> BoardDesk<'a> {
 
     /// Waits for bytes until then at most, and gives them to their consoles.
     fn pump(&mut self, until: Instant) {
-        let (seats, record) = (&mut self.seats, &mut self.record);
+        let (seats, record) = (&mut self.seats, self.notes.record());
         self.bench.wait(until, &mut |port, at, event| {
             let Some(seat) = seats.iter_mut().find(|seat| seat.port == port) else { return };
             match event {
@@ -340,7 +326,7 @@ impl<'a> BoardDesk<'a> {
                     probe.seq = probe.seq.saturating_add(self.first);
                     self.told[board].push(probe.seq);
                 }
-                self.record.sample(sample);
+                self.notes.sample(sample);
             }
         }
     }
@@ -356,10 +342,10 @@ impl<'a> BoardDesk<'a> {
         self.until(time, |_| false).map(|_| ())
     }
 
-    /// Lets a moment pass, and a time below this: nobody types in step with a tick, nor at once.
+    /// Lets the time until the next command pass.
     pub(super) fn linger(&mut self, most: Duration) -> Result<(), BoardError> {
-        let time = self.random.time_below(most);
-        self.pause(MOMENT + time)
+        let time = self.notes.pause(most);
+        self.pause(time)
     }
 
     /// Hands on the last samples, what was not kept, and the typed commands as a fact.
@@ -369,17 +355,17 @@ impl<'a> BoardDesk<'a> {
         for seat in &mut self.seats {
             let held = seat.filter.finish();
             if !held.is_empty() {
-                self.record.console(seat.port, now, &held);
+                self.notes.record().console(seat.port, now, &held);
             }
             let drops = seat.console.drops();
             for (name, by) in
                 [("console-lines-dropped", drops.lines), ("console-samples-dropped", drops.samples)]
             {
                 if by > 0 {
-                    self.record.count(name, by);
+                    self.notes.record().count(name, by);
                 }
             }
         }
-        self.record.fact("commands", self.typed.into_text());
+        self.notes.close();
     }
 }

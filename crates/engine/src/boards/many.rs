@@ -1,14 +1,14 @@
 //! Tests with many devices, and how a job for all of them is recorded.
 
 use super::desk::{BoardDesk, INITIATOR};
-use super::mark::LineMark;
-use super::single::{PING_QUIET, PING_REPORT, is_ping_end, probes};
+use super::single::{PING_QUIET, probes};
 use super::{BoardError, BoardFault, BoardSetup};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 use espbench_model::workload::{EspNow, EspNowCast};
+use espbench_sim::lab::suite::mark::{LineMark, PING_BEGUN, PING_REPORT, SEEKS};
 use espbench_sim::lab::suite::procedure::{
     HOLD, ServedDevice, TRIES, job_samples, listen, ping_of_all, pings_most, provision, to_all,
 };
@@ -35,7 +35,7 @@ pub(super) fn record_job(
         ServedDevice { number, at: *at, cause: fault.unwrap_or(Cause::Unknown) }
     };
     let served: Vec<ServedDevice> = served.iter().map(number).collect();
-    job_samples((start, end), bytes, &served, &mut |sample| desk.sample(sample));
+    job_samples((start, end), bytes, &served, &mut |sample| desk.notes.sample(sample));
 }
 
 /// Waits until boards print a line of that meaning; returns when each did.
@@ -71,21 +71,21 @@ pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardE
     let own = desk.mac(INITIATOR)?;
     desk.command(INITIATOR, &ping_of_all(work, own, USUAL))?;
     let time = Duration::from_secs(10);
-    let begun = when(desk, &devices, |mark| mark == LineMark::Begun, time)?;
+    let begun = when(desk, &devices, PING_BEGUN.is, time)?;
     let begun: Vec<usize> =
         begun.into_iter().filter(|(_, at)| at.is_some()).map(|(board, _)| board).collect();
     if begun.is_empty() {
-        return Err(desk.not_printed(devices[0], "that its ping began", time));
+        return Err(desk.not_printed(devices[0], PING_BEGUN.what, time));
     }
-    desk.count("devices-not-started", devices.len() - begun.len());
+    desk.notes.count("devices-not-started", devices.len() - begun.len());
     for &board in &begun {
         let most = (pings_most(work.count), PING_QUIET);
         // A fault of one board ends its part only.
-        if let Err(error) = desk.line(board, is_ping_end, most, PING_REPORT) {
+        if let Err(error) = desk.line(board, PING_REPORT, most) {
             if error == BoardError::Cancelled {
                 return Err(error);
             }
-            desk.count("devices-not-finished", 1);
+            desk.notes.count("devices-not-finished", 1);
         }
         desk.sound(INITIATOR)?;
     }
@@ -112,13 +112,13 @@ pub(super) fn provisioning(
     let start = desk.now();
     let given = |mark: LineMark| mark == LineMark::Credentials || mark.is_joined();
     let mut served = when(desk, &devices, given, HOLD)?;
-    desk.count("without-credentials", served.iter().filter(|(_, at)| at.is_none()).count());
+    desk.notes.count("without-credentials", served.iter().filter(|(_, at)| at.is_none()).count());
     let joined = when(desk, &devices, LineMark::is_joined, JOIN_MOST)?;
     let joins = joined.iter().any(|(_, at)| at.is_some());
     if joins {
         served = joined;
     }
-    desk.fact("served-at", if joins { "address" } else { "credentials" }.into());
+    desk.notes.fact("served-at", if joins { "address" } else { "credentials" }.into());
     let all = served.iter().all(|(_, at)| at.is_some());
     let last = served.iter().filter_map(|(_, at)| *at).max();
     let end = last.filter(|_| all).unwrap_or_else(|| desk.now());
@@ -128,12 +128,11 @@ pub(super) fn provisioning(
 
 /// Waits until the devices look for credentials.
 fn seek(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<(), BoardError> {
-    const SEEKS: fn(LineMark) -> bool = |mark| mark == LineMark::Seeks;
     let mut missing = devices.to_vec();
     for _ in 0..TRIES {
         desk.linger(Duration::from_secs(1))?;
         desk.command(INITIATOR, &to_all("provisioning -r"))?;
-        missing = desk.wait(&missing, SEEKS, Duration::from_secs(3))?;
+        missing = desk.wait(&missing, SEEKS.is, Duration::from_secs(3))?;
         missing.retain(|board| desk.console(*board).fault().is_none());
         if missing.is_empty() {
             return Ok(());
@@ -141,8 +140,8 @@ fn seek(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<(), BoardError> {
     }
     if missing.len() == devices.len() {
         let time = Duration::from_secs(3) * TRIES;
-        return Err(desk.not_printed(missing[0], "that it looks for credentials", time));
+        return Err(desk.not_printed(missing[0], SEEKS.what, time));
     }
-    desk.count("devices-not-started", missing.len());
+    desk.notes.count("devices-not-started", missing.len());
     Ok(())
 }

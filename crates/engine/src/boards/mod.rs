@@ -6,7 +6,6 @@
 //! | [`console`] | the console of one board as a machine: bytes and time in, bytes, lines, samples and faults out |
 //! | [`fault`] | faults of a board, each with the cause that its samples get |
 //! | [`learned`] | what a board's console tells of the board |
-//! | [`mark`] | lines that a test waits for, as values |
 //! | `desk` | the person at the desk: types at consoles, reads what they print, keeps the record |
 //! | `start` | boards are reset, show their prompts, and tell who they are |
 //! | `single` | tests with one device: delay, round trip, throughput, and the time of encryption |
@@ -29,7 +28,6 @@ mod desk;
 pub mod fault;
 pub mod learned;
 mod many;
-pub mod mark;
 mod ota;
 mod secret;
 mod secure;

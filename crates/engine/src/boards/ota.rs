@@ -2,7 +2,6 @@
 
 use super::desk::{BoardDesk, INITIATOR};
 use super::many::{ServedBoards, record_job};
-use super::mark::LineMark;
 use super::{BoardError, BoardSetup};
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,6 +9,7 @@ use core::time::Duration;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
+use espbench_sim::lab::suite::mark::{DOWNLOADED, FOUND, LineMark, SENT};
 use espbench_sim::lab::suite::procedure::{
     IMAGE_URL, LISTED_MAX, SEARCH_MOST, SEARCHES, SEND_MOST, send_image, to_all,
 };
@@ -27,7 +27,7 @@ pub(super) fn ota(
     let devices = desk.devices();
     let bytes = download(desk, setup)?;
     if bytes != work.size {
-        desk.fact("image-bytes", format!("{bytes}"));
+        desk.notes.fact("image-bytes", format!("{bytes}"));
     }
     desk.command(INITIATOR, &to_all("log -m espnow -l WARN"))?;
     desk.linger(Duration::from_secs(1))?;
@@ -66,7 +66,7 @@ fn download(desk: &mut BoardDesk<'_>, setup: &BoardSetup) -> Result<u32, BoardEr
         length.is_some() || console.has_prompt() || console.fault().is_some()
     })?;
     desk.sound(INITIATOR)?;
-    length.ok_or_else(|| desk.not_printed(INITIATOR, "that the image is there", DOWNLOAD_MOST))
+    length.ok_or_else(|| desk.not_printed(INITIATOR, DOWNLOADED.what, DOWNLOAD_MOST))
 }
 
 /// Waits until the image is sent: returns when that began and ended, and when each device had it.
@@ -83,11 +83,11 @@ fn send(
                 LineMark::Sending => start = Some(line.at),
                 LineMark::Sent => {
                     end = Some(line.at);
-                    desk.fact("printed", line.text);
+                    desk.notes.fact("printed", line.text);
                 }
                 LineMark::Upgraded => {
                     summary = true;
-                    desk.fact("printed-summary", line.text);
+                    desk.notes.fact("printed-summary", line.text);
                 }
                 LineMark::Round => rounds += 1,
                 _ => {}
@@ -109,10 +109,10 @@ fn send(
     if let Some(board) = same {
         return Err(BoardError::SameImage { port: desk.name(board) });
     }
-    desk.count("rounds", rounds);
+    desk.notes.count("rounds", rounds);
     match (start, end) {
         (Some(start), Some(end)) => Ok((start, end, served)),
-        _ => Err(desk.not_printed(INITIATOR, "that the image is sent", SEND_MOST)),
+        _ => Err(desk.not_printed(INITIATOR, SENT.what, SEND_MOST)),
     }
 }
 
@@ -137,11 +137,11 @@ fn find(desk: &mut BoardDesk<'_>, devices: usize) -> Result<(), BoardError> {
         if most >= devices {
             break;
         }
-        desk.count("searches-again", usize::from(search + 1 < SEARCHES));
+        desk.notes.count("searches-again", usize::from(search + 1 < SEARCHES));
     }
-    desk.count("not-found", devices.saturating_sub(most));
+    desk.notes.count("not-found", devices.saturating_sub(most));
     if most == 0 {
-        return Err(desk.not_printed(INITIATOR, "that it found a device", SEARCH_MOST * SEARCHES));
+        return Err(desk.not_printed(INITIATOR, FOUND.what, SEARCH_MOST * SEARCHES));
     }
     Ok(())
 }

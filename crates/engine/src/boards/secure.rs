@@ -3,7 +3,6 @@
 use super::BoardError;
 use super::desk::{BoardDesk, DEVICE, INITIATOR};
 use super::many::{ServedBoards, record_job};
-use super::mark::LineMark;
 use super::start::{restart, settle};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,6 +10,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
+use espbench_sim::lab::suite::mark::{KEY_GOT, KEY_HANDED_OUT, LineMark};
 use espbench_sim::lab::suite::procedure::{KEY_BYTES, handshake_most, to_all};
 
 /// Tries of two devices, each of which loses some frames.
@@ -22,11 +22,6 @@ const BY_ITSELF: Duration = Duration::from_secs(12);
 const COPIES: Duration = Duration::from_secs(5);
 /// Time from the command to erase the key until the devices run again.
 const RESTART: Duration = Duration::from_secs(15);
-
-/// Returns whether a line ends a job of handing out the key.
-fn is_end(mark: LineMark) -> bool {
-    matches!(mark, LineMark::KeySent(_) | LineMark::NobodyWaits | LineMark::NoKey)
-}
 
 /// A job of handing out the key: when it began and ended.
 struct KeyJob {
@@ -42,7 +37,7 @@ fn hand_out(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<Option<KeyJob
     desk.sound(INITIATOR)?;
     let mut over = None;
     desk.until(BY_ITSELF, |desk| {
-        over = desk.read(INITIATOR, is_end);
+        over = desk.read(INITIATOR, KEY_HANDED_OUT.is);
         over.is_some() || desk.console(INITIATOR).fault().is_some()
     })?;
     desk.sound(INITIATOR)?;
@@ -65,7 +60,7 @@ fn hand_out(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<Option<KeyJob
     let list: Vec<String> = macs?.iter().map(ToString::to_string).collect();
     desk.command(INITIATOR, &format!("security -s {}", list.join(",")))?;
     let most = handshake_most(devices.len());
-    let line = desk.line(INITIATOR, is_end, (most, most), "that the key is handed out")?;
+    let line = desk.line(INITIATOR, KEY_HANDED_OUT, (most, most))?;
     match line.mark {
         LineMark::KeySent(_) => Ok(Some(KeyJob { start: begun, end: line.at, printed: line.text })),
         LineMark::NoKey => Err(BoardError::NoKey { port: desk.name(INITIATOR) }),
@@ -93,7 +88,7 @@ pub(super) fn agree(desk: &mut BoardDesk<'_>) -> Result<(), BoardError> {
             return settle(desk, &[INITIATOR, DEVICE]);
         }
     }
-    Err(desk.not_printed(DEVICE, "that it got the key", handshake_most(1) * TRIES))
+    Err(desk.not_printed(DEVICE, KEY_GOT.what, handshake_most(1) * TRIES))
 }
 
 /// Hands the key to all devices.
@@ -114,11 +109,11 @@ pub(super) fn handshake(desk: &mut BoardDesk<'_>, _: &EspNow) -> Result<(), Boar
         })
     })?;
     let Some(job) = hand_out(desk, &devices)? else {
-        return Err(desk.not_printed(INITIATOR, "that the key is handed out", BY_ITSELF));
+        return Err(desk.not_printed(INITIATOR, KEY_HANDED_OUT.what, BY_ITSELF));
     };
-    desk.fact("printed", job.printed);
-    let got = |mark| mark == LineMark::GotKey;
-    let served: ServedBoards = super::many::when(desk, &devices, got, Duration::from_secs(1))?;
+    desk.notes.fact("printed", job.printed);
+    let most = Duration::from_secs(1);
+    let served: ServedBoards = super::many::when(desk, &devices, KEY_GOT.is, most)?;
     record_job(desk, (job.start, job.end), KEY_BYTES, &served);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Tests with one device: delay, round trip, throughput, and the time of encryption.
 
 use super::desk::{BoardDesk, DEVICE, INITIATOR};
-use super::mark::LineMark;
 use super::{BoardError, secure};
 use alloc::format;
 use core::time::Duration;
@@ -9,24 +8,17 @@ use espbench_ieee80211::mac::Mac;
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_sim::lab::suite::mark::{
+    DECRYPTION_TIME, ENCRYPTION_TIME, LineMark, PING_REPORT, STREAM_FIGURES,
+};
 use espbench_sim::lab::suite::procedure::{self, MARGIN, PIN, pings_most};
 
 /// Time in which a board that pings prints a line.
 pub(super) const PING_QUIET: Duration = Duration::from_secs(30);
-/// Words for the last line of a ping.
-pub(super) const PING_REPORT: &str = "the report of a ping";
 
-/// Returns whether a line is the last one of a ping.
-pub(super) fn is_ping_end(mark: LineMark) -> bool {
-    mark == LineMark::PingEnd
-}
-
-/// Returns the probes of a board, on the link of its number; those of the initiator are about device
-/// 1.
+/// Returns the probes of a board, on the link of its number.
 pub(super) fn probes(board: usize, sample: Sample) -> Option<Sample> {
-    let Sample::Probe(mut probe) = sample else { return None };
-    probe.link = Link(u16::try_from(board.max(1)).unwrap_or(u16::MAX));
-    Some(Sample::Probe(probe))
+    procedure::probe_of(u16::try_from(board).unwrap_or(u16::MAX), sample)
 }
 
 /// Returns the intervals of a board: both ends count one stream.
@@ -57,10 +49,11 @@ pub(super) fn one_way(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), Boa
         // The numbers of `espnow_iperf` begin anew with each command.
         desk.keep_from(seq.into(), undelayed);
         desk.command(INITIATOR, &procedure::one_way(work, device))?;
-        desk.line(INITIATOR, is_ping_end, (pings_most(1), PING_QUIET), PING_REPORT)?;
+        desk.line(INITIATOR, PING_REPORT, (pings_most(1), PING_QUIET))?;
         desk.sound(DEVICE)?;
     }
-    desk.fact("delay", format!("between the falling edges of pin {PIN}: espbench espnow edges"));
+    desk.notes
+        .fact("delay", format!("between the falling edges of pin {PIN}: espbench espnow edges"));
     Ok(())
 }
 
@@ -77,25 +70,23 @@ pub(super) fn ping(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardE
     desk.keep(probes);
     desk.command(INITIATOR, &procedure::ping(work, device))?;
     let most = (pings_most(work.count), PING_QUIET);
-    let report = desk.line(INITIATOR, is_ping_end, most, PING_REPORT)?;
-    desk.fact("printed", report.text);
+    let report = desk.line(INITIATOR, PING_REPORT, most)?;
+    desk.notes.fact("printed", report.text);
     Ok(())
 }
 
 /// Measures throughput.
 pub(super) fn throughput(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
-    const END: fn(LineMark) -> bool =
-        |mark| matches!(mark, LineMark::StreamEnd | LineMark::NoReport);
     let device = listen(desk, work, "")?;
     desk.linger(Duration::from_secs(1))?;
     desk.keep(intervals);
     desk.command(INITIATOR, &procedure::throughput(work, device))?;
     let most = (work.time + MARGIN, PING_QUIET);
-    let end = desk.line(INITIATOR, END, most, "the report of a throughput test")?;
-    desk.fact("printed-by-initiator", end.text);
+    let end = desk.line(INITIATOR, STREAM_FIGURES, most)?;
+    desk.notes.fact("printed-by-initiator", end.text);
     let most = (Duration::from_secs(5), PING_QUIET);
-    let report = desk.line(DEVICE, END, most, "the report of the receiver")?;
-    desk.fact("printed", report.text);
+    let report = desk.line(DEVICE, STREAM_FIGURES, most)?;
+    desk.notes.fact("printed", report.text);
     desk.command(DEVICE, "espnow_iperf -a")?;
     desk.pause(Duration::from_secs(1))
 }
@@ -107,15 +98,13 @@ pub(super) fn crypto(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), Boar
     let most = procedure::crypto_most(work.count);
     // Nothing is printed while it computes.
     let most = (most, most);
-    let is_sealed = |mark| matches!(mark, LineMark::Encrypted(_));
-    let is_opened = |mark| matches!(mark, LineMark::Decrypted(_));
-    let sealed = desk.line(INITIATOR, is_sealed, most, "the time of encryption")?;
-    let opened = desk.line(INITIATOR, is_opened, most, "the time of decryption")?;
+    let sealed = desk.line(INITIATOR, ENCRYPTION_TIME, most)?;
+    let opened = desk.line(INITIATOR, DECRYPTION_TIME, most)?;
     for (link, line) in [(0, &sealed), (1, &opened)] {
         let (LineMark::Encrypted(us) | LineMark::Decrypted(us)) = line.mark else { continue };
         let us = u64::try_from(us).unwrap_or_default();
         let all = Duration::from_micros(us).saturating_mul(work.count);
-        desk.sample(Sample::Interval(Interval {
+        desk.notes.sample(Sample::Interval(Interval {
             link: Link(link),
             total: true,
             observer: Observer::Sender,
@@ -125,7 +114,7 @@ pub(super) fn crypto(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), Boar
             ..Interval::default()
         }));
     }
-    desk.fact("printed", format!("{}\n{}", sealed.text, opened.text));
+    desk.notes.fact("printed", format!("{}\n{}", sealed.text, opened.text));
     Ok(())
 }
 
@@ -154,7 +143,7 @@ pub(super) fn fill(desk: &mut BoardDesk<'_>, work: &EspNow) {
             let lost =
                 Probe { seq, bytes: work.size, due, fate: Fate::Lost(cause), ..Probe::default() };
             if let Some(sample) = probes(board, Sample::Probe(lost)) {
-                desk.sample(sample);
+                desk.notes.sample(sample);
             }
         }
     }

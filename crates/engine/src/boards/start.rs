@@ -2,7 +2,6 @@
 
 use super::desk::{BoardDesk, DEVICE, INITIATOR};
 use super::learned::{idf_name, release_name};
-use super::mark::LineMark;
 use super::{BoardError, BoardMemory};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -10,6 +9,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::fact;
 use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_sim::lab::suite::mark::LineMark;
 use espbench_sim::lab::suite::procedure::SETTLED;
 
 /// Longest time in which all boards show their prompts, or are given up.
@@ -78,7 +78,7 @@ pub(super) fn restart(desk: &mut BoardDesk<'_>, boards: &[usize]) -> Result<(), 
             desk.seats[*board].console.restarts(now);
             restarted.push(*board);
         }
-        if desk.record.cancelled() {
+        if desk.notes.is_cancelled() {
             return Err(BoardError::Cancelled);
         }
     }
@@ -157,17 +157,17 @@ pub(super) fn note(desk: &mut BoardDesk<'_>) {
         let chip = learned.chip.as_deref().unwrap_or("?");
         text += &format!("{} {role} {mac} {chip}\n", desk.name(board));
     }
-    desk.fact("boards", text);
+    desk.notes.fact("boards", text);
     let at = if desk.seats.len() > DEVICE { DEVICE } else { INITIATOR };
     let learned = desk.console(at).learned().clone();
     if let Some(chip) = learned.chip {
-        desk.fact(fact::CHIP, chip);
+        desk.notes.fact(fact::CHIP, chip);
     }
     if let Some(release) = learned.release.and_then(release_name) {
-        desk.fact(fact::ESP_NOW_RELEASE, release.into());
+        desk.notes.fact(fact::ESP_NOW_RELEASE, release.into());
     }
     if let Some(idf) = learned.idf.as_deref().and_then(idf_name) {
-        desk.fact(fact::IDF_RELEASE, idf.into());
+        desk.notes.fact(fact::IDF_RELEASE, idf.into());
     }
 }
 

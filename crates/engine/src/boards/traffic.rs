@@ -15,7 +15,6 @@
 use super::desk::{BoardDesk, INITIATOR as BOARD};
 use super::fault::is_refusal;
 use super::learned::{IPERF, RateOption};
-use super::mark::{BoardLine, LineMark};
 use super::{BoardError, BoardFault, BoardSetup, start};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -28,6 +27,7 @@ use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::wire::iperf2::PORT;
 use espbench_proto::wire::iperf2::console::{IdfIperfLine, RateRow};
 use espbench_sim::lab::record::Record;
+use espbench_sim::lab::suite::mark::{LineMark, MarkedLine};
 use espbench_sim::lab::suite::procedure::quoted;
 
 /// Longest time in which a board joins its network; it tries anew by itself.
@@ -93,7 +93,7 @@ struct BoardRows {
 }
 
 impl BoardRows {
-    fn take(&mut self, line: BoardLine) {
+    fn take(&mut self, line: MarkedLine) {
         let LineMark::Network(what) = line.mark else { return };
         match what {
             IdfIperfLine::Row(row) if row.start_s == 0 && !self.rows.is_empty() => {
@@ -200,15 +200,15 @@ impl Record for HostRecord<'_, '_> {
                 self.ends.span = Some(it.end.since(it.start));
             }
         }
-        self.desk.sample(sample);
+        self.desk.notes.sample(sample);
     }
 
     fn count(&mut self, name: &str, by: u64) {
-        self.desk.count(name, usize::try_from(by).unwrap_or(usize::MAX));
+        self.desk.notes.record().count(name, by);
     }
 
     fn fact(&mut self, name: &str, value: String) {
-        self.desk.fact(name, value);
+        self.desk.notes.fact(name, value);
     }
 }
 
@@ -228,11 +228,13 @@ pub(super) fn traffic(
         ends.finish(desk, peer);
         let binary = desk.console(BOARD).learned().iperf.format;
         if result != Err(BoardError::Cancelled) {
-            ends.told(work, binary).into_iter().for_each(|it| desk.sample(Sample::Interval(it)));
+            ends.told(work, binary)
+                .into_iter()
+                .for_each(|it| desk.notes.sample(Sample::Interval(it)));
         }
         // The mean of a server has the seconds in it in which nobody sent.
         if let (Some(mean), Direction::Reverse) = (ends.board.mean.take(), work.direction) {
-            desk.fact("printed", mean);
+            desk.notes.fact("printed", mean);
         }
         if result.is_ok() && !ends.board.over {
             let _ = desk.command(BOARD, "iperf --abort");
@@ -245,7 +247,12 @@ pub(super) fn traffic(
         let fault = desk.console(BOARD).fault().map(BoardFault::cause);
         let fate = Fate::Lost(fault.unwrap_or(Cause::Unknown));
         let due = desk.now();
-        desk.sample(Sample::Probe(Probe { bytes: work.length, due, fate, ..Probe::default() }));
+        desk.notes.sample(Sample::Probe(Probe {
+            bytes: work.length,
+            due,
+            fate,
+            ..Probe::default()
+        }));
     }
     result
 }
@@ -296,7 +303,7 @@ fn joined(desk: &mut BoardDesk<'_>, ssid: &str) -> Result<Ipv4Addr, BoardError> 
     })?;
     desk.goes_on(BOARD)?;
     if let Some(address) = address {
-        desk.fact("address", address.to_string());
+        desk.notes.fact("address", address.to_string());
         return Ok(address);
     }
     let ssid = String::from(ssid);

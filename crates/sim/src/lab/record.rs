@@ -16,3 +16,33 @@ pub trait Record {
         false
     }
 }
+
+/// Record of a test in memory.
+#[cfg(test)]
+#[derive(Default)]
+pub(crate) struct KeptRecord {
+    pub(crate) samples: alloc::vec::Vec<Sample>,
+    pub(crate) counters: alloc::collections::BTreeMap<String, u64>,
+    pub(crate) facts: alloc::collections::BTreeMap<String, String>,
+    /// Whether the test is told to stop.
+    pub(crate) stop: bool,
+}
+
+#[cfg(test)]
+impl Record for KeptRecord {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counters.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, name: &str, value: String) {
+        self.facts.insert(name.into(), value);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.stop
+    }
+}

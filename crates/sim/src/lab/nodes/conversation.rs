@@ -188,11 +188,15 @@ pub trait Conversation: ConversationParts {
 
 impl<T: ConversationParts> Conversation for T {}
 
-/// Tells whether one of these texts stands in lines that were not read yet; then they are read up
-/// to it, else all.
-pub(crate) fn read_up_to(lines: &[Printed], seen: &mut usize, texts: &[&str]) -> bool {
+/// Tells whether the awaited line is among those that were not read yet; then they are read up to it, else
+/// all.
+pub(crate) fn read_up_to(
+    lines: &[Printed],
+    seen: &mut usize,
+    is_it: impl Fn(&Printed) -> bool,
+) -> bool {
     let new = lines.get(*seen..).unwrap_or_default();
-    let found = new.iter().position(|line| texts.iter().any(|text| line.text.contains(text)));
+    let found = new.iter().position(is_it);
     *seen = found.map_or(lines.len(), |at| *seen + at + 1);
     found.is_some()
 }

@@ -30,8 +30,8 @@ pub enum SuiteError {
     NotPrinted {
         /// Consoles that printed nothing of it.
         nodes: Vec<NodeId>,
-        /// Texts of which one was waited for.
-        text: &'static [&'static str],
+        /// Words for the line that was waited for.
+        what: &'static str,
         /// Longest time that was waited.
         most: Duration,
         /// Last command that was typed, and where.
@@ -58,9 +58,9 @@ impl fmt::Display for SuiteError {
             Self::Endless(most) => {
                 write!(f, "programs did not end in {} s of virtual time", most.as_secs())
             }
-            Self::NotPrinted { nodes, text, most, after, last } => {
-                write!(f, "{} did not print \"{}\" ", List(nodes), text.join("\" or \""))?;
-                write!(f, "in {} s after `{after}`; ", most.as_secs())?;
+            Self::NotPrinted { nodes, what, most, after, last } => {
+                let seconds = most.as_secs();
+                write!(f, "{} did not print {what} in {seconds} s after `{after}`; ", List(nodes))?;
                 if last.is_empty() {
                     f.write_str("there was no line at all")
                 } else {

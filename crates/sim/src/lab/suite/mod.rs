@@ -6,6 +6,8 @@
 //! | module | tests |
 //! |---|---|
 //! | [`consoles`] | those of Espressif's ESP-NOW report: commands are typed at the devices' consoles |
+//! | [`mark`] | lines of consoles that a test waits for, as values: of simulated devices and of boards |
+//! | [`notes`] | the notes of whoever types the commands: record, what was typed, pauses |
 //! | [`procedure`] | the commands of that report, and for how long somebody waits: for boards on serial ports as well |
 //! | [`programs`] | those over IP: devices and the PC get programs |
 //! | `failed` | why a cell was not carried out |
@@ -13,6 +15,8 @@
 
 pub mod consoles;
 mod failed;
+pub mod mark;
+pub mod notes;
 mod overridden;
 pub mod procedure;
 pub mod programs;

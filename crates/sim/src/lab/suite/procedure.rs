@@ -171,6 +171,15 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// Returns the probes of a device, on the link of its number; those of the initiator are about device
+/// 1.
+#[must_use]
+pub fn probe_of(device: u16, sample: Sample) -> Option<Sample> {
+    let Sample::Probe(mut probe) = sample else { return None };
+    probe.link = Link(device.max(DEVICE));
+    Some(Sample::Probe(probe))
+}
+
 /// A device of a job for many, as it was served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedDevice {

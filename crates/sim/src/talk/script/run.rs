@@ -227,7 +227,10 @@ fn until<C: Conversation>(
     talk.run_till(most, |talk| {
         // Lines are few beside frames.
         if printed.replace(talk.device_set().printed) != Some(talk.device_set().printed) {
-            missing.retain(|node| !read_up_to(talk.lines(*node), &mut seen[node.index()], &[text]));
+            missing.retain(|node| {
+                let seen = &mut seen[node.index()];
+                !read_up_to(talk.lines(*node), seen, |line| line.text.contains(text))
+            });
         }
         missing.is_empty()
     })?;

@@ -4,14 +4,15 @@ use super::SuiteError;
 use crate::lab::nodes::conversation::read_up_to;
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::record::Record;
-use crate::lab::run::{Lab, Printed, Tap};
+use crate::lab::run::{Lab, Tap};
 use crate::lab::scene::Scene;
-use crate::lab::suite::procedure::{self, MOMENT, PROMPT_MOST, SETTLED, TypedCommands};
+use crate::lab::suite::mark::{AwaitedLine, LineMark, MarkedLine};
+use crate::lab::suite::notes::DeskNotes;
+use crate::lab::suite::procedure::{self, PROMPT_MOST, SETTLED};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_dot11::random::{Purpose, RngStream};
-use espbench_model::sample::{Link, Sample};
+use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 
 /// The device that the document calls the initiator.
@@ -29,21 +30,16 @@ pub(super) type Take = fn(NodeId, Sample) -> Option<Sample>;
 pub(super) struct Desk<'a, W> {
     pub(super) lab: &'a mut Lab<'static, W>,
     pub(super) scene: &'a Scene,
-    record: &'a mut dyn Record,
-    random: RngStream,
+    pub(super) notes: DeskNotes<'a, dyn Record + 'a>,
     /// Lines of each console that were read.
     seen: Vec<usize>,
     /// Choice of the samples that go into the record; with `None` they stay where they are.
     take: Option<Take>,
-    typed: TypedCommands,
 }
 
-/// Returns the probes of a node, on the link of its number; those of the initiator are about device
-/// 1.
+/// Returns the probes of a node, on the link of its number.
 pub(super) fn probes(node: NodeId, sample: Sample) -> Option<Sample> {
-    let Sample::Probe(mut probe) = sample else { return None };
-    probe.link = Link(node.0.max(1));
-    Some(Sample::Probe(probe))
+    procedure::probe_of(node.0, sample)
 }
 
 /// Returns the intervals of a node. Its probes would add one sample for each message.
@@ -59,9 +55,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         record: &'a mut dyn Record,
     ) -> Self {
         let seen = lab.nodes().map(|_| 0).collect();
-        let random = RngStream::stream(seed, 0, Purpose::Person);
-        let typed = TypedCommands::default();
-        Self { lab, scene, record, random, seen, take: None, typed }
+        Self { lab, scene, notes: DeskNotes::new(record, seed), seen, take: None }
     }
 
     /// Returns the devices beside the initiator.
@@ -81,25 +75,9 @@ impl<'a, W: Tap> Desk<'a, W> {
         self.take = Some(take);
     }
 
-    /// Puts a sample into the record.
-    pub(super) fn sample(&mut self, sample: Sample) {
-        self.record.sample(sample);
-    }
-
-    /// Adds to a counter; one that stays zero is not there.
-    pub(super) fn count(&mut self, name: &str, by: usize) {
-        if by > 0 {
-            self.record.count(name, by as u64);
-        }
-    }
-
-    pub(super) fn fact(&mut self, name: &str, value: String) {
-        self.record.fact(name, value);
-    }
-
     /// Types a command as soon as the prompt is there, and presses return.
     pub(super) fn command(&mut self, node: NodeId, text: &str) -> Result<(), SuiteError> {
-        self.typed.add(node, text);
+        self.notes.typed(node, text);
         for node in self.lab.nodes() {
             self.seen[node.index()] = self.lab.lines(node).len();
         }
@@ -111,18 +89,20 @@ impl<'a, W: Tap> Desk<'a, W> {
         }
     }
 
-    /// Waits for a line with one of these texts on each of the consoles, behind what was read
-    /// before; gives those without.
+    /// Waits for a line on each of the consoles, behind what was read before; gives those without.
     pub(super) fn wait(
         &mut self,
         nodes: &[NodeId],
-        texts: &[&str],
+        line: AwaitedLine,
         most: Duration,
     ) -> Result<Vec<NodeId>, SuiteError> {
         let mut missing = nodes.to_vec();
         let mut seen = core::mem::take(&mut self.seen);
         let result = self.until(most, |lab| {
-            missing.retain(|node| !read_up_to(lab.lines(*node), &mut seen[node.index()], texts));
+            missing.retain(|node| {
+                let seen = &mut seen[node.index()];
+                !read_up_to(lab.lines(*node), seen, |it| (line.is)(LineMark::of_text(&it.text)))
+            });
             missing.is_empty()
         });
         self.seen = seen;
@@ -133,26 +113,36 @@ impl<'a, W: Tap> Desk<'a, W> {
     pub(super) fn line(
         &mut self,
         node: NodeId,
-        text: &'static [&'static str],
+        line: AwaitedLine,
         most: Duration,
-    ) -> Result<Printed, SuiteError> {
-        let missing = self.wait(&[node], text, most)?;
+    ) -> Result<MarkedLine, SuiteError> {
+        let missing = self.wait(&[node], line, most)?;
         let lines = self.lab.lines(node);
         match lines.get(self.seen[node.index()].wrapping_sub(1)) {
-            Some(line) if missing.is_empty() => Ok(line.clone()),
-            _ => Err(self.not_printed(missing, text, most)),
+            Some(it) if missing.is_empty() => Ok(MarkedLine {
+                at: it.at,
+                mark: LineMark::of_text(&it.text),
+                text: it.text.clone(),
+            }),
+            _ => Err(self.not_printed(missing, line, most)),
         }
     }
 
     pub(super) fn not_printed(
         &self,
         nodes: Vec<NodeId>,
-        text: &'static [&'static str],
+        line: AwaitedLine,
         most: Duration,
     ) -> SuiteError {
         let last = nodes.first().and_then(|node| self.lab.lines(*node).last());
         let last = last.map_or_else(String::new, |line| line.text.clone());
-        SuiteError::NotPrinted { nodes, text, most, after: self.typed.last().into(), last }
+        SuiteError::NotPrinted {
+            nodes,
+            what: line.what,
+            most,
+            after: self.notes.last_typed().into(),
+            last,
+        }
     }
 
     /// Waits until something is so; whether it is, after that time at most. It is asked when
@@ -164,7 +154,7 @@ impl<'a, W: Tap> Desk<'a, W> {
     ) -> Result<bool, SuiteError> {
         let end = self.now() + most;
         loop {
-            if self.record.cancelled() {
+            if self.notes.is_cancelled() {
                 return Err(SuiteError::Cancelled);
             }
             let slice = SLICE.min(end.since(self.now()));
@@ -186,10 +176,10 @@ impl<'a, W: Tap> Desk<'a, W> {
         self.pause(SETTLED)
     }
 
-    /// Lets a moment pass, and a time below this: nobody types in step with a tick, nor at once.
+    /// Lets the time until the next command pass.
     pub(super) fn linger(&mut self, most: Duration) -> Result<(), SuiteError> {
-        let time = self.random.time_below(most);
-        self.pause(MOMENT + time)
+        let time = self.notes.pause(most);
+        self.pause(time)
     }
 
     fn hand_on(&mut self) {
@@ -200,7 +190,7 @@ impl<'a, W: Tap> Desk<'a, W> {
             }
             for sample in self.lab.take_samples(node) {
                 if let Some(sample) = take(node, sample) {
-                    self.record.sample(sample);
+                    self.notes.sample(sample);
                 }
             }
         }
@@ -209,6 +199,6 @@ impl<'a, W: Tap> Desk<'a, W> {
     /// Hands on the last samples, and the typed commands as a fact.
     pub(super) fn close(mut self) {
         self.hand_on();
-        self.record.fact("commands", self.typed.into_text());
+        self.notes.close();
     }
 }

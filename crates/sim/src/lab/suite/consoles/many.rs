@@ -2,9 +2,9 @@
 
 use super::SuiteError;
 use super::desk::{Desk, INITIATOR, probes};
-use super::single::PING_END;
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::mark::{LineMark, PING_BEGUN, PING_REPORT, SEEKS};
 use crate::lab::suite::procedure::{
     HOLD, ServedDevice, TRIES, job_samples, listen, ping_of_all, pings_most, provision, to_all,
 };
@@ -20,8 +20,6 @@ pub(super) type Served = Vec<(NodeId, Option<Instant>)>;
 
 /// Time from the last credentials until even the slowest device has joined or given up.
 const JOIN_MOST: Duration = Duration::from_mins(1);
-/// Lines of a device that looks for credentials.
-const SEEKS: &[&str] = &["Start provisioning", "Already start provisioning"];
 /// Records a job that the report times from one instant to another: the total, and a probe for each
 /// device.
 pub(super) fn record_job<W: Tap>(
@@ -36,12 +34,11 @@ pub(super) fn record_job<W: Tap>(
         cause: Cause::Unknown,
     };
     let served: Vec<ServedDevice> = served.iter().map(number).collect();
-    job_samples((start, end), bytes, &served, &mut |sample| desk.sample(sample));
+    job_samples((start, end), bytes, &served, &mut |sample| desk.notes.sample(sample));
 }
 
 /// Measures round trips that all devices ask for at once.
 pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
-    const BEGUN: &[&str] = &["send to"];
     let devices = desk.devices();
     desk.command(INITIATOR, &listen(EspNowCast::Unicast))?;
     desk.command(INITIATOR, &to_all("log -m espnow -l ERR"))?;
@@ -50,19 +47,23 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
     let usual = desk.scene.nodes[0].settings.compat.data_max() as u32;
     desk.command(INITIATOR, &ping_of_all(work, INITIATOR.mac(), usual))?;
     let time = Duration::from_secs(10);
-    let idle = desk.wait(&devices, BEGUN, time)?;
+    let idle = desk.wait(&devices, PING_BEGUN, time)?;
     if idle.len() == devices.len() {
-        return Err(desk.not_printed(idle, BEGUN, time));
+        return Err(desk.not_printed(idle, PING_BEGUN, time));
     }
-    desk.count("devices-not-started", idle.len());
+    desk.notes.count("devices-not-started", idle.len());
     let begun: Vec<NodeId> = devices.iter().copied().filter(|it| !idle.contains(it)).collect();
-    let unfinished = desk.wait(&begun, PING_END, pings_most(work.count))?;
-    desk.count("devices-not-finished", unfinished.len());
+    let unfinished = desk.wait(&begun, PING_REPORT, pings_most(work.count))?;
+    desk.notes.count("devices-not-finished", unfinished.len());
     // What the initiator shows of the devices' reports.
     desk.pause(Duration::from_secs(2))?;
-    let shown = desk.lab.lines(INITIATOR).iter().filter(|it| it.text.contains(PING_END[0]));
+    let shown = desk
+        .lab
+        .lines(INITIATOR)
+        .iter()
+        .filter(|it| LineMark::of_remote(&it.text) == Some(LineMark::PingEnd));
     let shown = shown.count();
-    desk.count("reports-shown", shown);
+    desk.notes.count("reports-shown", shown);
     Ok(())
 }
 
@@ -89,7 +90,7 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
         desk.lab.events(*node).iter().any(|(_, event)| matches!(event, EspNowEvent::Provisioned(_)))
     };
     let without = devices.iter().filter(|node| !given(node)).count();
-    desk.count("without-credentials", without);
+    desk.notes.count("without-credentials", without);
     record_job(desk, (start, end), 0, &served);
     Ok(())
 }
@@ -108,6 +109,6 @@ fn seek<W: Tap>(desk: &mut Desk<'_, W>, devices: &[NodeId]) -> Result<(), SuiteE
     if missing.len() == devices.len() {
         return Err(desk.not_printed(missing, SEEKS, Duration::from_secs(3) * TRIES));
     }
-    desk.count("devices-not-started", missing.len());
+    desk.notes.count("devices-not-started", missing.len());
     Ok(())
 }

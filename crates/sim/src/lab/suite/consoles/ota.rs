@@ -5,6 +5,7 @@ use super::desk::{Desk, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::nodes::{Conversation as _, FirmwareImage, NodeId};
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::mark::{DOWNLOADED, FOUND, LineMark, MarkedLine, SENDING, SENT, UPGRADED};
 use crate::lab::suite::procedure::{
     IMAGE_URL, SEARCH_MOST, SEARCHES, SEND_MOST, send_image, to_all,
 };
@@ -30,21 +31,21 @@ pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), S
     }
     desk.lab.board_mut(INITIATOR).offers.insert(IMAGE_URL.into(), new);
     desk.command(INITIATOR, &format!("ota -d {IMAGE_URL}"))?;
-    desk.line(INITIATOR, &["download firmware is complete"], SEARCH_MOST)?;
+    desk.line(INITIATOR, DOWNLOADED, SEARCH_MOST)?;
     desk.command(INITIATOR, &to_all("log -m espnow -l WARN"))?;
     desk.linger(Duration::from_secs(1))?;
     find(desk, devices.len())?;
     let macs: Vec<Mac> = devices.iter().map(|node| node.mac()).collect();
     desk.command(INITIATOR, &send_image(&macs))?;
-    let start = desk.line(INITIATOR, &["Send firmware to selected device"], SEARCH_MOST)?.at;
-    let end = desk.line(INITIATOR, &["Firmware is sent"], SEND_MOST)?;
-    desk.fact("printed", end.text);
-    let summary = desk.line(INITIATOR, &["Devices upgrade completed"], SEARCH_MOST)?;
-    desk.fact("printed-summary", summary.text);
+    let start = desk.line(INITIATOR, SENDING, SEARCH_MOST)?.at;
+    let end = desk.line(INITIATOR, SENT, SEND_MOST)?;
+    desk.notes.fact("printed", end.text);
+    let summary = desk.line(INITIATOR, UPGRADED, SEARCH_MOST)?;
+    desk.notes.fact("printed-summary", summary.text);
     // One line each time that it has asked who lacks what.
-    let rounds = desk.lab.lines(INITIATOR).iter().filter(|it| it.text.contains("requested_num: "));
-    let rounds = rounds.count();
-    desk.count("rounds", rounds);
+    let lines = desk.lab.lines(INITIATOR).iter();
+    let rounds = lines.filter(|it| LineMark::of_text(&it.text) == LineMark::Round).count();
+    desk.notes.count("rounds", rounds);
     let served: Served = devices.iter().map(|node| (*node, finished(desk.lab, *node))).collect();
     record_job(desk, (start, end.at), work.size, &served);
     Ok(())
@@ -52,31 +53,25 @@ pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), S
 
 /// Types `ota -f` until all devices are in the list, as a person would do it.
 fn find<W: Tap>(desk: &mut Desk<'_, W>, devices: usize) -> Result<(), SuiteError> {
-    const FOUND: &[&str] = &["info, num: "];
     let mut most = 0;
     for search in 0..SEARCHES {
         desk.command(INITIATOR, "ota -f 3000")?;
         // Where nobody answered nothing is printed.
-        let missing = desk.wait(&[INITIATOR], FOUND, SEARCH_MOST)?;
-        let line = desk.lab.lines(INITIATOR).iter().rev().find(|it| it.text.contains(FOUND[0]));
-        let found = line.filter(|_| missing.is_empty()).and_then(|line| number(&line.text));
-        most = most.max(found.unwrap_or(0));
+        match desk.line(INITIATOR, FOUND, SEARCH_MOST) {
+            Ok(MarkedLine { mark: LineMark::Found(found), .. }) => most = most.max(found as usize),
+            Ok(_) | Err(SuiteError::NotPrinted { .. }) => {}
+            Err(error) => return Err(error),
+        }
         if most >= devices {
             break;
         }
-        desk.count("searches-again", usize::from(search + 1 < SEARCHES));
+        desk.notes.count("searches-again", usize::from(search + 1 < SEARCHES));
     }
-    desk.count("not-found", devices - most.min(devices));
+    desk.notes.count("not-found", devices - most.min(devices));
     if most == 0 {
         return Err(desk.not_printed([INITIATOR].into(), FOUND, SEARCH_MOST * SEARCHES));
     }
     Ok(())
-}
-
-/// Parses the number behind `num: `.
-fn number(line: &str) -> Option<usize> {
-    let (_, rest) = line.split_once("num: ")?;
-    rest.split(',').next()?.trim().parse().ok()
 }
 
 /// Returns when the device had the image.

@@ -5,6 +5,7 @@ use super::desk::{DEVICE, Desk, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::nodes::Conversation as _;
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::mark::{KEY_GOT, KEY_HANDED_OUT};
 use crate::lab::suite::procedure::{KEY_BYTES, handshake_most, to_all};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,10 +13,6 @@ use esp_now::node::task::EspNowEvent;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
-/// Lines of the initiator once it has handed the key out.
-const HANDED_OUT: &[&str] = &["App key is sent", "espnow wait security num: 0"];
-/// Lines of a device that has got the key.
-const GOT: &[&str] = &["Get APP key"];
 /// Tries of two devices, each of which loses some frames.
 const TRIES: u32 = 5;
 /// Time from the command to erase the key until the devices run again.
@@ -47,17 +44,17 @@ pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), SuiteError> {
     for _ in 0..TRIES {
         restart(desk)?;
         let start = hand_out(desk)?;
-        desk.line(INITIATOR, HANDED_OUT, handshake_most(1))?;
+        desk.line(INITIATOR, KEY_HANDED_OUT, handshake_most(1))?;
         if secured(desk.lab, DEVICE, start).is_some() {
             // `Get APP key` stands on its console, perhaps a moment later.
-            missing = desk.wait(&[DEVICE], GOT, Duration::from_secs(1))?;
+            missing = desk.wait(&[DEVICE], KEY_GOT, Duration::from_secs(1))?;
             if missing.is_empty() {
                 return desk.settle();
             }
         }
     }
     missing.push(DEVICE);
-    Err(desk.not_printed(missing, GOT, handshake_most(1) * TRIES))
+    Err(desk.not_printed(missing, KEY_GOT, handshake_most(1) * TRIES))
 }
 
 /// Restarts the initiator, and waits until it runs.
@@ -75,8 +72,8 @@ pub(super) fn handshake<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<()
     desk.pause(RESTART)?;
     restart(desk)?;
     let start = hand_out(desk)?;
-    let end = desk.line(INITIATOR, HANDED_OUT, handshake_most(devices.len()))?;
-    desk.fact("printed", end.text);
+    let end = desk.line(INITIATOR, KEY_HANDED_OUT, handshake_most(devices.len()))?;
+    desk.notes.fact("printed", end.text);
     desk.pause(Duration::from_secs(1))?;
     let served: Served =
         devices.iter().map(|node| (*node, secured(desk.lab, *node, start))).collect();

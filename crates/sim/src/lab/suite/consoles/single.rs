@@ -4,6 +4,9 @@ use super::desk::{DEVICE, Desk, INITIATOR, intervals, probes};
 use super::{SuiteError, secure};
 use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::{Lab, Tap};
+use crate::lab::suite::mark::{
+    DECRYPTION_TIME, ENCRYPTION_TIME, LineMark, PING_REPORT, STREAM_REPORT,
+};
 use crate::lab::suite::procedure::{self, MARGIN, PIN, pings_most};
 use alloc::format;
 use core::time::Duration;
@@ -12,10 +15,6 @@ use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sampl
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
 
-/// Lines at the end of a ping.
-pub(super) const PING_END: &[&str] = &["packets transmitted"];
-/// Lines at the end of a throughput test.
-const STREAM_END: &[&str] = &["initiator Report:", "Receive responder response failed"];
 /// Makes the device answer. Where the cell is encrypted, both have agreed on a key before.
 fn listen<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow, more: &str) -> Result<(), SuiteError> {
     if work.encrypted {
@@ -32,7 +31,7 @@ pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(
         let from = desk.now();
         let taken = desk.lab.samples(INITIATOR).len();
         desk.command(INITIATOR, &procedure::one_way(work, DEVICE.mac()))?;
-        desk.line(INITIATOR, PING_END, pings_most(1))?;
+        desk.line(INITIATOR, PING_REPORT, pings_most(1))?;
         // What the node knows of it: of a lost packet, the cause.
         let own = desk.lab.samples(INITIATOR).get(taken..).unwrap_or_default();
         let cause = own.iter().find_map(|sample| match sample {
@@ -42,7 +41,7 @@ pub(super) fn one_way<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(
         let sent = falling(desk.lab, INITIATOR, from);
         let received = sent.and_then(|sent| falling(desk.lab, DEVICE, sent));
         let lost = Fate::Lost(cause.unwrap_or(Cause::Unknown));
-        desk.sample(Sample::Probe(Probe {
+        desk.notes.sample(Sample::Probe(Probe {
             link: Link(DEVICE.0),
             seq: u64::from(seq),
             bytes: work.size,
@@ -69,8 +68,8 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
     desk.linger(Duration::from_secs(1))?;
     desk.keep(probes);
     desk.command(INITIATOR, &procedure::ping(work, DEVICE.mac()))?;
-    let report = desk.line(INITIATOR, PING_END, pings_most(work.count))?;
-    desk.fact("printed", report.text);
+    let report = desk.line(INITIATOR, PING_REPORT, pings_most(work.count))?;
+    desk.notes.fact("printed", report.text);
     Ok(())
 }
 
@@ -80,12 +79,14 @@ pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Resul
     desk.linger(Duration::from_secs(1))?;
     desk.keep(intervals);
     desk.command(INITIATOR, &procedure::throughput(work, DEVICE.mac()))?;
-    let end = desk.line(INITIATOR, STREAM_END, work.time + MARGIN)?;
-    desk.fact("printed-by-initiator", end.text);
+    let end = desk.line(INITIATOR, STREAM_REPORT, work.time + MARGIN)?;
+    desk.notes.fact("printed-by-initiator", end.text);
     let lines = desk.lab.lines(DEVICE);
-    if let Some(line) = lines.iter().rev().find(|line| line.text.contains("[000]")) {
+    if let Some(line) =
+        lines.iter().rev().find(|it| LineMark::of_text(&it.text) == LineMark::StreamEnd)
+    {
         let text = line.text.clone();
-        desk.fact("printed", text);
+        desk.notes.fact("printed", text);
     }
     // Where the end was not heard, the device records what it has.
     desk.command(DEVICE, "espnow_iperf -a")?;
@@ -96,9 +97,9 @@ pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Resul
 pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), SuiteError> {
     let start = desk.now();
     desk.command(INITIATOR, &procedure::crypto(work))?;
-    let sealed = desk.line(INITIATOR, &["Encrypting data"], procedure::crypto_most(work.count))?;
-    let opened = desk.line(INITIATOR, &["Decrypting data"], MARGIN)?;
-    desk.fact("printed", format!("{}\n{}", sealed.text, opened.text));
+    let sealed = desk.line(INITIATOR, ENCRYPTION_TIME, procedure::crypto_most(work.count))?;
+    let opened = desk.line(INITIATOR, DECRYPTION_TIME, MARGIN)?;
+    desk.notes.fact("printed", format!("{}\n{}", sealed.text, opened.text));
     let samples = desk.lab.take_samples(INITIATOR);
     for link in [crypto_bench::SEAL, crypto_bench::OPEN] {
         let mut interval = Interval {
@@ -119,7 +120,7 @@ pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<()
                 interval.datagrams = interval.datagrams.map(|n| n + 1);
             }
         }
-        desk.sample(Sample::Interval(interval));
+        desk.notes.sample(Sample::Interval(interval));
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 use super::*;
 use crate::lab::file::Library;
 use crate::lab::profile::{Cost, Profile};
+use crate::lab::record::KeptRecord;
 use crate::lab::scene::{Device, Environment, Point, Router, Scene};
 use crate::lab::suite;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -17,33 +17,6 @@ use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNowCast, Workload};
 use std::fmt::Write as _;
-
-/// Record of a cell.
-#[derive(Default)]
-struct KeptRecord {
-    samples: Vec<Sample>,
-    counters: BTreeMap<String, u64>,
-    facts: BTreeMap<String, String>,
-    stop: bool,
-}
-
-impl Record for KeptRecord {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn count(&mut self, name: &str, by: u64) {
-        *self.counters.entry(name.into()).or_default() += by;
-    }
-
-    fn fact(&mut self, name: &str, value: String) {
-        self.facts.insert(name.into(), value);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.stop
-    }
-}
 
 /// Makes a profile whose times are round numbers, independent of the fitted built-in ones.
 fn profile() -> Arc<Profile> {

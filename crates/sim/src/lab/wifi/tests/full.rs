@@ -65,7 +65,7 @@ fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
         |it: &&Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::NoBuffers));
     let lost = kept.samples.iter().filter(lost).count() as u64;
     assert!((1..32).contains(&lost), "{lost}");
-    assert_eq!(kept.counts.get("router-refused"), Some(&lost));
+    assert_eq!(kept.counters.get("router-refused"), Some(&lost));
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn what_the_heap_has_no_room_for_is_counted() {
     let work = echoes(UdpEcho { interval, timeout: Duration::from_millis(50), ..ECHO });
     let mut kept = KeptRecord::default();
     suite::run_in(&Workload::Wifi(work), &scene, 1, &mut (), &mut kept).unwrap();
-    assert_eq!(kept.counts.get("heap-peak"), Some(&400));
-    assert_eq!(kept.counts.get("rx-heap-full"), Some(&5), "{:?}", kept.counts);
+    assert_eq!(kept.counters.get("heap-peak"), Some(&400));
+    assert_eq!(kept.counters.get("rx-heap-full"), Some(&5), "{:?}", kept.counters);
     let lost = |it: &Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::ReceiveBuffers));
     assert!(kept.samples.len() == 5 && kept.samples.iter().all(lost), "{:?}", kept.samples);
 }

@@ -54,7 +54,7 @@ fn a_join_is_its_scan_and_its_keys() {
         let kept = joins(variant, cold);
         let all = steps(&kept);
         let [scan, authentication, association, keys, sum] = all;
-        let millicoulomb = kept.counts[espbench_model::fact::CHARGE_NC] as f64 / 12e6;
+        let millicoulomb = kept.counters[espbench_model::fact::CHARGE_NC] as f64 / 12e6;
         let known = if cold { "" } else { ", key known" };
         let _ = writeln!(
             text,

@@ -102,9 +102,9 @@ fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
             _ => None,
         })
         .collect();
-    let (charge, time) = (kept.counts[fact::CHARGE_NC], kept.counts[fact::TIME_NS]);
+    let (charge, time) = (kept.counters[fact::CHARGE_NC], kept.counters[fact::TIME_NS]);
     let by_state = |name: &str| -> u64 {
-        let of = kept.counts.iter().filter(|(key, _)| key.starts_with(&std::format!("{name}-")));
+        let of = kept.counters.iter().filter(|(key, _)| key.starts_with(&std::format!("{name}-")));
         of.map(|(_, value)| value).sum()
     };
     assert_eq!(by_state(fact::TIME_NS), time);

@@ -128,7 +128,7 @@ fn devices_that_are_not_measured_work_and_are_counted_by_group() {
     assert_eq!((scene.measured, work(&Application::None), work(&Application::Upload)), (1, 1, 3));
     let busy = ran(&scene, IpTest::UdpEcho(UdpEcho { count: 20, ..ECHO }));
     assert_eq!(probes(&busy).len(), 20);
-    let count = |name: &str| busy.counts.get(name).copied().unwrap_or(0);
+    let count = |name: &str| busy.counters.get(name).copied().unwrap_or(0);
     // 36 sensors, two reports a second each, for some five seconds; the last are under way.
     assert!((300..380).contains(&count("sensor-sent")), "{}", count("sensor-sent"));
     assert!(count("sensor-delivered") * 100 >= count("sensor-sent") * 95);

@@ -70,7 +70,7 @@ fn esp_now_costs_wifi_throughput_and_gets_its_messages_through() {
     assert!(beside < 0.8 * alone && beside > 0.4 * alone, "{alone} {beside}");
     let beside = ran(&scene("wifi-beside-esp-now"));
     assert!(round_trips(&beside).0 >= 58);
-    let count = |name: &str| beside.counts.get(name).copied().unwrap_or(0);
+    let count = |name: &str| beside.counters.get(name).copied().unwrap_or(0);
     // 20 sensors, ten reports a second each, for some three seconds.
     assert!((550..900).contains(&count("sensor-sent")), "{}", count("sensor-sent"));
     assert!(count("sensor-delivered") * 10 >= count("sensor-sent") * 9);
@@ -85,7 +85,7 @@ fn wifi_costs_esp_now_time() {
     let ((few, quiet), (many, busy)) = (round_trips(&alone), round_trips(&beside));
     assert!(few >= 58 && many >= 50, "{few} {many}");
     assert!(busy > quiet + 300_000, "{quiet} {busy}");
-    assert!(beside.counts["camera-bytes"] > 1_000_000);
+    assert!(beside.counters["camera-bytes"] > 1_000_000);
     assert_eq!(beside.facts["transport"], "esp-now");
 }
 
@@ -93,7 +93,7 @@ fn wifi_costs_esp_now_time() {
 fn the_same_seed_gives_the_same_in_a_room_of_both() {
     let of = |_| {
         let kept = ran(&scene("wifi-beside-esp-now"));
-        (kept.samples, kept.counts)
+        (kept.samples, kept.counters)
     };
     let [first, second] = [0, 1].map(of);
     assert_eq!(first.1, second.1);
