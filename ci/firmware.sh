@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tests the part of the firmware that knows no chip, builds the images for ESP32-C3, C2 and C6, prints what
-# they take, and holds bounds. Nothing is run on a board.
+# they take, and holds bounds; clippy reads what each chip compiles. Nothing is run on a board.
 #
 # Debian's compiler is used with core built from source, since it needs no target to be installed by rustup,
 # and lld from its package; with rustup see firmware/README.md.
@@ -18,6 +18,12 @@ cargo fmt --all --check
 export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_RISCV32IMC_UNKNOWN_NONE_ELF_LINKER=ld.lld
 export CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_LINKER=ld.lld
+
+# Lets clippy of the same release read what a chip compiles. cargo would take rustup's clippy, where there is one.
+lint() {
+    CARGO=/usr/bin/cargo /usr/bin/cargo-clippy clippy --quiet --release --locked -j "${FIRMWARE_JOBS:-2}" \
+        --target "$2" --features "$1" -Zbuild-std=core,alloc -- -D warnings
+}
 
 # Prints the sizes of an image and holds its bounds: bytes in flash, and bytes of RAM that are left.
 image() {
@@ -44,3 +50,6 @@ image() {
 image esp32c3 riscv32imc-unknown-none-elf 900000 120000
 image esp32c2 riscv32imc-unknown-none-elf 900000 32000
 image esp32c6 riscv32imac-unknown-none-elf 1000000 120000
+lint esp32c3 riscv32imc-unknown-none-elf
+lint esp32c2 riscv32imc-unknown-none-elf
+lint esp32c6 riscv32imac-unknown-none-elf
