@@ -152,6 +152,42 @@ impl<'a> BoardDesk<'a> {
         self.command(board, text)
     }
 
+    /// Types a command at several boards at once, and calls `typed` for each at which return was pressed. A board
+    /// that shows no prompt is given up.
+    pub(super) fn command_at(
+        &mut self,
+        boards: &[usize],
+        text: &str,
+        mut typed: impl FnMut(&mut BoardConsole, Instant),
+    ) -> Result<(), BoardError> {
+        let mut pending = boards.to_vec();
+        pending.retain(|board| self.console(*board).fault().is_none());
+        self.seats.iter_mut().for_each(|seat| seat.unread.clear());
+        for &board in &pending {
+            let name = self.name(board);
+            self.notes.typed(name, text);
+            let now = self.now();
+            self.seats[board].console.command(now, text);
+        }
+        self.until(PROMPT_MOST, |desk| {
+            pending.retain(|board| {
+                let now = desk.now();
+                let console = &mut desk.seats[*board].console;
+                if console.pending() == 0 && console.fault().is_none() {
+                    typed(console, now);
+                    return false;
+                }
+                console.fault().is_none()
+            });
+            pending.is_empty()
+        })?;
+        for board in pending {
+            let last = self.last_line(board);
+            self.seats[board].console.fail(BoardFault::NoPrompt { last });
+        }
+        Ok(())
+    }
+
     /// Types a command as soon as the prompt is there, and presses return. Lines from before are
     /// read.
     pub(super) fn command(&mut self, board: usize, text: &str) -> Result<(), BoardError> {

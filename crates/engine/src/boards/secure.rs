@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::time::Instant;
 use espbench_model::workload::EspNow;
-use espbench_sim::lab::suite::mark::{KEY_GOT, KEY_HANDED_OUT, LineMark};
-use espbench_sim::lab::suite::procedure::{KEY_BYTES, handshake_most, to_all};
+use espbench_sim::lab::suite::mark::{KEY_GOT, KEY_HANDED_OUT, KEY_JOB, LineMark, MarkedLine};
+use espbench_sim::lab::suite::procedure::{KEY_BYTES, LISTED_MAX, handshake_most, to_all};
 
 /// Tries of two devices, each of which loses some frames.
 const TRIES: u32 = 3;
@@ -31,17 +31,12 @@ struct KeyJob {
 }
 
 /// Restarts the initiator, whose application hands the key out at its start, as that of the example
-/// `security` does; where it does not, types the commands. Returns the job, if there was one.
+/// `security` does; where it does not, types the commands, one for as many devices as a line has room for. Returns the
+/// job, if there was one.
 fn hand_out(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<Option<KeyJob>, BoardError> {
     restart(desk, &[INITIATOR])?;
     desk.sound(INITIATOR)?;
-    let mut over = None;
-    desk.until(BY_ITSELF, |desk| {
-        over = desk.read(INITIATOR, KEY_HANDED_OUT.is);
-        over.is_some() || desk.console(INITIATOR).fault().is_some()
-    })?;
-    desk.sound(INITIATOR)?;
-    if let Some(line) = over {
+    if let Some(line) = by_itself(desk)? {
         return Ok(match line.mark {
             LineMark::KeySent(ms) => {
                 let took = Duration::from_millis(ms.into());
@@ -58,14 +53,35 @@ fn hand_out(desk: &mut BoardDesk<'_>, devices: &[usize]) -> Result<Option<KeyJob
     })?;
     let macs: Result<Vec<_>, _> = devices.iter().map(|board| desk.mac(*board)).collect();
     let list: Vec<String> = macs?.iter().map(ToString::to_string).collect();
-    desk.command(INITIATOR, &format!("security -s {}", list.join(",")))?;
-    let most = handshake_most(devices.len());
-    let line = desk.line(INITIATOR, KEY_HANDED_OUT, (most, most))?;
-    match line.mark {
-        LineMark::KeySent(_) => Ok(Some(KeyJob { start: begun, end: line.at, printed: line.text })),
-        LineMark::NoKey => Err(BoardError::NoKey { port: desk.name(INITIATOR) }),
-        _ => Ok(None),
+    let mut job = None;
+    for some in list.chunks(LISTED_MAX) {
+        desk.command(INITIATOR, &format!("security -s {}", some.join(",")))?;
+        let most = handshake_most(some.len());
+        let line = desk.line(INITIATOR, KEY_HANDED_OUT, (most, most))?;
+        match line.mark {
+            LineMark::KeySent(_) => {
+                job = Some(KeyJob { start: begun, end: line.at, printed: line.text });
+            }
+            LineMark::NoKey => return Err(BoardError::NoKey { port: desk.name(INITIATOR) }),
+            _ => {}
+        }
     }
+    Ok(job)
+}
+
+/// Waits until the application of the initiator has handed the key out after its start, and returns its last line;
+/// nothing where it does not begin by itself.
+fn by_itself(desk: &mut BoardDesk<'_>) -> Result<Option<MarkedLine>, BoardError> {
+    let mut line = None;
+    desk.until(BY_ITSELF, |desk| {
+        line = desk.read(INITIATOR, KEY_JOB.is);
+        line.is_some() || desk.console(INITIATOR).fault().is_some()
+    })?;
+    desk.sound(INITIATOR)?;
+    let Some(MarkedLine { mark: LineMark::KeyFor(devices), .. }) = line else { return Ok(line) };
+    let most = handshake_most(devices as usize);
+    let end = desk.line(INITIATOR, KEY_HANDED_OUT, (most, most))?;
+    Ok(Some(end))
 }
 
 /// Returns an instant so much earlier.

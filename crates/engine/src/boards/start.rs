@@ -1,5 +1,6 @@
 //! The start of a test: boards are reset, show their prompts, and tell who they are.
 
+use super::console::BoardConsole;
 use super::desk::{BoardDesk, DEVICE, INITIATOR};
 use super::learned::{idf_name, release_name};
 use super::{BoardError, BoardMemory};
@@ -14,6 +15,8 @@ use espbench_sim::lab::suite::procedure::SETTLED;
 
 /// Longest time in which all boards show their prompts, or are given up.
 const START_MOST: Duration = Duration::from_secs(20);
+/// Boards that are typed at side by side: all of them would print a megabyte of lists in half a second.
+const AT_ONCE: usize = 16;
 /// Time for an answer of a command that does nothing else.
 const ANSWER: Duration = Duration::from_secs(3);
 
@@ -71,18 +74,10 @@ fn await_prompts(desk: &mut BoardDesk<'_>, boards: &[usize]) -> Result<(), Board
 
 /// Restarts boards by their command, and waits until they run.
 pub(super) fn restart(desk: &mut BoardDesk<'_>, boards: &[usize]) -> Result<(), BoardError> {
-    let mut restarted = Vec::new();
-    for board in boards {
-        if desk.console(*board).fault().is_none() && desk.command(*board, "restart").is_ok() {
-            let now = desk.now();
-            desk.seats[*board].console.restarts(now);
-            restarted.push(*board);
-        }
-        if desk.notes.is_cancelled() {
-            return Err(BoardError::Cancelled);
-        }
+    for some in boards.chunks(AT_ONCE) {
+        desk.command_at(some, "restart", BoardConsole::restarts)?;
     }
-    await_prompts(desk, &restarted)
+    await_prompts(desk, boards)
 }
 
 /// Waits until boards that have just started say nothing more by themselves.
@@ -107,20 +102,20 @@ fn learn(
     memory: &mut BoardMemory,
     boards: &[usize],
 ) -> Result<(), BoardError> {
-    for &board in boards {
-        if desk.console(board).fault().is_some() {
-            continue;
-        }
-        let port = desk.seats[board].port;
-        let known = memory.get(port).filter(|known| {
-            // Another board may be on the port since.
-            known.mac == desk.console(board).learned().mac
-        });
-        if let Some(known) = known {
+    let mut unknown = boards.to_vec();
+    unknown.retain(|&board| {
+        // Another board may be on the port since.
+        let known = memory.get(desk.seats[board].port);
+        let known = known.filter(|known| known.mac == desk.console(board).learned().mac).cloned();
+        if let Some(known) = &known {
             desk.seats[board].console.remember(known);
-            continue;
         }
-        ask(desk, board)?;
+        known.is_none() && desk.console(board).fault().is_none()
+    });
+    for some in unknown.chunks(AT_ONCE) {
+        ask(desk, some)?;
+    }
+    for board in unknown {
         if desk.console(board).learned().mac.is_none() && desk.console(board).fault().is_none() {
             // The component's own line was compiled out: a responder says who it is.
             let _ = desk.command(board, "espnow_iperf -s");
@@ -128,20 +123,21 @@ fn learn(
             let _ = desk.command(board, "espnow_iperf -a");
         }
         if desk.console(board).fault().is_none() {
-            memory.put(port, desk.console(board).learned());
+            memory.put(desk.seats[board].port, desk.console(board).learned());
         }
     }
     Ok(())
 }
 
-/// Asks a board for its version and its commands.
-pub(super) fn ask(desk: &mut BoardDesk<'_>, board: usize) -> Result<(), BoardError> {
+/// Asks boards for their versions and their commands.
+pub(super) fn ask(desk: &mut BoardDesk<'_>, boards: &[usize]) -> Result<(), BoardError> {
     for text in ["version", "help"] {
-        if desk.command(board, text).is_err() {
-            break;
-        }
+        desk.command_at(boards, text, |_, _| {})?;
         desk.until(ANSWER, |desk| {
-            desk.console(board).has_prompt() || desk.console(board).fault().is_some()
+            boards.iter().all(|board| {
+                let console = desk.console(*board);
+                console.has_prompt() || console.fault().is_some()
+            })
         })?;
     }
     Ok(())

@@ -264,7 +264,7 @@ fn begin(desk: &mut BoardDesk<'_>, setup: &BoardSetup) -> Result<Ipv4Addr, Board
     };
     start::reset(desk, &[BOARD])?;
     desk.sound(BOARD)?;
-    start::ask(desk, BOARD)?;
+    start::ask(desk, &[BOARD])?;
     desk.sound(BOARD)?;
     start::note(desk);
     let commands = &desk.console(BOARD).learned().commands;

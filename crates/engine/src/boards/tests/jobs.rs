@@ -97,6 +97,15 @@ fn the_key_for_three_devices_by_the_application_each_time_anew() {
 }
 
 #[test]
+fn an_application_that_hands_the_key_to_many_is_waited_for() {
+    let work = EspNow { test: EspNowTest::Handshake, devices: 40, ..WORK };
+    let mut bench = LabBench::with_app(&work, ExampleApp::Security);
+    let (kept, total) = served(&work, &BoardSetup::default(), &mut bench);
+    assert!(seconds(&total) > 12.0, "longer than a board is watched for its beginning: {total:?}");
+    assert!(!kept.facts["commands"].contains("security -f"), "{:?}", kept.facts);
+}
+
+#[test]
 fn a_device_that_a_copy_of_the_command_restarts_once_more_is_served() {
     let work = EspNow { test: EspNowTest::Handshake, devices: 2, ..WORK };
     let command = "command FF:FF:FF:FF:FF:FF \"security -e\"";

@@ -93,6 +93,26 @@ fn ports_without_pins_restart_by_their_command() {
 }
 
 #[test]
+fn many_boards_are_restarted_and_asked_side_by_side() {
+    let devices = 20;
+    let work = EspNow { test: EspNowTest::MultiPing, devices, count: 1, size: 230, ..WORK };
+    let mut bench = LabBench::of(&work);
+    bench.pins = false;
+    let ports: Vec<usize> = (0..=usize::from(devices)).collect();
+    let (mut kept, mut memory) = (KeptBoards::default(), BoardMemory::default());
+    run(&work, &ports, 1, &BoardSetup::default(), &mut memory, &mut bench, &mut kept).unwrap();
+    let boards: Vec<&str> = kept.facts["boards"].lines().collect();
+    assert_eq!(boards.len(), ports.len());
+    assert!(boards.iter().all(|line| line.ends_with(" esp32")), "{boards:#?}");
+    let again = b"restart_func: num: 2, reason: ";
+    let restarted = |console: &Vec<u8>| console.windows(again.len()).any(|it| it == again);
+    assert!(kept.consoles.values().all(restarted));
+    // One after the other they took 20 s longer.
+    assert!(bench.lab.now() < Instant::ZERO + Duration::from_secs(40), "{:?}", bench.lab.now());
+    assert_eq!(probes(&kept).len(), usize::from(devices), "{:?}", kept.counters);
+}
+
+#[test]
 fn a_line_editor_that_waits_for_an_answer_is_woken() {
     let mut bench = LabBench::of(&WORK);
     bench.pins = false;

@@ -10,6 +10,7 @@ use espbench_measure::cell::Estimate;
 use espbench_measure::interval::{difference, wilson_at};
 use espbench_measure::special::student_quantile;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Repetitions in real time, and in virtual time.
 const REAL: u32 = 2;
@@ -27,7 +28,12 @@ fn in_virtual_time(bench: &TestDir, text: &str) -> Value {
 
 /// Returns the report of a plan at the consoles of a live fleet, with that fleet's flags.
 fn in_real_time(bench: &TestDir, text: &str, fleet: &[&str]) -> Value {
-    bench.write("real.toml", &format!("repetitions = {REAL}\n{text}"));
+    at_consoles(bench, &format!("repetitions = {REAL}\n{text}"), fleet)
+}
+
+/// Returns the report of a plan with its own repetitions at the consoles of a live fleet.
+fn at_consoles(bench: &TestDir, text: &str, fleet: &[&str]) -> Value {
+    bench.write("real.toml", text);
     for _ in 0..TRIES {
         let live = LiveProcess::start(bench, fleet);
         let ports: Vec<_> = (0..live.devices.len()).map(|it| live.port(it)).collect();
@@ -126,4 +132,21 @@ fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
     assert_eq!(value(&real, "devices_served"), 3.0);
     assert!(means_agree(&real, &same, "handshake_time"), "{real}\n{same}");
     assert!(!means_agree(&real, &more, "handshake_time"), "{real}\n{more}");
+}
+
+#[test]
+fn a_hundred_devices_are_measured_at_a_hundred_and_one_consoles() {
+    let bench = TestDir::new();
+    let text = plan("multi-ping", "size = 230\ncount = 2\ncast = \"unicast\"\ndevices = 100");
+    let fleet = ["many-boards", "--app", "solution", "--devices", "101", "--distance", "0.5"];
+    let real = at_consoles(&bench, &text, &fleet);
+    let (lost, all) = lost(&real);
+    assert!(all == 200 && lost < 20, "{lost} of {all}");
+    let samples = bench.run(&["samples", "last"]).ok();
+    let mut lines = samples.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let link = head.iter().position(|it| *it == "link").unwrap();
+    assert_eq!(lines.map(|line| line[link].to_owned()).collect::<BTreeSet<_>>().len(), 100);
+    let consoles = bench.run(&["runs", "--consoles", "last"]).ok();
+    assert_eq!(consoles.matches("=== /dev/").count(), 101);
 }

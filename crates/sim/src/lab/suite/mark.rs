@@ -54,6 +54,8 @@ pub enum LineMark {
     Round,
     /// The key was handed out, in so many milliseconds: with the search, where the application did both.
     KeySent(u32),
+    /// So many devices wait for the key, and the application hands it out to them.
+    KeyFor(u32),
     /// No device waits for the key.
     NobodyWaits,
     /// The device has no key to hand out.
@@ -156,6 +158,7 @@ impl LineMark {
         match line {
             SecurityLine::Complete { ms, .. } => Self::KeySent(*ms),
             SecurityLine::Waiting(0) => Self::NobodyWaits,
+            SecurityLine::Waiting(devices) => Self::KeyFor(*devices),
             SecurityLine::NoKey => Self::NoKey,
             SecurityLine::GotKey => Self::GotKey,
             _ => Self::Other,
@@ -217,6 +220,11 @@ pub const DECRYPTION_TIME: AwaitedLine = AwaitedLine {
 pub const KEY_HANDED_OUT: AwaitedLine = AwaitedLine {
     is: |mark| matches!(mark, LineMark::KeySent(_) | LineMark::NobodyWaits | LineMark::NoKey),
     what: "that the key is handed out",
+};
+/// The beginning of such a job, or its end.
+pub const KEY_JOB: AwaitedLine = AwaitedLine {
+    is: |mark| matches!(mark, LineMark::KeyFor(_)) || (KEY_HANDED_OUT.is)(mark),
+    what: "that it hands the key out",
 };
 /// The line of a device that has got the key.
 pub const KEY_GOT: AwaitedLine =
@@ -293,7 +301,7 @@ mod tests {
                 M::KeySent(7150),
             ),
             ("espnow wait security num: 0", M::NobodyWaits),
-            ("espnow wait security num: 1", M::Other),
+            ("espnow wait security num: 90", M::KeyFor(90)),
             ("Secure key is not set", M::NoKey),
             ("Get APP key", M::GotKey),
             ("Already start provisioning", M::Seeks),
