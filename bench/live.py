@@ -99,7 +99,7 @@ class Suite(threading.Thread):
         distance = next(it.split('"')[1] for it in ("\n".join(self.measures) + '\ndistance = "0.5 m"').split("\n")
                         if it.startswith("distance"))
         distance = distance.replace(" m to ", "-").replace(" m", "")
-        fleet = [self.espbench, "live", "--pty", self.lab, *self.flags, "--distance", distance]
+        fleet = [self.espbench, "live", "--pty", "--lab", self.lab, *self.flags, "--distance", distance]
         fleet = subprocess.Popen([*fleet, "--format", "json"], stdout=subprocess.PIPE, text=True)
         try:
             ports = []

@@ -93,7 +93,7 @@ fn proved(
     let trials: Vec<(Candidate, u32)> =
         both.iter().flat_map(|it| SEEDS.map(|seed| (*it, seed))).collect();
     runner.begin(TuneStage::Again, trials.len());
-    let outcomes = runner.trials(lab, &trials, &[best.metric])?;
+    let outcomes = runner.trials(lab, &trials, &[best.metric, Metric::Current])?;
     let [before, after] = [0, 1].map(|at| {
         let own = &outcomes[at * SEEDS.len()..(at + 1) * SEEDS.len()];
         own.iter().copied().flatten().collect::<Vec<Evaluation>>()
@@ -107,7 +107,9 @@ fn proved(
     if is[1] <= was[2] {
         return Ok(None);
     }
-    let least = |of: &[Evaluation]| of.iter().filter_map(|it| it.free_heap).min().unwrap_or(0);
+    let [heap_before, heap_after] =
+        [&before, &after].map(|of| of.iter().filter_map(|it| it.free_heap).min().unwrap_or(0));
+    let current = |of: &[Evaluation]| Evaluation::mean(of).current_ma;
     let fixed = lab.static_tx();
     let change = |it: TunedSetting| AdvisedChange {
         line: it.line(&best.candidate, lab.context(), fixed),
@@ -118,6 +120,8 @@ fn proved(
         metric: best.metric,
         before: was,
         after: is,
-        heap_bytes: least(&after) - least(&before),
+        heap_bytes: heap_after - heap_before,
+        free_heap_bytes: [heap_before, heap_after],
+        current_ma: current(&before).zip(current(&after)).map(|(was, is)| [was, is]),
     }))
 }

@@ -108,7 +108,7 @@ impl TuneLab {
         let config = &mut it.config;
         match cause {
             LimitCause::SendBuffer => config.tcp_send_buffer = most(ConfigOption::SendBuffer),
-            LimitCause::Window => config.tcp_window = most(ConfigOption::Window),
+            LimitCause::Window => widen(config, most(ConfigOption::Window)),
             LimitCause::Mailbox => {
                 config.tcp_mailbox = short(ConfigOption::TcpMailbox);
                 config.udp_mailbox = short(ConfigOption::UdpMailbox);
@@ -254,6 +254,23 @@ impl TuneLab {
             _ => (ma, why),
         })
     }
+}
+
+/// Opens the window, with as many places of the mailbox and buffers as it needs, where there were enough for
+/// the window before: what is too small already is a limit of its own.
+fn widen(config: &mut SdkConfig, window: u32) {
+    let mss = u32::from(config.tcp_mss).max(1);
+    let needs = |window: u32| u16::try_from(window.div_ceil(mss) + 2).unwrap_or(u16::MAX);
+    let (before, after) = (needs(config.tcp_window), needs(window));
+    for place in [&mut config.tcp_mailbox, &mut config.tcpip_mailbox] {
+        if *place >= before {
+            *place = after.max(*place);
+        }
+    }
+    if config.dynamic_rx >= before {
+        config.dynamic_rx = after.max(config.dynamic_rx);
+    }
+    config.tcp_window = window;
 }
 
 const fn unbounded(cause: LimitCause, what: String) -> ThroughputLimit {

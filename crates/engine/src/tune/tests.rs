@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_measure::tune::answer::{TuneAnswer, fragment};
 use espbench_measure::tune::check::{CheckInput, Checked, check};
-use espbench_measure::tune::{DirectionLimits, Metric, RoundTrip, RoundTripSource, TunedSetting};
+use espbench_measure::tune::{
+    DirectionLimits, LimitCause, Metric, RoundTrip, RoundTripSource, TunedSetting,
+};
 use espbench_model::sdkconfig::memory::Traffic;
 use espbench_model::sdkconfig::{Chip, ConfigOption, read};
 use espbench_sim::lab::file::Library;
@@ -233,6 +235,21 @@ fn the_flash_is_turned_for_a_throughput() {
 }
 
 /// The one change of a check is proved: what it sets makes the direction faster in other rooms, too.
+/// A window that its mailbox and buffers have room for is the bottleneck where a larger one is the advice: with a
+/// mailbox for the small window alone, the largest would lose segments and give nothing.
+#[test]
+fn the_bottleneck_of_a_check_is_what_its_advice_lifts() {
+    let text = "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n\
+                CONFIG_LWIP_TCP_RECVMBOX_SIZE=6\n";
+    let checked = checked(setup(&[]), text);
+    let advice = checked.advice.as_ref().unwrap();
+    assert!(advice.set[0].line.starts_with("CONFIG_LWIP_TCP_WND_DEFAULT="), "{advice:?}");
+    let first = &checked.limits[0];
+    let bottleneck = first.bottleneck().unwrap();
+    assert_eq!((first.metric, bottleneck.cause), (Metric::TcpRx, LimitCause::Window));
+    assert!(bottleneck.lifted_mbit_s.unwrap() > 0.9 * advice.after[0], "{first:?}");
+}
+
 #[test]
 fn the_advice_of_a_check_holds_with_other_seeds() {
     let text = "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=23040\n\

@@ -143,7 +143,7 @@ pub fn show(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
 }
 
 /// Returns the screen that stdout is.
-fn screen() -> Screen {
+pub fn screen() -> Screen {
     let columns = std::io::stdout().is_terminal().then(terminal::columns).flatten();
     Screen { coloured: say::is_coloured(), columns }
 }

@@ -1,6 +1,6 @@
 //! The answer of a prediction in a few lines, for a terminal: at most 25.
 
-use super::glance::{Colours, Screen, cut, print};
+use super::glance::{Colours, Screen, cut, figure};
 use super::{tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
@@ -157,7 +157,7 @@ fn row_of(out: &mut String, figures: &[String], columns: usize) {
 /// Prints a value with its unit and its interval.
 pub(super) fn cell(value: Option<&GlanceValue>, unit: &str) -> String {
     let Some(value) = value else { return "unknown".into() };
-    match super::glance::figure(value) {
+    match figure(value) {
         (number, Some(interval)) => format!("{number} {unit} [{interval}]"),
         (number, None) => format!("{number} {unit}"),
     }
@@ -174,11 +174,14 @@ pub(super) const fn standing(it: RowStanding) -> &'static str {
     }
 }
 
-/// Returns the heads of the columns, and the texts of these rows.
+/// A cell of the card's table: its text, and the interval of its value.
+pub(super) type CardCell = (String, Option<String>);
+
+/// Returns the heads of the columns, and the cells of these rows.
 pub(super) fn columns(
     card: &Prediction,
     rows: &[&PredictionRow],
-) -> (Vec<&'static str>, Vec<Vec<String>>) {
+) -> (Vec<&'static str>, Vec<Vec<CardCell>>) {
     if card.question == QuestionKind::Range {
         return ranges(rows);
     }
@@ -190,15 +193,16 @@ pub(super) fn columns(
     if is_rate {
         heads.extend(["range (m)", ""]);
     }
-    let value = |it: Option<&GlanceValue>| it.map_or_else(|| "-".into(), print);
+    let value = |it: Option<&GlanceValue>| it.map_or_else(|| ("-".into(), None), figure);
     let texts = |row: &&PredictionRow| {
-        let mut texts = vec![if is_rate { row.rate.clone() } else { row.devices.to_string() }];
+        let first = if is_rate { row.rate.clone() } else { row.devices.to_string() };
+        let mut texts = vec![(first, None)];
         let all = [&row.loss_percent, &row.p99_ms, &row.channel_busy_percent];
         texts.extend(all.map(|it| value(it.as_ref())));
         texts.extend(has_battery.then(|| value(row.life_days.as_ref())));
         if is_rate {
-            texts.push(row.range().unwrap_or_else(|| "-".into()));
-            texts.push(standing(row.standing).into());
+            texts.push((row.range().unwrap_or_else(|| "-".into()), None));
+            texts.push((standing(row.standing).into(), None));
         }
         texts
     };
@@ -206,7 +210,7 @@ pub(super) fn columns(
 }
 
 /// Returns heads and rows of ranges.
-fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<CardCell>>) {
     let texts = |row: &&PredictionRow| {
         let median = row.range_median_m.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
         let stands = match (row.standing, row.range_is_bounded) {
@@ -215,7 +219,7 @@ fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<String>>) {
             _ => "",
         };
         let range = row.range().unwrap_or_else(|| "-".into());
-        vec![row.rate.clone(), range, median, stands.into()]
+        [row.rate.clone(), range, median, stands.into()].map(|it| (it, None)).into()
     };
     let heads = vec!["PHY rate", "range (m)", "without shadowing (m)", ""];
     (heads, rows.iter().map(texts).collect())
@@ -243,7 +247,13 @@ pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
 
 fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: Colours) {
     let shown = chosen(card, if card.energy.is_some() { ROWS_ABOVE_CHARGE } else { ROWS });
-    let (heads, texts) = columns(card, &shown);
+    let (heads, cells) = columns(card, &shown);
+    let joined = |(text, interval): CardCell| match interval {
+        Some(interval) => format!("{text} [{interval}]"),
+        None => text,
+    };
+    let texts: Vec<Vec<String>> =
+        cells.into_iter().map(|row| row.into_iter().map(joined).collect()).collect();
     let widths: Vec<usize> = (0..heads.len())
         .map(|at| {
             texts.iter().map(|row| width(&row[at])).chain([width(heads[at])]).max().unwrap_or(0)

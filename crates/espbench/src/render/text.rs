@@ -96,13 +96,18 @@ impl Column {
 /// Renders the table as lines of text.
 #[must_use]
 pub fn table(table: &Table) -> String {
-    let mut columns = columns(table);
+    table_within(table, WIDTH)
+}
+
+/// Renders the table as lines of at most that many characters.
+pub(super) fn table_within(table: &Table, most: usize) -> String {
+    let mut columns = columns(table, most);
     let used = columns.iter().map(|c| c.width + GAP).sum::<usize>();
-    if used > WIDTH + GAP {
+    if used > most + GAP {
         columns = (0..table.columns.len()).map(|i| Column::new(table, i, WIDE_WORDS)).collect();
     }
     let mut out = String::new();
-    for (i, block) in blocks(&columns).iter().enumerate() {
+    for (i, block) in blocks(&columns, most).iter().enumerate() {
         if i > 0 {
             out.push('\n');
         }
@@ -112,15 +117,15 @@ pub fn table(table: &Table) -> String {
 }
 
 /// Returns the columns; those of words are narrowed, the widest first, while the table is too wide.
-fn columns(table: &Table) -> Vec<Column> {
+fn columns(table: &Table, most: usize) -> Vec<Column> {
     let mut columns: Vec<Column> =
-        (0..table.columns.len()).map(|i| Column::new(table, i, WIDTH)).collect();
+        (0..table.columns.len()).map(|i| Column::new(table, i, most)).collect();
     loop {
         let used = columns.iter().map(|c| c.width + GAP).sum::<usize>();
         let words = columns.iter().enumerate().filter(|(_, c)| c.align == Align::Left);
         match words.max_by_key(|(_, c)| c.width).map(|(i, c)| (i, c.width)) {
-            Some((i, width)) if used > WIDTH + GAP && width > WORDS => {
-                let limit = width.saturating_sub(used - WIDTH - GAP).max(width * 3 / 4).max(WORDS);
+            Some((i, width)) if used > most + GAP && width > WORDS => {
+                let limit = width.saturating_sub(used - most - GAP).max(width * 3 / 4).max(WORDS);
                 columns[i] = Column::new(table, i, limit);
                 if columns[i].width >= width {
                     return columns;
@@ -132,7 +137,7 @@ fn columns(table: &Table) -> Vec<Column> {
 }
 
 /// Groups of columns that fit a line; each group begins with the first column.
-fn blocks(columns: &[Column]) -> Vec<Vec<&Column>> {
+fn blocks(columns: &[Column], most: usize) -> Vec<Vec<&Column>> {
     let Some((first, rest)) = columns.split_first() else {
         return Vec::new();
     };
@@ -140,7 +145,7 @@ fn blocks(columns: &[Column]) -> Vec<Vec<&Column>> {
     let mut used = first.width;
     for column in rest {
         let alone = blocks.last().is_some_and(|b| b.len() == 1);
-        if used + GAP + column.width > WIDTH && !alone {
+        if used + GAP + column.width > most && !alone {
             blocks.push(vec![first]);
             used = first.width;
         }

@@ -1,10 +1,11 @@
 //! Checks of an sdkconfig and searches of settings, drawn.
 
-use super::{markdown, tame, text, wrap};
+use super::glance::{Colours, Screen};
+use super::{markdown, tame, text, width, wrap};
+use espbench_measure::cell::Origin;
 use espbench_measure::table::Table;
-use espbench_measure::tune::TuneAnswer;
-use espbench_measure::tune::answer::power;
-use espbench_measure::tune::check::{Checked, Finding, LIMITS_TITLE, SettingChange, Severity};
+use espbench_measure::tune::TuneCard;
+use espbench_measure::tune::check::{Checked, Finding, LIMITS_TITLE, SettingChange};
 use espbench_measure::tune::limit;
 use std::fmt::Write as _;
 
@@ -24,75 +25,97 @@ fn change(change: &SettingChange) -> (String, String) {
 /// Most lines of a first screen.
 const LINES: usize = 25;
 
-/// Findings of the first screen, and characters of each.
-const FINDINGS: usize = 4;
+/// Warnings of the first screen.
+const WARNINGS: usize = 4;
 
 /// Returns the sentence that names the chip, the release and the traffic that were checked.
 fn head(checked: &Checked) -> String {
     format!("{}. {}", checked.head(), checked.sentence())
 }
 
-/// Writes a text in as many lines as it takes, the further ones indented.
-fn wrapped(out: &mut String, text: &str) {
-    for (number, line) in wrap(text, WIDTH - 2).into_iter().enumerate() {
-        let indent = if number == 0 { "" } else { "  " };
-        let _ = writeln!(out, "{indent}{line}");
+/// Renders the first screen of a check or a search: the verdict, what to change, figures with
+/// intervals, the limits. `more` says where the rest is.
+#[must_use]
+pub fn first_screen(card: &TuneCard, origin: Option<Origin>, more: &str, screen: Screen) -> String {
+    let (colours, columns) = (Colours::new(screen.coloured), screen.width());
+    let mut page = Lines { out: title(&card.verdict, origin, colours, columns), colours, columns };
+    page.wrapped("", &card.context);
+    page.wrapped("", card.advice.as_deref().unwrap_or_default());
+    for change in card.change_sentences() {
+        page.wrapped("Change", &change);
+    }
+    for warning in card.warnings.iter().take(WARNINGS) {
+        page.wrapped("!", warning);
+    }
+    if card.has_wants() {
+        for limit in card.limit_sentences() {
+            page.wrapped("Limited by", &limit);
+        }
+    }
+    let mut tail = Lines { out: String::from("\n"), colours, columns };
+    for note in &card.notes {
+        tail.wrapped("", note);
+    }
+    let faint = colours.faint;
+    for line in wrap(more, columns) {
+        let _ = writeln!(tail.out, "{faint}{line}{faint:#}");
+    }
+    fitted(page.out, card.short_table(), &tail.out, columns)
+}
+
+/// Lines of a first screen.
+struct Lines {
+    out: String,
+    colours: Colours,
+    columns: usize,
+}
+
+impl Lines {
+    /// Writes a text behind a mark, in as many lines as it takes, the further ones indented.
+    fn wrapped(&mut self, mark: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let room = self.columns - 2 - width(mark);
+        for (number, line) in wrap(text, room).into_iter().enumerate() {
+            let style = if mark == "!" { self.colours.warning } else { self.colours.faint };
+            let _ = match (number, mark) {
+                (0, "") => writeln!(self.out, "{line}"),
+                (0, mark) => writeln!(self.out, "{style}{mark}{style:#} {line}"),
+                _ => writeln!(self.out, "  {line}"),
+            };
+        }
     }
 }
 
-/// Returns the first line: a title, and that figures are simulated.
-fn title(text: &str) -> String {
-    let badge = "SIMULATED";
-    let room = WIDTH - badge.len() - 2;
+/// Returns the first lines: a title, and whether figures are simulated.
+fn title(text: &str, origin: Option<Origin>, colours: Colours, columns: usize) -> String {
+    let badge = origin.map_or_else(String::new, |it| it.name().to_uppercase());
+    let room = columns - if badge.is_empty() { 0 } else { badge.len() + 2 };
     let lines = wrap(text, room);
-    let (last, first) = lines.split_last().map_or(("", &[][..]), |it| (it.0, it.1));
-    let mut out: String = first.iter().map(|it| format!("{it}\n")).collect();
-    let _ = writeln!(out, "{last:room$}  {badge}");
+    let Colours { title, warning, .. } = colours;
+    let mut out = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        let _ = write!(out, "{title}{line}{title:#}");
+        if number == 0 && !badge.is_empty() {
+            let pad = " ".repeat(columns - width(line) - badge.len());
+            let _ = write!(out, "{pad}{warning}{badge}{warning:#}");
+        }
+        out.push('\n');
+    }
     out
 }
 
-/// Renders the first screen of a check: the verdict, the bottleneck, what to change.
-#[must_use]
-pub fn check_short(checked: &Checked) -> String {
-    let file = tame(&checked.file);
-    let mut out = match checked.place {
-        Some(_) => title(&format!("{file}: {}", checked.verdict())),
-        None => format!("{file}: {}\n", checked.verdict()),
-    };
-    let place = checked.place.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
-    wrapped(&mut out, &format!("{}{place}", checked.head()));
-    if let Some(advice) = checked.advised() {
-        wrapped(&mut out, &advice);
-    }
-    let wrong: Vec<&Finding> =
-        checked.findings.iter().filter(|it| it.severity == Severity::Wrong).collect();
-    let mut tail = String::from("\n");
-    for Finding { what, set, .. } in wrong.iter().take(FINDINGS) {
-        let fix = set.first().map(|it| format!(": {}={}", it.name, it.to)).unwrap_or_default();
-        wrapped(&mut tail, &format!("! {what}{fix}"));
-    }
-    if let Some(left) = &checked.heap_left {
-        let [idle, busy, peak] = [left.idle, left.busy, left.peak].map(|it| it as f64 / 1024.0);
-        let heap = format!(
-            "Heap left (model): {idle:.0} KB idle, {busy:.0} KB at the busiest, {peak:.0} KB with all \
-             buffers full"
-        );
-        wrapped(&mut tail, &heap);
-    }
-    let more = checked.findings.len() - wrong.len().min(FINDINGS);
-    let _ = writeln!(tail, "{more} more findings, ranks and memory: --full, or -o FILE.html");
-    fitted(out, limit::table(&checked.limits, LIMITS_TITLE), &tail)
-}
-
-/// Returns a screen of [`LINES`] lines at most. A table that does not fit loses its last rows; one
-/// without any is left out.
-fn fitted(mut out: String, tables: impl IntoIterator<Item = Table>, tail: &str) -> String {
-    for mut table in tables {
+/// Returns a screen of [`LINES`] lines at most. A table that does not fit loses its last rows, or is left
+/// out.
+fn fitted(mut out: String, table: Option<Table>, tail: &str, columns: usize) -> String {
+    if let Some(mut table) = table {
         let left = LINES.saturating_sub(out.lines().count() + tail.lines().count() + 1);
-        let (all, mut drawn) = (table.rows.len(), text::table(&table));
+        let (all, mut drawn) = (table.rows.len(), text::table_within(&table, columns));
         while drawn.lines().count() > left && !table.rows.is_empty() {
             table.rows.pop();
-            drawn = text::table(&table) + &format!("(and {} more)\n", all - table.rows.len());
+            drawn = text::table_within(&table, columns)
+                + &format!("(and {} more)\n", all - table.rows.len());
         }
         if !table.rows.is_empty() {
             let _ = write!(out, "\n{drawn}");
@@ -117,37 +140,6 @@ pub fn advice_fragment(checked: &Checked) -> String {
         let _ = writeln!(out, "{}", change.line);
     }
     out
-}
-
-/// Renders the first screen of a search: the verdict, figures with intervals, what to change.
-#[must_use]
-pub fn answer_text(answer: &TuneAnswer) -> String {
-    let mut out = title(&answer.verdict());
-    let streams = match answer.streams {
-        1 => "1 TCP stream".into(),
-        n => format!("{n} TCP streams"),
-    };
-    let (context, rtt) = (&answer.context, answer.rtt.words());
-    wrapped(
-        &mut out,
-        &format!(
-            "{}, ESP-IDF {}, {streams}, {rtt}; {}",
-            context.chip, context.release, answer.place
-        ),
-    );
-    for line in answer.shortfalls() {
-        wrapped(&mut out, &format!("! {line}"));
-    }
-    let mut tail = String::from("\n");
-    if let Some(best) = &answer.recommended {
-        wrapped(&mut tail, power(best.candidate.power));
-    }
-    let stopped = if answer.stopped { " It was stopped before its end." } else { "" };
-    wrapped(&mut tail, &format!("{}{stopped}", answer.effort()));
-    let last =
-        "All settings that were tried: --full, or -o FILE.html; lines for a file: --fragment FILE";
-    let _ = writeln!(tail, "{last}");
-    fitted(out, answer.short_tables(), &tail)
 }
 
 /// Renders the check as text.

@@ -185,7 +185,7 @@ fn an_unplugged_board_lives_on_and_comes_back_on_a_terminal_of_its_own() {
 #[test]
 fn many_boards_sleep_until_there_is_something_to_do() {
     let dir = TestDir::new();
-    let live = LiveProcess::start(&dir, &["many-boards", "--devices", "101"]);
+    let live = LiveProcess::start(&dir, &["--lab", "many-boards", "--devices", "101"]);
     assert_eq!(live.devices.len(), 101);
     std::thread::sleep(Duration::from_secs(3));
     let ticks = |id: u32| -> u64 {
@@ -217,8 +217,8 @@ fn a_lifetime_ends_it_and_rubbish_is_told() {
     assert!(std::fs::metadata(dir.path("air.pcapng")).unwrap().len() > 100);
     for (args, said) in [
         (&["live"][..], "--pty"),
-        (&["live", "--pty", "nowhere"], "no lab is called `nowhere`"),
-        (&["live", "--pty", "wifi-home"], "it has no ESP-NOW devices"),
+        (&["live", "--pty", "--lab", "nowhere"], "no lab is called `nowhere`"),
+        (&["live", "--pty", "--lab", "wifi-home"], "it has no ESP-NOW devices"),
         (&["live", "--pty", "--unplug", "node9@1s"], "there is no device `node9`"),
         (&["live", "--pty", "--restart", "node1"], "write node1@10s"),
         (&["live", "--pty", "--baud", "1"], "300"),

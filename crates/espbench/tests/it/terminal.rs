@@ -18,7 +18,7 @@ fn on_terminal(command: &mut Command) -> String {
 }
 
 /// Runs a command whose stdout and stderr are a terminal of so many columns; returns what it wrote there.
-fn on_columns(command: &mut Command, columns: u16) -> String {
+pub fn on_columns(command: &mut Command, columns: u16) -> String {
     let mut ends = [-1, -1];
     let size = libc::winsize { ws_row: 30, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let [ours, theirs] = &mut ends;

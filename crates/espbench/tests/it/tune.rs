@@ -1,5 +1,6 @@
 //! `espbench tune`.
 
+use crate::terminal::on_columns;
 use crate::util::TestDir;
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ fn a_file_is_checked() {
     assert_eq!(strict.status, Some(1), "{}", strict.err);
     let page = std::fs::read_to_string(bench.path("check.html")).unwrap();
     assert!(page.contains("What limits it") && page.contains("CONFIG_LWIP_UDP_RECVMBOX_SIZE=9"));
-    assert!(page.contains("<details open><summary><h2 id=\"overview-h\">"), "the answer is open");
+    assert!(page.contains("<details open><summary><h2 id=\"tune-h\">"), "the chapter is open");
     let advice = std::fs::read_to_string(bench.path("advice")).unwrap();
     assert!(advice.lines().any(|it| it.starts_with("CONFIG_LWIP_TCP_")), "{advice}");
     let json: Value =
@@ -62,6 +63,33 @@ fn screen(bench: &TestDir, args: &[&str]) -> String {
     assert!(ran.out.lines().count() <= 25, "{}", ran.out);
     assert!(ran.out.lines().all(|it| it.chars().count() <= 98), "{}", ran.out);
     ran.out
+}
+
+/// Returns the text without the sequences that set colours.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.filter_map(|it| it.split_once('m')).map(|(_, text)| text);
+    core::iter::once(first).chain(rest).collect()
+}
+
+/// On a terminal of 80 columns no line is longer, and names of options are whole.
+#[test]
+fn a_narrow_terminal_has_the_answer_in_its_lines() {
+    let bench = TestDir::new();
+    bench.write("sdkconfig", SDKCONFIG);
+    let check = ["tune", "-q", "--time", "500ms", "--check", "sdkconfig"];
+    let wants = ["--want", "tcp-tx>=30Mbit/s", "--want", "tcp-rx>=25Mbit/s", "--budget", "24"];
+    for args in [check.to_vec(), [&check[..], &wants].concat()] {
+        let command = &mut bench.command(&args);
+        let written = on_columns(command.env("TERM", "xterm").env_remove("NO_COLOR"), 80);
+        assert!(written.contains("\x1b[1m"), "the title is bold: {written:?}");
+        let text = plain(&written).replace('\r', "");
+        assert!(text.lines().count() <= 25, "{text}");
+        assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
+        assert!(text.contains("SIMULATED") && text.contains("\nChange CONFIG_"), "{text}");
+        assert!(text.contains("(now 6)"), "{text}");
+    }
 }
 
 #[test]

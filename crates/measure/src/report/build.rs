@@ -157,6 +157,7 @@ impl Builder {
         test_facts::add_published(&mut ours, &comparisons);
         Report {
             prediction: None,
+            tuning: None,
             schema: SCHEMA.into(),
             run: self.facts,
             incomplete: missing > 0,

@@ -38,6 +38,7 @@ use crate::predict::Prediction;
 use crate::run::RunFacts;
 use crate::table::Table;
 use crate::truth::{SeedGroup, Truth};
+use crate::tune::TuneCard;
 use crate::warning::Warning;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -130,6 +131,9 @@ pub struct Report {
     /// The answer of a prediction on one card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
+    /// The answer about settings on one card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<TuneCard>,
     /// The result cells; on request, the published cells that they were held against.
     pub cells: Vec<Cell>,
     /// Ours against the published.
@@ -195,6 +199,7 @@ impl Report {
             missing: 0,
             glance: Vec::new(),
             prediction: None,
+            tuning: None,
             cells: Vec::new(),
             comparisons: Vec::new(),
             tables: Vec::new(),

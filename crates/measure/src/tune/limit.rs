@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Source of a round trip.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -59,7 +59,7 @@ impl RoundTrip {
 }
 
 /// Cause of a limit of throughput.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitCause {
     /// TCP's send buffers over the round trip.
@@ -92,7 +92,7 @@ impl LimitCause {
 }
 
 /// A limit of a throughput.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputLimit {
     /// Cause.
     pub cause: LimitCause,
@@ -105,7 +105,7 @@ pub struct ThroughputLimit {
 }
 
 /// Limits of one direction of one transport, the bottleneck first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DirectionLimits {
     /// Throughput that is limited.
     pub metric: Metric,
@@ -156,6 +156,25 @@ impl DirectionLimits {
         let now = self.simulated_mbit_s.filter(|it| *it > 0.0);
         let gain = lifted.zip(now).map_or(1.0, |(then, now)| then / now);
         if gain > GIVES { gain } else { 1.0 }
+    }
+
+    /// Says what holds the direction back, and what it does without that; none where nothing is known to.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        let first = self.bottleneck()?;
+        let now = self.simulated_mbit_s.map(|it| format!(" {} Mbit/s", number(it)));
+        let most = first.at_most_mbit_s.map(|it| format!(", at most {} Mbit/s", number(it)));
+        let lifted = first.lifted_mbit_s.filter(|_| self.gain() > 1.0);
+        let lifted = lifted.map(|it| format!("; {} without it", number(it)));
+        Some(format!(
+            "{}{}: {} ({}){}{}",
+            self.metric.words(),
+            now.unwrap_or_default(),
+            first.cause.words(),
+            first.what,
+            most.unwrap_or_default(),
+            lifted.unwrap_or_default()
+        ))
     }
 
     /// Returns the least bound, in Mbit/s: the link is no faster.

@@ -11,9 +11,11 @@
 //! | [`pareto`] | those that no other is better than in everything |
 //! | [`search`] | which candidate to try next |
 //! | `words` | numbers in sentences |
+//! | [`card`] | the answer on one card |
 //! | [`answer`] | what was found, in sentences, tables, figures, and as lines for a file |
 
 pub mod answer;
+pub mod card;
 pub mod check;
 pub mod limit;
 pub mod outcome;
@@ -24,6 +26,7 @@ pub mod want;
 pub(crate) mod words;
 
 pub use answer::{Recommendation, TuneAnswer, report};
+pub use card::TuneCard;
 pub use limit::{DirectionLimits, LimitCause, RoundTrip, RoundTripSource, ThroughputLimit};
 pub use outcome::Evaluation;
 pub use search::{Search, Trial};

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 use espbench_model::text::meant;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Metric that a candidate is judged by. Directions are the device's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// TCP that it sends, Mbit/s.

@@ -72,7 +72,7 @@ pub(super) fn arriving(
 }
 
 /// Loss in a light wall, such as one of plasterboard: COST 231, "Digital Mobile Radio Towards Future
-/// Generation Systems", 1999, chapter 4.7, multi-wall model.
+/// Generation Systems", 1999, chapter 4.7, multi-wall model; 3GPP TR 25.952, 5.1.1, has the same value.
 const LIGHT_WALL_DB: f64 = 3.4;
 
 impl Environment {

@@ -48,9 +48,12 @@ const LAB: &str = "two-boards";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Give each device's console a pseudo-terminal; LAB is a built-in lab or a TOML file
-    #[arg(long, value_name = "LAB", num_args = 0..=1, default_missing_value = LAB, required = true)]
-    pty: String,
+    /// Give each device's console a pseudo-terminal
+    #[arg(long, required = true)]
+    pty: bool,
+    /// The lab: a built-in one or a TOML file
+    #[arg(long, default_value = LAB)]
+    lab: String,
     /// Number of devices in all [default: the lab's]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=i64::from(DEVICES_MAX)))]
     devices: Option<u16>,
@@ -119,8 +122,8 @@ command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
 
 Examples:
   espbench live --pty                                two boards, until Ctrl-C
-  espbench live --pty many-boards --devices 10 --link /tmp/boards --format json
-  espbench live --pty handshake --devices 11 --app security
+  espbench live --pty --lab many-boards --devices 10 --link /tmp/boards --format json
+  espbench live --pty --lab handshake --devices 11 --app security
   espbench live --pty --unplug node1@10s-15s --for 30s
 
 Exit status: 0 stopped, 2 it could not run.";
@@ -133,7 +136,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scene = scene(args)?;
     let count = scene.nodes.len();
     if count == 0 {
-        let error = UserError::new(format!("{} has no device with a console", args.pty));
+        let error = UserError::new(format!("{} has no device with a console", args.lab));
         return Err(error.remedy("choose a lab with devices of ESP-NOW: two-boards").into());
     }
     let events = event::all(&args.unplug, &args.restart, count)?;
@@ -163,7 +166,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn scene(args: &Args) -> anyhow::Result<Scene> {
-    let library = labs::library(FileKind::Lab, &args.pty)?;
+    let library = labs::library(FileKind::Lab, &args.lab)?;
     let change = Overrides {
         // Of devices beside the first.
         devices: args.devices.map(|devices| devices - 1),
@@ -171,7 +174,7 @@ fn scene(args: &Args) -> anyhow::Result<Scene> {
         encrypted: args.encrypt.then_some(true),
         ..Overrides::default()
     };
-    let mut scene = library.scene(&args.pty, &change, args.seed)?;
+    let mut scene = library.scene(&args.lab, &change, args.seed)?;
     if let Some(app) = args.app {
         app.firmware().build(&mut scene, args.encrypt);
     }

@@ -10,6 +10,7 @@ use crate::say::say;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::tune::{TuneError, TuneFile, TuneLab, simulate};
+use espbench_measure::cell::Origin;
 use espbench_measure::run::RunFacts;
 use espbench_measure::tune::RoundTrip;
 use espbench_measure::tune::check::{CheckInput, Checked, Severity, check, report};
@@ -106,6 +107,11 @@ fn draw(checked: &Checked, facts: &RunFacts, format: Format, full: bool) -> anyh
         Format::Markdown => render::tune::check_markdown(checked),
         Format::Html => render::html::render(&report(facts.clone(), checked)),
         _ if full => render::tune::check_text(checked),
-        _ => render::tune::check_short(checked),
+        _ => {
+            let more = checked.findings.len() - checked.count(Severity::Wrong);
+            let more = format!("{more} more findings, ranks and memory: --full, or -o FILE.html");
+            let origin = checked.place.as_ref().map(|_| Origin::Simulated);
+            render::tune::first_screen(&checked.card(), origin, &more, output::screen())
+        }
     })
 }

@@ -9,8 +9,13 @@ use crate::render;
 use crate::say::say;
 use anyhow::Context as _;
 use espbench_engine::tune::{TuneLab, search};
+use espbench_measure::cell::Origin;
 use espbench_measure::tune::answer::{TuneAnswer, fragment, report};
 use std::process::ExitCode;
+
+/// Where the rest of an answer is.
+const MORE: &str =
+    "All settings that were tried: --full, or -o FILE.html; lines for a file: --fragment FILE";
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::without_published(&args.output, "in tune")?;
@@ -32,7 +37,15 @@ fn write(args: &Args, lab: &TuneLab, answer: &TuneAnswer) -> anyhow::Result<Exit
         say!("wrote {}", path.display());
     }
     match args.output.format {
-        Format::Text if !args.output.full => output::print(&render::tune::answer_text(answer))?,
+        Format::Text if !args.output.full => {
+            let origin = Some(Origin::Simulated);
+            output::print(&render::tune::first_screen(
+                &answer.card(),
+                origin,
+                MORE,
+                output::screen(),
+            ))?;
+        }
         Format::Text => {
             output::print(&output::draw(&report, Format::Text))?;
             if args.fragment.is_none() && !lines.is_empty() {

@@ -12,6 +12,7 @@
 //! | `predict` | the card of a prediction |
 //! | `tables` | tables with captions and scopes |
 //! | `timelines` | timelines of the medium, and the script that zooms them |
+//! | `tune` | the card of an answer about settings |
 
 mod beside;
 mod figures;
@@ -19,12 +20,12 @@ mod glance;
 mod predict;
 mod tables;
 mod timelines;
+mod tune;
 
 use super::{palette, tame};
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
 use espbench_measure::report::{GlanceGroup, Report, Section};
-use espbench_measure::tune;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -47,10 +48,14 @@ const HASH: &str = "sha256-QLrJ7tWCZlbKizm53kh5mrxqLd1aziIK5WapzbMTNL0=";
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut sections = report.sections();
+    if report.tuning.is_some() {
+        // The card has its sentences.
+        sections.retain(|it| it.id != "overview");
+    }
     // The chart of a single suite stands on the card, not in its chapter.
     let chart = match report.glance.as_slice() {
         [only] => lead(&mut sections, only),
-        _ => report.prediction.as_ref().and_then(|_| predict::lead(&mut sections)),
+        _ => answered(report).and_then(|id| first_figure(&mut sections, id)),
     };
     let mut out = String::with_capacity(1 << 18);
     head(&mut out, report);
@@ -59,6 +64,9 @@ pub fn render(report: &Report) -> String {
         glance::draw(&mut out, report, &sections);
         if let Some(card) = &report.prediction {
             predict::draw(&mut out, card);
+        }
+        if let Some(card) = &report.tuning {
+            tune::draw(&mut out, card);
         }
         figures::draw(&mut out, chart.as_slice());
         out.push_str("</div>\n");
@@ -100,18 +108,36 @@ fn lead<'a>(sections: &mut [Section<'a>], group: &GlanceGroup) -> Option<&'a Fig
     Some(section.figures.remove(0))
 }
 
-/// Returns whether a report answers a question about settings, whose first chapters are the answer.
-fn is_of_settings(report: &Report) -> bool {
-    report.tables.iter().any(|it| it.section == tune::SECTION)
+/// Returns the chapter of a report that answers a question without a run: a prediction, or settings.
+fn answered(report: &Report) -> Option<&'static str> {
+    let predicted = report.prediction.as_ref().map(|_| espbench_measure::predict::SECTION);
+    predicted.or_else(|| report.tuning.as_ref().map(|_| espbench_measure::tune::SECTION))
+}
+
+/// Takes the first figure out of a chapter, to stand beside the card.
+fn first_figure<'a>(sections: &mut [Section<'a>], id: &str) -> Option<&'a Figure> {
+    let section = sections.iter_mut().find(|it| it.id == id && !it.figures.is_empty())?;
+    Some(section.figures.remove(0))
+}
+
+/// Returns the line that heads the page: the answer, where the report has one, or what was measured.
+fn headline(report: &Report) -> String {
+    let prediction = || report.prediction.as_ref().map(|it| it.title.clone());
+    let tuning = || report.tuning.as_ref().map(|it| it.verdict.clone());
+    match report.glance.as_slice() {
+        [only] if !only.shared.is_empty() => format!("{}: {}", only.name, only.shared),
+        [only] => only.name.clone(),
+        [] => prediction().or_else(tuning).unwrap_or_else(|| report.run.name.clone()),
+        several => format!("{} suites", several.len()),
+    }
 }
 
 /// Draws a chapter, open where it is the only suite's.
 fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
     let is_only = matches!(report.glance.as_slice(),
         [only] if section.id == only.name || section.id == only.kind)
-        || report.prediction.is_some() && section.id == espbench_measure::predict::SECTION
-        || section.id == espbench_measure::beside::SECTION
-        || is_of_settings(report) && ["overview", tune::SECTION].contains(&section.id);
+        || answered(report) == Some(section.id)
+        || section.id == espbench_measure::beside::SECTION;
     let _ = writeln!(
         out,
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><details{2}><summary><h2 id=\"{0}-h\">{1}</h2></summary>",
@@ -160,13 +186,10 @@ fn head(out: &mut String, report: &Report) {
     let timelines =
         if has_timelines(report) { format!(" '{}'", timelines::HASH) } else { String::new() };
     let script = format!("; script-src '{HASH}'{timelines}");
-    out.push_str(&begin(&format!("{} – espbench report", run.name), &script));
-    let title = match report.glance.as_slice() {
-        [only] if !only.shared.is_empty() => format!("{}: {}", only.name, only.shared),
-        [only] => only.name.clone(),
-        [] => report.prediction.as_ref().map_or_else(|| run.name.clone(), |it| it.title.clone()),
-        several => format!("{} suites", several.len()),
-    };
+    let title = headline(report);
+    // A run is told from others by its name, an answer by what it says.
+    let tab = if answered(report).is_some() { &title } else { &run.name };
+    out.push_str(&begin(&format!("{tab} – espbench report"), &script));
     let origin = run.origin.name();
     let class = if run.origin == Origin::Simulated { " class=\"simulated\"" } else { "" };
     let _ = writeln!(

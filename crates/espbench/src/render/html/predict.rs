@@ -2,19 +2,11 @@
 
 use super::super::predict::{chosen, columns, energy_lines};
 use super::escape;
-use espbench_measure::figure::Figure;
-use espbench_measure::predict::{Prediction, SECTION};
-use espbench_measure::report::Section;
+use espbench_measure::predict::Prediction;
 use std::fmt::Write as _;
 
 /// Rows of the card at most.
 const ROWS: usize = 12;
-
-/// Takes the first figure out of the prediction's chapter, to stand on the card.
-pub(super) fn lead<'a>(sections: &mut [Section<'a>]) -> Option<&'a Figure> {
-    let section = sections.iter_mut().find(|it| it.id == SECTION && !it.figures.is_empty())?;
-    Some(section.figures.remove(0))
-}
 
 /// Draws the card.
 pub(super) fn draw(out: &mut String, card: &Prediction) {
@@ -58,8 +50,9 @@ fn rows(out: &mut String, card: &Prediction) {
     out.push_str("</tr></thead><tbody>\n");
     for row in &texts {
         out.push_str("<tr>");
-        for (at, text) in row.iter().enumerate() {
-            let text = escape(text);
+        for (at, (text, interval)) in row.iter().enumerate() {
+            let interval = interval.as_ref().map(|it| format!(" <small>{}</small>", escape(it)));
+            let text = format!("{}{}", escape(text), interval.unwrap_or_default());
             let _ = match at {
                 0 => write!(out, "<th scope=\"row\">{text}</th>"),
                 _ => write!(out, "<td class=\"r\">{text}</td>"),

@@ -110,6 +110,34 @@ fn a_page_with_a_lab_beside_the_run_fits_them_too() {
     assert_layout(&bench, &bench.path("page.html"));
 }
 
+/// The answer of `tune` stands above the fold: a verdict that heads the page, and a card beside one chart.
+#[test]
+fn the_pages_of_tune_fit_them_too() {
+    if !peer("chromium") {
+        return;
+    }
+    let bench = TestDir::new();
+    bench.write("sdkconfig", crate::tune::SDKCONFIG);
+    let tune = ["tune", "-q", "--time", "500ms", "--check", "sdkconfig", "-o", "page.html"];
+    let wants = ["--want", "tcp-tx>=30Mbit/s", "--budget", "16"];
+    let verdicts =
+        ["sdkconfig: 1 thing is wrong; one change makes TCP receiving ", "reached with "];
+    for (args, verdict) in [tune.to_vec(), [&tune[..], &wants].concat()].iter().zip(verdicts) {
+        bench.run(args).ok();
+        let page = bench.path("page.html");
+        assert_layout(&bench, &page);
+        let html = std::fs::read_to_string(&page).unwrap();
+        for tag in ["<title>", "<h1>"] {
+            let text = html.split(tag).nth(1).unwrap().split('<').next().unwrap();
+            assert!(text.contains(verdict), "{tag}{text}");
+        }
+        for it in measured(&bench, &page, Looks::Light).iter().filter(|it| it["width"] != 390) {
+            let end = it["answer"].as_f64().unwrap();
+            assert!((200.0..900.0).contains(&end), "the answer is not above the fold: {it}");
+        }
+    }
+}
+
 #[test]
 fn a_page_of_several_suites_fits_them_too() {
     if !peer("chromium") {

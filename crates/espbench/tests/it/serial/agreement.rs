@@ -102,8 +102,11 @@ fn round_trips_in_real_time_are_those_of_virtual_time() {
     let bench = TestDir::new();
     let text =
         |size: u32| plan("ping", &format!("size = {size}\ncount = 300\ncast = \"broadcast\""));
-    let real =
-        in_real_time(&bench, &text(50), &["two-boards", "--app", "solution", "--distance", "0.5"]);
+    let real = in_real_time(
+        &bench,
+        &text(50),
+        &["--lab", "two-boards", "--app", "solution", "--distance", "0.5"],
+    );
     let same = in_virtual_time(&bench, &text(50));
     let (there, here) = (lost(&real), lost(&same));
     assert_eq!((there.1, here.1), (300 * u64::from(REAL), 300 * u64::from(VIRTUAL)));
@@ -126,7 +129,7 @@ fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
     let bench = TestDir::new();
     let text =
         |devices: u32| plan("handshake", &format!("devices = {devices}")).replace("0.5 m", "1 m");
-    let fleet = ["handshake", "--app", "security", "--devices", "4", "--distance", "1"];
+    let fleet = ["--lab", "handshake", "--app", "security", "--devices", "4", "--distance", "1"];
     let real = in_real_time(&bench, &text(3), &fleet);
     let (same, more) = (in_virtual_time(&bench, &text(3)), in_virtual_time(&bench, &text(6)));
     assert_eq!(value(&real, "devices_served"), 3.0);

@@ -5,7 +5,7 @@ use super::super::want::Metric;
 use super::super::words::number;
 use super::{Evaluation, TestedCandidate, TuneAnswer};
 use crate::cell::Origin;
-use crate::figure::{Axis, Figure, FigurePoint, Mark, Series};
+use crate::figure::{Axis, Figure, FigurePoint, Mark, Series, SeriesMeaning};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,6 +29,12 @@ fn axis(metric: Metric) -> Axis {
     Axis { label: metric.words().into(), unit: metric.unit().into(), ..Axis::default() }
 }
 
+/// Returns the name of the firmware that the search began with.
+fn given_name(answer: &TuneAnswer) -> String {
+    let name = if answer.file.is_some() { "the file" } else { "the defaults" };
+    name.into()
+}
+
 /// Returns the figure of one metric over the other.
 fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     let dot = |it: &&TestedCandidate| {
@@ -44,8 +50,16 @@ fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     let place = |it: &Evaluation| Some(FigurePoint::new(it.value(x)?, it.value(y)?).rounded());
     let best: Vec<FigurePoint> = found.iter().filter_map(place).collect();
     let first = best.first()?;
-    let all = || tried.iter().chain(&front).map(|it| it.x);
-    let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+    let is_changed = answer.recommended.as_ref().is_some_and(|it| !it.changes.is_empty());
+    let before = is_changed.then(|| Evaluation::mean(&answer.before));
+    let given: Vec<FigurePoint> = before.iter().filter_map(place).collect();
+    let all = || tried.iter().chain(&front).chain(&given).chain(&best);
+    let ends = |of: fn(&FigurePoint) -> f64| {
+        let values = all().map(of);
+        values.clone().reduce(f64::min).zip(values.reduce(f64::max))
+    };
+    let (low, high) = ends(|it| it.x)?;
+    let (bottom, top) = ends(|it| it.y)?;
     let series = |name: &str, mark, points| Series {
         name: name.into(),
         origin: Origin::Simulated,
@@ -65,13 +79,23 @@ fn figure(answer: &TuneAnswer, y: Metric, x: Metric) -> Option<Figure> {
     );
     let mut all = alloc::vec![
         series("tried", Mark::Points, tried),
-        series("Pareto front", Mark::Points, front),
+        series("best trade-offs (Pareto front)", Mark::Points, front),
+        series(&given_name(answer), Mark::Points, given),
         series("recommended", Mark::Points, best),
     ];
     all.retain(|it| !it.points.is_empty());
-    if let Some(want) = answer.wants.iter().find(|it| it.metric == y) {
-        let line = [low, high].map(|at| FigurePoint::new(at, want.value).rounded());
-        all.push(series("wanted", Mark::Line, line.into()));
+    let wanted = |metric| answer.wants.iter().find(|it| it.metric == metric).map(|it| it.value);
+    let mut line = |metric: Metric, ends: [(f64, f64); 2]| {
+        let points = ends.map(|(x, y)| FigurePoint::new(x, y).rounded()).into();
+        let name = format!("wanted: {}", metric.words());
+        let line = series(&name, Mark::Line, points);
+        all.push(Series { meaning: Some(SeriesMeaning::Limit), ..line });
+    };
+    if let Some(least) = wanted(y) {
+        line(y, [(low, least), (high, least)]);
+    }
+    if let Some(least) = wanted(x) {
+        line(x, [(least, bottom), (least, top)]);
     }
     let title: String = format!("{} and {}", y.words(), x.words());
     Some(Figure {

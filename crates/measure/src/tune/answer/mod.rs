@@ -1,13 +1,22 @@
 //! Result of a search: in sentences, tables, figures, and as lines for `sdkconfig.defaults`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `figures` | what is wanted over the heap that it costs |
+//! | [`fragment()`] | lines for `sdkconfig.defaults`, each with its effect |
+//! | `on_card` | the answer on a card |
+//! | `tables` | the front, and the lines with their effects |
 
 mod figures;
 mod fragment;
+mod on_card;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use fragment::fragment;
 
+use super::card;
 use super::limit::{BeyondReach, DirectionLimits, RoundTrip};
 use super::outcome::Evaluation;
 use super::search::Search;
@@ -15,12 +24,10 @@ use super::space::{Candidate, Power, TunedSetting};
 use super::want::{Metric, Want, said};
 use super::words::{count, number};
 use crate::cell::{Cell, Estimate, Identity, Origin};
-use crate::digits;
 use crate::interval::mean_t;
 use crate::report::{Report, add_run, known};
 use crate::run::RunFacts;
 use crate::settings::Setting;
-use crate::table::Table;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -142,14 +149,7 @@ pub fn estimate(outcomes: &[Evaluation], metric: Metric) -> Estimate {
 /// Prints an estimate: `27.5 [27.3, 27.7]`.
 #[must_use]
 pub fn estimated(estimate: &Estimate) -> String {
-    let value = estimate.value.map_or_else(|| "-".into(), number);
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => match [low, high].map(digits::three) {
-            [low, high] if low == value && high == value => value,
-            [low, high] => format!("{value} [{low}, {high}]"),
-        },
-        _ => value,
-    }
+    card::value(estimate).as_ref().map_or_else(|| "-".into(), card::shown)
 }
 
 impl TuneAnswer {
@@ -286,12 +286,6 @@ impl TuneAnswer {
             count(u32::try_from(seeds).unwrap_or(u32::MAX), "new seed")
         )
     }
-
-    /// Returns the tables of the first screen: figures before and after, the changes, the limits.
-    #[must_use]
-    pub fn short_tables(&self) -> Vec<Table> {
-        tables::short(self)
-    }
 }
 
 /// Returns how sleep is set in code; no sdkconfig does it.
@@ -375,6 +369,7 @@ fn memories(candidate: &Candidate, base: &Candidate) -> Vec<Setting> {
 #[must_use]
 pub fn report(facts: &RunFacts, answer: &TuneAnswer) -> Report {
     Report {
+        tuning: Some(answer.card()),
         cells: cells(facts, answer),
         tables: tables::of(answer),
         figures: figures::of(answer),

@@ -2,10 +2,9 @@
 
 use super::super::SECTION;
 use super::super::space::Candidate;
-use super::super::want::Metric;
 use super::super::words::{bytes, number};
 use super::fragment::lines;
-use super::{RecommendedChange, TestedCandidate, TuneAnswer, estimate, estimated, memories};
+use super::{TestedCandidate, TuneAnswer, memories};
 use crate::cell::Origin;
 use crate::settings::Setting;
 use crate::table::{Column, Table, TableRow};
@@ -16,7 +15,7 @@ use espbench_model::sdkconfig::ConfigOption;
 
 pub(super) fn of(answer: &TuneAnswer) -> Vec<Table> {
     let mut tables = alloc::vec![in_short(answer)];
-    tables.extend(short(answer));
+    tables.extend(answer.card().tables());
     tables.push(front(answer));
     tables.extend(why(answer));
     tables
@@ -119,93 +118,4 @@ fn why(answer: &TuneAnswer) -> Option<Table> {
     let columns = alloc::vec![Column::words("sdkconfig.defaults"), Column::words("why")];
     (!rows.is_empty())
         .then(|| table("tune-settings", SECTION, "What to set, and why", columns, rows))
-}
-
-/// Returns the tables of the first screen.
-pub(super) fn short(answer: &TuneAnswer) -> Vec<Table> {
-    let mut tables = alloc::vec![figures(answer)];
-    tables.extend(changes(answer));
-    let limits = answer.recommended.as_ref().map_or(&[][..], |it| &it.limits);
-    tables.extend(super::super::limit::table(limits, "What limits it then"));
-    tables
-}
-
-/// Returns the figures before and after the change, with intervals.
-fn figures(answer: &TuneAnswer) -> Table {
-    let then = answer.recommended.as_ref().map_or(&[][..], |it| &it.outcomes);
-    let row = |metric: &Metric| {
-        let wanted = answer.wants.iter().find(|it| it.metric == *metric);
-        let sign = if metric.more() { ">=" } else { "<=" };
-        alloc::vec![
-            Some(format!("{} ({})", metric.words(), metric.unit())),
-            Some(estimated(&estimate(&answer.before, *metric))),
-            Some(estimated(&estimate(then, *metric))),
-            wanted.map(|it| format!("{sign} {}", number(it.value))),
-        ]
-    };
-    let now = if answer.file.is_some() { "file" } else { "defaults" };
-    let columns = alloc::vec![
-        Column::words("simulated"),
-        Column::setting(now, ""),
-        Column::setting("recommended", ""),
-        Column::setting("wanted", ""),
-    ];
-    let metrics = answer.wants.iter().map(|it| it.metric);
-    let mut metrics: Vec<Metric> = metrics.chain([Metric::Heap, Metric::Current]).collect();
-    metrics.sort_unstable();
-    metrics.dedup();
-    let known = |it: &Metric| estimate(then, *it).value.is_some();
-    let rows = metrics.iter().filter(|it| known(it)).map(row).collect();
-    table("tune-figures", SECTION, "Before and after", columns, rows)
-}
-
-/// Returns the settings to change: what each gives, how far it may go back, and what it costs.
-fn changes(answer: &TuneAnswer) -> Option<Table> {
-    let best = answer.recommended.as_ref()?;
-    let row = |it: &RecommendedChange| {
-        let line = it.setting.line(&best.candidate, &answer.context, answer.static_tx);
-        let pair = best.with.as_ref().zip(it.without.as_ref());
-        let of = |metric: Metric| {
-            let (with, without) = pair?;
-            Some(with.value(metric)? - without.value(metric)?)
-        };
-        let wants = answer.wants.iter().filter(|want| want.metric != Metric::Heap);
-        let gives: Vec<String> = wants
-            .filter_map(|want| Some((want, of(want.metric)?)))
-            .filter(|(want, by)| {
-                let now = pair.and_then(|it| it.0.value(want.metric)).unwrap_or(want.value);
-                by.abs() > 0.01 * now
-            })
-            .map(|(want, by)| {
-                format!("{} {} {}", want.metric.name(), signed(by), want.metric.unit())
-            })
-            .collect();
-        alloc::vec![
-            Some(line),
-            Some(it.setting.shown(&answer.base)),
-            Some(gives.join(", ")).filter(|it| !it.is_empty()),
-            it.margin.as_ref().map(|margin| it.setting.shown(margin)),
-            of(Metric::Heap).map(|by| format!("{} KB", signed(libm::round(by * 10.0) / 10.0))),
-            of(Metric::Current).map(|by| format!("{} mA", signed(by))),
-        ]
-    };
-    let rows: Vec<TableRow> = best.changes.iter().map(row).collect();
-    let columns = alloc::vec![
-        Column::words("change"),
-        Column::setting("now", ""),
-        Column::words("gives"),
-        Column::setting("holds with", ""),
-        Column::setting("heap", ""),
-        Column::setting("current", ""),
-    ];
-    (!rows.is_empty()).then(|| table("tune-changes", SECTION, "What to change", columns, rows))
-}
-
-/// Prints a difference with its sign; one that is too small to matter is 0.
-fn signed(by: f64) -> String {
-    match by {
-        by if by.abs() < 0.05 => "0".into(),
-        by if by > 0.0 => format!("+{}", number(by)),
-        by => number(by),
-    }
 }

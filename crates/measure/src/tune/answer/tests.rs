@@ -1,6 +1,7 @@
 use super::super::space::SearchSpace;
 use super::super::want::objectives;
 use super::*;
+use crate::table::Table;
 use core::time::Duration;
 use espbench_model::sdkconfig::ConfigOption;
 use espbench_model::sdkconfig::{SdkConfig, read};
@@ -129,7 +130,7 @@ fn the_answer_is_told() {
 
 #[test]
 fn a_change_says_what_it_gives_how_far_it_may_go_back_and_what_it_costs() {
-    let tables = answer().short_tables();
+    let tables = answer().card().tables();
     let ids: Vec<&str> = tables.iter().map(|it| &*it.id).collect();
     assert_eq!(ids, ["tune-figures", "tune-changes", "tune-limits"]);
     let row = |table: usize, at: usize| -> Vec<String> {
@@ -166,7 +167,15 @@ fn tables_and_figures_say_that_they_are_simulated() {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
     }
     let names: Vec<&str> = report.figures[0].series.iter().map(|it| &*it.name).collect();
-    assert_eq!(names, ["tried", "Pareto front", "recommended", "wanted"]);
+    let expected = [
+        "tried",
+        "best trade-offs (Pareto front)",
+        "the defaults",
+        "recommended",
+        "wanted: TCP sending",
+        "wanted: free heap",
+    ];
+    assert_eq!(names, expected);
     assert_eq!(report.cells.len(), 4, "two on the front, two metrics");
     assert!(report.sections().iter().any(|it| it.id == super::super::SECTION));
 }

@@ -4,16 +4,20 @@
 //! | module | contents |
 //! |---|---|
 //! | `bounds` | what follows from the values: most throughput over a round trip, bursts that do not fit, heap |
+//! | `figure` | throughput and its limits as bars |
 //! | `fit` | values that do not fit each other |
 //! | `known` | the values themselves: the file's oddities, ranges, defaults, ranks, flags |
+//! | `on_card` | the answer on a card |
 //! | `tables` | the tables of a check |
 //!
 //! Every rule names its source. The rules are in `fit` (values against each other), `bounds` (what
 //! follows from them) and `known` (ranks, defaults, the file itself).
 
 mod bounds;
+mod figure;
 mod fit;
 mod known;
+mod on_card;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -168,6 +172,10 @@ pub struct CheckAdvice {
     pub after: [f64; 3],
     /// Least free heap with it less that of the file, in bytes, in the lab.
     pub heap_bytes: i64,
+    /// Least free heap in bytes: of the file, and with it.
+    pub free_heap_bytes: [i64; 2],
+    /// Mean current in mA while a message is sent now and then: of the file, and with it.
+    pub current_ma: Option<[f64; 2]>,
 }
 
 /// The answer.
@@ -253,14 +261,20 @@ impl Checked {
         format!("{chip}, ESP-IDF {release}, {streams}, {}", rtt.words())
     }
 
+    /// Says how many things are wrong.
+    fn wrong(&self) -> String {
+        match self.count(Severity::Wrong) {
+            0 => "nothing is wrong".into(),
+            1 => "1 thing is wrong".into(),
+            n => format!("{n} things are wrong"),
+        }
+    }
+
     /// Returns the verdict: what is wrong, and the bottleneck with its figure.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let wrong = match self.count(Severity::Wrong) {
-            0 => "Nothing is wrong.".into(),
-            1 => "1 thing is wrong.".into(),
-            n => format!("{n} things are wrong."),
-        };
+        let wrong = self.wrong();
+        let wrong = format!("{}{}.", wrong[..1].to_uppercase(), &wrong[1..]);
         let Some((direction, limit)) =
             self.limits.first().and_then(|it| Some((it, it.bottleneck()?)))
         else {
@@ -292,10 +306,17 @@ impl Checked {
             less @ ..0 => format!("{} of heap less", super::words::kb(-less as f64)),
             more => format!("{} of heap more", super::words::kb(more as f64)),
         };
+        let current = match advice.current_ma {
+            Some([was, is]) if (is - was).abs() >= 0.005 * was => {
+                format!(", {} mA instead of {}", number(is), number(was))
+            }
+            Some(_) => ", current as before".into(),
+            None => String::new(),
+        };
         let lines: Vec<String> =
             advice.set.iter().map(|it| format!("{} (now {})", it.line, it.from)).collect();
         Some(format!(
-            "Change {}: {} {} Mbit/s instead of {}, simulated with five new seeds; {heap}.",
+            "Change {}: {} {} Mbit/s instead of {}, simulated with five new seeds; {heap}{current}.",
             lines.join(" and "),
             advice.metric.words(),
             interval(advice.after),
@@ -307,11 +328,13 @@ impl Checked {
 /// Returns the report of a check, for a page.
 #[must_use]
 pub fn report(facts: RunFacts, checked: &Checked) -> Report {
+    let card = checked.card();
     let mut tables = alloc::vec![tables::answer(checked)];
-    tables.extend(limit::table(&checked.limits, LIMITS_TITLE));
+    tables.extend(card.tables());
     tables.push(tables::findings(checked));
     tables.extend(checked.tables.iter().cloned());
-    Report { tables, ..Report::empty(facts) }
+    let figures = figure::of(checked).into_iter().collect();
+    Report { tuning: Some(card), tables, figures, ..Report::empty(facts) }
 }
 
 /// Title of the table of limits.
