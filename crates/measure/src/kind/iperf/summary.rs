@@ -31,7 +31,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::sample::{Interval, Observer, Sample};
-use espbench_model::time::Duration;
+use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::{Direction, Iperf, Transport};
 
 /// An interval counts as whole from this share of its length.
@@ -131,7 +131,7 @@ impl ObserverCounts {
         });
         let (totals, parts): (Vec<_>, Vec<_>) = mine.partition(|i| i.total);
         let streams = totals.len().max(usize::from(workload.parallel));
-        let rates = whole_intervals(&parts, workload.interval, streams);
+        let rates = whole_intervals(&parts, workload, streams);
         Self { best: best_second(&rates, workload.interval), rates, totals }
     }
 
@@ -153,9 +153,18 @@ impl ObserverCounts {
 }
 
 /// Returns the sums over the streams of each interval that is whole in all of them, in Mbit/s.
-fn whole_intervals(parts: &[Interval], length: Duration, streams: usize) -> Vec<f64> {
+///
+/// What comes after the test's time, out of buffers on the way, is no interval of the test: a console that
+/// prints lines of a second prints one more for it, which is nearly empty.
+fn whole_intervals(parts: &[Interval], workload: &Iperf, streams: usize) -> Vec<f64> {
+    let length = workload.interval;
+    let begin = parts.iter().map(|it| it.start).min().unwrap_or_default();
+    let end = match workload.bytes {
+        None => begin + workload.time + length.mul_f64(1.0 - WHOLE),
+        Some(_) => Instant::NEVER,
+    };
     let mut sums: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
-    for part in parts {
+    for part in parts.iter().filter(|it| it.end <= end) {
         let span = part.end.since(part.start);
         if span.as_secs_f64() >= WHOLE * length.as_secs_f64()
             && let Some(rate) = megabits(part.bytes, span)
@@ -329,7 +338,6 @@ mod tests {
     use crate::run::Site;
     use alloc::string::String;
     use espbench_model::sample::Link;
-    use espbench_model::time::Instant;
     use espbench_model::workload::Workload;
 
     const UDP: Iperf = Iperf {
@@ -508,5 +516,36 @@ mod tests {
         assert_eq!(best_second(&rates, Duration::from_secs(2)), None);
         assert_eq!(best_second(&rates, Duration::ZERO), None);
         assert_eq!(best_second(&[], Duration::from_secs(1)), None);
+    }
+
+    proptest::proptest! {
+        /// A test of any length, whose last bytes come out of buffers after its end, and whose observer
+        /// counts by whole intervals: the mean is the rate.
+        #[test]
+        fn what_comes_after_the_test_is_no_second_of_it(
+            time_ms in 1000u64..20_000,
+            late_ms in 1u64..900,
+            interval_ms in 100u64..1500,
+        ) {
+            let work = Iperf {
+                time: Duration::from_millis(time_ms),
+                interval: Duration::from_millis(interval_ms),
+                direction: Direction::Reverse,
+                ..UDP
+            };
+            let flow_ends = time_ms + late_ms;
+            let parts: Vec<Interval> = (0..flow_ends.div_ceil(interval_ms))
+                .map(|seq| {
+                    let (from, to) = (seq * interval_ms, (seq + 1) * interval_ms);
+                    // A Mbit/s while the flow lasts.
+                    part(Observer::Receiver, seq, from, to, (to.min(flow_ends) - from) * 125)
+                })
+                .collect();
+            let total = part(Observer::Receiver, 99, 0, flow_ends, flow_ends * 125);
+            let got = cells(work, &[parts, [Interval { total: true, ..total }].to_vec()].concat());
+            let rate = got["throughput_tx"].value.unwrap();
+            // An interval may end as much after the test as one may be short.
+            proptest::prop_assert!((0.94..=1.0001).contains(&rate), "{rate}");
+        }
     }
 }

@@ -78,6 +78,13 @@ enum ReceiverClosing {
     Total,
 }
 
+/// Counts of an interval that waits for what comes next.
+#[derive(Clone, Copy, Debug)]
+struct HeldInterval {
+    counts: FlowCounts,
+    transit: Option<Spread>,
+}
+
 /// The receiving end of a UDP flow: counts, closes, reports.
 #[derive(Clone, Debug)]
 pub struct UdpReceiver {
@@ -95,6 +102,9 @@ pub struct UdpReceiver {
     /// more data is part of the record, silence after the end is not, and only what comes next
     /// tells them apart.
     silent: Option<Instant>,
+    /// Counts of an interval that is over and at whose end nothing was heard: whether it is a whole one,
+    /// or the flow's end is in it, only what comes next tells.
+    held: Option<HeldInterval>,
     strays: u64,
     ending: Option<Ending>,
     total: Option<Interval>,
@@ -121,6 +131,7 @@ impl UdpReceiver {
             doubtful_bytes: 0,
             heard: now,
             silent: None,
+            held: None,
             strays: 0,
             ending: None,
             total: None,
@@ -235,7 +246,8 @@ impl UdpReceiver {
                     self.state = UdpReceiverState::Closing(ReceiverClosing::Total);
                     let counts = self.counts();
                     if let Some(mut interval) = self.meter.rest(self.heard, &counts) {
-                        interval.transit = self.taken();
+                        let held = self.held.take().and_then(|it| it.transit);
+                        interval.transit = self.taken().or(held);
                         return Output::Sample(Sample::Interval(interval));
                     }
                 }
@@ -257,7 +269,7 @@ impl UdpReceiver {
         }
     }
 
-    /// Returns an interval that is over, where it had data or is followed by data.
+    /// Returns an interval that is over, where it had data up to its end or is followed by data.
     fn interval(&mut self, now: Instant) -> Option<Interval> {
         if let Some(interval) = self.silence() {
             return Some(interval);
@@ -265,17 +277,30 @@ impl UdpReceiver {
         if now < self.meter.next() {
             return None;
         }
-        if !self.meter.has_new(self.bytes) {
+        if self.held.is_some() || !self.meter.has_new(self.bytes) {
             self.silent = Some(now);
             return None;
         }
         let counts = self.counts();
+        if self.meter.next().since(self.heard) * 20 > self.setup.interval {
+            self.held = Some(HeldInterval { counts, transit: self.taken() });
+            self.silent = Some(now);
+            return None;
+        }
         let ended = self.meter.ended(now, &counts)?;
         Some(Interval { transit: self.taken(), ..ended })
     }
 
-    /// Returns an interval of silence that turned out to have data behind it.
+    /// Returns an interval at whose end there was silence, and that turned out to have data behind it.
     fn silence(&mut self) -> Option<Interval> {
+        if let Some(held) = self.held {
+            if held.counts.bytes == self.bytes {
+                return None;
+            }
+            self.held = None;
+            let ended = self.meter.ended(self.meter.next(), &held.counts)?;
+            return Some(Interval { transit: held.transit, ..ended });
+        }
         let until = self.silent.filter(|_| self.meter.has_new(self.bytes))?;
         let interval = self.meter.empty(until);
         if interval.is_none() {
@@ -519,5 +544,48 @@ mod tests {
         assert_eq!(receiver.datagram(ms(0), &head(2, ms(0)), 16), DatagramKind::Data);
         assert_eq!(receiver.datagram(ms(0), &[0xFF; 20], 40), DatagramKind::Stray);
         assert_eq!((receiver.received(), receiver.strays()), (1, 3));
+    }
+
+    proptest::proptest! {
+        /// A flow that just stops, as ESP-IDF's does, whatever its length and pace: no interval that looks
+        /// whole has its end in it.
+        #[test]
+        fn an_interval_with_the_flow_s_end_in_it_is_never_a_whole_one(
+            count in 2u64..3000,
+            gap_us in 100u64..20_000,
+            poll_ms in 1u64..400,
+        ) {
+            let setup = ReceiverSetup { answer: false, ..SETUP };
+            let mut receiver = UdpReceiver::new(setup, ms(0));
+            let at = |number: u64| Instant::from_nanos(number * gap_us * 1000);
+            let end = at(count - 1);
+            let (mut all, mut polled) = (Vec::new(), ms(0));
+            for number in 0..count {
+                let now = at(number);
+                while polled + Duration::from_millis(poll_ms) < now {
+                    polled = polled + Duration::from_millis(poll_ms);
+                    all.extend(drain(&mut receiver, polled).0);
+                }
+                all.extend(drain(&mut receiver, now).0);
+                receiver.datagram(now, &head(number as i64, now), 1000);
+            }
+            while polled < end + Duration::from_secs(6) {
+                polled = polled + Duration::from_millis(poll_ms);
+                all.extend(drain(&mut receiver, polled.max(end)).0);
+            }
+            let total = all.pop().unwrap();
+            proptest::prop_assert!(total.total && total.bytes == count * 1000 && total.end == end);
+            let bytes: u64 = all.iter().map(|it| it.bytes).sum();
+            // A rest shorter than a hundredth is in the total alone.
+            proptest::prop_assert!(total.bytes - bytes <= 10_000_000 / gap_us + 1000);
+            for part in all {
+                let span = part.end.since(part.start);
+                if span.as_millis() >= 950 {
+                    let due = span.as_micros() as u64 / gap_us * 1000;
+                    let least = due * 94 / 100;
+                    proptest::prop_assert!(part.bytes + 1000 >= least, "{part:?}: {due}");
+                }
+            }
+        }
     }
 }
