@@ -1,15 +1,20 @@
 //! Changes of a fleet's setting, each simulated alone.
 
+use super::firmware::NodeFirmware;
 use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner};
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use espbench_dot11::radio::{Hr, WifiMode};
 use espbench_measure::predict::change::{Change, ChangeTried};
+use espbench_model::sdkconfig::ConfigOption;
 use espbench_sim::lab::predict::Load;
 use espbench_sim::lab::predict::sleep::{SleepMode, SleepPlan};
 
 /// PHY rates that are tried, where they are faster than the fleet's and the chip reads them.
 const RATES: [&str; 3] = ["11M", "24M", "HT20-MCS7"];
+
+/// Finest tick of FreeRTOS that is tried.
+const FINE_TICK_HZ: u32 = 1000;
 
 /// Octets of a short frame: a mode that the chip reads at any distance is read with these.
 pub(super) const SHORT: u32 = 50;
@@ -59,7 +64,37 @@ pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, Room
     let load = predictor.setup().load_every(case.devices, every);
     changes.push((Change::Every(every), RoomCase { load, ..*case }));
     changes.extend(case.load.sleep.into_iter().flat_map(|plan| of_sleep(case, plan)));
+    changes.extend(of_firmware(predictor, case));
     changes
+}
+
+/// Returns the changes of sdkconfig that may help: a faster clock, or a slower one where devices that sleep keep
+/// their processor on, and a finer tick where somebody waits for ticks. A slower clock is not tried in deep sleep,
+/// since the times of wake and boot are a profile's at any clock.
+fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)> {
+    let Some((profile, chip)) = predictor.profile().zip(predictor.chip()) else {
+        return Vec::new();
+    };
+    if predictor.setup().bare {
+        return Vec::new();
+    }
+    let clocks = chip.clocks_mhz().iter().copied();
+    let clock = match case.load.sleep.map(|it| it.mode) {
+        None => clocks.max(),
+        Some(SleepMode::None | SleepMode::Modem) => clocks.min(),
+        Some(SleepMode::Light | SleepMode::Deep) => None,
+    };
+    let now = case.firmware.clock_mhz.unwrap_or(profile.processor.clock_mhz);
+    let clock = clock.filter(|it| *it != now).map(|it| case.firmware.at_clock(it));
+    let tick_hz = case.firmware.options.get(ConfigOption::TickHz).unwrap_or(profile.tick_hz);
+    let is_coarse = case.load.ack() && tick_hz < FINE_TICK_HZ;
+    let tick = is_coarse.then(|| case.firmware.with(ConfigOption::TickHz, FINE_TICK_HZ));
+    let change = |firmware: NodeFirmware| {
+        let before = case.firmware.lines(chip);
+        let line = firmware.lines(chip).into_iter().find(|it| !before.contains(it));
+        (Change::Sdkconfig(line.unwrap_or_default()), RoomCase { firmware, ..*case })
+    };
+    [clock, tick].into_iter().flatten().map(change).collect()
 }
 
 /// Returns the changes of a battery's firmware.

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `firmware` | what options of sdkconfig change of a node |
 //! | `setup` | the lab, and what its devices send |
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
 //! | `questions` | [`fleet`] and [`rate`]: from a question to its answer |
@@ -13,12 +14,14 @@
 //! with its threads and its progress. The answer is the same.
 
 mod changes;
+mod firmware;
 mod largest;
 mod questions;
 mod range;
 mod rooms;
 mod setup;
 
+pub use firmware::NodeFirmware;
 pub use largest::{SearchLimits, largest_fleet};
 pub use questions::{fleet, rate};
 pub use range::range;

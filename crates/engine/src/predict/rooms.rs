@@ -1,11 +1,13 @@
 //! Rooms of a lab, made and simulated for one setting after the other.
 
+use super::firmware::NodeFirmware;
 use super::setup::PredictSetup;
 use crate::TOOL;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
@@ -24,11 +26,13 @@ use espbench_measure::predict::{
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::energy::EnergyPart;
+use espbench_model::sdkconfig::Chip;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{FileError, Library, Overrides};
 use espbench_sim::lab::predict::range::{RangedMessage, range_m, reach_m};
-use espbench_sim::lab::predict::sleep::EnergyUse;
+use espbench_sim::lab::predict::sleep::{EnergyUse, SleepMode};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
+use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Livelock;
 use espbench_sim::lab::scene::{Environment, Scene};
 
@@ -129,6 +133,8 @@ pub struct RoomCase {
     pub mode: WifiMode,
     /// Messages of each.
     pub load: Load,
+    /// Settings of their sdkconfig.
+    pub firmware: NodeFirmware,
 }
 
 /// Simulates the rooms that an answer takes.
@@ -227,7 +233,9 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; a message that is too long for its firmware.
     pub fn new(setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
-        let scene = library.scene(&setup.lab, &change(&setup, 1), setup.seed)?;
+        let mut scene =
+            library.scene(&setup.lab, &change(&setup, &setup.firmware, 1), setup.seed)?;
+        limit_power(&mut scene, &setup.firmware);
         let first = scene.nodes.first().ok_or(PredictError::NoDevices)?;
         let most = predict::payload_max(&scene);
         if setup.payload > most {
@@ -236,6 +244,17 @@ impl Predictor {
         }
         let (chip, profile) = (first.profile.chip_name.clone(), first.profile.name.clone());
         Ok(Self { setup, library, scene, chip, profile })
+    }
+
+    /// Returns the chip of its devices, where it has an sdkconfig.
+    #[must_use]
+    pub fn chip(&self) -> Option<Chip> {
+        self.chip.parse().ok()
+    }
+
+    /// Returns the profile of its devices, as their firmware has it.
+    pub(super) fn profile(&self) -> Option<&Profile> {
+        self.scene.nodes.first().map(|it| &*it.profile)
     }
 
     /// Returns what all settings share.
@@ -247,7 +266,8 @@ impl Predictor {
     /// Returns a case with the common load.
     #[must_use]
     pub fn case(&self, devices: u32, mode: WifiMode) -> RoomCase {
-        RoomCase { devices, mode, load: self.setup.load(devices) }
+        let (load, firmware) = (self.setup.load(devices), self.setup.firmware);
+        RoomCase { devices, mode, load, firmware }
     }
 
     /// Returns a case of a search, of which many rooms are simulated. Devices that are always awake
@@ -320,8 +340,9 @@ impl Predictor {
 
     /// Returns the room of a case.
     fn scene(&self, case: &RoomCase, seed: u64) -> Result<Scene, PredictError> {
-        let change = change(&self.setup, case.devices);
+        let change = change(&self.setup, &case.firmware, case.devices);
         let mut scene = self.library.scene(&self.setup.lab, &change, seed)?;
+        limit_power(&mut scene, &case.firmware);
         let walls_db = scene.environment.walls_db(self.setup.walls);
         for (number, device) in scene.nodes.iter_mut().enumerate() {
             device.mode = case.mode;
@@ -432,7 +453,12 @@ impl Predictor {
         } else {
             format!(", {others} stations of other people).")
         });
-        alloc::vec![text]
+        let mut notes = alloc::vec![text];
+        let boots = self.setup.sleep.is_some_and(|it| it.mode == SleepMode::Deep);
+        if boots && self.setup.firmware.clock_mhz.is_some() {
+            notes.push("Times of wake and boot are the profile's at any clock.".into());
+        }
+        notes
     }
 
     /// Returns the facts of a prediction's report: `name` is that of the question.
@@ -465,15 +491,33 @@ impl Predictor {
             ("profile", self.profile.clone()),
             ("message", self.setup.shared()),
             ("application's queue", format!("{} messages", self.setup.queue)),
+            (
+                "sdkconfig",
+                self.chip().map_or_else(Vec::new, |it| self.setup.firmware.lines(it)).join(", "),
+            ),
             ("effort", format!("{rooms} rooms and {messages} messages a figure")),
         ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_string(), value))
-        .into()
+        .collect()
     }
 }
 
-fn change(setup: &PredictSetup, devices: u32) -> Overrides {
+/// Lets no device send with more power than its firmware allows.
+fn limit_power(scene: &mut Scene, firmware: &NodeFirmware) {
+    let Some(most) = firmware.tx_power_dbm.map(f64::from) else { return };
+    for device in &mut scene.nodes {
+        device.power_dbm = device.power_dbm.map(|it| it.min(most));
+        let profile = Arc::make_mut(&mut device.profile);
+        profile.tx_power_dbm = profile.tx_power_dbm.min(most);
+    }
+}
+
+fn change(setup: &PredictSetup, firmware: &NodeFirmware, devices: u32) -> Overrides {
     Overrides {
+        clock_mhz: firmware.clock_mhz,
+        sdkconfig: firmware.options,
         devices: Some(u16::try_from(devices).unwrap_or(u16::MAX)),
         distance_m: setup.distance_m,
         encrypted: Some(setup.encrypted),

@@ -1,5 +1,6 @@
 //! The lab, and what its devices send.
 
+use super::firmware::NodeFirmware;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
@@ -22,6 +23,8 @@ pub struct PredictSetup {
     pub lab: String,
     /// Another profile for all its devices.
     pub profile: Option<String>,
+    /// Settings of their sdkconfig, in place of the profile's.
+    pub firmware: NodeFirmware,
     /// Name of the place for people, such as `office`.
     pub place: String,
     /// Walls between the listener and the devices.
@@ -103,6 +106,10 @@ impl PredictSetup {
                 SleepMode::Deep => ", deep sleep",
             });
         }
+        let firmware = self.firmware.words();
+        if !firmware.is_empty() {
+            text.push_str(&format!(", {firmware}"));
+        }
         text.push_str(match self.walls {
             0 => "",
             1 => ", 1 wall",
@@ -121,7 +128,12 @@ impl PredictSetup {
             1 => ", 1 wall".into(),
             walls => format!(", {walls} walls"),
         };
-        format!("{}, ESP-NOW {rates}, {}{walls}", self.message(), self.place)
+        let mut text = format!("{}, ESP-NOW {rates}, {}{walls}", self.message(), self.place);
+        let firmware = self.firmware.words();
+        if !firmware.is_empty() {
+            text.push_str(&format!(", {firmware}"));
+        }
+        text
     }
 
     /// Describes one message.
@@ -154,6 +166,7 @@ impl PredictSetup {
         settings.extend(sleep.map(Setting::Sleep));
         settings.extend((self.walls > 0).then_some(Setting::Walls(self.walls)));
         settings.extend(self.bare.then_some(Setting::RadiosAlone(true)));
+        settings.extend(self.firmware.settings());
         settings
     }
 

@@ -4,7 +4,8 @@ use core::ops::Range;
 use core::time::Duration;
 use espbench_dot11::radio::WifiMode;
 use espbench_engine::predict::{
-    PredictError, PredictSetup, Predictor, QUEUE, RoomCase, RoomRunner, SearchLimits, largest_fleet,
+    NodeFirmware, PredictError, PredictSetup, Predictor, QUEUE, RoomCase, RoomRunner, SearchLimits,
+    largest_fleet,
 };
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::predict::{
@@ -82,6 +83,7 @@ fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
     let setup = PredictSetup {
         lab: "two-boards".into(),
         profile: None,
+        firmware: NodeFirmware::default(),
         place: "bench".into(),
         walls: 0,
         distance_m: None,

@@ -28,6 +28,7 @@
 //! | [`respond`] | `espbench respond` |
 //! | [`run`] | `espbench run` |
 //! | [`runs`] | `espbench runs` |
+//! | [`sdkconfig`] | files of sdkconfig that flags name |
 //! | [`samples`] | `espbench samples`: the raw samples of a stored run |
 //! | [`serial_args`] | flags for boards on serial ports |
 //! | [`shell`] | `espbench completions` and `espbench man` |
@@ -62,6 +63,7 @@ pub mod respond;
 pub mod run;
 pub mod runs;
 pub mod samples;
+pub mod sdkconfig;
 pub mod serial_args;
 pub mod shell;
 pub mod told;

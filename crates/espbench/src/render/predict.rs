@@ -221,7 +221,7 @@ fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<CardCell>>) {
         let range = row.range().unwrap_or_else(|| "-".into());
         [row.rate.clone(), range, median, stands.into()].map(|it| (it, None)).into()
     };
-    let heads = vec!["PHY rate", "range (m)", "without shadowing (m)", ""];
+    let heads = vec!["PHY rate", "range (m)", "at a typical spot (m)", ""];
     (heads, rows.iter().map(texts).collect())
 }
 

@@ -41,6 +41,75 @@ fn the_number_of_threads_does_not_change_the_answer() {
     assert!(text.contains("What limits it (simulated)"), "{text}");
 }
 
+/// Each option of an sdkconfig that is taken changes a figure, and one that would not is refused.
+#[test]
+fn options_of_sdkconfig_act_or_are_refused() {
+    // Options, each as a line of a file.
+    const CLOCK: &str = "CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_240=y";
+    const POWER: &str = "CONFIG_ESP_PHY_MAX_WIFI_TX_POWER=10";
+    const FLASH: &str = "CONFIG_ESPTOOLPY_FLASHFREQ_80M=y";
+    const TICK: &str = "CONFIG_FREERTOS_HZ=1000";
+    const BOOT: &str = "CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP=y";
+    let bench = TestDir::new();
+    bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_MSS=1440\n");
+    bench.write("idle", "CONFIG_LWIP_TCP_MSS=1440\n");
+    let fleet = ["fleet", "--devices", "4", "--every", "200ms", "--room", "hall"];
+    let acked = [&fleet[..], &["--cast", "broadcast", "--ack"]].concat();
+    let range = ["range", "--room", "open", "--phy-rates", "1M,24M"];
+    let sensors = ["fleet", "--devices", "2", "--every", "10s", "--battery", "2xAA"];
+    let run = |args: &[&str]| {
+        let small: &[&str] = if args[0] == "range" { &["--format"] } else { &SMALL };
+        bench.run(&[&["predict"], args, small, &["json"]].concat())
+    };
+    let figures = |args: &[&str]| -> Vec<Value> {
+        let text = run(args).ok();
+        crate::report::assert_is_of_schema(&serde_json::from_str(&text).unwrap());
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let rows = report["prediction"]["rows"].as_array().unwrap().clone();
+        rows.into_iter().chain([report["prediction"]["energy"].clone()]).collect()
+    };
+    for (args, act, idle) in [
+        (&fleet[..], &[CLOCK, FLASH][..], &[TICK, BOOT][..]),
+        (&acked, &[TICK], &[BOOT]),
+        (&range, &[POWER], &[CLOCK, FLASH, TICK, BOOT]),
+        (&sensors, &[CLOCK, BOOT], &[FLASH, TICK]),
+    ] {
+        let before = figures(args);
+        for option in act {
+            assert_ne!(figures(&[args, &["--set", option]].concat()), before, "{args:?} {option}");
+        }
+        for option in idle {
+            let ran = run(&[args, &["--set", option]].concat());
+            assert_eq!(ran.status, Some(2), "{args:?} {option}: {}", ran.out);
+            let told = format!("--set {option} does nothing here\n  why: here act ");
+            assert!(ran.err.contains(&told), "{}", ran.err);
+            assert!(ran.err.lines().count() <= 3, "{}", ran.err);
+        }
+    }
+    // A file gives its chip, and what of it does nothing is no mistake where something acts.
+    assert_ne!(
+        figures(&[&fleet[..], &["--sdkconfig", "sdkconfig"]].concat()),
+        figures(&fleet),
+        "another chip"
+    );
+    for (flags, wanted) in [
+        (&["--sdkconfig", "idle"][..], "--sdkconfig idle does nothing here"),
+        (&["--sdkconfig", "none"], "cannot read none"),
+        (&["--sdkconfig", "sdkconfig", "--profile", "esp32"], "it says that it is for the esp32c3"),
+        (&["--set", "CONFIG_IDF_TARGET=\"esp32c3\""], "say --profile esp32c3"),
+        (&["--set", "fast"], "write it as a line of sdkconfig"),
+        (&["--set", "CONFIG_ESP_PHY_MAX_WIFI_TX_POWER=30"], "takes 10 to 20 dBm"),
+        (&["--bare", "--set", CLOCK], "does nothing here"),
+        (&["--cast", "broadcast", "--ack", "--set", "CONFIG_FREERTOS_HZ=9999"], "1 to 1000 Hz"),
+        (&["--battery", "2xAA", "--boot", "fast", "--set", BOOT], "does nothing beside --boot"),
+    ] {
+        let ran = run(&[&fleet[..], flags].concat());
+        assert_eq!(ran.status, Some(2), "{flags:?}: {}", ran.out);
+        assert!(ran.err.contains(wanted), "{flags:?}: {}", ran.err);
+        assert!(ran.err.lines().count() <= 3, "{flags:?}: {}", ran.err);
+    }
+}
+
 /// The cost of a mode is in the answer: AES and a longer frame, the component's answer and the wait
 /// for it.
 #[test]

@@ -163,7 +163,15 @@ pub(super) fn change_sentence(answer: &PredictAnswer) -> Option<String> {
     let lead = answer.lead(now);
     let (better, less) = (answer.best_change(false), answer.best_change(true));
     let Some((best, _)) = better.or(less) else {
-        let tried: Vec<String> = answer.changes.iter().map(|it| it.change.words()).collect();
+        let mut tried: Vec<String> = Vec::new();
+        for (at, it) in answer.changes.iter().map(|it| &it.change).enumerate() {
+            // Values of one flag stand beside each other.
+            let is_same = at > 0 && answer.changes[at - 1].change.flag() == it.flag();
+            match tried.last_mut().filter(|_| is_same) {
+                Some(last) => *last += &format!("|{}", it.value()),
+                None => tried.push(it.words()),
+            }
+        }
         let what = match lead {
             LeadingFigure::Loss => "loses less",
             LeadingFigure::P99 => "lowers the p99",

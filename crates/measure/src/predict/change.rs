@@ -17,6 +17,8 @@ pub enum Change {
     Sleep(String),
     /// Another number of attempts for a message.
     Attempts(u8),
+    /// An option of sdkconfig, as its line.
+    Sdkconfig(String),
     /// A bootloader that does not check the image at each wake.
     FastBoot,
 }
@@ -36,6 +38,7 @@ impl Change {
             Self::Every(_) => "--every",
             Self::Sleep(_) => "--sleep",
             Self::Attempts(_) => "--attempts",
+            Self::Sdkconfig(_) => "--set",
             Self::FastBoot => "--boot",
         }
     }
@@ -44,7 +47,7 @@ impl Change {
     #[must_use]
     pub fn value(&self) -> String {
         match self {
-            Self::Rate(name) | Self::Sleep(name) => name.clone(),
+            Self::Rate(name) | Self::Sleep(name) | Self::Sdkconfig(name) => name.clone(),
             Self::Attempts(number) => format!("{number}"),
             Self::FastBoot => "fast".into(),
             Self::Every(time) => print_duration(*time).replace(' ', ""),

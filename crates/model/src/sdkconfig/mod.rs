@@ -29,7 +29,10 @@ pub use chip::{Chip, IdfRelease, SdkContext, UnknownChip, UnknownRelease};
 pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, OptionText, Price, ValueType};
 pub use memory::{MEMORY_OPTIONS, MemoryOptions};
 pub use ranks::{RANKS, Rank};
-pub use read::{ParseError, ParseErrorKind, ParsedSdkConfig, SdkConfigWarning, WARNINGS, read};
+pub use read::{
+    ParseError, ParseErrorKind, ParsedSdkConfig, SKIPS_CHECK, SdkConfigWarning, TX_POWER, WARNINGS,
+    read,
+};
 pub use settings::OptionValues;
 pub use write::{Line, clock, comment, fragment};
 

@@ -25,6 +25,17 @@ const HEAD: &str = "Espressif IoT Development Framework (ESP-IDF) ";
 /// End of the comment that stands for a flag that is off.
 const NOT_SET: &str = " is not set";
 
+/// Largest transmit power of Wi-Fi, and how it was called before v5.0 (components/esp_phy/Kconfig).
+pub const TX_POWER: &str = "CONFIG_ESP_PHY_MAX_WIFI_TX_POWER";
+const TX_POWER_OLD: &str = "CONFIG_ESP32_PHY_MAX_WIFI_TX_POWER";
+
+/// Range of [`TX_POWER`].
+const TX_POWER_DBM: core::ops::RangeInclusive<u8> = 10..=20;
+
+/// Flag by which a chip that wakes from deep sleep starts its image unchecked
+/// (components/bootloader/Kconfig.projbuild).
+pub const SKIPS_CHECK: &str = "CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP";
+
 /// Returns whether a comment has a meaning for the parser.
 pub(super) fn is_more(comment: &str) -> bool {
     OLD_NAMES.contains(&comment) || comment.starts_with(HEAD) || comment.ends_with(NOT_SET)
@@ -39,6 +50,11 @@ pub struct ParsedSdkConfig {
     pub chip: Option<Chip>,
     /// Clock of the processor in MHz, where the file chooses it.
     pub clock_mhz: Option<u32>,
+    /// Largest transmit power of Wi-Fi in dBm, where the file says it.
+    pub tx_power_dbm: Option<u8>,
+    /// Whether the bootloader leaves the check of the image out when the chip wakes from deep sleep, where
+    /// the file says it.
+    pub skips_check: Option<bool>,
     /// Release in the first lines of a generated file, or in `CONFIG_IDF_INIT_VERSION`.
     pub release: Option<IdfRelease>,
     /// Number of options that espbench does not know: they do not shape links.
@@ -144,6 +160,11 @@ pub enum ParseErrorKind<'t> {
         /// Text in place of `y` or `n`.
         found: &'t str,
     },
+    /// A transmit power was expected.
+    TxPower {
+        /// Text in place of the power.
+        found: &'t str,
+    },
     /// A quoted text has no closing quote.
     Quote,
     /// The value of `CONFIG_IDF_TARGET` is no chip with Wi-Fi.
@@ -184,6 +205,10 @@ impl fmt::Display for ParseError<'_> {
                 "`{found}` is neither y nor n: write {name}=y or # {name} is not set",
                 name = key.name()
             ),
+            ParseErrorKind::TxPower { found } => {
+                let (least, most) = (TX_POWER_DBM.start(), TX_POWER_DBM.end());
+                write!(f, "`{found}` is no transmit power: {TX_POWER} takes {least} to {most} dBm")
+            }
             ParseErrorKind::Quote => f.write_str("the quote has no end: add a \" at the end of the line"),
             ParseErrorKind::Chip { found } => {
                 write!(f, "`{found}` is {}", super::chip::UnknownChip)
@@ -236,6 +261,10 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     fn comment(&mut self, comment: &str, line: usize) {
         if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
+            if name == SKIPS_CHECK {
+                self.reading.skips_check = Some(false);
+                return;
+            }
             match ConfigOption::find(name).filter(|_| name.starts_with("CONFIG_")) {
                 // One flag of a choice is set, and that one counts.
                 None if ConfigOption::find_member(name).is_some() => {}
@@ -285,6 +314,14 @@ impl<'t> Parser<'t> {
             "CONFIG_IDF_INIT_VERSION" if self.reading.release.is_none() => {
                 self.reading.release = bare.parse().ok();
             }
+            TX_POWER | TX_POWER_OLD => {
+                let dbm = bare.parse().ok().filter(|it| TX_POWER_DBM.contains(it));
+                match dbm {
+                    Some(dbm) => self.reading.tx_power_dbm = Some(dbm),
+                    None => return wrong(at, ParseErrorKind::TxPower { found: bare }),
+                }
+            }
+            SKIPS_CHECK => self.reading.skips_check = Some(matches!(bare, "y" | "Y" | "1")),
             _ if let Some(mhz) = clock(name) => {
                 if matches!(bare, "y" | "Y" | "1") {
                     self.reading.clock_mhz = Some(mhz);

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// A flag or a file of the lab is wrong.
 pub(super) fn bench(common: &Common) -> anyhow::Result<(Predictor, RoomPool)> {
     common.check()?;
-    let predictor = predictor(common.setup())?;
+    let predictor = predictor(common.setup()?)?;
     let (cancel, threads, quiet) = (flow::on_interrupt()?, common.threads(), common.quiet);
     let pool = RoomPool { threads, cancel, quiet, progress: None, deadline: None, is_late: false };
     Ok((predictor, pool))

@@ -100,7 +100,7 @@ impl FromStr for Numbers {
 /// Neither devices nor limits; a flag or a file of the lab is wrong, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let common = &args.common;
-    let setup = common.setup();
+    let setup = common.setup()?;
     if args.devices.is_none() && setup.limits == FleetLimits::default() {
         return Err(UserError::new("neither a number of devices nor limits of the largest fleet")
             .because("without --devices the largest fleet that keeps limits is looked for")

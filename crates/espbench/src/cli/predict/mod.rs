@@ -3,12 +3,14 @@
 //! | module | contents |
 //! |---|---|
 //! | `bench` | rooms simulated on all cores, with progress |
+//! | `firmware` | sdkconfig of the devices |
 //! | `fleet` | `espbench predict fleet` |
 //! | `options` | flags that all questions share |
 //! | `range` | `espbench predict range` |
 //! | `rate` | `espbench predict rate` |
 
 mod bench;
+mod firmware;
 mod fleet;
 mod options;
 mod range;

@@ -1,6 +1,7 @@
 //! Flags that all questions share.
 
 use super::super::common::{OutputArgs, distance, idle};
+use super::firmware::{ActingParts, FirmwareArgs};
 use crate::sys;
 use crate::user_error::UserError;
 use clap::ValueEnum;
@@ -11,6 +12,7 @@ use espbench_measure::predict::FleetLimits;
 use espbench_measure::predict::battery::Battery;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension};
+use espbench_model::sdkconfig::SKIPS_CHECK;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::predict::Arrival;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
@@ -183,6 +185,8 @@ pub(super) struct Common {
         value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub quiescent: Option<u32>,
     #[command(flatten)]
+    pub firmware: FirmwareArgs,
+    #[command(flatten)]
     pub place: Place,
     /// Metres from the listener to the middle of the devices, 3, or to the nearest and the farthest,
     /// 0.5-1 [default: the place's]
@@ -246,12 +250,27 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 
 impl Common {
     /// Returns what all settings of an answer share.
-    pub(super) fn setup(&self) -> PredictSetup {
-        PredictSetup {
+    ///
+    /// # Errors
+    /// The firmware's file or one of its options cannot be read, does nothing, or is for another chip.
+    pub(super) fn setup(&self) -> anyhow::Result<PredictSetup> {
+        let plan = self.plan();
+        let firmware = self.firmware.firmware(&self.acting(plan))?;
+        if self.boot.is_some() && firmware.skips_check.is_some() {
+            let flag = format!("{SKIPS_CHECK} of the firmware");
+            return Err(idle(&flag, "beside --boot", "leave --boot out")
+                .because("both say whether the image is checked")
+                .into());
+        }
+        let validates =
+            |plan: SleepPlan| firmware.skips_check.map_or(plan.validates, |skips| !skips);
+        let sleep = plan.map(|plan| SleepPlan { validates: validates(plan), ..plan });
+        Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
             walls: self.place.walls,
-            profile: self.place.profile.clone(),
+            profile: firmware.profile(self.place.profile.as_deref())?,
+            firmware: firmware.node,
             distance_m: self.distance,
             bare: self.bare,
             cast: self.cast(),
@@ -263,7 +282,7 @@ impl Common {
             every: self.every,
             payload: self.payload,
             queue: self.queue,
-            sleep: self.plan(),
+            sleep,
             battery: self.battery(),
             limits: FleetLimits {
                 loss: self.loss,
@@ -271,6 +290,20 @@ impl Common {
             },
             effort: Effort { rooms: self.rooms, messages: self.messages },
             seed: self.seed,
+        })
+    }
+
+    /// Returns the parts of a firmware that act: where radios are alone no processor takes time, and devices that
+    /// sleep run code out of flash for encryption alone. Who acknowledges in the component's way waits for ticks.
+    fn acting(&self, plan: Option<SleepPlan>) -> ActingParts {
+        if self.bare {
+            return ActingParts::default();
+        }
+        ActingParts {
+            clock: true,
+            flash: plan.is_none() || self.encrypt,
+            ticks: self.ack,
+            boots: plan.is_some_and(|it| it.mode == SleepMode::Deep),
         }
     }
 

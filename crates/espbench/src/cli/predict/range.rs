@@ -1,6 +1,7 @@
 //! `espbench predict range`.
 
 use super::bench::predictor;
+use super::firmware::{ActingParts, FirmwareArgs};
 use super::options::{Place, To, share};
 use super::rate::Rates;
 use crate::cli::common::{OutputArgs, idle};
@@ -50,6 +51,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = loss, default_value = "1%")]
     loss: f64,
     #[command(flatten)]
+    firmware: FirmwareArgs,
+    #[command(flatten)]
     place: Place,
     #[command(flatten, next_help_heading = "Output")]
     output: OutputArgs,
@@ -86,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     output::without_published(&args.output, "in predict")?;
     output::check(&args.output)?;
-    let predictor = predictor(args.setup())?;
+    let predictor = predictor(args.setup()?)?;
     let wanted = RangeWanted { loss: args.loss, distance_m: args.distance };
     let answer = predict::range(&predictor, wanted, &args.phy_rates.0);
     output::write(&report(&predictor.facts("range"), &answer), &args.output)?;
@@ -94,12 +97,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    fn setup(&self) -> PredictSetup {
-        PredictSetup {
+    fn setup(&self) -> anyhow::Result<PredictSetup> {
+        // Of a firmware a range depends on the power alone.
+        let firmware = self.firmware.firmware(&ActingParts::default())?;
+        Ok(PredictSetup {
             lab: self.place.lab_name().into(),
             place: self.place.name(),
             walls: self.place.walls,
-            profile: self.place.profile.clone(),
+            profile: firmware.profile(self.place.profile.as_deref())?,
+            firmware: firmware.node,
             distance_m: None,
             bare: true,
             cast: match self.cast {
@@ -118,6 +124,6 @@ impl Args {
             limits: FleetLimits { loss: Some(self.loss), p99_ms: None },
             effort: Effort::default(),
             seed: DEFAULT_SEED,
-        }
+        })
     }
 }

@@ -4,20 +4,17 @@ use super::{Args, rtt};
 use crate::cli::flow;
 use crate::cli::pool;
 use crate::cli::progress::ProgressLine;
+use crate::cli::sdkconfig;
 use crate::sys;
-use crate::user_error::{ForUser as _, UserError};
-use anyhow::Context as _;
+use crate::user_error::UserError;
 use espbench_engine::tune::{TrialRunner, TuneError, TuneFile, TuneLab, TuneSetup, TuneStage};
 use espbench_measure::tune::{Candidate, Evaluation, Metric};
-use espbench_model::sdkconfig::{Chip, read};
+use espbench_model::sdkconfig::Chip;
 use espbench_sim::lab::file::FileKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Files beyond this are no sdkconfig: the largest have some 100 KB.
-const LARGEST: u64 = 16 << 20;
 
 /// Weight of an evaluation on the progress bar.
 const EACH: Duration = Duration::from_secs(1);
@@ -109,11 +106,7 @@ impl TrialRunner for TrialPool {
 /// # Errors
 /// It cannot be read, is none, or is for another chip than the one that was said.
 pub(super) fn file(args: &Args, path: &Path) -> anyhow::Result<TuneFile> {
-    let text = text(path)?;
-    let reading = read(&text).for_user(
-        || format!("{} cannot be read as an sdkconfig", path.display()),
-        "name the sdkconfig that idf.py has written into the project's folder",
-    )?;
+    let reading = sdkconfig::file(path)?;
     if let (Some(said), Some(own)) = (args.chip, reading.chip)
         && said != own
     {
@@ -123,25 +116,6 @@ pub(super) fn file(args: &Args, path: &Path) -> anyhow::Result<TuneFile> {
             .into());
     }
     Ok(TuneFile { name: path.display().to_string(), reading })
-}
-
-fn text(path: &Path) -> anyhow::Result<String> {
-    let named = || format!("cannot read {}", path.display());
-    let facts = std::fs::metadata(path).with_context(named)?;
-    if facts.is_dir() {
-        return Err(UserError::new(format!("cannot read {}", path.display()))
-            .because("it is a folder")
-            .remedy("name the sdkconfig in it")
-            .into());
-    }
-    if facts.len() > LARGEST {
-        return Err(UserError::new(format!("{} is no sdkconfig", path.display()))
-            .because(format!("it is larger than {} MB", LARGEST >> 20))
-            .remedy("name the sdkconfig in the project's folder")
-            .into());
-    }
-    String::from_utf8(std::fs::read(path).with_context(named)?)
-        .with_context(|| format!("{} is no text", path.display()))
 }
 
 /// Makes the lab as the flags ask for.
