@@ -48,13 +48,14 @@ fn options_of_sdkconfig_act_or_are_refused() {
     const CLOCK: &str = "CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_240=y";
     const POWER: &str = "CONFIG_ESP_PHY_MAX_WIFI_TX_POWER=10";
     const FLASH: &str = "CONFIG_ESPTOOLPY_FLASHFREQ_80M=y";
-    const TICK: &str = "CONFIG_FREERTOS_HZ=1000";
+    const TICK: &str = "CONFIG_FREERTOS_HZ=500";
     const BOOT: &str = "CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP=y";
     let bench = TestDir::new();
     bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_MSS=1440\n");
     bench.write("idle", "CONFIG_LWIP_TCP_MSS=1440\n");
     let fleet = ["fleet", "--devices", "4", "--every", "200ms", "--room", "hall"];
-    let acked = [&fleet[..], &["--cast", "broadcast", "--ack"]].concat();
+    let acked = ["--cast", "broadcast", "--ack", "--copies", "3", "--payload", "200"];
+    let acked = [&fleet[..], &acked].concat();
     let range = ["range", "--room", "open", "--phy-rates", "1M,24M"];
     let sensors = ["fleet", "--devices", "2", "--every", "10s", "--battery", "2xAA"];
     let run = |args: &[&str]| {
@@ -65,8 +66,9 @@ fn options_of_sdkconfig_act_or_are_refused() {
         let text = run(args).ok();
         crate::report::assert_is_of_schema(&serde_json::from_str(&text).unwrap());
         let report: Value = serde_json::from_str(&text).unwrap();
-        let rows = report["prediction"]["rows"].as_array().unwrap().clone();
-        rows.into_iter().chain([report["prediction"]["energy"].clone()]).collect()
+        // The settings of a cell hold the option itself.
+        let cells = report["cells"].as_array().unwrap().iter().map(|it| it["value"].clone());
+        cells.chain([report["prediction"]["rows"].clone()]).collect()
     };
     for (args, act, idle) in [
         (&fleet[..], &[CLOCK, FLASH][..], &[TICK, BOOT][..]),

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `figures` | what is wanted over the heap that it costs |
-//! | [`fragment()`] | lines for `sdkconfig.defaults`, each with its effect |
+//! | `fragment` | lines for `sdkconfig.defaults`, each with its effect |
 //! | `on_card` | the answer on a card |
 //! | `tables` | the front, and the lines with their effects |
 
