@@ -40,7 +40,8 @@ SUITES = [
     ("round-trip", "two-boards --app solution", [],
      ['test = "ping"\nsize = [50, 230]\ncount = 500\n'
       'cast = ["broadcast 3", "broadcast 3 + ack", "unicast"]\ndistance = "0.5 m"']),
-    ("throughput", "two-boards --app solution", [],
+    # A responder of `solution` sends its log while packets come; the report's firmware for this test does not.
+    ("throughput", "two-boards --app get-started", [],
      ['test = "throughput"\nsize = [50, 230]\ntime = "10 s"\n'
       'cast = ["unicast", "broadcast"]\ndistance = "0.5 m"']),
     ("crypto-time", "two-boards --app security", [],

@@ -10,6 +10,7 @@
 //! delays made with it are all wrong by the same amount, of at most [`ClockFit::uncertainty`].
 
 use alloc::vec::Vec;
+use core::fmt;
 use espbench_model::time::{Duration, Instant};
 
 /// Largest difference of two clocks' rates that is taken to be of crystals: each within 50 ppm, where
@@ -51,6 +52,21 @@ pub enum AlignError {
     NoClock,
     /// Several do: the stamps repeat themselves too regularly.
     SeveralClocks,
+}
+
+impl fmt::Display for AlignError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FewTrips(1) => f.write_str("one ping was answered, and three are needed"),
+            Self::FewTrips(trips) => write!(f, "{trips} pings were answered, and three are needed"),
+            Self::NoClock => f.write_str(
+                "no offset and drift of two crystals puts each ping's arrival between its sending and its answer",
+            ),
+            Self::SeveralClocks => f.write_str(
+                "several offsets do: the pings are too regular to tell which arrival is whose",
+            ),
+        }
+    }
 }
 
 /// Clock of the second device, as a line over that of the first.

@@ -33,6 +33,8 @@ pub(super) struct Seat {
     pub(super) console: BoardConsole,
     /// Lines since the last command that no wait has read yet.
     pub(super) unread: Vec<MarkedLine>,
+    /// Times at which the pin of the last ping fell and rose, on the board's clock.
+    pub(super) edges: Option<(Instant, Option<Instant>)>,
     filter: SecretFilter,
 }
 
@@ -61,6 +63,7 @@ impl<'a> BoardDesk<'a> {
             port,
             console: BoardConsole::new(now),
             unread: Vec::new(),
+            edges: None,
             filter: SecretFilter::default(),
         };
         let seats: Vec<Seat> = ports.iter().map(seat).collect();
@@ -116,6 +119,15 @@ impl<'a> BoardDesk<'a> {
     /// Lets samples go into the record from now on.
     pub(super) fn keep(&mut self, take: TakeSample) {
         self.keep_from(0, take);
+    }
+
+    /// Lets the caller take the samples from now on; those of before are not of it, nor are time stamps.
+    pub(super) fn keep_none(&mut self) {
+        for seat in &mut self.seats {
+            seat.console.begin_samples();
+            seat.edges = None;
+        }
+        self.take = None;
     }
 
     /// Lets samples go into the record from now on, numbered from `first`.
@@ -326,6 +338,10 @@ impl<'a> BoardDesk<'a> {
                 seat.console.unplugged(&error);
             }
             while let Some(line) = seat.console.take_line() {
+                if let LineMark::Edges { low_us, high_us } = line.mark {
+                    let at = |us: u64| Instant::from_nanos(us.saturating_mul(1000));
+                    seat.edges = Some((at(low_us), high_us.map(at)));
+                }
                 seat.unread.push(line);
             }
         }

@@ -110,6 +110,12 @@ impl LearnedFacts {
         self.iperf.format |= text.starts_with("-f, ");
     }
 
+    /// Returns whether the board has our firmware, whose `help` lists commands of its own.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.commands.contains("espbench")
+    }
+
     /// Returns whether the board has a command; one that did not print its list may have any.
     #[must_use]
     pub fn can(&self, command: &str) -> bool {

@@ -7,6 +7,7 @@
 //! | [`fault`] | faults of a board, each with the cause that its samples get |
 //! | [`learned`] | what a board's console tells of the board |
 //! | `desk` | the person at the desk: types at consoles, reads what they print, keeps the record |
+//! | `stamps` | one-way delays from the time stamps of both boards |
 //! | `start` | boards are reset, show their prompts, and tell who they are |
 //! | `single` | tests with one device: delay, round trip, throughput, and the time of encryption |
 //! | `many` | tests with many devices, and how a job for all of them is recorded |
@@ -18,7 +19,7 @@
 //! [`run`] does one cell of ESP-NOW, [`run_traffic`] one of iperf. Samples are those of [`sim::lab::suite`](espbench_sim::lab::suite), as far as
 //! consoles print them: round trips in whole milliseconds, cut, on the device's clock; jobs on the
 //! clock of this host, which a line reaches some milliseconds after it was printed. The delay of a
-//! one-way test is not printed at all: an instrument at the pins has it.
+//! one-way test is printed by our firmware alone: otherwise an instrument at the pins has it.
 //!
 //! A port is a [`BoardBench`]: it is told the time, and nothing here reads a clock or does I/O. So a test
 //! carries cells out on virtual time, against the consoles of the lab.
@@ -32,6 +33,7 @@ mod ota;
 mod secret;
 mod secure;
 mod single;
+mod stamps;
 mod start;
 #[cfg(test)]
 mod tests;

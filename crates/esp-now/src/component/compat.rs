@@ -84,6 +84,19 @@ impl Idf {
     pub const fn name(self) -> &'static str {
         Self::NAMED[self as usize].0
     }
+
+    /// Returns the first version of the release, as devices print it.
+    #[must_use]
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::V4_4 => "v4.4",
+            Self::V5_0 => "v5.0",
+            Self::V5_0_8 => "v5.0.8",
+            Self::V5_1 => "v5.1",
+            Self::V5_4 => "v5.4",
+            Self::V5_4_2 => "v5.4.2",
+        }
+    }
 }
 
 /// The build of a node: two ends must agree on it, since nothing of it is negotiated.

@@ -95,7 +95,7 @@ impl LabBench {
         suite::scene(&Workload::EspNow(*work), &Library::built_in(), None, 1).unwrap()
     }
 
-    fn in_scene(scene: Scene) -> Self {
+    pub(super) fn in_scene(scene: Scene) -> Self {
         let setup = LiveSetup { seed: 1, baud: None };
         let mut lab = LiveLab::new(&scene, setup, ());
         (0..scene.nodes.len()).for_each(|node| lab.answer_cursor(NodeId(node as u16), false));

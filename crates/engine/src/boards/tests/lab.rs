@@ -4,11 +4,13 @@ use super::bench::{KeptBoards, LabBench};
 use crate::boards::{BoardMemory, BoardSetup, run};
 use alloc::vec::Vec;
 use core::time::Duration;
+use esp_now::node::print::LogLevel;
 use espbench_model::fact;
 use espbench_model::sample::{Fate, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, Workload};
 use espbench_sim::lab::file::Library;
+use espbench_sim::lab::live::ExampleApp;
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Seeds};
@@ -80,6 +82,8 @@ fn a_round_trip_is_the_labs_in_whole_milliseconds() {
         assert_eq!(probe.fate, Fate::Delivered);
     }
     assert_eq!(kept.facts[fact::CHIP], "esp32");
+    // That of the lab's file.
+    assert_eq!(kept.facts[fact::IDF_RELEASE], "4.4");
     assert!(kept.facts["boards"].starts_with("port0 initiator 24:0a:c4:00:00:01 esp32\n"));
     assert!(kept.facts["printed"].starts_with("20 packets transmitted, 20 received"));
     assert!(text(&kept).contains("responder 24:0a:c4:00:00:02 listening"));
@@ -142,6 +146,48 @@ fn throughput_has_both_ends() {
     }
 }
 
+/// Returns how many packets of broadcast throughput a device missed on average, in ten cells one after the other in
+/// one room.
+fn broadcasts_missed(app: ExampleApp, work: &EspNow) -> f64 {
+    let mut bench = LabBench::with_app(work, app);
+    let mut memory = BoardMemory::default();
+    let missed = (1..=10).filter_map(|seed| {
+        let mut kept = KeptBoards::default();
+        run(work, &[0, 1], seed, &BoardSetup::default(), &mut memory, &mut bench, &mut kept)
+            .unwrap();
+        // Where the end was not heard, the device prints no total.
+        (!kept.counters.contains_key("reports-missing"))
+            .then(|| total(&kept, Observer::Receiver).lost.unwrap())
+    });
+    mean(&missed.collect::<Vec<_>>())
+}
+
+fn mean(counts: &[u64]) -> f64 {
+    counts.iter().sum::<u64>() as f64 / counts.len() as f64
+}
+
+#[test]
+fn broadcasts_that_a_device_misses_are_the_labs_unless_it_sends_its_log() {
+    let cast = EspNowCast::Broadcast { copies: 0, ack: false };
+    let time = Duration::from_secs(10);
+    for size in [50, 230] {
+        let work = EspNow { test: EspNowTest::Throughput, cast, size, time, ..WORK };
+        let in_lab = (1..=10).map(|cell| {
+            let mut kept = KeptBoards::default();
+            let (seeds, work) = (Seeds { place: 1, cell }, Workload::EspNow(work));
+            suite::run(&work, &Library::built_in(), None, seeds, &mut kept).unwrap();
+            total(&kept, Observer::Receiver).lost.unwrap()
+        });
+        let own = mean(&in_lab.collect::<Vec<_>>());
+        // Cells scatter by 15 %, the mean of ten by 5 %, and the difference of two such by 7 %.
+        let silent = broadcasts_missed(ExampleApp::GetStarted, &work);
+        assert!((silent / own - 1.0).abs() < 0.2, "{size}: {silent} {own}");
+        // A line each second goes out while packets come in; an antenna does one of them at a time.
+        let telling = broadcasts_missed(ExampleApp::Solution, &work);
+        assert!(telling > silent + 6.0, "{size}: {telling} {silent}");
+    }
+}
+
 #[test]
 fn encryption_has_the_means_that_are_printed() {
     let work = EspNow { test: EspNowTest::Crypto, size: 200, count: 50, ..WORK };
@@ -182,4 +228,32 @@ fn one_way_packets_arrive_and_have_no_delay() {
     let seqs: Vec<(u64, Fate)> = read.iter().map(|it| (it.seq, it.fate)).collect();
     assert_eq!(seqs, [(0, Fate::Delivered), (1, Fate::Delivered), (2, Fate::Delivered)]);
     assert!(read.iter().all(|it| it.received.is_none() && it.sent.is_none()));
+}
+
+#[test]
+fn one_way_delays_come_from_the_stamps_of_both_boards() {
+    const COUNT: u32 = 12;
+    let work = EspNow { test: EspNowTest::OneWay, count: COUNT, size: 230, ..WORK };
+    let mut bench = LabBench::of(&work);
+    bench.scene.nodes.iter_mut().for_each(|node| node.log = LogLevel::Debug);
+    let mut bench = LabBench::in_scene(bench.scene);
+    let (mut kept, mut memory) = (KeptBoards::default(), BoardMemory::default());
+    run(&work, &[0, 1], 1, &BoardSetup::default(), &mut memory, &mut bench, &mut kept).unwrap();
+    assert!(
+        kept.facts["delay"].starts_with("from the time stamps of both boards"),
+        "{:?}",
+        kept.facts
+    );
+    let delays = |kept: &KeptBoards| -> Vec<u64> {
+        let read = probes(kept);
+        assert!(read.iter().all(|it| it.fate == Fate::Delivered), "{read:?}");
+        let delay = |it: &Probe| it.received.unwrap().since(it.sent.unwrap()).as_micros() as u64;
+        let mut all: Vec<u64> = read.iter().map(delay).collect();
+        all.sort_unstable();
+        all
+    };
+    // The offset of the clocks is known to half of the shortest round trip.
+    let (read, own) = (delays(&kept), delays(&in_lab(&work)));
+    assert_eq!((read.len(), own.len()), (COUNT as usize, COUNT as usize));
+    assert!(read[0].abs_diff(own[0]) < own[0] / 2, "{read:?} {own:?}");
 }

@@ -138,10 +138,36 @@ fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
 }
 
 #[test]
+fn an_image_is_sent_in_the_time_of_virtual_time() {
+    let bench = TestDir::new();
+    let text = |size: u32| plan("ota", &format!("size = {size}\ndevices = 2"));
+    let fleet = ["--lab", "ota", "--app", "ota", "--image", "131072", "--devices", "3", "--distance", "0.5"];
+    let real = in_real_time(&bench, &text(131_072), &fleet);
+    let (same, larger) =
+        (in_virtual_time(&bench, &text(131_072)), in_virtual_time(&bench, &text(524_288)));
+    assert_eq!(value(&real, "devices_served"), 2.0);
+    assert!(means_agree(&real, &same, "ota_time"), "{real}\n{same}");
+    assert!(!means_agree(&real, &larger, "ota_time"), "{real}\n{larger}");
+}
+
+#[test]
+fn throughput_in_real_time_is_that_of_virtual_time() {
+    let bench = TestDir::new();
+    let text = |size: u32| {
+        plan("throughput", &format!("size = {size}\ntime = \"5 s\"\ncast = \"unicast\""))
+    };
+    let fleet = ["--lab", "two-boards", "--app", "get-started", "--distance", "0.5"];
+    let real = in_real_time(&bench, &text(230), &fleet);
+    let (same, small) = (in_virtual_time(&bench, &text(230)), in_virtual_time(&bench, &text(50)));
+    assert!(means_agree(&real, &same, "throughput"), "{real}\n{same}");
+    assert!(!means_agree(&real, &small, "throughput"), "{real}\n{small}");
+}
+
+#[test]
 fn a_hundred_devices_are_measured_at_a_hundred_and_one_consoles() {
     let bench = TestDir::new();
     let text = plan("multi-ping", "size = 230\ncount = 2\ncast = \"unicast\"\ndevices = 100");
-    let fleet = ["many-boards", "--app", "solution", "--devices", "101", "--distance", "0.5"];
+    let fleet = ["--lab", "many-boards", "--app", "solution", "--devices", "101", "--distance", "0.5"];
     let real = at_consoles(&bench, &text, &fleet);
     let (lost, all) = lost(&real);
     assert!(all == 200 && lost < 20, "{lost} of {all}");

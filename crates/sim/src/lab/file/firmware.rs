@@ -10,7 +10,7 @@ use esp_now::node::device::Setup;
 use esp_now::node::ota::initiator::OtaSendConfig;
 use esp_now::node::print::LogLevel;
 use esp_now::node::security::{Policy, Pop};
-use esp_now::node::task::{Encrypt, NodeSettings};
+use esp_now::node::task::{BuildInfo, Encrypt, NodeSettings};
 use esp_now::node::tick::Tick;
 
 const LEVELS: [(&str, LogLevel); 6] = [
@@ -194,6 +194,7 @@ impl Firmware {
             forward: self.forward,
             tx_buffers: u8::try_from(tx_buffers).unwrap_or(u8::MAX),
             restore_channel: self.restore_channel,
+            build: BuildInfo { idf: self.compat.idf.version(), ..BuildInfo::default() },
             ..NodeSettings::default()
         }
     }

@@ -30,6 +30,13 @@ pub enum LineMark {
     StreamEnd,
     /// The initiator of a throughput test got no report from the other end.
     NoReport,
+    /// When the pin of a ping fell and rose, in microseconds on the device's clock: our firmware alone prints it.
+    Edges {
+        /// Microseconds since the start at which it fell.
+        low_us: u64,
+        /// Microseconds since the start at which it rose; `None` where no answer came.
+        high_us: Option<u64>,
+    },
     /// Mean time of an encryption, in microseconds.
     Encrypted(i64),
     /// Mean time of a decryption, in microseconds.
@@ -136,6 +143,9 @@ impl LineMark {
             IperfLine::Report => Self::StreamReport,
             IperfLine::Final(_) => Self::StreamEnd,
             IperfLine::NoAnswer(_) => Self::NoReport,
+            IperfLine::Edges { low_us, high_us, .. } => {
+                Self::Edges { low_us: *low_us, high_us: *high_us }
+            }
             IperfLine::Running | IperfLine::NoRole => Self::Refused,
             _ => Self::Other,
         }
@@ -259,7 +269,7 @@ mod tests {
                               max: 5, min: 3, average 4.000000 ms";
 
     /// Lines as the component and ESP-IDF's example print them, without a log header.
-    fn lines() -> [(&'static str, LineMark); 27] {
+    fn lines() -> [(&'static str, LineMark); 28] {
         let initiator = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
         [
             ("num: 1, reason: 1, crash: 0", M::Other),
@@ -272,6 +282,10 @@ mod tests {
                 M::StreamEnd,
             ),
             ("<ESP_ERR_TIMEOUT> Receive responder response failed", M::NoReport),
+            (
+                "edges: seq=0, low=7020 us, high=9500 us",
+                M::Edges { low_us: 7020, high_us: Some(9500) },
+            ),
             ("Encrypting data of 100 bytes takes an average of 136 us", M::Encrypted(136)),
             ("Decrypting data of 100 bytes takes an average of 110 us", M::Decrypted(110)),
             ("Decrypt error", M::Refused),

@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, receiver: &Path) -> anyhow::Result<ExitCode> {
     }
     let clock = aligned(&from, &to).map_err(|error| {
         UserError::new(format!("nothing aligns {sender_log} and {receiver_log}"))
-            .because(words(error))
+            .because(error)
             .remedy(
                 "give the logs of one test, the sender's first; pauses of different lengths between pings help",
             )
@@ -144,20 +144,6 @@ fn aligned(from: &ConsoleStamps, to: &ConsoleStamps) -> Result<ClockFit, AlignEr
     let requests: Vec<StampedRequest> = from.pings.iter().map(request).collect();
     let arrivals: Vec<StampedArrival> = to.pings.iter().map(arrival).collect();
     align(&requests, &arrivals)
-}
-
-fn words(error: AlignError) -> String {
-    match error {
-        AlignError::FewTrips(1) => "one ping was answered, and three are needed".into(),
-        AlignError::FewTrips(trips) => format!("{trips} pings were answered, and three are needed"),
-        AlignError::NoClock => {
-            "no offset and drift of two crystals puts each ping's arrival between its sending and its answer"
-                .into()
-        }
-        AlignError::SeveralClocks => {
-            "several offsets do: the pings are too regular to tell which arrival is whose".into()
-        }
-    }
 }
 
 /// Pairs the falls of both pins on the sender's clock, as those of a capture.
