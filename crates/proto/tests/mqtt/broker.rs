@@ -20,7 +20,7 @@ pub enum Way {
 /// The broker. Bytes for either side go into `to`.
 pub struct Broker {
     pub version: Version,
-    pub connack: ConnAck,
+    pub connack: ConnAck<'static>,
     pub granted: Vec<u8>,
     pub way: fn(u64) -> Way,
     /// Answer PUBLISH and PUBREL of the publisher.
@@ -124,8 +124,7 @@ impl Broker {
     fn pass(&mut self, body: &[u8]) {
         self.next_id = self.next_id % 60_000 + 1;
         let id = if self.qos > 0 { self.next_id } else { 0 };
-        let publish =
-            Publish { dup: false, qos: self.qos, retain: false, topic: "t", id, payload: body };
+        let publish = Publish { qos: self.qos, id, ..Publish::new("t", body) };
         self.send(Side::Subscriber, &ControlPacket::Publish(publish));
     }
 

@@ -191,7 +191,10 @@ fn without_its_subscriber_everything_outstanding_is_a_disconnection() {
 fn a_goodbye_has_its_reason() {
     let mut rig = Rig::new(settings(0));
     rig.run_for(50 * MS);
-    rig.broker.send(Side::Subscriber, &ControlPacket::Disconnect(Disconnect { reason: 0x8b }));
+    rig.broker.send(
+        Side::Subscriber,
+        &ControlPacket::Disconnect(Disconnect { reason: 0x8b, session_expiry: None }),
+    );
     let (side, fault) = fault(&mut rig);
     assert_eq!(side, Side::Subscriber);
     assert_eq!(fault.to_string(), "ended the connection: server shutting down (code 0x8b)");

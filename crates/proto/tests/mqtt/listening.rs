@@ -55,8 +55,10 @@ impl Radio {
         match packet {
             ControlPacket::Connect(_) => self.give(&ControlPacket::ConnAck(ConnAck::ACCEPTED)),
             ControlPacket::Subscribe(s) => {
-                let [("t", qos)] = s.filters.collect::<Vec<_>>()[..] else { panic!("one topic") };
-                self.give(&ControlPacket::SubAck(SubAck { id: s.id, codes: &[qos] }));
+                let [("t", options)] = s.filters.collect::<Vec<_>>()[..] else {
+                    panic!("one topic")
+                };
+                self.give(&ControlPacket::SubAck(SubAck { id: s.id, codes: &[options.qos] }));
             }
             ControlPacket::PingReq if self.pongs => self.give(&ControlPacket::PingResp),
             ControlPacket::PubRec(ack) => self.give(&ControlPacket::PubRel(ack)),
@@ -112,7 +114,7 @@ impl Radio {
         self.next_id += 1;
         let id = if qos > 0 { self.next_id } else { 0 };
         let payload = payload.as_bytes();
-        let publish = Publish { dup: false, qos, retain, topic: "t", id, payload };
+        let publish = Publish { qos, retain, id, ..Publish::new("t", payload) };
         self.give(&ControlPacket::Publish(publish));
         self.drain();
     }

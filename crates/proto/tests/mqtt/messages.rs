@@ -5,7 +5,7 @@ use crate::rig::{MS, Rig, settings};
 use espbench_model::sample::{Cause, Fate, Observer};
 use espbench_model::time::{Duration, Instant};
 use espbench_proto::node::mqtt::{MqttInput, MqttSettings, OfferedLoad, Side};
-use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, PublishAck, Version};
+use espbench_proto::wire::mqtt::{ConnAck, ControlPacket, Publish, PublishAck, Version};
 
 #[test]
 fn every_stage_of_every_message_in_both_versions_and_all_qualities() {
@@ -204,14 +204,7 @@ fn a_full_ledger_gives_up_the_oldest_and_says_when_it_comes_late() {
     // As the broker would send it after all.
     let mut body = [0; 40];
     espbench_proto::node::mqtt::payload::fill(&mut body, 0, Instant::ZERO);
-    let late = espbench_proto::wire::mqtt::Publish {
-        dup: false,
-        qos: 0,
-        retain: false,
-        topic: "t",
-        id: 0,
-        payload: &body,
-    };
+    let late = Publish::new("t", &body);
     rig.broker.send(Side::Subscriber, &ControlPacket::Publish(late));
     rig.run();
     let late: Vec<_> = rig.probes().into_iter().filter(|p| p.fate == Fate::Late).collect();
@@ -224,14 +217,7 @@ fn messages_of_others_on_the_topic_are_counted_and_not_taken_for_ours() {
     let mut rig = Rig::new(settings(0));
     rig.run_for(50 * MS);
     for payload in [&b"Sample #10282"[..], &[0xff; 40]] {
-        let foreign = espbench_proto::wire::mqtt::Publish {
-            dup: false,
-            qos: 0,
-            retain: true,
-            topic: "t",
-            id: 0,
-            payload,
-        };
+        let foreign = Publish { retain: true, ..Publish::new("t", payload) };
         rig.broker.send(Side::Subscriber, &ControlPacket::Publish(foreign));
     }
     rig.run();

@@ -91,7 +91,7 @@ impl World {
                 let mut body = [0; 50];
                 espbench_proto::node::mqtt::payload::fill(&mut body, seq, self.now);
                 let payload = &body[..len];
-                let packet = Publish { dup: false, qos, retain: false, topic: "t", id, payload };
+                let packet = Publish { qos, id, ..Publish::new("t", payload) };
                 self.received(side, &ControlPacket::Publish(packet));
             }
             Op::Pong => self.received(side, &ControlPacket::PingResp),

@@ -75,7 +75,7 @@ pub struct ClientConnection<'a> {
     /// Largest packet taken, stated in version 5.
     room: u32,
     state: ConnectionState,
-    limits: ConnAck,
+    limits: ConnAck<'static>,
     ping_after: Duration,
     last_received: Instant,
     last_sent: Instant,
@@ -127,7 +127,7 @@ impl<'a> ClientConnection<'a> {
 
     /// Returns the limits that the broker stated in its CONNACK.
     #[must_use]
-    pub const fn limits(&self) -> &ConnAck {
+    pub const fn limits(&self) -> &ConnAck<'static> {
         &self.limits
     }
 
@@ -316,7 +316,7 @@ impl<'a> ClientConnection<'a> {
         }
     }
 
-    fn open(&mut self, ack: &ConnAck) -> Option<BrokerPacket> {
+    fn open(&mut self, ack: &ConnAck<'static>) -> Option<BrokerPacket> {
         self.answered("CONNACK");
         if ack.code != 0 {
             // Codes 1 to 5 are those of 3.1.1, which is how a 3.1.1 broker refuses version 5.
@@ -392,7 +392,7 @@ impl<'a> ClientConnection<'a> {
             }
             ConnectionState::Disconnecting => {
                 self.state = ConnectionState::Closed;
-                Disconnect { reason: 0 }.emit(version, buf)
+                Disconnect::default().emit(version, buf)
             }
             ConnectionState::Connected if now >= self.ping_at() => {
                 self.unanswered_ping.get_or_insert(now);
@@ -410,23 +410,22 @@ impl<'a> ClientConnection<'a> {
 
     fn connect(&self) -> Connect<'a> {
         let s = &self.settings;
+        let client_id = s.client_ids[self.side as usize];
         Connect {
-            version: s.version,
-            client_id: s.client_ids[self.side as usize],
             clean: s.clean_start && !s.resume,
             keep_alive: s.keep_alive,
             username: s.username,
             password: s.password,
             session_expiry: s.session_expiry,
-            receive_maximum: None,
             maximum_packet_size: Some(self.room),
+            ..Connect::new(s.version, client_id)
         }
     }
 }
 
 /// A packet without its borrowed parts.
 enum OwnedPacket {
-    ConnAck(ConnAck),
+    ConnAck(ConnAck<'static>),
     Disconnect(u8),
     PingResp,
     ForSide(BrokerPacket),
@@ -440,7 +439,7 @@ fn strip(
     let answer =
         |kind, ack: &PublishAck| OwnedPacket::ForSide(BrokerPacket::Ack { kind, ack: *ack });
     Ok(match packet {
-        ControlPacket::ConnAck(ack) => OwnedPacket::ConnAck(*ack),
+        ControlPacket::ConnAck(ack) => OwnedPacket::ConnAck(ack.without_client_id()),
         ControlPacket::Publish(p) => OwnedPacket::ForSide(BrokerPacket::Publish {
             qos: p.qos,
             id: p.id,
@@ -460,6 +459,8 @@ fn strip(
         ControlPacket::Disconnect(d) => OwnedPacket::Disconnect(d.reason),
         ControlPacket::Connect(_)
         | ControlPacket::Subscribe(_)
+        | ControlPacket::Unsubscribe(_)
+        | ControlPacket::UnsubAck(_)
         | ControlPacket::PingReq
         | ControlPacket::Other(_) => {
             return Err(MalformedPacket("a packet that a broker does not send"));

@@ -356,14 +356,14 @@ impl<'a> Publisher<'a> {
     /// Writes an empty message, with which the broker drops the one that it kept (3.3.1.3).
     fn clear(&mut self, now: Instant, buf: &mut [u8]) -> usize {
         let MqttSettings { version, topic, .. } = self.settings;
-        let publish = Publish { dup: false, qos: 0, retain: true, topic, id: 0, payload: &[] };
+        let publish = Publish { retain: true, ..Publish::new(topic, &[]) };
         self.connection.note_sent(now);
         publish.emit(version, buf).unwrap_or(0)
     }
 
     fn message(&self, now: Instant, seq: u64, id: u16, dup: bool, buf: &mut [u8]) -> usize {
         let MqttSettings { version, qos, topic, size, retain, .. } = self.settings;
-        let publish = Publish { dup, qos, retain, topic, id, payload: &[] };
+        let publish = Publish { dup, qos, retain, id, ..Publish::new(topic, &[]) };
         let number = payload::sent_as(self.settings.sender, seq);
         let fill = |to: &mut [u8]| payload::fill(to, number, now);
         publish.emit_with(version, buf, size as usize, fill).unwrap_or(0)

@@ -5,7 +5,9 @@ use super::gaps::{Gaps, SequenceOrder};
 use super::payload::PayloadHeader;
 use super::tracker::MessageTracker;
 use super::{MqttFault, MqttSettings};
-use crate::wire::mqtt::{MalformedPacket, PublishAck, Subscribe, kind, reason};
+use crate::wire::mqtt::{
+    MalformedPacket, PublishAck, Subscribe, SubscriptionOptions, kind, reason,
+};
 use espbench_model::time::Instant;
 
 /// An acknowledgement to be sent.
@@ -208,7 +210,8 @@ impl<'a> Subscriber<'a> {
         let mut at = 0;
         if core::mem::take(&mut self.subscribe) {
             self.connection.expect(now, "SUBACK");
-            match Subscribe::emit(version, SUBSCRIPTION, topic, qos, buf) {
+            let options = SubscriptionOptions::of_qos(qos);
+            match Subscribe::emit_one(version, SUBSCRIPTION, topic, options, buf) {
                 Ok(len) => at = len,
                 Err(_) => self.connection.fail(MqttFault::Stalled),
             }

@@ -166,6 +166,15 @@ impl<'b> Writer<'b> {
         self.put(bytes)
     }
 
+    /// Appends a variable byte integer.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn varint(&mut self, value: usize) -> Result<(), NoRoom> {
+        let (bytes, len) = digits(value);
+        self.put(&bytes[..len])
+    }
+
     /// Puts `first` and the remaining length before the body and answers the packet's length.
     ///
     /// # Errors

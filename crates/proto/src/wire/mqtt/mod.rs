@@ -7,35 +7,44 @@
 //! |---|---|
 //! | [`stream`] | cuts a byte stream, fed in any chunks, into [`RawPacket`]s |
 //! | [`packet`] | [`ControlPacket`]: one frame parsed, and emitted again |
-//! | [`session`] | the packets that open and close a connection |
-//! | [`message`] | the packets that carry and acknowledge messages |
-//! | [`property`] | the property list of version 5 |
-//! | [`server`] | packets as a broker needs them: wills, options, all properties, MQTT 3.1 |
+//! | [`connect`] | CONNECT, with its will, and CONNACK |
+//! | [`disconnect`] | DISCONNECT |
+//! | [`publish`] | PUBLISH, and its four acknowledgements |
+//! | [`subscribe`] | SUBSCRIBE, UNSUBSCRIBE and their answers |
+//! | [`property`] | property lists of version 5, with which of them a packet may have |
 //! | [`topic`] | topic names and topic filters |
-//! | [`reason`] | what a return or reason code says, in words |
+//! | [`reason`] | return and reason codes: their names, and what they say in words |
 //! | [`bytes`] | the data types of section 1.5 |
+//!
+//! There is one type for each packet, for both ends: a client and a broker parse and emit the same values. "3.1" is
+//! IBM's and Eurotech's "MQTT V3.1 Protocol Specification" of 2010, whose clients a broker takes as they are.
 //!
 //! # Panics
 //!
-//! Nothing here panics, whatever the bytes: parsing answers [`MalformedPacket`], emitting [`NoRoom`].
+//! Nothing here panics, whatever the bytes: parsing answers [`Fault`], [`Refusal`] or [`MalformedPacket`], emitting
+//! [`NoRoom`].
 
 pub mod bytes;
-pub mod message;
+pub mod connect;
+pub mod disconnect;
 pub mod packet;
 pub mod property;
+pub mod publish;
 pub mod reason;
-pub mod server;
-pub mod session;
 pub mod stream;
+pub mod subscribe;
 #[cfg(test)]
 mod tests;
 pub mod topic;
 
+pub use connect::{ConnAck, Connect, Refusal, Will};
+pub use disconnect::Disconnect;
 pub use espbench_model::workload::MqttVersion as Version;
-pub use message::{Filters, Publish, PublishAck, SubAck, Subscribe};
 pub use packet::ControlPacket;
-pub use session::{ConnAck, Connect, Disconnect};
+pub use property::Properties;
+pub use publish::{AddedProperties, Publish, PublishAck};
 pub use stream::{RawPacket, Splitter};
+pub use subscribe::{Filters, SubAck, Subscribe, SubscriptionOptions, UnsubAck, Unsubscribe};
 
 /// The bytes are not what the standard allows. The text says what is wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +53,99 @@ pub struct MalformedPacket(pub &'static str);
 /// The buffer is too small for the packet, or the packet too large for the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom;
+
+/// Protocols that one port speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// MQTT 3.1: protocol name `MQIsdp`, level 3.
+    V31,
+    /// MQTT 3.1.1: protocol name `MQTT`, level 4.
+    V311,
+    /// MQTT 5: protocol name `MQTT`, level 5.
+    V5,
+}
+
+impl Protocol {
+    /// Returns the version whose packets it has: those of 3.1 are those of 3.1.1.
+    #[must_use]
+    pub const fn version(self) -> Version {
+        match self {
+            Self::V31 | Self::V311 => Version::V311,
+            Self::V5 => Version::V5,
+        }
+    }
+
+    /// Returns the code that a CONNACK has for a reason code of version 5: in 3.1 and 3.1.1 a return code
+    /// (3.1.1: table 3.1).
+    #[must_use]
+    pub const fn connack_code(self, reason: u8) -> u8 {
+        match (self, reason) {
+            (Self::V5, _) => reason,
+            (_, reason::SUCCESS) => 0,
+            (_, reason::UNSUPPORTED_VERSION) => 1,
+            (_, reason::CLIENT_ID) => 2,
+            (_, 0x86) => 4,
+            (_, 0x87) => 5,
+            _ => 3,
+        }
+    }
+
+    /// Returns whether it is version 5.
+    #[must_use]
+    pub const fn is_5(self) -> bool {
+        matches!(self, Self::V5)
+    }
+}
+
+impl From<Version> for Protocol {
+    fn from(version: Version) -> Self {
+        match version {
+            Version::V311 => Self::V311,
+            Version::V5 => Self::V5,
+        }
+    }
+}
+
+/// Breach of the standard by the other end: the reason code that version 5 has for it, and in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// One of [`reason`].
+    pub reason: u8,
+    /// Words for a log.
+    pub what: &'static str,
+}
+
+impl Fault {
+    pub(crate) const fn protocol(what: &'static str) -> Self {
+        Self { reason: reason::PROTOCOL_ERROR, what }
+    }
+
+    pub(crate) const fn malformed(what: &'static str) -> Self {
+        Self { reason: reason::MALFORMED, what }
+    }
+}
+
+impl From<MalformedPacket> for Fault {
+    fn from(MalformedPacket(what): MalformedPacket) -> Self {
+        Self::malformed(what)
+    }
+}
+
+impl From<Fault> for MalformedPacket {
+    fn from(fault: Fault) -> Self {
+        Self(fault.what)
+    }
+}
+
+impl From<Refusal> for MalformedPacket {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotMqtt(what) => Self(what),
+            Refusal::Level(_) => Self("a protocol level that is not known"),
+            Refusal::Fault(_, fault) => fault.into(),
+        }
+    }
+}
 
 /// Control packet types (2.2.1, 5: 2.1.2): the high four bits of a packet's first byte.
 pub mod kind {

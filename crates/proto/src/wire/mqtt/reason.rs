@@ -1,9 +1,49 @@
-//! The meaning of return codes (3.1.1) and reason codes (5), in words.
+//! Return codes (3.1.1) and reason codes (5: table 2-6): names of those that an end decides on, and the meaning of
+//! each in words.
 
 use super::Version;
 
-/// The codes from here on are failures, in every packet that carries one (5: 2.4; 3.1.1: 3.9.3).
+/// Success, normal disconnection, QoS 0 granted.
+pub const SUCCESS: u8 = 0x00;
+/// The client leaves, and its will is to be published.
+pub const WITH_WILL: u8 = 0x04;
+/// Nobody subscribed to the topic.
+pub const NO_SUBSCRIBERS: u8 = 0x10;
+/// There was no such subscription.
+pub const NO_SUBSCRIPTION: u8 = 0x11;
+/// An unspecified error, and the failure of a 3.1.1 SUBACK. The codes from here on are failures, in every
+/// packet that carries one (5: 2.4; 3.1.1: 3.9.3).
 pub const FAILURE: u8 = 0x80;
+/// A packet that cannot be parsed.
+pub const MALFORMED: u8 = 0x81;
+/// A packet that may not come here, or not like this.
+pub const PROTOCOL_ERROR: u8 = 0x82;
+/// A protocol name or level that the server does not speak.
+pub const UNSUPPORTED_VERSION: u8 = 0x84;
+/// A client identifier that the server does not take.
+pub const CLIENT_ID: u8 = 0x85;
+/// The server has no room for another client.
+pub const BUSY: u8 = 0x89;
+/// The server ends.
+pub const SHUTTING_DOWN: u8 = 0x8b;
+/// An authentication method that the server does not know.
+pub const AUTHENTICATION: u8 = 0x8c;
+/// Nothing came for one and a half times the keep-alive.
+pub const KEEP_ALIVE: u8 = 0x8d;
+/// Another connection uses the client identifier.
+pub const TAKEN_OVER: u8 = 0x8e;
+/// A topic filter that is not allowed.
+pub const FILTER: u8 = 0x8f;
+/// A topic name that is not allowed.
+pub const TOPIC: u8 = 0x90;
+/// A packet identifier that nothing is known of.
+pub const NO_PACKET_ID: u8 = 0x92;
+/// A topic alias of 0, above the maximum, or never set.
+pub const TOPIC_ALIAS: u8 = 0x94;
+/// A packet above the maximum packet size.
+pub const TOO_LARGE: u8 = 0x95;
+/// A limit of the server is reached.
+pub const QUOTA: u8 = 0x97;
 
 /// Returns the words for the answer to CONNECT (3.1.1: table 3.1; 5: table 3-1).
 #[must_use]

@@ -7,9 +7,7 @@ use super::message::{Draft, StoredMessage};
 use super::session::{PendingWill, Session};
 use super::{Broker, BrokerNotice, flight, keep_alive};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mqtt::RawPacket;
-use espbench_proto::wire::mqtt::server::connect::{ConnectReply, ConnectRequest, Refusal};
-use espbench_proto::wire::mqtt::server::{Protocol, code};
+use espbench_proto::wire::mqtt::{ConnAck, Connect, Protocol, RawPacket, Refusal, reason};
 use std::rc::Rc;
 
 /// Topic aliases that a client may set.
@@ -39,7 +37,7 @@ impl Broker {
     }
 
     pub(super) fn connect(&mut self, now: Instant, id: u32, frame: &RawPacket<'_>) {
-        match ConnectRequest::parse(frame) {
+        match Connect::parse(frame) {
             Ok(connect) => self.accept(now, id, &connect),
             Err(refusal) => self.turn_away(now, id, refusal),
         }
@@ -57,7 +55,7 @@ impl Broker {
                 self.counts.add(BrokerCounter::NotMqtt, 1);
                 self.say(BrokerNotice::Level(peer));
                 let protocol = if above { Protocol::V5 } else { Protocol::V311 };
-                self.refuse(now, id, protocol, code::UNSUPPORTED_VERSION);
+                self.refuse(now, id, protocol, reason::UNSUPPORTED_VERSION);
             }
             Refusal::Fault(protocol, fault) => {
                 self.counts.add(BrokerCounter::Faults, 1);
@@ -74,21 +72,25 @@ impl Broker {
 
     /// Answers a CONNECT that is not accepted, and closes.
     fn refuse(&mut self, now: Instant, id: u32, protocol: Protocol, reason: u8) {
-        self.send_connack(id, protocol, &ConnectReply { reason, ..ConnectReply::default() });
+        self.send_connack(
+            id,
+            protocol,
+            &ConnAck { code: protocol.connack_code(reason), ..ConnAck::ACCEPTED },
+        );
         self.leave(now, id);
     }
 
-    fn send_connack(&mut self, id: u32, protocol: Protocol, ack: &ConnectReply<'_>) {
-        let mut buf = [0; ConnectReply::MOST + 64];
+    fn send_connack(&mut self, id: u32, protocol: Protocol, ack: &ConnAck<'_>) {
+        let mut buf = [0; ConnAck::MOST + 64];
         if let Ok(len) = ack.emit(protocol, &mut buf) {
             self.answer(id, &buf[..len]);
         }
     }
 
-    fn accept(&mut self, now: Instant, id: u32, connect: &ConnectRequest<'_>) {
+    fn accept(&mut self, now: Instant, id: u32, connect: &Connect<'_>) {
         let protocol = connect.protocol;
-        if connect.authentication {
-            return self.refuse(now, id, protocol, code::AUTHENTICATION);
+        if connect.authentication_method.is_some() {
+            return self.refuse(now, id, protocol, reason::AUTHENTICATION);
         }
         let is_unnamed = connect.client_id.is_empty();
         // 3.1: 3.1; 3.1.1: 3.1.3.1.
@@ -98,26 +100,26 @@ impl Broker {
             Protocol::V5 => false,
         };
         if is_unnamed && must_name {
-            return self.refuse(now, id, protocol, code::CLIENT_ID);
+            return self.refuse(now, id, protocol, reason::CLIENT_ID);
         }
         let name: Rc<str> = if is_unnamed { self.invent() } else { connect.client_id.into() };
         self.free_session(now, &name, connect.clean);
         let will = match self.will_of(connect) {
             Ok(will) => will,
-            Err(()) => return self.refuse(now, id, protocol, code::QUOTA),
+            Err(()) => return self.refuse(now, id, protocol, reason::QUOTA),
         };
         let known = self.names.get(&name).copied();
         let Some(session) = known.or_else(|| self.new_session(now, &name)) else {
             self.limit(BrokerCounter::SessionsRefused);
-            return self.refuse(now, id, protocol, code::QUOTA);
+            return self.refuse(now, id, protocol, reason::QUOTA);
         };
         self.resume(now, id, session, connect, will);
-        let ack = ConnectReply {
+        let ack = ConnAck {
             session_present: known.is_some(),
-            reason: code::SUCCESS,
-            assigned: is_unnamed.then_some(&*name),
+            assigned_client_id: is_unnamed.then_some(&*name),
             maximum_packet_size: u32::try_from(self.limits.packet).ok(),
             topic_alias_maximum: ALIASES,
+            ..ConnAck::ACCEPTED
         };
         self.send_connack(id, protocol, &ack);
         self.pump(now, session);
@@ -142,7 +144,7 @@ impl Broker {
             let is_5 = self.connections.get(old).is_some_and(|old| old.protocol.is_5());
             self.detach(now, old, Leave::TakenOver { clean });
             if is_5 {
-                self.say_goodbye(old, code::TAKEN_OVER);
+                self.say_goodbye(old, reason::TAKEN_OVER);
                 self.leave(now, old);
             } else {
                 self.leave_now(old);
@@ -153,7 +155,7 @@ impl Broker {
         }
     }
 
-    fn will_of(&self, connect: &ConnectRequest<'_>) -> Result<Option<PendingWill>, ()> {
+    fn will_of(&self, connect: &Connect<'_>) -> Result<Option<PendingWill>, ()> {
         let Some(will) = connect.will else { return Ok(None) };
         let properties: Vec<u8> = will.properties.forwarded().flatten().copied().collect();
         let draft = Draft {
@@ -165,7 +167,7 @@ impl Broker {
             expires: None,
         };
         let message = StoredMessage::new(&draft, &self.accounts.state).ok_or(())?;
-        Ok(Some(PendingWill { message, delay: will.delay, expiry: will.expiry }))
+        Ok(Some(PendingWill { message, delay: will.delay(), expiry: will.message_expiry() }))
     }
 
     /// Makes a session; where there is no room, those that are away longest are given up for it.
@@ -191,12 +193,12 @@ impl Broker {
         now: Instant,
         id: u32,
         number: u32,
-        connect: &ConnectRequest<'_>,
+        connect: &Connect<'_>,
         will: Option<PendingWill>,
     ) {
         let Some(session) = self.sessions.get_mut(number) else { return };
         session.connection = Some(id);
-        session.expiry = connect.session_expiry;
+        session.expiry = connect.session_expiry_interval();
         session.will = will;
         session.flights.restart();
         session.is_slow = false;
@@ -209,7 +211,8 @@ impl Broker {
         connection.protocol = connect.protocol;
         connection.keep_alive = connect.keep_alive;
         connection.heard = now;
-        connection.receive_maximum = usize::from(connect.receive_maximum).min(flight::MOST);
+        connection.receive_maximum =
+            usize::from(connect.receive_maximum.unwrap_or(u16::MAX)).min(flight::MOST);
         connection.maximum_packet_size =
             connect.maximum_packet_size.map_or(usize::MAX, |size| size as usize);
         let limit = keep_alive(connect.keep_alive);

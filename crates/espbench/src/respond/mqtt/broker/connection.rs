@@ -3,7 +3,7 @@
 use super::account::{Accounts, Charge};
 use super::outbox::{self, ClientOutbox};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mqtt::server::Protocol;
+use espbench_proto::wire::mqtt::Protocol;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;

@@ -10,8 +10,7 @@ use super::session::Session;
 use super::tree::{Grant, TopicMatches};
 use super::{Broker, Timer};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mqtt::kind;
-use espbench_proto::wire::mqtt::server::publish::OutgoingPublish;
+use espbench_proto::wire::mqtt::{AddedProperties, Properties, Publish, kind};
 use std::rc::Rc;
 
 /// The terms on which a message is delivered to one session.
@@ -387,23 +386,23 @@ fn emit(
         counts.add(BrokerCounter::DroppedExpired, 1);
         return SendOutcome::Never;
     };
-    let out = OutgoingPublish {
+    let out = Publish {
         dup,
         qos: terms.qos,
         retain: terms.retain,
         topic: draft.topic,
         id,
-        expiry,
-        subscriptions: terms.subscriptions,
-        properties: draft.properties,
-        payload: draft.payload.len(),
+        properties: Properties::of_parsed(draft.properties),
+        payload: draft.payload,
     };
+    let added = AddedProperties { message_expiry: expiry, subscription_ids: terms.subscriptions };
     let protocol = connection.protocol;
-    if out.len(protocol) > connection.maximum_packet_size {
+    let len = out.len(protocol, &added);
+    if len > connection.maximum_packet_size {
         counts.add(BrokerCounter::DroppedSize, 1);
         return SendOutcome::Never;
     }
-    let head = out.head_len(protocol);
+    let head = len - draft.payload.len();
     let mut shared = None;
     let mut own = draft.payload.len();
     if own >= SHARED_FROM || connection.outbox.room_for(head + own).is_none() {
@@ -417,7 +416,7 @@ fn emit(
     }
     let Some(room) = connection.outbox.room(head + own) else { return SendOutcome::NotNow };
     let (start, end) = room.split_at_mut(head);
-    if out.head(protocol, start).is_err() {
+    if out.head(protocol, &added, start).is_err() {
         // Its length was computed by the same code, from the same values.
         return SendOutcome::Never;
     }

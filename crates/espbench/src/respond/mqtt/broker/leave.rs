@@ -4,9 +4,7 @@ use super::connection::ConnectionPhase;
 use super::limits::BrokerCounter;
 use super::{Broker, BrokerNotice, Timer};
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::wire::mqtt::server::subscribe::DisconnectRequest;
-use espbench_proto::wire::mqtt::server::{Fault, code};
-use espbench_proto::wire::mqtt::{self, RawPacket, Version, topic};
+use espbench_proto::wire::mqtt::{Disconnect, Fault, RawPacket, Version, reason, topic};
 
 /// The way in which a connection leaves its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,20 +28,20 @@ impl Broker {
         let Some(protocol) = self.connections.get(id).map(|connection| connection.protocol) else {
             return Ok(());
         };
-        let disconnect = DisconnectRequest::parse(protocol, frame)?;
+        let disconnect = Disconnect::of_client(protocol, frame)?;
         if let (Some(expiry), Some(session)) =
             (disconnect.session_expiry, self.sessions.get_mut(number))
         {
             // 5: 3.14.2.2.2. Messages in flight were not kept.
             if expiry != 0 && !session.is_kept() {
                 return Err(Fault {
-                    reason: code::PROTOCOL_ERROR,
+                    reason: reason::PROTOCOL_ERROR,
                     what: "a session expiry in DISCONNECT after none in CONNECT",
                 });
             }
             session.expiry = expiry;
         }
-        let with_will = disconnect.reason == code::WITH_WILL || disconnect.reason >= 0x80;
+        let with_will = disconnect.reason == reason::WITH_WILL || disconnect.reason >= 0x80;
         self.detach(now, id, if with_will { Leave::Broken } else { Leave::InOrder });
         self.leave(now, id);
         Ok(())
@@ -80,7 +78,7 @@ impl Broker {
     /// Sends a DISCONNECT of version 5.
     pub(super) fn say_goodbye(&mut self, id: u32, reason: u8) {
         let mut buf = [0; 8];
-        let goodbye = mqtt::Disconnect { reason };
+        let goodbye = Disconnect { reason, session_expiry: None };
         if let (Ok(len), Some(connection)) =
             (goodbye.emit(Version::V5, &mut buf), self.connections.get_mut(id))
         {

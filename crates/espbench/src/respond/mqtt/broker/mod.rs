@@ -39,8 +39,7 @@ mod tree;
 use account::{Account, Accounts};
 use connection::{BrokerConnection, ConnectionPhase};
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
-use espbench_proto::wire::mqtt::{RawPacket, kind};
+use espbench_proto::wire::mqtt::{Fault, Protocol, RawPacket, kind, reason};
 use limits::{BrokerCounter, BrokerCounts, BrokerLimits};
 use retained::Retained;
 use session::Session;
@@ -246,7 +245,7 @@ impl Broker {
     /// Says goodbye to all: the driver writes what it can, and ends.
     pub fn shut_down(&mut self, now: Instant) {
         for id in self.connections.numbers() {
-            self.dismiss(now, id, code::SHUTTING_DOWN);
+            self.dismiss(now, id, reason::SHUTTING_DOWN);
         }
     }
 
@@ -343,7 +342,7 @@ impl Broker {
 
     fn no_memory(&mut self, now: Instant, id: u32) {
         self.limit(BrokerCounter::InputRefused);
-        self.dismiss(now, id, code::QUOTA);
+        self.dismiss(now, id, reason::QUOTA);
     }
 
     /// Deals with the packets at the start of `bytes` and returns how many bytes they took.
@@ -463,7 +462,7 @@ impl Broker {
             }
             ConnectionPhase::New => {
                 self.counts.add(BrokerCounter::TimedOut, 1);
-                self.dismiss(now, id, code::KEEP_ALIVE);
+                self.dismiss(now, id, reason::KEEP_ALIVE);
             }
             // A publisher that has to wait is not heard.
             ConnectionPhase::Open(_) if connection.paused.is_some() => {
@@ -475,7 +474,7 @@ impl Broker {
                 let at = connection.heard + keep_alive(connection.keep_alive);
                 if at <= now {
                     self.counts.add(BrokerCounter::TimedOut, 1);
-                    self.dismiss(now, id, code::KEEP_ALIVE);
+                    self.dismiss(now, id, reason::KEEP_ALIVE);
                 } else {
                     self.set_deadline(id, Some(at));
                 }
@@ -496,7 +495,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
 }
 
 const TOO_LARGE: Fault =
-    Fault { reason: code::TOO_LARGE, what: "a packet above the maximum packet size" };
-const PING: Fault = Fault { reason: code::MALFORMED, what: "a PINGREQ with flags or a body" };
+    Fault { reason: reason::TOO_LARGE, what: "a packet above the maximum packet size" };
+const PING: Fault = Fault { reason: reason::MALFORMED, what: "a PINGREQ with flags or a body" };
 const UNEXPECTED: Fault =
-    Fault { reason: code::PROTOCOL_ERROR, what: "a packet that a client does not send here" };
+    Fault { reason: reason::PROTOCOL_ERROR, what: "a packet that a client does not send here" };

@@ -7,10 +7,7 @@ use super::limits::BrokerCounter;
 use super::message::Draft;
 use super::tree::LEVELS;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::wire::mqtt::server::publish::Incoming;
-use espbench_proto::wire::mqtt::server::subscribe::acknowledgement;
-use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
-use espbench_proto::wire::mqtt::{PublishAck, RawPacket, kind};
+use espbench_proto::wire::mqtt::{Fault, Protocol, Publish, PublishAck, RawPacket, kind, reason};
 use std::rc::Rc;
 
 impl Broker {
@@ -23,14 +20,14 @@ impl Broker {
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;
-        let message = Incoming::parse(protocol, frame)?;
-        let known = match message.alias {
+        let message = Publish::of_client(protocol, frame)?;
+        let known = match message.topic_alias() {
             Some(alias) => Some(self.alias(id, alias, message.topic)?),
             None => None,
         };
         let topic = known.as_deref().unwrap_or(message.topic);
         if topic.len() >= LEVELS && topic.split('/').count() > LEVELS {
-            return Err(Fault { reason: code::TOPIC, what: "a topic of more than 200 levels" });
+            return Err(Fault { reason: reason::TOPIC, what: "a topic of more than 200 levels" });
         }
         self.counts.add(BrokerCounter::Received, 1);
         if message.qos == 2 {
@@ -39,7 +36,7 @@ impl Broker {
                 Some(true) => {}
                 // It came before, and is passed on already (4.3.3, method B).
                 Some(false) => {
-                    self.acknowledge_with(id, protocol, kind::PUBREC, message.id, code::SUCCESS);
+                    self.acknowledge_with(id, protocol, kind::PUBREC, message.id, reason::SUCCESS);
                     return Ok(());
                 }
                 None => {
@@ -59,11 +56,13 @@ impl Broker {
             payload: message.payload,
             qos: message.qos,
             retain: message.retain,
-            expires: message.expiry.map(|seconds| now + Duration::from_secs(seconds.into())),
+            expires: message
+                .message_expiry()
+                .map(|seconds| now + Duration::from_secs(seconds.into())),
         };
         let wanted = self.spread(now, draft, Some(session), Some(id));
         self.scratch = properties;
-        let reason = if wanted { code::SUCCESS } else { code::NO_SUBSCRIBERS };
+        let reason = if wanted { reason::SUCCESS } else { reason::NO_SUBSCRIBERS };
         match message.qos {
             0 => {}
             1 => self.acknowledge_with(id, protocol, kind::PUBACK, message.id, reason),
@@ -75,11 +74,11 @@ impl Broker {
     /// Looks a topic alias up, or sets it (5: 3.3.2.3.4).
     fn alias(&mut self, id: u32, alias: u16, topic: &str) -> Result<Rc<str>, Fault> {
         const UNKNOWN: Fault =
-            Fault { reason: code::TOPIC_ALIAS, what: "a topic alias that was never set" };
+            Fault { reason: reason::TOPIC_ALIAS, what: "a topic alias that was never set" };
         let Some(connection) = self.connections.get_mut(id) else { return Err(UNKNOWN) };
         if alias > ALIASES {
             let what = "a topic alias above the maximum";
-            return Err(Fault { reason: code::TOPIC_ALIAS, what });
+            return Err(Fault { reason: reason::TOPIC_ALIAS, what });
         }
         if topic.is_empty() {
             return connection.aliases.get(&alias).cloned().ok_or(UNKNOWN);
@@ -91,7 +90,10 @@ impl Broker {
         let bytes = connection.aliases_charge.bytes() - old + topic.len() + 64;
         if !connection.aliases_charge.resize(bytes) {
             connection.aliases_charge.resize(bytes - topic.len() - 64);
-            return Err(Fault { reason: code::QUOTA, what: "no memory is left for a topic alias" });
+            return Err(Fault {
+                reason: reason::QUOTA,
+                what: "no memory is left for a topic alias",
+            });
         }
         let topic: Rc<str> = topic.into();
         connection.aliases.insert(alias, Rc::clone(&topic));
@@ -122,9 +124,7 @@ impl Broker {
         reason: u8,
     ) {
         let mut buf = [0; 8];
-        if let Ok(len) =
-            (PublishAck { id: packet, reason }).emit(protocol.version(), kind, &mut buf)
-        {
+        if let Ok(len) = (PublishAck { id: packet, reason }).emit(protocol, kind, &mut buf) {
             self.answer(id, &buf[..len]);
         }
     }
@@ -139,15 +139,15 @@ impl Broker {
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;
-        let PublishAck { id: packet, reason } = acknowledgement(protocol, frame)?;
+        let PublishAck { id: packet, reason } = PublishAck::parse(protocol, frame)?;
         let Some(session) = self.sessions.get_mut(number) else { return Ok(()) };
         let flight = session.flights.get(packet);
         // A code that only version 5 has: the other side knows nothing of the identifier.
-        let missing = if flight.is_some() { code::SUCCESS } else { code::NO_PACKET_ID };
+        let missing = if flight.is_some() { reason::SUCCESS } else { reason::NO_PACKET_ID };
         let next = match (frame.kind(), flight) {
             (kind::PUBREL, _) => {
                 let known = session.set_unreleased(packet, false).unwrap_or(false);
-                let reason = if known { code::SUCCESS } else { code::NO_PACKET_ID };
+                let reason = if known { reason::SUCCESS } else { reason::NO_PACKET_ID };
                 self.acknowledge_with(id, protocol, kind::PUBCOMP, packet, reason);
                 return Ok(());
             }
@@ -167,7 +167,7 @@ impl Broker {
             (_, None) => return Ok(()),
             _ => {
                 let what = "an acknowledgement of another kind than the message's";
-                return Err(Fault { reason: code::PROTOCOL_ERROR, what });
+                return Err(Fault { reason: reason::PROTOCOL_ERROR, what });
             }
         };
         let release = matches!(next, PacketIdState::Release);
@@ -175,7 +175,7 @@ impl Broker {
             session.held_less(delivery.size());
         }
         if release {
-            self.acknowledge_with(id, protocol, kind::PUBREL, packet, code::SUCCESS);
+            self.acknowledge_with(id, protocol, kind::PUBREL, packet, reason::SUCCESS);
         } else {
             self.pump(now, number);
         }

@@ -5,12 +5,13 @@ use super::limits::BrokerCounter;
 use super::retained::Cursor;
 use super::tree::{Grant, LEVELS};
 use espbench_model::time::Instant;
-use espbench_proto::wire::mqtt::server::subscribe::{
-    Codes, SubscribeRequest, SubscriptionOptions, Unsubscribe,
+use espbench_proto::wire::mqtt::{
+    Fault, RawPacket, SubAck, Subscribe, SubscriptionOptions, UnsubAck, Unsubscribe, reason, topic,
 };
-use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
-use espbench_proto::wire::mqtt::{RawPacket, kind, topic};
 use std::rc::Rc;
+
+/// Bytes of a SUBACK or UNSUBACK before its codes, at most.
+const CODES_HEAD: usize = 16;
 
 impl Broker {
     pub(super) fn subscribe(
@@ -22,13 +23,17 @@ impl Broker {
     ) -> Result<(), Fault> {
         let Some(connection) = self.connections.get(id) else { return Ok(()) };
         let protocol = connection.protocol;
-        let subscribe = SubscribeRequest::parse(protocol, frame)?;
+        let subscribe = Subscribe::parse(protocol, frame)?;
         let mut codes = Vec::new();
         for (filter, options) in subscribe.filters {
             let grant = Grant { options, subscription: subscribe.subscription };
             codes.push(self.subscribe_one(number, filter, grant));
         }
-        self.send_codes(id, protocol, kind::SUBACK, subscribe.id, &codes);
+        let ack = SubAck { id: subscribe.id, codes: &codes };
+        let mut buf = vec![0; codes.len() + CODES_HEAD];
+        if let Ok(len) = ack.emit(protocol, &mut buf) {
+            self.answer(id, &buf[..len]);
+        }
         self.pump(now, number);
         Ok(())
     }
@@ -37,25 +42,25 @@ impl Broker {
         let (share, plain) = match topic::shared(filter) {
             None => (None, filter),
             Some(Some((share, plain))) => (Some(share), plain),
-            Some(None) => return code::FILTER,
+            Some(None) => return reason::FILTER,
         };
         if !topic::is_filter(plain) {
-            return code::FILTER;
+            return reason::FILTER;
         }
         let is_deep = plain.len() >= LEVELS && plain.split('/').count() > LEVELS;
-        let Some(session) = self.sessions.get_mut(number) else { return code::FAILURE };
+        let Some(session) = self.sessions.get_mut(number) else { return reason::FAILURE };
         let is_new = !session.subscriptions.contains_key(filter);
         let is_over = is_new && self.tree.len() >= self.limits.subscriptions;
         let key: Rc<str> = filter.into();
         if is_deep || is_over || !session.subscribe(&key, grant) {
             self.limit(BrokerCounter::SubscriptionsRefused);
-            return code::QUOTA;
+            return reason::QUOTA;
         }
         if !self.tree.insert(share, plain, number, grant) {
             session.unsubscribe(filter);
             self.tree.remove(share, plain, number);
             self.limit(BrokerCounter::SubscriptionsRefused);
-            return code::QUOTA;
+            return reason::QUOTA;
         }
         // 5: 3.8.3.1 and 4.8.2: a shared subscription gets no retained messages.
         let wants_retained = match grant.options.retain_handling {
@@ -83,7 +88,7 @@ impl Broker {
         for filter in unsubscribe.filters() {
             let Some(session) = self.sessions.get_mut(number) else { return Ok(()) };
             if !session.unsubscribe(filter) {
-                codes.push(code::NO_SUBSCRIPTION);
+                codes.push(reason::NO_SUBSCRIPTION);
                 continue;
             }
             session.cursors.remove(filter);
@@ -91,16 +96,13 @@ impl Broker {
                 Some((share, plain)) => self.tree.remove(Some(share), plain, number),
                 None => self.tree.remove(None, filter, number),
             }
-            codes.push(code::SUCCESS);
+            codes.push(reason::SUCCESS);
         }
-        self.send_codes(id, protocol, kind::UNSUBACK, unsubscribe.id, &codes);
-        Ok(())
-    }
-
-    fn send_codes(&mut self, id: u32, protocol: Protocol, kind: u8, packet: u16, codes: &[u8]) {
-        let mut buf = vec![0; codes.len() + 16];
-        if let Ok(len) = (Codes { id: packet, codes }).emit(protocol, kind, &mut buf) {
+        let ack = UnsubAck { id: unsubscribe.id, codes: &codes };
+        let mut buf = vec![0; codes.len() + CODES_HEAD];
+        if let Ok(len) = ack.emit(protocol, &mut buf) {
             self.answer(id, &buf[..len]);
         }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::account::{Account, Charge};
 use super::slab::Slab;
-use espbench_proto::wire::mqtt::server::subscribe::SubscriptionOptions;
+use espbench_proto::wire::mqtt::SubscriptionOptions;
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -184,8 +184,8 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
             ControlPacket::PubComp(ack) => session.acknowledged(kind::PUBCOMP, ack),
             ControlPacket::Subscribe(subscribe) => {
                 let mut codes = heapless::Vec::<u8, 32>::new();
-                for (filter, qos) in subscribe.filters {
-                    let code = session.subscribe(filter, qos);
+                for (filter, options) in subscribe.filters {
+                    let code = session.subscribe(filter, options.qos);
                     codes
                         .push(code)
                         .map_err(|_| MalformedPacket("more filters than there is room for"))?;
@@ -217,7 +217,8 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIE
             }
         }
         let Some(session) = &mut self.sessions[nth] else { return Ok(AfterPacket::Leave) };
-        let Connect { version, client_id, keep_alive, receive_maximum, .. } = *connect;
+        let Connect { client_id, keep_alive, receive_maximum, .. } = *connect;
+        let version = connect.protocol.version();
         let named = session.open(version, client_id, keep_alive, receive_maximum);
         // Identifier rejected: 2, and in version 5 0x85.
         let code = if named { 0 } else { [2, 0x85][usize::from(version == Version::V5)] };

@@ -156,7 +156,8 @@ impl<const OUT: usize> ClientSession<OUT> {
             return false;
         }
         let id = if qos > 0 { self.new_id() } else { 0 };
-        let publish = Publish { dup: false, qos, retain: false, id, ..*message };
+        // Properties are the connection's on which they came.
+        let publish = Publish { qos, id, ..Publish::new(message.topic, message.payload) };
         let room = self.free();
         let Some(end) = room.len().checked_sub(spare) else { return false };
         let Ok(len) = publish.emit(version, &mut room[..end]) else { return false };

@@ -4,8 +4,8 @@ use super::client::{ClientTask, KEEP_ALIVE, PATIENCE};
 use super::{DispatcherEvent, QueuedPacket, SmoothMqtt, SmoothSetup, ticks_after};
 use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
 use crate::wire::mqtt::{
-    Connect, ControlPacket, Disconnect, NoRoom, Publish, PublishAck, RawPacket, Subscribe, Version,
-    bytes,
+    Connect, ControlPacket, Disconnect, NoRoom, Publish, PublishAck, RawPacket, Subscribe,
+    SubscriptionOptions, Version, bytes,
 };
 use espbench_model::sample::{Cause, Fate};
 use espbench_model::time::Instant;
@@ -284,27 +284,22 @@ fn event(packet: &ControlPacket<'_>) -> DispatcherEvent {
 fn emit(packet: &QueuedPacket, setup: &SmoothSetup, out: &mut [u8]) -> Result<usize, NoRoom> {
     let version = Version::V311;
     match *packet {
-        QueuedPacket::Connect => Connect {
-            version,
-            client_id: setup.client_id,
-            clean: true,
-            keep_alive: KEEP_ALIVE,
-            username: None,
-            password: None,
-            session_expiry: None,
-            receive_maximum: None,
-            maximum_packet_size: None,
+        QueuedPacket::Connect => {
+            let connect = Connect::new(version, setup.client_id);
+            Connect { keep_alive: KEEP_ALIVE, ..connect }.emit(out)
         }
-        .emit(out),
-        QueuedPacket::Subscribe => Subscribe::emit(version, 1, setup.topic, setup.work.qos, out),
+        QueuedPacket::Subscribe => {
+            let options = SubscriptionOptions::of_qos(setup.work.qos);
+            Subscribe::emit_one(version, 1, setup.topic, options, out)
+        }
         QueuedPacket::Publish { message, id } => {
             let (qos, topic) = (message.qos, setup.topic);
-            let publish = Publish { dup: false, qos, retain: false, topic, id, payload: &[] };
+            let publish = Publish { qos, id, ..Publish::new(topic, &[]) };
             let size = setup.work.size as usize;
             publish.emit_with(version, out, size, |to| setup.fill(to, &message))
         }
         QueuedPacket::Answer { kind, id } => PublishAck { id, reason: 0 }.emit(version, kind, out),
         QueuedPacket::Ping => ControlPacket::PingReq.emit(version, out),
-        QueuedPacket::Disconnect => Disconnect { reason: 0 }.emit(version, out),
+        QueuedPacket::Disconnect => Disconnect::default().emit(version, out),
     }
 }

@@ -1,6 +1,7 @@
 //! The standards' own examples, and properties over all packets.
 
-use super::packet::ControlPacket;
+mod server;
+
 use super::*;
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -16,7 +17,7 @@ fn parse(version: Version, bytes: &[u8]) -> Result<ControlPacket<'_>, MalformedP
 fn connect_of_the_standard_3_1_1() {
     let bytes = b"\x10\x20\0\x04MQTT\x04\xce\0\x0a\0\x02id\0\x01w\0\x03bye\0\x04user\0\x02pw";
     let Ok(ControlPacket::Connect(connect)) = parse(Version::V5, bytes) else { panic!() };
-    assert_eq!(connect.version, Version::V311);
+    assert_eq!(connect.protocol, Protocol::V311);
     assert_eq!((connect.client_id, connect.keep_alive, connect.clean), ("id", 10, true));
     assert_eq!((connect.username, connect.password), (Some("user"), Some(&b"pw"[..])));
 }
@@ -26,14 +27,14 @@ fn connect_of_the_standard_3_1_1() {
 fn connect_of_the_standard_5() {
     let bytes = b"\x10\x14\0\x04MQTT\x05\x02\0\x0a\x05\x11\0\0\0\x0a\0\x02id";
     let Ok(ControlPacket::Connect(connect)) = parse(Version::V311, bytes) else { panic!() };
-    assert_eq!((connect.version, connect.client_id), (Version::V5, "id"));
+    assert_eq!((connect.protocol, connect.client_id), (Protocol::V5, "id"));
+    assert_eq!((connect.session_expiry, connect.session_expiry_interval()), (Some(10), 10));
 }
 
 /// Figure 3.11 (5: 3-9): topic a/b, packet identifier 10.
 #[test]
 fn publish_of_the_standard() {
-    let publish =
-        Publish { dup: false, qos: 1, retain: false, topic: "a/b", id: 10, payload: b"Q" };
+    let publish = Publish { qos: 1, id: 10, ..Publish::new("a/b", b"Q") };
     let mut buf = [0; 32];
     let len = publish.emit(Version::V311, &mut buf).unwrap();
     assert_eq!(&buf[..len], b"\x32\x08\0\x03a/b\0\x0aQ");
@@ -49,7 +50,11 @@ fn subscribe_of_the_standard() {
     let bytes = b"\x82\x0e\0\x0a\0\x03a/b\x01\0\x03c/d\x02";
     let Ok(ControlPacket::Subscribe(subscribe)) = parse(Version::V311, bytes) else { panic!() };
     assert_eq!(subscribe.id, 10);
-    assert_eq!(subscribe.filters.collect::<Vec<_>>(), [("a/b", 1), ("c/d", 2)]);
+    assert_eq!(subscribe.filters.collect::<Vec<_>>(), [("a/b", qos(1)), ("c/d", qos(2))]);
+    // Every filter is emitted again.
+    let mut buf = [0; 16];
+    assert_eq!(subscribe.emit(Version::V311, &mut buf), Ok(16));
+    assert_eq!(&buf, bytes);
 }
 
 /// 5: 3.4.2.1: with no reason code the answer is success; and 3.5 to 3.7 likewise.
@@ -74,6 +79,7 @@ fn limits_of_a_version_5_broker() {
     let bytes = b"\x20\x09\0\0\x06\x22\0\x0a\x21\0\x14";
     let Ok(ControlPacket::ConnAck(ack)) = parse(Version::V5, bytes) else { panic!() };
     assert_eq!((ack.code, ack.receive_maximum, ack.maximum_qos), (0, Some(20), 2));
+    assert_eq!(ack.topic_alias_maximum, 10);
     assert!(parse(Version::V5, b"\x20\x06\0\0\x03\x21\0\0").is_err(), "receive maximum 0");
     // A 3.1.1 broker refuses version 5 in its own words.
     let Ok(ControlPacket::ConnAck(ack)) = parse(Version::V5, b"\x20\x02\0\x01") else { panic!() };
@@ -91,6 +97,7 @@ fn connack_by_its_bytes() {
         maximum_qos: 1,
         maximum_packet_size: Some(0x1_0000),
         server_keep_alive: Some(60),
+        ..ConnAck::ACCEPTED
     };
     assert_eq!(parse(Version::V5, bytes), Ok(ControlPacket::ConnAck(ack)));
     let mut buf = [0xEE; 32];
@@ -121,15 +128,13 @@ fn code(packet: ControlPacket<'_>) -> u8 {
 #[test]
 fn connect_by_its_bytes() {
     let connect = Connect {
-        version: Version::V5,
-        client_id: "id",
-        clean: true,
         keep_alive: 0x0102,
         username: Some("u"),
         password: Some(b"pw"),
         session_expiry: Some(10),
         receive_maximum: Some(20),
         maximum_packet_size: Some(30),
+        ..Connect::new(Version::V5, "id")
     };
     let bytes = b"\x10\x23\0\x04MQTT\x05\xc2\x01\x02\x0d\x11\0\0\0\x0a\x21\0\x14\x27\0\0\0\x1e\
         \0\x02id\0\x01u\0\x02pw";
@@ -137,16 +142,7 @@ fn connect_by_its_bytes() {
     assert_eq!(connect.emit(&mut buf), Ok(bytes.len()));
     assert_eq!(&buf[..bytes.len()], bytes);
     assert_eq!(parse(Version::V311, bytes), Ok(ControlPacket::Connect(connect)));
-    let bare = Connect {
-        version: Version::V311,
-        clean: false,
-        username: None,
-        password: None,
-        session_expiry: None,
-        receive_maximum: None,
-        maximum_packet_size: None,
-        ..connect
-    };
+    let bare = Connect { clean: false, keep_alive: 0x0102, ..Connect::new(Version::V311, "id") };
     assert_eq!(bare.emit(&mut buf), Ok(16));
     assert_eq!(&buf[..16], b"\x10\x0e\0\x04MQTT\x04\x00\x01\x02\0\x02id");
     assert_eq!(parse(Version::V5, &buf[..16]), Ok(ControlPacket::Connect(bare)));
@@ -154,6 +150,9 @@ fn connect_by_its_bytes() {
     let will = b"\x10\x1d\0\x04MQTT\x05\x06\0\0\0\0\x02id\x05\x18\0\0\0\x05\0\x01w\0\x03bye";
     let Ok(ControlPacket::Connect(read)) = parse(Version::V5, will) else { panic!() };
     assert_eq!((read.client_id, read.clean, read.username), ("id", true, None));
+    assert_eq!(read.will.map(|it| (it.topic, it.payload, it.delay())), Some(("w", &b"bye"[..], 5)));
+    assert_eq!(read.emit(&mut buf), Ok(will.len()));
+    assert_eq!(&buf[..will.len()], will, "the will is emitted with its properties");
     for wrong in [
         &b"\x10\x10\0\x04MQTX\x04\x02\0\0\0\x02id\0\0"[..], // another protocol
         b"\x10\x0e\0\x04MQTT\x04\x03\0\0\0\x02id",          // a reserved flag
@@ -176,12 +175,16 @@ fn reasons_are_told_in_version_5_alone() {
     let well = PublishAck { reason: 0, ..ack };
     assert_eq!(well.emit(Version::V5, kind::PUBACK, &mut buf), Ok(4));
     assert_eq!(buf[..4], [0x40, 2, 1, 2]);
-    let gone = Disconnect { reason: 0x8B };
+    let gone = Disconnect { reason: 0x8B, session_expiry: None };
     assert_eq!(gone.emit(Version::V5, &mut buf), Ok(3));
     assert_eq!(buf[..3], [0xE0, 1, 0x8B]);
     assert_eq!(gone.emit(Version::V311, &mut buf), Ok(2));
     assert_eq!(buf[..2], [0xE0, 0]);
-    assert_eq!(Disconnect { reason: 0 }.emit(Version::V5, &mut buf), Ok(2));
+    assert_eq!(Disconnect::default().emit(Version::V5, &mut buf), Ok(2));
+    let later = Disconnect { reason: 0, session_expiry: Some(1) };
+    let mut long = [0xEE; 9];
+    assert_eq!(later.emit(Version::V5, &mut long), Ok(9));
+    assert_eq!(long, [0xE0, 7, 0, 5, 0x11, 0, 0, 0, 1]);
     let reason = |version, bytes| match parse(version, bytes) {
         Ok(ControlPacket::Disconnect(it)) => Ok(it.reason),
         Ok(other) => panic!("{other:?}"),
@@ -199,12 +202,12 @@ fn reasons_are_told_in_version_5_alone() {
 #[test]
 fn subscriptions_by_their_bytes() {
     let mut buf = [0xEE; 16];
-    assert_eq!(Subscribe::emit(Version::V311, 10, "a/b", 1, &mut buf), Ok(10));
+    assert_eq!(Subscribe::emit_one(Version::V311, 10, "a/b", qos(1), &mut buf), Ok(10));
     assert_eq!(&buf[..10], b"\x82\x08\0\x0a\0\x03a/b\x01");
-    assert_eq!(Subscribe::emit(Version::V5, 10, "a/b", 2, &mut buf), Ok(11));
+    assert_eq!(Subscribe::emit_one(Version::V5, 10, "a/b", qos(2), &mut buf), Ok(11));
     assert_eq!(&buf[..11], b"\x82\x09\0\x0a\0\0\x03a/b\x02");
     let Ok(ControlPacket::Subscribe(read)) = parse(Version::V5, &buf[..11]) else { panic!() };
-    assert_eq!((read.id, read.filters.collect::<Vec<_>>()), (10, std::vec![("a/b", 2)]));
+    assert_eq!((read.id, read.filters.collect::<Vec<_>>()), (10, std::vec![("a/b", qos(2))]));
     let ack = SubAck { id: 10, codes: &[1, 0x80] };
     assert_eq!(ack.emit(Version::V311, &mut buf), Ok(6));
     assert_eq!(buf[..6], [0x90, 4, 0, 10, 1, 0x80]);
@@ -217,7 +220,10 @@ fn subscriptions_by_their_bytes() {
     // The subscription options of version 5 are above the QoS (5: 3.8.3.1).
     let options = b"\x82\x09\0\x0a\0\0\x03a/b\x2d";
     let Ok(ControlPacket::Subscribe(mut read)) = parse(Version::V5, options) else { panic!() };
-    assert_eq!(read.filters.next(), Some(("a/b", 1)));
+    let (filter, read_options) = read.filters.next().unwrap();
+    assert_eq!((filter, read_options.qos, read_options.no_local), ("a/b", 1, true));
+    assert_eq!(Subscribe::emit_one(Version::V5, 10, filter, read_options, &mut buf), Ok(11));
+    assert_eq!(&buf[..11], options);
 }
 
 /// 2.2.2 (5: 2.1.3): the types that are not parsed, and the flags of each.
@@ -225,10 +231,7 @@ fn subscriptions_by_their_bytes() {
 fn packets_of_other_types() {
     assert_eq!(parse(Version::V5, b"\xf0\x00"), Ok(ControlPacket::Other(15)), "AUTH");
     assert!(parse(Version::V311, b"\xf0\x00").is_err());
-    assert_eq!(parse(Version::V311, b"\xa2\x00"), Ok(ControlPacket::Other(10)), "UNSUBSCRIBE");
-    assert!(parse(Version::V311, b"\xa0\x00").is_err(), "without its flags");
-    assert_eq!(parse(Version::V311, b"\xb0\x00"), Ok(ControlPacket::Other(11)), "UNSUBACK");
-    assert_eq!(ControlPacket::Other(11).emit(Version::V311, &mut [0; 8]), Err(NoRoom));
+    assert_eq!(ControlPacket::Other(15).emit(Version::V311, &mut [0; 8]), Err(NoRoom));
     for first in [4, 5, 7] {
         let bytes = [first << 4, 2, 0, 9];
         let read = match parse(Version::V311, &bytes) {
@@ -244,17 +247,32 @@ fn packets_of_other_types() {
 /// 3.3.1: the flags of a PUBLISH, and version 5's properties, which are checked and not kept.
 #[test]
 fn flags_and_properties_of_a_publish() {
-    let publish = Publish { dup: true, qos: 2, retain: true, topic: "t", id: 1, payload: b"!" };
+    let publish = Publish { dup: true, qos: 2, retain: true, id: 1, ..Publish::new("t", b"!") };
     let mut buf = [0; 16];
     assert_eq!(publish.emit(Version::V311, &mut buf), Ok(8));
     assert_eq!(&buf[..8], b"\x3d\x06\0\x01t\0\x01!");
     assert_eq!(parse(Version::V311, &buf[..8]), Ok(ControlPacket::Publish(publish)));
-    let plain = Publish { dup: false, qos: 0, retain: false, id: 0, ..publish };
+    let plain = Publish::new("t", b"!");
     assert_eq!(plain.emit(Version::V5, &mut buf), Ok(7));
     assert_eq!(&buf[..7], b"\x30\x05\0\x01t\0!");
     let every =
         b"\x30\x20\0\x01t\x1b\x26\0\x01k\0\x01v\x01\x01\x02\0\0\0\x09\x03\0\x01c\x09\0\x01d\x0b\x05\x23\0\x01!";
-    assert_eq!(parse(Version::V5, every), Ok(ControlPacket::Publish(plain)));
+    let Ok(ControlPacket::Publish(read)) = parse(Version::V5, every) else { panic!() };
+    assert_eq!(
+        (read.topic_alias(), read.message_expiry(), read.payload),
+        (Some(1), Some(9), &b"!"[..])
+    );
+    let mut long = [0; 34];
+    assert_eq!(read.emit(Version::V5, &mut long), Ok(34));
+    assert_eq!(&long, every, "properties are emitted as they came");
+    // One identifier for each subscription that it matches (5: 3.3.2.3.8), of a server alone.
+    let ids = b"\x30\x08\0\x01t\x04\x0b\x05\x0b\x06";
+    assert!(parse(Version::V5, ids).is_ok());
+    let (frame, _) = RawPacket::cut(ids).unwrap().unwrap();
+    assert_eq!(
+        Publish::of_client(Version::V5, &frame).map_err(|it| it.reason),
+        Err(reason::PROTOCOL_ERROR)
+    );
     assert!(parse(Version::V5, b"\x30\x06\0\x01t\x02\x7f\x00").is_err(), "an unknown property");
     assert!(parse(Version::V311, b"\x30\x05\0\x03a+b").is_err());
     assert!(parse(Version::V311, b"\x30\x05\0\x03a\0b").is_err(), "U+0000 (1.5.3)");
@@ -276,13 +294,43 @@ fn what_the_standard_forbids_is_malformed() {
     }
 }
 
+fn qos(qos: u8) -> SubscriptionOptions {
+    SubscriptionOptions::of_qos(qos)
+}
+
+/// 3.10 and 3.11 in both versions: an UNSUBACK has codes in version 5 alone.
+#[test]
+fn unsubscriptions_by_their_bytes() {
+    let bytes = b"\xa2\x0b\0\x0a\0\0\x01a\0\x03b/c";
+    let Ok(ControlPacket::Unsubscribe(read)) = parse(Version::V5, bytes) else { panic!() };
+    assert_eq!((read.id, read.filters().collect::<Vec<_>>()), (10, std::vec!["a", "b/c"]));
+    let mut buf = [0xEE; 16];
+    assert_eq!(read.emit(Version::V5, &mut buf), Ok(13));
+    assert_eq!(&buf[..13], bytes);
+    assert_eq!(read.emit(Version::V311, &mut buf), Ok(12));
+    assert_eq!(&buf[..12], b"\xa2\x0a\0\x0a\0\x01a\0\x03b/c");
+    let ack = UnsubAck { id: 10, codes: &[0, reason::NO_SUBSCRIPTION] };
+    assert_eq!(ack.emit(Version::V5, &mut buf), Ok(7));
+    assert_eq!(buf[..7], [0xB0, 5, 0, 10, 0, 0, 0x11]);
+    assert_eq!(parse(Version::V5, &buf[..7]), Ok(ControlPacket::UnsubAck(ack)));
+    assert_eq!(ack.emit(Version::V311, &mut buf), Ok(4));
+    let bare = UnsubAck { id: 10, codes: &[] };
+    assert_eq!(parse(Version::V311, &buf[..4]), Ok(ControlPacket::UnsubAck(bare)));
+    for wrong in
+        [&b"\xa0\x05\0\x0a\0\x01a"[..], b"\xa2\x02\0\x0a", b"\xb0\x03\0\x0a\0", b"\xb0\x00"]
+    {
+        assert!(parse(Version::V311, wrong).is_err(), "{wrong:x?}");
+    }
+    assert!(parse(Version::V5, b"\xb0\x03\0\x0a\0").is_err(), "a code for each filter");
+}
+
 fn text() -> impl Strategy<Value = std::string::String> {
     "[a-z/é]{0,40}"
 }
 
 fn publish() -> impl Strategy<Value = Vec<u8>> {
     (
-        text(),
+        "[a-z/é]{1,40}",
         0..3u8,
         1..=u16::MAX,
         any::<(bool, bool)>(),
@@ -290,7 +338,9 @@ fn publish() -> impl Strategy<Value = Vec<u8>> {
     )
         .prop_map(|(topic, qos, id, (dup, retain), payload)| {
             let id = if qos > 0 { id } else { 0 };
-            let p = Publish { dup, qos, retain, topic: &topic, id, payload: &payload };
+            // 3.3.1.1: what is sent once at most is not sent again.
+            let dup = dup && qos > 0;
+            let p = Publish { dup, qos, retain, id, ..Publish::new(&topic, &payload) };
             written(ControlPacket::Publish(p))
         })
 }
@@ -324,23 +374,30 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
                     receive_maximum,
                     maximum_qos,
                     maximum_packet_size,
+                    topic_alias_maximum: receive_maximum.unwrap_or(0),
                     server_keep_alive,
+                    assigned_client_id: session_present.then_some("espbench-00000001"),
                 }))
             },
         );
     let connect =
         (text(), prop::option::of(text()), any::<(bool, u16)>(), prop::option::of(1..=u16::MAX))
             .prop_map(|(id, name, (clean, keep_alive), receive_maximum)| {
+                let properties = Properties::of_parsed(b"\x18\0\0\0\x05\x26\0\x01k\0\x01v");
+                let topic = "gone";
+                let will = Will { qos: 1, retain: clean, topic, payload: b"bye", properties };
                 written(ControlPacket::Connect(Connect {
-                    version: Version::V5,
-                    client_id: &id,
                     clean,
+                    will: clean.then_some(will),
+                    authentication_method: clean.then_some("SCRAM"),
+                    authentication_data: clean.then_some(&[0, 1]),
                     keep_alive,
                     username: name.as_deref(),
                     password: name.as_deref().map(str::as_bytes),
                     session_expiry: clean.then_some(u32::from(keep_alive) << 16),
                     receive_maximum,
                     maximum_packet_size: receive_maximum.map(u32::from),
+                    ..Connect::new(Version::V5, &id)
                 }))
             });
     prop_oneof![
@@ -358,7 +415,7 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
         1 => (0..3).prop_map(|which| written(match which {
             0 => ControlPacket::PingReq,
             1 => ControlPacket::PingResp,
-            _ => ControlPacket::Disconnect(Disconnect { reason: 0x8b }),
+            _ => ControlPacket::Disconnect(Disconnect { reason: 0x8b, session_expiry: Some(7) }),
         })),
     ]
 }
