@@ -5,6 +5,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::str::FromStr;
+use espbench_model::fact::TypedFact;
 use espbench_model::sample::Sample;
 use espbench_model::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -103,4 +105,17 @@ pub struct Recorded {
     pub facts: BTreeMap<String, String>,
     /// Reason why the cell could not be measured, or not to its end.
     pub error: Option<String>,
+}
+
+impl Recorded {
+    /// Returns the value of a fact; `None` where the target did not tell it.
+    #[must_use]
+    pub fn told<T: FromStr>(&self, fact: TypedFact<T>) -> Option<T> {
+        told(&self.facts, fact)
+    }
+}
+
+/// Returns the value of a fact among those of a cell.
+pub(crate) fn told<T: FromStr>(facts: &BTreeMap<String, String>, fact: TypedFact<T>) -> Option<T> {
+    fact.read(facts.get(fact.name())?)
 }

@@ -1,5 +1,92 @@
 //! Names of the facts and counters by which a target describes what its samples were taken of. The
 //! runner of a cell writes them; summaries and reports read them.
+//!
+//! A store holds a fact as text. Where that text is a number, a mode or one of a few words, the name is a
+//! [`TypedFact`], by which both ends agree on the type: who records it gives a value, and who reads it gets one.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::str::FromStr;
+
+/// Name of a fact whose value is a `T`.
+pub struct TypedFact<T> {
+    name: &'static str,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T> TypedFact<T> {
+    /// Creates the name of a fact.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, value: PhantomData }
+    }
+
+    /// Returns the name under which a store keeps the fact.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+impl<T: fmt::Display> TypedFact<T> {
+    /// Returns the fact as a store keeps it: its name, and its value to be written as text.
+    #[must_use]
+    pub const fn of(self, value: T) -> (&'static str, T) {
+        (self.name, value)
+    }
+}
+
+impl<T: FromStr> TypedFact<T> {
+    /// Reads the value from the text of a store; `None` where it is not one.
+    #[must_use]
+    pub fn read(self, text: &str) -> Option<T> {
+        text.parse().ok()
+    }
+}
+
+impl<T> Clone for TypedFact<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for TypedFact<T> {}
+
+impl<T> fmt::Debug for TypedFact<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Outcome of the check of a server's certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificateCheck {
+    /// A trusted authority signed it for the server's name.
+    Verified,
+    /// Any certificate was taken.
+    NotVerified,
+}
+
+impl fmt::Display for CertificateCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Verified => "verified",
+            Self::NotVerified => "not-verified",
+        })
+    }
+}
+
+impl FromStr for CertificateCheck {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "verified" => Ok(Self::Verified),
+            "not-verified" => Ok(Self::NotVerified),
+            _ => Err(()),
+        }
+    }
+}
 
 /// Fact: variant of the device, in the plan's word.
 pub const VARIANT: &str = "variant";
@@ -8,7 +95,7 @@ pub const CHIP: &str = "chip";
 /// Fact: Wi-Fi mode or driver of the device, as the published table names it: `station`, `softap`.
 pub const MODE: &str = "mode";
 /// Fact: number of devices that were measured at once, where there are several.
-pub const DEVICES: &str = "devices";
+pub const DEVICES: TypedFact<u32> = TypedFact::new("devices");
 /// Fact: transport of the messages, where the name of the test does not imply it: `esp-now`.
 pub const TRANSPORT: &str = "transport";
 /// Fact: security of the link: `open`, `wpa2`, `wpa3`; `unstated` where a document does not say.
@@ -17,31 +104,23 @@ pub const SECURITY: &str = "security";
 pub const ENVIRONMENT: &str = "environment";
 /// Fact: firmware that distinguishes the rows of a document, in its words: `RTOS SDK 2.2`.
 pub const FIRMWARE: &str = "firmware";
-/// Fact: PHY mode of the frames that carried the payload, with the channel width: `HT20-MCS7`.
-pub const PHY_MODE: &str = "wifi-phy-mode";
 /// Fact: release of the esp-now component, which sets how long frames are: `2.0`.
 pub const ESP_NOW_RELEASE: &str = "esp-now-release";
 /// Fact: release of ESP-IDF under that component: `4.4`.
 pub const IDF_RELEASE: &str = "esp-idf-release";
-/// Fact: PHY mode of the responses to these frames (ACK and block ack): `24M`.
-pub const RESPONSE_MODE: &str = "wifi-response-mode";
 /// Fact: greatest number of MPDUs in an A-MPDU, which is the smaller of the two ends' limits; 1
 /// without aggregation.
-pub const AGGREGATED: &str = "wifi-ampdu-frames";
+pub const AGGREGATED: TypedFact<u32> = TypedFact::new("wifi-ampdu-frames");
 /// Fact: octets that the cipher adds to each packet on the air: 16 with CCMP, 0 without a cipher.
-pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
+pub const CIPHER_OCTETS: TypedFact<u32> = TypedFact::new("wifi-cipher-octets");
 /// Fact: properties of the lab that the plan set to other values than the lab's file.
 pub const OVERRIDDEN: &str = "plan-sets";
 /// Fact: distance in metres of the farthest measured device, where the model of the place ends before it.
-pub const FARTHEST_M: &str = "farthest-m";
+pub const FARTHEST_M: TypedFact<f64> = TypedFact::new("farthest-m");
 /// Fact: distance in metres at which the model of the place ends, where a device is farther away.
-pub const MODEL_ENDS_M: &str = "model-ends-m";
-/// Fact: whether the server's certificate was checked: [`TLS_VERIFIED`] or [`TLS_NOT_VERIFIED`].
-pub const TLS_CERTIFICATE: &str = "tls_certificate";
-/// Value of [`TLS_CERTIFICATE`]: a trusted authority signed it for the server's name.
-pub const TLS_VERIFIED: &str = "verified";
-/// Value of [`TLS_CERTIFICATE`]: any certificate was taken.
-pub const TLS_NOT_VERIFIED: &str = "not-verified";
+pub const MODEL_ENDS_M: TypedFact<f64> = TypedFact::new("model-ends-m");
+/// Fact: whether the server's certificate was checked.
+pub const TLS_CERTIFICATE: TypedFact<CertificateCheck> = TypedFact::new("tls_certificate");
 /// Fact: name that the server's certificate was to be for (RFC 6066, section 3).
 pub const TLS_SERVER_NAME: &str = "tls_server_name";
 
@@ -63,3 +142,31 @@ pub const HEAP_DRIVER_BOUND: &str = "heap-driver-bound";
 /// Counter: time for which the charge was counted, in nanoseconds. With the suffix `-STATE`, the
 /// time in one power state.
 pub const TIME_NS: &str = "time-ns";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString as _;
+
+    #[test]
+    fn a_typed_fact_reads_what_it_wrote_and_nothing_else() {
+        for metres in [0.01, 0.3, 150.0, 1e5] {
+            let (name, value) = FARTHEST_M.of(metres);
+            assert_eq!(name, "farthest-m");
+            assert_eq!(FARTHEST_M.read(&value.to_string()), Some(metres));
+        }
+        assert_eq!(
+            (AGGREGATED.read("6"), AGGREGATED.read("six"), AGGREGATED.read("")),
+            (Some(6), None, None)
+        );
+        assert_eq!(AGGREGATED.read("-1"), None);
+        for check in [CertificateCheck::Verified, CertificateCheck::NotVerified] {
+            let (name, value) = TLS_CERTIFICATE.of(check);
+            assert_eq!(
+                (name, TLS_CERTIFICATE.read(&value.to_string())),
+                ("tls_certificate", Some(check))
+            );
+        }
+        assert_eq!(TLS_CERTIFICATE.read("Verified"), None, "the words are exact");
+    }
+}

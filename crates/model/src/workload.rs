@@ -515,10 +515,6 @@ pub enum EspNowCast {
     },
 }
 
-/// Name of the fact in which an ESP-NOW cell keeps the PHY modes that its devices sent with: `1M`,
-/// or several with commas between.
-pub const PHY_MODE: &str = "phy-mode";
-
 /// One cell of Espressif's ESP-NOW test report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EspNow {

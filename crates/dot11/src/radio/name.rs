@@ -4,10 +4,40 @@
 //! these forms and those of ESP-IDF (`WIFI_PHY_RATE_11M_S`, `MCS7_LGI`, which is 20 MHz wide), in
 //! upper or lower case.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use espbench_model::fact::TypedFact;
 
 use super::mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Ofdm, Preamble, WifiMode};
+
+/// Fact: PHY mode of the frames that carried the payload, with the channel width: `HT20-MCS7`.
+pub const PHY_MODE: TypedFact<WifiMode> = TypedFact::new("wifi-phy-mode");
+/// Fact: PHY mode of the responses to these frames (ACK and block ack): `24M`.
+pub const RESPONSE_MODE: TypedFact<WifiMode> = TypedFact::new("wifi-response-mode");
+/// Fact: PHY modes with which the devices of an ESP-NOW cell sent.
+pub const ESP_NOW_PHY_MODES: TypedFact<WifiModes> = TypedFact::new("phy-mode");
+
+/// Several modes, which print as `1M, HT20-MCS7`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WifiModes(pub Vec<WifiMode>);
+
+impl fmt::Display for WifiModes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, mode) in self.0.iter().enumerate() {
+            write!(f, "{}{mode}", if number == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for WifiModes {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        text.split(',').map(|mode| mode.trim().parse()).collect::<Result<_, _>>().map(Self)
+    }
+}
 
 impl fmt::Display for WifiMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -176,6 +206,18 @@ impl WifiMode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_modes_are_read_as_they_are_written() {
+        let modes =
+            WifiModes(["1M", "5.5M-short", "HT40-MCS7-SGI"].map(|it| it.parse().unwrap()).into());
+        let text = alloc::format!("{modes}");
+        assert_eq!(text, "1M, 5.5M-short, HT40-MCS7-SGI");
+        assert_eq!(ESP_NOW_PHY_MODES.read(&text), Some(modes));
+        assert_eq!(ESP_NOW_PHY_MODES.read("54M").map(|it| it.0.len()), Some(1));
+        assert_eq!(ESP_NOW_PHY_MODES.read("54M, 3M"), None, "all of them are modes");
+        assert_eq!((PHY_MODE.read("54M, 1M"), PHY_MODE.read("")), (None, None));
+    }
     use std::string::ToString;
 
     #[test]

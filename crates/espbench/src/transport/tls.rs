@@ -1,6 +1,6 @@
 //! TLS by rustls with the provider ring: whom to trust, who one is, and what was agreed on.
 
-use espbench_model::fact;
+use espbench_model::fact::{self, CertificateCheck};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -101,11 +101,13 @@ impl Tls {
         let version = connection.protocol_version().map_or("unknown", version_name);
         let suite = connection.negotiated_cipher_suite().map(|suite| suite.suite());
         let suite = suite.and_then(|suite| suite.as_str()).unwrap_or("unknown");
-        let certificate = if self.insecure { fact::TLS_NOT_VERIFIED } else { fact::TLS_VERIFIED };
+        let certificate =
+            if self.insecure { CertificateCheck::NotVerified } else { CertificateCheck::Verified };
+        let (name, certificate) = fact::TLS_CERTIFICATE.of(certificate);
         vec![
             ("tls_version", version.into()),
             ("tls_cipher_suite", suite.into()),
-            (fact::TLS_CERTIFICATE, certificate.into()),
+            (name, certificate.to_string()),
             (fact::TLS_SERVER_NAME, self.name.to_str().into_owned()),
         ]
     }

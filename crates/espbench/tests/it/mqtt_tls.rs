@@ -190,7 +190,7 @@ fn tls_to_mosquitto_with_an_authority_of_ones_own() {
     assert_eq!(kept.facts["carried_by"], "TLS");
     assert_eq!(kept.facts["tls_version"], "1.3");
     assert!(kept.facts["tls_cipher_suite"].starts_with("TLS13_"), "{:?}", kept.facts);
-    assert_eq!(kept.facts[fact::TLS_CERTIFICATE], fact::TLS_VERIFIED);
+    assert_eq!(kept.facts[fact::TLS_CERTIFICATE.name()], "verified");
     assert_eq!(kept.facts[fact::TLS_SERVER_NAME], "localhost");
     // An address is a name of the certificate, too.
     run(&target(&format!("mqtts:127.0.0.1:{port}"), certificates.trusting()), work()).unwrap();
@@ -256,7 +256,7 @@ fn a_certificate_that_is_not_trusted_is_said_with_what_to_do() {
 
     let insecure = TlsFiles { insecure: true, ..TlsFiles::default() };
     let kept = run(&target(&url, insecure), work()).unwrap();
-    assert_eq!(kept.facts[fact::TLS_CERTIFICATE], fact::TLS_NOT_VERIFIED);
+    assert_eq!(kept.facts[fact::TLS_CERTIFICATE.name()], "not-verified");
 
     let named = |name: &str| TlsFiles { server_name: Some(name.into()), ..certificates.trusting() };
     let error = run(&target(&url, named("broker.example")), work()).err().expect("another name");

@@ -3,13 +3,14 @@
 
 use crate::synthetic::{SplitMix, at, recorded};
 use espbench::render;
+use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 use espbench_engine::published;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::Plan;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::{Recorded, RunFacts, Site};
 use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_model::workload::{EspNow, EspNowTest, PHY_MODE, Workload};
+use espbench_model::workload::{EspNow, EspNowTest, Workload};
 
 const PLAN: &str = r#"
 name = "some-suites"
@@ -160,7 +161,7 @@ fn cells(mode: &str) -> Vec<Recorded> {
         for (ordinal, workload) in (0..).zip(&plan.workloads) {
             let Workload::EspNow(work) = workload else { panic!("another kind") };
             let samples = samples(work, &mut random);
-            let facts = [(PHY_MODE.to_string(), mode.to_string())].into();
+            let facts = [(ESP_NOW_PHY_MODES.name().to_string(), mode.to_string())].into();
             cells.push(Recorded { repetition, facts, ..recorded(ordinal, *workload, samples) });
         }
     }

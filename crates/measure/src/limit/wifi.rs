@@ -4,10 +4,12 @@
 //! If the facts give no number of frames in an A-MPDU, it is the standard's limit.
 
 use super::TheoreticalLimit;
+use crate::run::told;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::name::PHY_MODE;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_dot11::wifi::WifiSecurity;
@@ -51,13 +53,11 @@ pub(crate) struct DataFrames {
 impl DataFrames {
     /// Returns the settings in a cell's facts; `None` if they give no PHY mode.
     pub(crate) fn from_facts(facts: &BTreeMap<String, String>) -> Option<Self> {
-        let told = |name: &str| facts.get(name).map(String::as_str);
-        let number = |name: &str| told(name)?.parse::<u32>().ok();
-        let mode: WifiMode = told(fact::PHY_MODE)?.parse().ok()?;
+        let mode = told(facts, PHY_MODE)?;
         let most = if matches!(mode, WifiMode::Ht(_)) { AMPDU_FRAMES } else { 1 };
-        let frames = number(fact::AGGREGATED).unwrap_or(most).clamp(1, most);
-        let cipher = number(fact::CIPHER_OCTETS).unwrap_or(0).min(64);
-        let security = match told(fact::SECURITY) {
+        let frames = told(facts, fact::AGGREGATED).unwrap_or(most).clamp(1, most);
+        let cipher = told(facts, fact::CIPHER_OCTETS).unwrap_or(0).min(64);
+        let security = match facts.get(fact::SECURITY).map(String::as_str) {
             Some("wpa3") => WifiSecurity::Wpa3,
             _ if cipher == 0 => WifiSecurity::Open,
             _ => WifiSecurity::Wpa2,
@@ -121,15 +121,15 @@ pub(crate) mod tests {
             DataFrames::from_facts(&facts.collect())
         };
         let told = of(&[
-            (fact::PHY_MODE, "HT20-MCS7"),
-            (fact::AGGREGATED, "6"),
-            (fact::CIPHER_OCTETS, "16"),
+            (PHY_MODE.name(), "HT20-MCS7"),
+            (fact::AGGREGATED.name(), "6"),
+            (fact::CIPHER_OCTETS.name(), "16"),
         ]);
         let wanted =
             DataFrames { cipher: 16, security: WifiSecurity::Wpa2, ..frames("HT20-MCS7", 6) };
         assert_eq!(told, Some(wanted));
         assert_eq!(of(&[]), None);
-        let alone = of(&[(fact::PHY_MODE, "54M")]).unwrap();
+        let alone = of(&[(PHY_MODE.name(), "54M")]).unwrap();
         assert_eq!(alone.frames, 1, "nothing is aggregated there");
     }
 
@@ -191,25 +191,25 @@ pub(crate) mod tests {
         let of = |mode: &str, facts: &[(&str, &str)]| {
             let facts =
                 facts.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
-            let mode = (String::from(fact::PHY_MODE), String::from(mode));
+            let mode = (String::from(PHY_MODE.name()), String::from(mode));
             DataFrames::from_facts(&facts.chain([mode]).collect())
         };
         let frames = |facts: &[(&str, &str)]| of("HT20-MCS7", facts).map(|it| it.frames);
         assert_eq!(frames(&[]), Some(64));
-        assert_eq!(frames(&[(fact::AGGREGATED, "900")]), Some(64));
-        assert_eq!(frames(&[(fact::AGGREGATED, "0")]), Some(1));
-        assert_eq!(frames(&[(fact::AGGREGATED, "many")]), Some(64));
-        assert_eq!(of("54M", &[(fact::AGGREGATED, "6")]).map(|it| it.frames), Some(1));
+        assert_eq!(frames(&[(fact::AGGREGATED.name(), "900")]), Some(64));
+        assert_eq!(frames(&[(fact::AGGREGATED.name(), "0")]), Some(1));
+        assert_eq!(frames(&[(fact::AGGREGATED.name(), "many")]), Some(64));
+        assert_eq!(of("54M", &[(fact::AGGREGATED.name(), "6")]).map(|it| it.frames), Some(1));
         assert_eq!(of("HT20-MCS99", &[]), None);
         for (facts, security) in [
             (&[][..], WifiSecurity::Open),
-            (&[(fact::CIPHER_OCTETS, "16")], WifiSecurity::Wpa2),
+            (&[(fact::CIPHER_OCTETS.name(), "16")], WifiSecurity::Wpa2),
             (&[(fact::SECURITY, "wpa3")], WifiSecurity::Wpa3),
-            (&[(fact::CIPHER_OCTETS, "0")], WifiSecurity::Open),
+            (&[(fact::CIPHER_OCTETS.name(), "0")], WifiSecurity::Open),
         ] {
             assert_eq!(of("54M", facts).map(|it| it.security), Some(security), "{facts:?}");
         }
-        let cipher = of("54M", &[(fact::CIPHER_OCTETS, "4000")]).map(|it| it.cipher);
+        let cipher = of("54M", &[(fact::CIPHER_OCTETS.name(), "4000")]).map(|it| it.cipher);
         assert_eq!(cipher, Some(64));
     }
 }

@@ -8,14 +8,17 @@ use crate::compare::{Comparison, VerdictKind};
 use crate::run::{Recorded, RunFacts};
 use crate::units;
 use alloc::string::String;
-use espbench_dot11::radio::WifiMode;
+use espbench_dot11::radio::name::{ESP_NOW_PHY_MODES, PHY_MODE};
 use espbench_model::fact;
-use espbench_model::workload;
 
 /// Returns the facts of a recorded test; `suite` is its plan's name.
 pub(super) fn of(recorded: &Recorded, run: &RunFacts, suite: Option<&str>) -> TestFacts {
     let told = |name: &str| recorded.facts.get(name).filter(|it| !it.is_empty());
-    let mode = told(fact::PHY_MODE).or_else(|| told(workload::PHY_MODE));
+    // Devices that sent in several modes have none.
+    let single = || match recorded.told(ESP_NOW_PHY_MODES)?.0[..] {
+        [mode] => Some(mode),
+        _ => None,
+    };
     TestFacts {
         suite: suite.map(String::from),
         kind: Some(recorded.workload.kind().into()),
@@ -23,7 +26,7 @@ pub(super) fn of(recorded: &Recorded, run: &RunFacts, suite: Option<&str>) -> Te
         repetition: Some(recorded.repetition + 1),
         repetitions: Some(1),
         seed: Some(run.seed),
-        phy_rate: mode.and_then(|it| it.parse::<WifiMode>().ok()),
+        phy_rate: recorded.told(PHY_MODE).or_else(single),
         esp_now_release: told(fact::ESP_NOW_RELEASE).cloned(),
         idf_release: told(fact::IDF_RELEASE).cloned(),
         ..TestFacts::default()

@@ -12,7 +12,7 @@ use crate::{modes, trend};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_model::fact;
+use espbench_model::fact::{self, CertificateCheck};
 
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;
@@ -118,12 +118,12 @@ fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
 }
 
 fn beyond_model(recorded: &Recorded) -> Option<Advice> {
-    let metres = |name| recorded.facts.get(name)?.parse::<f64>().ok().filter(|it| it.is_finite());
+    let metres = |fact| recorded.told(fact).filter(|it: &f64| it.is_finite());
     let (farthest_m, valid_m) = (metres(fact::FARTHEST_M)?, metres(fact::MODEL_ENDS_M)?);
     Some(Advice::BeyondModel { farthest_m, valid_m })
 }
 
 fn not_verified(recorded: &Recorded) -> Option<Advice> {
-    let certificate = recorded.facts.get(fact::TLS_CERTIFICATE)?;
-    (certificate == fact::TLS_NOT_VERIFIED).then_some(Advice::CertificateNotVerified)
+    let certificate = recorded.told(fact::TLS_CERTIFICATE)?;
+    (certificate == CertificateCheck::NotVerified).then_some(Advice::CertificateNotVerified)
 }

@@ -4,10 +4,11 @@ use crate::plan::defaults;
 use crate::random::Random;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_model::fact;
+use espbench_model::fact::{self, CertificateCheck};
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Iperf, UdpEcho, Workload};
@@ -218,20 +219,21 @@ fn a_coarse_clock_is_told_from_the_calibration() {
 #[test]
 fn a_certificate_that_was_not_checked_is_told() {
     let mut recorded = closed((0..9).map(|_| 1.0));
-    let mut told = |certificate: &str| {
-        recorded.facts.insert(fact::TLS_CERTIFICATE.into(), certificate.into());
+    let mut told = |certificate: CertificateCheck| {
+        let (name, value) = fact::TLS_CERTIFICATE.of(certificate);
+        recorded.facts.insert(name.into(), format!("{value}"));
         kinds(&recorded).contains(&Advice::CertificateNotVerified)
     };
-    assert!(told(fact::TLS_NOT_VERIFIED));
-    assert!(!told(fact::TLS_VERIFIED));
+    assert!(told(CertificateCheck::NotVerified));
+    assert!(!told(CertificateCheck::Verified));
 }
 
 #[test]
 fn a_device_beyond_the_model_of_its_place_is_told() {
     let mut recorded = closed((0..9).map(|_| 1.0));
-    recorded.facts.insert(fact::FARTHEST_M.into(), "10000".into());
+    recorded.facts.insert(fact::FARTHEST_M.name().into(), "10000".into());
     assert!(!kinds(&recorded).iter().any(|it| matches!(it, Advice::BeyondModel { .. })));
-    recorded.facts.insert(fact::MODEL_ENDS_M.into(), "10".into());
+    recorded.facts.insert(fact::MODEL_ENDS_M.name().into(), "10".into());
     let told = Advice::BeyondModel { farthest_m: 10_000.0, valid_m: 10.0 };
     assert!(kinds(&recorded).contains(&told));
     assert_eq!(

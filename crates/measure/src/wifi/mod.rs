@@ -91,7 +91,7 @@ pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
         id.mode = fact(fact::MODE).unwrap_or_else(|| core::mem::take(&mut id.mode));
         id.transport = fact(fact::TRANSPORT).unwrap_or_else(|| core::mem::take(&mut id.transport));
         id.security = fact(fact::SECURITY).or(id.security.take());
-        id.devices = fact(fact::DEVICES).and_then(|it| it.parse().ok()).or(id.devices);
+        id.devices = recorded.told(fact::DEVICES).or(id.devices);
         id.environment = fact(fact::ENVIRONMENT).or(id.environment.take());
         id.distance_m = recorded.workload.lab().distance_m.map(metres).or(id.distance_m);
         cell.settings.set(Setting::LabVariant(*variant));

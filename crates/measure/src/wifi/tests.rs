@@ -6,6 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_dot11::radio::name::PHY_MODE;
 use espbench_model::sample::{Interval, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Direction, Transport, Workload};
@@ -166,7 +167,7 @@ fn raw_802_11_is_a_cell_of_its_own() {
     let mut builder = crate::report::Builder::new(&run);
     let on_air = |variant: &str| {
         let mut facts = esp32c3(variant);
-        facts.push((fact::PHY_MODE, "HT40-MCS7"));
+        facts.push((PHY_MODE.name(), "HT40-MCS7"));
         facts
     };
     carried_out(plan, iperf, on_air).iter().for_each(|it| builder.add(it));

@@ -1,6 +1,8 @@
 //! Port through which a test gives back its results while it runs.
 
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
+use core::fmt::Display;
+use espbench_model::fact::TypedFact;
 use espbench_model::sample::Sample;
 
 /// Takes what a test finds.
@@ -14,6 +16,14 @@ pub trait Record {
     /// Returns whether to stop; asked often.
     fn cancelled(&self) -> bool {
         false
+    }
+}
+
+impl dyn Record + '_ {
+    /// Takes a finding whose name says the type of its value.
+    pub fn typed<T: Display>(&mut self, fact: TypedFact<T>, value: T) {
+        let (name, value) = fact.of(value);
+        self.fact(name, value.to_string());
     }
 }
 

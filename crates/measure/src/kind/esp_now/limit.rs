@@ -25,6 +25,7 @@
 //! meanwhile, so that only one exchange can be counted.
 
 use crate::limit::TheoreticalLimit;
+use crate::run;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,10 +34,11 @@ use esp_now::component::ota::{CHUNK_HEAD, STATUS_LEN};
 use esp_now::component::{Compat, ComponentRelease, HEADER_LEN, Idf, prov};
 use esp_now::frame::mpdu_len;
 use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_model::fact;
-use espbench_model::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
+use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
 
 /// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
 /// REQUEST, INFO, Cmd0, Resp0, Cmd1, Resp1, and KEY and its answer.
@@ -77,8 +79,7 @@ impl EspNowParams {
             all.iter().find(|it| Some(it.0) == name).map(|it| it.1)
         }
         let told = |name: &str| facts.get(name).map(String::as_str);
-        let modes = told(PHY_MODE).into_iter().flat_map(|all| all.split(','));
-        let modes = modes.filter_map(|mode| mode.trim().parse().ok());
+        let modes = run::told(facts, ESP_NOW_PHY_MODES).unwrap_or_default().0.into_iter();
         let fastest = modes.min_by_key(|mode| airtime(*mode, mpdu_len(HEADER_LEN) as u32));
         Self {
             mode: fastest.unwrap_or(Self::REPORT.mode),
@@ -329,14 +330,17 @@ mod tests {
         };
         let release = (fact::ESP_NOW_RELEASE, "2022-07");
         let usual = EspNowParams { release: ComponentRelease::Mid2022, ..EspNowParams::REPORT };
-        assert_eq!(of(&[(PHY_MODE, "1M"), release, (fact::IDF_RELEASE, "4.4")]), usual);
+        assert_eq!(
+            of(&[(ESP_NOW_PHY_MODES.name(), "1M"), release, (fact::IDF_RELEASE, "4.4")]),
+            usual
+        );
         // The fastest mode gives the limit.
         let fast = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
-        let both = of(&[(PHY_MODE, "1M, HT20-MCS7"), release]);
+        let both = of(&[(ESP_NOW_PHY_MODES.name(), "1M, HT20-MCS7"), release]);
         assert_eq!(both, EspNowParams { mode: fast, ..usual });
         assert_eq!(of(&[]), EspNowParams::REPORT);
-        let unknown =
-            [PHY_MODE, fact::ESP_NOW_RELEASE, fact::IDF_RELEASE].map(|it| (it, "no such"));
+        let unknown = [ESP_NOW_PHY_MODES.name(), fact::ESP_NOW_RELEASE, fact::IDF_RELEASE]
+            .map(|it| (it, "no such"));
         assert_eq!(of(&unknown), EspNowParams::REPORT);
     }
 }

@@ -165,8 +165,8 @@ pub fn run_in<W: Witness>(
         record.fact(fact::OVERRIDDEN, scene.overridden.join(", "));
     }
     if let Some((farthest, valid)) = scene.beyond_model() {
-        record.fact(fact::FARTHEST_M, farthest.to_string());
-        record.fact(fact::MODEL_ENDS_M, valid.to_string());
+        record.typed(fact::FARTHEST_M, farthest);
+        record.typed(fact::MODEL_ENDS_M, valid);
     }
     match workload {
         Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),

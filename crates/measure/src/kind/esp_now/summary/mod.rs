@@ -38,9 +38,10 @@ use crate::cell::{Cell, Identity};
 use crate::kind::TestKind;
 use crate::run::Recorded;
 use crate::settings::Settings;
+use crate::settings::metres;
 use crate::summary::SummaryContext;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::fact;
 use espbench_model::workload::{EspNow, EspNowCast, EspNowTest};
@@ -90,8 +91,7 @@ pub(crate) fn identity(workload: &EspNow, context: &SummaryContext<'_>) -> Ident
         metric: String::new(),
         payload_bytes: (!served).then_some(workload.size),
         devices: Some(workload.devices.into()),
-        // Through its text: 0.3 m in 32 bits is another number in 64.
-        distance_m: single.then(|| nearest.to_string().parse().ok()).flatten(),
+        distance_m: single.then(|| metres(nearest)),
         security: Some(security(workload).into()),
         environment: context.site.environment.clone(),
     }

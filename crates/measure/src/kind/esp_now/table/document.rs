@@ -11,7 +11,7 @@ use crate::report::digest::Material;
 use crate::settings::Settings;
 use crate::table::{Column, Show, Spec, Table, unit_sign};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 /// The document's figures, in its order.
@@ -43,7 +43,7 @@ pub(super) fn table(material: &Material<'_>, group: &DocumentTable<'_>) -> Table
     let mut columns = alloc::vec![Column::words("figure")];
     columns.extend(group.digests.iter().filter_map(|d| {
         let (name, unit) = group.column(&work(d)?);
-        Some(Column::setting(&name, unit))
+        Some(Column::setting(&name.to_string(), unit))
     }));
     let mut rows: Vec<DocumentRow> = Vec::new();
     for &(metric, name, _) in FIGURES {

@@ -6,8 +6,9 @@ use crate::kind::esp_now::summary::{mode, table};
 use crate::label::devices;
 use crate::plan::print_cast;
 use crate::report::digest::Digest;
+use crate::settings::metres;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use espbench_model::workload::{EspNow, EspNowTest};
 
@@ -121,11 +122,11 @@ impl DocumentTable<'_> {
     }
 
     /// Returns the column of a cell: its number, and the number's unit.
-    pub(crate) fn column(&self, work: &EspNow) -> (String, &'static str) {
+    pub(crate) fn column(&self, work: &EspNow) -> (f64, &'static str) {
         match self.across {
-            Across::Payload => (work.size.to_string(), "B"),
-            Across::Devices => (work.devices.to_string(), "devices"),
-            Across::Distance => (work.distance_m.0.to_string(), "m"),
+            Across::Payload => (work.size.into(), "B"),
+            Across::Devices => (work.devices.into(), "devices"),
+            Across::Distance => (metres(work.distance_m.0), "m"),
         }
     }
 }

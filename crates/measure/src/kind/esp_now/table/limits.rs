@@ -12,7 +12,7 @@ use crate::table::{Column, Table, unit_sign};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::workload::PHY_MODE;
+use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 
 /// The figure that stands for a test.
 const LEADING: [&str; 7] = [
@@ -60,7 +60,7 @@ fn notes(groups: &[DocumentTable<'_>]) -> Vec<String> {
     ];
     let mut modes: Vec<&str> = Vec::new();
     let facts = groups.iter().flat_map(|g| &g.digests).map(|d| &d.facts);
-    for mode in facts.filter_map(|facts| facts.get(PHY_MODE)) {
+    for mode in facts.filter_map(|facts| facts.get(ESP_NOW_PHY_MODES.name())) {
         if !modes.contains(&mode.as_str()) {
             modes.push(mode);
         }

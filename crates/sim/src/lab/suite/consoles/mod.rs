@@ -50,20 +50,19 @@ use crate::lab::record::Record;
 use crate::lab::run::Lab;
 use crate::lab::scene::Scene;
 use crate::lab::wifi::watch::Watcher;
-use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use desk::Desk;
 use espbench_dot11::radio::WifiMode;
+use espbench_dot11::radio::name::{ESP_NOW_PHY_MODES, WifiModes};
 use espbench_model::fact;
-use espbench_model::workload::{EspNow, EspNowTest, PHY_MODE};
+use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Records the settings on which the theoretical limits of a cell depend, as facts.
 fn note_firmware(scene: &Scene, record: &mut dyn Record) {
     let mut modes: Vec<WifiMode> = scene.nodes.iter().map(|device| device.mode).collect();
     modes.sort_unstable();
     modes.dedup();
-    let modes: Vec<String> = modes.iter().map(|mode| mode.to_string()).collect();
-    record.fact(PHY_MODE, modes.join(", "));
+    record.typed(ESP_NOW_PHY_MODES, WifiModes(modes));
     if let Some(first) = scene.nodes.first() {
         let compat = first.settings.compat;
         record.fact(fact::ESP_NOW_RELEASE, compat.release.name().into());

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::node::task::NodeSettings;
+use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::{Fate, Sample};
 use espbench_model::workload::{EspNowCast, Workload};
@@ -254,7 +255,7 @@ fn a_cell_keeps_the_settings_of_its_theoretical_limits() {
     scene.nodes[1].mode = "HT20-MCS7".parse().unwrap();
     let mut kept = KeptRecord::default();
     note_firmware(&scene, &mut kept);
-    assert_eq!(kept.facts[PHY_MODE], "1M, HT20-MCS7");
+    assert_eq!(kept.facts[ESP_NOW_PHY_MODES.name()], "1M, HT20-MCS7");
     assert_eq!(kept.facts[fact::ESP_NOW_RELEASE], "2022-07");
     assert_eq!(kept.facts[fact::IDF_RELEASE], "4.4");
 }

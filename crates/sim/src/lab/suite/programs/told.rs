@@ -8,8 +8,8 @@ use crate::lab::wifi::{DriverDrops, MachineId};
 use crate::net::NetCounters;
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
+use espbench_dot11::radio::name::{PHY_MODE, RESPONSE_MODE};
 use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_dot11::wifi::WifiCounters;
 use espbench_model::fact;
@@ -34,11 +34,11 @@ pub(super) fn on_air(to_device: bool, scene: &Scene, record: &mut dyn Record) {
     let Some((its, ampdu)) = peer else { return };
     let rates = if to_device { its } else { &device.rates };
     let Some(mode) = rates.fastest() else { return };
-    record.fact(fact::RESPONSE_MODE, BasicRates::BG.response_to(mode).to_string());
+    record.typed(RESPONSE_MODE, BasicRates::BG.response_to(mode));
     let sdk = &device.sdk;
     let most = if to_device { ampdu.min(sdk.rx_ba_window.into()) } else { sdk.tx_ba_window.into() };
     let ht = matches!(mode, WifiMode::Ht(_));
-    record.fact(fact::AGGREGATED, if ht { most.max(1) } else { 1 }.to_string());
+    record.typed(fact::AGGREGATED, if ht { most.max(1).into() } else { 1 });
 }
 
 /// Records the facts of the cell: lab, devices and settings.
@@ -48,7 +48,6 @@ pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
         (NetRole::Station, Some(it)) => &it.rates,
         _ => &device.rates,
     };
-    let mode = rates.fastest();
     for (name, value) in [
         ("lab", scene.name.clone()),
         ("seed", format!("{seed}")),
@@ -57,13 +56,17 @@ pub(super) fn facts(scene: &Scene, seed: u64, record: &mut dyn Record) {
         (fact::MODE, scene.columns.mode.clone()),
         (fact::SECURITY, scene.columns.security.clone()),
         (fact::ENVIRONMENT, scene.columns.environment.clone()),
-        (fact::CIPHER_OCTETS, if scene.security.encrypts() { "16" } else { "0" }.into()),
-        (fact::PHY_MODE, mode.map(|it| it.to_string()).unwrap_or_default()),
-        (fact::DEVICES, if scene.measured > 1 { scene.measured.to_string() } else { "".into() }),
     ] {
         if !value.is_empty() {
             record.fact(name, value);
         }
+    }
+    record.typed(fact::CIPHER_OCTETS, if scene.security.encrypts() { 16 } else { 0 });
+    if let Some(mode) = rates.fastest() {
+        record.typed(PHY_MODE, mode);
+    }
+    if scene.measured > 1 {
+        record.typed(fact::DEVICES, scene.measured as u32);
     }
 }
 
