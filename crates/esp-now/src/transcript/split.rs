@@ -43,13 +43,14 @@ pub(super) fn find_stamp(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|&at| bytes.get(at..).and_then(stamp).is_some())
 }
 
+/// Beginnings of what a program prints that crashes, wherever the cursor stands.
+const CRASHES: [&[u8]; 2] = [b"Guru Meditation Error: ", b"abort() was called at "];
+
 /// Finds where text that was not typed starts in `bytes`.
 pub(super) fn find_output(bytes: &[u8]) -> Option<usize> {
     let prefix = find_prefix(bytes, 0).map(|range| range.start);
-    match (prefix, find_stamp(bytes)) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+    let crash = CRASHES.iter().filter_map(|it| bytes.windows(it.len()).position(|at| at == *it));
+    crash.chain(prefix).chain(find_stamp(bytes)).min()
 }
 
 /// Finds where a second log header starts in a remote line: a line cut to a frame has no line end,
@@ -114,6 +115,10 @@ mod tests {
         assert_eq!(stamp(b"I (5)x"), None);
         assert_eq!(find_prefix(b"a [24:0a:c4:00:00:01][1][-4]:", 1), Some(2..29));
         assert_eq!(find_stamp(b"espnow_iW (12) t: x"), Some(8));
+        assert_eq!(find_output(b"helI (12) t: x"), Some(3));
+        assert_eq!(find_output(b"helGuru Meditation Error: Core  0 panic'ed"), Some(3));
+        assert_eq!(find_output(b"abort() was called at PC 0x400d1234"), Some(0));
+        assert_eq!(find_output(b"espnow_iperf -s"), None);
     }
 
     #[test]
