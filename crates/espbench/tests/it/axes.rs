@@ -244,7 +244,7 @@ fn what_a_lab_cannot_vary_is_refused_before_anything_is_simulated() {
     };
     has(said(&pings("profile = \"esp33\""), &[]), &["no profile is called `esp33`", "esp32"]);
     has(said(&echoes("environment = \"offcie\""), &[]), &["no environment is called `offcie`"]);
-    has(said(&pings("phy_rate = \"fast\""), &[]), &["no PHY mode", "HT20-MCS7"]);
+    has(said(&pings("phy_rate = \"fast\""), &[]), &["`fast` is not a Wi-Fi mode", "HT20-MCS7"]);
     has(said(&pings("power_dbm = 40"), &[]), &["line 6", "use -20 to 30"]);
     has(
         said(&pings("profile = \"esp32c3\"\nclock_mhz = 240"), &[]),

@@ -13,6 +13,7 @@ use crate::settings::Settings;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_dot11::radio::WifiMode;
 use espbench_model::overrides::LabOverrides;
 use espbench_model::sdkconfig::{self, ConfigOption, OptionValues};
 use espbench_model::text;
@@ -123,9 +124,9 @@ impl CellDraft {
             VARIANT => return variant(&mut self.work, value),
             DEVICES => lab.devices = Some(value.int()? as u16),
             DISTANCE => lab.distance_m = Some(metres(value.text()?)?),
-            "profile" => lab.profile = Some(name(value.text()?, "profile")?),
-            "environment" => lab.environment = Some(name(value.text()?, "environment")?),
-            "phy_rate" => lab.phy_rate = Some(name(value.text()?, "PHY mode")?),
+            "profile" => lab.profile = Some(name(value.text()?, "a profile")?),
+            "environment" => lab.environment = Some(name(value.text()?, "an environment")?),
+            "phy_rate" => lab.phy_rate = Some(mode(value.text()?)?),
             "power_dbm" => lab.power_dbm = Some(value.number()?),
             "clock_mhz" => lab.clock_mhz = Some(value.int()? as u32),
             option => set_option(&mut lab.sdkconfig, option, value)?,
@@ -179,10 +180,16 @@ fn name(text: &str, what: &str) -> Result<Name, String> {
     let known = |c: char| c.is_ascii_graphic() && c != ',';
     Name::new(text).filter(|_| !text.is_empty() && text.chars().all(known)).ok_or_else(|| {
         format!(
-            "`{text}` is no name of a {what}: 1 to {} characters of ASCII, no space and no comma",
+            "`{text}` is no name of {what}: 1 to {} characters of ASCII, no space and no comma",
             Name::LEN
         )
     })
+}
+
+/// Reads the name of a PHY mode.
+fn mode(text: &str) -> Result<Name, String> {
+    text.parse::<WifiMode>().map_err(|unknown| format!("`{text}` is {unknown}"))?;
+    name(text, "a PHY mode")
 }
 
 /// Sets an option of sdkconfig by any of its names.
