@@ -4,7 +4,6 @@ use espbench_engine::boards::{BoardConsole, BoardFault};
 use espbench_model::sample::{Cause, Fate, Sample};
 use espbench_model::time::Instant;
 use espbench_sim::lab::suite::mark::{LineMark, MarkedLine};
-use std::time::Duration;
 
 /// Output of a board with the component from its reset to its prompt.
 const BOOT: &str = "ets Jul 29 2019 12:21:46\r\n\r\n\
