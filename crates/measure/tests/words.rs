@@ -226,6 +226,10 @@ fn settings_are_read_as_reports_write_them() {
         let settings = label::read(text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(label::result(&settings).as_deref(), Some(text));
     }
+}
+
+#[test]
+fn settings_in_another_form_are_written_as_reports_do() {
     assert!(label::read("").unwrap().is_empty());
     for (text, written) in
         [("TOS 184", "TOS 0xb8"), (" binary ,, 8 in flight ", "binary, 8 in flight")]

@@ -181,48 +181,60 @@ fn wilson_intervals() {
     }
 }
 
-/// Samples that textbooks use, with mean and ends of the 95 % and 99 % interval.
-const SAMPLES: [(&str, &[f64], &str, [&str; 2], [&str; 2]); 5] = [
-    (
-        "Student 1908: hours of sleep that a drug added, ten patients",
-        &[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
-        "0.7500",
-        ["-0.5298", "2.0298"],
-        ["-1.0885", "2.5885"],
-    ),
-    (
-        "the other drug",
-        &[1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
-        "2.3300",
-        ["0.8977", "3.7623"],
-        ["0.2723", "4.3877"],
-    ),
-    (
-        "their difference",
-        &[1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4],
-        "1.5800",
-        ["0.7001", "2.4599"],
-        ["0.3159", "2.8441"],
-    ),
-    (
-        "Michelson's velocity of light of 1879, the first ten, less 299,000 km/s",
-        &[850.0, 740.0, 900.0, 1070.0, 930.0, 850.0, 950.0, 980.0, 980.0, 880.0],
-        "913.0000",
-        ["847.9545", "978.0455"],
-        ["819.5551", "1006.4449"],
-    ),
-    (
-        "the heights of Darwin's maize, crossed less self-fertilized, in eighths of an inch",
-        &[49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0],
-        "20.9333",
-        ["0.0312", "41.8355"],
-        ["-8.0777", "49.9443"],
-    ),
+/// A sample, with its mean and the ends of its 95 % and 99 % interval.
+struct TextbookSample {
+    name: &'static str,
+    values: &'static [f64],
+    mean: &'static str,
+    at_95: [&'static str; 2],
+    at_99: [&'static str; 2],
+}
+
+/// Samples that textbooks use.
+const SAMPLES: [TextbookSample; 5] = [
+    TextbookSample {
+        name: "Student 1908: hours of sleep that a drug added, ten patients",
+        values: &[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
+        mean: "0.7500",
+        at_95: ["-0.5298", "2.0298"],
+        at_99: ["-1.0885", "2.5885"],
+    },
+    TextbookSample {
+        name: "the other drug",
+        values: &[1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
+        mean: "2.3300",
+        at_95: ["0.8977", "3.7623"],
+        at_99: ["0.2723", "4.3877"],
+    },
+    TextbookSample {
+        name: "their difference",
+        values: &[1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4],
+        mean: "1.5800",
+        at_95: ["0.7001", "2.4599"],
+        at_99: ["0.3159", "2.8441"],
+    },
+    TextbookSample {
+        name: "Michelson's velocity of light of 1879, the first ten, less 299,000 km/s",
+        values: &[850.0, 740.0, 900.0, 1070.0, 930.0, 850.0, 950.0, 980.0, 980.0, 880.0],
+        mean: "913.0000",
+        at_95: ["847.9545", "978.0455"],
+        at_99: ["819.5551", "1006.4449"],
+    },
+    TextbookSample {
+        name: "the heights of Darwin's maize, crossed less self-fertilized, in eighths of an inch",
+        values: &[
+            49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0,
+            -48.0,
+        ],
+        mean: "20.9333",
+        at_95: ["0.0312", "41.8355"],
+        at_99: ["-8.0777", "49.9443"],
+    },
 ];
 
 #[test]
 fn means_of_samples_that_textbooks_use() {
-    for (name, values, mean, at_95, at_99) in SAMPLES {
+    for TextbookSample { name, values, mean, at_95, at_99 } in SAMPLES {
         for (confidence, [low, high]) in [(0.95, at_95), (0.99, at_99)] {
             let estimate = mean_t_at(values, confidence);
             assert_eq!(estimate.n, values.len() as u64, "{name}");
