@@ -22,7 +22,8 @@ pub fn file(path: &Path) -> anyhow::Result<ParsedSdkConfig> {
 
 fn text(path: &Path) -> anyhow::Result<String> {
     let named = || format!("cannot read {}", path.display());
-    let facts = std::fs::metadata(path).with_context(named)?;
+    let remedy = "name the sdkconfig in the project's folder";
+    let facts = std::fs::metadata(path).for_user(named, remedy)?;
     if facts.is_dir() {
         return Err(UserError::new(format!("cannot read {}", path.display()))
             .because("it is a folder")
@@ -35,6 +36,6 @@ fn text(path: &Path) -> anyhow::Result<String> {
             .remedy("name the sdkconfig in the project's folder")
             .into());
     }
-    String::from_utf8(std::fs::read(path).with_context(named)?)
+    String::from_utf8(std::fs::read(path).for_user(named, remedy)?)
         .with_context(|| format!("{} is no text", path.display()))
 }

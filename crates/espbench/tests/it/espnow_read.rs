@@ -54,7 +54,12 @@ fn pings_have_their_true_loss_and_their_resolution() {
     assert_eq!(values(&report, "rtt_max"), [9.0, 11.0]);
     assert_eq!(values(&report, "loss"), [20.0, 0.0]);
     assert_eq!(values(&report, "probes_late"), [1.0, 0.0]);
-    let text = flat(&read(&bench, &["a.log"]).ok());
+    let screen = read(&bench, &["a.log"]).ok();
+    assert!(screen.lines().count() <= 15, "{screen}");
+    for told in ["round trip mean (ms)", "lost (%)", "in the log", "--full"] {
+        assert!(screen.contains(told), "{told}: {screen}");
+    }
+    let text = flat(&read(&bench, &["a.log", "--full"]).ok());
     assert!(text.contains("Resolution 1 ms"), "{text}");
     assert!(text.contains("24:0a:c4:00:00:01 to 24:0a:c4:00:00:02"), "{text}");
     assert!(text.contains("1 A ping of which the log has no line"), "{text}");
@@ -99,12 +104,15 @@ fn every_transcript_is_read_in_every_format() {
     names.sort();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for format in ["text", "csv", "markdown", "html"] {
-        let out = read(&bench, &[&names[..], &["--format", format]].concat()).ok();
+        let full = if format == "text" { &["--full"][..] } else { &[] };
+        let out = read(&bench, &[&names[..], &["--format", format], full].concat()).ok();
         assert!(out.contains("esp-now") || out.contains("ESP-NOW"), "{format}: {out}");
         for secret in ["a, token: b", "0123\"", "password: a"] {
             assert!(!out.contains(secret), "{secret} in {format}");
         }
     }
+    let screen = read(&bench, &names).ok();
+    assert!(screen.lines().count() <= 15 && screen.contains("handshake 3.6 s"), "{screen}");
     let report = json(&bench, &names);
     for metric in ["rtt_avg", "throughput", "throughput_sent", "ota_time", "handshake_time"] {
         assert!(!values(&report, metric).is_empty(), "{metric}");

@@ -144,7 +144,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
     bench.write("c6", "CONFIG_IDF_TARGET=\"esp32c6\"\n");
     for (args, wanted) in [
         (&["--check", "bad"][..], "line 2, column 21: `1.4K` is no number: CONFIG_LWIP_TCP_MSS"),
-        (&["--check", "none"], "cannot read none"),
+        (&["--check", "none"], "do:  name the sdkconfig in the project's folder"),
         (&["--check", "."], "name the sdkconfig in it"),
         (&["--check", "c6", "--chip", "esp32"], "it says that it is for the esp32c6"),
         (

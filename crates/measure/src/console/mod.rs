@@ -11,6 +11,7 @@
 //! Bytes of a throughput test are printed in steps of 10,000.
 
 mod cells;
+mod glance;
 mod tables;
 
 use crate::cell::{Cell, Origin};
@@ -82,9 +83,9 @@ impl Digest<'_> {
 }
 
 impl Test {
-    /// Returns which test it is, in words.
-    fn place(&self) -> String {
-        let what = match &self.finding {
+    /// Returns the kind of test, in words.
+    fn what(&self) -> &'static str {
+        match &self.finding {
             TestResult::Ping(_) => "ping",
             TestResult::Throughput(_) => "throughput",
             TestResult::Unfinished(unfinished) => match unfinished.run {
@@ -95,10 +96,22 @@ impl Test {
             TestResult::Crypto(_) => "sec_test",
             TestResult::Update(_) => "update",
             TestResult::Handshake(_) => "handshake",
-        };
-        let ends = self.ends.map_or_else(String::new, |ends| format!(", {}", label::ends(ends)));
-        let console = if self.console.is_empty() { "" } else { ", " };
-        format!("{what}{ends}{console}{}", self.console)
+        }
+    }
+
+    /// Returns between which devices it was, and whose console told of it; empty where that is not known.
+    fn between(&self) -> String {
+        let ends = self.ends.map(label::ends);
+        let console = Some(self.console.clone()).filter(|it| !it.is_empty());
+        [ends, console].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns which test it is, in words.
+    fn place(&self) -> String {
+        match self.between() {
+            nobody if nobody.is_empty() => self.what().into(),
+            between => format!("{}, {between}", self.what()),
+        }
     }
 }
 
@@ -134,6 +147,7 @@ pub fn report(facts: &RunFacts, read: &LogContents, published: &[Cell]) -> Repor
     let comparisons = compare(&cells, published);
     add_published(&mut cells, &comparisons);
     Report {
+        glance: glance::groups(&digests, &comparisons, read.problems.len()),
         tables: made(&digests, read, facts.origin)
             .into_iter()
             .chain((!comparisons.is_empty()).then(|| {

@@ -200,6 +200,7 @@ fn group(
     let goal = plan.and_then(|it| it.goal);
     let headlines = headlines(kind, goal, &cells);
     let first = headlines.first()?;
+    let leading: Vec<&Cell> = cells.iter().filter_map(|it| it.cell(first.metric)).collect();
     let axis = axis(digests);
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.
@@ -224,7 +225,7 @@ fn group(
         },
         axis_ms: axis,
         published: agreement_with_document(&cells, evidence.truths)
-            .or_else(|| agreement(first, &cells, evidence.comparisons)),
+            .or_else(|| agreement(first, &leading, evidence.comparisons)),
         times_limit: times_limit(first, &cells),
         metrics: headlines.iter().filter_map(|it| metric(it, &cells)).collect(),
     })
@@ -336,8 +337,11 @@ fn agreement_with_document(cells: &[Digest], truths: &[&Truth]) -> Option<Agreem
 }
 
 /// Compares the values of the leading metric with the published ones beside them.
-fn agreement(first: &Headline, cells: &[Digest], comparisons: &[Comparison]) -> Option<Agreement> {
-    let ours: Vec<&Cell> = cells.iter().filter_map(|it| it.cell(first.metric)).collect();
+pub(crate) fn agreement(
+    first: &Headline,
+    ours: &[&Cell],
+    comparisons: &[Comparison],
+) -> Option<Agreement> {
     let is_ours = |it: &&Comparison| {
         it.other.origin == Origin::Published
             && it.ours.id.metric == first.metric

@@ -25,6 +25,7 @@ mod test_facts;
 
 pub(crate) use build::known;
 pub use build::{Builder, report};
+pub(crate) use glance::agreement;
 pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
 pub use sections::Section;
 pub(crate) use test_facts::{add_published, add_run};

@@ -6,6 +6,7 @@ mod words;
 
 use crate::cli::common::{OutputArgs, SiteArgs, TOOL};
 use crate::cli::output;
+use crate::user_error::ForUser as _;
 use anyhow::Context as _;
 use espbench_engine::published;
 use espbench_measure::cell::Origin;
@@ -59,7 +60,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let name = name(path);
         let console = if args.files.len() > 1 { name.clone() } else { String::new() };
         let mut log = Log::new(&console);
-        feed(&mut log, path).with_context(|| format!("cannot read {name}"))?;
+        let remedy = "name a log that a terminal has written of a board's console; `-` is stdin";
+        feed(&mut log, path).for_user(|| format!("cannot read {name}"), remedy)?;
         log.finish(&mut read).with_context(|| name.clone())?;
     }
     if let Some(mode) = &args.site.mode {
