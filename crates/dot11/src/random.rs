@@ -26,6 +26,8 @@ pub enum Purpose {
     BackOff = 7,
     /// The times at which this node has something to send.
     Arrival = 8,
+    /// What holds up the task of this node's driver.
+    Driver = 9,
     /// The position of this node.
     Place = 17,
     /// An IP host: ports, sequence numbers, the phase of its timers.

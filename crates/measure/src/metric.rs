@@ -26,6 +26,8 @@ pub enum Better {
 pub enum Statistic {
     /// The smallest.
     Min,
+    /// The 5th percentile.
+    P05,
     /// The median.
     P50,
     /// The mean, or the total over the whole time.
@@ -51,8 +53,9 @@ pub enum Statistic {
 }
 
 /// The endings of metric names. The first of equal statistics is the usual one.
-const ENDINGS: [(&str, Statistic); 14] = [
+const ENDINGS: [(&str, Statistic); 15] = [
     ("_min", Statistic::Min),
+    ("_p05", Statistic::P05),
     ("_p50", Statistic::P50),
     ("_avg", Statistic::Mean),
     ("_p90", Statistic::P90),
@@ -74,6 +77,7 @@ impl Statistic {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Min => "the smallest",
+            Self::P05 => "the 5th percentile",
             Self::P50 => "the median",
             Self::Mean => "the mean",
             Self::P90 => "the 90th percentile",
@@ -95,6 +99,7 @@ impl Statistic {
     pub const fn place(self) -> Option<u8> {
         match self {
             Self::Min => Some(0),
+            Self::P05 => Some(1),
             Self::P50 => Some(3),
             Self::Mean => Some(4),
             Self::P90 => Some(5),

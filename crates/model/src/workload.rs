@@ -24,6 +24,8 @@ pub enum Workload {
     Wifi(Wifi),
     /// One cell of Espressif's ESP-NOW test report.
     EspNow(EspNow),
+    /// Calls of `esp_now_send` without the component.
+    RawEspNow(RawEspNow),
 }
 
 impl Workload {
@@ -39,6 +41,7 @@ impl Workload {
             Self::Join(_) => "wifi-join",
             Self::Wifi(w) => w.test.kind(),
             Self::EspNow(_) => "esp-now",
+            Self::RawEspNow(_) => "raw-esp-now",
         }
     }
 
@@ -53,7 +56,7 @@ impl Workload {
             Self::MqttRate(w) => IpTest::MqttRate(w),
             Self::Join(w) => IpTest::Join(w),
             Self::Wifi(w) => w.test,
-            Self::EspNow(_) => return None,
+            Self::EspNow(_) | Self::RawEspNow(_) => return None,
         })
     }
 
@@ -73,6 +76,7 @@ impl Workload {
         match self {
             Self::Wifi(w) => &w.lab,
             Self::EspNow(w) => &w.lab,
+            Self::RawEspNow(w) => &w.lab,
             _ => NONE,
         }
     }
@@ -82,6 +86,7 @@ impl Workload {
         match self {
             Self::Wifi(w) => Some(&mut w.lab),
             Self::EspNow(w) => Some(&mut w.lab),
+            Self::RawEspNow(w) => Some(&mut w.lab),
             _ => None,
         }
     }
@@ -513,6 +518,26 @@ pub enum EspNowCast {
         /// Whether the receiver acknowledges in the component's own way (`-A`).
         ack: bool,
     },
+}
+
+/// Calls of `esp_now_send` without the component: one board sends, another counts what it receives.
+///
+/// Each frame is a probe: `due` when the call begins, `queued` when the driver has the frame, `received` in the
+/// receiver's callback, `acked` in the send callback.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RawEspNow {
+    /// Whether frames go to all; else to the other board, with the MAC's acknowledgement.
+    pub is_broadcast: bool,
+    /// Bytes of each frame's body.
+    pub size: u32,
+    /// Number of frames.
+    pub count: u32,
+    /// Whether the next call waits for the send callback; else only where the driver has no buffer.
+    pub awaits_callback: bool,
+    /// Distance of the boards in metres.
+    pub distance_m: f32,
+    /// Further properties of the lab that the plan sets.
+    pub lab: LabOverrides,
 }
 
 /// One cell of Espressif's ESP-NOW test report.

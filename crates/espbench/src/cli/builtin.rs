@@ -6,7 +6,7 @@ use espbench_measure::wifi::PREFIX;
 use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
-pub const PLANS: [(&str, &str); 9] = [
+pub const PLANS: [(&str, &str); 10] = [
     ("udp-echo", include_str!("../../../../plans/udp-echo.toml")),
     ("udp-window", include_str!("../../../../plans/udp-window.toml")),
     ("iperf", include_str!("../../../../plans/iperf.toml")),
@@ -15,6 +15,7 @@ pub const PLANS: [(&str, &str); 9] = [
     ("power-save", include_str!("../../../../plans/power-save.toml")),
     ("wifi-join", include_str!("../../../../plans/wifi-join.toml")),
     ("forty-stations", include_str!("../../../../plans/forty-stations.toml")),
+    ("raw-esp-now", include_str!("../../../../plans/raw-esp-now.toml")),
     ("shared-channel", include_str!("../../../../plans/shared-channel.toml")),
 ];
 

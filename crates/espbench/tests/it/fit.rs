@@ -83,10 +83,10 @@ fn a_constant_is_found_again_and_the_fitted_lab_has_it() {
 #[test]
 fn without_names_what_explains_something_is_chosen_and_said() {
     let said = bench().run(&ONE).ok();
-    assert!(
-        said.contains("dispatch.fixed_us") && said.contains("mean error of the cells: "),
-        "{said}"
-    );
+    // Each of them does the same to the least round trips.
+    let same = ["dispatch.fixed_us", "transmit.fixed_us", "esp_now_send.fixed_us"];
+    assert_eq!(same.iter().filter(|it| said.contains(**it)).count(), 1, "{said}");
+    assert!(said.contains("mean error of the cells: "), "{said}");
     assert!(said.contains("hold it against another run") && said.lines().count() <= 25, "{said}");
 }
 
@@ -111,7 +111,7 @@ fn what_cannot_be_fitted_says_what_to_do() {
     };
     let said = refused(&["--constant", "dispatch.fixd_us"]);
     assert!(said.contains("did you mean `dispatch.fixed_us`?"), "{said}");
-    let said = refused(&["--constant", "dispatch.fixed_us,transmit.fixed_us"]);
+    let said = refused(&["--constant", "transmit.fixed_us,esp_now_send.fixed_us"]);
     assert!(said.contains("do not tell these constants apart") && said.contains("do:"), "{said}");
     let said = refused(&["--constant", "key_pair.fixed_us"]);
     assert!(said.contains("do not depend on `key_pair.fixed_us`"), "{said}");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each kind: its name, its words in Rust, and its folder.
-const KINDS: [(&str, &[&str], &str); 7] = [
+const KINDS: [(&str, &[&str], &str); 8] = [
     ("udp-echo", &["UdpEcho"], "udp_echo"),
     ("ping", &["Workload::Ping", "IpTest::Ping"], "ping"),
     ("iperf", &["Workload::Iperf", "IpTest::Iperf"], "iperf"),
@@ -12,6 +12,7 @@ const KINDS: [(&str, &[&str], &str); 7] = [
     ("mqtt-rate", &["MqttRate"], "mqtt_rate"),
     ("wifi-join", &["WifiJoin", "Workload::Join", "IpTest::Join"], "wifi_join"),
     ("esp-now", &["Workload::EspNow"], "esp_now"),
+    ("raw-esp-now", &["RawEspNow"], "raw_esp_now"),
 ];
 
 /// The registry. It and the value of a cell's work (`model::workload`) have lines for each kind.
@@ -37,10 +38,15 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     // The command of a board's console.
     ("engine/src/boards/learned.rs", &["iperf"]),
     // Plans and labs with the name of what they test.
-    ("espbench/src/cli/builtin.rs", &["iperf", "mqtt-rate", "tcp-rate", "udp-echo", "wifi-join"]),
-    ("sim/src/lab/file/built_in.rs", &["wifi-join"]),
+    (
+        "espbench/src/cli/builtin.rs",
+        &["iperf", "mqtt-rate", "raw-esp-now", "tcp-rate", "udp-echo", "wifi-join"],
+    ),
+    ("sim/src/lab/file/built_in.rs", &["raw-esp-now", "wifi-join"]),
     // Work that a search of settings has done.
     ("engine/src/tune/lab.rs", &["iperf", "udp-echo"]),
+    // The transport of its cells.
+    ("measure/src/kind/raw_esp_now/results.rs", &["esp-now"]),
     // A command of ESP-IDF's console.
     ("engine/src/boards/learned.rs", &["iperf"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.

@@ -9,6 +9,7 @@
 //! | [`iperf`] | tests of iperf 2, and echo probes beside them |
 //! | `mqtt_rate` | numbered messages through an MQTT broker |
 //! | `ping` | ICMP round trips |
+//! | `raw_esp_now` | calls of `esp_now_send` without the component |
 //! | `tcp_rate` | short messages over TCP, counted for a second at a time |
 //! | [`udp_echo`] | UDP round trips |
 //! | `wifi_join` | joining a network, over and over |
@@ -22,6 +23,7 @@ pub(crate) mod headline;
 pub mod iperf;
 mod mqtt_rate;
 mod ping;
+mod raw_esp_now;
 mod tcp_rate;
 pub mod udp_echo;
 mod wifi_join;
@@ -302,6 +304,7 @@ registry! {
     }
     others {
         EspNow: esp_now,
+        RawEspNow: raw_esp_now,
     }
 }
 

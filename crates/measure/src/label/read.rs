@@ -75,6 +75,7 @@ fn fixed(word: &str) -> Option<Setting> {
         "trip times" => Setting::TripTimes(true),
         "requests back to back" => Setting::RequestPeriod(core::time::Duration::ZERO),
         "no quick ack" => Setting::QuickAck(false),
+        "at once again" => Setting::AwaitsCallback(false),
         "key known" => Setting::KeyKnown(true),
         "encrypted" => Setting::Encrypted(true),
         "MQTT 3.1.1" => Setting::MqttVersion(MqttVersion::V311),

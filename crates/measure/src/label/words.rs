@@ -14,7 +14,7 @@ use esp_now::transcript::session::LinkEnds;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
-const PLAN: [SettingKey; 40] = [
+const PLAN: [SettingKey; 41] = [
     SettingKey::Test,
     SettingKey::Transport,
     SettingKey::MqttVersion,
@@ -48,6 +48,7 @@ const PLAN: [SettingKey; 40] = [
     SettingKey::Hold,
     SettingKey::QuickAck,
     SettingKey::Echoes,
+    SettingKey::AwaitsCallback,
     SettingKey::KeyKnown,
     SettingKey::LabVariant,
     SettingKey::Profile,
@@ -58,7 +59,7 @@ const PLAN: [SettingKey; 40] = [
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [SettingKey; 55] = [
+const RESULT: [SettingKey; 56] = [
     SettingKey::LabVariant,
     SettingKey::LossLimit,
     SettingKey::P99Limit,
@@ -99,6 +100,7 @@ const RESULT: [SettingKey; 55] = [
     SettingKey::RequestPeriod,
     SettingKey::Hold,
     SettingKey::QuickAck,
+    SettingKey::AwaitsCallback,
     SettingKey::KeyKnown,
     SettingKey::Time,
     SettingKey::Image,
@@ -258,6 +260,7 @@ fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
         Setting::RequestPeriod(period) => return Some(requests(settings, *period)),
         Setting::Hold(time) => format!("held {}", print_duration(*time)),
         Setting::QuickAck(_) => "no quick ack".into(),
+        Setting::AwaitsCallback(_) => "at once again".into(),
         Setting::KeyKnown(_) => "key known".into(),
         // Every other one is said with one of the above, or in one of the two lists only.
         _ => return None,

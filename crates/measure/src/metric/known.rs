@@ -27,6 +27,8 @@ const METRICS: &[(&[&str], &[&str])] = &[
         &["connect", "connect_tcp", "connect_tls", "connect_websocket", "connect_mqtt"],
         &["_p50", "_p90", "_p99", "_max"],
     ),
+    (&["interarrival"], &["_p05", "_p95", "_avg"]),
+    (&["callback_time"], &["_p50", "_p99"]),
     (&["connect_rate", "client_fairness"], &[""]),
     (&["rtt"], &["_3sigma", "_6sigma"]),
     (&["rtt_idle", "rtt_loaded", "rtt_added"], &["_p50", "_p95", "_p99"]),

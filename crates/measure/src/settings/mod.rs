@@ -198,6 +198,8 @@ settings! {
     QuickAck(bool) "quick_ack" "",
     /// Carrier of echo probes beside the streams.
     Echoes(LatencyBy) "echoes" "",
+    /// Whether the next call of `esp_now_send` waits for the send callback of the one before.
+    AwaitsCallback(bool) "awaits_callback" "",
     /// Whether a joining station knows the key of its password already.
     KeyKnown(bool) "key_known" "",
     /// Length of a run of `tcp-rate`, where it is not a second.

@@ -29,6 +29,10 @@ pub(super) enum Wake {
     Join(NodeId, u32),
     /// A node's report is due.
     Report(NodeId),
+    /// A call of `esp_now_send` without the component is over.
+    RawCall,
+    /// The send callback of such a frame, by its number, and whether it was acknowledged.
+    RawSent(u32, bool),
     /// A request of the echo over ESP-NOW is due.
     Echo(u32),
     /// The connectionless interval of the board that asks for an echo has begun.
@@ -61,6 +65,8 @@ impl Wake {
             Self::Wire(slot) => of(16, 0, slot),
             Self::Machine(number) => of(17, 0, u32::from(number)),
             Self::Report(it) => of(18, 0, node(it)),
+            Self::RawCall => of(19, 0, 0),
+            Self::RawSent(number, delivered) => of(20, delivered.into(), number),
             Self::Wifi(token) => token,
         }
     }
@@ -88,7 +94,9 @@ impl Wake {
             15 => Self::EchoInterval,
             16 => Self::Wire(number),
             17 => Self::Machine(number as u16),
-            _ => Self::Report(node),
+            18 => Self::Report(node),
+            19 => Self::RawCall,
+            _ => Self::RawSent(number, life > 0),
         }
     }
 }
@@ -159,6 +167,9 @@ mod tests {
             Wake::Wire(3),
             Wake::Machine(u16::MAX),
             Wake::Report(node),
+            Wake::RawCall,
+            Wake::RawSent(u32::MAX, true),
+            Wake::RawSent(7, false),
             Wake::Wifi(WIFI),
         ];
         for wake in cues.into_iter().chain(others) {

@@ -5,6 +5,7 @@
 mod ack;
 mod join;
 mod ping;
+mod raw;
 mod rig;
 mod script;
 mod traffic;

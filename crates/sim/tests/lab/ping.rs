@@ -89,7 +89,7 @@ fn latencies_of_the_driver_are_part_of_a_round_trip() {
     let trips = round_trips(&mut pings(latency(3000), ""));
     assert_eq!(trips, [2 * (frame + Duration::from_micros(3000)); PINGS]);
     // The answer comes whatever the send callback does; the next ping begins after it.
-    let profile = Profile { sent_latency: micros(50_000), ..instant() };
+    let profile = Profile { resume: micros(50_000), ..instant() };
     let mut lab = pings(profile, "");
     let began = |it: &Probe| it.sent.unwrap();
     let probes = probes(&mut lab);

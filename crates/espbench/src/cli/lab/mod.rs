@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `accuracy` | `espbench lab truth`: errors against published figures, over several seeds |
 //! | `check` | `espbench lab check`: whether the medium is true, and files are in order |
+//! | `constants` | `espbench lab constants`: all constants by their origin, and what was fitted to what |
 //! | `list` | list of the built-in labs, profiles and environments |
 //! | `profile` | constants with their sources |
 //! | `show` | a lab drawn |
@@ -11,6 +12,7 @@
 
 mod accuracy;
 mod check;
+mod constants;
 mod list;
 mod profile;
 mod show;
@@ -36,6 +38,8 @@ enum LabCommand {
     List,
     /// Draw a lab: plan, groups, links, who cannot hear whom
     Show(show::Args),
+    /// List the simulator's constants by origin, and the cells that the fitted ones were fitted to
+    Constants(constants::Args),
     /// Print each constant of a profile or an environment, with its source
     Profile(profile::Args),
 }
@@ -50,6 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         LabCommand::Truth(args) => return accuracy::run(args),
         LabCommand::List => list::run()?,
         LabCommand::Show(args) => show::run(args)?,
+        LabCommand::Constants(args) => constants::run(args)?,
         LabCommand::Profile(args) => profile::run(args)?,
     }
     Ok(ExitCode::SUCCESS)

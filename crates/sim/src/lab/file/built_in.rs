@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// All files: kind, name, text.
-pub(super) const FILES: [(FileKind, &str, &str); 36] = [
+pub(super) const FILES: [(FileKind, &str, &str); 37] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
@@ -48,6 +48,7 @@ pub(super) const FILES: [(FileKind, &str, &str); 36] = [
     file!(Lab, "labs", "smooth"),
     file!(Lab, "labs", "power-save"),
     file!(Lab, "labs", "wifi-join"),
+    file!(Lab, "labs", "raw-esp-now"),
     file!(Lab, "labs", "forty-stations"),
     file!(Lab, "labs", "shared-channel"),
 ];

@@ -39,7 +39,15 @@ impl<W: Watch> DeviceHost for IdealHost<'_, W> {
         }
         medium.frames += 1;
         radio.counters.sent += 1;
-        let origin = FrameOrigin { at: medium.now, number: medium.frames, node, life, to, channel };
+        let origin = FrameOrigin {
+            at: medium.now,
+            number: medium.frames,
+            node,
+            life,
+            to,
+            channel,
+            raw: None,
+        };
         let frame = medium.pool.put(origin, data);
         radio.waiting.push_back(frame);
         if radio.sending.attempt == 0 {

@@ -40,6 +40,16 @@ impl Cost {
         self.fixed_ns + self.per_byte_ps * bytes / 1000
     }
 
+    /// Returns the cost of this work and of another after it, where neither counts in blocks.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            fixed_ns: self.fixed_ns + other.fixed_ns,
+            per_byte_ps: self.per_byte_ps + other.per_byte_ps,
+            block: self.block,
+        }
+    }
+
     /// Returns the cost of the same work where it takes `by / of` times as long.
     #[must_use]
     pub fn times(self, by: u64, of: u64) -> Self {

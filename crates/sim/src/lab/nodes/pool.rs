@@ -20,6 +20,8 @@ pub(crate) struct FrameOrigin {
     pub(crate) to: Mac,
     /// Channel on which it is sent.
     pub(crate) channel: u8,
+    /// Number of the frame in a test without the component; `None` for a node's.
+    pub(crate) raw: Option<u32>,
 }
 
 /// Frames that are on the air, or wait for it.

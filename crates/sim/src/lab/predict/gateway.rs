@@ -36,8 +36,8 @@ impl Gateway {
             |of: &dyn Fn(&Profile) -> Duration| first.map_or(Duration::ZERO, |it| of(&it.profile));
         Self {
             cost: cost(&of),
-            ack: cost(&|it| it.transmit.of(ACK_DATA)),
-            ack_latency: cost(&|it| it.send_latency.of(ACK_DATA)),
+            ack: cost(&|it| it.sending().of(ACK_DATA)),
+            ack_latency: cost(&|it| it.send_mean(ACK_DATA)),
             buffers: first.map_or(1, |it| usize::from(it.profile.rx_buffers)),
             busy: VecDeque::new(),
         }

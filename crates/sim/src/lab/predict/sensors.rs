@@ -244,14 +244,12 @@ impl Host {
                 // After a boot the code is in flash. What is repeated is sealed already.
                 let seals = seals.filter(|_| sensor.attempt == 1);
                 let seal = seals.map_or(Duration::ZERO, |bytes| sealing(it, bytes));
-                (sensor.sending(), busy(ModemState::Listen), Some(seal + it.transmit.of(bytes)))
+                (sensor.sending(), busy(ModemState::Listen), Some(seal + it.sending().of(bytes)))
             }
-            Step::Queue => {
-                (sensor.sending(), idle(ModemState::Listen), Some(it.send_latency.of(bytes)))
-            }
+            Step::Queue => (sensor.sending(), idle(ModemState::Listen), Some(it.send_mean(bytes))),
             Step::Air => (sensor.sending(), idle(ModemState::Listen), None),
             Step::Told(_) => {
-                (sensor.sending(), idle(ModemState::Listen), Some(it.sent_latency.of(bytes)))
+                (sensor.sending(), idle(ModemState::Listen), Some(it.sent_mean(bytes)))
             }
             Step::Await => {
                 let time = gateway::patience(it, sensor.attempt);

@@ -257,7 +257,7 @@ impl NodeWatch {
         Self {
             ledger: MessageLog::new(load, seed, devices.saturating_sub(1) as u32),
             channel: scene.nodes.first().map_or(1, |it| it.channel),
-            latencies: scene.nodes.iter().map(|it| it.profile.send_latency.of(bytes)).collect(),
+            latencies: scene.nodes.iter().map(|it| it.profile.send_mean(bytes)).collect(),
             sending: alloc::vec![None; devices],
             free: Vec::new(),
             queued: Instant::ZERO,

@@ -104,12 +104,20 @@ pub struct Profile {
     pub receive: Cost,
     /// Handing a frame to a service.
     pub dispatch: Cost,
-    /// Handing a frame to the driver.
+    /// The component's part of sending: `espnow_send` composes a frame.
     pub transmit: Cost,
+    /// The call of `esp_now_send`, which copies a frame into a buffer of the driver's and wakes its task.
+    pub esp_now_send: Cost,
     /// Time from the driver's taking a frame to its contending for the medium.
     pub send_latency: Cost,
-    /// Time from the end of a transmission to the send callback.
+    /// Time from the end of a transmission to the send callback. The driver's task looks at the next frame
+    /// after it.
     pub sent_latency: Cost,
+    /// Mean of the random time that each of these two turns of the driver's task takes longer, which is
+    /// exponentially distributed.
+    pub jitter_ns: u64,
+    /// Time from the send callback until the component's task goes on.
+    pub resume: Cost,
     /// Encrypting (AES-CCM).
     pub seal: Cost,
     /// Decrypting.
@@ -206,8 +214,8 @@ impl Profile {
         }
     }
 
-    /// Returns a node's chip at another clock: what the processor computes takes longer or shorter. Flash,
-    /// and the latencies of the driver, stay as they were measured.
+    /// Returns a node's chip at another clock: what the processor computes takes longer or shorter, the
+    /// turns of the driver's task as well. Flash stays as it was measured.
     #[must_use]
     pub fn node_at_clock(&self, clock_mhz: u32) -> Self {
         let from = self.processor.clock_mhz;
@@ -216,6 +224,11 @@ impl Profile {
             receive: at(self.receive),
             dispatch: at(self.dispatch),
             transmit: at(self.transmit),
+            esp_now_send: at(self.esp_now_send),
+            send_latency: at(self.send_latency),
+            sent_latency: at(self.sent_latency),
+            jitter_ns: self.jitter_ns * u64::from(from) / u64::from(clock_mhz.max(1)),
+            resume: at(self.resume),
             seal: at(self.seal),
             open: at(self.open),
             key_pair: at(self.key_pair),
@@ -223,6 +236,25 @@ impl Profile {
             hash: at(self.hash),
             ..self.at_clock(clock_mhz)
         }
+    }
+
+    /// Returns the processor's work for sending a frame with the component, up to the driver's taking it.
+    #[must_use]
+    pub const fn sending(&self) -> Cost {
+        self.transmit.and(self.esp_now_send)
+    }
+
+    /// Returns the mean time from the driver's taking a frame of so many bytes, while it rests, to its
+    /// contending for the medium.
+    #[must_use]
+    pub const fn send_mean(&self, bytes: u32) -> Duration {
+        Duration::from_nanos(self.send_latency.ns(bytes) + self.jitter_ns)
+    }
+
+    /// Returns the mean time from the end of a transmission until the component's task goes on.
+    #[must_use]
+    pub const fn sent_mean(&self, bytes: u32) -> Duration {
+        Duration::from_nanos(self.sent_latency.ns(bytes) + self.jitter_ns + self.resume.ns(bytes))
     }
 
     /// Returns a node's chip with other flash: what it fetches after a pause, or between other work, takes as
@@ -265,8 +297,11 @@ impl Profile {
             receive: free,
             dispatch: free,
             transmit: free,
+            esp_now_send: free,
             send_latency: free,
             sent_latency: free,
+            jitter_ns: 0,
+            resume: free,
             seal: free,
             open: free,
             cold_ns: 0,

@@ -11,7 +11,7 @@ pub(super) fn rates(it: &Profile) -> Arc<WorkRates> {
     Arc::new(WorkRates {
         receive: it.receive,
         dispatch: it.dispatch,
-        transmit: it.transmit,
+        transmit: it.sending(),
         seal: it.seal,
         open: it.open,
         key_pair: it.key_pair,

@@ -1,10 +1,16 @@
 //! Driver between a node and the MAC of its station: buffers, and the times of its work.
+//!
+//! Its task (`wifi`, above all others) has two turns for a frame: it hands it to the MAC, and when the MAC
+//! is done with it calls the send callback. The next frame's turn comes after that, so between two frames
+//! there is always the time of both.
 
 use super::recent_losses::RecentLosses;
+use crate::lab::pool::Handle;
 use crate::lab::profile::Profile;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use espbench_dot11::radio::WifiMode;
+use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
 
 /// Frames that a driver has dropped.
@@ -30,10 +36,13 @@ pub(super) struct Driver {
     pub(super) held: u16,
     /// Frames that it held when the frame on the air began.
     pub(super) held_at_begin: u16,
-    /// Times at which the last frame reaches the MAC, and the last result the device: neither
-    /// overtakes.
-    pub(super) sends: Instant,
-    pub(super) tells: Instant,
+    /// Whether a frame is on its way to the MAC, or there: the driver hands it one at a time.
+    is_sending: bool,
+    /// Time at which the driver's task is done with the last transmission: it has called the send callback.
+    done: Instant,
+    /// Frames that wait for those before them.
+    waiting: VecDeque<Handle>,
+    random: RngStream,
     pub(super) drops: Drops,
     pub(super) recent_losses: RecentLosses,
 }
@@ -51,28 +60,68 @@ struct Receive {
 }
 
 impl Driver {
-    pub(super) fn new(profile: Arc<Profile>, mode: WifiMode) -> Self {
+    pub(super) fn new(profile: Arc<Profile>, mode: WifiMode, seed: u64, node: u32) -> Self {
         Self {
+            random: RngStream::stream(seed, node, Purpose::Driver),
             profile,
             mode,
             life: 0,
             held: 0,
             held_at_begin: 0,
-            sends: Instant::ZERO,
-            tells: Instant::ZERO,
+            is_sending: false,
+            done: Instant::ZERO,
+            waiting: VecDeque::new(),
             drops: Drops::default(),
             recent_losses: RecentLosses::default(),
             receive: Receive::default(),
         }
     }
 
-    /// Resets the driver with its device.
-    pub(super) fn reset(&mut self, life: u32) {
+    /// Resets the driver with its device. Returns the frames that waited.
+    pub(super) fn reset(&mut self, life: u32) -> VecDeque<Handle> {
         self.life = life;
         self.held = 0;
-        self.sends = Instant::ZERO;
-        self.tells = Instant::ZERO;
+        self.is_sending = false;
+        self.done = Instant::ZERO;
         self.receive = Receive::default();
+        core::mem::take(&mut self.waiting)
+    }
+
+    /// Takes a frame. Returns the time at which it reaches the MAC, unless others go before it.
+    pub(super) fn take(&mut self, now: Instant, frame: Handle, bytes: u32) -> Option<Instant> {
+        self.held += 1;
+        if self.is_sending {
+            self.waiting.push_back(frame);
+            return None;
+        }
+        self.is_sending = true;
+        Some(self.turn(now, bytes))
+    }
+
+    /// Ends the transmission of a frame of so many bytes. Returns the time of the send callback, and the
+    /// next frame.
+    pub(super) fn end(&mut self, now: Instant, bytes: u32) -> (Instant, Option<Handle>) {
+        self.held -= 1;
+        let took = self.profile.sent_latency.ns(bytes) + self.hold_up_ns();
+        self.done = now.after_nanos(took);
+        let next = self.waiting.pop_front();
+        self.is_sending = next.is_some();
+        (self.done, next)
+    }
+
+    /// Returns the time at which the frame that is next, of so many bytes, reaches the MAC: the driver's
+    /// task does one thing after the other.
+    pub(super) fn turn(&mut self, now: Instant, bytes: u32) -> Instant {
+        let took = self.profile.send_latency.ns(bytes) + self.hold_up_ns();
+        self.done.max(now).after_nanos(took)
+    }
+
+    /// Draws the time by which a turn of the driver's task is longer than it could be.
+    fn hold_up_ns(&mut self) -> u64 {
+        match self.profile.jitter_ns {
+            0 => 0,
+            mean => (self.random.exponential() * mean as f64) as u64,
+        }
     }
 
     /// Returns whether a frame of so many bytes finds an RX buffer.

@@ -4,6 +4,7 @@
 use super::driver::Driver;
 use super::join::JoiningDevices;
 use super::others::Others;
+use super::raw::RawExchange;
 use super::recent_losses::meant_for;
 use super::reports::Reports;
 use super::tap::{Content, Tap};
@@ -43,6 +44,7 @@ pub(super) struct LabDrivers {
     pub(super) others: Others,
     pub(super) joining: JoiningDevices,
     pub(super) reports: Reports,
+    pub(super) raw: Option<RawExchange>,
     pub(super) heard: Vec<NodeId>,
     pub(super) missed: Vec<(NodeId, MissReason)>,
 }
@@ -70,18 +72,12 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
             driver.recent_losses.note(now, Cause::NoBuffers);
             return false;
         }
-        driver.held += 1;
         lab_drivers.frames += 1;
-        let origin = FrameOrigin { at: now, number: lab_drivers.frames, node, life, to, channel };
+        let number = lab_drivers.frames;
+        let origin = FrameOrigin { at: now, number, node, life, to, channel, raw: None };
         let handle = lab_drivers.pool.put(origin, data);
-        let latency = driver.profile.send_latency.of(data.len() as u32);
-        let at = driver.sends.max(now + latency);
-        driver.sends = at;
-        if at == now {
-            lab_drivers.push(self.room, handle);
-        } else {
-            self.room.wake_at(at, Wake::Send(handle).token());
-        }
+        let at = driver.take(now, handle, data.len() as u32);
+        lab_drivers.hand_over(self.room, handle, at);
         true
     }
 
@@ -105,7 +101,9 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
                 self.lab_drivers.pool.release(handle);
             }
         }
-        self.lab_drivers.drivers[node.index()].reset(life);
+        for handle in self.lab_drivers.drivers[node.index()].reset(life) {
+            self.lab_drivers.pool.release(handle);
+        }
         self.lab_drivers.joining.forget(node);
     }
 
@@ -136,6 +134,20 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
 }
 
 impl LabDrivers {
+    /// Gives a frame to the MAC at its time.
+    pub(super) fn hand_over(
+        &mut self,
+        room: &mut WirelessMedium,
+        handle: Handle,
+        at: Option<Instant>,
+    ) {
+        match at {
+            Some(at) if at == room.now() => self.push(room, handle),
+            Some(at) => room.wake_at(at, Wake::Send(handle).token()),
+            None => {}
+        }
+    }
+
     /// Gives a frame to the MAC.
     fn push(&mut self, room: &mut WirelessMedium, handle: Handle) {
         let frame = self.pool.get(handle);
@@ -156,6 +168,13 @@ impl LabDrivers {
         if !taken {
             self.pool.release(handle);
         }
+    }
+
+    /// Gives a station's next frame to the MAC when its turn comes.
+    fn next_frame(&mut self, room: &mut WirelessMedium, station: u32, next: Handle) {
+        let bytes = self.pool.get(next).data.len() as u32;
+        let at = self.drivers[station as usize].turn(room.now(), bytes);
+        self.hand_over(room, next, Some(at));
     }
 
     /// Returns the flight of a frame, with who has read it.
@@ -347,6 +366,8 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
                 }
             }
             Wake::Report(node) => self.report(room, node),
+            Wake::RawCall => self.raw_call(room),
+            Wake::RawSent(number, delivered) => self.raw_sent(room, number, delivered),
             Wake::Wifi(token) => self.net.wake_wifi(room, token),
             Wake::Echo(request) => self.net.wake_echo(room, request),
             Wake::EchoInterval => self.net.wake_echo_interval(room),
@@ -376,6 +397,11 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
         }
         match tag {
             FrameTag::Node(handle) => {
+                if let Some(number) = self.lab_drivers.pool.get(handle).head.raw {
+                    self.lab_drivers.raw_missed(number, missed);
+                    self.lab_drivers.raw_heard(room.now(), number, heard);
+                    return;
+                }
                 self.note_losses(room.now(), (handle, frame), missed);
                 self.deliver(room, (handle, frame), heard);
             }
@@ -392,26 +418,30 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
         let FrameTag::Node(handle) = FrameTag::of(done.tag) else {
             return self.net.on_tx_status(room, station, done);
         };
-        let (life, bytes) = {
+        let (life, raw, bytes) = {
             let frame = self.lab_drivers.pool.get(handle);
-            (frame.head.life, frame.data.len() as u32)
+            (frame.head.life, frame.head.raw, frame.data.len() as u32)
         };
         self.lab_drivers.pool.release(handle);
         let driver = &mut self.lab_drivers.drivers[station as usize];
         if driver.life != life {
             return;
         }
-        driver.held -= 1;
         let now = room.now();
-        let at = driver.tells.max(now + driver.profile.sent_latency.of(bytes));
-        driver.tells = at;
+        let (told, next) = driver.end(now, bytes);
+        let resumes = told.after_nanos(driver.profile.resume.ns(bytes));
+        if let Some(next) = next {
+            self.lab_drivers.next_frame(room, station, next);
+        }
         let (node, delivered) = (NodeId(station as u16), done.delivered);
-        if at == now {
+        if let Some(number) = raw {
+            room.wake_at(told, Wake::RawSent(number, delivered).token());
+        } else if resumes == now {
             self.act(room, |device_set, link| {
                 device_set.input(link, node, Input::Sent { delivered })
             });
         } else {
-            room.wake_at(at, Wake::Sent(node, life, delivered).token());
+            room.wake_at(resumes, Wake::Sent(node, life, delivered).token());
         }
     }
 

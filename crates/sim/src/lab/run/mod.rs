@@ -9,6 +9,7 @@
 //! | `driver` | buffers between a node and its station's MAC |
 //! | `costs` | a profile as what a board asks |
 //! | `others` | routers and background stations |
+//! | `raw` | `esp_now_send` without the component |
 //! | `recent_losses` | why a probe was lost |
 //! | `join` | a device joins a router |
 //! | `reports` | what nodes send that are not measured |
@@ -21,6 +22,7 @@ mod join;
 mod lab;
 mod mac_host;
 mod others;
+mod raw;
 mod recent_losses;
 mod reports;
 mod tap;
@@ -29,6 +31,7 @@ pub use crate::lab::nodes::{Livelock, POLLS_MAX, Printed};
 pub use driver::Drops;
 pub(in crate::lab) use lab::LabMedium;
 pub use lab::LabOn;
+pub use raw::RawSends;
 pub use tap::{Content, Tap};
 
 use super::scene::{Background, Device, Router, Scene};
@@ -198,10 +201,14 @@ impl<'a, W: Tap> Lab<'a, W> {
         let lab_drivers = LabDrivers {
             pool: Default::default(),
             frames: 0,
-            drivers: nodes.iter().map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
+            drivers: (0..)
+                .zip(&nodes)
+                .map(|(node, it)| Driver::new(it.profile.clone(), it.mode, seed, node))
+                .collect(),
             others: Others::new(beacons, (first, &background), seed),
             joining: JoiningDevices::of(&nodes),
             reports: Default::default(),
+            raw: None,
             heard: Vec::new(),
             missed: Vec::new(),
         };

@@ -10,6 +10,7 @@
 //! | [`notes`] | the notes of whoever types the commands: record, what was typed, pauses |
 //! | [`procedure`] | the commands of that report, and for how long somebody waits: for boards on serial ports as well |
 //! | [`programs`] | those over IP: devices and the PC get programs |
+//! | `raw` | `esp_now_send` without the component, between two boards |
 //! | `failed` | why a cell was not carried out |
 //! | `overridden` | what a plan sets of a lab to another value than the lab's file |
 
@@ -20,6 +21,7 @@ pub mod notes;
 mod overridden;
 pub mod procedure;
 pub mod programs;
+mod raw;
 #[cfg(test)]
 mod tests;
 
@@ -63,7 +65,7 @@ impl<T: Tap + Watcher> Witness for T {}
 /// Returns whether a workload is one for a lab: ESP-NOW, or of a variant over Wi-Fi.
 #[must_use]
 pub const fn is_for_lab(workload: &Workload) -> bool {
-    matches!(workload, Workload::EspNow(_) | Workload::Wifi(_))
+    matches!(workload, Workload::EspNow(_) | Workload::RawEspNow(_) | Workload::Wifi(_))
 }
 
 /// Checks that a cell can be carried out in a lab, before any of it is.
@@ -75,6 +77,7 @@ pub fn check(workload: &Workload, library: &Library, lab: Option<&str>) -> Resul
     let scene = scene(workload, library, lab, 1)?;
     match workload {
         Workload::EspNow(work) => consoles::check(work, &scene),
+        Workload::RawEspNow(work) => raw::check(work, &scene),
         Workload::Wifi(work) => programs::check(work, &scene),
         _ => Err(SuiteError::NoDevice),
     }
@@ -93,6 +96,7 @@ pub fn scene(
 ) -> Result<Scene, SuiteError> {
     let mut scene = match workload {
         Workload::EspNow(work) => consoles::scene(work, library, lab, place)?,
+        Workload::RawEspNow(work) => raw::scene(work, library, lab, place)?,
         Workload::Wifi(work) => programs::scene(work, library, lab)?,
         _ => return Err(SuiteError::NoDevice),
     };
@@ -130,6 +134,7 @@ pub fn notices<'a>(
 fn lab_of<'a>(workload: &Workload, library: &'a Library, lab: Option<&'a str>) -> Option<&'a str> {
     match workload {
         Workload::EspNow(work) => Some(lab.unwrap_or(consoles::default_lab(work.test))),
+        Workload::RawEspNow(_) => Some(lab.unwrap_or(raw::LAB)),
         Workload::Wifi(work) => lab.or_else(|| library.lab_of(work.variant.as_str())),
         _ => None,
     }
@@ -170,6 +175,7 @@ pub fn run_in<W: Witness>(
     }
     match workload {
         Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),
+        Workload::RawEspNow(work) => raw::run_in(work, scene, seed, witness, record),
         Workload::Wifi(work) => programs::run_in(work, scene, seed, witness, record),
         _ => Err(SuiteError::NoDevice),
     }

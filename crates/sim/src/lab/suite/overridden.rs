@@ -99,6 +99,10 @@ pub(super) fn of(
             }
             lab_of_nodes(workload, &file, &mut list);
         }
+        Workload::RawEspNow(work) if !work.lab.is_empty() => {
+            let file = library.scene(lab, &Default::default(), 1)?;
+            lab_of_nodes(workload, &file, &mut list);
+        }
         Workload::Wifi(work) if !work.lab.is_empty() => {
             let file = library.variant_scene(lab, work.variant.as_str())?;
             machines(work, &file, &mut list);

@@ -65,9 +65,28 @@ const fn millis(name: &'static str, about: &'static str) -> KeySpec {
 pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(receive, "the receive callback, in the Wi-Fi task, for each frame"),
     cost!(dispatch, "handing a received frame to a service, in the component's main task"),
-    cost!(transmit, "handing a frame to the driver, in the sender's task"),
+    cost!(transmit, "composing a frame (`espnow_send`), in the sender's task"),
+    cost!(esp_now_send, "the call of `esp_now_send`, in the sender's task"),
     cost!(send_latency, "from the driver's taking a frame to its contending for the medium"),
-    cost!(sent_latency, "from the end of a transmission to the send callback"),
+    cost!(
+        sent_latency,
+        sent_latency,
+        "from the end of a transmission to the send callback; the driver turns to its next frame then"
+    ),
+    group!(
+        "driver_task",
+        "the driver's task, which other work holds up",
+        (
+            key(
+                "jitter_us",
+                KeyType::Number(0.0, 10_000.0),
+                "0",
+                "mean of the random time by which each of its two turns for a frame is longer, in microseconds"
+            ),
+            spare 1e3 jitter_ns
+        ),
+    ),
+    cost!(resume, "from the send callback until the component's task goes on"),
     cost!(seal, "encrypting (AES-CCM)"),
     cost!(open, "decrypting (AES-CCM)"),
     group!(

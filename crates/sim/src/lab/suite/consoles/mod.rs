@@ -58,7 +58,7 @@ use espbench_model::fact;
 use espbench_model::workload::{EspNow, EspNowTest};
 
 /// Records the settings on which the theoretical limits of a cell depend, as facts.
-fn note_firmware(scene: &Scene, record: &mut dyn Record) {
+pub(super) fn note_firmware(scene: &Scene, record: &mut dyn Record) {
     let mut modes: Vec<WifiMode> = scene.nodes.iter().map(|device| device.mode).collect();
     modes.sort_unstable();
     modes.dedup();

@@ -42,7 +42,7 @@ impl Cell<'_, '_> {
         let due: Vec<Instant> = (0..count)
             .map(|number| begin + every * number + random.time_below(every / 2))
             .collect();
-        let costs = [device.profile.receive, device.profile.dispatch, device.profile.transmit];
+        let costs = [device.profile.receive, device.profile.dispatch, device.profile.esp_now_send];
         let echo = EspNowEcho {
             device: self.device,
             asks: MachineId(1),
