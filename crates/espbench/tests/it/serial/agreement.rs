@@ -141,7 +141,18 @@ fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
 fn an_image_is_sent_in_the_time_of_virtual_time() {
     let bench = TestDir::new();
     let text = |size: u32| plan("ota", &format!("size = {size}\ndevices = 2"));
-    let fleet = ["--lab", "ota", "--app", "ota", "--image", "131072", "--devices", "3", "--distance", "0.5"];
+    let fleet = [
+        "--lab",
+        "ota",
+        "--app",
+        "ota",
+        "--image",
+        "131072",
+        "--devices",
+        "3",
+        "--distance",
+        "0.5",
+    ];
     let real = in_real_time(&bench, &text(131_072), &fleet);
     let (same, larger) =
         (in_virtual_time(&bench, &text(131_072)), in_virtual_time(&bench, &text(524_288)));
@@ -167,7 +178,8 @@ fn throughput_in_real_time_is_that_of_virtual_time() {
 fn a_hundred_devices_are_measured_at_a_hundred_and_one_consoles() {
     let bench = TestDir::new();
     let text = plan("multi-ping", "size = 230\ncount = 2\ncast = \"unicast\"\ndevices = 100");
-    let fleet = ["--lab", "many-boards", "--app", "solution", "--devices", "101", "--distance", "0.5"];
+    let fleet =
+        ["--lab", "many-boards", "--app", "solution", "--devices", "101", "--distance", "0.5"];
     let real = at_consoles(&bench, &text, &fleet);
     let (lost, all) = lost(&real);
     assert!(all == 200 && lost < 20, "{lost} of {all}");

@@ -1,18 +1,21 @@
 //! Theoretical limits of `esp_now_send`: one frame after the other, with its ACK, and nothing between.
 
 use crate::limit::TheoreticalLimit;
+use crate::run;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use esp_now::frame::mpdu_len;
 use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::name::ESP_NOW_PHY_MODES;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
-use espbench_model::workload::{PHY_MODE, RawEspNow};
+use espbench_model::workload::RawEspNow;
 
 /// Returns the limits of a cell's figures at the rate that its facts name.
 pub(super) fn limits(work: &RawEspNow, facts: &BTreeMap<String, String>) -> Vec<TheoreticalLimit> {
-    let mode = facts.get(PHY_MODE).and_then(|it| it.parse().ok()).unwrap_or(WifiMode::ESP_NOW);
+    let modes = run::told(facts, ESP_NOW_PHY_MODES).unwrap_or_default().0;
+    let mode = modes.first().copied().unwrap_or(WifiMode::ESP_NOW);
     let ns = cycle_ns(work, mode);
     let micros = ns as f64 / 1e3;
     let limit = |metric, ours| TheoreticalLimit { metric, ours, published: ours };
