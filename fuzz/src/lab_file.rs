@@ -76,3 +76,23 @@ fn has_place(wrong: &FileError, text: &str) -> bool {
     let within = line.is_some_and(|line| (1..=line.chars().count() + 1).contains(&wrong.column));
     within && !wrong.message.is_empty()
 }
+
+/// A lab with two nodes whose links a trace drives.
+const TRACED: &str = "title = \"t\"\nenvironment = \"office\"\n[link]\ntrace = \"any.csv\"\n\
+    [[group]]\nname = \"a\"\nprofile = \"esp32\"\n[[group]]\nname = \"b\"\nprofile = \"esp32c3\"\n";
+
+/// Reads a trace of links. An error has a line; a trace without errors describes a room whose powers
+/// are finite.
+pub fn link_trace(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut library = BUILT_IN.clone();
+    if let Err(wrong) = library.add_link_trace("any.csv", text) {
+        assert!((1..=text.lines().count() + 1).contains(&wrong.line), "{wrong}");
+        return;
+    }
+    library.add(FileKind::Lab, "any", TRACED).expect("the lab is right");
+    let Ok(scene) = library.scene("any", &Overrides::default(), 1) else { return };
+    for link in scene.survey(1).between {
+        assert!(link.strongest_dbm.is_finite() && link.weakest_dbm.is_finite(), "{link:?}");
+    }
+}

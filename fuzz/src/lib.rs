@@ -47,7 +47,7 @@ pub use icmp::{icmp_message, icmp_prober};
 pub use ieee80211::ieee80211;
 pub use idf_iperf::idf_iperf;
 pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
-pub use lab_file::lab_file;
+pub use lab_file::{lab_file, link_trace};
 pub use logic_capture::logic_capture;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
@@ -103,6 +103,7 @@ pub const TARGETS: &[Target] = &[
     ("talk_script", talk_script),
     ("talk_terminal", talk_terminal),
     ("lab_file", lab_file),
+    ("link_trace", link_trace),
     ("excerpt", excerpt),
     ("app", app),
     ("board_console", board_console),

@@ -28,6 +28,10 @@ pub enum Purpose {
     Arrival = 8,
     /// What holds up the task of this node's driver.
     Driver = 9,
+    /// The fading of a link within a second.
+    FastFading = 18,
+    /// The fading of a link over minutes.
+    SlowFading = 19,
     /// The position of this node.
     Place = 17,
     /// An IP host: ports, sequence numbers, the phase of its timers.

@@ -52,7 +52,19 @@ fn beside(library: &mut Library, kind: FileKind, name: &str, folder: &Path) -> a
             todo.push((need.kind, need.name, file));
         }
     }
-    Ok(())
+    link_trace(library, name, folder)
+}
+
+/// Adds the trace that drives links of a lab, if it names one.
+fn link_trace(library: &mut Library, lab: &str, folder: &Path) -> anyhow::Result<()> {
+    let Some((name, line, column)) = library.link_trace_of(lab) else { return Ok(()) };
+    let (name, file) = (name.to_owned(), folder.join(name));
+    let text = texts::read(&file, "trace")
+        .map_err(|error| anyhow::anyhow!("{lab}: line {line}, column {column}: {error:#}"))?;
+    library.add_link_trace(&name, &text).map_err(|mut wrong| {
+        wrong.file = file.display().to_string();
+        wrong.into()
+    })
 }
 
 fn add(library: &mut Library, kind: FileKind, name: &str, path: &Path) -> anyhow::Result<()> {

@@ -19,7 +19,11 @@ impl RadioLink {
     const STATION: u32 = (1 << 24) - 1;
 
     fn new(station: u32, dbm: f64) -> Self {
-        let rssi = libm::round(dbm) as i8;
+        Self::with_rssi(station, dbm, dbm)
+    }
+
+    fn with_rssi(station: u32, dbm: f64, rssi_dbm: f64) -> Self {
+        let rssi = libm::round(rssi_dbm) as i8;
         Self {
             who: (station & Self::STATION) | u32::from(rssi as u8) << 24,
             power: PackedPower::of(SignalPower::from_dbm(dbm)),
@@ -63,6 +67,51 @@ enum LinkLists {
     Made(Vec<Box<[RadioLink]>>),
     /// A list for each station that has sent.
     Lazy { made: Vec<Option<Box<[RadioLink]>>>, floor_dbm: f64, dbm: ReceivedPower },
+    /// A list for each station that has sent, which is made anew in each period that it sends in.
+    Varying {
+        made: Vec<Option<VaryingList>>,
+        floor_dbm: f64,
+        dbm: ReceivedPower,
+        period_ns: u64,
+        at: PowerAtTime,
+    },
+}
+
+/// The list of a sender whose links change in time.
+#[derive(Clone, Debug)]
+struct VaryingList {
+    /// The powers in dBm without the change in time, in the order of the links.
+    steady: Box<[f32]>,
+    links: Box<[RadioLink]>,
+    /// The period for which the links hold.
+    period: u64,
+}
+
+/// A function of sender, receiver, the power in dBm that arrives in the mean, and the time in
+/// nanoseconds, which returns what arrives then.
+#[derive(Clone)]
+struct PowerAtTime(Arc<dyn Fn(u32, u32, f64, u64) -> LinkPower + Send + Sync>);
+
+/// The power that arrives over a link at some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkPower {
+    /// The received power in dBm.
+    pub dbm: f64,
+    /// The received signal strength in dBm that a driver reports.
+    pub rssi_dbm: f64,
+}
+
+impl From<f64> for LinkPower {
+    /// Returns a power in dBm that a driver reports as such.
+    fn from(dbm: f64) -> Self {
+        Self { dbm, rssi_dbm: dbm }
+    }
+}
+
+impl fmt::Debug for PowerAtTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PowerAtTime")
+    }
 }
 
 /// A function that returns the power in dBm that arrives from one station at another.
@@ -95,6 +144,14 @@ fn list(
             (power >= floor_dbm).then(|| RadioLink::new(to, power))
         })
         .collect()
+}
+
+impl VaryingList {
+    fn new(stations: u32, from: u32, floor_dbm: f64, dbm: &ReceivedPower) -> Self {
+        let links = list(stations, from, floor_dbm, &*dbm.0);
+        let steady = links.iter().map(|it| (dbm.0)(from, it.station()) as f32).collect();
+        Self { steady, links, period: 0 }
+    }
 }
 
 impl RadioLinks {
@@ -131,13 +188,51 @@ impl RadioLinks {
         self.stations as usize
     }
 
-    /// Computes the list of a station, unless that has been done.
-    pub(crate) fn make(&mut self, from: u32) {
-        if let LinkLists::Lazy { made, floor_dbm, dbm } = &mut self.lists
-            && let Some(place) = made.get_mut(from as usize)
-            && place.is_none()
-        {
-            *place = Some(list(self.stations, from, *floor_dbm, &*dbm.0));
+    /// Returns these links with powers that change in time: `at(from, to, dbm, now)` is the power
+    /// that arrives at a time in nanoseconds where `dbm` arrives in the mean. It is asked once in
+    /// `period_ns` for each link of a station that sends, at the beginning of a frame, so a frame
+    /// arrives with the same power from its beginning to its end. Only links that were made by
+    /// [`lazy`](Self::lazy) change.
+    #[must_use]
+    pub fn varying(
+        self,
+        period_ns: u64,
+        at: impl Fn(u32, u32, f64, u64) -> LinkPower + Send + Sync + 'static,
+    ) -> Self {
+        let LinkLists::Lazy { made, floor_dbm, dbm } = self.lists else { return self };
+        let made = made.iter().map(|_| None).collect();
+        let (period_ns, at) = (period_ns.max(1), PowerAtTime(Arc::new(at)));
+        Self { lists: LinkLists::Varying { made, floor_dbm, dbm, period_ns, at }, ..self }
+    }
+
+    /// Computes the list of a station that begins to send, unless that has been done: for good, or
+    /// for this period.
+    pub(crate) fn make(&mut self, from: u32, now_ns: u64) {
+        match &mut self.lists {
+            LinkLists::Lazy { made, floor_dbm, dbm } => {
+                if let Some(place) = made.get_mut(from as usize)
+                    && place.is_none()
+                {
+                    *place = Some(list(self.stations, from, *floor_dbm, &*dbm.0));
+                }
+            }
+            LinkLists::Varying { made, floor_dbm, dbm, period_ns, at } => {
+                let period = now_ns / *period_ns;
+                let Some(place) = made.get_mut(from as usize) else { return };
+                if place.as_ref().is_some_and(|it| it.period == period) {
+                    return;
+                }
+                let it = place
+                    .get_or_insert_with(|| VaryingList::new(self.stations, from, *floor_dbm, dbm));
+                it.period = period;
+                let begin = period.saturating_mul(*period_ns);
+                for (link, steady) in it.links.iter_mut().zip(&it.steady) {
+                    let to = link.station();
+                    let LinkPower { dbm, rssi_dbm } = (at.0)(from, to, f64::from(*steady), begin);
+                    *link = RadioLink::with_rssi(to, dbm, rssi_dbm);
+                }
+            }
+            LinkLists::Alike(_) | LinkLists::Made(_) => {}
         }
     }
 
@@ -151,6 +246,9 @@ impl RadioLinks {
             LinkLists::Made(lists) => [lists.get(at).map_or(&[], |list| &list[..]), &[]],
             LinkLists::Lazy { made, .. } => {
                 [made.get(at).and_then(Option::as_deref).unwrap_or_default(), &[]]
+            }
+            LinkLists::Varying { made, .. } => {
+                [made.get(at).and_then(Option::as_ref).map_or(&[], |it| &it.links[..]), &[]]
             }
         }
     }
@@ -214,11 +312,39 @@ mod tests {
                     assert_eq!(a, b, "{from} {to}");
                 }
                 if made {
-                    late.make(from);
+                    late.make(from, 0);
                     assert_eq!(row(&early, from), row(&late, from));
                 }
             }
         }
+    }
+
+    #[test]
+    fn links_that_vary_change_where_a_frame_begins_in_another_period() {
+        // 1 dB less in every microsecond, and as much less again on the way to an even station.
+        let fade = |_: u32, to: u32, dbm: f64, now: u64| {
+            LinkPower::from(dbm - now as f64 / 1e3 * if to.is_multiple_of(2) { 2.0 } else { 1.0 })
+        };
+        let mut links = RadioLinks::lazy(3, -95.0, near).varying(5000, fade);
+        assert!(row(&links, 1).is_empty(), "nothing was sent yet");
+        links.make(1, 0);
+        assert_eq!(row(&links, 1), [(0, -60), (2, -60)]);
+        links.make(1, 4999);
+        assert_eq!(row(&links, 1), [(0, -60), (2, -60)]);
+        links.make(1, 5000);
+        assert_eq!(row(&links, 1), [(0, -70), (2, -70)]);
+        links.make(0, 9999);
+        assert_eq!((row(&links, 0), row(&links, 1)), (vec![(1, -65)], row(&links, 1)));
+        links.make(9, 0);
+        // A driver may report another strength than the power that decides.
+        let loud = |_: u32, _: u32, dbm: f64, _: u64| LinkPower { dbm, rssi_dbm: -42.0 };
+        let mut apart = RadioLinks::lazy(3, -95.0, near).varying(5000, loud);
+        apart.make(0, 0);
+        let link = apart.between(0, 1).map(|it| (it.rssi(), libm::round(it.power().dbm()) as i8));
+        assert_eq!(link, Some((-42, -60)));
+        // Steady lists stay as they are.
+        let steady = RadioLinks::new(3, -95.0, near).varying(5000, fade);
+        assert_eq!(row(&steady, 1), [(0, -60), (2, -60)]);
     }
 
     #[test]

@@ -18,6 +18,6 @@ pub mod receiver;
 
 pub use adjacent::AdjacentChannels;
 pub use decoder::{Decoder, ThresholdDecoder};
-pub use links::{RadioLink, RadioLinks};
+pub use links::{LinkPower, RadioLink, RadioLinks};
 pub use power::{PowerRatio, SignalPower};
 pub use receiver::ReceiverConfig;

@@ -19,6 +19,7 @@
 //! | [`tx_power`] | the transmit power of each mode |
 //! | [`channel`] | channels, and the overlap between them |
 //! | [`propagation`] | path loss and shadowing |
+//! | [`fading`] | what moving people and doors do to a link in time |
 //! | [`power`] | dBm, milliwatts and decibels |
 //! | [`chance`] | normal deviates, and numbers that belong to a pair of nodes |
 //! | [`timing`] | slots, interframe spaces, time-outs, contention windows |
@@ -30,6 +31,7 @@ pub mod channel;
 pub mod chip;
 pub mod decoder;
 pub mod error;
+pub mod fading;
 pub mod mode;
 pub mod name;
 pub mod power;
@@ -45,6 +47,7 @@ pub use channel::{Channel, Overlap, Spectrum};
 pub use chip::RadioChip;
 pub use decoder::ErrorModelDecoder;
 pub use error::{Curve, ErrorTable};
+pub use fading::{FastFading, LinkFading, SlowFading};
 pub use mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Ofdm, Preamble, WifiMode};
 pub use propagation::PathLossModel;
 pub use receiver::Receiver;

@@ -9,7 +9,7 @@ use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{PointEstimates, PredictAnswer, PredictQuestion, RangeWanted};
 
 /// Returns how far messages reach at each of these PHY rates. Rates that the chip does not read are left
-/// out. Nothing is simulated: it follows from the path loss, the walls, the shadowing and the receiver.
+/// out. Nothing is simulated: it follows from the path loss, the walls, the shadowing, the fading and the receiver.
 #[must_use]
 pub fn range(predictor: &Predictor, wanted: RangeWanted, modes: &[WifiMode]) -> PredictAnswer {
     let has = |mode: &&WifiMode| predictor.range(**mode, SHORT).is_some_and(|metres| metres > 0.0);

@@ -34,7 +34,7 @@ use espbench_sim::lab::predict::sleep::{EnergyUse, SleepMode};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Livelock;
-use espbench_sim::lab::scene::{Environment, Scene};
+use espbench_sim::lab::scene::{Device, Environment, Scene};
 
 /// Chance with which a frame at the edge of a mode's range still arrives.
 const EDGE: f64 = 0.9;
@@ -378,7 +378,7 @@ impl Predictor {
     }
 
     /// Returns how far a case's messages reach where no more than this share is lost, in metres, and
-    /// whether the model of the place ends there; without shadowing, too.
+    /// whether the model of the place ends there; without shadowing and fading, too.
     pub(super) fn reach_of(&self, case: &RoomCase, share: f64) -> Option<MessageReach> {
         let profile = &self.scene.nodes.first()?.profile;
         let place = &self.scene.environment;
@@ -386,21 +386,29 @@ impl Predictor {
             mode: case.mode,
             octets: case.load.octets(&self.scene),
             frames: case.load.frames(profile.attempts),
-            walls_db: place.walls_db(self.setup.walls),
+            path_db: self.path_db(),
         };
-        let even = Environment { shadow_db: 0.0, ..place.clone() };
+        let even =
+            Environment { shadow_db: 0.0, nakagami_m: None, slow_fading_db: None, ..place.clone() };
         let valid = place.valid_m.unwrap_or(f64::INFINITY);
         let all = reach_m(profile, place, &message, share);
         let median = reach_m(profile, &even, &message, share).min(valid);
         Some(MessageReach { metres: all.min(valid), is_bounded: all > valid, median_m: median })
     }
 
+    /// Returns the loss in the walls less the gains of the antennas of node 0 and of a device, in dB.
+    fn path_db(&self) -> f64 {
+        let ends = [self.scene.nodes.first(), self.scene.nodes.last()];
+        let antennas_db: f64 = ends.into_iter().flatten().map(Device::antenna_dbi).sum();
+        self.scene.environment.walls_db(self.setup.walls) - antennas_db
+    }
+
     /// Returns how far frames of so many octets reach by the path loss, in metres; `None` where that
     /// is not known.
     pub(super) fn range(&self, mode: WifiMode, octets: u32) -> Option<f64> {
         let profile = &self.scene.nodes.first()?.profile;
-        let walls_db = self.scene.environment.walls_db(self.setup.walls);
-        let metres = range_m(profile, &self.scene.environment, (mode, octets), walls_db, EDGE);
+        let path_db = self.path_db();
+        let metres = range_m(profile, &self.scene.environment, (mode, octets), path_db, EDGE);
         metres.is_finite().then_some(metres)
     }
 
@@ -443,6 +451,12 @@ impl Predictor {
             "Lab {} ({}): profile {}, environment {} (path loss exponent {}, shadowing {} dB",
             scene.name, scene.title, self.profile, place.name, place.exponent, place.shadow_db,
         );
+        if let Some(fast) = place.fast_fading() {
+            text.push_str(&format!(", fast fading m = {}", fast.nakagami_m));
+        }
+        if let Some(slow) = place.slow_fading() {
+            text.push_str(&format!(", slow fading {} dB", slow.deviation_db));
+        }
         if self.setup.walls > 0 {
             let walls = self.setup.walls;
             text.push_str(&format!(", walls {walls} with {} dB together", place.walls_db(walls)));

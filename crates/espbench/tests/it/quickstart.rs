@@ -34,7 +34,7 @@ fn folder() -> TestDir {
     bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_LWIP_TCP_WND_DEFAULT=5760\n");
     let examples = bench.path("examples/research");
     std::fs::create_dir_all(&examples).unwrap();
-    for name in ["hall.toml", "sweep.toml"] {
+    for name in ["hall.toml", "sweep.toml", "corridor.toml", "corridor.csv"] {
         std::fs::copy(root().join("examples/research").join(name), examples.join(name)).unwrap();
     }
     bench

@@ -64,7 +64,7 @@ pub struct PredictionRow {
     /// Distance at which nine in ten frames still arrive, in metres, where that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_m: Option<f64>,
-    /// Distance without shadowing: in the middle of all places.
+    /// Distance without shadowing and fading: in the middle of all places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_median_m: Option<f64>,
     /// True where the model of the place ends at that distance: the range is at least so long.

@@ -28,7 +28,7 @@ pub struct OperatingPoint {
     pub range_m: Option<f64>,
     /// The model of the place ends at that distance: the range is at least so long.
     pub range_is_bounded: bool,
-    /// Distance in the middle of all places, without shadowing, where that was asked.
+    /// Distance in the middle of all places, without shadowing and fading, where that was asked.
     pub range_median_m: Option<f64>,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
     pub throughput: Option<Estimate>,

@@ -113,7 +113,7 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
         Column::setting("rate", "Mbit/s"),
         Column::setting("frame on the air", "us"),
         result("range", "m"),
-        result("without shadowing", "m"),
+        result("at a typical spot", "m"),
         Column::words("reaches the distance"),
     ];
     let rows = answer.points.iter().map(row).collect();
@@ -121,9 +121,9 @@ pub(super) fn ranges(answer: &PredictAnswer, wanted: &RangeWanted) -> Table {
     table.notes.push(format!("{}.", tables::capitalized(&answer.shared)));
     table.notes.push(format!(
         "Range: the distance at which {} % of the messages are lost, over all places so far away, by the \
-         chip's transmit power and sensitivity, the path loss, the walls and the shadowing of the place; all \
+         chip's transmit power and sensitivity, the path loss, the walls, the shadowing and the fading of the place; all \
          attempts or copies of a message count, and nobody else is on the air. It ends where the model of \
-         the place does: \"≥\" says that it may be longer. Without shadowing: in the middle of all places.",
+         the place does: \"≥\" says that it may be longer. At a typical spot: without shadowing and fading.",
         digits::three(100.0 * wanted.loss)
     ));
     table.notes.extend(answer.notes.iter().cloned());

@@ -1,13 +1,13 @@
 //! The radio of a scene: who hears whom, receivers, and the MAC of each station.
 
-use super::scene::{Environment, Point};
+use super::scene::{Environment, Point, TracedLinks};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use espbench_dot11::air::{RadioLinks, ReceiverConfig};
 use espbench_dot11::mac::{MacConfig, MediumConfig};
 use espbench_dot11::radio::{
-    Channel, ErrorModelDecoder, ErrorTable, FrameCapture, PathLossModel, RadioChip, TxPower,
-    receiver,
+    Channel, ErrorModelDecoder, ErrorTable, FastFading, FrameCapture, LinkFading, PathLossModel,
+    RadioChip, SlowFading, TxPower, receiver,
 };
 
 /// Power below which there is no link: 12 dB below thermal noise, where only a thousand senders at
@@ -39,6 +39,8 @@ pub(super) struct StationRadio {
     pub(super) output: Arc<TxPower>,
     pub(super) channel: u8,
     pub(super) chip: RadioChip,
+    /// Mean effective gain of its antenna, dBi.
+    pub(super) antenna_dbi: f64,
     /// Loss in the walls between its side of the place and that of node 0.
     pub(super) walls_db: f64,
 }
@@ -68,7 +70,9 @@ pub(super) fn arriving(
 ) -> f64 {
     let mhz = Channel::of(sender.channel).map_or(2437, Channel::centre_mhz);
     let walls_db = (sender.walls_db - hearer.walls_db).abs();
-    sender.output.most_dbm() - room.loss_db(from, to, sender.at.to(hearer.at), mhz) - walls_db
+    let antennas_db = sender.antenna_dbi + hearer.antenna_dbi;
+    let loss_db = room.loss_db(from, to, sender.at.to(hearer.at), mhz);
+    sender.output.most_dbm() + antennas_db - loss_db - walls_db
 }
 
 /// Loss in a light wall, such as one of plasterboard: COST 231, "Digital Mobile Radio Towards Future
@@ -114,11 +118,51 @@ impl Environment {
     }
 
     /// Returns who of these stations hears whom.
-    pub(super) fn links(&self, radios: &Arc<[StationRadio]>, seed: u64) -> RadioLinks {
-        let (room, radios) = (self.room(seed), radios.clone());
-        RadioLinks::lazy(radios.len() as u32, FLOOR_DBM, move |from, to| {
-            arriving(&room, (from, &radios[from as usize]), (to, &radios[to as usize]))
+    pub(super) fn links(
+        &self,
+        radios: &Arc<[StationRadio]>,
+        seed: u64,
+        trace: Option<TracedLinks>,
+    ) -> RadioLinks {
+        let (room, radios, trace) = (self.room(seed), radios.clone(), trace.map(Arc::new));
+        let steady = trace.clone();
+        let links = RadioLinks::lazy(radios.len() as u32, FLOOR_DBM, move |from, to| {
+            // A link that was measured is listed by its best power.
+            let traced = steady.as_ref().and_then(|it| it.most_dbm(from, to));
+            traced.unwrap_or_else(|| {
+                arriving(&room, (from, &radios[from as usize]), (to, &radios[to as usize]))
+            })
+        });
+        let fading = self.fading(seed);
+        let periods =
+            [fading.as_ref().map(LinkFading::period_ns), trace.as_ref().map(|it| it.period_ns)];
+        let Some(period_ns) = periods.into_iter().flatten().min() else { return links };
+        links.varying(period_ns, move |from, to, dbm, now_ns| {
+            let traced = trace.as_ref().and_then(|it| it.at(from, to, now_ns));
+            traced.unwrap_or_else(|| {
+                let gain_db = fading.as_ref().map_or(0.0, |it| it.gain_db(from, to, now_ns));
+                (dbm + gain_db).into()
+            })
         })
+    }
+
+    /// Returns what fades within a second here.
+    #[must_use]
+    pub fn fast_fading(&self) -> Option<FastFading> {
+        let coherence_ns = libm::rint(self.fast_coherence_ms? * 1e6) as u64;
+        Some(FastFading { nakagami_m: self.nakagami_m?, coherence_ns })
+    }
+
+    /// Returns what fades over minutes here.
+    #[must_use]
+    pub fn slow_fading(&self) -> Option<SlowFading> {
+        let coherence_ns = libm::rint(self.slow_coherence_s? * 1e9) as u64;
+        Some(SlowFading { deviation_db: self.slow_fading_db?, coherence_ns })
+    }
+
+    /// Returns how the links of this place change in time, if they do.
+    fn fading(&self, seed: u64) -> Option<LinkFading> {
+        LinkFading::new(seed, self.fast_fading(), self.slow_fading())
     }
 
     /// Returns the receiver of a chip in this place.

@@ -1,7 +1,7 @@
 //! Survey of a scene before anything is sent: who hears whom, for drawing the room.
 
 use super::radio::{StationRadio, arriving};
-use super::scene::Scene;
+use super::scene::{Scene, TracedLinks};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -85,6 +85,7 @@ struct SurveyLinks<'s> {
     scene: &'s Scene,
     radios: Vec<StationRadio>,
     room: espbench_dot11::radio::PathLossModel,
+    traced: Option<TracedLinks>,
     overlap: Overlap,
     /// The weakest frame of each mode that each kind of chip reads, in dBm.
     found: Vec<(RadioChip, [f64; WifiMode::COUNT])>,
@@ -93,6 +94,7 @@ struct SurveyLinks<'s> {
 impl<'s> SurveyLinks<'s> {
     fn new(scene: &'s Scene, seed: u64) -> Self {
         let mut radios = scene.radios(seed);
+        let traced = scene.traced_links(&radios);
         radios.truncate(MOST_STATIONS);
         let errors = ErrorTable::shared();
         let mut chips: Vec<RadioChip> = Vec::new();
@@ -106,12 +108,15 @@ impl<'s> SurveyLinks<'s> {
             (chip, WifiMode::ALL.map(|mode| reader.found_dbm(mode)))
         });
         let found = found.collect();
-        Self { scene, radios, room: scene.environment.room(seed), overlap: Overlap::new(), found }
+        let (room, overlap) = (scene.environment.room(seed), Overlap::new());
+        Self { scene, radios, room, traced, overlap, found }
     }
 
     fn dbm(&self, from: u32, to: u32, mode: WifiMode) -> f64 {
         let (sender, hearer) = (&self.radios[from as usize], &self.radios[to as usize]);
-        arriving(&self.room, (from, sender), (to, hearer)) - sender.output.below_db(mode)
+        let traced = self.traced.as_ref().and_then(|it| it.most_dbm(from, to));
+        let dbm = traced.unwrap_or_else(|| arriving(&self.room, (from, sender), (to, hearer)));
+        dbm - sender.output.below_db(mode)
     }
 
     /// Returns whether the hearer can read frames of that power.

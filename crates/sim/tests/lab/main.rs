@@ -3,7 +3,9 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
 mod ack;
+mod fading;
 mod join;
+mod link_trace;
 mod ping;
 mod raw;
 mod rig;

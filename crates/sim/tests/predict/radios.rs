@@ -111,7 +111,8 @@ fn the_same_seed_gives_the_same_outcome() {
 #[test]
 fn a_range_is_where_the_lab_loses_as_much() {
     let share = 0.1;
-    for (mode, frames) in [("54M", 1), ("11M", 1), ("54M", 31)] {
+    let cases = [("54M", 1, None), ("11M", 1, None), ("54M", 31, None), ("24M", 1, Some(1.5))];
+    for (mode, frames, nakagami_m) in cases {
         let mode: WifiMode = mode.parse().unwrap();
         let cast = if frames == 1 { ONE } else { EspNowCast::Unicast };
         let every = Duration::from_millis(50);
@@ -121,6 +122,8 @@ fn a_range_is_where_the_lab_loses_as_much() {
             let change = Overrides { devices: Some(1), ..Overrides::default() };
             let mut scene = library.scene("room-open", &change, seed).unwrap();
             scene.environment.shadow_db = 6.0;
+            scene.environment.nakagami_m = nakagami_m;
+            scene.environment.fast_coherence_ms = Some(60.0);
             scene.environment.place = Some(seed);
             scene.nodes.iter_mut().for_each(|it| it.mode = mode);
             let listener = scene.nodes[0].at;
@@ -128,7 +131,9 @@ fn a_range_is_where_the_lab_loses_as_much() {
             scene
         };
         let first = scene(10.0, 1);
-        let message = RangedMessage { mode, octets: load.octets(&first), frames, walls_db: 0.0 };
+        let path_db = -first.nodes.iter().map(|it| it.antenna_dbi()).sum::<f64>();
+        assert!(path_db > 0.0, "boards with PCB antennas");
+        let message = RangedMessage { mode, octets: load.octets(&first), frames, path_db };
         let metres = reach_m(&first.nodes[0].profile, &first.environment, &message, share);
         let (mut all, mut lost) = (0, 0);
         for seed in 0..300 {

@@ -36,6 +36,10 @@ pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
         wall_db: None,
         valid_m: None,
         shadow_db: 0.0,
+        nakagami_m: None,
+        fast_coherence_ms: None,
+        slow_fading_db: None,
+        slow_coherence_s: None,
         place: None,
         energy_dbm: -73.0,
         // Who begins together is lost, as the models have it: Barker's gain is 10.4 dB.

@@ -96,7 +96,7 @@ impl WirelessMedium {
             transmission.on_air = true;
         }
         user.on_tx_start(&self.transmissions[slot as usize].frame);
-        self.links.make(self.transmissions[slot as usize].frame.from);
+        self.links.make(self.transmissions[slot as usize].frame.from, self.now);
         if self.meters.enabled() {
             let from = self.transmissions[slot as usize].frame.from;
             self.update_meter(from);

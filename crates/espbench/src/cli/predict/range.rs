@@ -24,8 +24,8 @@ Examples:
   espbench predict range --phy-rates 1M,6M,54M --room hall --payload 250 -o range.html
 
 Range is where the wanted part of the messages is lost, over all places so far away: by transmit power and
-sensitivity, path loss, walls and shadowing. It ends where the model of the place does. Nobody else is on
-the air: predict fleet simulates that.";
+sensitivity, path loss, walls, shadowing and fading. It ends where the model of the place does. Nobody else
+is on the air: predict fleet simulates that.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]

@@ -14,7 +14,7 @@ mod tests;
 
 use super::html::{self, escape};
 use super::text;
-use espbench_sim::lab::scene::{Point, Scene};
+use espbench_sim::lab::scene::{Environment, Point, Scene};
 use espbench_sim::lab::survey::{StationKind, Survey};
 use std::fmt::Write as _;
 
@@ -87,6 +87,13 @@ impl Room<'_> {
     fn remarks(&self) -> Vec<String> {
         let survey = self.survey;
         let mut list = Vec::new();
+        if let Some(trace) = &self.scene.link_trace {
+            list.push(format!(
+                "{} drives {} links; the strongest of its measurements stands above.",
+                trace.name,
+                trace.links.len()
+            ));
+        }
         if survey.deaf == 0 {
             list.push("All devices of a channel can read each other.".to_owned());
         } else {
@@ -161,6 +168,7 @@ pub fn text(room: &Room<'_>) -> String {
     let scene = room.scene;
     let head = super::tame(&format!("{}: {}", scene.name, scene.title));
     let mut out = format!("{head}\n{}\n", super::tame(&environment(room)));
+    out.extend(fading(&room.scene.environment).map(|line| format!("{line}\n")));
     let spots = room.spots();
     let _ = write!(out, "\nThe room from above\n{}", plan::draw(room, &spots));
     if let Some(devices) = room.close_up(&spots) {
@@ -188,6 +196,26 @@ fn environment(room: &Room<'_>) -> String {
     )
 }
 
+/// Returns the lines about the place as one sentence after the other.
+fn lines_of_place(room: &Room<'_>) -> String {
+    let fading = fading(&room.scene.environment).map_or_else(String::new, |it| format!(". {it}"));
+    format!("{}{fading}", environment(room))
+}
+
+/// Returns the line that describes how links change in time; `None` where they do not.
+fn fading(place: &Environment) -> Option<String> {
+    let fast = place.fast_fading().map(|it| {
+        let ms = it.coherence_ns / 1_000_000;
+        format!("fast m = {} (coherence {ms} ms)", it.nakagami_m)
+    });
+    let slow = place.slow_fading().map(|it| {
+        let s = it.coherence_ns / 1_000_000_000;
+        format!("slow {} dB (coherence {s} s)", it.deviation_db)
+    });
+    let both: Vec<String> = fast.into_iter().chain(slow).collect();
+    (!both.is_empty()).then(|| format!("Fading: {}", both.join(", ")))
+}
+
 /// Renders the room as one SVG file.
 #[must_use]
 pub fn svg(room: &Room<'_>) -> String {
@@ -208,7 +236,7 @@ pub fn html(room: &Room<'_>) -> String {
          <p class=\"note\">{}</p>\n</header>\n<main>\n<div class=\"figures\">",
         escape(&scene.name),
         escape(&scene.title),
-        escape(&environment(room))
+        escape(&lines_of_place(room))
     );
     let spots = room.spots();
     let mut figure = |spots: &[Spot], title: &str| {

@@ -5,7 +5,7 @@ use super::constant::{CONFIDENCE, ConstantGroup, ConstantKey as Number, FITTED, 
 use super::environment::{self, LOAD};
 use super::example::{self, Examples};
 use super::key::{KeySpec, KeyType};
-use super::{FileKind, Surroundings, firmware, fitted, lab, pattern, profile};
+use super::{FileKind, Surroundings, firmware, fitted, lab, link_trace, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -171,6 +171,7 @@ impl KeyTables {
         self.table("`[group.ring]`", &["ring"], &pattern::RING);
         self.table("`[group.cluster]`", &["cluster"], &pattern::CLUSTER);
         self.table("`[group.firmware]`", &["firmware"], &firmware::KEYS);
+        self.table("`[link]`", &["link"], &link_trace::KEYS);
         let routers = ["access_point", "router"];
         self.table("`[access_point]` and `[[router]]`", &routers, &lab::ACCESS_POINT);
         let own = lab::ROUTER.iter().filter(|it| !lab::ACCESS_POINT.contains(it));

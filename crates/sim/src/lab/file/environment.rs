@@ -26,6 +26,18 @@ pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
         (VALID, option valid_m),
     ),
     group!(
+        "fast_fading",
+        "what people who move do to the links within a second: Nakagami-m block fading",
+        (NAKAGAMI, option nakagami_m),
+        (FAST_COHERENCE, option fast_coherence_ms),
+    ),
+    group!(
+        "slow_fading",
+        "what people and doors in the way do to the links over minutes: log-normal block fading",
+        (SLOW_DEVIATION, option slow_fading_db),
+        (SLOW_COHERENCE, option slow_coherence_s),
+    ),
+    group!(
         "carrier_sense",
         "when a station finds the medium busy",
         (ENERGY, float energy_dbm),
@@ -53,7 +65,7 @@ const BREAKPOINT: KeySpec = key(
 const FAR_EXPONENT: KeySpec = key(
     "far_exponent",
     KeyType::Number(1.0, 8.0),
-    "as `exponent`",
+    "none",
     "path loss exponent beyond the breakpoint",
 );
 const WALL: KeySpec = key(
@@ -73,6 +85,30 @@ const SHADOW: KeySpec = key(
     KeyType::Number(0.0, 20.0),
     "0",
     "standard deviation of what walls, furniture and bodies add, drawn once for each pair",
+);
+const NAKAGAMI: KeySpec = key(
+    "nakagami_m",
+    KeyType::Number(0.5, 1000.0),
+    "none",
+    "shape of the received power's distribution: 1 is Rayleigh, (1 + K)^2 / (1 + 2 K) is Rice with a factor K, times the independent fades within 20 MHz",
+);
+const FAST_COHERENCE: KeySpec = key(
+    "coherence_ms",
+    KeyType::Number(1.0, 100_000.0),
+    "none",
+    "milliseconds after which the autocorrelation of the gain has fallen to one half",
+);
+const SLOW_DEVIATION: KeySpec = key(
+    "deviation_db",
+    KeyType::Number(0.0, 20.0),
+    "none",
+    "standard deviation of what people and doors add and take away",
+);
+const SLOW_COHERENCE: KeySpec = key(
+    "coherence_s",
+    KeyType::Number(0.1, 100_000.0),
+    "none",
+    "seconds after which the autocorrelation of the gain has fallen to one half",
 );
 const ENERGY: KeySpec = key(
     "energy_dbm",
@@ -148,11 +184,13 @@ pub(super) static BACKGROUND: [KeySpec; 12] = [
 ];
 
 /// Keys of an environment.
-pub(super) static KEYS: [KeySpec; 5] = [
+pub(super) static KEYS: [KeySpec; 7] = [
     key("title", KeyType::Text, "", "one line for people"),
     key("path_loss", KeyType::Table, "", GROUPS[0].about),
-    key("carrier_sense", KeyType::Table, "", GROUPS[1].about),
-    key("receiver", KeyType::Table, "", GROUPS[2].about),
+    key("fast_fading", KeyType::Table, "none", GROUPS[1].about),
+    key("slow_fading", KeyType::Table, "none", GROUPS[2].about),
+    key("carrier_sense", KeyType::Table, "", GROUPS[3].about),
+    key("receiver", KeyType::Table, "", GROUPS[4].about),
     key("background", KeyType::Blocks, "none", "other people's stations"),
 ];
 
@@ -175,6 +213,10 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
         wall_db: None,
         valid_m: None,
         shadow_db: 0.0,
+        nakagami_m: None,
+        fast_coherence_ms: None,
+        slow_fading_db: None,
+        slow_coherence_s: None,
         place: None,
         energy_dbm: 0.0,
         detect_db: 0.0,
@@ -182,6 +224,39 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
         sources: values.sources.clone(),
     };
     values.apply(&mut environment, GROUPS);
+    let pairs = [
+        (
+            "fast_fading",
+            NAKAGAMI.name,
+            environment.nakagami_m,
+            FAST_COHERENCE.name,
+            environment.fast_coherence_ms,
+        ),
+        (
+            "slow_fading",
+            SLOW_DEVIATION.name,
+            environment.slow_fading_db,
+            SLOW_COHERENCE.name,
+            environment.slow_coherence_s,
+        ),
+        (
+            "path_loss",
+            BREAKPOINT.name,
+            environment.breakpoint_m,
+            FAR_EXPONENT.name,
+            environment.far_exponent,
+        ),
+    ];
+    for (table, one, first, other, second) in pairs {
+        let missing = match (first, second) {
+            (Some(_), None) => other,
+            (None, Some(_)) => one,
+            _ => continue,
+        };
+        return Err(block.wrong(format!(
+            "`{table}.{missing}` is missing: `{one}` and `{other}` belong together"
+        )));
+    }
     let (background, sources) = background(&block)?;
     environment.sources.extend(sources);
     Ok(Surroundings { title, environment, background })

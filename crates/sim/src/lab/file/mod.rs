@@ -17,6 +17,7 @@
 //! | `constant` | numbers with their sources |
 //! | `profile`, `environment`, `lab` | the three kinds of file |
 //! | `overrides` | what a test or a plan sets of a lab, in place of what its file says |
+//! | `link_trace` | measured links: the `[link]` of a lab, and its CSV file |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
 //! | `fitted` | what a lab was fitted to: run, plan, figures and constants |
 //! | `built_in` | the files of the repository |
@@ -34,6 +35,7 @@ mod firmware;
 mod fitted;
 pub mod key;
 mod lab;
+mod link_trace;
 mod overrides;
 mod pattern;
 mod profile;
@@ -47,7 +49,7 @@ pub use overrides::Overrides;
 pub use wrong::FileError;
 
 use super::profile::Profile;
-use super::scene::{Background, Environment, Scene};
+use super::scene::{Background, Environment, LinkTrace, Scene};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -161,6 +163,7 @@ pub struct Library {
     profiles: BTreeMap<String, profile::ProfileFile>,
     environments: BTreeMap<String, Surroundings>,
     labs: BTreeMap<String, (lab::LabFile, Arc<str>)>,
+    link_traces: BTreeMap<String, LinkTrace>,
 }
 
 /// Profiles that may lean on each other.
@@ -206,6 +209,25 @@ impl Library {
             }
         }
         Ok(())
+    }
+
+    /// Adds a trace of links, or puts it in the place of one with the same name.
+    ///
+    /// # Errors
+    /// What is wrong in the text, with its line.
+    pub fn add_link_trace(&mut self, name: &str, text: &str) -> Result<(), FileError> {
+        self.link_traces.insert(name.to_string(), link_trace::read(name, text)?);
+        Ok(())
+    }
+
+    /// Returns the name of the trace that drives links of a lab, and the line and the column, from 1,
+    /// where its file says so.
+    #[must_use]
+    pub fn link_trace_of(&self, lab: &str) -> Option<(&str, usize, usize)> {
+        let (file, text) = self.labs.get(lab)?;
+        let (name, at) = &file.link.as_ref()?.trace;
+        let (line, column) = espbench_model::text::place(text, *at);
+        Some((name, line, column))
     }
 
     /// Returns the names of all files of a kind, in order.

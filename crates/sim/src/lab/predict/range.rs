@@ -19,8 +19,8 @@ pub struct RangedMessage {
     pub octets: u32,
     /// Frames that carry it at most: attempts of unicast, copies of a broadcast.
     pub frames: u16,
-    /// Loss in the walls between, in dB.
-    pub walls_db: f64,
+    /// Loss in the walls between less the gains of both antennas, in dB.
+    pub path_db: f64,
 }
 
 /// Returns the distance in metres up to which a frame of so many octets still arrives with at least
@@ -30,15 +30,15 @@ pub fn range_m(
     profile: &Profile,
     environment: &Environment,
     (mode, octets): (WifiMode, u32),
-    walls_db: f64,
+    path_db: f64,
     chance: f64,
 ) -> f64 {
     let loss = frame_loss(profile, environment, mode, octets);
-    farthest(|metres| 1.0 - loss(metres, walls_db) >= chance)
+    farthest(|metres| 1.0 - loss(metres, path_db) >= chance)
 }
 
 /// Returns the distance in metres up to which no more than this share of messages is lost, over all places
-/// at that distance: with shadowing, and without interference.
+/// at that distance and over all times: with shadowing and fading, and without interference.
 #[must_use]
 pub fn reach_m(
     profile: &Profile,
@@ -48,11 +48,24 @@ pub fn reach_m(
 ) -> f64 {
     let loss = frame_loss(profile, environment, message.mode, message.octets);
     let lost = |metres: f64, fade_db: f64| {
-        // In one place all frames of a message come through as weak.
-        libm::pow(loss(metres, message.walls_db + fade_db), f64::from(message.frames.max(1)))
+        // In one place all frames of a message come through as weak, and a fade outlasts them.
+        libm::pow(loss(metres, message.path_db + fade_db), f64::from(message.frames.max(1)))
     };
-    farthest(|metres| over_places(environment.shadow_db, |fade_db| lost(metres, fade_db)) <= share)
+    let slow_db = environment.slow_fading().map_or(0.0, |it| it.deviation_db);
+    let deviation_db = libm::hypot(environment.shadow_db, slow_db);
+    let gains_db =
+        environment.fast_fading().map_or_else(|| [0.0].into(), |it| it.quantiles_db(FADES));
+    farthest(|metres| {
+        let here = |place_db: f64| {
+            let all = gains_db.iter().map(|gain_db| lost(metres, place_db - gain_db));
+            all.sum::<f64>() / gains_db.len() as f64
+        };
+        over_places(deviation_db, here) <= share
+    })
 }
+
+/// Fades of a mean over times.
+const FADES: usize = 64;
 
 /// Returns the mean of a quantity over the shadowing of places: normal, with this deviation.
 fn over_places(deviation_db: f64, of: impl Fn(f64) -> f64) -> f64 {

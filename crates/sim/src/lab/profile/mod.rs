@@ -149,6 +149,8 @@ pub struct Profile {
     pub rx_buffers: u16,
     /// Transmit power, dBm.
     pub tx_power_dbm: f64,
+    /// Mean effective gain of the board's antenna, dBi.
+    pub antenna_dbi: f64,
     /// Attempts of the MAC for a unicast frame, in all.
     pub attempts: u8,
     /// The smallest and largest contention window.
@@ -277,6 +279,7 @@ impl Profile {
             tx_buffers: self.tx_buffers,
             rx_buffers: self.rx_buffers,
             tx_power_dbm: self.tx_power_dbm,
+            antenna_dbi: self.antenna_dbi,
             attempts: self.attempts,
             window: self.window,
             wifi: self.wifi,
@@ -317,6 +320,7 @@ impl Profile {
             tx_buffers: 32,
             rx_buffers: 10,
             tx_power_dbm: 20.0,
+            antenna_dbi: 0.0,
             attempts: 7,
             window: (31, 1023),
             hop: Duration::ZERO,

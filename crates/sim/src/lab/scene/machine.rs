@@ -52,6 +52,8 @@ pub struct NetDevice {
     pub rates: DataRates,
     /// Transmit power that its firmware asks for, dBm; the chip and the mode may give less.
     pub power_dbm: f64,
+    /// Mean effective gain of its antenna, dBi.
+    pub antenna_dbi: f64,
     /// Style of its programs.
     pub program: ProgramStyle,
     /// Power save mode of its radio while it is associated.

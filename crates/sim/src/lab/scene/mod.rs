@@ -5,14 +5,18 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `link_trace` | measured links, which drive those of a room |
 //! | `machine` | devices that speak IP, their routers, and the PC |
 //! | `stations` | the stations of a scene as the medium has them |
 //! | `network` | a scene's machines, and the Wi-Fi between them |
 
+mod link_trace;
 mod machine;
 mod network;
 mod stations;
 
+pub(in crate::lab) use link_trace::TracedLinks;
+pub use link_trace::{LinkTrace, TraceFrame, TracePoint};
 pub use machine::{
     AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
     NetRole, Pc, PcLink, ProgramStyle, Scan,
@@ -72,6 +76,8 @@ pub struct Device {
     pub channel: u8,
     /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
     pub power_dbm: Option<f64>,
+    /// Mean effective gain of its antenna, dBi; `None`: that of the profile.
+    pub antenna_dbi: Option<f64>,
     /// Loss in the walls between its side of the place and that of node 0, in dB.
     pub walls_db: f64,
     /// Down to which severity its lines go to the UART.
@@ -101,6 +107,7 @@ impl Device {
             fallback: Vec::new(),
             channel: 1,
             power_dbm: None,
+            antenna_dbi: None,
             walls_db: 0.0,
             log: LogLevel::Info,
             remote_log: LogLevel::None,
@@ -108,6 +115,12 @@ impl Device {
             hands_out_key: false,
             prints_address: false,
         }
+    }
+
+    /// Returns the mean effective gain of its antenna, in dBi.
+    #[must_use]
+    pub fn antenna_dbi(&self) -> f64 {
+        self.antenna_dbi.unwrap_or(self.profile.antenna_dbi)
     }
 
     /// Returns the power that it sends with, in dBm: the most that the chip can in this mode, if
@@ -182,6 +195,14 @@ pub struct Environment {
     pub valid_m: Option<f64>,
     /// Deviation of the shadowing.
     pub shadow_db: f64,
+    /// Shape of the distribution of the power that fades within a second; `None`: it does not.
+    pub nakagami_m: Option<f64>,
+    /// Coherence time of that fading in milliseconds.
+    pub fast_coherence_ms: Option<f64>,
+    /// Deviation of what moves over minutes, in dB; `None`: nothing does.
+    pub slow_fading_db: Option<f64>,
+    /// Coherence time of that fading in seconds.
+    pub slow_coherence_s: Option<f64>,
     /// By what the shadowing is drawn; the seed of what happens in it, if nothing is said.
     pub place: Option<u64>,
     /// Energy from which on a station finds the medium busy, dBm.
@@ -207,6 +228,8 @@ pub struct Scene {
     pub columns: Columns,
     /// The place.
     pub environment: Environment,
+    /// Measurements that drive links in place of the environment.
+    pub link_trace: Option<Arc<LinkTrace>>,
     /// Devices that run the esp-now component: the first is node 0.
     pub nodes: Vec<Device>,
     /// Access points that only send beacons, and that nodes join.
@@ -255,6 +278,7 @@ impl Scene {
             title: String::new(),
             columns: Columns::default(),
             environment,
+            link_trace: None,
             nodes: Vec::new(),
             routers: Vec::new(),
             security: WifiSecurity::Open,

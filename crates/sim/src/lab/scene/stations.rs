@@ -1,5 +1,6 @@
 //! The stations of a scene, as the medium has them: their order, places, powers and MACs.
 
+use super::link_trace::TracedLinks;
 use super::{AccessPoint, Dongle, NetDevice, NetRole, PcLink, Scene};
 use crate::lab::radio::{Radio, StationRadio, receivers};
 use alloc::collections::BTreeMap;
@@ -10,7 +11,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_dot11::air::AdjacentChannels;
 use espbench_dot11::mac::{AmpduConfig, MacConfig, MediumConfig};
-use espbench_dot11::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
+use espbench_dot11::radio::{
+    BasicRates, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, Receiver, Timing, TxPower,
+};
 use espbench_model::sdkconfig::SdkConfig;
 
 /// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).
@@ -158,12 +161,14 @@ impl Scene {
 
     /// Returns the stations as radio sees them, with the devices in these networks.
     fn radios_of(&self, networks: &[Option<u16>]) -> Vec<StationRadio> {
-        // Receivers of routers, PCs and other people's stations are taken for those of an ESP32.
+        // Receivers of routers, PCs and other people's stations are taken for those of an ESP32, with
+        // dipoles whose gain the loss of their cables takes.
         let flat = |at, power_dbm, channel| StationRadio {
             at,
             output: Arc::new(TxPower::flat(power_dbm)),
             channel,
             chip: RadioChip::Esp32,
+            antenna_dbi: 0.0,
             walls_db: 0.0,
         };
         let nodes = self.nodes.iter().map(|it| StationRadio {
@@ -171,6 +176,7 @@ impl Scene {
             output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm())),
             channel: it.channel,
             chip: it.profile.chip,
+            antenna_dbi: it.antenna_dbi(),
             walls_db: it.walls_db,
         });
         let routers = self.routers.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
@@ -183,6 +189,7 @@ impl Scene {
                 _ => self.channel(networks.get(number).copied().flatten()),
             },
             chip: it.profile.chip,
+            antenna_dbi: it.antenna_dbi,
             walls_db: 0.0,
         });
         let dongle = self.dongle().map(|it| flat(it.at, it.power_dbm, self.channel(None)));
@@ -194,7 +201,7 @@ impl Scene {
     #[must_use]
     pub fn radio(&self, seed: u64) -> Radio {
         let radios: Arc<[StationRadio]> = self.radios(seed).into();
-        let links = self.environment.links(&radios, seed);
+        let links = self.environment.links(&radios, seed, self.traced_links(&radios));
         let (kinds, receivers) = receivers(&self.environment, &radios, &ErrorTable::shared());
         let settings = self.macs().into_iter().zip(radios.iter()).zip(kinds).map(
             |((mac, radio), receiver)| MacConfig {
@@ -211,6 +218,21 @@ impl Scene {
             medium: MediumConfig { adjacent, ..MediumConfig::default() },
             settings: settings.collect(),
         }
+    }
+
+    /// Returns the links that a trace drives.
+    pub(in crate::lab) fn traced_links(&self, radios: &[StationRadio]) -> Option<TracedLinks> {
+        let trace = self.link_trace.as_ref()?;
+        let names = self.names();
+        let station = |name: &str| names.iter().position(|it| it == name).map(|it| it as u32);
+        let errors = ErrorTable::shared();
+        let mode = trace.frame.mode;
+        Some(TracedLinks::new(trace, station, |number| {
+            let chip = radios.get(number as usize).map_or(RadioChip::Esp32, |it| it.chip);
+            let receiver = Receiver::of(chip);
+            let found = ErrorModelDecoder::new(errors.clone(), receiver.clone()).found_dbm(mode);
+            (found, receiver)
+        }))
     }
 
     /// Returns the MAC of each station, but for channel, receiver and power.

@@ -1,17 +1,19 @@
 //! A lab, or one of its variants, to a scene.
 
 use super::super::block::TomlText;
-use super::super::wrong::FileError;
+use super::super::link_trace::LinkTraceTable;
+use super::super::wrong::{FileError, hint};
 use super::super::{Library, Overrides, Surroundings};
 use super::LabFile;
 use super::device::DeviceTable;
 use super::keys::{MOST_DEVICES, ROLES, SECURITIES};
 use super::layer::{DEVICE_TABLE, Layer, Layers};
 use crate::lab::scene::{
-    AccessPoint, Background, Columns, NetDevice, NetRole, Pc, PcLink, Point, Scene,
+    AccessPoint, Background, Columns, LinkTrace, NetDevice, NetRole, Pc, PcLink, Point, Scene,
 };
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_dot11::wifi::WifiSecurity;
@@ -51,11 +53,38 @@ impl NetworkEnds<'_> {
 /// `[other]` come before.
 const PLACES: u64 = 1;
 const FIRST_GROUP: u32 = 2;
+/// The most names of stations in an error.
+const MOST_HINTS: usize = 12;
 pub(super) static NOTHING: Layer = Layer::NOTHING;
 
 impl Build<'_> {
     /// Returns the scene.
     pub(in super::super) fn scene(&self) -> Result<Scene, FileError> {
+        let scene = self.scene_without_trace()?;
+        self.with_trace(scene)
+    }
+
+    /// Returns the scene with the links that a trace drives.
+    fn with_trace(&self, scene: Scene) -> Result<Scene, FileError> {
+        let Some(LinkTraceTable { trace: (name, at), frame }) = &self.file.link else {
+            return Ok(scene);
+        };
+        let Some(trace) = self.library.link_traces.get(name) else {
+            return Err(self.text.wrong(*at, format!("`trace`: there is no file `{name}` here")));
+        };
+        let names = scene.names();
+        let ends = trace.links.keys().flat_map(|(from, to)| [from, to]);
+        if let Some(unknown) = ends.into_iter().find(|end| !names.contains(end)) {
+            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            let hint = hint(unknown, known.get(..known.len().min(MOST_HINTS)).unwrap_or_default());
+            let message = format!("no station of this lab is called `{unknown}`{hint}");
+            return Err(FileError::whole(name.as_str(), message));
+        }
+        let trace = LinkTrace { frame: *frame, ..trace.clone() };
+        Ok(Scene { link_trace: Some(Arc::new(trace)), ..scene })
+    }
+
+    fn scene_without_trace(&self) -> Result<Scene, FileError> {
         let named = |it| FileError { file: self.text.file.into(), ..it };
         let layers = self.file.layers(self.variant).map_err(named)?;
         if self.is_of_nodes() {

@@ -152,6 +152,7 @@ impl DeviceTable<'_> {
             width,
             rates: self.rates(&profile, width)?,
             power_dbm: self.number("power_dbm").unwrap_or(profile.tx_power_dbm),
+            antenna_dbi: self.number("antenna_dbi").unwrap_or(profile.antenna_dbi),
             program: PROGRAM[self.layers.word(self.table, "program")],
             sleep: self.sleep(role)?,
             min_active,

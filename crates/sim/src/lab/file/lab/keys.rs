@@ -68,7 +68,7 @@ const GROUP_BLOCKS: KeySpec = key(
 );
 
 /// Keys of a lab.
-pub(in super::super) static KEYS: [KeySpec; 18] = [
+pub(in super::super) static KEYS: [KeySpec; 19] = [
     TITLE,
     ENVIRONMENT,
     key(
@@ -105,6 +105,12 @@ pub(in super::super) static KEYS: [KeySpec; 18] = [
         KeyType::Blocks,
         "none",
         "other people's stations, beside those of the environment",
+    ),
+    key(
+        "link",
+        KeyType::Table,
+        "none",
+        "measured links, which behave as in a trace and not as the environment says",
     ),
     key(
         "fitted",
@@ -149,7 +155,7 @@ const COUNT: KeySpec = key(
 );
 
 /// Keys of `[device]`, `[other]` and `[[group]]`.
-pub(in super::super) static DEVICE: [KeySpec; 33] = [
+pub(in super::super) static DEVICE: [KeySpec; 34] = [
     COUNT,
     LINE_TABLE,
     GRID_TABLE,
@@ -191,6 +197,12 @@ pub(in super::super) static DEVICE: [KeySpec; 33] = [
         "how it sends data frames, slow first: the best of them by what is acknowledged",
     ),
     key("power_dbm", KeyType::Number(-20.0, 30.0), "that of the profile", "transmit power"),
+    key(
+        "antenna_dbi",
+        KeyType::Number(-30.0, 20.0),
+        "that of the profile",
+        "mean effective gain of its antenna: about -2 for a PCB antenna, -8 for a chip antenna on a board without room for it, 0 to 1 for a dipole on a short cable",
+    ),
     key(
         "program",
         KeyType::Word(&PROGRAMS),
@@ -251,41 +263,41 @@ pub(in super::super) static DEVICE: [KeySpec; 33] = [
 ];
 
 /// Keys of `[[group]]`: those of devices, and these.
-pub(in super::super) static GROUP: [KeySpec; 41] = {
-    let mut keys = [NAME; 41];
+pub(in super::super) static GROUP: [KeySpec; 42] = {
+    let mut keys = [NAME; 42];
     let mut at = 0;
     while at < DEVICE.len() {
         keys[at] = DEVICE[at];
         at += 1;
     }
     keys[0] = KeySpec { is: KeyType::Whole(0, MOST_NODES as i64), ..COUNT };
-    keys[33] = NAME;
-    keys[34] = key(
+    keys[34] = NAME;
+    keys[35] = key(
         "application",
         KeyType::Word(&APPLICATIONS),
         "\"none\"",
         "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
     );
-    keys[35] = key(
+    keys[36] = key(
         "report_bytes",
         KeyType::Whole(16, 1472),
         "64",
         "with `application = \"reports\"`: bytes",
     );
-    keys[36] =
+    keys[37] =
         key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
-    keys[37] = SDKCONFIG_TABLE;
-    keys[38] = key(
+    keys[38] = SDKCONFIG_TABLE;
+    keys[39] = key(
         "mode",
         KeyType::Mode,
         "as `esp_now_mode`",
         "with `program = \"esp-now\"`: another name of `esp_now_mode`",
     );
-    keys[39] = KeySpec {
+    keys[40] = KeySpec {
         about: "with `program = \"esp-now\"`: how the second and later attempts of a unicast frame are sent; the last one is kept",
         ..FALLBACK
     };
-    keys[40] = key(
+    keys[41] = key(
         "firmware",
         KeyType::Table,
         "none",
@@ -295,7 +307,7 @@ pub(in super::super) static GROUP: [KeySpec; 41] = {
 };
 
 /// Keys of a group that say something of devices with `program = "esp-now"`.
-pub(super) const OF_NODES: [&str; 16] = [
+pub(super) const OF_NODES: [&str; 17] = [
     "name",
     "program",
     "profile",
@@ -304,6 +316,7 @@ pub(super) const OF_NODES: [&str; 16] = [
     "distance_m",
     "channel",
     "power_dbm",
+    "antenna_dbi",
     "esp_now_mode",
     "mode",
     FALLBACK.name,

@@ -28,6 +28,7 @@ pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, ROUTER, VARIANT};
 use super::block::{Item, TomlTable, TomlText};
 use super::fitted::{self, FitRecord};
 use super::key::KeyType;
+use super::link_trace::{self, LinkTraceTable};
 use super::wrong::{FileError, hint};
 use super::{FileKind, Need, environment};
 use crate::lab::profile::Source;
@@ -50,6 +51,7 @@ pub(super) struct LabFile {
     pub(super) background: Vec<Background>,
     pub(super) sources: Vec<Source>,
     pub(super) fitted: Vec<FitRecord>,
+    pub(super) link: Option<LinkTraceTable>,
 }
 
 /// Reads a lab.
@@ -80,7 +82,8 @@ pub(super) fn read(text: TomlText<'_>) -> Result<LabFile, FileError> {
     complete(&block, &lab)?;
     let (background, sources) = environment::background(&block)?;
     let fitted = fitted::read(&block)?;
-    Ok(LabFile { title, lab, variants, background, sources, fitted })
+    let link = link_trace::table(&block)?;
+    Ok(LabFile { title, lab, variants, background, sources, fitted, link })
 }
 
 /// Checks that a lab has what it must have, with variants or without.

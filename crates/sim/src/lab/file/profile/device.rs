@@ -168,6 +168,19 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         ),
     ),
     group!(
+        "antenna",
+        "the antenna of the board",
+        (
+            key(
+                "gain_dbi",
+                KeyType::Number(-30.0, 20.0),
+                "0",
+                "mean effective gain over directions and polarizations, losses included: where waves come from everywhere it is the antenna's efficiency in decibels"
+            ),
+            float antenna_dbi
+        ),
+    ),
+    group!(
         "mac",
         "access to the medium",
         (

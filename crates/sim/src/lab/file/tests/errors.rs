@@ -106,6 +106,10 @@ fn profiles_and_environments() {
     let environments = [
         environment("detect_db = 99\nsource = \"s\""),
         environment("source = \"s\""),
+        environment("detect_db = 4\nsource = \"s\"\n[fast_fading]\nnakagami_m = 2\nsource = \"s\""),
+        environment(
+            "detect_db = 4\nsource = \"s\"\n[slow_fading]\ncoherence_s = 0\nsource = \"s\"",
+        ),
         environment("detect_db = 4\nsource = \" \""),
         environment("detect_db = 4\nsource = \"s\"\ncapture_db = inf"),
         environment(&format!("detect_db = 4\nsource = \"s\"\n{}", station("x", "to = \"x\""))),

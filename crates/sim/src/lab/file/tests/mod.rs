@@ -36,12 +36,17 @@ fn brief(text: &str) -> String {
     text.replace(&profiles.join(", "), "PROFILES").replace(&chips.join(", "), "CHIPS")
 }
 
+const CORRIDOR: &str = include_str!("../../../../../../examples/research/corridor.csv");
+
 /// Returns the error about a file, or about the room that it describes.
 fn complaint(kind: FileKind, text: &str) -> String {
-    let library = match with(kind, "mine", text) {
+    let mut library = match with(kind, "mine", text) {
         Ok(library) => library,
         Err(wrong) => return wrong.to_string(),
     };
+    if let Err(wrong) = library.add_link_trace("corridor.csv", CORRIDOR) {
+        return wrong.to_string();
+    }
     let scene = match kind {
         FileKind::Lab => match library.variants("mine").first() {
             Some(variant) => library.variant_scene("mine", variant).map(drop),

@@ -148,3 +148,28 @@ fn stations_of_place_and_lab_keep_their_partners() {
     assert_eq!(partner("laptop"), Some("access-point"));
     assert_eq!(scene.stations(), 1 + scene.background.len());
 }
+
+const TRACED: &str = "title = \"t\"\nenvironment = \"free-space\"\n\
+    [[group]]\nname = \"a\"\nprofile = \"esp32\"\n[[group]]\nname = \"b\"\nprofile = \"esp32\"\nat = [3, 0, 0]\n\
+    [link]\ntrace = \"hall.csv\"\n";
+
+#[test]
+fn a_trace_drives_the_links_that_it_names() {
+    let mut library = Library::built_in();
+    library.add(FileKind::Lab, "mine.toml", TRACED).unwrap();
+    assert_eq!(library.link_trace_of("mine.toml"), Some(("hall.csv", 11, 9)));
+    assert_eq!(library.link_trace_of("office"), None);
+    let scene = |library: &Library| library.scene("mine.toml", &Overrides::default(), 1);
+    let said = |library: &Library| scene(library).unwrap_err().to_string();
+    assert_eq!(
+        said(&library),
+        "mine.toml: line 11, column 9: `trace`: there is no file `hall.csv` here"
+    );
+    library.add_link_trace("hall.csv", "time_s,from,to,rssi_dbm\n0,node0,node9,-70\n").unwrap();
+    assert_eq!(
+        said(&library),
+        "hall.csv: no station of this lab is called `node9`. Did you mean `node0`? Known here: node0, node1"
+    );
+    library.add_link_trace("hall.csv", "time_s,from,to,rssi_dbm\n0,node0,node1,-70\n").unwrap();
+    assert_eq!(scene(&library).unwrap().link_trace.unwrap().name, "hall.csv");
+}

@@ -81,6 +81,10 @@ fn room(work: &EspNow) -> Scene {
         wall_db: None,
         valid_m: None,
         shadow_db: 0.0,
+        nakagami_m: None,
+        fast_coherence_ms: None,
+        slow_fading_db: None,
+        slow_coherence_s: None,
         ..Library::built_in().environment("free-space").unwrap().environment
     };
     Scene { nodes: devices, routers: [router].into(), ..Scene::new("test", environment) }
