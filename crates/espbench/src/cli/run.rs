@@ -234,9 +234,14 @@ fn is_lab(name: &str) -> bool {
 /// Makes a target of the boards on these ports.
 #[cfg(feature = "serial")]
 fn boards(args: &Args, ports: &str) -> anyhow::Result<Box<dyn Target>> {
+    use crate::say::say;
     use crate::target::serial::SerialTarget;
     let (baud, setup) = (args.boards.baud(), args.boards.setup()?);
-    Ok(Box::new(SerialTarget::open(ports, baud, setup, args.site.site())?))
+    let target = SerialTarget::open(ports, baud, setup, args.site.site())?;
+    for missing in target.missing() {
+        say!("{}: {}; the others are measured without it", missing.what, missing.why);
+    }
+    Ok(Box::new(target))
 }
 
 /// Refuses boards, which this build knows nothing of.

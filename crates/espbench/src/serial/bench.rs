@@ -72,21 +72,34 @@ pub struct SerialBench {
     receiver: Receiver<Tidings>,
     /// Changes of control lines for which ports have no lines.
     unsupported: u64,
+    /// Errors of the ports that could not be opened at first.
+    missing: Vec<UserError>,
 }
 
 impl SerialBench {
-    /// Opens all ports.
+    /// Opens all ports. Of more than two, one that cannot be opened stays closed, since the others can be measured
+    /// without its board; each reset tries again.
     ///
     /// # Errors
-    /// One of them cannot be opened.
+    /// One of two ports cannot be opened, or the first of many.
     pub fn open(ports: Vec<BoardPort>, baud: u32) -> Result<Self, UserError> {
         let (sender, receiver) = sync_channel(WAITING);
         let closed = |port| BenchPort { port, open: None, life: 0, dropped: Arc::default() };
         let ports: Vec<BenchPort> = ports.into_iter().map(closed).collect();
-        let mut bench =
-            Self { ports, baud, clock: Clock::start(), sender, receiver, unsupported: 0 };
-        (0..bench.ports.len()).try_for_each(|port| bench.open_one(port))?;
+        let (clock, missing) = (Clock::start(), Vec::new());
+        let mut bench = Self { ports, baud, clock, sender, receiver, unsupported: 0, missing };
+        for port in 0..bench.ports.len() {
+            match bench.open_one(port) {
+                Err(error) if port > 0 && bench.ports.len() > 2 => bench.missing.push(error),
+                result => result?,
+            }
+        }
         Ok(bench)
+    }
+
+    /// Returns why ports could not be opened at first.
+    pub fn missing(&self) -> &[UserError] {
+        &self.missing
     }
 
     /// Returns how many changes of control lines were asked for that ports have no lines for.
@@ -338,6 +351,27 @@ mod tests {
         let ways = bench.reset(&[0, 1]);
         assert_eq!(ways[0], Ok(ResetWay::None));
         assert!(ways[1].as_ref().is_err_and(|error| error.contains("cannot open")), "{ways:?}");
+    }
+
+    #[test]
+    fn one_board_of_many_that_is_missing_does_not_keep_the_others_from_being_measured() {
+        let pairs = (0..2).map(|_| NativePort::pair().unwrap());
+        let (_devices, mut names): (Vec<_>, Vec<String>) =
+            pairs.map(|(device, host)| (device, host.name().unwrap())).unzip();
+        let open = |names: &[String]| {
+            SerialBench::open(names.iter().map(|it| BoardPort::named(it)).collect(), 115_200)
+        };
+        names.insert(1, "/dev/no-such-port".into());
+        let mut bench = open(&names).unwrap();
+        assert_eq!(bench.missing().len(), 1);
+        assert_eq!(bench.missing()[0].what, "cannot open /dev/no-such-port");
+        let ways = bench.reset(&[0, 1, 2]);
+        assert!(ways[0].is_ok() && ways[2].is_ok(), "{ways:?}");
+        assert!(ways[1].as_ref().is_err_and(|it| it.contains("no-such-port")), "{ways:?}");
+        drop(bench);
+        assert!(open(&names[..2]).is_err(), "nothing can be measured with one of two");
+        names.swap(0, 1);
+        assert!(open(&names).is_err(), "nothing can be measured without the first");
     }
 
     #[test]

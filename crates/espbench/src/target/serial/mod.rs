@@ -41,7 +41,7 @@ impl SerialTarget {
     /// (`auto`).
     ///
     /// # Errors
-    /// A port is named twice or cannot be opened, or there is none.
+    /// A port is named twice, or there is none; one of two cannot be opened, or the first of many.
     pub fn open(text: &str, baud: u32, setup: BoardSetup, site: Site) -> Result<Self, UserError> {
         let found = if text == "auto" { found()? } else { named(text)? };
         if found.len() > PORTS_MAX {
@@ -55,6 +55,11 @@ impl SerialTarget {
         let bench = SerialBench::open(found, baud)?;
         let name = format!("serial:{text}");
         Ok(Self { name, ports, bench, memory: BoardMemory::default(), setup, site, cells: 0 })
+    }
+
+    /// Returns why some of the ports could not be opened; their boards take no part.
+    pub fn missing(&self) -> &[UserError] {
+        self.bench.missing()
     }
 }
 
