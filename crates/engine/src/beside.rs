@@ -4,6 +4,7 @@
 use crate::simulator::{CellError, Simulator};
 use alloc::string::String;
 use alloc::vec::Vec;
+use esp_now::component::{ComponentRelease, Idf};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::PlanSet;
 use espbench_model::workload::Name;
@@ -17,6 +18,8 @@ pub struct MeasuredDevice {
     pub chip: Option<String>,
     /// Release of the esp-now component.
     pub release: Option<String>,
+    /// Release of ESP-IDF.
+    pub idf: Option<String>,
 }
 
 impl MeasuredDevice {
@@ -28,9 +31,11 @@ impl MeasuredDevice {
             Some(it.id.chip.clone()).filter(|it| !it.is_empty() && it != "unstated" && it != "host")
         };
         let release = |it: &Cell| it.test.esp_now_release.clone();
+        let idf = |it: &Cell| it.test.idf_release.clone();
         Self {
             chip: same(measured().filter_map(chip)),
             release: same(measured().filter_map(release)),
+            idf: same(measured().filter_map(idf)),
         }
     }
 }
@@ -59,6 +64,17 @@ pub fn on_device(mut set: PlanSet, library: &Library, found: &MeasuredDevice) ->
     set
 }
 
+/// Lets all nodes of a library have the releases of a device like that, as far as it told them.
+pub fn with_releases(library: &mut Library, found: &MeasuredDevice) {
+    let component = named(&ComponentRelease::NAMED, found.release.as_deref());
+    library.set_releases(component, named(&Idf::NAMED, found.idf.as_deref()));
+}
+
+/// Returns the value of that name.
+fn named<T: Copy>(all: &[(&str, T)], name: Option<&str>) -> Option<T> {
+    all.iter().find(|it| name == Some(it.0)).map(|it| it.1)
+}
+
 /// Returns the built-in profile of a chip: the one that has its name, or else the first that is of it.
 fn profile_of(library: &Library, chip: &str) -> Option<Name> {
     let is_of = |name: &&str| library.profile(name).is_ok_and(|it| it.chip_name == chip);
@@ -80,4 +96,29 @@ pub fn refused(set: &PlanSet, simulator: &Simulator) -> Option<CellError> {
         }
     }
     first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_sim::lab::file::Overrides;
+
+    #[test]
+    fn nodes_have_the_releases_that_boards_told() {
+        let releases = |release: Option<&str>, idf: Option<&str>| {
+            let mut library = Library::built_in();
+            let found = MeasuredDevice {
+                chip: None,
+                release: release.map(Into::into),
+                idf: idf.map(Into::into),
+            };
+            with_releases(&mut library, &found);
+            let scene = library.scene("two-boards", &Overrides::default(), 1).unwrap();
+            let settings = &scene.nodes[1].settings;
+            (settings.compat.release.name(), settings.compat.idf.name(), settings.build.idf)
+        };
+        assert_eq!(releases(None, None), ("2022-07", "4.4", "v4.4"));
+        assert_eq!(releases(Some("2.5.3"), Some("5.4")), ("2.5.3", "5.4", "v5.4"));
+        assert_eq!(releases(Some("2.4"), Some("unheard of")), ("2.4", "4.4", "v4.4"));
+    }
 }

@@ -9,7 +9,7 @@ use crate::sys;
 use crate::target::sim::SimTarget;
 use crate::target::{Target as _, TargetError};
 use crate::user_error::UserError;
-use espbench_engine::beside::{MeasuredDevice, on_device, refused};
+use espbench_engine::beside::{MeasuredDevice, on_device, refused, with_releases};
 use espbench_engine::run::site_of;
 use espbench_engine::{SeededCell, Simulator, TOOL};
 use espbench_measure::cell::{Cell, Origin};
@@ -71,7 +71,7 @@ impl SideLab {
         };
         let side = Self { lab, library, variant: args.variant.clone(), threads };
         let set = side.plans(set.clone())?;
-        if let Some(error) = refused(&set, &side.simulator()) {
+        if let Some(error) = refused(&set, &side.simulator(side.library.clone())) {
             let wants_variant = args.variant.is_none()
                 && set.plans.iter().flat_map(|it| &it.workloads).all(|it| it.ip().is_some());
             let remedy = if wants_variant {
@@ -85,8 +85,8 @@ impl SideLab {
         Ok(Some(side))
     }
 
-    fn simulator(&self) -> Simulator {
-        Simulator::new(self.library.clone(), self.lab.as_deref())
+    fn simulator(&self, library: Library) -> Simulator {
+        Simulator::new(library, self.lab.as_deref())
     }
 
     /// Returns the plans with their tests over IP in the variant that was named.
@@ -110,11 +110,14 @@ impl SideLab {
         cancel: &Arc<AtomicBool>,
     ) -> anyhow::Result<()> {
         let mut set = self.plans(PlanSet::parse(&run.facts.plan_text)?)?;
+        let mut library = self.library.clone();
         if self.lab.is_none() {
-            set = on_device(set, &self.library, &MeasuredDevice::of(cells));
+            let found = MeasuredDevice::of(cells);
+            set = on_device(set, &library, &found);
+            with_releases(&mut library, &found);
         }
         set.repeat(REPETITIONS);
-        let simulator = self.simulator();
+        let simulator = self.simulator(library);
         let facts = RunFacts {
             name: String::new(),
             tool: TOOL.into(),

@@ -209,7 +209,8 @@ impl SerialTarget {
         }
         if work.parallel != 1 || work.bytes.is_some() || work.bounceback.is_some() {
             return unsupported(
-                "ESP-IDF's iperf has one stream, for a time: leave out -P, -n and --bounceback",
+                "one stream for a time is read of ESP-IDF's iperf (only its component 1.0 sends several): leave out -P, -n and \
+                 --bounceback",
             );
         }
         if work.trip_times || work.latency.is_some() {

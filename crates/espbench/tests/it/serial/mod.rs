@@ -55,6 +55,12 @@ fn round_trips_come_from_consoles_and_are_those_of_the_lab() {
     assert_eq!(beside["off"], 0, "{beside}");
     assert!(beside["compared"].as_u64().unwrap() >= 3, "{beside}");
     assert!(beside["unpaired"].is_null(), "{beside}");
+    // With the releases that the boards told.
+    let beside = json(&bench.run(&["report", "boards-1-lab", "--format", "json"]).ok());
+    for told in ["esp_now_release", "idf_release"] {
+        assert!(report["cells"][0][told].is_string(), "{report}");
+        assert_eq!(beside["cells"][0][told], report["cells"][0][told], "{told}");
+    }
     // The consoles are in the store.
     let run = bench.run(&["runs", "--consoles", "last~1"]).ok();
     for port in &fleet.ports {

@@ -3,6 +3,7 @@
 use super::block::TomlTable;
 use super::key::{KeySpec, KeyType, key};
 use super::wrong::FileError;
+use crate::lab::scene::Device;
 use alloc::string::String;
 use esp_now::component::{Compat, ComponentRelease, Idf};
 use esp_now::node::air::Country;
@@ -148,6 +149,28 @@ pub(super) fn read(group: &TomlTable<'_>) -> Result<Firmware, FileError> {
         forward: it.switch("forward")?.unwrap_or(usual.forward),
         restore_channel: it.switch("restore_channel")?.unwrap_or(usual.restore_channel),
     })
+}
+
+/// Sets the releases of a device's firmware, and what follows from them.
+pub(super) fn set_releases(
+    device: &mut Device,
+    component: Option<ComponentRelease>,
+    idf: Option<Idf>,
+) {
+    let settings = &mut device.settings;
+    if let Some(release) = component {
+        settings.compat.release = release;
+        device.services.ota_send = OtaSendConfig::of(release);
+    }
+    if let Some(idf) = idf {
+        let manual = settings.country.manual;
+        let usual = |idf| Country { manual, ..Country::default_of(idf) };
+        if settings.country == usual(settings.compat.idf) {
+            settings.country = usual(idf);
+        }
+        settings.compat.idf = idf;
+        settings.build.idf = idf.version();
+    }
 }
 
 impl Default for Firmware {

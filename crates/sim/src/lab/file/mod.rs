@@ -56,6 +56,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use block::TomlText;
+use esp_now::component::{ComponentRelease, Idf};
 
 /// Kind of thing that a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,6 +165,8 @@ pub struct Library {
     environments: BTreeMap<String, Surroundings>,
     labs: BTreeMap<String, (lab::LabFile, Arc<str>)>,
     link_traces: BTreeMap<String, LinkTrace>,
+    /// Releases that all nodes of ESP-NOW have, in place of those of their labs.
+    releases: (Option<ComponentRelease>, Option<Idf>),
 }
 
 /// Profiles that may lean on each other.
@@ -395,6 +398,11 @@ impl Library {
         Ok(scene)
     }
 
+    /// Sets the releases of the esp-now component and of ESP-IDF on all nodes, as far as they are given.
+    pub const fn set_releases(&mut self, component: Option<ComponentRelease>, idf: Option<Idf>) {
+        self.releases = (component, idf);
+    }
+
     /// Returns the room of a lab without variants. The same seed gives the same places.
     ///
     /// # Errors
@@ -409,7 +417,13 @@ impl Library {
         }
         let ((file, text), name) = self.lab(lab)?;
         let text = TomlText { file: &name, text };
-        lab::Build { library: self, lab, variant: "", file, text, change, seed }.scene()
+        let mut scene =
+            lab::Build { library: self, lab, variant: "", file, text, change, seed }.scene()?;
+        let (component, idf) = self.releases;
+        for node in &mut scene.nodes {
+            firmware::set_releases(node, component, idf);
+        }
+        Ok(scene)
     }
 
     /// Returns a lab's file with its text, and what errors call it.
