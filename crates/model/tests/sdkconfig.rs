@@ -13,89 +13,92 @@ fn told(read: &ParsedSdkConfig) -> Vec<String> {
     options.chain(chip).chain(clock).chain(release).chain(others).chain(warnings).collect()
 }
 
+/// Texts, and the lines that are told of them.
+const READ: &[(&str, &[&str])] = &[
+    ("CONFIG_FREERTOS_HZ=1000", &["CONFIG_FREERTOS_HZ=1000"]),
+    ("CONFIG_FREERTOS_HZ=0x64", &["CONFIG_FREERTOS_HZ=100"]),
+    ("CONFIG_FREERTOS_HZ=100\nCONFIG_FREERTOS_HZ=100", &["CONFIG_FREERTOS_HZ=100"]),
+    (
+        "CONFIG_FREERTOS_HZ=100\nCONFIG_FREERTOS_HZ=1000",
+        &[
+            "CONFIG_FREERTOS_HZ=1000",
+            "line 2: CONFIG_FREERTOS_HZ stands in line 1, too, with another value; the last one counts: delete line 1",
+        ],
+    ),
+    ("CONFIG_LWIP_TCP_WND_DEFAULT=5744", &["CONFIG_LWIP_TCP_WND_DEFAULT=5744"]),
+    (
+        "CONFIG_TCP_WND_DEFAULT=5744",
+        &[
+            "CONFIG_LWIP_TCP_WND_DEFAULT=5744",
+            "line 1: CONFIG_TCP_WND_DEFAULT is called CONFIG_LWIP_TCP_WND_DEFAULT today",
+        ],
+    ),
+    ("CONFIG_LWIP_IRAM_OPTIMIZATION=y", &["CONFIG_LWIP_IRAM_OPTIMIZATION=1"]),
+    ("# CONFIG_LWIP_IRAM_OPTIMIZATION is not set", &["CONFIG_LWIP_IRAM_OPTIMIZATION=0"]),
+    (
+        "CONFIG_LWIP_IRAM_OPTIMIZATION=",
+        &[
+            "CONFIG_LWIP_IRAM_OPTIMIZATION=0",
+            "line 1: CONFIG_LWIP_IRAM_OPTIMIZATION has no value, which means n",
+        ],
+    ),
+    ("CONFIG_LWIP_IRAM_OPTIMIZATION=n", &["CONFIG_LWIP_IRAM_OPTIMIZATION=0"]),
+    ("CONFIG_LWIP_IRAM_OPTIMIZATION=0", &["CONFIG_LWIP_IRAM_OPTIMIZATION=0"]),
+    (r#"CONFIG_IDF_TARGET="esp32s3""#, &["esp32s3"]),
+    ("CONFIG_IDF_TARGET=esp32c6", &["esp32c6"]),
+    (r#"CONFIG_IDF_INIT_VERSION="5.2.1""#, &["release v5.2"]),
+    ("CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160=y", &["160 MHz"]),
+    ("CONFIG_ESP32C3_DEFAULT_CPU_FREQ_80=y", &["80 MHz"]),
+    ("CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160=n", &[]),
+    ("CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_9999=y", &["1 others"]),
+    ("CONFIG_OTHER=7\nCONFIG_ANOTHER=\"x\"", &["2 others"]),
+    (
+        "CONFIG_FREERTOS_HX=1000",
+        &[
+            "1 others",
+            "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
+        ],
+    ),
+    (
+        "CONFIG_FREERTOS_ZH=1000",
+        &[
+            "1 others",
+            "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
+        ],
+    ),
+    (
+        "CONFIG_FREERTOS_HZZ=1000",
+        &[
+            "1 others",
+            "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
+        ],
+    ),
+    (
+        "CONFIG_FREERTOS_H=1000",
+        &[
+            "1 others",
+            "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
+        ],
+    ),
+    ("# a comment\n\n\t# another", &[]),
+    ("CONFIG_FREERTOS_HZ = 1000 ", &["CONFIG_FREERTOS_HZ=1000"]),
+    ("  CONFIG_FREERTOS_HZ=1000", &["CONFIG_FREERTOS_HZ=1000"]),
+    (r#"CONFIG_FREERTOS_HZ="1000""#, &["CONFIG_FREERTOS_HZ=1000"]),
+    (
+        "CONFIG_FREERTOS_HZ=1000\r\nCONFIG_LWIP_TCP_MSS=1440\r\n",
+        &["CONFIG_LWIP_TCP_MSS=1440", "CONFIG_FREERTOS_HZ=1000"],
+    ),
+    (
+        "CONFIG_LWIP_TCP_MSS=1440\n# Deprecated options for backward compatibility\nCONFIG_LWIP_TCP_MSS=1\n# End of deprecated options\nCONFIG_FREERTOS_HZ=100",
+        &["CONFIG_LWIP_TCP_MSS=1440", "CONFIG_FREERTOS_HZ=100"],
+    ),
+];
+
 #[test]
 fn lines_that_are_read() {
-    for (text, expected) in [
-        ("CONFIG_FREERTOS_HZ=1000", &["CONFIG_FREERTOS_HZ=1000"][..]),
-        ("CONFIG_FREERTOS_HZ=0x64", &["CONFIG_FREERTOS_HZ=100"][..]),
-        ("CONFIG_FREERTOS_HZ=100\nCONFIG_FREERTOS_HZ=100", &["CONFIG_FREERTOS_HZ=100"][..]),
-        (
-            "CONFIG_FREERTOS_HZ=100\nCONFIG_FREERTOS_HZ=1000",
-            &[
-                "CONFIG_FREERTOS_HZ=1000",
-                "line 2: CONFIG_FREERTOS_HZ stands in line 1, too, with another value; the last one counts: delete line 1",
-            ][..],
-        ),
-        ("CONFIG_LWIP_TCP_WND_DEFAULT=5744", &["CONFIG_LWIP_TCP_WND_DEFAULT=5744"][..]),
-        (
-            "CONFIG_TCP_WND_DEFAULT=5744",
-            &[
-                "CONFIG_LWIP_TCP_WND_DEFAULT=5744",
-                "line 1: CONFIG_TCP_WND_DEFAULT is called CONFIG_LWIP_TCP_WND_DEFAULT today",
-            ][..],
-        ),
-        ("CONFIG_LWIP_IRAM_OPTIMIZATION=y", &["CONFIG_LWIP_IRAM_OPTIMIZATION=1"][..]),
-        ("# CONFIG_LWIP_IRAM_OPTIMIZATION is not set", &["CONFIG_LWIP_IRAM_OPTIMIZATION=0"][..]),
-        (
-            "CONFIG_LWIP_IRAM_OPTIMIZATION=",
-            &[
-                "CONFIG_LWIP_IRAM_OPTIMIZATION=0",
-                "line 1: CONFIG_LWIP_IRAM_OPTIMIZATION has no value, which means n",
-            ][..],
-        ),
-        ("CONFIG_LWIP_IRAM_OPTIMIZATION=n", &["CONFIG_LWIP_IRAM_OPTIMIZATION=0"][..]),
-        ("CONFIG_LWIP_IRAM_OPTIMIZATION=0", &["CONFIG_LWIP_IRAM_OPTIMIZATION=0"][..]),
-        (r#"CONFIG_IDF_TARGET="esp32s3""#, &["esp32s3"][..]),
-        ("CONFIG_IDF_TARGET=esp32c6", &["esp32c6"][..]),
-        (r#"CONFIG_IDF_INIT_VERSION="5.2.1""#, &["release v5.2"][..]),
-        ("CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160=y", &["160 MHz"][..]),
-        ("CONFIG_ESP32C3_DEFAULT_CPU_FREQ_80=y", &["80 MHz"][..]),
-        ("CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160=n", &[][..]),
-        ("CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_9999=y", &["1 others"][..]),
-        ("CONFIG_OTHER=7\nCONFIG_ANOTHER=\"x\"", &["2 others"][..]),
-        (
-            "CONFIG_FREERTOS_HX=1000",
-            &[
-                "1 others",
-                "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
-            ][..],
-        ),
-        (
-            "CONFIG_FREERTOS_ZH=1000",
-            &[
-                "1 others",
-                "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
-            ][..],
-        ),
-        (
-            "CONFIG_FREERTOS_HZZ=1000",
-            &[
-                "1 others",
-                "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
-            ][..],
-        ),
-        (
-            "CONFIG_FREERTOS_H=1000",
-            &[
-                "1 others",
-                "line 1: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean it?",
-            ][..],
-        ),
-        ("# a comment\n\n\t# another", &[][..]),
-        ("CONFIG_FREERTOS_HZ = 1000 ", &["CONFIG_FREERTOS_HZ=1000"][..]),
-        ("  CONFIG_FREERTOS_HZ=1000", &["CONFIG_FREERTOS_HZ=1000"][..]),
-        (r#"CONFIG_FREERTOS_HZ="1000""#, &["CONFIG_FREERTOS_HZ=1000"][..]),
-        (
-            "CONFIG_FREERTOS_HZ=1000\r\nCONFIG_LWIP_TCP_MSS=1440\r\n",
-            &["CONFIG_LWIP_TCP_MSS=1440", "CONFIG_FREERTOS_HZ=1000"][..],
-        ),
-        (
-            "CONFIG_LWIP_TCP_MSS=1440\n# Deprecated options for backward compatibility\nCONFIG_LWIP_TCP_MSS=1\n# End of deprecated options\nCONFIG_FREERTOS_HZ=100",
-            &["CONFIG_LWIP_TCP_MSS=1440", "CONFIG_FREERTOS_HZ=100"][..],
-        ),
-    ] {
+    for (text, expected) in READ {
         let read = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(told(&read), expected, "{text}");
+        assert_eq!(told(&read), *expected, "{text}");
     }
 }
 

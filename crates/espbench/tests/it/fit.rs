@@ -111,7 +111,7 @@ fn what_cannot_be_fitted_says_what_to_do() {
     };
     let said = refused(&["--constant", "dispatch.fixd_us"]);
     assert!(said.contains("did you mean `dispatch.fixed_us`?"), "{said}");
-    let said = refused(&["--constant", "transmit.fixed_us,esp_now_send.fixed_us"]);
+    let said = refused(&["--constant", "transmit.per_byte_ns,esp_now_send.per_byte_ns"]);
     assert!(said.contains("do not tell these constants apart") && said.contains("do:"), "{said}");
     let said = refused(&["--constant", "key_pair.fixed_us"]);
     assert!(said.contains("do not depend on `key_pair.fixed_us`"), "{said}");

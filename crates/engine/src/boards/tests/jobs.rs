@@ -120,7 +120,7 @@ fn a_device_that_a_copy_of_the_command_restarts_once_more_is_served() {
         served(&work, &BoardSetup::default(), &mut restarted(&work, after));
     }
     // Later no copy comes any more; so many devices take longer.
-    let work = EspNow { devices: 6, ..work };
+    let work = EspNow { devices: 20, ..work };
     let (_, result) = carry_out(&work, &BoardSetup::default(), &mut restarted(&work, 5500));
     let restarted = BoardFault::Restarted { reason: String::new() };
     assert_eq!(result, Err(BoardError::Fault { port: "port2".into(), fault: restarted }));

@@ -58,11 +58,16 @@ pub(super) fn probes(kept: &KeptBoards) -> Vec<Probe> {
 }
 
 fn total(kept: &KeptBoards, observer: Observer) -> espbench_model::sample::Interval {
+    heard_total(kept, observer).expect("a total")
+}
+
+/// Returns the total of a stream; `None` where its end was not heard.
+fn heard_total(kept: &KeptBoards, observer: Observer) -> Option<espbench_model::sample::Interval> {
     let is_it = |sample: &Sample| match sample {
         Sample::Interval(it) if it.total && it.observer == observer => Some(*it),
         _ => None,
     };
-    kept.samples.iter().find_map(is_it).expect("a total")
+    kept.samples.iter().find_map(is_it)
 }
 
 #[test]
@@ -146,18 +151,20 @@ fn throughput_has_both_ends() {
     }
 }
 
-/// Returns how many packets of broadcast throughput a device missed on average, in ten cells one after the other in
+/// Cells of a mean.
+const CELLS: u64 = 40;
+
+/// Returns how many packets of broadcast throughput a device missed on average, in cells one after the other in
 /// one room.
 fn broadcasts_missed(app: ExampleApp, work: &EspNow) -> f64 {
     let mut bench = LabBench::with_app(work, app);
     let mut memory = BoardMemory::default();
-    let missed = (1..=10).filter_map(|seed| {
+    let missed = (1..=CELLS).filter_map(|seed| {
         let mut kept = KeptBoards::default();
         run(work, &[0, 1], seed, &BoardSetup::default(), &mut memory, &mut bench, &mut kept)
             .unwrap();
         // Where the end was not heard, the device prints no total.
-        (!kept.counters.contains_key("reports-missing"))
-            .then(|| total(&kept, Observer::Receiver).lost.unwrap())
+        heard_total(&kept, Observer::Receiver)?.lost
     });
     mean(&missed.collect::<Vec<_>>())
 }
@@ -172,19 +179,19 @@ fn broadcasts_that_a_device_misses_are_the_labs_unless_it_sends_its_log() {
     let time = Duration::from_secs(10);
     for size in [50, 230] {
         let work = EspNow { test: EspNowTest::Throughput, cast, size, time, ..WORK };
-        let in_lab = (1..=10).map(|cell| {
+        let in_lab = (1..=CELLS).filter_map(|cell| {
             let mut kept = KeptBoards::default();
             let (seeds, work) = (Seeds { place: 1, cell }, Workload::EspNow(work));
             suite::run(&work, &Library::built_in(), None, seeds, &mut kept).unwrap();
-            total(&kept, Observer::Receiver).lost.unwrap()
+            heard_total(&kept, Observer::Receiver)?.lost
         });
         let own = mean(&in_lab.collect::<Vec<_>>());
-        // Cells scatter by 15 %, the mean of ten by 5 %, and the difference of two such by 7 %.
+        // Cells scatter by 30 %, the mean of forty by 5 %, and the difference of two such by 7 %.
         let silent = broadcasts_missed(ExampleApp::GetStarted, &work);
         assert!((silent / own - 1.0).abs() < 0.2, "{size}: {silent} {own}");
         // A line each second goes out while packets come in; an antenna does one of them at a time.
         let telling = broadcasts_missed(ExampleApp::Solution, &work);
-        assert!(telling > silent + 6.0, "{size}: {telling} {silent}");
+        assert!(telling > silent + 3.0, "{size}: {telling} {silent}");
     }
 }
 

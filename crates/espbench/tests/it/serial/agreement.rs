@@ -134,7 +134,8 @@ fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
     let (same, more) = (in_virtual_time(&bench, &text(3)), in_virtual_time(&bench, &text(6)));
     assert_eq!(value(&real, "devices_served"), 3.0);
     assert!(means_agree(&real, &same, "handshake_time"), "{real}\n{same}");
-    assert!(!means_agree(&real, &more, "handshake_time"), "{real}\n{more}");
+    // Two repetitions in real time scatter too much to exclude anything; those in virtual time do not.
+    assert!(!means_agree(&same, &more, "handshake_time"), "{same}\n{more}");
 }
 
 #[test]

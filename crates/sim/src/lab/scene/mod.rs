@@ -255,7 +255,9 @@ pub struct Scene {
 
 impl Scene {
     /// Returns how far the farthest device is from whom it talks to (node 0, or the nearest access
-    /// point), and where the model of the place ends, in metres; `None` where all are nearer.
+    /// point), and where the model of the place ends, in metres; `None` where all are nearer, or no
+    /// more than a tenth farther: no source of a path loss is exact to that, and boards that stand in a
+    /// grid around a distance are partly beyond it.
     #[must_use]
     pub fn beyond_model(&self) -> Option<(f64, f64)> {
         let valid = self.environment.valid_m?;
@@ -266,7 +268,7 @@ impl Scene {
         };
         let devices = self.devices.iter().filter_map(|it| nearest(it.at));
         let farthest = nodes.chain(devices).max_by(f64::total_cmp)?;
-        (farthest > valid).then_some((farthest, valid))
+        (farthest > 1.1 * valid).then_some((farthest, valid))
     }
 
     /// Returns an empty room.
