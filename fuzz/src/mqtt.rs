@@ -9,6 +9,7 @@ use espbench_proto::node::mqtt::tracker::MessageRecord;
 use espbench_proto::node::mqtt::{
     Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side, payload,
 };
+use espbench_proto::wire::mqtt::reason::FAILURE;
 use espbench_proto::wire::mqtt::{PublishAck, ConnAck, RawPacket, ControlPacket, Publish, Splitter, SubAck, Version};
 
 /// Splits a byte stream in chunks as long as its first byte says: the packets are the same as
@@ -27,7 +28,14 @@ pub fn mqtt_stream(data: &[u8]) {
             let Ok(len) = packet.emit(version, &mut buf) else { continue };
             let (again, _) = RawPacket::cut(&buf[..len]).expect("a length").expect("whole");
             let again = ControlPacket::parse(version, &again).expect("our own packet");
-            assert_eq!(packet, again);
+            match (packet, again) {
+                // A broker of 3.1.1 may say failures that this version does not have; ours says one.
+                (ControlPacket::SubAck(read), ControlPacket::SubAck(again)) if version == Version::V311 => {
+                    let told: Vec<u8> = read.codes.iter().map(|it| (*it).min(FAILURE)).collect();
+                    assert_eq!((read.id, &told[..]), (again.id, again.codes));
+                }
+                (packet, again) => assert_eq!(packet, again),
+            }
         }
     }
 }
