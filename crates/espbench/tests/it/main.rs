@@ -24,6 +24,7 @@ mod kinds;
 mod latency;
 mod layers;
 mod layout;
+mod links;
 mod listen;
 mod live;
 mod live_pty;

@@ -88,10 +88,11 @@ impl Room<'_> {
         let survey = self.survey;
         let mut list = Vec::new();
         if let Some(trace) = &self.scene.link_trace {
+            let count = trace.links.len();
+            let links = if count == 1 { "link" } else { "links" };
             list.push(format!(
-                "{} drives {} links; the strongest of its measurements stands above.",
-                trace.name,
-                trace.links.len()
+                "{} drives {count} {links}; the strongest of its measurements stands above.",
+                trace.name
             ));
         }
         if survey.deaf == 0 {

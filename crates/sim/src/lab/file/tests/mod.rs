@@ -5,6 +5,7 @@
 //! | `documented` | `docs/labs.md` says what the code says |
 //! | `errors` | what is said of bad files: the place, what is wrong, what would do |
 //! | `laws` | what holds for any text |
+//! | `links` | antennas, fading, traces |
 //! | `overrides` | what a plan sets of a lab, in place of what its file says |
 //! | `repository` | the files of the repository |
 //! | `scenes` | rooms that labs describe |
@@ -12,6 +13,7 @@
 mod documented;
 mod errors;
 mod laws;
+mod links;
 mod overrides;
 mod repository;
 mod scenes;

@@ -1,0 +1,183 @@
+//! Links that fade, antennas, and links as they were measured: whole commands.
+
+use crate::util::{Ran, TestDir};
+use serde_json::Value;
+
+/// Two boards, eight metres apart, in the place `hall.toml`.
+const LAB: &str = "\
+title = \"Two boards\"
+environment = \"hall.toml\"
+[[group]]
+name = \"gateway\"
+profile = \"esp32\"
+[[group]]
+name = \"sensor\"
+profile = \"esp32\"
+distance_m = 8
+";
+
+/// A place without shadowing.
+const HALL: &str = "\
+title = \"A hall\"
+[path_loss]
+exponent = 3
+source = \"a test\"
+[carrier_sense]
+energy_dbm = -73
+source = \"a test\"
+[receiver]
+detect_db = 4
+source = \"a test\"
+";
+
+const TRACE: &str = "time_s,from,to,rssi_dbm,delivery\n";
+
+/// Returns a folder with that lab and place, each with more lines, and a plan of pings.
+fn bench(lab: &str, place: &str) -> TestDir {
+    let bench = TestDir::new();
+    bench.write("room.toml", &format!("{LAB}{lab}"));
+    bench.write("hall.toml", &format!("{HALL}{place}"));
+    bench.write(
+        "pings.toml",
+        "name = \"pings\"\n[[measure]]\nkind = \"esp-now\"\ncount = 400\nsize = 100\ndistance = \"8 m\"\n",
+    );
+    bench
+}
+
+fn with_trace(rows: &str) -> TestDir {
+    let bench = bench("[link]\ntrace = \"doors.csv\"\n", "");
+    bench.write("doors.csv", &format!("{TRACE}{rows}"));
+    bench
+}
+
+fn check(bench: &TestDir) -> Ran {
+    bench.run(&["lab", "check", "room.toml"])
+}
+
+/// Returns the value of a metric of the only test.
+fn value(bench: &TestDir, metric: &str) -> f64 {
+    let ran = bench.run(&["run", "pings.toml", "--on", "sim:room.toml", "--format", "json", "-q"]);
+    let report: Value = serde_json::from_str(&ran.ok()).expect("JSON");
+    let cells = report["cells"].as_array().expect("cells").clone();
+    let cell = cells.iter().find(|it| it["metric"] == metric);
+    cell.unwrap_or_else(|| panic!("{metric}: {cells:#?}"))["value"].as_f64().expect("a number")
+}
+
+/// Returns the power in dBm at which the sensor's frames arrive, as `lab show` prints it.
+fn arrives(bench: &TestDir) -> i32 {
+    let shown = bench.run(&["lab", "show", "room.toml"]).ok();
+    let row = shown.lines().find(|line| line.starts_with("sensor  ") && line.contains("gateway"));
+    let row = row.unwrap_or_else(|| panic!("{shown}"));
+    let fields: Vec<&str> = row.split_whitespace().collect();
+    fields[2].parse().unwrap_or_else(|_| panic!("{row}"))
+}
+
+#[test]
+fn a_trace_stands_in_place_of_the_path_loss() {
+    let near = bench("", "");
+    let far = with_trace("0,node1,node0,-80,\n");
+    assert_eq!(arrives(&far), -80);
+    assert!(arrives(&near) > -60, "{}", arrives(&near));
+    let shown = far.run(&["lab", "show", "room.toml"]).ok();
+    assert!(shown.contains("doors.csv drives 1 link;"), "{shown}");
+    assert_eq!(value(&far, "loss"), 0.0);
+}
+
+#[test]
+fn a_link_that_delivered_less_loses_and_repeats_more() {
+    let good = with_trace("0,node0,node1,-60,1\n");
+    let weak = with_trace("0,node0,node1,-60,0.3\n");
+    let [good, weak] = [good, weak].map(|bench| value(&bench, "rtt_avg"));
+    assert!(weak > 1.5 * good, "{good} and {weak} ms");
+    assert!(value(&with_trace("0,node0,node1,-60,0\n"), "loss") > 99.0);
+}
+
+#[test]
+fn what_is_wrong_in_a_trace_is_said_with_its_line() {
+    let wrong = [
+        ("0,node0,node9,-60,\n", "no station of this lab is called `node9`"),
+        (
+            "0,node0,node1,-60,\n0,node0,node1,,2\n",
+            "doors.csv: line 3, column 1: `delivery` is `2`",
+        ),
+        ("7,node0,node1,-60,\n3,node0,node1,-60,\n", "sort the rows by `time_s`"),
+        ("", "no measurements after the first line"),
+    ];
+    for (rows, words) in wrong {
+        let ran = check(&with_trace(rows));
+        assert_eq!(ran.status, Some(2), "{rows}");
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+    let bench = bench("[link]\ntrace = \"doors.csv\"\n", "");
+    let said = check(&bench).err;
+    assert!(said.contains("room.toml: line 11, column 9: cannot read the trace"), "{said}");
+    bench.write("room.toml", &format!("{LAB}[link]\ntrace = \"doors.toml\"\n"));
+    let said = check(&bench).err;
+    assert!(said.contains("a trace is a file whose name ends in .csv"), "{said}");
+}
+
+#[test]
+fn an_antenna_weakens_what_is_sent_and_what_is_heard() {
+    let plain = arrives(&bench("", ""));
+    // The last group of the lab is the sensor.
+    assert_eq!(plain - arrives(&bench("antenna_dbi = -8\n", "")), 8);
+    let both = bench("antenna_dbi = -8\n", "");
+    let lab = std::fs::read_to_string(both.path("room.toml")).expect("the lab");
+    let first = "name = \"gateway\"\n";
+    both.write("room.toml", &lab.replace(first, &format!("{first}antenna_dbi = -2\n")));
+    assert_eq!(plain - arrives(&both), 10);
+    let said = check(&bench("antenna_dbi = 90\n", "")).err;
+    assert!(said.contains("`antenna_dbi`: found 90, use a number from -30 to 20"), "{said}");
+}
+
+#[test]
+fn a_place_with_people_loses_more_and_says_so() {
+    // So far away that a fade of some decibels is too much.
+    let steep = "exponent = 8\n";
+    let place = |fading: &str| {
+        let bench = bench("", "");
+        bench.write("hall.toml", &format!("{}{fading}", HALL.replace("exponent = 3\n", steep)));
+        bench
+    };
+    let fading = "[fast_fading]\nnakagami_m = 0.6\ncoherence_ms = 100\nsource = \"a test\"\n\
+                  [slow_fading]\ndeviation_db = 4\ncoherence_s = 20\nsource = \"a test\"\n";
+    let (still, busy) = (place(""), place(fading));
+    assert_eq!(arrives(&still), arrives(&busy), "fading has no mean");
+    let [still_rtt, busy_rtt] = [&still, &busy].map(|bench| value(bench, "rtt_max"));
+    assert!(busy_rtt > still_rtt, "{still_rtt} and {busy_rtt} ms");
+    let shown = busy.run(&["lab", "show", "room.toml"]).ok();
+    let words = "Fading: fast m = 0.6 (coherence 100 ms), slow 4 dB (coherence 20 s)";
+    assert!(shown.contains(words), "{shown}");
+    assert!(!still.run(&["lab", "show", "room.toml"]).ok().contains("Fading"));
+}
+
+#[test]
+fn half_of_a_fading_is_refused() {
+    for (half, missing) in [
+        ("[fast_fading]\nnakagami_m = 2\n", "fast_fading.coherence_ms"),
+        ("[slow_fading]\ncoherence_s = 2\n", "slow_fading.deviation_db"),
+    ] {
+        let ran = check(&bench("", &format!("{half}source = \"a test\"\n")));
+        assert_eq!(ran.status, Some(2), "{half}");
+        assert!(ran.err.contains(&format!("`{missing}` is missing")), "{}", ran.err);
+    }
+    let ran =
+        check(&bench("", "[fast_fading]\nnakagami_m = 0.1\ncoherence_ms = 5\nsource = \"s\"\n"));
+    assert!(ran.err.contains("use a number from 0.5 to 1000"), "{}", ran.err);
+}
+
+#[test]
+fn the_example_of_research_runs() {
+    let bench = TestDir::new();
+    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/research");
+    for name in ["corridor.toml", "corridor.csv"] {
+        std::fs::copy(from.join(name), bench.path(name)).expect("an example");
+    }
+    let plan =
+        "name = \"doors\"\n[[measure]]\nkind = \"esp-now\"\ncount = 3000\ndistance = \"8 m\"\n";
+    bench.write("doors.toml", plan);
+    let ran = bench.run(&["run", "doors.toml", "--on", "sim:corridor.toml", "--format", "json"]);
+    let report: Value = serde_json::from_str(&ran.ok()).expect("JSON");
+    let sent = report["cells"].as_array().expect("cells").len();
+    assert!(sent > 3, "{report}");
+}
