@@ -71,7 +71,8 @@ fn add(library: &mut Library, kind: FileKind, name: &str, path: &Path) -> anyhow
     let text = texts::read(path, kind.word())?;
     library.add(kind, name, &text).map_err(|mut wrong| {
         wrong.file = path.display().to_string();
-        wrong.into()
+        let remedy = format!("docs/labs.md has every key of a {}", kind.word());
+        UserError::new(wrong.to_string()).remedy(remedy).into()
     })
 }
 

@@ -33,6 +33,12 @@ impl UserError {
         Self { remedy: remedy.into(), ..self }
     }
 
+    /// Adds what to do where nothing is said of it.
+    #[must_use]
+    pub fn or_remedy(self, remedy: &str) -> Self {
+        if self.remedy.is_empty() { self.remedy(remedy) } else { self }
+    }
+
     /// Prints it to stderr.
     pub fn say(&self) {
         let mut text = format!("espbench: {}", one_line(&self.what));

@@ -1,8 +1,9 @@
 //! `espbench compare`.
 
-use super::common::StoreArgs;
+use super::common::{StoreArgs, idle};
 use super::output;
 use crate::say::say;
+use crate::user_error::{ForUser as _, UserError};
 use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
@@ -11,6 +12,7 @@ use espbench_measure::compare::{Comparison, compare, gate};
 use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::table::compared;
 use espbench_measure::units::{self, Dimension};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,6 +34,9 @@ pub struct Args {
     /// Format of the comparison on stdout
     #[arg(long, value_enum, default_value_t)]
     format: Form,
+    /// Print all pairs as text, with remarks, not only the largest changes
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -39,7 +44,7 @@ pub struct Args {
 /// How a comparison is drawn: it has no page of its own.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum Form {
-    /// A table for people
+    /// The largest changes in a few lines; all pairs with --full
     #[default]
     Text,
     /// Each pair with its verdict
@@ -64,18 +69,27 @@ fn percent(text: &str) -> Result<f64, String> {
 /// # Errors
 /// One of the two cannot be read, or nothing in them matches.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.full && !matches!(args.format, Form::Text) {
+        let place = "beside --format: that prints all pairs";
+        return Err(idle("--full", place, "leave one of them out").into());
+    }
     let (ours, others) = (cells(args, &args.this)?, cells(args, &args.other)?);
+    let wanted_of = metrics(&ours);
     let wanted = |cell: &&Cell| args.metric.is_empty() || args.metric.contains(&cell.id.metric);
     let ours: Vec<Cell> = ours.iter().filter(wanted).cloned().collect();
     let comparisons = compare(&ours, &others);
     if comparisons.is_empty() {
-        bail!("{} and {} have no result in common", args.this, args.other);
+        bail!(in_common_is_none(args, &wanted_of));
     }
     print(args, &comparisons)?;
     let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
     let gated = gate(&comparisons, limit);
     if gated.judged == 0 {
-        bail!("no pair is comparable, so the threshold decides nothing; the reasons are above");
+        bail!(
+            UserError::new("the threshold decides nothing")
+                .because("no pair is comparable; the reasons are above")
+                .remedy("compare two runs of one plan, on the same device and in the same place")
+        );
     }
     say!(
         "{} of {} comparable results are worse by more than {} %",
@@ -86,12 +100,35 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if gated.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
+/// Returns the metrics of cells, each once.
+fn metrics(cells: &[Cell]) -> BTreeSet<String> {
+    cells.iter().map(|it| it.id.metric.clone()).collect()
+}
+
+/// Says that there is no pair.
+fn in_common_is_none(args: &Args, metrics: &BTreeSet<String>) -> UserError {
+    let error =
+        UserError::new(format!("{} and {} have no result in common", args.this, args.other));
+    match args.metric.iter().find(|it| !metrics.contains(*it)) {
+        Some(unknown) => {
+            let all: Vec<&str> = metrics.iter().map(String::as_str).collect();
+            error
+                .because(format!("{} has no metric `{unknown}`", args.this))
+                .remedy(format!("it has {}", all.join(", ")))
+        }
+        None => error
+            .because("no result of the one is of the same test and metric as one of the other")
+            .remedy("compare runs of one plan: `espbench runs` lists them"),
+    }
+}
+
 fn print(args: &Args, comparisons: &[Comparison]) -> anyhow::Result<()> {
     let origin = comparisons.first().map_or(Origin::Measured, |c| c.ours.origin);
     let title = format!("{} against {}", args.this, args.other);
     let table = compared::pairs(comparisons, &title, origin);
     output::print(&match args.format {
-        Form::Text => render::text::table(&table),
+        Form::Text if args.full => render::text::table(&table),
+        Form::Text => render::compare::render(comparisons, &title, output::screen()),
         Form::Markdown => render::markdown::table(&table),
         Form::Csv => render::csv::rows(&compared_rows(comparisons), COMPARED),
         Form::Json => {
@@ -109,14 +146,18 @@ struct Version {
 /// Reads a report in JSON, if it is of this version.
 fn from_json(name: &str, text: &str) -> anyhow::Result<Report> {
     let no_report = || format!("{name} is no report that espbench wrote as JSON");
-    let Version { schema } = serde_json::from_str(text).with_context(no_report)?;
+    let remedy = format!("write one from a run in the store: `espbench report RUN -o {name}`");
+    let Version { schema } = serde_json::from_str(text).for_user(no_report, &remedy)?;
     if schema != SCHEMA {
         bail!(
-            "{name} is a report in the form {schema}, and this espbench reads {SCHEMA}: make it again \
-             from the run in the store, `espbench report RUN -o {name}`, or measure again"
+            UserError::new(format!("{name} is a report of another espbench"))
+                .because(format!("its form is {schema}, and this one reads {SCHEMA}"))
+                .remedy(format!(
+                    "make it again from the run in the store, `espbench report RUN -o {name}`, or measure again"
+                ))
         );
     }
-    serde_json::from_str(text).with_context(no_report)
+    Ok(serde_json::from_str(text).for_user(no_report, &remedy)?)
 }
 
 /// Reads the cells of a run, of a report's file, or of a table in CSV. Published cells that a
@@ -126,10 +167,15 @@ fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let report = match ending {
         _ if name == "published" => return Ok(espbench_engine::published::built_in()),
-        "csv" => return Ok(published::read(path)?),
+        "csv" => {
+            let what = || format!("cannot read {name} as a table of results");
+            let remedy =
+                "docs/data.md has its columns; `espbench report RUN -o FILE.csv` writes one";
+            return Ok(published::read(path).for_user(what, remedy)?);
+        }
         "json" => {
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+            let text = std::fs::read_to_string(path)
+                .for_user(|| format!("cannot read {name}"), "name a report as .json")?;
             from_json(name, &text)?
         }
         _ => output::report(&args.store.to_read()?, name)?,

@@ -164,9 +164,9 @@ fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
         let of_lab = Settings::of_lab(workload);
         if real && let Some(setting) = of_lab.iter().next() {
             bail!(
-                "the plan sets `{}` of a lab, and {} is real: leave it out, or use --on sim",
-                setting.key().name(),
-                job.target_text
+                UserError::new(format!("the plan sets `{}` of a lab", setting.key().name()))
+                    .because(format!("{} is real", job.target_text))
+                    .remedy("leave it out, or use --on sim")
             );
         }
         job.target.check(workload)?;

@@ -128,6 +128,12 @@ enum Command {
     Man(shell::ManArgs),
 }
 
+/// Says where there is more on the subcommand: the first word, since no flag stands before it.
+fn help() -> String {
+    let name = std::env::args_os().nth(1).unwrap_or_default();
+    format!("`espbench {} --help` says what it takes", name.to_string_lossy())
+}
+
 /// Returns the command with all its subcommands and flags.
 #[must_use]
 pub fn command() -> clap::Command {
@@ -165,7 +171,7 @@ pub fn main() -> ExitCode {
         Command::Man(args) => shell::man(args, Arguments::command()),
     };
     result.unwrap_or_else(|error| {
-        told::error(&error).say();
+        told::error(&error).or_remedy(&help()).say();
         ExitCode::from(2)
     })
 }

@@ -68,7 +68,7 @@ pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => open(false).map(|_| ()),
             Err(e) => Err(e),
         }
-        .with_context(|| cannot_write(path))?;
+        .map_err(|error| not_written(path, &error))?;
     }
     Ok(())
 }
@@ -113,6 +113,17 @@ pub fn files(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
         }
     }
     written
+}
+
+/// Returns the error that a file cannot be written, with its cause.
+fn not_written(path: &Path, error: &std::io::Error) -> UserError {
+    let what = UserError::new(format!("cannot write {}", path.display()));
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => what
+            .because(format!("there is no folder {}", folder.display()))
+            .remedy("make it first, or name another file"),
+        _ => what.because(error).remedy("name another file, in a folder that you may write to"),
+    }
 }
 
 /// Returns the message that a file cannot be written, with advice where its folder is missing.

@@ -1,9 +1,11 @@
 //! `espbench report`.
 
 use super::beside::{BesideArgs, beside_stored};
+use super::common::idle;
 use super::common::{Format, OutputArgs, StoreArgs};
 use super::output;
 use crate::render;
+use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_measure::columns::{TRUTH, errors};
 use espbench_measure::report::Report;
@@ -60,9 +62,9 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
     let (esp_now, wifi) = (&report.truth, &report.truth_wifi);
     let Some(first) = esp_now.as_ref().or(wifi.as_ref()) else {
         bail!(
-            "{} has no simulated figure of a published document; `espbench run --on sim \
-             round-trip` makes some",
-            report.run.name
+            UserError::new(format!("{} has no error of the lab to show", report.run.name))
+                .because("it has no simulated figure of a published document")
+                .remedy("`espbench run --on sim round-trip` makes some")
         );
     };
     let mut tables: Vec<Table> = Vec::new();
@@ -93,8 +95,16 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
             }
             _ => format!("{}\n", serde_json::to_string_pretty(first)?),
         },
-        Format::Jsonl => bail!("--truth prints one value: use --format json"),
-        Format::Html => bail!("an HTML report has these errors as a chapter: leave out --truth"),
+        Format::Jsonl => bail!(idle(
+            "--format jsonl",
+            "beside --truth: that prints one value",
+            "use --format json"
+        )),
+        Format::Html => bail!(idle(
+            "--truth",
+            "beside --format html: the page has these errors as a chapter",
+            "leave out --truth"
+        )),
     };
     output::print(&text)?;
     let hold = esp_now.iter().chain(wifi).all(Truth::holds);

@@ -6,6 +6,7 @@ use super::output;
 use crate::respond::echo::{ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
 use crate::respond::{Service, ServiceLog, echo, iperf, mqtt, tcp};
 use crate::say::say;
+use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_proto::wire::iperf2;
 use std::io;
@@ -66,7 +67,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     });
     let services = start(args, &log);
     if services.is_empty() {
-        bail!("no service could be started");
+        bail!(
+            UserError::new("no service could be started")
+                .because("none of the ports above is free")
+                .remedy("choose others with the flags named above, or another address with --bind")
+        );
     }
     for service in &services {
         let _ = output::print(&format!("{:12} {}\n", service.name, service.address));

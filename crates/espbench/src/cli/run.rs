@@ -12,8 +12,10 @@ use crate::target::replay::ReplayTarget;
 use crate::target::several::Several;
 use crate::target::spec::{self, Access};
 use crate::transport::Url;
+use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
 use espbench_measure::plan::{PlanSet, lab_keys};
+use espbench_measure::predict::battery::Battery;
 use espbench_measure::run::RunFacts;
 use espbench_sim::lab::suite;
 use std::process::ExitCode;
@@ -50,6 +52,10 @@ pub struct Args {
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "",
         conflicts_with_all = ["plans", "on", "seed", "chip", "mode", "security", "environment", "distance"])]
     resume: Option<String>,
+    /// Battery that battery life is of: cells (AA, AAA, CR123A, 18650, LiPo, CR2032), several as 2xAA, LiPo-500 with
+    /// its mAh, or a charge such as 2500mAh [default: the plan's, or 2210 mAh]
+    #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
+    battery: Option<Battery>,
     /// List the built-in plans and stop
     #[arg(long, conflicts_with_all = ["plans", "on", "resume", "seed", "output", "full", "local_port"])]
     list: bool,
@@ -94,6 +100,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let plans = args.plans.iter().map(|name| builtin::plan(&named(name)));
         flow::set_of(plans.collect::<Result<_, _>>()?)?
     };
+    let set = match &args.battery {
+        Some(battery) => set.with_battery(battery).for_user(
+            || format!("--battery {} is not the plan's", battery.name),
+            "leave it out, or take `battery` out of the plan",
+        )?,
+        None => set,
+    };
     let on =
         if args.on.is_empty() { vec![usual_target(&set)?.to_owned()] } else { args.on.clone() };
     check(args, &on)?;
@@ -119,8 +132,9 @@ fn usual_target(set: &PlanSet) -> anyhow::Result<&'static str> {
     let first = plans.next().unwrap_or(true);
     if plans.any(|other| other != first) {
         bail!(
-            "these plans are for different targets: ESP-NOW and Wi-Fi for sim, the others for loopback; run \
-             them one after the other, or name a target with --on"
+            UserError::new("these plans are for different targets")
+                .because("ESP-NOW and Wi-Fi are for sim, the others for loopback")
+                .remedy("run them one after the other, or name a target with --on")
         );
     }
     Ok(if first { "sim" } else { "loopback" })
@@ -179,9 +193,11 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     if let Some(first) = targets.first()
         && targets.iter().any(|target| origin(&**target) != origin(&**first))
     {
+        let names: Vec<String> = names.iter().map(|name| Url::without_user(name)).collect();
         bail!(
-            "{} are not all real: a run is either measured or simulated; make two runs",
-            names.iter().map(|name| Url::without_user(name)).collect::<Vec<_>>().join(" and ")
+            UserError::new(format!("{} are not all real", names.join(" and ")))
+                .because("a run is either measured or simulated")
+                .remedy("make two runs")
         );
     }
     Ok(match targets.len() {
@@ -221,6 +237,8 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
         uses(&|name| name.starts_with("udp:")),
         "leave it out, or use --on udp:HOST",
     )?;
+    let battery = args.battery.as_ref().map(|_| "--battery");
+    refuse(battery, uses(&is_lab), "leave it out: only the lab counts charge")?;
     let boards = uses(&|name| name.starts_with(SERIAL));
     refuse(args.boards.given(), boards, "leave it out, or use --on serial:auto")?;
     refuse(args.broker.given(), uses(&Url::is_one), "leave it out, or use --on mqtt:HOST")?;
@@ -247,7 +265,11 @@ fn boards(args: &Args, ports: &str) -> anyhow::Result<Box<dyn Target>> {
 /// Refuses boards, which this build knows nothing of.
 #[cfg(not(feature = "serial"))]
 fn boards(_: &Args, _: &str) -> anyhow::Result<Box<dyn Target>> {
-    bail!("this espbench was built without serial ports: build it with the feature `serial`")
+    bail!(
+        UserError::new("there are no boards")
+            .because("this espbench was built without serial ports")
+            .remedy("build it with the feature `serial`")
+    )
 }
 
 /// Makes a target of a stored run.
@@ -258,7 +280,11 @@ fn replay(store: &Store, name: &str) -> anyhow::Result<Box<dyn Target>> {
         cells.extend(store.recorded(cell)?);
     }
     if cells.is_empty() {
-        bail!("{} has nothing recorded to replay", run.facts.name);
+        bail!(
+            UserError::new(format!("{} has nothing recorded to replay", run.facts.name))
+                .because("nothing was measured in it")
+                .remedy("`espbench runs` lists the runs with their cells")
+        );
     }
     let RunFacts { name, site, origin, .. } = run.facts;
     Ok(Box::new(ReplayTarget { name, site, origin, cells }))

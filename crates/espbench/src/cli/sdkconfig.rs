@@ -1,7 +1,6 @@
 //! Files of sdkconfig that flags name.
 
 use crate::user_error::{ForUser as _, UserError};
-use anyhow::Context as _;
 use espbench_model::sdkconfig::{ParsedSdkConfig, read};
 use std::path::Path;
 
@@ -36,6 +35,6 @@ fn text(path: &Path) -> anyhow::Result<String> {
             .remedy("name the sdkconfig in the project's folder")
             .into());
     }
-    String::from_utf8(std::fs::read(path).for_user(named, remedy)?)
-        .with_context(|| format!("{} is no text", path.display()))
+    let bytes = std::fs::read(path).for_user(named, remedy)?;
+    Ok(String::from_utf8(bytes).for_user(|| format!("{} is no text", path.display()), remedy)?)
 }

@@ -1,5 +1,6 @@
 //! Flags for boards on serial ports.
 
+use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_engine::boards::BoardSetup;
 
@@ -51,7 +52,9 @@ impl SerialArgs {
         let words = [&self.ssid, &self.wifi_password, &self.firmware_url];
         if words.into_iter().flatten().any(|word| word.chars().any(char::is_control)) {
             bail!(
-                "--ssid, --wifi-password and --firmware-url are typed at consoles: no control characters"
+                UserError::new("--ssid, --wifi-password or --firmware-url has control characters")
+                    .because("they are typed at consoles")
+                    .remedy("leave the control characters out")
             );
         }
         let password = self.wifi_password.clone().unwrap_or_default();

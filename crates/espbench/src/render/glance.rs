@@ -1,6 +1,6 @@
 //! The answer of a report in a few lines, for a terminal: at most 15 for one suite, 30 for several.
 
-use super::{beside, tame, width, wrap};
+use super::{beside, parts, tame, width, wrap};
 use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
 use espbench_measure::cell::Origin;
@@ -100,6 +100,12 @@ pub fn render(report: &Report, screen: Screen) -> String {
     tail.end(report);
     match report.glance.as_slice() {
         [] => {}
+        several if parts::together(several).is_some() => {
+            let end = LINES.saturating_sub(tail.lines());
+            if let Some(one) = parts::together(several) {
+                page.suite(&one, end);
+            }
+        }
         [only] => {
             let end = LINES.saturating_sub(tail.lines());
             let pairs = report.beside.as_ref().map(|it| beside::leading(it, only));
@@ -157,7 +163,7 @@ impl Page {
                 parts.join(", ")
             }
             [] => run.plan_name.clone(),
-            several => format!("{} suites", several.len()),
+            several => parts::title(several, &run.plan_name),
         };
         let device = match run.origin {
             Origin::Measured if run.site.chip == "unstated" => run.target.clone(),
@@ -216,6 +222,9 @@ impl Page {
     fn suite(&mut self, group: &GlanceGroup, end: usize) {
         let after =
             usize::from(group.published.is_some()) + usize::from(group.times_limit.is_some());
+        let battery: Vec<String> =
+            parts::battery(group).iter().flat_map(|it| wrap(it, self.width - 2)).collect();
+        let after = after + battery.len();
         // Beside the rows: their head, and how many there are more.
         let rows = chosen(group, end.saturating_sub(self.lines() + after + 2));
         let alone = group.rows.len() == 1;
@@ -258,6 +267,9 @@ impl Page {
         if more > 0 {
             self.line(self.colours.faint, &format!("  … and {more} more cells"));
         }
+        for line in &battery {
+            self.line(Style::new(), &format!("  {line}"));
+        }
         if let Some(published) = &group.published {
             let sentence = agreement(published, group);
             self.line(Style::new(), &format!("  against published: {sentence}"));
@@ -271,7 +283,8 @@ impl Page {
 
     /// Writes a line for each suite.
     fn suites(&mut self, groups: &[GlanceGroup]) {
-        let name = groups.iter().map(|it| width(&it.name)).max().unwrap_or(0).min(NAME);
+        let names = parts::names(groups);
+        let name = names.iter().map(|it| width(it)).max().unwrap_or(0).min(NAME);
         let figures: Vec<String> = groups.iter().map(leading).collect();
         // Bar and limit stand where there is room for them.
         let is_wide = self.width >= WIDTH;
@@ -289,13 +302,13 @@ impl Page {
         let head =
             ["suite", "cells", "leading figure", "½   1   2", "published", "error", "x limit"];
         self.line(self.colours.faint, &line(head));
-        for (group, text) in groups.iter().zip(&figures) {
+        for ((group, suite), text) in groups.iter().zip(names).zip(&figures) {
             let limit = group.times_limit.map_or_else(String::new, |[a, b]| range(a, b));
             let of = group.published.as_ref().filter(|it| it.ratio.is_some());
             let ratio = of.and_then(|it| it.ratio);
             let error = of.and_then(|it| it.error).map(|it| format!("{:.0} %", 100.0 * it));
             let line = line([
-                &cut(&tame(&group.name), name),
+                &cut(&tame(suite), name),
                 &group.rows.len().to_string(),
                 &cut(text, figure),
                 &ratio.map_or_else(String::new, bar),
@@ -346,7 +359,8 @@ impl Page {
 
     /// Writes the advice that matters most.
     fn advice(&mut self, report: &Report) {
-        let most = ADVICE[usize::from(report.glance.len() > 1)];
+        let is_one = report.glance.len() == 1 || parts::together(&report.glance).is_some();
+        let most = ADVICE[usize::from(!is_one)];
         let mut kinds: Vec<Vec<&Warning>> = Vec::new();
         for warning in &report.warnings {
             let same = |of: &&mut Vec<&Warning>| of[0].advice.weight() == warning.advice.weight();

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `beside` | measured, lab, published and limit in rows for a terminal |
+//! | [`compare`] | two runs held against each other, in a few lines |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`glance`] | the answer in a few lines, for a terminal |
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
@@ -14,11 +15,13 @@
 //! | [`openmetrics`] | the figures of a run so far in the OpenMetrics text format |
 //! | [`predict`] | the answer of a prediction in a few lines, for a terminal |
 //! | `palette` | colours of all charts, one meaning each |
+//! | `parts` | plans that measure several kinds of test: their names, and one table of all |
 //! | [`svg`] | figures as SVG, for use inside HTML |
 //! | [`text`] | plain text: aligned tables that read without colour |
 //! | [`tune`] | checks of an sdkconfig and searches of settings, drawn |
 
 mod beside;
+pub mod compare;
 pub mod csv;
 pub mod glance;
 pub mod html;
@@ -29,6 +32,7 @@ pub mod live;
 pub mod markdown;
 pub mod openmetrics;
 mod palette;
+mod parts;
 pub mod predict;
 pub mod svg;
 pub mod text;

@@ -68,10 +68,11 @@ fn a_report_of_before_is_refused_with_what_to_do() {
     bench.write("old.json", &text.replace("espbench-report/4", "espbench-report/3"));
     let refused = bench.run(&["compare", "old.json", "before-1"]);
     assert_eq!(refused.status, Some(2));
-    let said = "old.json is a report in the form espbench-report/3, and this espbench reads \
-                espbench-report/4: make it again from the run in the store, `espbench report RUN \
-                -o old.json`, or measure again";
-    assert!(refused.err.contains(said), "{}", refused.err);
+    let said = "espbench: old.json is a report of another espbench\n  \
+                why: its form is espbench-report/3, and this one reads espbench-report/4\n  \
+                do:  make it again from the run in the store, `espbench report RUN -o old.json`, or \
+                measure again\n";
+    assert_eq!(refused.err, said);
     bench.write("other.json", "{\"schema\": 1}");
     let other = bench.run(&["compare", "other.json", "before-1"]);
     assert!(other.err.contains("other.json is no report that espbench wrote"), "{}", other.err);

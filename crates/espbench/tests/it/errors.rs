@@ -103,3 +103,66 @@ fn a_distance_that_the_plan_does_not_say_is_said_first() {
     let same = bench.run(&["run", "plan.toml", "--on", "sim:room.toml"]);
     assert!(!same.err.contains("the plan sets"), "{}", same.err);
 }
+
+/// Rubbish in place of what a command takes: three lines at most, of which the last says what to do.
+#[test]
+fn every_dead_end_says_what_to_do() {
+    let bench = TestDir::new();
+    bench.write("x.txt", "hello\n");
+    bench.write("x.json", "{");
+    bench.write("x.csv", "a,b\n");
+    bench.write("x.toml", "x");
+    bench.write("lab.toml", "title = \"t\"\n");
+    bench.write("empty", "");
+    bench.write("plan.toml", &ECHO.replace("NAME", "a"));
+    bench.run(&["run", "plan.toml", "-q"]).ok();
+    for (line, remedy) in [
+        ("run x.toml", "docs/plans.md"),
+        ("run round-trip udp-echo", "one after the other"),
+        ("run udp-echo --on sim:lab.toml", "docs/labs.md has every key of a lab"),
+        ("run plan.toml -o /nonexistent/x.html", "make it first, or name another file"),
+        ("lab show x.toml", "docs/labs.md has every key of a lab"),
+        ("lab show many-boards -o x.foo", "use .svg, .html or .txt"),
+        ("ping 127.0.0.1 --count 0", "`espbench ping --help` says what it takes"),
+        ("tune --check x.png", "name the sdkconfig"),
+        ("compare x.json", "`espbench report RUN -o x.json`"),
+        ("compare x.csv", "docs/data.md has its columns"),
+        ("compare last last --metric nonsense", "it has effective_rate, loss,"),
+        ("report last --truth", "`espbench run --on sim round-trip` makes some"),
+        ("espnow read empty", "give what a board's console shows"),
+        ("espnow read x.txt", "give what a board's console shows"),
+        ("espnow edges x.txt", "name a capture"),
+        ("espnow edges none.sr", "name a capture"),
+        ("espnow talk --script none", "name a file; `-` is stdin"),
+        ("espnow talk --script x.txt", "has every word of a script"),
+        ("espnow ping --size 0", "`espbench espnow --help` says what it takes"),
+    ] {
+        let ran = bench.run(&line.split(' ').collect::<Vec<_>>());
+        let lines = told(&ran);
+        let last = lines[lines.len() - 1];
+        assert!(last.starts_with("  do:  "), "{line}: {}", ran.err);
+        assert!(last.contains(remedy), "{line}: {}", ran.err);
+    }
+}
+
+#[test]
+fn what_no_kernel_and_no_lab_can_have_is_refused_with_what_there_is() {
+    let bench = TestDir::new();
+    let plan =
+        "name = \"a\"\n[[measure]]\nkind = \"iperf\"\ntransport = \"tcp\"\ncongestion = \"a b\"\n";
+    bench.write("plan.toml", plan);
+    let ran = bench.run(&["run", "plan.toml"]);
+    let said = "`a b` is no name of a congestion control: Linux has reno, cubic, bbr,";
+    assert!(told(&ran)[0].contains(said), "{}", ran.err);
+    let flag = bench.run(&["iperf", "-c", "127.0.0.1", "-Z", "a b"]);
+    assert!(told(&flag)[1].contains(said), "{}", flag.err);
+    let head = "source,table,chip,transport,mode,metric,payload_bytes,devices,distance_m,security,environment,variant,value,unit,note\n";
+    bench.write(
+        "mine.csv",
+        &format!("{head}me,udp-echo,esp32,udp,,rtt_p99,64,1,,,,device two words,3,ms,\n"),
+    );
+    let ran = bench.run(&["compare", "mine.csv"]);
+    let lines = told(&ran);
+    assert!(lines[1].contains("`device two words` is no setting that is known"), "{}", ran.err);
+    assert!(lines[2].contains("docs/data.md"), "{}", ran.err);
+}

@@ -150,7 +150,7 @@ fn what_is_no_log_is_refused() {
     for (name, why) in [
         ("empty.log", "the file is empty"),
         ("prose.log", "none of its 2 lines"),
-        ("noise.log", "this is no text"),
+        ("noise.log", "it is no text"),
         ("missing.log", "cannot read missing.log"),
         (".", "cannot read ."),
     ] {

@@ -52,9 +52,90 @@ fn a_plan_for_a_battery_leads_with_current_and_life() {
     assert_short(&answer, 15);
     let head = answer.lines().nth(1).unwrap();
     let (current, life) = (head.find("current mean"), head.find("battery life"));
-    assert!(current.is_some() && current < life && life < head.find("round trip"), "{answer}");
+    assert!(current.is_some() && current < life && life < head.find("delay p99"), "{answer}");
     assert!(answer.contains("  ps-none") && answer.contains("  ps-min-modem"), "{answer}");
 }
+
+/// A plan for a battery that measures two kinds of test is one answer: what it measures, current and life of all
+/// cells in one table, and the battery that the life is of.
+#[test]
+fn power_save_leads_with_current_and_the_life_of_a_named_battery() {
+    let bench = TestDir::new();
+    let hours = |answer: &str| -> f64 {
+        let row = answer.lines().find(|it| it.contains("udp-echo ps-none")).unwrap();
+        row.split_whitespace().nth(3).unwrap().parse().unwrap()
+    };
+    let usual = bench.run(&["run", "power-save", "-q"]).ok();
+    let two = bench.run(&["run", "power-save", "-q", "--battery", "2xAA"]).ok();
+    for (answer, battery) in [
+        (&usual, "battery: an 18650 of 2600 mAh at 85 %: 2210 mAh; another with --battery"),
+        (&two, "battery: 2xAA: 2500 mAh at 2.50 V, boost converter with 85 %"),
+    ] {
+        assert_short(answer, 15);
+        let head = answer.lines().next().unwrap();
+        assert!(head.starts_with("power-save: udp-echo and mqtt-rate, on sim"), "{answer}");
+        let columns = answer.lines().nth(1).unwrap();
+        for column in ["current mean (mA)", "battery life (h)", "delay p99 (ms)", "lost (%)"] {
+            assert!(columns.contains(column), "{column}: {answer}");
+        }
+        assert!(answer.contains("  mqtt-rate ps-max-li10"), "{answer}");
+        assert!(answer.contains(battery), "{answer}");
+        assert!(
+            answer.contains("longest without loss: udp-echo esp-now-aligned-10-500, "),
+            "{answer}"
+        );
+    }
+    // As `predict` has it: 84.03 mA at 3.3 V are 130.5 mA of two cells through the converter.
+    assert!((hours(&usual) - 2210.0 / 84.03).abs() < 0.01, "{usual}");
+    let given = 84.03 * 3.3 / (2.5 * 0.85) + 0.019 + 2500.0 * 0.025 / 8766.0;
+    assert!((hours(&two) - 2500.0 / given).abs() < 0.02, "{two}");
+    // The battery is in the plan that the run keeps: its report says the same later.
+    assert_eq!(bench.run(&["report", "last"]).ok(), two);
+    // A key of the plan says it, too, and a flag does not contradict it.
+    bench.write(
+        "own.toml",
+        "name = \"own\"\nbattery = \"LiPo-500\"\n[[measure]]\nkind = \"udp-echo\"\n\
+         variant = \"ps-none\"\nsize = 64\ncount = 5\ninterval = \"1 s\"\n",
+    );
+    let life = bench.run(&["run", "own.toml", "-q", "--format", "json"]).ok();
+    assert!(life.contains("of LiPo-500: 500 mAh at 3.70 V"), "{life}");
+    let refused = bench.run(&["run", "own.toml", "--battery", "2xAA"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.err.contains("why: the plan own names LiPo-500"), "{}", refused.err);
+    assert_eq!(refused.err.lines().count(), 3, "{}", refused.err);
+}
+
+/// However many pairs there are, the first screen has the largest changes, and says how many more there are.
+#[test]
+fn a_comparison_is_one_screen_and_full_has_every_pair() {
+    let bench = TestDir::new();
+    bench.run(&["run", "one-way-latency", "-q", "--seed", "1"]).ok();
+    let published = bench.run(&["compare", "last"]).ok();
+    assert_short(&published, 25);
+    assert!(published.starts_with("last against published\n"), "{published}");
+    let full = bench.run(&["compare", "last", "--full"]).ok();
+    assert!(full.lines().count() > 60 && full.contains("simulated against"), "{full}");
+
+    bench.write("loss.toml", LOSSES);
+    bench.write("less.toml", &LOSSES.replace("esp-now-10-500", "esp-now-always"));
+    for plan in ["loss.toml", "less.toml"] {
+        bench.run(&["run", plan, "-q"]).ok();
+    }
+    bench.run(&["report", "loss-1", "-o", "loss.json"]).ok();
+    let json = std::fs::read_to_string(bench.path("loss.json")).unwrap();
+    bench.write("loss.json", &json.replace("esp-now-10-500", "esp-now-always"));
+    let changed = bench.run(&["compare", "loss-2", "loss.json"]).ok();
+    assert_short(&changed, 25);
+    let rows: Vec<&str> = changed.lines().skip(3).take_while(|it| !it.contains("Ratios")).collect();
+    assert!(rows[0].ends_with("better"), "{changed}");
+    assert!(changed.lines().nth(1).unwrap().contains(" better"), "{changed}");
+    // Changes fall from row to row; by how much is read from the pairs themselves.
+    let idle = bench.run(&["compare", "last", "--full", "--format", "csv"]);
+    assert!(idle.err.contains("--full does nothing beside --format"), "{}", idle.err);
+}
+
+const LOSSES: &str = "name = \"loss\"\n[[measure]]\nkind = \"udp-echo\"\nvariant = \"esp-now-10-500\"\n\
+     size = 64\nformat = \"binary\"\nin_flight = 8\ncount = 100\ninterval = \"1 s\"\ntimeout = \"4 s\"\n";
 
 #[test]
 fn a_goal_that_is_not_known_is_refused_with_those_that_are() {

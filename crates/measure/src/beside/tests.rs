@@ -45,6 +45,7 @@ fn report(origin: Origin, mean: impl Fn(f64) -> f64, loss: f64) -> Report {
         name: "pings".into(),
         kind: "esp-now".into(),
         goal: None,
+        battery: None,
         metrics: [metric("rtt_avg", "ms"), metric("loss", "percent")].into(),
         rows: Vec::new(),
         shared: String::new(),

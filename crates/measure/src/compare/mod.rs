@@ -36,6 +36,7 @@ pub use gate::{Gated, gate};
 pub(crate) use join::pool;
 
 use crate::cell::{Cell, Origin};
+use crate::units::Dimension;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -213,6 +214,29 @@ pub struct Comparison {
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl Comparison {
+    /// Returns the least change that the interval shows, whichever way: of a ratio its logarithm, so that the
+    /// double counts as the half; of parts of a whole their difference. 0 where none is shown.
+    #[must_use]
+    pub fn shown_change(&self) -> f64 {
+        let least =
+            |low: f64, high: f64| if low * high > 0.0 { low.abs().min(high.abs()) } else { 0.0 };
+        let parts = Dimension::of(&self.ours.unit).filter(|it| it.0 == Dimension::Proportion);
+        let change = match parts {
+            Some((_, part)) => self
+                .difference_low
+                .zip(self.difference_high)
+                .map(|(low, high)| libm::log1p(part * least(low, high))),
+            None => self
+                .ratio_low
+                .zip(self.ratio_high)
+                .filter(|it| it.0 > 0.0)
+                .map(|(low, high)| least(libm::log(low), libm::log(high))),
+        };
+        change.unwrap_or_default()
+    }
 }
 
 /// Joins `ours` with `others` and compares each pair, in the order of `ours`.

@@ -80,6 +80,7 @@ fn group(
         name: name.into(),
         kind: SECTION.into(),
         goal: None,
+        battery: None,
         rows: digests.iter().map(|it| row(it, &headlines)).collect(),
         shared,
         axis_ms: None,

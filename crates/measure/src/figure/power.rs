@@ -2,10 +2,10 @@
 
 use super::{Axis, Figure, FigurePoint, MOST_SERIES, Mark, Scale, Series};
 use crate::kind;
+use crate::predict::battery::USUAL_MAH;
 use crate::report::digest::{Digest, Material};
 use crate::settings::SettingKey;
 use crate::table::power::{SECTION, kind, test, thrifty};
-use crate::wifi::power::USUAL_MAH;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;

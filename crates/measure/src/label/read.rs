@@ -3,7 +3,7 @@
 //!
 //! The words are those of a result, in any order, with commas between them: `binary, 8 in flight`.
 
-use crate::plan::cast;
+use crate::plan::{self, cast};
 use crate::settings::{Setting, Settings};
 use crate::tune::space::Power;
 use crate::units::{self, Dimension};
@@ -125,16 +125,17 @@ fn named(word: &str) -> Option<Setting> {
         Some(hex) => u8::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     };
+    let name = |text: &str| Name::new(text).filter(|_| plan::is_name(text));
     after("device ")
-        .and_then(Name::new)
+        .and_then(name)
         .map(Setting::LabVariant)
-        .or_else(|| after("rate ").and_then(Name::new).map(Setting::PhyRate))
-        .or_else(|| after("profile ").and_then(Name::new).map(Setting::Profile))
-        .or_else(|| after("environment ").and_then(Name::new).map(Setting::Environment))
+        .or_else(|| after("rate ").and_then(name).map(Setting::PhyRate))
+        .or_else(|| after("profile ").and_then(name).map(Setting::Profile))
+        .or_else(|| after("environment ").and_then(name).map(Setting::Environment))
         .or_else(|| after("sleep ").and_then(Name::new).map(Setting::Sleep))
         .or_else(|| after("walls: ")?.parse().ok().map(Setting::Walls))
         .or_else(|| option(word))
-        .or_else(|| after("congestion control ").and_then(Name::new).map(Setting::Congestion))
+        .or_else(|| after("congestion control ").and_then(name).map(Setting::Congestion))
         .or_else(|| after("QoS ")?.parse().ok().map(Setting::Qos))
         .or_else(|| after("TOS ").and_then(octet).map(Setting::Tos))
         .or_else(|| after("TTL ")?.parse().ok().map(Setting::Ttl))

@@ -155,13 +155,18 @@ fn variant(work: &mut Workload, value: &Scalar) -> Result<(), String> {
     in_variant(work, value.text()?)
 }
 
+/// Returns whether a text can name a variant, a profile, an environment or a rate.
+pub(crate) fn is_name(text: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !text.is_empty() && text.chars().all(known)
+}
+
 /// Makes a test over IP that is in no variant yet one of the variant of that name.
 ///
 /// # Errors
 /// The text cannot be a name.
 pub(super) fn in_variant(work: &mut Workload, text: &str) -> Result<(), String> {
-    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name = Name::new(text).filter(|_| !text.is_empty() && text.chars().all(known));
+    let name = Name::new(text).filter(|_| is_name(text));
     let variant = name.ok_or_else(|| {
         format!(
             "`{text}` is no name of a variant: 1 to {} letters, digits, `-`, `_` and `.`",

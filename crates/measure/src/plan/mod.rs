@@ -51,6 +51,7 @@ pub use expected::{expected, probes, span};
 pub(crate) use goal::GOALS;
 pub use goal::Goal;
 pub(crate) use key::{PlanKey, PlanValue, key_names, words};
+pub(crate) use lab::is_name;
 pub use lab::lab_keys;
 pub use matrix::defaults;
 pub(crate) use matrix::{DAY, MILLISECOND, UDP_MAX, word_of};
@@ -61,6 +62,7 @@ pub use read::{PlanError, guess};
 pub use value::{ECHO_PORT, latency_by};
 pub(crate) use value::{cast, metres, print_cast, print_latency};
 
+use crate::predict::battery::Battery;
 use crate::threshold::Threshold;
 use alloc::format;
 use alloc::string::String;
@@ -83,6 +85,8 @@ pub struct Plan {
     pub title: Option<String>,
     /// Goal, which chooses the figures that a report shows first.
     pub goal: Option<Goal>,
+    /// Battery of the devices, for how long it lasts; `None`: the usual one.
+    pub battery: Option<Battery>,
     /// Seed of everything random.
     pub seed: u64,
     /// Number of times that the matrix is measured.
@@ -181,6 +185,24 @@ impl PlanSet {
                 plan.text = print::plan(plan);
             }
         }
+    }
+
+    /// Gives each plan that battery; its text says so.
+    ///
+    /// # Errors
+    /// A plan names another one itself, in words.
+    pub fn with_battery(mut self, battery: &Battery) -> Result<Self, String> {
+        for plan in &mut self.plans {
+            match &plan.battery {
+                None => {
+                    plan.text = format!("battery = {}\n{}", quoted(&battery.name), plan.text);
+                    plan.battery = Some(battery.clone());
+                }
+                Some(own) if own == battery => {}
+                Some(own) => return Err(format!("the plan {} names {}", plan.name, own.name)),
+            }
+        }
+        Ok(self)
     }
 
     /// Carries out each plan at least that many times; the first times are the same.

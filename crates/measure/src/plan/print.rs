@@ -33,13 +33,16 @@ pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
 
 /// Prints a plan without its limits on results.
 pub(super) fn plan(plan: &Plan) -> String {
-    let Plan { name, title, goal, seed, repetitions, workloads, .. } = plan;
+    let Plan { name, title, goal, battery, seed, repetitions, workloads, .. } = plan;
     let mut text = format!("name = {}\n", quoted(name));
     if let Some(title) = title {
         let _ = writeln!(text, "title = {}", quoted(title));
     }
     if let Some(goal) = goal {
         let _ = writeln!(text, "goal = {}", quoted(goal.name()));
+    }
+    if let Some(battery) = battery {
+        let _ = writeln!(text, "battery = {}", quoted(&battery.name));
     }
     let _ = write!(text, "seed = {seed}\nrepetitions = {repetitions}\n");
     text + &blocks(workloads)

@@ -2,6 +2,7 @@
 
 use super::key::{PlanKey, PlanValue, words};
 use super::{DEFAULT_SEED, GOALS, Plan, limits, matrix};
+use crate::predict::battery::Battery;
 use crate::units::{self, Dimension};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -344,6 +345,16 @@ const GOAL: PlanKey = PlanKey::new(
     "the figures that a report shows first",
 )
 .or("the kind's");
+const BATTERY: PlanKey = PlanKey::new(
+    "battery",
+    PlanValue::Form(
+        "cells (AA, AAA, CR123A, 18650, LiPo, CR2032), several as 2xAA, LiPo-500 with its mAh, or a charge \
+         such as 2500mAh",
+    ),
+    "\"2xAA\"",
+    "the battery that `battery_life` is of; `--battery` gives it, too",
+)
+.or("2210 mAh: an 18650 of 2600 mAh at 85 %");
 const SEED: PlanKey = PlanKey::new(
     "seed",
     PlanValue::Whole(0, i64::MAX as u64),
@@ -373,8 +384,8 @@ const THRESHOLD: PlanKey = PlanKey::new(
 )
 .or("none");
 /// Keys of a plan.
-pub(super) const KEYS: [&PlanKey; 7] =
-    [&NAME, &TITLE, &GOAL, &SEED, &REPETITIONS, &MEASURE, &THRESHOLD];
+pub(super) const KEYS: [&PlanKey; 8] =
+    [&NAME, &TITLE, &GOAL, &BATTERY, &SEED, &REPETITIONS, &MEASURE, &THRESHOLD];
 
 pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     let table = DeTable::parse(text).map_err(|e| {
@@ -385,6 +396,7 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     let name = top.one(&NAME, |v| v.text().map(ToOwned::to_owned))?;
     let title = top.one(&TITLE, |v| v.text().map(ToOwned::to_owned))?;
     let goal = top.one(&GOAL, |v| v.word(&GOALS))?;
+    let battery = top.one(&BATTERY, |v| v.text()?.parse::<Battery>())?;
     let seed = top.one(&SEED, Scalar::int)?.unwrap_or(DEFAULT_SEED);
     let repetitions = top.one(&REPETITIONS, Scalar::int)?.unwrap_or(1) as u32;
     let blocks = top.blocks(MEASURE.name)?;
@@ -405,5 +417,15 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
         return Err(PlanError::at(text, 0, "nothing to measure: add a [[measure]] block"));
     }
     let thresholds = thresholds.into_iter().map(limits::threshold).collect::<Result<_, _>>()?;
-    Ok(Plan { name, title, goal, seed, repetitions, workloads, thresholds, text: text.to_owned() })
+    Ok(Plan {
+        name,
+        title,
+        goal,
+        battery,
+        seed,
+        repetitions,
+        workloads,
+        thresholds,
+        text: text.to_owned(),
+    })
 }

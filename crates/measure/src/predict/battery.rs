@@ -23,6 +23,10 @@ const LINEAR_QUIESCENT_MA: f64 = 0.005;
 /// Peak that a chip draws while it sends, in milliamperes: the datasheets' currents at full power.
 const PEAK_MA: f64 = 380.0;
 
+/// Charge that a device gets of an 18650 of 2600 mAh, in mAh: the battery where none is named. 85 % of it is an
+/// assumption, to compare by.
+pub const USUAL_MAH: f64 = 2210.0;
+
 /// One kind of cell.
 struct CellKind {
     name: &'static str,
@@ -117,15 +121,7 @@ impl FromStr for Battery {
         let amount = |text: &str| text.parse::<f64>().ok().filter(|it| (1.0..=1e6).contains(it));
         if let Some(mah) = text.strip_suffix("mAh") {
             let capacity_mah = amount(mah.trim()).ok_or_else(none)?;
-            return Ok(Self {
-                name: text.into(),
-                capacity_mah,
-                volts: None,
-                self_discharge: 0.0,
-                efficiency: 1.0,
-                quiescent_ma: 0.0,
-                pulse_ma: None,
-            });
+            return Ok(Self::plain(text, capacity_mah));
         }
         let (count, cell) = match text.split_once('x') {
             Some((count, cell)) => (count.parse::<u8>().map_err(|_| none())?, cell),
@@ -154,6 +150,25 @@ impl FromStr for Battery {
 }
 
 impl Battery {
+    /// Returns a plain charge, with neither regulator nor self-discharge.
+    fn plain(name: &str, capacity_mah: f64) -> Self {
+        Self {
+            name: name.into(),
+            capacity_mah,
+            volts: None,
+            self_discharge: 0.0,
+            efficiency: 1.0,
+            quiescent_ma: 0.0,
+            pulse_ma: None,
+        }
+    }
+
+    /// Returns the battery where none is named: [`USUAL_MAH`].
+    #[must_use]
+    pub fn usual() -> Self {
+        Self::plain("an 18650 of 2600 mAh at 85 %", USUAL_MAH)
+    }
+
     /// Returns whether a boost converter is needed.
     #[must_use]
     pub fn is_boosted(&self) -> bool {
@@ -172,11 +187,17 @@ impl Battery {
         through + self.quiescent_ma
     }
 
+    /// Returns how long it lasts, in hours, where the chip draws so much in the mean.
+    #[must_use]
+    pub fn hours(&self, chip_ma: f64) -> f64 {
+        let by_itself = self.capacity_mah * self.self_discharge / YEAR_H;
+        self.capacity_mah / (self.gives_ma(chip_ma) + by_itself)
+    }
+
     /// Returns how long it lasts, in days, where the chip draws so much in the mean.
     #[must_use]
     pub fn days(&self, chip_ma: f64) -> f64 {
-        let by_itself = self.capacity_mah * self.self_discharge / YEAR_H;
-        self.capacity_mah / (self.gives_ma(chip_ma) + by_itself) / 24.0
+        self.hours(chip_ma) / 24.0
     }
 
     /// Returns a warning where its cells cannot give the pulses of a radio.

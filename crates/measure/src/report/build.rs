@@ -11,6 +11,7 @@ use crate::figure::{self, Figure};
 use crate::kind;
 use crate::label;
 use crate::plan::PlanSet;
+use crate::predict::battery::Battery;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{SummaryContext, summarize};
 use crate::table::{self, Table};
@@ -74,6 +75,7 @@ impl Builder {
         let plan = self.plans.iter().find(|it| it.cells.contains(&recorded.ordinal));
         if let Some(plan) = plan {
             wifi::own_table(recorded, &plan.name, &mut cells);
+            wifi::power::lasts(&plan.battery, &mut cells);
         }
         let kind = kind::of(&recorded.workload);
         let limits = kind.limits(&recorded.facts);
@@ -191,7 +193,9 @@ fn plan_parts(text: &str) -> Vec<PlanPart> {
     let mut parts = Vec::new();
     for plan in &set.plans {
         let next = first + u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX - first);
-        parts.push(PlanPart { cells: first..next, name: plan.name.clone(), goal: plan.goal });
+        let battery = plan.battery.clone().unwrap_or_else(Battery::usual);
+        let name = plan.name.clone();
+        parts.push(PlanPart { cells: first..next, name, goal: plan.goal, battery });
         first = next;
     }
     parts

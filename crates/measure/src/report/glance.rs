@@ -9,6 +9,7 @@ use crate::kind;
 use crate::kind::headline::{BATTERY, Headline};
 use crate::label;
 use crate::plan::Goal;
+use crate::predict::battery::Battery;
 use crate::quantile::Sorted;
 use crate::settings::Settings;
 use crate::truth::{CellDeviation, CellGroup, Truth};
@@ -37,6 +38,9 @@ pub struct GlanceGroup {
     /// The goal of the plan, which put its metrics first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
+    /// The battery that a battery life among the metrics is of, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub battery: Option<String>,
     /// Columns of the rows.
     pub metrics: Vec<GlanceMetric>,
     /// One row for each cell, with its repetitions in one.
@@ -136,6 +140,7 @@ pub(super) struct PlanPart {
     pub(super) cells: Range<u32>,
     pub(super) name: String,
     pub(super) goal: Option<Goal>,
+    pub(super) battery: Battery,
 }
 
 /// Published figures beside those of the run.
@@ -217,6 +222,9 @@ fn group(
         name: plan.map_or_else(|| kind.to_string(), |it| it.name.clone()),
         kind: kind.to_string(),
         goal,
+        battery: plan
+            .filter(|_| headlines.iter().any(|it| it.metric == "battery_life"))
+            .map(|it| it.battery.words()),
         rows: cells.iter().enumerate().map(row).collect(),
         shared: if cells.len() > 1 {
             label::plan(kind, &shared, |_| true)
@@ -241,6 +249,12 @@ fn headlines(kind: &str, goal: Option<Goal>, cells: &[Digest]) -> Vec<Headline> 
     let mut all: Vec<Headline> =
         of_kind.iter().chain(&BATTERY).filter(is_known).filter(is_wanted).copied().collect();
     all.sort_by_key(|it| goal.is_some_and(|goal| it.goal != goal));
+    let mut seen: Vec<&str> = Vec::new();
+    all.retain(|it| {
+        let is_new = !seen.contains(&it.metric);
+        seen.push(it.metric);
+        is_new
+    });
     all.truncate(METRICS);
     all
 }

@@ -71,21 +71,60 @@ pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
     }
 }
 
-fn pair(c: &Comparison) -> Vec<Option<String>> {
+/// Returns the pairs that differ, the largest change first. What a constant of the lab was fitted to is no test of
+/// it, and comes last.
+#[must_use]
+pub fn differing(comparisons: &[Comparison]) -> Vec<&Comparison> {
+    let differs = |c: &&Comparison| matches!(c.verdict, Verdict::Better | Verdict::Worse);
+    let mut all: Vec<&Comparison> = comparisons.iter().filter(differs).collect();
+    let rank = |c: &Comparison| (is_fitted(c), c.shown_change());
+    all.sort_by(|a, b| {
+        let ((a, x), (b, y)) = (rank(a), rank(b));
+        a.cmp(&b).then(y.total_cmp(&x))
+    });
+    all
+}
+
+/// Returns whether a constant of the lab was fitted to one of the two.
+#[must_use]
+pub fn is_fitted(c: &Comparison) -> bool {
+    compare::is_fitted(&c.ours, &c.other)
+}
+
+/// Returns a line for each set of reasons for which pairs cannot be compared, those of most pairs first.
+#[must_use]
+pub fn excluded(comparisons: &[Comparison]) -> Vec<String> {
+    let is_out = |c: &&Comparison| matches!(c.verdict, Verdict::NotComparable(_));
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for comparison in comparisons.iter().filter(is_out) {
+        let (_, why) = brief(&comparison.verdict);
+        match reasons.iter_mut().find(|it| it.0 == why) {
+            Some(found) => found.1 += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    reasons.sort_by_key(|it| core::cmp::Reverse(it.1));
+    let line =
+        |(why, n): (String, usize)| format!("{} not comparable: {why}", digits::count(n as u64));
+    reasons.into_iter().map(line).collect()
+}
+
+/// Returns a pair in words: the result, this and the other value, and the ratio, where there is one.
+#[must_use]
+pub fn texts(c: &Comparison) -> [Option<String>; 4] {
     let value = |cell: &Cell| {
         let value = digits::worth(cell.value?, cell.ci_low, cell.ci_high);
         Some(format!("{value} {}", super::unit_sign(&cell.unit)))
     };
+    [Some(named(&c.ours)), value(&c.ours), value(&c.other), ratio(&[c])]
+}
+
+fn pair(c: &Comparison) -> Vec<Option<String>> {
     let (verdict, _) = words(&c.verdict);
     let notes =
         if c.notes.is_empty() { String::new() } else { format!(": {}", c.notes.join("; ")) };
-    alloc::vec![
-        Some(named(&c.ours)),
-        value(&c.ours),
-        value(&c.other),
-        ratio(&[c]),
-        Some(format!("{verdict}{notes}")),
-    ]
+    let verdict = Some(format!("{verdict}{notes}"));
+    texts(c).into_iter().chain([verdict]).collect()
 }
 
 /// Returns a cell in words.
@@ -208,7 +247,7 @@ fn row(group: &ComparedGroup<'_>) -> [Option<String>; 5] {
 
 /// Returns how many pairs there are, and how many of them are no test of the simulator.
 fn counted(members: &[&Comparison]) -> String {
-    let fitted = members.iter().filter(|c| compare::is_fitted(&c.ours, &c.other)).count();
+    let fitted = members.iter().filter(|c| is_fitted(c)).count();
     let count = digits::count(members.len() as u64);
     if fitted == 0 { count } else { format!("{count}, {fitted} of them fitted") }
 }

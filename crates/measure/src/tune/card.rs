@@ -234,14 +234,19 @@ pub fn value(estimate: &Estimate) -> Option<GlanceValue> {
 /// Prints a value with its interval: `27.5 [27.3, 27.7]`.
 #[must_use]
 pub fn shown(it: &GlanceValue) -> String {
-    let value = number(it.value);
-    match (it.ci_low, it.ci_high) {
-        (Some(low), Some(high)) => match [low, high].map(digits::three) {
-            [low, high] if low == value && high == value => value,
-            [low, high] => format!("{value} [{low}, {high}]"),
-        },
-        _ => value,
+    match parts(it) {
+        (value, Some(interval)) => format!("{value} {interval}"),
+        (value, None) => value,
     }
+}
+
+/// Prints a value, and its interval where it has one that differs: `27.5` and `[27.3, 27.7]`.
+#[must_use]
+pub fn parts(it: &GlanceValue) -> (String, Option<String>) {
+    let value = number(it.value);
+    let interval = it.ci_low.zip(it.ci_high).map(|(low, high)| [low, high].map(digits::three));
+    let differs = interval.filter(|[low, high]| *low != value || *high != value);
+    (value, differs.map(|[low, high]| format!("[{low}, {high}]")))
 }
 
 /// Prints a difference with its sign; one that is too small to matter is 0.

@@ -6,12 +6,13 @@
 //! | `current_mean` | the charge over the time in which it was counted |
 //! | `charge_per_message` | the charge over the messages that arrived; of iperf there is none |
 //! | `response_avg`, `response_p99` | from when a message was due until it had arrived; of an echo, until it was back |
-//! | `battery_life` | for how long a battery gives that current: [`USUAL_MAH`] |
+//! | `battery_life` | for how long a battery gives that current: [`Battery::usual`], or the plan's |
 //!
 //! All hold for the cell's own rate of messages: at another rate they are others.
 
 use crate::cell::{Cell, Estimate, Identity};
 use crate::kind;
+use crate::predict::battery::Battery;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
@@ -19,9 +20,6 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_model::fact::{CHARGE_NC, TIME_NS};
 use espbench_model::sample::{Fate, Sample};
-
-/// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
-pub const USUAL_MAH: f64 = 2210.0;
 
 /// Returns the cells; none where no charge was counted. `like`, a cell of the same work, gives the
 /// identity columns.
@@ -55,12 +53,22 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
         return cells;
     }
     if milliamperes > 0.0 {
-        push("battery_life", "h", USUAL_MAH / milliamperes, 1);
-        if let Some(life) = cells.last_mut() {
-            life.note = Some(format!("of {USUAL_MAH} mAh, at this rate of messages"));
-        }
+        push("battery_life", "h", 0.0, 1);
+        lasts(&Battery::usual(), &mut cells);
     }
     cells
+}
+
+/// Says in the cells for how long that battery gives the current that stands beside it.
+pub(crate) fn lasts(battery: &Battery, cells: &mut [Cell]) {
+    let current = cells.iter().find(|it| it.id.metric == "current_mean");
+    let Some(current) = current.and_then(|it| it.value) else { return };
+    if let Some(life) = cells.iter_mut().find(|it| it.id.metric == "battery_life") {
+        life.value = Some(battery.hours(current));
+        let plain = format!("{:.0} mAh", battery.capacity_mah);
+        let what = if battery.volts.is_some() { battery.words() } else { plain };
+        life.note = Some(format!("of {what}, at this rate of messages"));
+    }
 }
 
 /// Returns how many messages arrived; copies count once.

@@ -12,6 +12,7 @@ use crate::cli::common::{OutputArgs, SiteArgs, TOOL};
 use crate::cli::output;
 use crate::logic::{self, LogicCapture, LogicChange};
 use crate::say::say;
+use crate::user_error::{ForUser as _, UserError};
 use anyhow::{Context as _, bail};
 use espbench_engine::ReportBuilder;
 use espbench_measure::cell::Origin;
@@ -118,8 +119,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return stamps::run(args, receiver);
     }
     let name = args.file.display().to_string();
-    let capture = LogicCapture::open(&args.file, args.samplerate)
-        .with_context(|| format!("cannot read {name}"))?;
+    let capture = LogicCapture::open(&args.file, args.samplerate).for_user(
+        || format!("cannot read {name}"),
+        "name a capture: .sr or VCD of PulseView, CSV of PulseView or Saleae Logic",
+    )?;
     let pins = Pins::of(&capture, args)?;
     let base = base_name(&args.file);
     let target = format!("capture {base} ({}, {} to {})", capture.format(), pins.from, pins.to);
@@ -194,17 +197,15 @@ impl Pins {
         let find = |name: &Option<String>, default: usize, flag: &str, whose: &str| {
             let Some(name) = name else {
                 return (default < channels.len()).then_some(default).with_context(|| {
-                    format!(
-                        "a capture with one channel, {}: two pins are needed",
-                        channels.join(", ")
-                    )
+                    UserError::new(format!("a capture with one channel, {}", channels.join(", ")))
+                        .because("a delay is from one pin to another")
+                        .remedy("record the pins of sender and receiver in one capture")
                 });
             };
             channels.iter().position(|it| it == name).with_context(|| {
-                format!(
-                    "no channel `{name}` for {whose} pin ({flag}): there are {}",
-                    channels.join(", ")
-                )
+                UserError::new(format!("no channel `{name}` for {whose} pin ({flag})"))
+                    .because(format!("the capture has {}", channels.join(", ")))
+                    .remedy("name one of these")
             })
         };
         let from_index = find(&args.from, 0, "--from", "the sender's")?;
@@ -212,7 +213,14 @@ impl Pins {
         let other = usize::from(from_index == 0);
         let to_index = find(&args.to, other, "--to", "the receiver's")?;
         if from_index == to_index {
-            bail!("--from and --to are one channel, {}", channels[from_index]);
+            bail!(
+                UserError::new(format!(
+                    "--from and --to are one channel, {}",
+                    channels[from_index]
+                ))
+                .because("a delay is from one pin to another")
+                .remedy(format!("name two of {}", channels.join(", ")))
+            );
         }
         let (from, to) = (channels[from_index].clone(), channels[to_index].clone());
         Ok(Self { channels, from, to, from_index, to_index })
@@ -377,8 +385,9 @@ impl Tests {
     fn close(&mut self, counters: BTreeMap<String, u64>) -> anyhow::Result<()> {
         if self.done == TESTS_MAX {
             bail!(
-                "more than {TESTS_MAX} tests of {} packets: give a larger --count, or none",
-                self.per_test
+                UserError::new(format!("more than {TESTS_MAX} tests of {} packets", self.per_test))
+                    .because("so many results cannot be told apart")
+                    .remedy("give a larger --count, or none")
             );
         }
         let recorded = Recorded {

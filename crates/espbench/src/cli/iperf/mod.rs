@@ -21,6 +21,7 @@ use super::flow::{self, Live, Measurement, Prints};
 use super::output;
 use crate::target::iperf::{IperfTarget, StreamAddresses, StreamDirection};
 use crate::target::spec;
+use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
 use espbench_measure::kind::iperf::lines::{IperfLines, Style};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, print};
@@ -252,6 +253,9 @@ fn bind_address(text: &str, port: u16) -> anyhow::Result<SocketAddr> {
     }
     match text.trim_matches(['[', ']']).parse::<IpAddr>() {
         Ok(ip) => Ok(SocketAddr::new(ip, port)),
-        Err(_) => bail!("-B {text}: give an IP address of this machine, with or without a port"),
+        Err(_) => bail!(
+            UserError::new(format!("-B {text} is no address"))
+                .remedy("give an IP address of this machine, with or without a port")
+        ),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::number;
 use crate::sys::options::SocketOptions;
+use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
+use espbench_measure::kind::iperf;
 use espbench_measure::kind::iperf::lines::unit::{ADAPTIVE, Unit};
 use espbench_model::workload::{Bounceback, Name};
 use espbench_proto::wire::iperf2::tos;
@@ -113,7 +115,9 @@ impl Refused {
             (self.l2checks, "--l2checks", "frames are not looked at here: leave it out"),
         ];
         match all.iter().find(|(given, ..)| *given) {
-            Some((_, name, instead)) => bail!("{name} is not carried out: {instead}"),
+            Some((_, name, instead)) => {
+                bail!(UserError::new(format!("{name} is not carried out here")).remedy(*instead))
+            }
             None => Ok(()),
         }
     }
@@ -127,7 +131,11 @@ impl Iperf2Flags {
     pub(super) fn check(&self, server: bool) -> anyhow::Result<()> {
         self.refused.check()?;
         if server && (self.trip_times || self.bounceback.is_some()) {
-            bail!("--trip-times and --bounceback are the client's: a server does what it asks for");
+            bail!(
+                UserError::new("--trip-times and --bounceback do nothing at a server")
+                    .because("it does what its client asks for")
+                    .remedy("leave them out, and give them to the client")
+            );
         }
         Ok(())
     }
@@ -175,9 +183,7 @@ fn type_of_service(text: &str) -> Result<u8, String> {
 }
 
 fn congestion(text: &str) -> Result<Name, String> {
-    Name::new(text)
-        .filter(|name| !name.as_str().is_empty())
-        .ok_or_else(|| "use a name of the kernel's, such as cubic".into())
+    iperf::congestion(text)
 }
 
 fn style(text: &str) -> Result<char, String> {

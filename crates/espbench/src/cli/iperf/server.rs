@@ -8,6 +8,7 @@ use crate::cli::output;
 use crate::respond::ServiceLog;
 use crate::respond::iperf::{Observe, ServerOptions, start};
 use crate::say::say;
+use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
 use espbench_measure::kind::iperf::lines::Style;
 use socket2::Domain;
@@ -41,7 +42,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     check(args)?;
     let format = args.measure.output.format;
     if !matches!(format, Format::Text | Format::Json | Format::Jsonl | Format::Csv) {
-        bail!("the server prints lines: use --format text, json or csv");
+        bail!(
+            UserError::new("the server has no report in that format")
+                .because("it prints lines while it serves")
+                .remedy("use --format text, json or csv")
+        );
     }
     let any = if args.ipv6_domain {
         SocketAddr::from((Ipv6Addr::UNSPECIFIED, args.port))

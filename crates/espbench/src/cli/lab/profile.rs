@@ -3,6 +3,7 @@
 use super::super::output;
 use crate::labs;
 use crate::render::text;
+use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_dot11::radio::{GuardInterval, Preamble, RadioChip, WifiMode};
 use espbench_measure::table::Column;
@@ -29,7 +30,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             (constants(Constants::Environment(&library.environment(name)?)), String::new())
         }
         FileKind::Lab => {
-            bail!("{name} is a lab: `espbench lab show {name}` draws it, and names its profiles")
+            bail!(
+                UserError::new(format!("{name} is no profile"))
+                    .because("it is a lab")
+                    .remedy(format!("`espbench lab show {name}` draws it, and names its profiles"))
+            )
         }
     };
     let title = library.title(kind, name).unwrap_or_default();

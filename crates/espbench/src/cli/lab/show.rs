@@ -6,6 +6,7 @@ use crate::cli::file;
 use crate::labs;
 use crate::render::lab::{self, Room};
 use crate::say::say;
+use crate::user_error::UserError;
 use anyhow::{Context as _, bail};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_sim::lab::file::{FileKind, Overrides};
@@ -75,6 +76,10 @@ fn drawing(path: &Path) -> anyhow::Result<fn(&Room<'_>) -> String> {
         "svg" => lab::svg,
         "html" | "htm" => lab::html,
         "txt" => lab::text,
-        _ => bail!("{}: a room is drawn as .svg, .html or .txt", path.display()),
+        _ => bail!(
+            UserError::new(format!("cannot draw a room as {}", path.display()))
+                .because("no drawing has that ending")
+                .remedy("use .svg, .html or .txt")
+        ),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::super::glance::{agreement, chosen, figure, heads, leading, range};
 use super::{beside, escape};
+use crate::render::parts;
 use espbench_measure::report::{GlanceGroup, GlanceRow, Report, Section};
 use espbench_measure::table::unit_sign;
 use std::fmt::Write as _;
@@ -30,7 +31,15 @@ pub(super) fn draw(out: &mut String, report: &Report, sections: &[Section<'_>]) 
             }
             out.push_str("</div>\n");
         }
-        several => suites(out, several, sections),
+        several => match parts::together(several) {
+            Some(one) => {
+                out.push_str("<div class=\"card\">\n");
+                sentences(out, &one);
+                rows(out, &one);
+                out.push_str("</div>\n");
+            }
+            None => suites(out, several, sections),
+        },
     }
 }
 
@@ -81,6 +90,10 @@ fn sentences(out: &mut String, group: &GlanceGroup) {
         let text = agreement(published, group);
         let _ = write!(out, "<li><b>Against published</b> {}</li>", escape(&text));
     }
+    for line in parts::battery(group) {
+        let (head, text) = line.split_once(": ").unwrap_or(("", &line));
+        let _ = write!(out, "<li><b>{}</b> {}</li>", escape(head), escape(text));
+    }
     if let (Some([low, high]), Some(metric)) = (group.times_limit, group.metrics.first()) {
         let _ = write!(
             out,
@@ -98,7 +111,7 @@ fn suites(out: &mut String, groups: &[GlanceGroup], sections: &[Section<'_>]) {
         "<p class=\"key\"><span class=\"k o\">ours</span> <span class=\"k p\">published</span> \
          <span class=\"k l\">theoretical limit</span></p>\n<div class=\"suites\">\n",
     );
-    for group in groups {
+    for (group, name) in groups.iter().zip(parts::names(groups)) {
         let id = [&group.name, &group.kind]
             .into_iter()
             .find(|name| sections.iter().any(|section| section.id == name.as_str()));
@@ -109,7 +122,7 @@ fn suites(out: &mut String, groups: &[GlanceGroup], sections: &[Section<'_>]) {
         let _ = writeln!(
             out,
             "{open}<strong>{}</strong><span>{}</span>{}<small>{}</small>{close}",
-            escape(&group.name),
+            escape(name),
             escape(&leading(group)),
             chart(group),
             escape(&standing(group))

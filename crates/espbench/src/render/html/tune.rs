@@ -2,8 +2,9 @@
 //! the link.
 
 use super::escape;
+use espbench_measure::report::GlanceValue;
 use espbench_measure::tune::TuneCard;
-use espbench_measure::tune::card::{TuneFigure, shown};
+use espbench_measure::tune::card::{TuneFigure, parts};
 use std::fmt::Write as _;
 
 /// Draws the card.
@@ -57,9 +58,20 @@ fn figures(out: &mut String, card: &TuneCard) {
 fn figure(out: &mut String, row: &TuneFigure, columns: usize) {
     let name = format!("{} ({})", row.metric.words(), row.metric.unit());
     let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(&name));
-    let texts = [row.before.as_ref().map(shown), row.after.as_ref().map(shown), row.wanted_words()];
+    let wanted = row.wanted_words().map(|it| escape(&it));
+    let texts = [row.before.as_ref().map(value), row.after.as_ref().map(value), wanted];
     for text in texts.into_iter().take(columns - 1) {
-        let _ = write!(out, "<td class=\"r\">{}</td>", escape(&text.unwrap_or_else(|| "–".into())));
+        let _ = write!(out, "<td class=\"r\">{}</td>", text.unwrap_or_else(|| "–".into()));
     }
     out.push_str("</tr>\n");
+}
+
+/// Writes a value with its interval below it.
+fn value(it: &GlanceValue) -> String {
+    match parts(it) {
+        (value, Some(interval)) => {
+            format!("{} <small>{}</small>", escape(&value), escape(&interval))
+        }
+        (value, None) => escape(&value),
+    }
 }

@@ -63,6 +63,11 @@ fn assert_layout(bench: &TestDir, page: &Path) {
             assert_eq!(it["faint"], serde_json::json!([]), "{of}");
             assert_eq!(number("ground") < 0.5, looks == Looks::Dark, "{of}");
             assert_eq!(it["overlaps"], serde_json::json!([]), "{of}");
+            assert_eq!(
+                it["broken"],
+                serde_json::json!([]),
+                "{of}: an interval breaks in its middle"
+            );
             assert!(number("charts") > 0.0, "{of}: chapters are open: {it}");
             if looks == Looks::Paper {
                 assert_eq!(number("controls"), 0.0, "{of}: {it}");
@@ -135,7 +140,16 @@ fn the_pages_of_tune_fit_them_too() {
             let end = it["answer"].as_f64().unwrap();
             assert!((200.0..900.0).contains(&end), "the answer is not above the fold: {it}");
         }
+        let phone = &measured(&bench, &page, Looks::Light)[0];
+        assert_eq!(phone["cards"], serde_json::json!([]), "the card is wider than a phone");
+        assert!(phone["intervals"].as_u64().unwrap() >= 2, "{phone}");
     }
+    // An interval that breaks is noticed.
+    let page = bench.path("page.html");
+    let html = std::fs::read_to_string(&page).unwrap();
+    let rule = ".glance small { white-space: normal; width: 3em } </style>";
+    std::fs::write(&page, html.replace("</style>", rule)).unwrap();
+    assert_ne!(measured(&bench, &page, Looks::Light)[0]["broken"], serde_json::json!([]));
 }
 
 #[test]

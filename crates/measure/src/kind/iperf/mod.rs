@@ -19,6 +19,7 @@ pub mod latency;
 mod limit;
 pub mod lines;
 mod plan;
+pub use plan::congestion;
 mod summary;
 mod table;
 

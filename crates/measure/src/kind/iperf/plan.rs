@@ -20,16 +20,31 @@ pub(super) fn set(work: &mut Iperf, key: &str, value: &Scalar) -> Result<(), Str
         "tos" => work.tos = type_of_service(value)?,
         "mss" => work.mss = Some(value.int()? as u16),
         "congestion" => {
-            let name = value.text()?;
-            let known = Name::new(name).filter(|n| !n.as_str().is_empty());
-            work.congestion = Some(known.ok_or_else(|| {
-                format!("`{name}` cannot be a name of the kernel: write it as \"cubic\"")
-            })?);
+            work.congestion = Some(congestion(value.text()?)?);
         }
         "trip_times" => work.trip_times = value.bool()?,
         _ => return bounceback(work.bounceback.get_or_insert(Bounceback::DEFAULT), key, value),
     }
     Ok(())
+}
+
+/// Congestion controls of Linux (net/ipv4/Kconfig, 6.12); a kernel may have others.
+const CONGESTION: &str = "reno, cubic, bbr, bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv, scalable, \
+                          vegas, veno, westwood, yeah";
+
+/// Longest name of a congestion control in the kernel: `TCP_CA_NAME_MAX` with its end.
+const CONGESTION_LEN: usize = 15;
+
+/// Reads the name of a congestion control.
+///
+/// # Errors
+/// No kernel can have one of that name; those that Linux has.
+pub fn congestion(text: &str) -> Result<Name, String> {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_one = (1..=CONGESTION_LEN).contains(&text.len()) && text.chars().all(known);
+    Name::new(text).filter(|_| is_one).ok_or_else(|| {
+        format!("`{text}` is no name of a congestion control: Linux has {CONGESTION}")
+    })
 }
 
 fn type_of_service(value: &Scalar) -> Result<u8, String> {

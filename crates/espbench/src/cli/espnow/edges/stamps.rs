@@ -52,7 +52,10 @@ impl ConsoleStamps {
                 stamps.take(&TranscriptEntry::of(piece));
             }
             if stamps.pings.len() > PINGS {
-                bail!("{name} has more than {PINGS} pings: cut it into several");
+                bail!(
+                    UserError::new(format!("{name} has more than {PINGS} pings"))
+                        .remedy("cut it into several")
+                );
             }
         }
         if stamps.pings.is_empty() {
@@ -64,7 +67,9 @@ impl ConsoleStamps {
         // A board that started again in between begins at zero again.
         if !stamps.pings.is_sorted_by_key(|it| it.1) {
             bail!(
-                "{name} has a restart of the board in it: its clock begins anew there; give a part of it"
+                UserError::new(format!("{name} has a restart of the board in it"))
+                    .because("its clock begins anew there")
+                    .remedy("give the part before the restart, or that behind it")
             );
         }
         Ok(stamps)
@@ -105,7 +110,11 @@ pub(super) fn run(args: &Args, receiver: &Path) -> anyhow::Result<ExitCode> {
         && sent_to != own
         && sent_to != Mac::BROADCAST
     {
-        bail!("{sender_log} is of pings to {sent_to}, and {receiver_log} is of {own}");
+        bail!(
+            UserError::new(format!("{sender_log} and {receiver_log} do not belong together"))
+                .because(format!("the first is of pings to {sent_to}, and the second of {own}"))
+                .remedy("give the logs of the two ends of one test")
+        );
     }
     let clock = aligned(&from, &to).map_err(|error| {
         UserError::new(format!("nothing aligns {sender_log} and {receiver_log}"))

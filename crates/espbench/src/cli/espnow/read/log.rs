@@ -1,6 +1,7 @@
 //! One console's log: from its bytes to tests and remarks.
 
 use super::{command, words};
+use crate::user_error::UserError;
 use anyhow::bail;
 use esp_now::transcript::item::iperf::IperfRole;
 use esp_now::transcript::session::{IperfRun, LinkEnds, SessionCounts};
@@ -205,18 +206,21 @@ impl Gathered {
 
     /// Checks that the file is a console's log at all.
     fn check(&self, counts: &LineCounts) -> anyhow::Result<()> {
-        const WANTED: &str = "wanted is what a board's console shows, lines such as \
+        const WANTED: &str = "give what a board's console shows, lines such as \
                               `I (1205) iperf_cmd: 10 bytes from 24:0a:c4:00:00:01: seq=0 …`";
         if self.known > 0 {
             return Ok(());
         }
         if counts.bytes == 0 {
-            bail!("the file is empty; {WANTED}");
+            bail!(
+                UserError::new("no log of a console").because("the file is empty").remedy(WANTED)
+            );
         }
         if counts.not_utf8 > 0 || counts.controls > counts.lines {
-            bail!("this is no text, so no log of a console; {WANTED}");
+            bail!(UserError::new("no log of a console").because("it is no text").remedy(WANTED));
         }
-        bail!("none of its {} lines is of a console of ESP-IDF; {WANTED}", counts.lines)
+        let why = format!("none of its {} lines is of a console of ESP-IDF", counts.lines);
+        bail!(UserError::new("no log of a console").because(why).remedy(WANTED))
     }
 
     fn into_read(self, console: &str, counts: &LineCounts, read: &mut LogContents) {

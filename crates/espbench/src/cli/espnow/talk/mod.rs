@@ -14,6 +14,7 @@ use super::console;
 use crate::capture::{AirCapture, Capture};
 use crate::cli::output::cannot_write;
 use crate::say::say;
+use crate::user_error::{ForUser as _, UserError};
 use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
@@ -196,7 +197,12 @@ fn parse(text: &str, nodes: usize, name: &str) -> anyhow::Result<Script> {
     script::parse(text, nodes).map_err(|wrong| {
         // Nothing is wrong with it but the number of devices.
         let few = script::parse(text, usize::from(NODES_MAX)).is_ok();
-        anyhow!("{name}: {wrong}{}", if few { "; raise --devices for more devices" } else { "" })
+        let remedy = if few {
+            "raise --devices for more devices"
+        } else {
+            "`espbench espnow talk --help` has every word of a script"
+        };
+        UserError::new(format!("{name}: {wrong}")).remedy(remedy).into()
     })
 }
 
@@ -209,7 +215,11 @@ fn read(script: Option<&Path>) -> anyhow::Result<String> {
             Ok(text)
         }
         Some(path) => std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the script {}", path.display())),
+            .for_user(
+                || format!("cannot read the script {}", path.display()),
+                "name a file; `-` is stdin",
+            )
+            .map_err(Into::into),
     }
 }
 

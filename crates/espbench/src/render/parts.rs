@@ -1,0 +1,104 @@
+//! Plans that measure several kinds of test: their names, and one table where the same figures lead in all.
+
+use super::glance::print;
+use espbench_measure::plan::Goal;
+use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
+use espbench_measure::table::unit_sign;
+
+/// Returns the parts of one plan as one group, where its goal is a battery: the same figures lead in each.
+pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {
+    let (first, others) = groups.split_first().filter(|it| !it.1.is_empty())?;
+    let is_part = |it: &GlanceGroup| it.name == first.name && it.goal == first.goal;
+    if first.goal != Some(Goal::Battery) || !others.iter().all(is_part) {
+        return None;
+    }
+    let at =
+        |group: &GlanceGroup, metric: &str| group.metrics.iter().position(|it| it.metric == metric);
+    let is_common = |metric: &&str| groups.iter().all(|it| at(it, metric).is_some());
+    let common: Vec<&str> =
+        first.metrics.iter().map(|it| it.metric.as_str()).filter(is_common).collect();
+    let row = &|group: &GlanceGroup, row: &GlanceRow| GlanceRow {
+        place: format!("{} {}", group.kind, row.place),
+        values: common.iter().map(|it| row.values[at(group, it)?]).collect(),
+        published: None,
+        limit: None,
+        histogram: Vec::new(),
+        leads: row.leads,
+    };
+    (!common.is_empty()).then(|| GlanceGroup {
+        kind: kinds(groups),
+        metrics: common
+            .iter()
+            .filter_map(|it| Some(first.metrics[at(first, it)?].clone()))
+            .collect(),
+        rows: groups.iter().flat_map(|of| of.rows.iter().map(move |it| row(of, it))).collect(),
+        shared: String::new(),
+        axis_ms: None,
+        published: None,
+        times_limit: None,
+        ..first.clone()
+    })
+}
+
+/// Returns the kinds of the groups, in words: `udp-echo and mqtt-rate`.
+fn kinds(groups: &[GlanceGroup]) -> String {
+    listed(&groups.iter().map(|it| it.kind.as_str()).collect::<Vec<_>>())
+}
+
+/// Joins words: `a`, `a and b`, `a, b and c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).into(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+/// Says what several groups are: the parts of one plan, the tests of a log, or several plans.
+pub(super) fn title(groups: &[GlanceGroup], plan: &str) -> String {
+    let names = names(groups);
+    match groups {
+        [first, others @ ..] if others.iter().all(|it| it.name == first.name) => {
+            format!("{}: {}", first.name, kinds(groups))
+        }
+        // A log has no plan: it holds tests.
+        _ if plan.is_empty() => listed(&names),
+        _ => format!("{} suites", groups.len()),
+    }
+}
+
+/// Returns what tells the groups apart: the plan's name, or the kind of test where it is one plan.
+pub(super) fn names(groups: &[GlanceGroup]) -> Vec<&str> {
+    let again = |it: &GlanceGroup| groups.iter().filter(|other| other.name == it.name).count() > 1;
+    groups.iter().map(|it| if again(it) { it.kind.as_str() } else { it.name.as_str() }).collect()
+}
+
+/// Says what a battery life is of, and with which cell it is longest; nothing where there is none.
+pub(super) fn battery(group: &GlanceGroup) -> Vec<String> {
+    let Some(battery) = &group.battery else { return Vec::new() };
+    let mut lines = vec![format!("battery: {battery}; another with --battery")];
+    lines.extend(longest(group));
+    lines
+}
+
+/// Names the cell whose battery lasts longest of those in which least is lost.
+fn longest(group: &GlanceGroup) -> Option<String> {
+    let at = |metric: &str| group.metrics.iter().position(|it| it.metric == metric);
+    let (life, lost) = (at("battery_life")?, at("loss"));
+    let of = |row: &GlanceRow, at: usize| -> Option<GlanceValue> {
+        row.values.get(at).copied().flatten()
+    };
+    let loss = |row: &GlanceRow| lost.and_then(|at| of(row, at)).map_or(0.0, |it| it.value);
+    let lasting: Vec<&GlanceRow> = group.rows.iter().filter(|it| of(it, life).is_some()).collect();
+    if lasting.len() < 2 {
+        return None;
+    }
+    let least = lasting.iter().map(|it| loss(it)).reduce(f64::min)?;
+    let hours = |row: &GlanceRow| of(row, life).map_or(0.0, |it| it.value);
+    let best = lasting.into_iter().filter(|it| loss(it) <= least);
+    let best = best.max_by(|a, b| hours(a).total_cmp(&hours(b)))?;
+    let lost =
+        if least > 0.0 { format!("with least lost ({least:.2} %)") } else { "without loss".into() };
+    let unit = unit_sign(&group.metrics[life].unit);
+    Some(format!("longest {lost}: {}, {} {unit}", best.place, print(&of(best, life)?)))
+}
