@@ -132,6 +132,8 @@ pub enum Cause {
     NotAuthenticated,
     /// The device is in its Wi-Fi network and got no IP address there.
     NoAddress,
+    /// The simulated device was too far behind the clock.
+    LateClock,
     /// The broker took the message (and may have acknowledged it), and did not pass it on.
     Broker,
     /// The connection broke with the probe outstanding.
@@ -142,7 +144,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of a packet's way from sender to receiver.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::ApplicationQueue,
         Self::NoBuffers,
         Self::NetworkUnreachable,
@@ -165,6 +167,7 @@ impl Cause {
         Self::NotJoined,
         Self::NotAuthenticated,
         Self::NoAddress,
+        Self::LateClock,
         Self::Broker,
         Self::Disconnected,
         Self::Stopped,
@@ -198,6 +201,7 @@ impl Cause {
             Self::NotJoined => "not-joined",
             Self::NotAuthenticated => "not-authenticated",
             Self::NoAddress => "no-address",
+            Self::LateClock => "late-clock",
             Self::Broker => "broker",
             Self::Disconnected => "disconnected",
             Self::Stopped => "stopped",

@@ -22,6 +22,7 @@ use esp_now::transcript::{
 };
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
+use espbench_sim::lab::live::late_of;
 use espbench_sim::lab::nodes::terminal::Terminal;
 use espbench_sim::lab::suite::mark::{LineMark, MarkedLine};
 
@@ -425,6 +426,10 @@ impl BoardConsole {
 
     /// Takes a line of the board itself.
     fn own(&mut self, now: Instant, entry: &TranscriptEntry<'_>) {
+        if let Some(late) = late_of(entry.line.tag(), entry.line.text) {
+            let ms = u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
+            self.fail(BoardFault::Late { ms });
+        }
         self.learned.take(entry, self.helping);
         self.health(now, entry);
         let mut made = self.session.take(entry);

@@ -67,6 +67,11 @@ pub enum BoardFault {
         /// Error of its sockets.
         errno: u16,
     },
+    /// The simulated board was too far behind the clock.
+    Late {
+        /// Lateness in milliseconds.
+        ms: u64,
+    },
     /// Connection between this host and the board: it was not made, or the board ended it.
     NoPeer {
         /// Error of this host.
@@ -86,6 +91,7 @@ impl BoardFault {
             Self::NotJoined { .. } => Cause::NotJoined,
             Self::Refused { .. } => Cause::NotAuthenticated,
             Self::NoAddress { .. } => Cause::NoAddress,
+            Self::Late { .. } => Cause::LateClock,
             Self::NoWay { .. } | Self::NoPeer { .. } => Cause::HostUnreachable,
         }
     }
@@ -119,6 +125,9 @@ impl BoardFault {
             Self::Refused { .. } => "check --wifi-password",
             Self::NoAddress { .. } => {
                 "check that the network has a DHCP server with free addresses"
+            }
+            Self::Late { .. } => {
+                "run the fleet with fewer devices, as a release build or on an idle machine, and resume the run"
             }
             Self::NoWay { .. } | Self::NoPeer { .. } => {
                 "check that this computer is in the board's network, and that no firewall is between"
@@ -168,6 +177,10 @@ impl fmt::Display for BoardFault {
             Self::NoWay { to, errno } => {
                 write!(f, "the board could not connect to {to} (errno {errno})")
             }
+            Self::Late { ms } => write!(
+                f,
+                "the simulated board was {ms} ms behind the clock: what was measured is invalid"
+            ),
             Self::NoPeer { error } => f.write_str(error),
         }
     }

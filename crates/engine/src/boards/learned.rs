@@ -27,6 +27,8 @@ pub struct IperfFlags {
     pub rate: Option<RateOption>,
     /// `-l`
     pub length: bool,
+    /// `-P` of a client: from version 1.0 of the component `iperf-cmd` on.
+    pub parallel: bool,
     /// `-f`: the release's rows in columns have 2^20 bits to their Mbit.
     pub format: bool,
 }
@@ -106,6 +108,7 @@ impl LearnedFacts {
             self.iperf.rate =
                 Some(if is_suffixed { RateOption::Suffixed } else { RateOption::Megabits });
         }
+        self.iperf.parallel |= text.starts_with("-P, ");
         self.iperf.length |= text.starts_with("-l, ");
         self.iperf.format |= text.starts_with("-f, ");
     }

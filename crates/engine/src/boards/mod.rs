@@ -121,6 +121,8 @@ pub struct BoardSetup {
     pub network: Option<(String, String)>,
     /// URL of the image that an upgrade fetches.
     pub image: Option<String>,
+    /// Pin of one-way tests on all boards; none for that of each chip.
+    pub pin: Option<u8>,
 }
 
 /// Reason for which a cell was not carried out on boards.
@@ -273,7 +275,7 @@ pub fn run(
     let result = start::start(&mut desk, memory).and_then(|()| {
         start::able(&desk, work)?;
         match work.test {
-            EspNowTest::OneWay => single::one_way(&mut desk, work),
+            EspNowTest::OneWay => single::one_way(&mut desk, work, setup),
             EspNowTest::Ping => single::ping(&mut desk, work),
             EspNowTest::Throughput => single::throughput(&mut desk, work),
             EspNowTest::Crypto => single::crypto(&mut desk, work),

@@ -2,7 +2,7 @@
 
 use super::desk::{BoardDesk, DEVICE, INITIATOR};
 use super::stamps::PingStamps;
-use super::{BoardError, secure};
+use super::{BoardError, BoardSetup, secure};
 use alloc::format;
 use core::time::Duration;
 use espbench_ieee80211::mac::Mac;
@@ -12,7 +12,7 @@ use espbench_model::workload::{EspNow, EspNowTest};
 use espbench_sim::lab::suite::mark::{
     DECRYPTION_TIME, ENCRYPTION_TIME, LineMark, PING_REPORT, STREAM_FIGURES,
 };
-use espbench_sim::lab::suite::procedure::{self, MARGIN, PIN, pings_most};
+use espbench_sim::lab::suite::procedure::{self, MARGIN, pings_most};
 
 /// Time in which a board that pings prints a line.
 pub(super) const PING_QUIET: Duration = Duration::from_secs(30);
@@ -43,24 +43,38 @@ fn listen(desk: &mut BoardDesk<'_>, work: &EspNow, more: &str) -> Result<Mac, Bo
 
 /// Carries out one-way transmissions. Which packets arrived is printed; the delay is known where both boards print
 /// when their pins fell, and otherwise to whoever captures the pins.
-pub(super) fn one_way(desk: &mut BoardDesk<'_>, work: &EspNow) -> Result<(), BoardError> {
-    let mut stamps = PingStamps::begin(desk)?;
-    let device = listen(desk, work, &format!(" -G {PIN}"))?;
-    let result = ping_one_by_one(desk, work, device, &mut stamps);
+pub(super) fn one_way(
+    desk: &mut BoardDesk<'_>,
+    work: &EspNow,
+    setup: &BoardSetup,
+) -> Result<(), BoardError> {
+    let pins = [INITIATOR, DEVICE].map(|board| pin(desk, board, setup));
+    let mut stamps = PingStamps::begin(desk, pins)?;
+    let [from, to] = pins;
+    desk.notes.fact("pins", format!("GPIO {from} of the initiator, GPIO {to} of the device"));
+    let device = listen(desk, work, &format!(" -G {to}"))?;
+    let result = ping_one_by_one(desk, work, (device, from), &mut stamps);
     stamps.give(desk);
     result
+}
+
+/// Returns the pin of a board: what was said, or that of its chip as far as it told which one it is.
+fn pin(desk: &BoardDesk<'_>, board: usize, setup: &BoardSetup) -> u8 {
+    let chip = desk.console(board).learned().chip.as_deref().unwrap_or_default();
+    let chip = chip.to_ascii_lowercase().replace('-', "");
+    setup.pin.unwrap_or_else(|| procedure::pin_of(&chip))
 }
 
 fn ping_one_by_one(
     desk: &mut BoardDesk<'_>,
     work: &EspNow,
-    device: Mac,
+    (device, pin): (Mac, u8),
     stamps: &mut PingStamps,
 ) -> Result<(), BoardError> {
     for seq in 0..work.count {
         desk.linger(Duration::from_secs(1))?;
         desk.keep_none();
-        desk.command(INITIATOR, &procedure::one_way(work, device))?;
+        desk.command(INITIATOR, &procedure::one_way_at(work, device, pin))?;
         desk.line(INITIATOR, PING_REPORT, (pings_most(1), PING_QUIET))?;
         stamps.take(desk, seq)?;
         desk.sound(DEVICE)?;

@@ -13,7 +13,6 @@ use core::time::Duration;
 use espbench_measure::clocks::{ClockFit, StampedArrival, StampedRequest, align};
 use espbench_model::sample::{Fate, Probe, Sample};
 use espbench_model::time::Instant;
-use espbench_sim::lab::suite::procedure::PIN;
 
 /// Time in which both boards print their stamps of a ping that is over.
 const STAMPS_MOST: Duration = Duration::from_millis(500);
@@ -28,17 +27,25 @@ pub(super) struct PingStamps {
     arrivals: Vec<StampedArrival>,
     /// Pings that wait for the clocks to be aligned.
     held: Vec<Probe>,
+    /// Pins of initiator and device.
+    pins: [u8; 2],
 }
 
 impl PingStamps {
     /// Makes both boards print stamps, where both have our firmware.
-    pub(super) fn begin(desk: &mut BoardDesk<'_>) -> Result<Self, BoardError> {
+    pub(super) fn begin(desk: &mut BoardDesk<'_>, pins: [u8; 2]) -> Result<Self, BoardError> {
         let boards = [INITIATOR, DEVICE];
         let ours = boards.iter().all(|board| desk.console(*board).learned().is_ours());
         if ours {
             desk.command_at(&boards, TELL, |_, _| {})?;
         }
-        Ok(Self { expected: ours, requests: Vec::new(), arrivals: Vec::new(), held: Vec::new() })
+        Ok(Self {
+            expected: ours,
+            requests: Vec::new(),
+            arrivals: Vec::new(),
+            held: Vec::new(),
+            pins,
+        })
     }
 
     /// Takes what both consoles have told of a ping that is over.
@@ -77,7 +84,11 @@ impl PingStamps {
             let delayed = clock.as_ref().ok().and_then(|clock| self.delayed(probe, clock));
             desk.notes.sample(Sample::Probe(delayed.unwrap_or(*probe)));
         }
-        let pins = format!("between the falling edges of pin {PIN}: espbench espnow edges");
+        let pins = match self.pins {
+            [from, to] if from == to => format!("pin {from}"),
+            [from, to] => format!("pin {from} of the initiator and pin {to} of the device"),
+        };
+        let pins = format!("between the falling edges of {pins}: espbench espnow edges");
         let told: String = match clock {
             Ok(clock) => {
                 let apart = clock.uncertainty().as_secs_f64() * 1e3;

@@ -21,7 +21,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::net::{Ipv4Addr, SocketAddrV4};
 use core::time::Duration;
-use espbench_model::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
+use espbench_model::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_model::time::Instant;
 use espbench_model::workload::{Direction, Iperf, Transport};
 use espbench_proto::wire::iperf2::PORT;
@@ -85,8 +85,10 @@ pub trait StreamPeer {
 struct BoardRows {
     /// Rows, each with the time at which it came.
     rows: Vec<(Instant, RateRow)>,
-    /// Text of the mean over all, once it is there.
-    mean: Option<String>,
+    /// Texts of the means over all, once they are there: one for each stream.
+    means: Vec<String>,
+    /// Streams of the test; each has rows and a mean of its own.
+    streams: usize,
     begun: bool,
     over: bool,
     failed: Option<IdfIperfLine>,
@@ -96,8 +98,11 @@ impl BoardRows {
     fn take(&mut self, line: MarkedLine) {
         let LineMark::Network(what) = line.mark else { return };
         match what {
-            IdfIperfLine::Row(row) if row.start_s == 0 && !self.rows.is_empty() => {
-                (self.mean, self.over) = (Some(line.text), true);
+            IdfIperfLine::Row(row)
+                if row.start_s == 0 && self.rows.iter().any(|it| it.1.test == row.test) =>
+            {
+                self.means.push(line.text);
+                self.over |= self.means.len() >= self.streams.max(1);
             }
             IdfIperfLine::Row(row) if self.rows.len() < ROWS => self.rows.push((line.at, row)),
             IdfIperfLine::Begun { .. } | IdfIperfLine::SocketCreated => self.begun = true,
@@ -154,32 +159,44 @@ impl BothEnds {
             }
             _ => u64::from(row.end_s) <= asked,
         };
-        let parts: Vec<&RateRow> = self.board.rows.iter().filter(is_part).map(|it| &it.1).collect();
-        let zero = parts.first().map_or(0, |row| row.start_s);
-        let of = |seq: usize, row: &RateRow| Interval {
-            observer: Observer::Peer,
-            seq: seq as u64,
-            start: seconds(row.start_s - zero),
-            end: seconds(row.end_s - zero),
-            bytes: row.bytes(binary),
-            ..Interval::default()
-        };
-        let mut all: Vec<Interval> =
-            parts.iter().enumerate().map(|(seq, row)| of(seq, row)).collect();
-        let last = self.board.rows.last().map_or(0, |it| it.1.end_s);
-        // What the board received counts over the time that this host sent.
-        let sent = self.begun.and(self.span);
-        let end = sent.map_or_else(|| seconds(last), |span| Instant::ZERO + span);
-        let bytes = self.board.rows.iter().map(|it| it.1.bytes(binary));
-        all.push(Interval {
-            observer: Observer::Peer,
-            seq: all.len() as u64,
-            total: true,
-            end,
-            bytes: bytes.fold(0, u64::saturating_add),
-            ..Interval::default()
-        });
-        all
+        let mut tests: Vec<u16> = self.board.rows.iter().map(|it| it.1.test).collect();
+        tests.sort_unstable();
+        tests.dedup();
+        let streams = tests.iter().enumerate();
+        streams
+            .flat_map(|(link, test)| {
+                let link = Link(u16::try_from(link).unwrap_or(u16::MAX));
+                let rows = || self.board.rows.iter().filter(|it| it.1.test == *test);
+                let parts: Vec<&RateRow> = rows().filter(is_part).map(|it| &it.1).collect();
+                let zero = parts.first().map_or(0, |row| row.start_s);
+                let of = |seq: usize, row: &RateRow| Interval {
+                    link,
+                    observer: Observer::Peer,
+                    seq: seq as u64,
+                    start: seconds(row.start_s - zero),
+                    end: seconds(row.end_s - zero),
+                    bytes: row.bytes(binary),
+                    ..Interval::default()
+                };
+                let mut all: Vec<Interval> =
+                    parts.iter().enumerate().map(|(seq, row)| of(seq, row)).collect();
+                let last = rows().next_back().map_or(0, |it| it.1.end_s);
+                // What the board received counts over the time that this host sent.
+                let sent = self.begun.and(self.span);
+                let end = sent.map_or_else(|| seconds(last), |span| Instant::ZERO + span);
+                let bytes = rows().map(|it| it.1.bytes(binary));
+                all.push(Interval {
+                    link,
+                    observer: Observer::Peer,
+                    seq: all.len() as u64,
+                    total: true,
+                    end,
+                    bytes: bytes.fold(0, u64::saturating_add),
+                    ..Interval::default()
+                });
+                all
+            })
+            .collect()
     }
 }
 
@@ -221,6 +238,7 @@ pub(super) fn traffic(
 ) -> Result<(), BoardError> {
     let result = begin(desk, setup).and_then(|address| {
         let mut ends = BothEnds::default();
+        ends.board.streams = usize::from(work.parallel);
         let result = match work.direction {
             Direction::Reverse => reverse(desk, work, address, peer, &mut ends),
             _ => forward(desk, work, address, peer, &mut ends),
@@ -233,8 +251,8 @@ pub(super) fn traffic(
                 .for_each(|it| desk.notes.sample(Sample::Interval(it)));
         }
         // The mean of a server has the seconds in it in which nobody sent.
-        if let (Some(mean), Direction::Reverse) = (ends.board.mean.take(), work.direction) {
-            desk.notes.fact("printed", mean);
+        if !ends.board.means.is_empty() && work.direction == Direction::Reverse {
+            desk.notes.fact("printed", ends.board.means.join("\n"));
         }
         if result.is_ok() && !ends.board.over {
             let _ = desk.command(BOARD, "iperf --abort");
@@ -401,6 +419,12 @@ fn client(desk: &BoardDesk<'_>, work: &Iperf, to: SocketAddrV4) -> Result<String
             None => return Err(lacks("-b")),
         };
     }
+    if work.parallel > 1 {
+        if !able.parallel {
+            return Err(lacks("-P, which the component iperf-cmd has from 1.0 on"));
+        }
+        command += &format!(" -P {}", work.parallel);
+    }
     let usual = match work.transport {
         Transport::Tcp => Iperf::TCP_LENGTH,
         Transport::Udp => UDP_LENGTH,
@@ -446,8 +470,8 @@ fn reverse(
     }
     // The end of a TCP stream comes with its last bytes; UDP of ESP-IDF has none.
     desk.until(SETTLED, |desk| {
-        ends.look(desk, peer);
-        ends.span.is_some() || work.transport == Transport::Udp
+        let stage = ends.look(desk, peer);
+        stage != PeerStage::Going || work.transport == Transport::Udp
     })?;
     ends.finish(desk, peer);
     if ends.span.is_none() {

@@ -52,8 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "",
         conflicts_with_all = ["plans", "on", "seed", "chip", "mode", "security", "environment", "distance"])]
     resume: Option<String>,
-    /// Battery that battery life is of: cells (AA, AAA, CR123A, 18650, LiPo, CR2032), several as 2xAA, LiPo-500 with
-    /// its mAh, or a charge such as 2500mAh [default: the plan's, or 2210 mAh]
+    /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
     /// List the built-in plans and stop

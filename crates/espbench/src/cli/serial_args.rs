@@ -3,6 +3,7 @@
 use crate::user_error::UserError;
 use anyhow::bail;
 use espbench_engine::boards::BoardSetup;
+use espbench_sim::lab::suite::procedure::PIN_MAX;
 
 /// Rate of the consoles of ESP-IDF.
 const BAUD: u32 = 115_200;
@@ -20,6 +21,10 @@ pub struct SerialArgs {
     /// Password of that network; others on this computer may see it in the list of processes
     #[arg(long, value_name = "PASSWORD", env = "ESPBENCH_WIFI_PASSWORD", hide_env_values = true)]
     pub wifi_password: Option<String>,
+    /// GPIO that one-way tests drive, for a logic analyser [default: 17 as in the document; 10 on ESP32-C3 and C2,
+    /// 18 on C6]
+    #[arg(long, value_name = "GPIO", value_parser = clap::value_parser!(u8).range(..=i64::from(PIN_MAX)))]
+    pub pin: Option<u8>,
     /// Image that the OTA test fetches and sends [default: the document's,
     /// http://192.168.0.6:8070/Resp.bin]
     #[arg(long, value_name = "URL")]
@@ -32,6 +37,7 @@ impl SerialArgs {
     pub fn given(&self) -> Option<&'static str> {
         let all = [
             ("--baud", self.baud.is_some()),
+            ("--pin", self.pin.is_some()),
             ("--ssid", self.ssid.is_some()),
             ("--firmware-url", self.firmware_url.is_some()),
         ];
@@ -59,6 +65,6 @@ impl SerialArgs {
         }
         let password = self.wifi_password.clone().unwrap_or_default();
         let network = self.ssid.clone().map(|ssid| (ssid, password));
-        Ok(BoardSetup { network, image: self.firmware_url.clone() })
+        Ok(BoardSetup { network, image: self.firmware_url.clone(), pin: self.pin })
     }
 }

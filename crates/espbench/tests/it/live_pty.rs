@@ -22,7 +22,8 @@ pub struct LiveProcess {
 impl LiveProcess {
     /// Starts `espbench live --pty`, and waits until it is ready.
     pub fn start(dir: &TestDir, args: &[&str]) -> Self {
-        let mut all = vec!["live", "--format", "json", "--pty"];
+        // A busy machine may stop a fleet for long; no test depends on that.
+        let mut all = vec!["live", "--format", "json", "--pty", "--late-most", "1 h"];
         all.extend(args);
         let process = ChildProcess::start(&mut dir.command(&all), false);
         let mut devices = Vec::new();
@@ -239,4 +240,30 @@ fn a_lifetime_ends_it_and_rubbish_is_told() {
     let ran = dir.run(&["live", "--pty", "--link", "boards", "--for", "1s"]);
     assert!(ran.err.contains("is there and no link"), "{}", ran.err);
     assert!(!dir.path("boards/node0").is_symlink(), "what was made is removed");
+}
+
+/// A fleet that is later than its bound is invalid: with a bound of 1 ns, each event is.
+#[test]
+fn a_fleet_that_was_too_late_is_invalid() {
+    let dir = TestDir::new();
+    let live = ["live", "--pty", "--format", "json", "--for", "300ms", "--late-most"];
+    let late = dir.run(&[&live[..], &["1ns"]].concat());
+    assert_eq!(late.status, Some(2), "{}", late.err);
+    let lines: Vec<&str> = late.err.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", late.err);
+    assert_eq!(lines[0], "espbench: what was measured is invalid");
+    assert!(
+        lines[1].contains("ms behind the clock, and 0 ms are allowed (--late-most)"),
+        "{}",
+        late.err
+    );
+    let end = |out: &str| -> Value { serde_json::from_str(out.lines().last().unwrap()).unwrap() };
+    assert_eq!(end(&late.out)["valid"], false, "{}", late.out);
+    assert!(end(&late.out)["invalid_times"].as_u64().unwrap() > 0, "{}", late.out);
+    let fine = dir.run(&[&live[..], &["1h"]].concat());
+    assert_eq!(fine.status, Some(0), "{}", fine.err);
+    assert_eq!(
+        (&end(&fine.out)["valid"], &end(&fine.out)["invalid_times"]),
+        (&true.into(), &0.into())
+    );
 }

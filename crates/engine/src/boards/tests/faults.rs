@@ -5,9 +5,11 @@ use super::lab::{WORK, probes, text};
 use crate::boards::{BoardError, BoardFault, BoardMemory, BoardSetup, run};
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_model::sample::{Cause, Fate};
 use espbench_model::time::Instant;
 use espbench_model::workload::{EspNow, EspNowTest};
+use espbench_sim::lab::live::late_line;
 
 const fn seconds(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000_000_000)
@@ -74,6 +76,20 @@ fn a_device_that_starts_again_is_a_fault_of_its_own() {
     let (kept, fault) = with(&work, 1, seconds(16), Mishap::Prints(boot));
     assert_eq!(fault, BoardFault::Restarted { reason: "RTCWDT_BROWN_OUT_RESET".into() });
     assert!(causes(&kept).contains(&Cause::DeviceRestarted));
+}
+
+/// A fleet that was too late says so at its consoles: the run is invalid, with that cause on what is missing.
+#[test]
+fn a_simulated_board_that_is_too_late_makes_the_run_invalid() {
+    let work = EspNow { count: 2000, ..WORK };
+    let line = alloc::format!("\r\n{}\r\n", late_line(seconds(16), Duration::from_millis(1500)));
+    let (kept, fault) = with(&work, 1, seconds(16), Mishap::Prints(line.leak().as_bytes()));
+    assert_eq!(fault, BoardFault::Late { ms: 1500 });
+    assert!(fault.to_string().contains("1500 ms behind the clock"));
+    assert_eq!(probes(&kept).len(), 2000, "each ping has its sample");
+    let causes = causes(&kept);
+    assert!(!causes.is_empty() && causes.len() < 2000);
+    assert!(causes.iter().all(|cause| *cause == Cause::LateClock), "{causes:?}");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn credentials_for_three_devices_until_each_has_an_address_each_time_anew() {
     let mut bench = LabBench::with_app(&work, ExampleApp::Provisioning);
     let router = &bench.scene.routers[0];
     let network = (String::from(router.ssid.as_str()), String::from(router.password.as_str()));
-    let setup = BoardSetup { network: Some(network), image: None };
+    let setup = BoardSetup { network: Some(network), image: None, pin: None };
     for _ in 0..2 {
         let (kept, total) = served(&work, &setup, &mut bench);
         assert_eq!(kept.facts["served-at"], "address");
@@ -177,7 +177,7 @@ fn devices_that_print_no_address_are_served_with_their_credentials() {
     let mut bench = LabBench::of(&work);
     let router = &bench.scene.routers[0];
     let network = (String::from(router.ssid.as_str()), String::from(router.password.as_str()));
-    let setup = BoardSetup { network: Some(network), image: None };
+    let setup = BoardSetup { network: Some(network), image: None, pin: None };
     let (kept, _) = served(&work, &setup, &mut bench);
     assert_eq!(kept.facts["served-at"], "credentials");
 }

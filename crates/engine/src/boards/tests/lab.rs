@@ -237,6 +237,41 @@ fn one_way_packets_arrive_and_have_no_delay() {
     assert!(read.iter().all(|it| it.received.is_none() && it.sent.is_none()));
 }
 
+/// The document's pin is of flash on an ESP32-C3: each board drives the pin of its own chip, or the one that was said.
+#[test]
+fn one_way_tests_drive_a_pin_that_the_chip_has() {
+    let work = EspNow { test: EspNowTest::OneWay, count: 1, ..WORK };
+    let typed = |chips: [&'static str; 2], pin: Option<u8>| {
+        let mut bench = LabBench::of(&work);
+        for (node, chip) in bench.scene.nodes.iter_mut().zip(chips) {
+            node.settings.target = chip;
+        }
+        let mut bench = LabBench::in_scene(bench.scene);
+        let (mut kept, mut memory) = (KeptBoards::default(), BoardMemory::default());
+        let setup = BoardSetup { pin, ..BoardSetup::default() };
+        run(&work, &[0, 1], 1, &setup, &mut memory, &mut bench, &mut kept).unwrap();
+        let pin_of = |port: usize| -> u8 {
+            let text = alloc::string::String::from_utf8_lossy(&kept.consoles[&port]).into_owned();
+            let after = text.rsplit_once(" -G ").unwrap().1;
+            after
+                .chars()
+                .take_while(char::is_ascii_digit)
+                .collect::<alloc::string::String>()
+                .parse()
+                .unwrap()
+        };
+        (pin_of(0), pin_of(1), kept.facts["pins"].clone())
+    };
+    assert_eq!(
+        typed(["esp32c3", "esp32c3"], None),
+        (10, 10, "GPIO 10 of the initiator, GPIO 10 of the device".into())
+    );
+    let (from, to, _) = typed(["esp32", "esp32c6"], None);
+    assert_eq!((from, to), (17, 18));
+    let (from, to, _) = typed(["esp32c2", "esp32c3"], Some(4));
+    assert_eq!((from, to), (4, 4));
+}
+
 #[test]
 fn one_way_delays_come_from_the_stamps_of_both_boards() {
     const COUNT: u32 = 12;

@@ -91,11 +91,16 @@ impl IdfBench {
         } else {
             "  -f, --format=<format>  'k' = Kbits/sec 'm' = Mbits/sec\r\n"
         };
+        let parallel = if self.release == IdfRelease::Component1 {
+            "  -P, --parallel=<parallel number>  number of parallel client threads to run\r\n"
+        } else {
+            ""
+        };
         let iperf = if self.trouble == Trouble::NoCommand { "free" } else { "iperf" };
         format!(
             "help  [<string>]\r\n  Print the list\r\n\r\nrestart \r\n  Restart the program\r\n\r\n{join}\r\n  \
              WiFi is station mode, join specified soft-AP\r\n\r\n{iperf}  [-suV] [-c <ip>] [-p <port>]\r\n  \
-             iperf command\r\n  -l, --len=<length>  Set read/write buffer size\r\n{rate}{format}\r\n"
+             iperf command\r\n  -l, --len=<length>  Set read/write buffer size\r\n{rate}{format}{parallel}\r\n"
         )
     }
 
@@ -127,7 +132,7 @@ impl IdfBench {
         }
     }
 
-    fn row(&self, from: u64, to: u64, mbits: f64) -> String {
+    fn row(&self, test: u64, from: u64, to: u64, mbits: f64) -> String {
         match self.release {
             IdfRelease::V4 => format!("{from:4}-{to:4} sec       {mbits:.2} Mbits/sec\r\n"),
             IdfRelease::V5 => {
@@ -139,7 +144,7 @@ impl IdfBench {
             IdfRelease::Component1 => {
                 let bytes = mbits / 8.0 * (to - from) as f64;
                 format!(
-                    "[  1] {from:2}.0-{to:2}.0 sec\t{bytes:.2} MBytes\t{mbits:.2} Mbits/sec\r\n"
+                    "[{test:3}] {from:2}.0-{to:2}.0 sec\t{bytes:.2} MBytes\t{mbits:.2} Mbits/sec\r\n"
                 )
             }
         }
@@ -178,18 +183,23 @@ impl IdfBench {
         };
         self.print(begin, header.into());
         let sent = if server { 4000 } else { time * 1000 };
-        let (first, mut sum, mut rows) = (if server { 545 } else { 5 }, 0.0, 0);
-        for row in 0..time / step {
-            let (from, to) = (begin + row * step * 1000, begin + (row + 1) * step * 1000);
-            let within = to.min(first + sent).saturating_sub(from.max(first));
-            let mbits = 20.0 * within as f64 / (step * 1000) as f64;
-            let text = self.row(row * step, (row + 1) * step, mbits);
-            self.print(to, text);
-            (sum, rows) = (sum + mbits, rows + 1);
+        // Each of several streams has its own task, and so its rows come a moment after the others'.
+        for test in 1..=word("-P").max(1) {
+            let begin = begin + test - 1;
+            let (first, mut sum, mut rows) = (if server { 545 } else { begin }, 0.0, 0);
+            for row in 0..time / step {
+                let (from, to) = (begin + row * step * 1000, begin + (row + 1) * step * 1000);
+                let within = to.min(first + sent).saturating_sub(from.max(first));
+                let mbits = 20.0 * within as f64 / (step * 1000) as f64;
+                let text = self.row(test, row * step, (row + 1) * step, mbits);
+                self.print(to, text);
+                (sum, rows) = (sum + mbits, rows + 1);
+            }
+            let end = begin + time / step * step * 1000 + 1;
+            let mean = self.row(test, 0, time, sum / f64::from(rows.max(1)));
+            self.print(end, mean);
         }
         let end = begin + time / step * step * 1000 + 1;
-        let mean = self.row(0, time, sum / f64::from(rows.max(1)));
-        self.print(end, mean);
         if self.is_old() {
             self.print(end + 1, "I (200) iperf: iperf exit\r\n".into());
         }
@@ -333,7 +343,7 @@ fn carried_out(
     let mut peer = EvenPeer { now, begun: None, told: false, fails };
     let mut kept = KeptBoards::default();
     let network = Some(("my home".into(), PASSWORD.into()));
-    let setup = BoardSetup { network, image: None };
+    let setup = BoardSetup { network, image: None, pin: None };
     let result = run_traffic(work, 0, 1, &setup, &mut peer, &mut bench, &mut kept);
     let console = String::from_utf8_lossy(&kept.consoles[&0]).into_owned();
     assert!(!console.contains("correct") && !console.contains("horse"), "{console}");
@@ -400,6 +410,31 @@ fn both_ends_of_a_stream_from_the_board_agree_in_each_release() {
         assert_eq!(intervals(&kept, Observer::Receiver).1.len(), 1);
         assert!(kept.facts["commands"].contains("iperf -c 10.0.0.2 -p 40001 -i 1 -t 4"));
         assert!(kept.facts["printed"].ends_with("bits/sec"));
+    }
+}
+
+/// The component prints rows and a mean of each stream, and no sum: each is a stream of its own here, too.
+#[test]
+fn several_streams_from_the_board_are_told_apart() {
+    let work = Iperf { direction: Direction::Reverse, parallel: 3, ..WORK };
+    let (kept, result) = carried_out(&work, IdfRelease::Component1, Trouble::None, None);
+    assert_eq!(result, Ok(()));
+    let (parts, total) = intervals(&kept, Observer::Peer);
+    assert_eq!((parts.len(), total.len()), (12, 3));
+    for link in 0..3 {
+        let seqs: Vec<u64> = parts.iter().filter(|it| it.link.0 == link).map(|it| it.seq).collect();
+        assert_eq!(seqs, [0, 1, 2, 3], "stream {link}");
+        let all: Vec<&Interval> = total.iter().filter(|it| it.link.0 == link).collect();
+        assert_eq!(all.len(), 1, "stream {link}");
+        assert!(all[0].bytes.abs_diff(10_000_000) < 5000, "{all:?}");
+    }
+    assert!(kept.facts["commands"].contains("iperf -c 10.0.0.2 -p 40001 -i 1 -t 4 -P 3"));
+    assert_eq!(kept.facts["printed"].lines().count(), 3, "a mean of each");
+    // Releases before have one stream.
+    for release in [IdfRelease::V4, IdfRelease::V5, IdfRelease::Component0] {
+        let (_, result) = carried_out(&work, release, Trouble::None, None);
+        let Err(BoardError::NoOption { option, .. }) = result else { panic!("{result:?}") };
+        assert!(option.starts_with("-P, which the component iperf-cmd has from 1.0"), "{option}");
     }
 }
 

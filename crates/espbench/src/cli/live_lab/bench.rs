@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::sys::pty;
 use anyhow::anyhow;
 use espbench_model::time::Instant;
-use espbench_sim::lab::live::{Lag, LiveLab, TYPED_MAX, WallPace};
+use espbench_sim::lab::live::{Lag, LiveLab, TYPED_MAX, WallPace, late_line};
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::run::Tap;
 use std::collections::VecDeque;
@@ -42,6 +42,15 @@ pub(super) struct Bench<W> {
     looked: Instant,
 }
 
+/// How a live lab is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BenchSetup {
+    /// Whether cursor queries are answered inside while a program has the port open, too.
+    pub(super) answers: bool,
+    /// Lateness above which what is measured is invalid.
+    pub(super) late_most: Duration,
+}
+
 impl<W: Tap> Bench<W> {
     pub(super) fn new(
         lab: LiveLab<W>,
@@ -49,7 +58,7 @@ impl<W: Tap> Bench<W> {
         links: Option<LinkDir>,
         events: Vec<(Duration, usize, Planned)>,
         shown: Shown,
-        answers: bool,
+        setup: BenchSetup,
     ) -> Self {
         Self {
             lab,
@@ -57,9 +66,9 @@ impl<W: Tap> Bench<W> {
             links,
             events: events.into(),
             shown,
-            answers,
+            answers: setup.answers,
             clock: Clock::start(),
-            pace: WallPace::default(),
+            pace: WallPace::new(setup.late_most),
             looked: Instant::ZERO,
         }
     }
@@ -91,6 +100,11 @@ impl<W: Tap> Bench<W> {
         let until = self.pace.step(self.clock.now(), self.lab.now(), next);
         if before.times == 0 && self.pace.lag().times > 0 {
             self.shown.behind(self.clock.now())?;
+        }
+        if self.pace.lag().invalid > before.invalid {
+            let late = next.map_or(Duration::ZERO, |next| self.clock.now().since(next));
+            let line = late_line(self.lab.now(), late);
+            self.ports.iter_mut().for_each(|port| port.say(&line));
         }
         self.lab.advance(until).map_err(|stuck| anyhow!("{stuck}"))
     }
@@ -195,8 +209,8 @@ impl<W: Tap> Bench<W> {
         Ok(())
     }
 
-    /// Takes the ports and links away, and says what was counted.
-    pub(super) fn close(&mut self) -> anyhow::Result<()> {
+    /// Takes the ports and links away, and says what was counted; returns how far it was behind the clock.
+    pub(super) fn close(&mut self) -> anyhow::Result<Lag> {
         let lag: Lag = self.pace.lag();
         let bytes: Vec<_> =
             (0..self.ports.len()).map(|node| self.lab.bytes(NodeId(node as u16))).collect();
@@ -204,7 +218,8 @@ impl<W: Tap> Bench<W> {
             port.unplug(self.links.as_mut());
         }
         self.links = None;
-        self.shown.end(self.clock.now(), &self.ports, &bytes, lag)
+        self.shown.end(self.clock.now(), &self.ports, &bytes, lag)?;
+        Ok(lag)
     }
 
     /// Returns the witness of the lab.

@@ -24,7 +24,7 @@ use crate::say::say;
 use crate::sys;
 use crate::user_error::UserError;
 use anyhow::Context as _;
-use bench::Bench;
+use bench::{Bench, BenchSetup};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
 use espbench_sim::lab::file::{FileKind, Overrides};
@@ -42,6 +42,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 const DEVICES_MAX: u16 = 1000;
+/// [`GIVEN_UP`](espbench_sim::lab::live::GIVEN_UP): what is later is not caught up, so that no time is right.
+const LATE_MOST: &str = "1 s";
 const LAB: &str = "two-boards";
 
 /// Flags.
@@ -91,6 +93,10 @@ pub struct Args {
     /// Stop after this time, such as "60 s" [default: on Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
     lifetime: Option<Duration>,
+    /// What happens later than this after its time makes all that is measured meanwhile invalid: it is said at the
+    /// consoles, and the status is 2
+    #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = LATE_MOST)]
+    late_most: Duration,
     /// Write all that was on the air to this file, as pcapng with radiotap, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -126,7 +132,7 @@ Examples:
   espbench live --pty --lab handshake --devices 11 --app security
   espbench live --pty --unplug node1@10s-15s --for 30s
 
-Exit status: 0 stopped, 2 it could not run.";
+Exit status: 0 stopped, 2 it could not run, or was too late for what was measured to be valid.";
 
 /// Runs the subcommand.
 ///
@@ -153,16 +159,38 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let shown = Shown::new(args.format, args.quiet);
     shown.devices(&scene, args.baud, &ports)?;
-    let mut bench = Bench::new(lab, ports, links, events, shown, args.answer_cursor);
+    let mut bench = Bench::new(
+        lab,
+        ports,
+        links,
+        events,
+        shown,
+        BenchSetup { answers: args.answer_cursor, late_most: args.late_most },
+    );
     bench.run(args.lifetime, &cancel)?;
-    bench.close()?;
-    let Some(air) = bench.into_watch() else { return Ok(ExitCode::SUCCESS) };
+    let lag = bench.close()?;
+    written(bench.into_watch(), args)?;
+    if lag.is_valid() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let why = format!(
+        "the simulation was {:.0} ms behind the clock, and {:.0} ms are allowed (--late-most)",
+        lag.longest.as_secs_f64() * 1e3,
+        args.late_most.as_secs_f64() * 1e3
+    );
+    let remedy = "use fewer devices, a release build or an idle machine, and measure again";
+    Err(UserError::new("what was measured is invalid").because(why).remedy(remedy).into())
+}
+
+/// Ends the capture, where there is one.
+fn written(air: Option<AirCapture<BufWriter<File>>>, args: &Args) -> anyhow::Result<()> {
+    let Some(air) = air else { return Ok(()) };
     let path = args.pcap.as_deref().unwrap_or_else(|| std::path::Path::new(""));
     let packets = air.finish().with_context(|| cannot_write(path))?;
     if !args.quiet {
         say!("{packets} packets in {}", path.display());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn scene(args: &Args) -> anyhow::Result<Scene> {

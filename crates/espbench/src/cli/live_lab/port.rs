@@ -130,6 +130,15 @@ impl Port {
         }
     }
 
+    /// Says a line of the lab's own to a program that has the port open.
+    pub(super) fn say(&mut self, line: &str) {
+        if self.is_open {
+            for byte in b"\r\n".iter().chain(line.as_bytes()).chain(b"\r\n") {
+                self.print(*byte);
+            }
+        }
+    }
+
     /// Writes what waits, as far as the system takes it.
     pub(super) fn flush(&mut self) -> anyhow::Result<()> {
         let Some(pty) = &self.pty else { return Ok(()) };
@@ -169,9 +178,15 @@ mod tests {
         let mut bytes = vec![0; written as usize];
         client.read_exact(&mut bytes).unwrap();
         assert!(written > 0 && bytes.iter().all(|it| *it == b'y'));
+        port.say("late");
+        port.flush().unwrap();
+        let mut said = [0; 8];
+        client.read_exact(&mut said).unwrap();
+        assert_eq!(&said, b"\r\nlate\r\n");
         drop(client);
         port.set_open(false);
-        assert_eq!(port.counters.overrun + port.counters.written, all, "none is uncounted");
+        port.say("to nobody");
+        assert_eq!(port.counters.overrun + port.counters.written, all + 8, "none is uncounted");
         assert!(port.unplug(None) && !port.unplug(None));
         port.plug(None).unwrap();
         assert!(port.path().is_some());

@@ -146,6 +146,8 @@ impl Shown {
                 "behind_times": lag.times,
                 "behind_longest_ms": lag.longest.as_secs_f64() * 1e3,
                 "behind_given_up_s": lag.given_up.as_secs_f64(),
+                "invalid_times": lag.invalid,
+                "valid": lag.is_valid(),
                 "devices": devices.collect::<Vec<_>>(),
             }));
         }
@@ -240,7 +242,7 @@ mod tests {
     fn being_behind_is_told_with_its_counts() {
         assert_eq!(lag_words(Lag::default()), "never 20 ms or more behind the clock");
         let longest = Duration::from_millis(1234);
-        let lag = Lag { times: 3, longest, given_up: longest };
+        let lag = Lag { times: 3, longest, given_up: longest, invalid: 1 };
         assert_eq!(
             lag_words(lag),
             "3 times 20 ms or more behind the clock, 1234 ms at most, 1.2 s of it not caught up"

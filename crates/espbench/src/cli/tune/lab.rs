@@ -8,6 +8,7 @@ use crate::cli::sdkconfig;
 use crate::sys;
 use crate::user_error::UserError;
 use espbench_engine::tune::{TrialRunner, TuneError, TuneFile, TuneLab, TuneSetup, TuneStage};
+use espbench_measure::predict::battery::USUAL_MAH;
 use espbench_measure::tune::{Candidate, Evaluation, Metric};
 use espbench_model::sdkconfig::Chip;
 use espbench_sim::lab::file::FileKind;
@@ -26,7 +27,7 @@ const BUDGET: u16 = 120;
 const MESSAGE_EVERY: Duration = Duration::from_secs(10);
 
 /// Capacity of a battery by default: 85 % of an 18650 cell, in mAh.
-const BATTERY_MAH: f64 = 2210.0;
+const BATTERY_MAH: f64 = USUAL_MAH;
 
 /// Evaluations on all cores, with progress.
 pub(super) struct TrialPool {

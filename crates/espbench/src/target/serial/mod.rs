@@ -207,10 +207,20 @@ impl SerialTarget {
                 "ESP-IDF's iperf sends in one direction at a time: use `forward` (to the board) and `reverse`",
             );
         }
-        if work.parallel != 1 || work.bytes.is_some() || work.bounceback.is_some() {
+        if work.bytes.is_some() || work.bounceback.is_some() {
             return unsupported(
-                "one stream for a time is read of ESP-IDF's iperf (only its component 1.0 sends several): leave out -P, -n and \
-                 --bounceback",
+                "ESP-IDF's iperf sends for a time and answers no requests: leave out -n and --bounceback",
+            );
+        }
+        if work.parallel != 1 && work.direction == Direction::Forward {
+            return unsupported(
+                "ESP-IDF's iperf serves one stream after the other: several at once are for `reverse` (from the board)",
+            );
+        }
+        if self.site.mode == "softap" {
+            return unsupported(
+                "the board joins a network: this computer would have to leave its own for one that the board opens; \
+                 use --mode station, or the board's address with --on iperf:HOST once this computer is in its network",
             );
         }
         if work.trip_times || work.latency.is_some() {

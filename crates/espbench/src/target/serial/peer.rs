@@ -6,12 +6,12 @@ use crate::respond::iperf::{Observe, ServerEvent, ServerOptions, start};
 use crate::respond::{Service, ServiceLog};
 use espbench_engine::boards::{PeerStage, StreamPeer};
 use espbench_measure::run::Site;
-use espbench_model::sample::Sample;
+use espbench_model::sample::{Link, Sample};
 use espbench_model::workload::{Direction, Iperf, Transport, Workload};
 use espbench_sim::lab::record::Record;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
@@ -118,12 +118,21 @@ impl StreamPeer for HostPeer {
             ..ServerOptions::default()
         };
         let sender = self.sender.clone();
+        let streams = u64::from(work.parallel.max(1));
+        let ended = AtomicU64::new(0);
         let observe: Observe = Arc::new(move |test, event| {
-            // The board's test is the first; whoever else comes is not counted.
-            if let (1, ServerEvent::Sample(sample)) = (test, event) {
-                let ended = matches!(sample, Sample::Interval(it) if it.total);
-                let _ = sender.send(HostNews::Sample(Box::new(*sample)));
-                if ended {
+            // The board's streams are the first ones; whoever else comes is not counted.
+            if let (1.., ServerEvent::Sample(sample)) = (test, event)
+                && u64::from(test) <= streams
+            {
+                let mut sample = *sample;
+                let mut is_total = false;
+                if let Sample::Interval(it) = &mut sample {
+                    it.link = Link(u16::try_from(test - 1).unwrap_or(u16::MAX));
+                    is_total = it.total;
+                }
+                let _ = sender.send(HostNews::Sample(Box::new(sample)));
+                if is_total && ended.fetch_add(1, Ordering::Relaxed) + 1 >= streams {
                     let _ = sender.send(HostNews::Ended(Ok(())));
                 }
             }
@@ -180,6 +189,49 @@ mod tests {
     #[test]
     fn the_way_to_a_board_has_an_address_of_this_host() {
         assert_eq!(own_address(Ipv4Addr::LOCALHOST), Ok(Ipv4Addr::LOCALHOST));
+    }
+
+    /// Streams by number.
+    #[derive(Default)]
+    struct Totals(Vec<(u16, u64)>);
+
+    impl Record for Totals {
+        fn sample(&mut self, sample: Sample) {
+            if let Sample::Interval(it) = sample
+                && it.total
+            {
+                self.0.push((it.link.0, it.bytes));
+            }
+        }
+        fn count(&mut self, _: &str, _: u64) {}
+        fn fact(&mut self, _: &str, _: String) {}
+    }
+
+    /// A board that sends two streams is done when both are, and a third one is nobody's.
+    #[test]
+    fn each_of_a_board_s_streams_is_counted_by_itself() {
+        use std::io::Write as _;
+        let mut peer = HostPeer::new();
+        let work = Iperf { parallel: 2, transport: Transport::Tcp, ..Iperf::DEFAULT };
+        let at = peer.serve(&work, Ipv4Addr::LOCALHOST).unwrap();
+        let mut totals = Totals::default();
+        // One after the other, so that their numbers are known.
+        for (bytes, stage) in [(1000, PeerStage::Going), (3000, PeerStage::Done)] {
+            let before = totals.0.len();
+            let mut stream = std::net::TcpStream::connect(at).unwrap();
+            stream.write_all(&vec![0; bytes]).unwrap();
+            drop(stream);
+            while totals.0.len() == before {
+                peer.poll(&mut totals);
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            // The end comes right behind the total.
+            while stage == PeerStage::Done && peer.poll(&mut totals) == PeerStage::Going {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            assert_eq!(peer.poll(&mut totals), stage);
+        }
+        assert_eq!(totals.0, [(0, 1000), (1, 3000)]);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub enum RateMultiple {
 pub struct RateRow {
     /// Form of the row.
     pub form: RowForm,
+    /// Number of the test, of several at once; 0 where the form has none.
+    pub test: u16,
     /// Beginning, in seconds since the table began.
     pub start_s: u32,
     /// End, in seconds.
@@ -190,12 +192,12 @@ fn failure(text: &str) -> Option<IdfIperfLine> {
 fn row(text: &str) -> Option<RateRow> {
     let text = text.trim();
     let numbered = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let rest = match numbered {
+    let (test, rest) = match numbered {
         Some((id, rest)) => {
-            number(id.trim_start()).filter(|(_, rest)| rest.is_empty())?;
-            rest
+            let (id, _) = number(id.trim_start()).filter(|(_, rest)| rest.is_empty())?;
+            (u16::try_from(id).ok()?, rest)
         }
-        None => text,
+        None => (0, text),
     };
     let (start_s, dotted, rest) = seconds(rest.trim_start())?;
     let (end_s, also, rest) = seconds(rest.strip_prefix('-')?.trim_start())?;
@@ -225,7 +227,7 @@ fn row(text: &str) -> Option<RateRow> {
         "M" => RateMultiple::Mega,
         _ => return None,
     };
-    Some(RateRow { form, start_s, end_s, hundredths, multiple, in_bytes })
+    Some(RateRow { form, test, start_s, end_s, hundredths, multiple, in_bytes })
 }
 
 /// Parses seconds, which have `.0` behind them in some forms: whether they have, and the rest.
@@ -283,6 +285,13 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!((row.bytes(false), row.bytes(true)), (375_000, 393_216), "v5.1 has -f");
+        let test = |text: &str| match IdfIperfLine::parse(text) {
+            Some(IdfIperfLine::Row(row)) => Some(row.test),
+            _ => None,
+        };
+        assert_eq!(test("[ 12] 10.0-12.0 sec 1.00 KBytes 0.50 KBytes/sec"), Some(12));
+        assert_eq!(test(" 8.0-10.0 sec  23.84 Mbits/sec"), Some(0));
+        assert_eq!(test("[70000] 0.0- 1.0 sec 1.00 KBytes 0.50 KBytes/sec"), None);
     }
 
     #[test]

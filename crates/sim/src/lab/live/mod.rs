@@ -18,7 +18,7 @@ mod tests;
 mod uart;
 
 pub use application::{ExampleApp, IMAGE_LEN};
-pub use pace::{BEHIND, GIVEN_UP, Lag, WallPace};
+pub use pace::{BEHIND, GIVEN_UP, Lag, WallPace, late_line, late_of};
 
 use super::nodes::conversation::ConversationParts as _;
 use super::nodes::note::{Note, Watch};

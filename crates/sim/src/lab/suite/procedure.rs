@@ -22,6 +22,21 @@ pub const DEVICE: u16 = 1;
 pub const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
 /// Pin of one-way tests, at which the document's oscilloscope is: `-G 17`.
 pub const PIN: u8 = 17;
+
+/// Largest number of a pin: that of ESP32-P4 and S3, whose last are 54 and 48.
+pub const PIN_MAX: u8 = 54;
+
+/// Returns the pin of one-way tests on a chip: the document's, but where that is of flash or of the console. ESP32-C3
+/// and C2 have GPIO 17 for flash, and C6 for the console's RX (datasheets, table of pins); those here are free on
+/// Espressif's DevKits, are no strapping pins, and are among those that our firmware drives.
+#[must_use]
+pub fn pin_of(chip: &str) -> u8 {
+    match chip {
+        "esp32c3" | "esp32c2" => 10,
+        "esp32c6" => 18,
+        _ => PIN,
+    }
+}
 /// URL of the document's firmware.
 pub const IMAGE_URL: &str = "http://192.168.0.6:8070/Resp.bin";
 
@@ -97,7 +112,13 @@ pub fn listen(cast: EspNowCast) -> String {
 /// Returns the command of a one-way packet to `to`, whose time the pin shows.
 #[must_use]
 pub fn one_way(work: &EspNow, to: impl Display) -> String {
-    format!("{} -G {PIN}", pings(work, 1, to))
+    one_way_at(work, to, PIN)
+}
+
+/// Returns the command of a one-way packet to `to`, whose time that pin shows.
+#[must_use]
+pub fn one_way_at(work: &EspNow, to: impl Display, pin: u8) -> String {
+    format!("{} -G {pin}", pings(work, 1, to))
 }
 
 /// Returns the command of a test's pings to `to`.
@@ -294,6 +315,9 @@ mod tests {
             one_way(&broadcast, TO),
             "espnow_iperf -c 24:0A:C4:00:00:01 -b 3 -A -p -C 1 -l 100 -G 17"
         );
+        assert!(one_way_at(&unicast, TO, 10).ends_with(" -l 100 -G 10"));
+        let pins = ["esp32", "esp32s3", "esp32c3", "esp32c2", "esp32c6"].map(pin_of);
+        assert_eq!(pins, [17, 17, 10, 10, 18]);
         assert_eq!(crypto(&unicast), "sec_test -c 20 -l 100");
         assert_eq!(throughput(&unicast, TO), "espnow_iperf -c 24:0A:C4:00:00:01 -l 100");
         let short = EspNow { time: Duration::from_millis(1), ..unicast };
