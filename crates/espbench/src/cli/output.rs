@@ -120,8 +120,8 @@ fn not_written(path: &Path, error: &std::io::Error) -> UserError {
     let what = UserError::new(format!("cannot write {}", path.display()));
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => what
-            .because(format!("there is no folder {}", folder.display()))
-            .remedy("make it first, or name another file"),
+            .because(error)
+            .remedy(format!("make the folder {} first", folder.display())),
         _ => what.because(error).remedy("name another file, in a folder that you may write to"),
     }
 }

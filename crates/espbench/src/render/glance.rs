@@ -114,7 +114,8 @@ pub fn render(report: &Report, screen: Screen) -> String {
                 None => page.suite(only, end),
             }
         }
-        several => page.suites(several),
+        several if several.iter().any(parts::is_compared) => page.suites(several),
+        several => page.out += &parts::plain(several, width),
     }
     page.out + &tail.out
 }

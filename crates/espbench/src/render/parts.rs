@@ -1,6 +1,7 @@
 //! Plans that measure several kinds of test: their names, and one table where the same figures lead in all.
 
-use super::glance::print;
+use super::glance::{cut, leading, print};
+use super::{tame, width};
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
@@ -71,6 +72,23 @@ pub(super) fn title(groups: &[GlanceGroup], plan: &str) -> String {
 pub(super) fn names(groups: &[GlanceGroup]) -> Vec<&str> {
     let again = |it: &GlanceGroup| groups.iter().filter(|other| other.name == it.name).count() > 1;
     groups.iter().map(|it| if again(it) { it.kind.as_str() } else { it.name.as_str() }).collect()
+}
+
+/// Returns whether a published figure or a limit stands beside the group's.
+pub(super) fn is_compared(group: &GlanceGroup) -> bool {
+    group.times_limit.is_some() || group.published.as_ref().is_some_and(|it| it.ratio.is_some())
+}
+
+/// Writes a line for each suite, or test of a log, of which nothing stands beside others.
+pub(super) fn plain(groups: &[GlanceGroup], most: usize) -> String {
+    let names = names(groups);
+    let name = names.iter().map(|it| width(it)).max().unwrap_or(0);
+    let mut out = format!("  {:name$}  cells  leading figure\n", "test");
+    for (group, test) in groups.iter().zip(names) {
+        let text = format!("  {:name$}  {:>5}  {}", tame(test), group.rows.len(), leading(group));
+        out += &format!("{}\n", cut(&text, most));
+    }
+    out
 }
 
 /// Says what a battery life is of, and with which cell it is longest; nothing where there is none.

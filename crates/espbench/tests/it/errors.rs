@@ -120,7 +120,7 @@ fn every_dead_end_says_what_to_do() {
         ("run x.toml", "docs/plans.md"),
         ("run round-trip udp-echo", "one after the other"),
         ("run udp-echo --on sim:lab.toml", "docs/labs.md has every key of a lab"),
-        ("run plan.toml -o /nonexistent/x.html", "make it first, or name another file"),
+        ("run plan.toml -o /nonexistent/x.html", "make the folder /nonexistent first"),
         ("lab show x.toml", "docs/labs.md has every key of a lab"),
         ("lab show many-boards -o x.foo", "use .svg, .html or .txt"),
         ("ping 127.0.0.1 --count 0", "`espbench ping --help` says what it takes"),

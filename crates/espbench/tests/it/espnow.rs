@@ -64,7 +64,7 @@ fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
         (&["--loss", "5%"][..], "'--lab <LAB>' cannot be used with '--loss"),
         (&["--release", "2.3"], "'--lab <LAB>' cannot be used with '--release"),
         (&["--script", "loss.talk"], "loss.talk: line 2: in a lab, the room says who hears whom"),
-        (&["--script", "third.talk"], "node0 to node1, is wanted; raise --devices"),
+        (&["--script", "third.talk"], "node0 to node1, is wanted\n  do:  raise --devices"),
     ] {
         let ran = talk(&bench, &[&lab, args].concat());
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}");
@@ -165,7 +165,7 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
         assert!(ran.err.contains(remedy), "{args:?}: {}", ran.err);
     }
     let few = talk(&bench, &["--devices", "2", "--script", "a.talk"]);
-    assert!(few.err.contains("node0 to node1, is wanted; raise --devices"), "{}", few.err);
+    assert!(few.err.contains("node0 to node1, is wanted\n  do:  raise --devices"), "{}", few.err);
 }
 
 /// A capture with all that makes frames: every release's lengths, retries, other channels.

@@ -123,6 +123,21 @@ fn every_transcript_is_read_in_every_format() {
     assert!(report.to_string().contains("password (not shown), token (not shown)"));
 }
 
+/// A log with several kinds of test says which, and each has its leading figure whole.
+#[test]
+fn a_log_of_several_kinds_says_what_it_holds() {
+    let bench = TestDir::new();
+    let names = ["ping_unicast.txt", "throughput_initiator.txt", "handshake.txt"];
+    let all: Vec<u8> = names.iter().flat_map(|it| transcript(it)).collect();
+    std::fs::write(bench.path("a.log"), all).expect("a file");
+    let answer = read(&bench, &["a.log"]).ok();
+    let title = answer.lines().next().expect("a title");
+    assert!(title.starts_with("ping, throughput") && title.contains(" and "), "{answer}");
+    assert!(title.ends_with("on console log a.log") && !answer.contains("suite"), "{answer}");
+    let row = answer.lines().find(|it| it.starts_with("  throughput ")).expect("a row");
+    assert!(row.ends_with("Mbit/s"), "{answer}");
+}
+
 #[test]
 fn a_report_is_held_against_the_published_figures() {
     let bench = with("ping_unicast.txt");

@@ -211,7 +211,7 @@ const IPERF: &[(&str, &str)] = &[
     ("mss = 10", "line 4, column 7: `mss`: 10 is out of range: use 48 to 65495"),
     (
         r#"congestion = """#,
-        "line 4, column 14: `congestion`: `` cannot be a name of the kernel: write it as \"cubic\"",
+        "line 4, column 14: `congestion`: `` is no name of a congestion control: Linux has reno, cubic, bbr, bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv, scalable, vegas, veno, westwood, yeah",
     ),
     (
         r#"trip_times = "on""#,
