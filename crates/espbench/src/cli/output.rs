@@ -119,9 +119,9 @@ pub fn files(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
 fn not_written(path: &Path, error: &std::io::Error) -> UserError {
     let what = UserError::new(format!("cannot write {}", path.display()));
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => what
-            .because(error)
-            .remedy(format!("make the folder {} first", folder.display())),
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+            what.because(error).remedy(format!("make the folder {} first", folder.display()))
+        }
         _ => what.because(error).remedy("name another file, in a folder that you may write to"),
     }
 }

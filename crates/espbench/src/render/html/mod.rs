@@ -128,7 +128,7 @@ fn headline(report: &Report) -> String {
         [only] if !only.shared.is_empty() => format!("{}: {}", only.name, only.shared),
         [only] => only.name.clone(),
         [] => prediction().or_else(tuning).unwrap_or_else(|| report.run.name.clone()),
-        several => format!("{} suites", several.len()),
+        several => super::parts::title(several, &report.run.plan_name),
     }
 }
 

@@ -16,16 +16,16 @@ pub(super) fn draw(out: &mut String, card: &TuneCard) {
     }
     match &card.advice {
         Some(advice) => {
-            let _ = write!(out, "<li>{}</li>", escape(advice));
+            let _ = write!(out, "<li>{}</li>", whole(advice));
         }
         None => {
             for change in card.change_sentences() {
-                let _ = write!(out, "<li><b>Change</b> {}</li>", escape(&change));
+                let _ = write!(out, "<li><b>Change</b> {}</li>", whole(&change));
             }
         }
     }
     for limit in card.limit_sentences() {
-        let _ = write!(out, "<li><b>Limited by</b> {}</li>", escape(&limit));
+        let _ = write!(out, "<li><b>Limited by</b> {}</li>", whole(&limit));
     }
     out.push_str("</ul>\n");
     figures(out, card);
@@ -33,6 +33,16 @@ pub(super) fn draw(out: &mut String, card: &TuneCard) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(note));
     }
     out.push_str("</div>\n");
+}
+
+/// Escapes a sentence in which no interval breaks: a space after a comma within brackets is one that does not.
+fn whole(sentence: &str) -> String {
+    let mut inside = false;
+    let unbroken = |c: char| {
+        inside = (inside || c == '[') && c != ']';
+        if inside && c == ' ' { '\u{a0}' } else { c }
+    };
+    escape(&sentence.chars().map(unbroken).collect::<String>())
 }
 
 /// Draws the figures before and after.
