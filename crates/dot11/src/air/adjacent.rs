@@ -64,7 +64,11 @@ pub(crate) type ChannelPaths = [ChannelPath; CHANNELS];
 
 /// The paths of frames between all channels, by class of mode.
 #[derive(Clone, Debug)]
-pub struct AdjacentChannels(Box<[ChannelPaths]>);
+pub struct AdjacentChannels {
+    rows: Box<[ChannelPaths]>,
+    /// The channels of each row that get something, one bit for each.
+    reach: Box<[u16]>,
+}
 
 impl Default for AdjacentChannels {
     /// Returns paths that keep channels fully apart.
@@ -115,13 +119,22 @@ impl AdjacentChannels {
         let of = |mode| (0..CHANNELS).map(move |from| (mode, from as u8));
         let rows = CLASSES.into_iter().flat_map(of);
         let all = rows.map(|(mode, from)| core::array::from_fn(|to| path(mode, from, to as u8)));
-        Self(all.collect())
+        let rows: Box<[ChannelPaths]> = all.collect();
+        let bit = |(to, path): (usize, &ChannelPath)| u16::from(!path.is_none()) << to;
+        let reach = rows.iter().map(|row| row.iter().enumerate().map(bit).sum()).collect();
+        Self { rows, reach }
     }
 
     /// Returns the paths from one channel to all; a number that is no channel counts as 0.
     #[inline]
     pub(crate) fn from(&self, mode: WifiMode, channel: u8) -> &ChannelPaths {
-        &self.0[class(mode) * CHANNELS + place(channel)]
+        &self.rows[class(mode) * CHANNELS + place(channel)]
+    }
+
+    /// Returns the places of the channels that get something of a frame, one bit for each.
+    #[inline]
+    pub(crate) fn reach(&self, mode: WifiMode, channel: u8) -> u16 {
+        self.reach[class(mode) * CHANNELS + place(channel)]
     }
 }
 

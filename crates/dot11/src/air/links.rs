@@ -236,26 +236,38 @@ impl RadioLinks {
         }
     }
 
-    /// Returns the links of a sender in two parts; of a lazy list, only if it has been computed.
-    #[must_use]
-    pub fn parts(&self, from: u32) -> [&[RadioLink]; 2] {
+    /// Returns the links of a sender, among which there may be one to the sender itself; of a lazy
+    /// list, only if it has been computed.
+    pub(crate) fn list(&self, from: u32) -> &[RadioLink] {
         let at = from as usize;
         match &self.lists {
-            LinkLists::Alike(all) if at < all.len() => [&all[..at], &all[at + 1..]],
-            LinkLists::Alike(_) => [&[], &[]],
-            LinkLists::Made(lists) => [lists.get(at).map_or(&[], |list| &list[..]), &[]],
+            LinkLists::Alike(all) if at < all.len() => all,
+            LinkLists::Alike(_) => &[],
+            LinkLists::Made(lists) => lists.get(at).map_or(&[], |list| &list[..]),
             LinkLists::Lazy { made, .. } => {
-                [made.get(at).and_then(Option::as_deref).unwrap_or_default(), &[]]
+                made.get(at).and_then(Option::as_deref).unwrap_or_default()
             }
             LinkLists::Varying { made, .. } => {
-                [made.get(at).and_then(Option::as_ref).map_or(&[], |it| &it.links[..]), &[]]
+                made.get(at).and_then(Option::as_ref).map_or(&[], |it| &it.links[..])
             }
         }
     }
 
+    /// Returns the links of a sender by the number of the receiving station, if every station
+    /// receives it.
+    pub(crate) fn to_all(&self, from: u32) -> Option<LinksToAll<'_>> {
+        let (links, stations) = (self.list(from), self.stations());
+        let gap = match links.len() {
+            len if len == stations => u32::MAX,
+            len if len + 1 == stations => from,
+            _ => return None,
+        };
+        Some(LinksToAll { links, gap })
+    }
+
     /// Returns the links of a sender.
     pub fn of(&self, from: u32) -> impl Iterator<Item = &RadioLink> {
-        self.parts(from).into_iter().flatten()
+        self.list(from).iter().filter(move |it| it.station() != from)
     }
 
     /// Returns the link from one station to another, if there is one.
@@ -267,10 +279,25 @@ impl RadioLinks {
             let power = (from != to && to < self.stations).then(|| (dbm.0)(from, to))?;
             return (power >= *floor_dbm).then(|| RadioLink::new(to, power));
         }
-        self.parts(from).into_iter().find_map(|list| {
-            let at = list.binary_search_by_key(&to, |link| link.station()).ok()?;
-            list.get(at).copied()
-        })
+        let list = self.list(from);
+        let at = list.binary_search_by_key(&to, |link| link.station()).ok()?;
+        list.get(at).copied().filter(|_| from != to)
+    }
+}
+
+/// The links of a sender that every station receives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinksToAll<'a> {
+    links: &'a [RadioLink],
+    /// The station that the list leaves out.
+    gap: u32,
+}
+
+impl LinksToAll<'_> {
+    /// Returns the link to another station.
+    #[inline]
+    pub(crate) fn to(self, station: u32) -> RadioLink {
+        self.links[station as usize - usize::from(station > self.gap)]
     }
 }
 

@@ -121,6 +121,17 @@ impl PowerRatio {
     pub const fn under(self, power: SignalPower) -> SignalPower {
         SignalPower(((power.0 as u128 * self.0 as u128) >> 32) as u64)
     }
+
+    /// Returns the least power of which at least `part` is left after division by the ratio; the
+    /// highest number if nothing is left of any.
+    #[must_use]
+    pub const fn least(self, part: SignalPower) -> SignalPower {
+        if self.0 == 0 {
+            return SignalPower(if part.0 == 0 { 0 } else { u64::MAX });
+        }
+        let least = ((part.0 as u128) << 32).div_ceil(self.0 as u128);
+        SignalPower(if least > u64::MAX as u128 { u64::MAX } else { least as u64 })
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +147,20 @@ mod tests {
         assert_eq!(SignalPower::from_dbm(20.0), SignalPower::MOST);
         assert_eq!(SignalPower::from_dbm(-200.0), SignalPower::ZERO);
         assert_eq!(SignalPower::from_dbm(f64::NAN), SignalPower::ZERO);
+    }
+
+    #[test]
+    fn the_least_power_leaves_just_the_part() {
+        for db in [-3.0, 0.0, 4.0, 15.0, 29.7] {
+            let ratio = PowerRatio::from_db(db);
+            for part in [1, 2, 999, 1_234_567, 3_000_000_000] {
+                let least = ratio.least(SignalPower(part));
+                assert!(ratio.under(least).0 >= part, "{db} dB, {part}");
+                assert!(ratio.under(SignalPower(least.0 - 1)).0 < part, "{db} dB, {part}");
+            }
+            assert_eq!(ratio.least(SignalPower::ZERO), SignalPower::ZERO);
+        }
+        assert_eq!(PowerRatio::NOTHING.least(SignalPower(1)), SignalPower(u64::MAX));
     }
 
     #[test]

@@ -50,6 +50,8 @@ struct ModeParams {
     noise: SignalPower,
     found: SignalPower,
     sure: PowerRatio,
+    /// The least power of a frame that noise alone does not cost.
+    clear: SignalPower,
     detect: PowerRatio,
 }
 
@@ -71,6 +73,7 @@ impl ReceiverParams {
             noise: decoder.noise(mode),
             found: decoder.found(mode),
             sure: decoder.sure(mode),
+            clear: decoder.sure(mode).least(decoder.noise(mode)),
             detect: PowerRatio::from_db(match mode {
                 WifiMode::Hr(_) => capture.detect_db - capture.spread_db,
                 _ => capture.detect_db,
@@ -106,77 +109,114 @@ pub(crate) struct Signal {
     pub(crate) octets: u32,
     /// The [`WifiMode::index`] of the mode.
     pub(crate) index: u8,
+    /// The time at which the frame began.
+    pub(crate) begin: u64,
 }
 
-/// The state of one receiver.
+/// The station sends.
+const SENDING: u8 = 1;
+/// The receiver is off or being tuned to another channel.
+const DEAF: u8 = 2;
+/// The medium is busy, as the station has noticed it. Follows [`ReceiverState::cca_busy`].
+const BUSY: u8 = 4;
+/// Noise alone may cost the frame being received.
+const NOISY: u8 = 8;
+
+/// The state of one receiver, in half a cache line: a frame changes it at each of its receivers.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiverState {
     /// The sum of all power that arrives now.
     pub(crate) sum: SignalPower,
     /// The power of the frame being received.
     signal_power: SignalPower,
-    /// The interference that spoils the frame's preamble while that is being received.
-    preamble_tolerance: SignalPower,
-    /// The interference from which on the frame may be lost; zero if noise alone may cost it.
-    tolerance: SignalPower,
-    /// The time at which reception of the frame began.
-    rx_start: u64,
-    /// The time since which interference has been constant.
-    constant_since: u64,
+    /// The time since which interference has been constant, from the begin of the frame being
+    /// received.
+    constant_since: u32,
     /// The frame being received, or `NO_FRAME`.
     pub(crate) receiving: u32,
     /// The chance that the frame has been received up to now.
     chance: f32,
     pub(crate) channel: u8,
     pub(crate) kind: u8,
-    /// Whether the station sends.
-    pub(crate) sending: bool,
-    /// Whether the receiver is off or being tuned to another channel.
-    pub(crate) deaf: bool,
-    /// Whether the medium is busy, as the station has noticed it. Follows
-    /// [`ReceiverState::cca_busy`].
-    pub(crate) busy: bool,
+    flags: u8,
 }
+
+const _: () = assert!(size_of::<ReceiverState>() == 32);
 
 impl ReceiverState {
     pub(crate) const fn new(channel: u8, kind: u8) -> Self {
         Self {
             sum: SignalPower::ZERO,
             signal_power: SignalPower::ZERO,
-            preamble_tolerance: SignalPower::ZERO,
-            tolerance: SignalPower::ZERO,
-            rx_start: 0,
             constant_since: 0,
             receiving: NO_FRAME,
             chance: 1.0,
             channel,
             kind,
-            sending: false,
-            deaf: false,
-            busy: false,
+            flags: 0,
         }
+    }
+
+    #[inline]
+    const fn set(&mut self, flag: u8, on: bool) {
+        self.flags = if on { self.flags | flag } else { self.flags & !flag };
+    }
+
+    /// Returns whether the station sends.
+    #[inline]
+    pub(crate) const fn sending(&self) -> bool {
+        self.flags & SENDING != 0
+    }
+
+    /// Takes note that the station no longer sends.
+    #[inline]
+    pub(crate) const fn end_tx(&mut self) {
+        self.set(SENDING, false);
+    }
+
+    /// Returns whether the receiver is off or being tuned to another channel.
+    #[inline]
+    pub(crate) const fn deaf(&self) -> bool {
+        self.flags & DEAF != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set_deaf(&mut self, deaf: bool) {
+        self.set(DEAF, deaf);
+    }
+
+    /// Returns whether the medium is busy, as the station has noticed it.
+    #[inline]
+    pub(crate) const fn busy(&self) -> bool {
+        self.flags & BUSY != 0
+    }
+
+    /// Takes note of what [`ReceiverState::cca_busy`] says.
+    #[inline]
+    pub(crate) const fn set_busy(&mut self, busy: bool) {
+        self.set(BUSY, busy);
     }
 
     /// Returns whether the medium is busy (CCA).
     #[inline]
     pub(crate) fn cca_busy(&self, kind: &ReceiverParams) -> bool {
-        self.sending || self.deaf || self.receiving != NO_FRAME || self.sum >= kind.energy
+        self.flags & (SENDING | DEAF) != 0 || self.receiving != NO_FRAME || self.sum >= kind.energy
     }
 
     /// Takes note that a frame begins, which arrives with `power`. `signal` is `None` if the frame,
     /// on another channel, cannot be decoded here. Nothing is received while sending or tuning.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_rx_start(
         &mut self,
         now: u64,
         power: SignalPower,
         signal: Option<&Signal>,
         kind: &ReceiverParams,
-        reading: impl FnOnce(u32) -> Signal,
+        reading: impl Fn(u32) -> Signal,
     ) {
         let others = self.sum;
         self.sum += power;
-        if self.sending || self.deaf {
+        if self.flags & (SENDING | DEAF) != 0 {
             return;
         }
         if self.receiving != NO_FRAME {
@@ -185,10 +225,11 @@ impl ReceiverState {
             && (others == SignalPower::ZERO || others <= kind.facts(signal).detect.under(power))
             && kind.detects(signal, power)
         {
-            self.lock(now, power, signal, kind);
+            self.lock(power, signal, kind);
         }
     }
 
+    #[inline(never)]
     fn on_interference(
         &mut self,
         now: u64,
@@ -196,9 +237,10 @@ impl ReceiverState {
         others: SignalPower,
         signal: Option<&Signal>,
         kind: &ReceiverParams,
-        reading: impl FnOnce(u32) -> Signal,
+        reading: impl Fn(u32) -> Signal,
     ) {
-        let age = now - self.rx_start;
+        let locked = reading(self.receiving);
+        let age = now - locked.begin;
         let early = age < kind.window_ns;
         if let Some(signal) = signal
             && (early && power > self.signal_power
@@ -207,47 +249,47 @@ impl ReceiverState {
             && others <= kind.facts(signal).detect.under(power)
             && kind.detects(signal, power)
         {
-            self.lock(now, power, signal, kind);
+            self.lock(power, signal, kind);
             return;
         }
         // Up to now there was no more than `others`, the sum before this frame came.
         let against = others.without(self.signal_power);
-        if early && against + power > self.preamble_tolerance {
+        if early && against + power > kind.facts(&locked).detect.under(self.signal_power) {
             self.receiving = NO_FRAME;
             return;
         }
-        self.add_interference(now, against, kind, reading);
+        self.add_interference(now, against, kind, &locked);
     }
 
-    fn lock(&mut self, now: u64, power: SignalPower, signal: &Signal, kind: &ReceiverParams) {
+    #[inline]
+    fn lock(&mut self, power: SignalPower, signal: &Signal, kind: &ReceiverParams) {
         let facts = kind.facts(signal);
         self.receiving = signal.frame;
         self.signal_power = power;
-        self.preamble_tolerance = facts.detect.under(power);
-        self.tolerance = facts.sure.under(power).above(facts.noise);
-        self.rx_start = now;
-        self.constant_since = now;
+        self.constant_since = 0;
         self.chance = 1.0;
+        self.set(NOISY, power < facts.clear);
     }
 
     /// Takes into account the stretch up to now, in which there was `against` beside noise and the
-    /// frame being received.
-    #[inline]
+    /// frame being received, `signal`.
+    #[inline(never)]
     fn add_interference(
         &mut self,
         now: u64,
         against: SignalPower,
         kind: &ReceiverParams,
-        reading: impl FnOnce(u32) -> Signal,
+        signal: &Signal,
     ) {
-        if against >= self.tolerance && now > self.constant_since {
-            let signal = reading(self.receiving);
-            let sinr = self.signal_power.over(against + kind.facts(&signal).noise);
-            let span = (self.constant_since - self.rx_start, now - self.rx_start);
-            let chance = kind.decoder.chance(signal.mode, signal.octets, sinr, span);
+        let facts = kind.facts(signal);
+        // A frame takes milliseconds: 32 bits of nanoseconds are four seconds.
+        let (from, to) = (u64::from(self.constant_since), now - signal.begin);
+        if against >= facts.sure.under(self.signal_power).above(facts.noise) && to > from {
+            let sinr = self.signal_power.over(against + facts.noise);
+            let chance = kind.decoder.chance(signal.mode, signal.octets, sinr, (from, to));
             self.chance *= chance.clamp(0.0, 1.0) as f32;
         }
-        self.constant_since = now;
+        self.constant_since = to as u32;
     }
 
     /// Takes note that a frame ends, which arrived with `power`. Returns the chance that it was
@@ -259,19 +301,38 @@ impl ReceiverState {
         power: SignalPower,
         frame: u32,
         kind: &ReceiverParams,
-        reading: impl FnOnce(u32) -> Signal,
+        reading: impl Fn(u32) -> Signal,
     ) -> Option<f32> {
         let all = self.sum;
         self.sum -= power;
         if self.receiving == NO_FRAME {
             return None;
         }
-        self.add_interference(now, all.without(self.signal_power), kind, reading);
+        let against = all.without(self.signal_power);
+        if against > SignalPower::ZERO || self.flags & NOISY != 0 {
+            self.add_interference(now, against, kind, &reading(self.receiving));
+        }
         if self.receiving != frame {
             return None;
         }
         self.receiving = NO_FRAME;
         Some(self.chance)
+    }
+
+    /// Takes note that the frame being received ends, which arrived with `power`, if it was alone all
+    /// the time and no noise could cost it; then it was received. Returns false, and changes
+    /// nothing, otherwise: [`ReceiverState::on_rx_end`] decides.
+    #[inline]
+    pub(crate) fn on_rx_end_alone(&mut self, power: SignalPower, frame: u32) -> bool {
+        let alone = self.receiving == frame
+            && self.sum == power
+            && self.chance >= 1.0
+            && self.flags & NOISY == 0;
+        if alone {
+            self.sum = SignalPower::ZERO;
+            self.receiving = NO_FRAME;
+        }
+        alone
     }
 
     /// Takes note that a part of the frame being received ends and another one begins. Returns the
@@ -280,28 +341,28 @@ impl ReceiverState {
         &mut self,
         now: u64,
         kind: &ReceiverParams,
-        reading: impl FnOnce(u32) -> Signal,
+        reading: impl Fn(u32) -> Signal,
     ) -> f32 {
-        self.add_interference(now, self.sum.without(self.signal_power), kind, reading);
+        let signal = reading(self.receiving);
+        self.add_interference(now, self.sum.without(self.signal_power), kind, &signal);
         core::mem::replace(&mut self.chance, 1.0)
     }
 
     /// Returns whether the frame just received would have survived noise alone.
     pub(crate) fn survives_noise(&self) -> bool {
-        self.tolerance > SignalPower::ZERO
+        self.flags & NOISY == 0
     }
 
     /// Takes note that the station begins to send; a frame being received is lost.
     pub(crate) fn on_tx_start(&mut self) {
-        self.sending = true;
-        self.busy = true;
+        self.flags |= SENDING | BUSY;
         self.receiving = NO_FRAME;
     }
 
     /// Takes note that the station begins to send, but leaves `busy` for the caller to update from
     /// [`ReceiverState::cca_busy`].
     pub(crate) fn begin_tx(&mut self) {
-        self.sending = true;
+        self.flags |= SENDING;
         self.receiving = NO_FRAME;
     }
 
@@ -314,13 +375,8 @@ impl ReceiverState {
 
     /// Switches the receiver off, or begins to tune it; a frame being received is lost.
     pub(crate) fn turn_off(&mut self) {
-        self.deaf = true;
+        self.flags |= DEAF;
         self.receiving = NO_FRAME;
-    }
-
-    /// Returns the time at which reception of the current frame began.
-    pub(crate) const fn receiving_since(&self) -> u64 {
-        self.rx_start
     }
 }
 

@@ -7,7 +7,8 @@
 //! it may draw zero.
 
 use super::frame::FrameKind;
-use crate::radio::Timing;
+use crate::radio::airtime::{ACK_OCTETS, airtime};
+use crate::radio::{Hr, Timing, WifiMode};
 
 /// The effect of a busy medium on a back-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +25,21 @@ pub(crate) enum BusyOutcome {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ElapsedSlots {
     base: u64,
-    slot: u32,
-    slots: u32,
+    slot_us: u8,
+    slots: u16,
 }
 
+/// A frame of this station waits for the medium.
+const CONTENDING: u8 = 1;
+/// A frame was sent and its response has not come.
+const AWAITING_RESPONSE: u8 = 2;
+/// A back-off was drawn and is not over.
+const BACKOFF_DRAWN: u8 = 4;
+/// The last frame could not be read, so that EIFS follows it (10.3.2.3.7).
+const EIFS_NEEDED: u8 = 8;
+
+/// The state of a station's channel access, in half a cache line. Its times are of whole
+/// microseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelAccess {
     /// The instant from which slots are counted while the medium is idle.
@@ -37,45 +49,87 @@ pub(crate) struct ChannelAccess {
     /// The end of an EIFS that has begun.
     eifs_until: u64,
     /// The slots left, counted from `base`.
-    slots: u32,
-    slot_ns: u32,
-    difs_ns: u32,
-    eifs_ns: u32,
-    /// Whether a frame of this station waits for the medium.
-    pub(crate) contending: bool,
-    /// Whether a frame was sent and its response has not come.
-    pub(crate) awaiting_response: bool,
+    slots: u16,
+    difs_us: u16,
+    slot_us: u8,
+    /// EIFS beyond DIFS and the ACK, which is SIFS.
+    sifs_us: u8,
     /// The kind of response that the station waits for.
     pub(crate) expected_response: FrameKind,
-    /// Whether a back-off was drawn and is not over.
-    backoff_drawn: bool,
-    /// Whether the last frame could not be read, so that EIFS follows it (10.3.2.3.7).
-    eifs_needed: bool,
+    flags: u8,
 }
 
+const _: () = assert!(size_of::<ChannelAccess>() == 32);
+
 impl ChannelAccess {
-    pub(crate) fn new(timing: Timing) -> Self {
-        let difs_ns = timing.difs_ns() as u32;
+    pub(crate) const fn new(timing: Timing) -> Self {
+        debug_assert!(timing.slot_ns.is_multiple_of(1000) && timing.sifs_ns.is_multiple_of(1000));
         Self {
-            base: u64::from(difs_ns),
+            base: timing.difs_ns(),
             nav: 0,
             eifs_until: 0,
             slots: 0,
-            slot_ns: timing.slot_ns as u32,
-            difs_ns,
-            eifs_ns: timing.eifs_ns() as u32,
-            contending: false,
-            awaiting_response: false,
+            difs_us: (timing.difs_ns() / 1000) as u16,
+            slot_us: (timing.slot_ns / 1000) as u8,
+            sifs_us: (timing.sifs_ns / 1000) as u8,
             expected_response: FrameKind::Ack,
-            backoff_drawn: false,
-            eifs_needed: false,
+            flags: 0,
         }
+    }
+
+    #[inline]
+    const fn set(&mut self, flag: u8, on: bool) {
+        self.flags = if on { self.flags | flag } else { self.flags & !flag };
+    }
+
+    /// Returns whether a frame of this station waits for the medium.
+    #[inline]
+    pub(crate) const fn contending(&self) -> bool {
+        self.flags & CONTENDING != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set_contending(&mut self, contending: bool) {
+        self.set(CONTENDING, contending);
+    }
+
+    /// Returns whether a frame was sent and its response has not come.
+    #[inline]
+    pub(crate) const fn awaiting_response(&self) -> bool {
+        self.flags & AWAITING_RESPONSE != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set_awaiting_response(&mut self, awaiting: bool) {
+        self.set(AWAITING_RESPONSE, awaiting);
+    }
+
+    #[inline]
+    const fn backoff_drawn(&self) -> bool {
+        self.flags & BACKOFF_DRAWN != 0
+    }
+
+    #[inline]
+    const fn difs_ns(&self) -> u64 {
+        self.difs_us as u64 * 1000
+    }
+
+    const fn eifs_ns(&self) -> u64 {
+        const ACK_NS: u64 = airtime(WifiMode::Hr(Hr::M1), ACK_OCTETS);
+        self.difs_ns() + self.sifs_us as u64 * 1000 + ACK_NS
     }
 
     /// Returns the time at which the back-off ends if the medium stays idle.
     #[inline]
     pub(crate) const fn backoff_end(&self) -> u64 {
-        self.base + self.slots as u64 * self.slot_ns as u64
+        self.base + self.slots as u64 * self.slot_us as u64 * 1000
+    }
+
+    /// Returns whether a medium that becomes busy changes nothing: no frame waits, and no back-off
+    /// was drawn.
+    #[inline]
+    pub(crate) const fn at_rest(&self) -> bool {
+        self.flags & (CONTENDING | BACKOFF_DRAWN) == 0
     }
 
     /// Freezes the back-off because the medium becomes busy.
@@ -86,20 +140,20 @@ impl ChannelAccess {
         turnaround: u64,
         cache: &mut ElapsedSlots,
     ) -> BusyOutcome {
-        if self.contending && self.backoff_end() <= now + turnaround {
+        if self.contending() && self.backoff_end() <= now + turnaround {
             return BusyOutcome::Committed;
         }
-        if !self.backoff_drawn {
-            return if self.contending { BusyOutcome::Draw } else { BusyOutcome::Frozen };
+        if !self.backoff_drawn() {
+            return if self.contending() { BusyOutcome::Draw } else { BusyOutcome::Frozen };
         }
         if now > self.base {
-            if cache.base != self.base || cache.slot != self.slot_ns {
-                let slots = (now - self.base) / u64::from(self.slot_ns);
-                let slots = u32::try_from(slots).unwrap_or(u32::MAX);
-                *cache = ElapsedSlots { base: self.base, slot: self.slot_ns, slots };
+            if cache.base != self.base || cache.slot_us != self.slot_us {
+                let slots = (now - self.base) / (u64::from(self.slot_us) * 1000);
+                let slots = u16::try_from(slots).unwrap_or(u16::MAX);
+                *cache = ElapsedSlots { base: self.base, slot_us: self.slot_us, slots };
             }
-            if !self.contending && cache.slots >= self.slots {
-                self.backoff_drawn = false;
+            if !self.contending() && cache.slots >= self.slots {
+                self.set(BACKOFF_DRAWN, false);
             }
             self.slots = self.slots.saturating_sub(cache.slots);
         }
@@ -110,18 +164,18 @@ impl ChannelAccess {
     /// now, or after the NAV, or from EIFS after a frame that could not be read, whichever is last.
     #[inline]
     pub(crate) fn on_medium_idle(&mut self, now: u64) {
-        if self.eifs_needed {
-            self.eifs_needed = false;
-            self.eifs_until = now + u64::from(self.eifs_ns);
+        if self.flags & EIFS_NEEDED != 0 {
+            self.set(EIFS_NEEDED, false);
+            self.eifs_until = now + self.eifs_ns();
         }
-        self.base = (now.max(self.nav) + u64::from(self.difs_ns)).max(self.eifs_until);
+        self.base = (now.max(self.nav) + self.difs_ns()).max(self.eifs_until);
     }
 
     /// Takes note of a frame that was read, which ends an EIFS (10.3.2.3.7). `duration` in
     /// nanoseconds is from its Duration field, zero if the frame is for this station (10.3.2.4).
     #[inline]
     pub(crate) fn on_rx_ok(&mut self, now: u64, duration: u64) {
-        self.eifs_needed = false;
+        self.set(EIFS_NEEDED, false);
         self.eifs_until = 0;
         if duration > 0 {
             self.nav = self.nav.max(now + duration);
@@ -136,34 +190,34 @@ impl ChannelAccess {
     /// Takes note of a frame that could not be read.
     #[inline]
     pub(crate) const fn on_rx_error(&mut self) {
-        self.eifs_needed = true;
+        self.set(EIFS_NEEDED, true);
     }
 
     /// Begins a back-off of `slots` slots (10.3.4.3), counted from now, or from when the medium has
     /// been idle long enough.
-    pub(crate) fn start_backoff(&mut self, now: u64, slots: u32) {
-        self.backoff_drawn = true;
+    pub(crate) fn start_backoff(&mut self, now: u64, slots: u16) {
+        self.set(BACKOFF_DRAWN, true);
         self.slots = slots;
         self.base = self.base.max(now);
     }
 
     /// Sets the back-off of a station whose medium is busy.
-    pub(crate) const fn set_backoff(&mut self, slots: u32) {
-        self.backoff_drawn = true;
+    pub(crate) const fn set_backoff(&mut self, slots: u16) {
+        self.set(BACKOFF_DRAWN, true);
         self.slots = slots;
     }
 
     /// Asks for the medium because a frame comes to a station that had none. Returns whether a
     /// back-off must be drawn for it.
     pub(crate) fn request_access(&mut self, now: u64, busy: bool) -> bool {
-        self.contending = true;
+        self.set(CONTENDING, true);
         if busy {
-            return !self.backoff_drawn;
+            return !self.backoff_drawn();
         }
-        if !(self.backoff_drawn && self.backoff_end() >= now) {
+        if !(self.backoff_drawn() && self.backoff_end() >= now) {
             // The medium is idle and no back-off is left: the station sends at once, or after DIFS
             // (10.3.4.2).
-            self.backoff_drawn = false;
+            self.set(BACKOFF_DRAWN, false);
             self.slots = 0;
             self.base = self.base.max(now);
         }
@@ -172,8 +226,7 @@ impl ChannelAccess {
 
     /// Takes note that the station sends its frame.
     pub(crate) const fn on_tx_start(&mut self) {
-        self.contending = false;
-        self.backoff_drawn = false;
+        self.flags &= !(CONTENDING | BACKOFF_DRAWN);
         self.slots = 0;
     }
 }
@@ -190,9 +243,9 @@ mod tests {
 
     /// Returns the access of a station of clause 16 that has a frame to send from `now` on, and
     /// `slots` before it.
-    fn waiting(now: u64, slots: u32) -> ChannelAccess {
+    fn waiting(now: u64, slots: u16) -> ChannelAccess {
         let mut access = ChannelAccess::new(Timing::HR);
-        access.contending = true;
+        access.set_contending(true);
         access.start_backoff(now, slots);
         access
     }
@@ -206,7 +259,7 @@ mod tests {
         for (asks, sends) in [(0, DIFS), (30 * US, DIFS), (DIFS, DIFS), (70 * US, 70 * US)] {
             let mut access = ChannelAccess::new(Timing::HR);
             assert!(!access.request_access(asks, false), "no back-off is drawn");
-            assert!(access.contending);
+            assert!(access.contending());
             assert_eq!(access.backoff_end(), sends);
         }
     }
@@ -226,7 +279,7 @@ mod tests {
         access.on_medium_idle(6000 * US);
         assert_eq!(access.backoff_end(), 6000 * US + DIFS + 80 * US);
         access.on_tx_start();
-        assert!(!access.contending);
+        assert!(!access.contending());
         assert_eq!(access.backoff_end(), 6000 * US + DIFS, "nothing is left of it");
     }
 
@@ -243,7 +296,7 @@ mod tests {
         }
         // Who has nothing to send is not committed to anything.
         let mut idle = waiting(1000 * US, 3);
-        idle.contending = false;
+        idle.set_contending(false);
         assert_eq!(busy(&mut idle, end), BusyOutcome::Frozen);
     }
 
@@ -263,9 +316,9 @@ mod tests {
     /// before its end waits for the rest, a later one does not.
     #[test]
     fn a_back_off_without_a_frame_ends_on_its_own() {
-        let after = |slots: u32| {
+        let after = |slots: u16| {
             let mut access = waiting(1000 * US, slots);
-            access.contending = false;
+            access.set_contending(false);
             access
         };
         for (asks, sends) in [(1010, 1060), (1060, 1060), (1061, 1061), (2000, 2000)] {
@@ -280,7 +333,7 @@ mod tests {
             let mut access = after(slots);
             assert_eq!(busy(&mut access, until * US), BusyOutcome::Frozen);
             assert_eq!(access.request_access(3000 * US, true), draws, "{until}, {slots}");
-            assert!(access.contending);
+            assert!(access.contending());
         }
     }
 
@@ -349,7 +402,7 @@ mod tests {
         ];
         let left = stations.map(|(timing, from, _)| {
             let mut access = ChannelAccess::new(timing);
-            access.contending = true;
+            access.set_contending(true);
             access.start_backoff(from * US, 20);
             assert_eq!(
                 access.on_medium_busy(1100 * US, TURNAROUND, &mut cache),

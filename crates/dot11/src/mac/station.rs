@@ -137,9 +137,9 @@ impl StationMac {
     }
 
     /// Draws the slots of a new back-off, uniformly from 0 to the window (10.3.3).
-    pub(crate) const fn draw(&mut self) -> u32 {
+    pub(crate) const fn draw(&mut self) -> u16 {
         let range = self.window as u64 + 1;
-        (((self.random.bits() >> 32) * range) >> 32) as u32
+        (((self.random.bits() >> 32) * range) >> 32) as u16
     }
 
     /// Draws whether a frame with this chance is received.

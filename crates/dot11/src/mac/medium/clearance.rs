@@ -105,7 +105,7 @@ impl WirelessMedium {
         let it = &mut self.stations[station as usize];
         it.failed_rts = 0;
         let at = self.now + it.settings.timing.sifs_ns;
-        self.states[station as usize].access.awaiting_response = false;
+        self.states[station as usize].access.set_awaiting_response(false);
         self.timers.set(station, NEVER);
         self.events.push(at, MediumEvent::Clear(station));
     }
@@ -113,7 +113,7 @@ impl WirelessMedium {
     /// Sends the data of a station that is clear to send.
     #[inline(never)]
     pub(super) fn send_cleared<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
-        if self.states[station as usize].receiver.deaf {
+        if self.states[station as usize].receiver.deaf() {
             // The station was switched off, or tuned away, meanwhile.
             self.failed(user, station);
             return;

@@ -29,7 +29,7 @@ impl WirelessMedium {
             return;
         }
         it.dozing = false;
-        self.states[at].receiver.deaf = it.tuned > self.now;
+        self.states[at].receiver.set_deaf(it.tuned > self.now);
         self.update_cca(station);
         self.update_meter(station);
         self.request_access(station);
@@ -46,13 +46,13 @@ impl WirelessMedium {
     fn fall_asleep(&mut self, station: u32) {
         let at = station as usize;
         let (it, state) = (&mut self.stations[at], &mut self.states[at]);
-        if it.engaged || it.owed_responses > 0 || state.receiver.sending {
+        if it.engaged || it.owed_responses > 0 || state.receiver.sending() {
             return;
         }
         it.doze_pending = false;
         it.dozing = true;
         state.receiver.turn_off();
-        state.access.contending = false;
+        state.access.set_contending(false);
         self.timers.set(station, NEVER);
         self.update_cca(station);
         self.update_meter(station);

@@ -58,7 +58,7 @@ impl WirelessMedium {
         let it = &mut self.stations[station as usize];
         it.owed_responses -= 1;
         let receiver = &self.states[station as usize].receiver;
-        if receiver.sending || receiver.deaf {
+        if receiver.sending() || receiver.deaf() {
             self.doze_if_idle(station);
             return;
         }
@@ -163,7 +163,7 @@ impl WirelessMedium {
         let heard = core::mem::take(&mut self.scratch.heard);
         let missed = core::mem::take(&mut self.scratch.missed);
         for it in &heard {
-            self.stations[it.station as usize].counters.received += 1;
+            self.received[it.station as usize] += 1;
         }
         for it in &missed {
             let counters = &mut self.stations[it.station as usize].counters;
@@ -200,7 +200,8 @@ impl WirelessMedium {
         let mode = settings.basic.response_to(mode);
         let timeout = settings.timing.ack_timeout_ns(mode);
         let access = &mut self.states[station as usize].access;
-        (access.awaiting_response, access.expected_response) = (true, kind);
+        access.set_awaiting_response(true);
+        access.expected_response = kind;
         self.timers.set(station, self.now + timeout);
     }
 
@@ -234,7 +235,7 @@ impl WirelessMedium {
         if receiver.receiving != NO_FRAME {
             let transmission = &self.transmissions[receiver.receiving as usize];
             let lead = timing::rx_start_delay_ns(transmission.frame.mode);
-            if receiver.receiving_since() + lead <= self.now {
+            if transmission.frame.begin + lead <= self.now {
                 return;
             }
         }
@@ -272,10 +273,10 @@ impl WirelessMedium {
     pub(super) fn back_off(&mut self, station: u32) {
         let it = &mut self.stations[station as usize];
         let state = &mut self.states[station as usize];
-        state.access.awaiting_response = false;
-        state.access.contending = !it.queue.is_empty();
+        state.access.set_awaiting_response(false);
+        state.access.set_contending(!it.queue.is_empty());
         state.access.start_backoff(self.now, it.draw());
-        let due = if state.access.contending && !state.receiver.busy {
+        let due = if state.access.contending() && !state.receiver.busy() {
             state.access.backoff_end()
         } else {
             NEVER

@@ -69,7 +69,7 @@ impl StationMeters {
 
     /// Takes note that a frame has begun or ended at a receiver.
     pub(super) fn on_rx(&mut self, now: u64, station: u32, receiver: &ReceiverState) {
-        if receiver.deaf || receiver.sending {
+        if receiver.deaf() || receiver.sending() {
             return;
         }
         let state =
@@ -133,7 +133,7 @@ impl WirelessMedium {
     fn update_running_meter(&mut self, station: u32) {
         let at = station as usize;
         let (StationState { receiver, .. }, it) = (&self.states[at], &self.stations[at]);
-        let state = if receiver.sending {
+        let state = if receiver.sending() {
             RadioState::Send
         } else if it.off {
             RadioState::Off

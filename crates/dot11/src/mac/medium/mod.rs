@@ -14,6 +14,8 @@
 //! | `run` | the event loop |
 //! | `events` | the events |
 //! | `air` | the begin and end of a frame at its receivers |
+//! | `visit` | the same at one receiver |
+//! | `roster` | the stations on each channel |
 //! | `exchange` | attempts, acknowledgements, time-outs, back-off |
 //! | `clearance` | RTS, CTS and CTS-to-self |
 //! | `aggregate` | A-MPDUs and block acknowledgements at the originator |
@@ -33,9 +35,11 @@ mod meter;
 mod power;
 mod reorder;
 mod request;
+mod roster;
 mod run;
 #[cfg(test)]
 mod tests;
+mod visit;
 
 use super::block_ack::BlockAckAgreement;
 use super::channel_access::ChannelAccess;
@@ -52,11 +56,14 @@ use core::time::Duration;
 use espbench_model::time::Instant;
 use events::{MediumEvent, MediumEvents};
 use meter::StationMeters;
+use roster::ChannelRosters;
 
 pub use meter::Spent;
 
-/// The state of a station that other stations' frames change: one for each station, in one list.
+/// The state of a station that other stations' frames change: one for each station, in one list,
+/// each in a cache line of its own.
 #[derive(Debug)]
+#[repr(align(64))]
 struct StationState {
     receiver: ReceiverState,
     access: ChannelAccess,
@@ -95,7 +102,11 @@ pub struct WirelessMedium {
     /// The [`place`] of each station's channel: for a frame on another channel most stations need
     /// no more.
     places: Vec<u8>,
+    rosters: ChannelRosters,
     stations: Vec<StationMac>,
+    /// [`MacCounters::received`] of each station, apart from the others because every frame counts
+    /// there for all its receivers.
+    received: Vec<u64>,
     timers: StationTimers,
     alarms: StationTimers,
     events: MediumEvents,
@@ -154,14 +165,15 @@ impl WirelessMedium {
         if kinds.is_empty() {
             kinds.push(ReceiverParams::new(&ReceiverConfig::default()));
         }
+        let places: Vec<u8> =
+            states.iter().map(|it: &StationState| place(it.receiver.channel) as u8).collect();
         Self {
             now: 0,
-            places: states
-                .iter()
-                .map(|it: &StationState| place(it.receiver.channel) as u8)
-                .collect(),
+            rosters: ChannelRosters::new(&places),
+            places,
             timers: StationTimers::new(states.len()),
             alarms: StationTimers::new(states.len()),
+            received: alloc::vec![0; states.len()],
             links,
             kinds,
             config: MediumConfig::default(),
@@ -198,7 +210,9 @@ impl WirelessMedium {
     /// Returns the counters of a station.
     #[must_use]
     pub fn counters(&self, station: u32) -> MacCounters {
-        self.stations.get(station as usize).map_or_else(MacCounters::default, |it| it.counters)
+        let at = station as usize;
+        let Some(it) = self.stations.get(at) else { return MacCounters::default() };
+        MacCounters { received: self.received[at], ..it.counters }
     }
 
     /// Returns the number of frames in the queue of a station, with the one that is being sent.
@@ -240,7 +254,7 @@ impl WirelessMedium {
         }
         it.counters.queued += 1;
         it.enqueue(QueuedFrame::new(packet));
-        if !it.engaged && !state.access.contending && !it.dozing {
+        if !it.engaged && !state.access.contending() && !it.dozing {
             self.request_access(station);
         }
         Ok(())
@@ -254,10 +268,10 @@ impl WirelessMedium {
         if it.queue.is_empty() {
             return;
         }
-        if state.access.request_access(self.now, state.receiver.busy) {
+        if state.access.request_access(self.now, state.receiver.busy()) {
             state.access.set_backoff(it.draw());
         }
-        if !state.receiver.busy {
+        if !state.receiver.busy() {
             self.timers.set(station, state.access.backoff_end());
         }
     }
@@ -271,6 +285,7 @@ impl WirelessMedium {
             return;
         }
         state.receiver.retune(channel);
+        self.rosters.tuned(usize::from(self.places[at]), place(channel));
         self.places[at] = place(channel) as u8;
         for transmission in self.transmissions.iter().filter(|it| it.on_air) {
             if let Some(link) = self.links.between(transmission.frame.from, station) {
@@ -280,7 +295,7 @@ impl WirelessMedium {
             }
         }
         if !hop.is_zero() && !self.stations[at].off {
-            state.receiver.deaf = true;
+            state.receiver.set_deaf(true);
             let tuned = self.now().after(hop).as_nanos();
             self.stations[at].tuned = tuned;
             self.events.push(tuned, MediumEvent::Tuned(station));
@@ -288,11 +303,14 @@ impl WirelessMedium {
         self.update_cca(station);
         self.update_meter(station);
         let state = &self.states[at];
-        if state.access.contending && state.receiver.deaf {
+        if state.access.contending() && state.receiver.deaf() {
             self.timers.set(station, NEVER);
         }
         // With its time-out past, the station was waiting for the end of the frame it received.
-        if state.access.awaiting_response && !state.receiver.sending && !self.timers.runs(station) {
+        if state.access.awaiting_response()
+            && !state.receiver.sending()
+            && !self.timers.runs(station)
+        {
             self.timers.set(station, self.now);
         }
     }
@@ -301,7 +319,7 @@ impl WirelessMedium {
     fn tuned(&mut self, station: u32) {
         let it = &self.stations[station as usize];
         if it.tuned <= self.now && !it.dozing {
-            self.states[station as usize].receiver.deaf = false;
+            self.states[station as usize].receiver.set_deaf(false);
             self.update_cca(station);
         }
     }
@@ -311,17 +329,17 @@ impl WirelessMedium {
         let at = station as usize;
         let state = &mut self.states[at];
         let cca_busy = state.receiver.cca_busy(&self.kinds[usize::from(state.receiver.kind)]);
-        if cca_busy == state.receiver.busy {
+        if cca_busy == state.receiver.busy() {
             return;
         }
-        state.receiver.busy = cca_busy;
+        state.receiver.set_busy(cca_busy);
         if cca_busy {
             let turnaround = self.config.turnaround_ns;
             let it = &mut self.stations[at];
-            air::on_medium_busy(self.now, turnaround, station, state, it, &mut self.timers);
+            visit::on_medium_busy(self.now, turnaround, station, state, it, &mut self.timers);
         } else {
             state.access.on_medium_idle(self.now);
-            if state.access.contending {
+            if state.access.contending() {
                 self.timers.set(station, state.access.backoff_end());
             }
         }

@@ -36,12 +36,15 @@ impl WirelessMedium {
         self.update_cca(station);
         self.update_meter(station);
         let state = &mut self.states[at];
-        if state.access.contending {
-            state.access.contending = false;
+        if state.access.contending() {
+            state.access.set_contending(false);
             self.timers.set(station, NEVER);
         }
         // With its time-out past, the station was waiting for the end of the frame it received.
-        if state.access.awaiting_response && !state.receiver.sending && !self.timers.runs(station) {
+        if state.access.awaiting_response()
+            && !state.receiver.sending()
+            && !self.timers.runs(station)
+        {
             self.timers.set(station, self.now);
         }
         gone
@@ -56,7 +59,7 @@ impl WirelessMedium {
         if it.off {
             it.off = false;
             it.tuned = self.now;
-            state.receiver.deaf = false;
+            state.receiver.set_deaf(false);
             self.update_cca(station);
             self.update_meter(station);
         }

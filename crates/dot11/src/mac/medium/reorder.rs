@@ -63,7 +63,7 @@ impl WirelessMedium {
     ) {
         match fate {
             Ok(heard) => {
-                self.stations[heard.station as usize].counters.received += 1;
+                self.received[heard.station as usize] += 1;
                 user.on_data(self, frame, &[heard], &[]);
             }
             Err(missed) => {

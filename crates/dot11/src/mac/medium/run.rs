@@ -76,13 +76,13 @@ impl WirelessMedium {
         for &station in &due {
             let state = &mut self.states[station as usize];
             // A station that is sending learns that a part of its A-MPDU has ended.
-            if !state.access.awaiting_response && !state.receiver.sending {
+            if !state.access.awaiting_response() && !state.receiver.sending() {
                 state.access.on_tx_start();
                 state.receiver.on_tx_start();
             }
         }
         for &station in &due {
-            if self.states[station as usize].access.awaiting_response {
+            if self.states[station as usize].access.awaiting_response() {
                 self.on_response_timeout(user, station);
             } else if self.stations[station as usize].exchange.on_air {
                 self.on_part_end(user, station);

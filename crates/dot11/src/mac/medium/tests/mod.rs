@@ -116,7 +116,9 @@ fn bustle(seed: u64) -> u64 {
     for (state, it) in medium.states.iter().zip(&medium.stations) {
         assert_eq!(state.receiver.sum, SignalPower::ZERO, "every frame that came has gone");
         assert!(
-            !state.receiver.busy && !state.access.awaiting_response && !state.access.contending
+            !state.receiver.busy()
+                && !state.access.awaiting_response()
+                && !state.access.contending()
         );
         assert!(it.queue.is_empty() && !it.engaged);
     }

@@ -287,7 +287,9 @@ fn throng(seed: u64) -> (u64, Vec<MacCounters>) {
 fn nothing_is_left(medium: &WirelessMedium) {
     for (state, it) in medium.states.iter().zip(&medium.stations) {
         assert!(
-            !state.receiver.busy && !state.access.awaiting_response && !state.access.contending,
+            !state.receiver.busy()
+                && !state.access.awaiting_response()
+                && !state.access.contending(),
             "{:?}",
             (state, it)
         );
