@@ -41,6 +41,12 @@ impl<
             let works = now < self.busy_until;
             return if works { Then::WaitUntil(self.busy_until) } else { Then::Poll };
         }
+        if now < self.awaits_until && self.engine.hear_plain_later(own, now, frame, rssi, channel) {
+            let receive = CpuWork::Receive { bytes: frame.data.len() as u32 };
+            self.work_for(now, board.cost_ns(receive));
+            let works = now < self.busy_until;
+            return if works { Then::WaitUntil(self.busy_until) } else { Then::Poll };
+        }
         self.hear_any(now, board, frame, rssi, channel)
     }
 
@@ -54,7 +60,7 @@ impl<
         rssi: i8,
         channel: u8,
     ) -> Then {
-        self.quiet = false;
+        self.stir();
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let changed = self.engine.hear(&mut cx, frame, rssi, channel);
         self.charge(now);
@@ -72,7 +78,7 @@ impl<
     /// known at once.
     #[inline]
     pub fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
-        if !self.is_calm(now) || !self.quiet {
+        if now < self.awaits_until || !self.is_calm(now) || !self.quiet {
             return None;
         }
         let Self { engine, schedule, .. } = self;
@@ -90,7 +96,15 @@ impl<
     /// main task has finished a payload for the application. [`Node::poll_any`] would answer the
     /// same.
     #[inline]
-    pub(super) fn poll_calm(&mut self, now: Instant, buf: &mut [u8]) -> Option<NodeOutput> {
+    pub(super) fn poll_calm(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        buf: &mut [u8],
+    ) -> Option<NodeOutput> {
+        if now < self.awaits_until {
+            return if now < self.busy_until { None } else { self.poll_awaiting(now, board, buf) };
+        }
         if !self.is_calm(now) {
             return None;
         }
@@ -104,6 +118,40 @@ impl<
         Some(NodeOutput::Data { len, from, rssi, channel, then })
     }
 
+    /// Answers a poll while a transmission waits for the driver: the main task takes a payload, or
+    /// has finished it, or there is nothing to do.
+    fn poll_awaiting(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        buf: &mut [u8],
+    ) -> Option<NodeOutput> {
+        if !self.schedule.rests(now) {
+            return None;
+        }
+        let rest = self.schedule.earliest().unwrap_or(Instant::NEVER).min(self.awaits_until);
+        if self.engine.is_empty() {
+            return Some(NodeOutput::WaitUntil(rest));
+        }
+        if let Some(len) = self.engine.take_plain()? {
+            self.work_for(now, board.cost_ns(CpuWork::Dispatch { bytes: len as u32 }));
+            if now < self.busy_until {
+                return Some(NodeOutput::WaitUntil(self.busy_until));
+            }
+        }
+        let Delivery { len, from, rssi, channel, .. } =
+            self.engine.finish_data(&self.shared, buf)?;
+        let then = if self.engine.is_empty() { Then::WaitUntil(rest) } else { Then::Poll };
+        Some(NodeOutput::Data { len, from, rssi, channel, then })
+    }
+
+    /// Takes note that something has happened that the short cuts know nothing of.
+    #[inline]
+    pub(super) const fn stir(&mut self) {
+        self.quiet = false;
+        self.awaits_until = Instant::ZERO;
+    }
+
     /// Returns whether nothing waits to be reported, nothing is being sent, no work is being done,
     /// and the main task waits for frames.
     #[inline]
@@ -115,14 +163,19 @@ impl<
     /// something happens other than plain data and the passing of time.
     #[inline(never)]
     fn becomes_calm(&mut self) -> bool {
-        let calm = self.shared.busy_ns == 0
-            && self.engine.is_free()
+        let rests = self.shared.busy_ns == 0
             && self.handler.is_none()
             && !self.running.remote()
             && !self.shared.print.has_line()
             && !self.has_news();
-        self.quiet = calm && self.engine.is_quiet(&self.shared) && !self.schedule.is_wanted();
-        calm
+        let plain = rests && !self.schedule.is_wanted() && self.engine.takes_plain(&self.shared);
+        let free = self.engine.is_free();
+        self.quiet = plain && free;
+        self.awaits_until = match self.engine.callback_until() {
+            Some(until) if plain => until,
+            _ => Instant::ZERO,
+        };
+        rests && free
     }
 
     /// Returns the time until which a calm device waits (`Some(None)`: without a limit); `None` if

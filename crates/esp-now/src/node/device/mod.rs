@@ -93,6 +93,9 @@ pub struct Node<
     /// nothing has happened since but plain data and the passing of time. Every other call resets
     /// it.
     quiet: bool,
+    /// Time until which the device is as quiet, but for a transmission that waits for the driver's
+    /// answer. Every other call resets it.
+    awaits_until: Instant,
     schedule: Schedule,
     shared: Shared,
     engine: Engine<ARENA, FRAME, EVENTS>,
@@ -145,6 +148,7 @@ impl<
             busy_until: now,
             tuned,
             quiet: false,
+            awaits_until: Instant::ZERO,
         }
     }
 
@@ -156,7 +160,7 @@ impl<
 
     /// Returns the shared state, to be set up by the application.
     pub fn shared_mut(&mut self) -> &mut Shared {
-        self.quiet = false;
+        self.stir();
         &mut self.shared
     }
 
@@ -168,13 +172,13 @@ impl<
 
     /// Returns the services, for requests of an application; see [`Node::wake`].
     pub fn parts_mut(&mut self) -> &mut Parts<DEVICES, SESSIONS, FRAME> {
-        self.quiet = false;
+        self.stir();
         &mut self.parts
     }
 
     /// Gives a service its turn, after the application has asked something of it.
     pub fn wake(&mut self, part: NodePart) {
-        self.quiet = false;
+        self.stir();
         self.schedule.wake(part);
     }
 
@@ -186,7 +190,7 @@ impl<
 
     /// Takes an event that the driver reports.
     pub fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
-        self.quiet = false;
+        self.stir();
         let mut cx = Cx { now, board, shared: &mut self.shared };
         match input {
             Input::Frame(frame) => {
@@ -207,11 +211,11 @@ impl<
     /// Returns the next request of the device; see the rule for a driver.
     #[inline]
     pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
-        self.poll_calm(now, buf).unwrap_or_else(|| self.poll_any(now, board, buf))
+        self.poll_calm(now, board, buf).unwrap_or_else(|| self.poll_any(now, board, buf))
     }
 
     fn poll_any(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> NodeOutput {
-        self.quiet = false;
+        self.stir();
         for _ in 0..TURNS {
             if self.has_news()
                 && let Some(output) = self.tell(buf)
@@ -257,7 +261,7 @@ impl<
         out: &SendRequest,
         payload: &[u8],
     ) -> Result<(), Busy> {
-        self.quiet = false;
+        self.stir();
         if !self.engine.is_free() || !self.schedule.try_lock(NodePart::Application) {
             return Err(Busy);
         }
@@ -275,7 +279,7 @@ impl<
     /// `solution` do at their start; draws a new key if none is stored. Returns false while another
     /// job runs.
     pub fn hand_out_keys(&mut self, now: Instant, board: &mut dyn Board) -> bool {
-        self.quiet = false;
+        self.stir();
         let mut cx = Cx { now, board, shared: &mut self.shared };
         let it = &mut self.parts.services;
         let Some(initiator) = it.job.security() else { return false };
@@ -293,7 +297,7 @@ impl<
         tag: &str,
         text: fmt::Arguments<'_>,
     ) {
-        self.quiet = false;
+        self.stir();
         Cx { now, board, shared: &mut self.shared }.log(level, tag, text);
     }
 

@@ -161,6 +161,19 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Some(Delivery::of(origin, entry, len))
     }
 
+    /// Lets the main task take the oldest frame, which must be a plain payload of type DATA. Returns
+    /// its length if the work for it has still to be done, `Some(None)` if the main task has taken
+    /// it before, and `None`, and does nothing, for any other entry.
+    #[inline]
+    pub(in super::super) fn take_plain(&mut self) -> Option<Option<usize>> {
+        let entry = self.queue.front()?;
+        let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
+        if entry.kind != QueueEvent::Deliver || !entry.is_plain(DataType::Data) || len == 0 {
+            return None;
+        }
+        Some(self.queue.take().then_some(len))
+    }
+
     /// Returns such a payload in place, in an engine that is quiet.
     #[inline]
     pub(super) fn show_plain(&mut self) -> Option<(Delivery, &[u8], bool)> {

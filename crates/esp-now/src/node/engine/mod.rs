@@ -221,19 +221,26 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         self.take_frame(cx, frame, rssi, channel)
     }
 
-    /// Returns whether plain data would be queued, nothing is being sent, and no acknowledgement
-    /// can be due. Only [`hear_plain`](Self::hear_plain) and [`show_data`](Self::show_data) leave
-    /// this as it is; other calls may change it, and so may changes of `shared`.
-    pub(super) fn is_quiet(&mut self, shared: &Shared) -> bool {
-        let quiet = self.sender.is_free()
-            && self.lock_until.is_none()
+    /// Returns whether plain data would be queued, and no acknowledgement can be due. Only
+    /// [`hear_plain`](Self::hear_plain) and [`show_data`](Self::show_data) leave this as it is;
+    /// other calls may change it, and so may changes of `shared`. An engine of which this is so and
+    /// that [is free](Self::is_free) is quiet.
+    pub(super) fn takes_plain(&mut self, shared: &Shared) -> bool {
+        let plain = self.lock_until.is_none()
             && shared.air.listens(DataType::Data)
             && !shared.settings.compat.sends_ahead()
             && !shared.settings.policy.refuses_plain(DataType::Data);
-        if quiet {
+        if plain {
             self.queue.limit(shared.settings.queue);
         }
-        quiet
+        plain
+    }
+
+    /// Returns the time until which a transmission waits for the driver's answer, if it does
+    /// nothing else, and does not keep the main task.
+    #[inline]
+    pub(super) fn callback_until(&self) -> Option<Instant> {
+        self.sender.callback_until()
     }
 
     /// Lets the main task, which rests, take the next frame, and begins the work for it. To be
@@ -252,7 +259,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 
     /// Finishes a payload as [`finish_data`](Self::finish_data) does, where the engine [is
-    /// quiet](Self::is_quiet) and the payload stands in one piece: it is not copied, but returned
+    /// quiet](Self::takes_plain) and the payload stands in one piece: it is not copied, but returned
     /// in place. Also returns whether nothing waits any more, as [`is_empty`](Self::is_empty)
     /// would.
     #[inline]

@@ -140,10 +140,10 @@ impl<const BYTES: usize, const EVENTS: usize> EventQueue<BYTES, EVENTS> {
         self.append(kind, len, heard)
     }
 
-    /// Appends a frame to an empty queue, and lets the main task take it at once. Does nothing and
-    /// returns false where something waits or the frame does not fit.
+    /// Appends a frame to an empty queue, and if `taken` lets the main task take it at once. Does
+    /// nothing and returns false where something waits or the frame does not fit.
     #[inline]
-    pub(super) fn push_first(&mut self, frame: &[u8], heard: &RxInfo<'_>) -> bool {
+    pub(super) fn push_first(&mut self, frame: &[u8], heard: &RxInfo<'_>, taken: bool) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
         if self.count > 0 || self.most == 0 {
             return false;
@@ -157,7 +157,7 @@ impl<const BYTES: usize, const EVENTS: usize> EventQueue<BYTES, EVENTS> {
         *first = QueueEntry::of(QueueEvent::Deliver, len, heard);
         self.used = frame.len();
         self.count = 1;
-        self.taken = true;
+        self.taken = taken;
         true
     }
 
@@ -373,9 +373,9 @@ mod tests {
     fn a_frame_that_comes_first_is_taken_at_once_and_shown_in_one_piece() {
         let mut queue = EventQueue::<100, 33>::new();
         for len in [60, 1, 100] {
-            assert!(!queue.push_first(&[0; 101], &HEARD), "it does not fit");
-            assert!(queue.push_first(&vec![7; len], &HEARD) && queue.is_taken());
-            assert!(!queue.push_first(&[0; 1], &HEARD), "another waits");
+            assert!(!queue.push_first(&[0; 101], &HEARD, true), "it does not fit");
+            assert!(queue.push_first(&vec![7; len], &HEARD, true) && queue.is_taken());
+            assert!(!queue.push_first(&[0; 1], &HEARD, true), "another waits");
             let (entry, frame, empty) = queue.pop_whole().expect("one piece");
             assert_eq!((usize::from(entry.len), frame, empty), (len, &vec![7; len][..], true));
             assert_eq!((queue.is_taken(), queue.used), (false, 0));
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(front(&queue), Some(vec![2; 40]));
         queue.limit(0);
         queue.pop();
-        assert!(!queue.push_first(&[0; 1], &HEARD), "none may wait");
+        assert!(!queue.push_first(&[0; 1], &HEARD, true), "none may wait");
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             && (!self.queue.is_empty() || !self.acks.is_empty() || cx.shared.print.waiting() > 0)
     }
 
-    /// Takes a frame as [`hear`](Self::hear) does, where the engine [is quiet](Self::is_quiet) and
+    /// Takes a frame as [`hear`](Self::hear) does, where the engine [is quiet](Self::takes_plain) and
     /// the frame is plain data that the main task takes at once. The cost of the work is left to
     /// the caller. Does nothing and returns `None` for another frame, or where the main task is at
     /// work.
@@ -56,17 +56,46 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         rssi: i8,
         channel: u8,
     ) -> Option<usize> {
-        let header = frame.header.as_ref().filter(|_| frame.plain)?;
+        self.push_plain(own, now, frame, rssi, channel, true)
+            .then(|| frame.data.len().saturating_sub(HEADER_LEN))
+    }
+
+    /// Takes a frame as [`hear_plain`](Self::hear_plain) does, in an engine that would be quiet but
+    /// for a transmission that waits for the driver: the main task takes the frame later. Returns
+    /// false, and does nothing, for another frame, or where one waits already.
+    #[inline]
+    pub(in super::super) fn hear_plain_later(
+        &mut self,
+        own: Mac,
+        now: Instant,
+        frame: &ParsedFrame<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> bool {
+        self.push_plain(own, now, frame, rssi, channel, false)
+    }
+
+    #[inline(always)]
+    fn push_plain(
+        &mut self,
+        own: Mac,
+        now: Instant,
+        frame: &ParsedFrame<'_>,
+        rssi: i8,
+        channel: u8,
+        taken: bool,
+    ) -> bool {
+        let Some(header) = frame.header.as_ref().filter(|_| frame.plain) else { return false };
         let key = key(header);
         let heard = RxInfo { at: now, rssi, channel, header };
         let strange = header.src != own && !self.recent.knows(false, key);
-        if !strange || !self.queue.push_first(frame.data, &heard) {
-            return None;
+        if !strange || !self.queue.push_first(frame.data, &heard, taken) {
+            return false;
         }
         bump(&mut self.counters.received);
         bump(&mut self.counters.queued);
         self.recent.remember(false, key);
-        Some(frame.data.len().saturating_sub(HEADER_LEN))
+        true
     }
 
     /// Decides on a frame that passed the filters. Only a frame that reaches the end is remembered.

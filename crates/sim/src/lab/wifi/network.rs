@@ -173,6 +173,7 @@ impl Network<'_> {
         }
     }
 
+    #[inline]
     pub(in crate::lab) fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
         if !wifi::is_ours(frame.tag) {
             return true;

@@ -6,12 +6,16 @@ use crate::component::{Compat, ComponentRelease};
 use crate::node::schedule::NodePart;
 use crate::node::tests::medium::outgoing;
 use crate::node::{ParsedFrame, Payload, Then};
+use std::collections::VecDeque;
 
 /// A node that is driven with all short cuts, or with none of them.
 struct Alone {
     node: Box<SmallNode>,
     board: Shelf,
     due: Option<Instant>,
+    /// Times at which the driver answers about frames that it has taken.
+    answers: VecDeque<Instant>,
+    frames: u32,
     short: bool,
     told: Vec<(Instant, NodeOutput, Vec<u8>)>,
     /// Number of answers that were known without asking.
@@ -28,7 +32,8 @@ impl Alone {
         let settings = NodeSettings { compat, ..settings(1000) };
         let node = SmallNode::new(Instant::ZERO, &mut board, mac(0), settings, &Setup::default());
         let (due, told) = (Some(Instant::ZERO), Vec::new());
-        Self { node: Box::new(node), board, due, short, told, known: 0, shown: 0 }
+        let (node, answers) = (Box::new(node), VecDeque::new());
+        Self { node, board, due, answers, frames: 0, short, told, known: 0, shown: 0 }
     }
 
     /// Polls the node until it rests.
@@ -57,7 +62,18 @@ impl Alone {
                 NodeOutput::Idle => return self.due = None,
                 NodeOutput::Data { len, then, .. } => (len, then),
                 NodeOutput::Transmit { len, .. } => {
-                    node.handle(now, &mut self.board, Input::Sent { delivered: true });
+                    // Some answers come at once, others when more frames have come, a few never.
+                    self.frames += 1;
+                    match self.frames % 307 {
+                        0 => {}
+                        1..100 => {
+                            node.handle(now, &mut self.board, Input::Sent { delivered: true })
+                        }
+                        late => {
+                            let at = now.after_nanos(u64::from(late) * 10_000);
+                            self.answers.push_back(at);
+                        }
+                    }
                     (len, Then::Poll)
                 }
                 NodeOutput::Print { len } => (len, Then::Poll),
@@ -91,8 +107,19 @@ impl Alone {
 
     /// Runs everything that is due until that time.
     fn run(&mut self, until: Instant) {
-        while let Some(at) = self.due.filter(|at| *at <= until) {
-            self.settle(at);
+        loop {
+            let answer = self.answers.front().copied().filter(|at| *at <= until);
+            let due = self.due.filter(|at| *at <= until);
+            match (answer, due) {
+                (Some(at), due) if due.is_none_or(|due| at <= due) => {
+                    self.answers.pop_front();
+                    let delivered = self.frames.is_multiple_of(2);
+                    self.node.handle(at, &mut self.board, Input::Sent { delivered });
+                    self.settle(at);
+                }
+                (_, Some(at)) => self.settle(at),
+                _ => return,
+            }
         }
     }
 

@@ -154,6 +154,15 @@ impl<const FRAME: usize> Sender<FRAME> {
         (job.status, job.step) = (SendStatus::NoMemory, SendStep::Refused);
     }
 
+    #[inline]
+    pub(super) fn callback_until(&self) -> Option<Instant> {
+        let job = self.job.as_ref()?;
+        let waits = job.step == SendStep::Callback
+            && job.kind != SendFunction::Relay
+            && !(self.driver.ok || self.driver.failed);
+        (waits && self.tail.is_none() && self.outcome.is_none()).then_some(job.until)
+    }
+
     pub(super) fn wake(&self) -> Option<Instant> {
         let job = self.job.as_ref().map(|job| match job.step {
             SendStep::Callback | SendStep::Full | SendStep::Slice => job.until,
