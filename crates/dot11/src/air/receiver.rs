@@ -94,6 +94,15 @@ impl ReceiverParams {
         &self.facts[usize::from(signal.index)]
     }
 
+    /// Returns whether a frame that is alone from begin to end is received for certain, and the
+    /// medium is idle before and after it.
+    #[inline]
+    pub(crate) fn surely_receives(&self, signal: &Signal, power: SignalPower) -> bool {
+        let facts = self.facts(signal);
+        let senses = self.energy > SignalPower::ZERO;
+        senses && power >= facts.found && power >= facts.clear
+    }
+
     /// Returns whether a frame is strong enough to be detected while it is alone.
     #[inline]
     pub(crate) fn detects(&self, signal: &Signal, power: SignalPower) -> bool {
@@ -195,6 +204,14 @@ impl ReceiverState {
     #[inline]
     pub(crate) const fn set_busy(&mut self, busy: bool) {
         self.set(BUSY, busy);
+    }
+
+    /// Returns whether the receiver listens, gets nothing, and senses an idle medium.
+    #[inline]
+    pub(crate) fn is_silent(&self) -> bool {
+        self.flags & (SENDING | DEAF | BUSY) == 0
+            && self.receiving == NO_FRAME
+            && self.sum == SignalPower::ZERO
     }
 
     /// Returns whether the medium is busy (CCA).

@@ -6,11 +6,25 @@ use super::visit::{RxEnd, RxStart, VisitingPpdu, each};
 use super::{ActivePpdu, WirelessMedium};
 use crate::air::PowerRatio;
 use crate::air::adjacent::place;
-use crate::air::receiver::Signal;
+use crate::air::receiver::{ReceiverParams, Signal};
 use crate::mac::channel_access::ElapsedSlots;
+use crate::mac::config::MediumConfig;
 use crate::mac::frame::Ppdu;
 use crate::mac::timers::NEVER;
 use crate::mac::user::MacUser;
+
+/// Returns a frame as its receivers are visited at `now`.
+pub(super) fn visiting<'a>(
+    now: u64,
+    transmission: &'a ActivePpdu,
+    transmissions: &'a [ActivePpdu],
+    config: &'a MediumConfig,
+    places: &'a [u8],
+    kinds: &'a [ReceiverParams],
+) -> VisitingPpdu<'a> {
+    let paths = config.adjacent.from(transmission.frame.mode, transmission.frame.channel);
+    VisitingPpdu { now, transmission, transmissions, paths, places, kinds }
+}
 
 impl WirelessMedium {
     /// Puts a frame on the air and returns its index. Its sender has turned to sending.
@@ -55,12 +69,12 @@ impl WirelessMedium {
             self.update_meter(from);
             self.meters.on_tx(&self.transmissions[slot as usize].frame);
         }
-        self.start_at_receivers(slot);
+        self.begin_at_receivers(slot);
         slot
     }
 
     /// Returns whom a frame on the air visits.
-    fn audience(&mut self, slot: u32) -> Audience {
+    pub(super) fn audience(&mut self, slot: u32) -> Audience {
         let ActivePpdu { frame, below, .. } = &self.transmissions[slot as usize];
         let place = place(frame.channel);
         let reach = self.config.adjacent.reach(frame.mode, frame.channel);
@@ -72,22 +86,15 @@ impl WirelessMedium {
         }
     }
 
-    /// Visits the receivers of a frame that begins.
-    fn start_at_receivers(&mut self, slot: u32) {
-        let audience = self.audience(slot);
+    /// Visits the receivers of a frame that begins or, with `silent`, those of them that are
+    /// silent, as of the begin of the frame.
+    pub(super) fn start_at_receivers(&mut self, slot: u32, audience: Audience, silent: bool) {
         let transmission = &self.transmissions[slot as usize];
-        let Ppdu { from, channel, mode, .. } = transmission.frame;
+        let Ppdu { from, channel, begin, .. } = transmission.frame;
         let metered = self.meters.enabled();
-        let of = VisitingPpdu {
-            now: self.now,
-            transmission,
-            transmissions: &self.transmissions,
-            paths: self.config.adjacent.from(mode, channel),
-            places: &self.places,
-            kinds: &self.kinds,
-        };
+        let all = &self.transmissions;
         let mut visit = RxStart {
-            of,
+            of: visiting(begin, transmission, all, &self.config, &self.places, &self.kinds),
             turnaround: self.config.turnaround_ns,
             states: &mut self.states,
             stations: &mut self.stations,
@@ -98,6 +105,7 @@ impl WirelessMedium {
         let links = &self.links;
         match (audience, links.to_all(from)) {
             _ if metered => each(links, from, |link| visit.receiver::<false, true>(link)),
+            _ if silent => each(links, from, |link| visit.silent_receiver(link)),
             (Audience::SameChannel, _) => {
                 each(links, from, |link| visit.receiver::<true, false>(link));
             }
@@ -112,18 +120,12 @@ impl WirelessMedium {
     /// Visits the receivers of a frame that ends. Lists those that have read it, those that have
     /// not, and those that take it for a response.
     fn end_at_receivers(&mut self, frame: &Ppdu, slot: u32) {
+        let deferred = self.end_deferred(slot);
         let audience = self.audience(slot);
         let metered = self.meters.enabled();
-        let of = VisitingPpdu {
-            now: self.now,
-            transmission: &self.transmissions[slot as usize],
-            transmissions: &self.transmissions,
-            paths: self.config.adjacent.from(frame.mode, frame.channel),
-            places: &self.places,
-            kinds: &self.kinds,
-        };
+        let (transmission, all) = (&self.transmissions[slot as usize], &self.transmissions);
         let mut visit = RxEnd {
-            of,
+            of: visiting(self.now, transmission, all, &self.config, &self.places, &self.kinds),
             frame,
             slot,
             states: &mut self.states,
@@ -133,15 +135,24 @@ impl WirelessMedium {
             meters: &mut self.meters,
         };
         let (links, from) = (&self.links, frame.from);
+        let others = |channel: u8| {
+            self.rosters.at(place(channel)).iter().copied().filter(move |it| *it != from)
+        };
         match (audience, links.to_all(from)) {
             _ if metered => each(links, from, |link| visit.receiver::<false, true>(link)),
+            (Audience::SameChannel, _) if deferred => {
+                each(links, from, |link| visit.deferred_receiver::<true>(link));
+            }
             (Audience::SameChannel, _) => {
                 each(links, from, |link| visit.receiver::<true, false>(link));
             }
-            (Audience::Roster, Some(all)) => {
-                let others = self.rosters.at(place(frame.channel)).iter().filter(|it| **it != from);
-                others.for_each(|it| visit.receiver::<true, false>(all.to(*it)));
+            (Audience::Roster, Some(all)) if deferred => {
+                others(frame.channel).for_each(|it| visit.deferred_receiver::<true>(all.to(it)));
             }
+            (Audience::Roster, Some(all)) => {
+                others(frame.channel).for_each(|it| visit.receiver::<true, false>(all.to(it)));
+            }
+            _ if deferred => each(links, from, |link| visit.deferred_receiver::<false>(link)),
             _ => each(links, from, |link| visit.receiver::<false, false>(link)),
         }
     }
@@ -164,6 +175,7 @@ impl WirelessMedium {
 
     /// Turns a station from listening to sending a response.
     pub(super) fn turn_to_tx(&mut self, station: u32) {
+        self.touch(station);
         self.states[station as usize].receiver.begin_tx();
         self.update_cca(station);
         // The timer stops even if the station's own back-off was about to end.

@@ -22,6 +22,7 @@ impl WirelessMedium {
     /// may send into an exchange that it does not sense; the standard's `ProbeDelay` (11.2.3.2),
     /// for which it should wait, is left out.
     pub fn wake_up(&mut self, station: u32) {
+        self.touch(station);
         let at = station as usize;
         let Some(it) = self.stations.get_mut(at) else { return };
         it.doze_pending = false;
@@ -44,6 +45,7 @@ impl WirelessMedium {
     }
 
     fn fall_asleep(&mut self, station: u32) {
+        self.touch(station);
         let at = station as usize;
         let (it, state) = (&mut self.stations[at], &mut self.states[at]);
         if it.engaged || it.owed_responses > 0 || state.receiver.sending() {

@@ -55,6 +55,7 @@ impl WirelessMedium {
         mode: WifiMode,
         kind: FrameKind,
     ) {
+        self.touch(station);
         let it = &mut self.stations[station as usize];
         it.owed_responses -= 1;
         let receiver = &self.states[station as usize].receiver;
@@ -196,6 +197,7 @@ impl WirelessMedium {
 
     /// Starts to wait for the response to a frame in a mode.
     pub(super) fn await_answer(&mut self, station: u32, mode: WifiMode, kind: FrameKind) {
+        self.touch(station);
         let settings = &self.stations[station as usize].settings;
         let mode = settings.basic.response_to(mode);
         let timeout = settings.timing.ack_timeout_ns(mode);
@@ -271,6 +273,7 @@ impl WirelessMedium {
 
     /// Begins the back-off after an attempt, whether there is more to send or not (10.3.4.3).
     pub(super) fn back_off(&mut self, station: u32) {
+        self.touch(station);
         let it = &mut self.stations[station as usize];
         let state = &mut self.states[station as usize];
         state.access.set_awaiting_response(false);

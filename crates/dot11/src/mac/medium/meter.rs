@@ -5,6 +5,7 @@
 //! compiled twice.
 
 use super::{StationState, WirelessMedium};
+use crate::air::adjacent::CHANNELS;
 use crate::air::receiver::{NO_FRAME, ReceiverState};
 use crate::mac::frame::Ppdu;
 use crate::radio::WifiMode;
@@ -87,6 +88,7 @@ impl WirelessMedium {
     /// Returns the medium with meters for [`WirelessMedium::spent`].
     #[must_use]
     pub fn with_meters(mut self) -> Self {
+        (0..CHANNELS).for_each(|at| self.begin_deferred(at));
         self.meters.meters = self.states.iter().map(|_| StationMeter::default()).collect();
         self.meters.sent = self.states.iter().map(|_| [0; WifiMode::COUNT]).collect();
         for meter in &mut self.meters.meters {

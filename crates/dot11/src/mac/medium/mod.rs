@@ -14,6 +14,7 @@
 //! | `run` | the event loop |
 //! | `events` | the events |
 //! | `air` | the begin and end of a frame at its receivers |
+//! | `deferred` | frames that are alone on the air |
 //! | `visit` | the same at one receiver |
 //! | `roster` | the stations on each channel |
 //! | `exchange` | attempts, acknowledgements, time-outs, back-off |
@@ -28,6 +29,7 @@
 mod aggregate;
 mod air;
 mod clearance;
+mod deferred;
 mod doze;
 mod events;
 mod exchange;
@@ -53,6 +55,7 @@ use crate::air::receiver::{ReceiverParams, ReceiverState, Signal};
 use crate::air::{PowerRatio, RadioLinks, ReceiverConfig, SignalPower};
 use alloc::vec::Vec;
 use core::time::Duration;
+use deferred::DeferredFrames;
 use espbench_model::time::Instant;
 use events::{MediumEvent, MediumEvents};
 use meter::StationMeters;
@@ -103,6 +106,7 @@ pub struct WirelessMedium {
     /// no more.
     places: Vec<u8>,
     rosters: ChannelRosters,
+    deferred: DeferredFrames,
     stations: Vec<StationMac>,
     /// [`MacCounters::received`] of each station, apart from the others because every frame counts
     /// there for all its receivers.
@@ -170,6 +174,7 @@ impl WirelessMedium {
         Self {
             now: 0,
             rosters: ChannelRosters::new(&places),
+            deferred: DeferredFrames::new(places.len()),
             places,
             timers: StationTimers::new(states.len()),
             alarms: StationTimers::new(states.len()),
@@ -263,6 +268,7 @@ impl WirelessMedium {
     /// Lets a station that neither sends nor contends request access to the medium, if it has a
     /// frame to send.
     fn request_access(&mut self, station: u32) {
+        self.touch(station);
         let (it, state) =
             (&mut self.stations[station as usize], &mut self.states[station as usize]);
         if it.queue.is_empty() {
@@ -279,6 +285,7 @@ impl WirelessMedium {
     /// Tunes a station to another channel. A frame that it receives is lost; a frame that it sends
     /// goes on where it began. During the hop the station neither receives nor sends.
     pub fn tune(&mut self, station: u32, channel: u8, hop: Duration) {
+        self.touch(station);
         let at = station as usize;
         let Some(state) = self.states.get_mut(at) else { return };
         if state.receiver.channel == channel {
@@ -317,6 +324,7 @@ impl WirelessMedium {
 
     /// Ends a channel switch, unless another one began meanwhile.
     fn tuned(&mut self, station: u32) {
+        self.touch(station);
         let it = &self.stations[station as usize];
         if it.tuned <= self.now && !it.dozing {
             self.states[station as usize].receiver.set_deaf(false);
@@ -324,7 +332,8 @@ impl WirelessMedium {
         }
     }
 
-    /// Notices a change of a station's carrier sense.
+    /// Notices a change of a station's carrier sense. What the station gets is [known to
+    /// it](Self::touch) by now.
     fn update_cca(&mut self, station: u32) {
         let at = station as usize;
         let state = &mut self.states[at];

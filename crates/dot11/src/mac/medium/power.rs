@@ -19,6 +19,7 @@ impl WirelessMedium {
     /// repeated, and [`MacUser::on_tx_status`](crate::mac::MacUser::on_tx_status) is still called
     /// for it.
     pub fn switch_off(&mut self, station: u32) -> Vec<u64> {
+        self.touch(station);
         let at = station as usize;
         let (Some(it), Some(state)) = (self.stations.get_mut(at), self.states.get_mut(at)) else {
             return Vec::new();
@@ -52,6 +53,7 @@ impl WirelessMedium {
 
     /// Switches a station on, on the channel it was tuned to.
     pub fn switch_on(&mut self, station: u32) {
+        self.touch(station);
         let at = station as usize;
         let (Some(it), Some(state)) = (self.stations.get_mut(at), self.states.get_mut(at)) else {
             return;

@@ -154,6 +154,15 @@ impl RxStart<'_> {
     }
 }
 
+impl RxStart<'_> {
+    /// Visits a receiver that is silent, and no other.
+    pub(super) fn silent_receiver(&mut self, link: RadioLink) {
+        if self.states[link.station() as usize].is_silent() {
+            self.receiver::<false, false>(link);
+        }
+    }
+}
+
 /// The visit of a frame that ends. Lists the receivers that have read it, those that have not, and
 /// those that take it for a response.
 pub(super) struct RxEnd<'a> {
@@ -168,6 +177,47 @@ pub(super) struct RxEnd<'a> {
 }
 
 impl RxEnd<'_> {
+    /// Visits a receiver of a frame whose begin was put off. One that is still silent has heard
+    /// nothing but this frame.
+    #[inline(always)]
+    pub(super) fn deferred_receiver<const PLAIN: bool>(&mut self, link: RadioLink) {
+        let station = link.station();
+        let it = &mut self.states[station as usize];
+        if !it.is_silent() {
+            return self.receiver::<PLAIN, false>(link);
+        }
+        let Some((power, readable)) = self.of.arrives::<PLAIN>(link) else { return };
+        let (now, frame, signal) = (self.of.now, self.frame, &self.of.transmission.signal);
+        let kind = &self.of.kinds[usize::from(it.receiver.kind)];
+        let mine = frame.to == station;
+        if readable && kind.surely_receives(signal, power) {
+            it.access.on_rx_ok(now, if mine { 0 } else { frame.duration_ns });
+            it.access.on_medium_idle(now);
+            if mine || frame.is_group() {
+                let rssi = link.rssi().saturating_sub(self.of.transmission.below_db);
+                self.scratch.heard.push(Reception { station, rssi });
+            }
+            return;
+        }
+        self.rare_receiver::<PLAIN>(link);
+    }
+
+    /// Visits a silent receiver that may not read the frame: as of its begin, and at its end.
+    #[inline(never)]
+    fn rare_receiver<const PLAIN: bool>(&mut self, link: RadioLink) {
+        let mut start = RxStart {
+            of: VisitingPpdu { now: self.frame.begin, ..self.of },
+            turnaround: 0,
+            states: &mut *self.states,
+            stations: &mut *self.stations,
+            timers: &mut *self.timers,
+            meters: &mut *self.meters,
+            cache: ElapsedSlots::default(),
+        };
+        start.receiver::<PLAIN, false>(link);
+        self.receiver::<PLAIN, false>(link);
+    }
+
     /// Visits a receiver.
     #[inline(always)]
     pub(super) fn receiver<const PLAIN: bool, const METERED: bool>(&mut self, link: RadioLink) {

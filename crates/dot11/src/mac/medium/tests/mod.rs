@@ -1,5 +1,6 @@
 //! Counters that must balance in any network.
 
+mod deferred;
 mod throng;
 
 use super::*;
