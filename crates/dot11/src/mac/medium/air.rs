@@ -23,7 +23,8 @@ pub(super) fn visiting<'a>(
     kinds: &'a [ReceiverParams],
 ) -> VisitingPpdu<'a> {
     let paths = config.adjacent.from(transmission.frame.mode, transmission.frame.channel);
-    VisitingPpdu { now, transmission, transmissions, paths, places, kinds }
+    let only = if let [only] = kinds { Some(only) } else { None };
+    VisitingPpdu { now, transmission, transmissions, paths, places, kinds, only }
 }
 
 impl WirelessMedium {

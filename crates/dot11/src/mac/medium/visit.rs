@@ -7,7 +7,7 @@
 use super::meter::StationMeters;
 use super::{ActivePpdu, StationState, StepBuffers};
 use crate::air::adjacent::{CHANNELS, ChannelPath, ChannelPaths};
-use crate::air::receiver::ReceiverParams;
+use crate::air::receiver::{ReceiverParams, ReceiverState};
 use crate::air::{RadioLink, RadioLinks, SignalPower};
 use crate::mac::channel_access::{BusyOutcome, ElapsedSlots};
 use crate::mac::frame::Ppdu;
@@ -87,9 +87,20 @@ pub(super) struct VisitingPpdu<'a> {
     pub(super) paths: &'a ChannelPaths,
     pub(super) places: &'a [u8],
     pub(super) kinds: &'a [ReceiverParams],
+    /// The kind of all receivers, where there is only one.
+    pub(super) only: Option<&'a ReceiverParams>,
 }
 
-impl VisitingPpdu<'_> {
+impl<'a> VisitingPpdu<'a> {
+    /// Returns the constants of a receiver.
+    #[inline(always)]
+    fn kind(&self, receiver: &ReceiverState) -> &'a ReceiverParams {
+        match self.only {
+            Some(kind) => kind,
+            None => &self.kinds[usize::from(receiver.kind)],
+        }
+    }
+
     /// Returns the power that arrives over a link, and whether the receiver can decode the frame;
     /// `None` if nothing arrives. With `PLAIN`, the frame is sent with the power that the links
     /// assume, on the channel of the receiver.
@@ -125,7 +136,7 @@ impl RxStart<'_> {
         let Some((power, readable)) = self.of.arrives::<PLAIN>(link) else { return };
         let (now, station) = (self.of.now, link.station());
         let it = &mut self.states[station as usize];
-        let kind = &self.of.kinds[usize::from(it.receiver.kind)];
+        let kind = self.of.kind(&it.receiver);
         let signal = readable.then_some(&self.of.transmission.signal);
         let transmissions = self.of.transmissions;
         let reading = |slot: u32| transmissions[slot as usize].signal;
@@ -188,7 +199,7 @@ impl RxEnd<'_> {
         }
         let Some((power, readable)) = self.of.arrives::<PLAIN>(link) else { return };
         let (now, frame, signal) = (self.of.now, self.frame, &self.of.transmission.signal);
-        let kind = &self.of.kinds[usize::from(it.receiver.kind)];
+        let kind = self.of.kind(&it.receiver);
         let mine = frame.to == station;
         if readable && kind.surely_receives(signal, power) {
             it.access.on_rx_ok(now, if mine { 0 } else { frame.duration_ns });
@@ -224,7 +235,7 @@ impl RxEnd<'_> {
         let Some((power, readable)) = self.of.arrives::<PLAIN>(link) else { return };
         let (now, station, frame) = (self.of.now, link.station(), self.frame);
         let it = &mut self.states[station as usize];
-        let kind = &self.of.kinds[usize::from(it.receiver.kind)];
+        let kind = self.of.kind(&it.receiver);
         let mine = frame.to == station;
         let wanted = readable && (mine || frame.is_group());
         let transmissions = self.of.transmissions;

@@ -272,18 +272,17 @@ impl<W: Tap> MacHost<'_, '_, W> {
             return;
         }
         let whom = meant_for(&self.lab_drivers.pool.get(handle).data);
+        let drivers = &mut self.lab_drivers.drivers;
         let mut first = None;
         for &MissedReception { station, cause } in missed {
-            let Some(driver) = self.lab_drivers.drivers.get_mut(station as usize) else { continue };
+            let Some(driver) = drivers.get_mut(station as usize) else { continue };
             self.watch.lost(now, station, cause);
             if whom.is_none_or(|it| u32::from(it.0) == station) {
                 driver.recent_losses.note(now, cause);
                 first = first.or(Some(cause));
             }
         }
-        if let (Some(cause), Some(driver)) =
-            (first, self.lab_drivers.drivers.get_mut(frame.from as usize))
-        {
+        if let (Some(cause), Some(driver)) = (first, drivers.get_mut(frame.from as usize)) {
             driver.recent_losses.note(now, cause);
         }
     }
