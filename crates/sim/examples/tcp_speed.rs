@@ -91,7 +91,7 @@ fn esp(case: &Case) -> MachineSetup {
     let limits =
         SdkConfig { tx_ba_window: case.ampdu.0, rx_ba_window: case.ampdu.0, ..case.limits };
     let profile = case.chip.map(|it| Library::built_in().profile(it).expect("a profile"));
-    let costs = profile.as_ref().map_or_else(IpCosts::default, |it| it.costs(&limits, 1));
+    let costs = profile.as_ref().map_or_else(IpCosts::default, |it| it.costs(&limits));
     MachineSetup {
         place: MachinePlace::Air(1),
         stack: Stack::esp(&limits),

@@ -122,7 +122,7 @@ fn lab(stations: u16) -> Lab<'static> {
         place: MachinePlace::Air(station + 1),
         stack: Stack::esp(&limits),
         kind: MachineKind::Esp(Box::new(EspSetup {
-            costs: profile.costs(&SdkConfig { lwip_iram: true, ..limits }, 1),
+            costs: profile.costs(&SdkConfig { lwip_iram: true, ..limits }),
             cores: 1,
             limits,
             uart_baud: 0,

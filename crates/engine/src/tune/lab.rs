@@ -577,7 +577,7 @@ pub(super) fn fastest_memory(base: &Candidate, context: &SdkContext) -> Candidat
 
 /// Returns the costs of the device's packets in a room, as its firmware has them.
 pub(super) fn costs(scene: &Scene) -> IpCosts {
-    let costs = |it: &NetDevice| it.profile.costs(&it.sdk, it.cores);
+    let costs = |it: &NetDevice| it.profile.costs(&it.sdk);
     scene.devices.first().map_or_else(IpCosts::default, costs)
 }
 

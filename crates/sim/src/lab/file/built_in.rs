@@ -13,7 +13,8 @@ macro_rules! file {
 }
 
 /// All files: kind, name, text.
-pub(super) const FILES: [(FileKind, &str, &str); 37] = [
+pub(super) const FILES: [(FileKind, &str, &str); 38] = [
+    file!(Profile, "profiles", "work"),
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),

@@ -150,6 +150,20 @@ impl Values {
         }
     }
 
+    /// Returns a number, if it is stated.
+    pub(super) fn number(&self, table: &str, key: &str) -> Option<f64> {
+        self.numbers.iter().find(|it| (it.0, it.1) == (table, key)).map(|it| it.2)
+    }
+
+    /// Makes the times in these tables so many times as long.
+    pub(super) fn scale(&mut self, tables: &[&str], by: f64) {
+        for (table, key, number) in &mut self.numbers {
+            if tables.contains(table) && (key.ends_with("_us") || key.ends_with("_ns")) {
+                *number *= by;
+            }
+        }
+    }
+
     /// Takes over everything that `other` states: it goes before the earlier values.
     pub(super) fn overlay(&mut self, other: &Self) {
         for &(table, key, number) in &other.numbers {

@@ -14,6 +14,10 @@ pub struct Processor {
     pub clock_mhz: u32,
     /// Cores that tasks may run on.
     pub cores: u8,
+    /// CoreMark of one core for each MHz, in thousandths; 0 where it is not known.
+    pub coremark_milli: u32,
+    /// Work of the software, in thousandths of ESP-IDF's; 0 where nothing says so.
+    pub work_permille: u32,
 }
 
 /// Time of the processor for each step of a packet's way, with the code in IRAM or in the cache.
@@ -46,8 +50,6 @@ pub struct IpCosts {
     pub ack_send: Cost,
     /// Application's task: a call that sends, with its way to lwIP's task and back.
     pub socket_send: Cost,
-    /// Application's task: what a call that sends takes longer where lwIP's task is on another core.
-    pub two_cores: Cost,
     /// Application's task: a call that takes what was received, with its being woken.
     pub socket_receive: Cost,
     /// Application's task: bytes copied or compared in one piece.
@@ -74,15 +76,6 @@ impl IpCosts {
         self.map(|cost| cost.times(from, to))
     }
 
-    /// Returns the costs with the program's task and lwIP's on cores of their own, where there are
-    /// two.
-    pub(super) const fn on_cores(mut self, cores: u8) -> Self {
-        if cores > 1 {
-            self.socket_send.fixed_ns += self.two_cores.fixed_ns;
-        }
-        self
-    }
-
     /// Returns the costs with each one changed.
     fn map(self, change: impl Fn(Cost) -> Cost) -> Self {
         Self {
@@ -98,7 +91,6 @@ impl IpCosts {
             ack_receive: change(self.ack_receive),
             ack_send: change(self.ack_send),
             socket_send: change(self.socket_send),
-            two_cores: change(self.two_cores),
             socket_receive: change(self.socket_receive),
             copy: change(self.copy),
             bytewise: change(self.bytewise),

@@ -187,12 +187,11 @@ impl Profile {
         self.chip.name().parse().ok()
     }
 
-    /// Returns the costs of IP with a firmware's code and packets where its settings have them, on so many
-    /// cores.
+    /// Returns the costs of IP with a firmware's code and packets where its settings have them.
     #[must_use]
-    pub fn costs(&self, sdk: &SdkConfig, cores: u8) -> IpCosts {
+    pub fn costs(&self, sdk: &SdkConfig) -> IpCosts {
         let times = self.sdk_chip().map_or(MemoryTimes::DEFAULT, |it| MemoryTimes::of(it, sdk));
-        self.ip.with(sdk, &times).on_cores(cores)
+        self.ip.with(sdk, &times)
     }
 
     /// Returns the heap with the caches of a firmware: what they have more than the chip's default ones is
@@ -328,7 +327,7 @@ impl Profile {
             boot: Duration::ZERO,
             join: Duration::ZERO,
             scan_dwell: Duration::ZERO,
-            processor: Processor { clock_mhz: 160, cores: 1 },
+            processor: Processor { clock_mhz: 160, cores: 1, coremark_milli: 0, work_permille: 0 },
             ip: IpCosts::default(),
             wifi: WifiLimits {
                 ht40: true,

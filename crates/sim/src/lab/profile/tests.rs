@@ -20,7 +20,7 @@ fn with(given: &[(ConfigOption, u32)]) -> SdkConfig {
 
 /// Returns the time of lwIP for a full segment, in nanoseconds.
 fn lwip(profile: &Profile, sdk: &SdkConfig) -> u64 {
-    profile.costs(sdk, 1).tcp_receive.ns(1480)
+    profile.costs(sdk).tcp_receive.ns(1480)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn the_default_settings_cost_what_the_profile_says_with_code_in_flash_or_in_ram(
             };
             let percent = |it: u16| if all { 100 } else { u64::from(it) };
             let times = |cost: Cost, it: u16| cost.times(percent(it), 100);
-            let got = profile.costs(&sdk, 1);
+            let got = profile.costs(&sdk);
             let wanted = IpCosts {
                 wifi_receive: times(said.wifi_receive, said.wifi_rx_flash_percent),
                 wifi_send: times(said.wifi_send, said.wifi_flash_percent),
@@ -66,11 +66,7 @@ fn a_default_that_is_written_down_changes_nothing() {
         let usual = MemoryOptions::default();
         for key in MEMORY_OPTIONS {
             let sdk = with(&[(key, usual.value(key, chip))]);
-            assert_eq!(
-                profile.costs(&sdk, 1),
-                profile.costs(&SdkConfig::default(), 1),
-                "{name} {key:?}"
-            );
+            assert_eq!(profile.costs(&sdk), profile.costs(&SdkConfig::default()), "{name} {key:?}");
             assert_eq!(profile.memory_with(&sdk), profile.memory, "{name} {key:?}");
         }
     }
@@ -121,7 +117,7 @@ fn code_in_ram_asks_nothing_of_the_flash_but_what_stays_there() {
         sdk.lwip_iram = lwip_iram;
         let mut usual = with(&[(ConfigOption::LwipExtraIram, extra)]);
         usual.lwip_iram = lwip_iram;
-        let (slow, usual) = (c3.costs(&sdk, 1), c3.costs(&usual, 1));
+        let (slow, usual) = (c3.costs(&sdk), c3.costs(&usual));
         [(slow.tcp_receive, usual.tcp_receive), (slow.udp_receive, usual.udp_receive)]
             .map(|(slow, usual)| slow.ns(1000) as f64 / usual.ns(1000) as f64)
     };
@@ -144,7 +140,7 @@ fn packets_in_psram_cost_each_byte_and_leave_the_heap_alone() {
             (ConfigOption::PsramClock, mhz),
         ])
     };
-    let time = |sdk: &SdkConfig| s3.costs(sdk, 1).wifi_receive.ns(1500);
+    let time = |sdk: &SdkConfig| s3.costs(sdk).wifi_receive.ns(1500);
     let without = time(&SdkConfig::default());
     let times = [on(4, 40), on(4, 80), on(8, 80)].map(|it| time(&it));
     assert!(
@@ -159,7 +155,7 @@ fn packets_in_psram_cost_each_byte_and_leave_the_heap_alone() {
     let reads = |rx_ba_window, kb| {
         let mut sdk = SdkConfig { rx_ba_window, ..on(4, 80) };
         sdk.memory.set(ConfigOption::DataCache, Some(kb));
-        s3.costs(&sdk, 1).copy.ns(1500) - s3.ip.copy.ns(1500)
+        s3.costs(&sdk).copy.ns(1500) - s3.ip.copy.ns(1500)
     };
     assert!(reads(6, 32) < reads(16, 32) && reads(16, 32) < reads(32, 32));
     assert!(reads(16, 64) < reads(16, 32));

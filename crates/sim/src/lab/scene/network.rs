@@ -92,7 +92,7 @@ impl Scene {
     fn machines(&self) -> Vec<MachineSetup> {
         let StationNumbers { access_points, devices, dongle, .. } = self.numbers();
         let device = |(i, it): (usize, &NetDevice)| {
-            let costs = it.profile.costs(&it.sdk, it.cores);
+            let costs = it.profile.costs(&it.sdk);
             let memory = it.profile.memory_with(&it.sdk);
             // Where not even that is there, the suite says so.
             let free = match memory.started(&it.sdk) {

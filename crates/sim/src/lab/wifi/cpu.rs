@@ -49,7 +49,7 @@ impl<J: Copy> Cpu<J> {
 
     const fn core(&self, task: CpuTask) -> usize {
         match task {
-            CpuTask::App if self.cores == 2 => 1,
+            CpuTask::Tcpip | CpuTask::App if self.cores == 2 => 1,
             _ => 0,
         }
     }

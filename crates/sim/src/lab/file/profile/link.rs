@@ -50,6 +50,28 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
             key("cores", KeyType::Whole(1, 2), "", "cores that tasks may run on"),
             whole u8 processor.cores
         ),
+        (
+            key(
+                "coremark_per_mhz",
+                KeyType::Number(0.1, 100.0),
+                "that of the work",
+                "CoreMark of one core for each MHz: the cycles of its work are those of `work`, times the reference core's figure, divided by this"
+            ),
+            scaled u32 1e3 processor.coremark_milli
+        ),
+    ),
+    group!(
+        "software",
+        "the firmware, where it is not ESP-IDF's",
+        (
+            key(
+                "work_percent",
+                KeyType::Number(1.0, 10_000.0),
+                "100",
+                "its work, in percent of that of `work`"
+            ),
+            scaled u32 10.0 processor.work_permille
+        ),
     ),
     cost!(wifi_receive, ip.wifi_receive, "Wi-Fi task: a frame from the hardware to lwIP's mailbox"),
     cost!(wifi_send, ip.wifi_send, "sender's task: a packet from lwIP to the driver's queue"),
@@ -67,11 +89,6 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(ack_receive, ip.ack_receive, "lwIP's task: a segment without data received"),
     cost!(ack_send, ip.ack_send, "lwIP's task: a segment without data sent"),
     cost!(socket_send, ip.socket_send, "program: a call that sends, by way of lwIP's task"),
-    cost!(
-        two_cores,
-        ip.two_cores,
-        "program: the same, longer by this where lwIP's task is on another core"
-    ),
     cost!(socket_receive, ip.socket_receive, "program: a call that takes what was received"),
     cost!(copy, ip.copy, "program: bytes copied or compared in one piece"),
     cost!(bytewise, ip.bytewise, "program: bytes that are each read through a call of their own"),

@@ -95,8 +95,7 @@ pub(super) fn read(text: TomlText<'_>) -> Result<ProfileFile, FileError> {
         like: like.map(|it| Need::at(FileKind::Profile, &it, text.text)),
         values: Values::read(&block, GROUPS)?,
     };
-    if file.like.is_none() {
-        block.must("chip", file.chip)?;
+    if file.like.is_none() && file.chip.is_some() {
         if let Some(key) = file.values.missing(GROUPS) {
             let message = "is missing: give it, or name a profile with `like` that has it";
             return Err(block.wrong(alloc::format!("`{key}` {message}")));
@@ -105,11 +104,85 @@ pub(super) fn read(text: TomlText<'_>) -> Result<ProfileFile, FileError> {
     Ok(file)
 }
 
+/// Tables of a processor's work, which a core's speed changes. What is left are flash and radio, settings
+/// of the firmware, memory and currents.
+pub(super) const WORK: [&str; 28] = [
+    "receive",
+    "dispatch",
+    "transmit",
+    "esp_now_send",
+    "send_latency",
+    "sent_latency",
+    "driver_task",
+    "resume",
+    "seal",
+    "open",
+    "key_pair",
+    "shared_secret",
+    "wifi_receive",
+    "wifi_send",
+    "wifi_start",
+    "wifi_sent",
+    "udp_receive",
+    "udp_send",
+    "tcp_receive",
+    "tcp_send",
+    "ack_receive",
+    "ack_send",
+    "socket_send",
+    "socket_receive",
+    "copy",
+    "bytewise",
+    "print",
+    "round",
+];
+
+/// Speed at which a firmware's work is done.
+#[derive(Clone, Copy, Debug)]
+struct Core {
+    clock_mhz: f64,
+    coremark_per_mhz: f64,
+    work_percent: f64,
+}
+
+impl Default for Core {
+    fn default() -> Self {
+        Self { clock_mhz: 160.0, coremark_per_mhz: 1.0, work_percent: 100.0 }
+    }
+}
+
+impl Core {
+    /// Returns the speed that a file states, and that of another core where it says nothing.
+    fn of(values: &Values, other: Self) -> Self {
+        let stated = |table, key, other| values.number(table, key).unwrap_or(other);
+        Self {
+            clock_mhz: stated("processor", "clock_mhz", other.clock_mhz),
+            coremark_per_mhz: stated("processor", "coremark_per_mhz", other.coremark_per_mhz),
+            work_percent: stated("software", "work_percent", other.work_percent),
+        }
+    }
+
+    /// Returns the time that work takes here, as a part of what it takes on another core.
+    fn time_of(self, other: Self) -> f64 {
+        let speed = |it: Self| it.clock_mhz * it.coremark_per_mhz / it.work_percent;
+        speed(other) / speed(self)
+    }
+}
+
 impl ProfileFile {
+    /// Returns whether this is work for the profiles that lean on it, and not a chip.
+    pub(super) fn is_work(&self) -> bool {
+        self.chip.is_none() && self.like.is_none()
+    }
+
     /// Returns this profile on top of `base`, called `name`, whose values hold where this one has
     /// none.
     pub(super) fn over(&self, name: &str, base: &Self) -> Self {
         let mut values = base.values.clone();
+        if base.is_work() {
+            let core = Core::of(&self.values, Core::of(&base.values, Core::default()));
+            values.scale(&WORK, core.time_of(Core::of(&base.values, Core::default())));
+        }
         let other = self.chip.is_some() && base.chip.is_some() && self.chip != base.chip;
         for source in &mut values.sources {
             source.confidence = source.confidence.map(|it| if other { it.elsewhere() } else { it });

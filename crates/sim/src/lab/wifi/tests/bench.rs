@@ -88,7 +88,7 @@ impl Bench {
             (MachinePlace::Air(1), MachinePlace::Wire(0))
         };
         let profile = Library::built_in().profile(self.profile).unwrap();
-        let costs = profile.costs(&limits, profile.processor.cores);
+        let costs = profile.costs(&limits);
         let wire = self.pc.wire.filter(|_| !self.soft_ap);
         let machines = vec![
             MachineSetup {
