@@ -91,7 +91,8 @@ fn built_in() -> anyhow::Result<Vec<FileConstants>> {
                 .get(&it.key)
                 .is_some_and(|source| it.source == format!("as {}: {source}", base.0))
         };
-        file.constants.retain(|it| it.value.is_some() && !bases.iter().any(|base| is_of(it, base)));
+        let stated = |it: &Constant| it.value.is_some() && !it.source.is_empty();
+        file.constants.retain(|it| stated(it) && !bases.iter().any(|base| is_of(it, base)));
     }
     for name in library.names(FileKind::Environment) {
         let mut constants = constants(Constants::Environment(&library.environment(name)?));

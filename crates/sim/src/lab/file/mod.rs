@@ -293,6 +293,19 @@ impl Library {
         Ok(Arc::new(self.whole_profile(name)?.profile(name)))
     }
 
+    /// Returns the profile of a device.
+    ///
+    /// # Errors
+    /// As [`Library::profile`]; or it is work for the profiles that lean on it, and has no chip.
+    pub(super) fn chip(&self, name: &str) -> Result<Arc<Profile>, FileError> {
+        if self.profiles.get(name).is_some_and(profile::ProfileFile::is_work) {
+            let message =
+                "it is the work of all chips, and no device: name a profile with a `chip`";
+            return Err(FileError::whole(FileKind::Profile.file(name), message));
+        }
+        self.profile(name)
+    }
+
     fn whole_profile(&self, name: &str) -> Result<profile::ProfileFile, FileError> {
         let unknown =
             |name: &str| FileError::unknown(FileKind::Profile, name, self.names(FileKind::Profile));

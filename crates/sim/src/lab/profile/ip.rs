@@ -20,6 +20,19 @@ pub struct Processor {
     pub work_permille: u32,
 }
 
+impl Processor {
+    /// Clock in MHz and CoreMark for each MHz, in thousandths, of the core for which the work of all chips is
+    /// stated (`profiles/work.toml`).
+    const REFERENCE: (u32, u32) = (160, 2545);
+
+    /// Returns how many times as fast as the reference core it works.
+    pub(super) fn speed(self) -> f64 {
+        let (mhz, milli) = Self::REFERENCE;
+        let own = if self.coremark_milli > 0 { self.coremark_milli } else { milli };
+        f64::from(self.clock_mhz) * f64::from(own) / (f64::from(mhz) * f64::from(milli))
+    }
+}
+
 /// Time of the processor for each step of a packet's way, with the code in IRAM or in the cache.
 ///
 /// A step runs in the task that is named there. With the priorities of ESP-IDF (Wi-Fi 23, lwIP 18,
@@ -42,6 +55,8 @@ pub struct IpCosts {
     pub udp_send: Cost,
     /// lwIP's task: a segment with data received.
     pub tcp_receive: Cost,
+    /// lwIP's task: a call's data go into the send buffer, and it looks whether a segment may leave.
+    pub tcp_write: Cost,
     /// lwIP's task: a segment with data sent.
     pub tcp_send: Cost,
     /// lwIP's task: a segment without data received.
@@ -87,6 +102,7 @@ impl IpCosts {
             udp_receive: change(self.udp_receive),
             udp_send: change(self.udp_send),
             tcp_receive: change(self.tcp_receive),
+            tcp_write: change(self.tcp_write),
             tcp_send: change(self.tcp_send),
             ack_receive: change(self.ack_receive),
             ack_send: change(self.ack_send),

@@ -190,7 +190,11 @@ impl Profile {
     /// Returns the costs of IP with a firmware's code and packets where its settings have them.
     #[must_use]
     pub fn costs(&self, sdk: &SdkConfig) -> IpCosts {
-        let times = self.sdk_chip().map_or(MemoryTimes::DEFAULT, |it| MemoryTimes::of(it, sdk));
+        let speed = self.processor.speed();
+        let times = match self.sdk_chip() {
+            Some(chip) => MemoryTimes::of(chip, sdk, speed),
+            None => MemoryTimes::of_esp8266(sdk, speed),
+        };
         self.ip.with(sdk, &times)
     }
 

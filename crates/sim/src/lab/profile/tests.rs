@@ -24,38 +24,63 @@ fn lwip(profile: &Profile, sdk: &SdkConfig) -> u64 {
 }
 
 #[test]
-fn the_default_settings_cost_what_the_profile_says_with_code_in_flash_or_in_ram() {
-    for name in ["esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c6", "esp8266"] {
-        let profile = profile(name);
-        let said = profile.ip;
-        for all in [false, true] {
-            let sdk = SdkConfig {
-                wifi_iram: all,
-                wifi_rx_iram: all,
-                lwip_iram: all,
-                ..SdkConfig::default()
-            };
-            let percent = |it: u16| if all { 100 } else { u64::from(it) };
-            let times = |cost: Cost, it: u16| cost.times(percent(it), 100);
-            let got = profile.costs(&sdk);
-            let wanted = IpCosts {
-                wifi_receive: times(said.wifi_receive, said.wifi_rx_flash_percent),
-                wifi_send: times(said.wifi_send, said.wifi_flash_percent),
-                wifi_start: times(said.wifi_start, said.wifi_flash_percent),
-                wifi_sent: times(said.wifi_sent, said.wifi_flash_percent),
-                udp_receive: times(said.udp_receive, said.lwip_flash_percent),
-                udp_send: times(said.udp_send, said.lwip_flash_percent),
-                tcp_receive: times(said.tcp_receive, said.lwip_flash_percent),
-                tcp_send: times(said.tcp_send, said.lwip_flash_percent),
-                ack_receive: times(said.ack_receive, said.lwip_flash_percent),
-                ack_send: times(said.ack_send, said.lwip_flash_percent),
-                socket_send: times(said.socket_send, said.lwip_flash_percent),
-                socket_receive: times(said.socket_receive, said.lwip_flash_percent),
-                ..said
-            };
-            assert_eq!(got, wanted, "{name} {all}");
-        }
-    }
+fn code_in_flash_takes_the_profiles_percentage_longer_on_the_reference_chip() {
+    let c3 = profile("esp32c3");
+    let said = c3.ip;
+    let costs = |lwip_iram, extra| {
+        c3.costs(&SdkConfig { lwip_iram, ..with(&[(ConfigOption::LwipExtraIram, extra)]) })
+    };
+    let near = |got: Cost, by: f64, of: Cost| {
+        let ratio = got.ns(1480) as f64 / of.ns(1480) as f64;
+        assert!((ratio - by).abs() < 2e-3, "{ratio} for {by}");
+    };
+    let usual = c3.costs(&SdkConfig::default());
+    near(usual.wifi_receive, 1.0, said.wifi_receive);
+    near(usual.udp_receive, 1.25, said.udp_receive);
+    near(usual.socket_send, 1.25, said.socket_send);
+    // TCP's own 17 KB beside the 13 KB of lwIP's other paths.
+    near(usual.tcp_send, 1.25 + 0.25 * 17.0 / 13.0, said.tcp_send);
+    near(costs(true, 1).tcp_send, 1.0, said.tcp_send);
+    near(costs(true, 1).udp_receive, 1.0, said.udp_receive);
+}
+
+#[test]
+fn flash_is_as_slow_at_any_clock() {
+    let c3 = profile("esp32c3");
+    let fetched = |clock| {
+        let chip = c3.at_clock(clock);
+        let in_ram = SdkConfig { lwip_iram: true, ..SdkConfig::default() };
+        let time = |sdk: &SdkConfig| chip.costs(sdk).udp_receive.ns(0);
+        time(&SdkConfig::default()) - time(&in_ram)
+    };
+    assert!(fetched(160).abs_diff(fetched(80)) < 10, "{} {}", fetched(160), fetched(80));
+}
+
+/// Holds the part of a path's time that is waited for flash against the cache and the code that does
+/// not fit into it.
+#[test]
+fn a_cache_that_the_code_does_not_fit_into_costs_many_times_as_much() {
+    let flash = SdkConfig { wifi_iram: false, wifi_rx_iram: false, ..SdkConfig::default() };
+    let waits = |name, sdk: &SdkConfig| {
+        let chip = profile(name);
+        let all = SdkConfig { wifi_iram: true, wifi_rx_iram: true, lwip_iram: true, ..*sdk };
+        let time = |sdk: &SdkConfig| chip.costs(sdk).udp_receive.ns(1480);
+        time(sdk) as f64 / time(&all) as f64 - 1.0
+    };
+    let usual = waits("esp32c3", &SdkConfig::default());
+    assert!((usual - 0.25).abs() < 0.01, "{usual}");
+    // 16 KB of cache with 8 ways hold the stack beside a driver in RAM, and not beside one in flash.
+    let both = waits("esp32c3", &flash);
+    assert!(both > 2.0 * usual, "{both} {usual}");
+    // 8 KB with four ways hold neither.
+    let small = waits("esp32s2", &flash);
+    assert!(small > 1.0, "{small}");
+    let mut larger = flash;
+    larger.memory.set(ConfigOption::InstructionCache, Some(16));
+    assert!(waits("esp32s2", &larger) < 0.8 * small);
+    let mut quad = flash;
+    quad.memory.set(ConfigOption::FlashMode, Some(0));
+    assert!(waits("esp32s2", &quad) < 0.6 * small);
 }
 
 #[test]
@@ -124,7 +149,7 @@ fn code_in_ram_asks_nothing_of_the_flash_but_what_stays_there() {
     let [tcp, udp] = slow(true, 1);
     assert!((tcp - 1.0).abs() < 1e-3 && (udp - 1.0).abs() < 1e-3, "{tcp} {udp}");
     let [tcp, udp] = slow(true, 0);
-    assert!(tcp > 1.3 && (udp - 1.0).abs() < 1e-3, "TCP's own paths stay in flash: {tcp} {udp}");
+    assert!(tcp > 1.15 && (udp - 1.0).abs() < 1e-3, "TCP's own paths stay in flash: {tcp} {udp}");
     let [tcp, udp] = slow(false, 0);
     assert!(tcp > 1.4 && udp > 1.4, "{tcp} {udp}");
 }

@@ -12,7 +12,10 @@ use alloc::collections::VecDeque;
 pub(super) enum CpuTask {
     /// The driver's (`ESP_TASKD_...`: priority 23, on core 0).
     Wifi,
-    /// lwIP's (priority 18, on core 0 like the driver's).
+    /// lwIP's (priority 18). It may run on either core (`CONFIG_LWIP_TCPIP_TASK_AFFINITY_NO_AFFINITY`, the default),
+    /// and runs on core 1 where there is one: the driver's task, which wakes it, goes on with the core that it has,
+    /// so the scheduler takes the other; a program that wakes it is on core 1, and of lower priority (ESP-IDF
+    /// Programming Guide, FreeRTOS (IDF), SMP Scheduler).
     Tcpip,
     /// A program's (priority 1 to 5, on core 1 where there is one).
     App,
@@ -158,7 +161,8 @@ mod tests {
     fn a_higher_task_interrupts_a_lower_one_on_its_core() {
         let jobs = [(0, CpuTask::App, 100), (40, CpuTask::Wifi, 30), (50, CpuTask::Tcpip, 20)];
         assert_eq!(work(1, &jobs), vec![(70, 1), (90, 2), (150, 0)]);
-        assert_eq!(work(2, &jobs), vec![(70, 1), (90, 2), (100, 0)], "a core of its own");
+        let on_two = vec![(70, 1), (70, 2), (120, 0)];
+        assert_eq!(work(2, &jobs), on_two, "the driver's task has a core of its own");
     }
 
     #[test]

@@ -200,7 +200,9 @@ impl Field<'_> {
         }
         esp.static_rx += 1;
         esp.taken += 1;
-        let cost = esp.costs.wifi_receive.ns(frame.octets) + esp.costs.wifi_cipher.ns(frame.octets);
+        // What stays in place is not copied.
+        let copied = if esp.setup.rx_in_place { 0 } else { frame.octets };
+        let cost = esp.costs.wifi_receive.ns(copied) + esp.costs.wifi_cipher.ns(frame.octets);
         // What no dynamic buffer is free for is neither copied nor handed on.
         let waiting = above + (esp.taken - esp.worked_off) as usize;
         let dropped = esp.dynamic_rx().is_some_and(|most| waiting > most);

@@ -14,6 +14,9 @@ use espbench_proto::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
 
+/// Data of a full segment of ESP-IDF (`CONFIG_LWIP_TCP_MSS`).
+const SEGMENT: usize = 1440;
+
 /// Space that a driver has for packets.
 #[derive(Clone, Copy)]
 pub(super) struct Space {
@@ -174,9 +177,11 @@ impl Costly<'_, '_> {
         }
     }
 
-    fn received(&mut self, bytes: usize) {
+    /// Counts a call that took so many messages out of a socket's mailbox.
+    fn received(&mut self, bytes: usize, messages: usize) {
         if let Some(costs) = self.costs {
-            self.spent += costs.socket_receive.ns(bytes as u32) + costs.copy.ns(bytes as u32);
+            let taken = costs.socket_receive.ns(bytes as u32) * messages as u64;
+            self.spent += taken + costs.copy.ns(bytes as u32);
         }
     }
 }
@@ -198,7 +203,7 @@ impl Sockets for Costly<'_, '_> {
 
     fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let datagram = self.api.udp_receive(socket, buf)?;
-        self.received(datagram.len);
+        self.received(datagram.len, 1);
         Some(datagram)
     }
 
@@ -213,7 +218,7 @@ impl Sockets for Costly<'_, '_> {
 
     fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)> {
         let accepted = self.api.tcp_accept(listener)?;
-        self.received(0);
+        self.received(0, 1);
         Some(accepted)
     }
 
@@ -230,7 +235,7 @@ impl Sockets for Costly<'_, '_> {
         if sent > 0 {
             self.sent(sent);
             if let Some(costs) = self.costs {
-                self.spent += costs.copy.ns(sent as u32);
+                self.spent += costs.tcp_write.ns(sent as u32) + costs.copy.ns(sent as u32);
             }
         }
         Ok(sent)
@@ -243,7 +248,9 @@ impl Sockets for Costly<'_, '_> {
     fn tcp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Result<usize, SocketError> {
         let received = self.api.tcp_receive(socket, buf)?;
         if received > 0 {
-            self.received(received);
+            // lwIP takes one segment after the other out of the mailbox until the buffer is full
+            // (`lwip_recv_tcp`, `netconn_recv_tcp_pbuf`).
+            self.received(received, received.div_ceil(SEGMENT));
         }
         Ok(received)
     }

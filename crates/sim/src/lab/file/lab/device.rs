@@ -186,7 +186,7 @@ impl DeviceTable<'_> {
         let missing = |it: FileError| {
             self.build.text.wrong(self.layers.at(self.table, "profile"), format!("{it}"))
         };
-        let profile = self.build.library.profile(name).map_err(missing)?;
+        let profile = self.build.library.chip(name).map_err(missing)?;
         Ok(match self.number("clock_mhz").map(|it| it as u32) {
             Some(clock) if clock != profile.processor.clock_mhz => {
                 Arc::new(profile.at_clock(clock))

@@ -216,7 +216,7 @@ impl DeviceTable<'_> {
         let change = self.build.change;
         let wrong = |message: String| self.build.unchanged(message);
         let profile = match &change.profile {
-            Some(name) => self.build.library.profile(name)?,
+            Some(name) => self.build.library.chip(name)?,
             None => self.profile()?,
         };
         change.check_clock(profile.chip).map_err(wrong)?;

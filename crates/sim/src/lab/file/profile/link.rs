@@ -85,6 +85,11 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
     cost!(udp_receive, ip.udp_receive, "lwIP's task: a datagram received"),
     cost!(udp_send, ip.udp_send, "lwIP's task: a datagram sent"),
     cost!(tcp_receive, ip.tcp_receive, "lwIP's task: a segment with data received"),
+    cost!(
+        tcp_write,
+        ip.tcp_write,
+        "lwIP's task: data of a call go into the send buffer, and it looks whether a segment may leave"
+    ),
     cost!(tcp_send, ip.tcp_send, "lwIP's task: a segment with data sent"),
     cost!(ack_receive, ip.ack_receive, "lwIP's task: a segment without data received"),
     cost!(ack_send, ip.ack_send, "lwIP's task: a segment without data sent"),

@@ -95,7 +95,8 @@ pub(super) fn read(text: TomlText<'_>) -> Result<ProfileFile, FileError> {
         like: like.map(|it| Need::at(FileKind::Profile, &it, text.text)),
         values: Values::read(&block, GROUPS)?,
     };
-    if file.like.is_none() && file.chip.is_some() {
+    if file.like.is_none() && !file.is_work() {
+        block.must("chip", file.chip)?;
         if let Some(key) = file.values.missing(GROUPS) {
             let message = "is missing: give it, or name a profile with `like` that has it";
             return Err(block.wrong(alloc::format!("`{key}` {message}")));
@@ -106,7 +107,7 @@ pub(super) fn read(text: TomlText<'_>) -> Result<ProfileFile, FileError> {
 
 /// Tables of a processor's work, which a core's speed changes. What is left are flash and radio, settings
 /// of the firmware, memory and currents.
-pub(super) const WORK: [&str; 28] = [
+pub(super) const WORK: [&str; 29] = [
     "receive",
     "dispatch",
     "transmit",
@@ -126,6 +127,7 @@ pub(super) const WORK: [&str; 28] = [
     "udp_receive",
     "udp_send",
     "tcp_receive",
+    "tcp_write",
     "tcp_send",
     "ack_receive",
     "ack_send",
@@ -170,9 +172,11 @@ impl Core {
 }
 
 impl ProfileFile {
-    /// Returns whether this is work for the profiles that lean on it, and not a chip.
+    /// Returns whether this is work for the profiles that lean on it, and not a chip: it states the core for
+    /// which it holds.
     pub(super) fn is_work(&self) -> bool {
-        self.chip.is_none() && self.like.is_none()
+        let states_core = self.values.number("processor", "coremark_per_mhz").is_some();
+        states_core && self.chip.is_none() && self.like.is_none()
     }
 
     /// Returns this profile on top of `base`, called `name`, whose values hold where this one has

@@ -160,7 +160,7 @@ fn constants_are_tuned_within_their_range() {
     let mut library = Library::built_in();
     let profile = FileKind::Profile;
     library.tune(profile, "esp32", "receive.fixed_us", 12.5).unwrap();
-    library.tune(profile, "esp32", "mac.attempts", 3.0).unwrap();
+    library.tune(profile, "work", "mac.attempts", 3.0).unwrap();
     library.tune(FileKind::Environment, "office", "path_loss.exponent", 2.5).unwrap();
     library.tune(FileKind::Environment, "office", "background.laptop.rate_hz", 7.0).unwrap();
     let scene = library.scene("two-boards", &Overrides::default(), 1).unwrap();

@@ -35,7 +35,12 @@ fn brief(text: &str) -> String {
     let library = Library::built_in();
     let profiles: Vec<&str> = library.names(FileKind::Profile).collect();
     let chips = RadioChip::ALL.map(|chip| format!("\"{}\"", chip.name()));
-    text.replace(&profiles.join(", "), "PROFILES").replace(&chips.join(", "), "CHIPS")
+    let mut with_mine = profiles.clone();
+    with_mine.push("mine");
+    with_mine.sort_unstable();
+    text.replace(&with_mine.join(", "), "PROFILES, mine")
+        .replace(&profiles.join(", "), "PROFILES")
+        .replace(&chips.join(", "), "CHIPS")
 }
 
 const CORRIDOR: &str = include_str!("../../../../../../examples/research/corridor.csv");

@@ -2,6 +2,7 @@
 
 use super::super::MachineId;
 use super::bench::{Bench, ESP, PC, at};
+use crate::lab::file::Library;
 use crate::lab::nodes::Conversation as _;
 use crate::lab::run::Lab;
 use core::time::Duration;
@@ -93,6 +94,22 @@ fn more_buffers_and_wider_windows_carry_more() {
     let [minimum, _, iperf] = ranks
         .map(|limits| throughput(&Bench { limits, ..Bench::default() }, Transport::Udp, false));
     assert!(minimum < iperf && iperf < 65.0, "{minimum} {iperf}");
+}
+
+/// With two cores the driver's task has one of them, and lwIP's the program's: what those two take for a
+/// datagram bounds UDP, and what the driver takes does not.
+#[test]
+fn a_second_core_is_the_drivers() {
+    let limits = SdkConfig { udp_mailbox: 64, dynamic_rx: 32, ..rank(16, 32, 32, 64, false) };
+    let bench = Bench { limits, profile: "esp32", ..Bench::default() };
+    let carried = throughput(&bench, Transport::Udp, true);
+    let costs = Library::built_in().profile("esp32").unwrap().costs(&limits);
+    let (driver, stack) = (costs.wifi_receive.ns(1556), costs.udp_receive.ns(1498));
+    let program = costs.socket_receive.ns(1470) + costs.copy.ns(1470);
+    let at_most = |ns: u64| 1470.0 * 8e3 / ns as f64;
+    let bound = at_most(stack + program);
+    assert!((0.9..1.05).contains(&(carried / bound)), "{carried} of {bound}");
+    assert!(carried > 1.1 * at_most(driver + stack + program), "{carried}");
 }
 
 /// Few buffers that lwIP gives back late hold the sender up, and nothing that was acknowledged is
