@@ -242,11 +242,14 @@ mod tests {
         let mut rows = cells.iter().filter(|c| c.id.table == "esp8266-iperf");
         let published = rows.next().unwrap();
         let noted = |note: &str| Cell { note: Some(note.into()), ..published.clone() };
-        let fitted = noted("RTOS SDK 1.4.x; direction as seen by the device; iperf2 -b 40M");
+        let fitted = noted("RTOS SDK 2.2; direction as seen by the device; iperf2 -b 40M");
         let found: Vec<&Cell> = cells.iter().filter(|c| is_of(c, &fitted)).collect();
-        assert_eq!(found.iter().map(|c| c.value).collect::<Vec<_>>(), [Some(27.6)]);
-        assert_eq!(found[0].fitted_constant.as_deref(), Some("esp8266.socket_receive.fixed_us"));
-        assert!(found[0].note.as_deref().unwrap().starts_with("RTOS SDK 1.4.x; "));
+        assert_eq!(found.iter().map(|c| c.value).collect::<Vec<_>>(), [Some(14.9)]);
+        assert_eq!(
+            found[0].fitted_constant.as_deref(),
+            Some("esp8266-sdk22.software.work_percent")
+        );
+        assert!(found[0].note.as_deref().unwrap().starts_with("RTOS SDK 2.2; "));
     }
 
     fn error(text: &str) -> String {

@@ -282,35 +282,35 @@ fn mailbox(packets: u16) -> ThroughputLimit {
 }
 
 /// Returns the throughput at which the busiest core has no time left, in Mbit/s: the work for each
-/// full packet, and for half an acknowledgement with TCP.
+/// full packet, and for half an acknowledgement with TCP. With two cores the driver's task has one of them.
 fn computed(costs: &IpCosts, cores: u8, metric: Metric, mss: u32) -> f64 {
     let (tcp, udp) = (mss + TCP_HEADERS, DATAGRAM + UDP_HEADERS);
-    let sent = |it: u32| {
-        costs.wifi_send.ns(it)
-            + costs.wifi_start.ns(it)
-            + costs.wifi_cipher.ns(it)
-            + costs.wifi_sent.ns(0)
-    };
+    let started =
+        |it: u32| costs.wifi_start.ns(it) + costs.wifi_cipher.ns(it) + costs.wifi_sent.ns(0);
     let taken = |it: u32| costs.wifi_receive.ns(it + FRAME) + costs.wifi_cipher.ns(it + FRAME);
     let ack = TCP_HEADERS;
-    let (stack, program, payload) = match metric {
+    let (driver, rest, payload) = match metric {
         Metric::TcpTx => {
-            let acked = (taken(ack) + costs.ack_receive.ns(ack)) / 2;
-            (costs.tcp_send.ns(tcp) + sent(tcp) + acked, costs.copy.ns(mss), mss)
+            let driver = started(tcp) + taken(ack) / 2;
+            let stack = costs.tcp_send.ns(tcp) + costs.wifi_send.ns(tcp);
+            (driver, stack + costs.ack_receive.ns(ack) / 2 + costs.copy.ns(mss), mss)
         }
         Metric::TcpRx => {
-            let acks = (costs.ack_send.ns(ack) + sent(ack)) / 2;
-            (taken(tcp) + costs.tcp_receive.ns(tcp) + acks, costs.copy.ns(mss), mss)
+            let driver = taken(tcp) + started(ack) / 2;
+            let acks = (costs.ack_send.ns(ack) + costs.wifi_send.ns(ack)) / 2;
+            let program = costs.socket_receive.ns(mss) + costs.copy.ns(mss);
+            (driver, costs.tcp_receive.ns(tcp) + acks + program, mss)
         }
         Metric::UdpTx => {
-            (costs.udp_send.ns(udp) + sent(udp), costs.socket_send.ns(DATAGRAM), DATAGRAM)
+            let stack = costs.udp_send.ns(udp) + costs.wifi_send.ns(udp);
+            (started(udp), stack + costs.socket_send.ns(DATAGRAM), DATAGRAM)
         }
         _ => {
             let program = costs.socket_receive.ns(DATAGRAM) + costs.copy.ns(DATAGRAM);
-            (taken(udp) + costs.udp_receive.ns(udp), program, DATAGRAM)
+            (taken(udp), costs.udp_receive.ns(udp) + program, DATAGRAM)
         }
     };
-    let each = if cores > 1 { stack.max(program) } else { stack + program };
+    let each = if cores > 1 { driver.max(rest) } else { driver + rest };
     let seconds = Duration::from_nanos(each.max(1)).as_secs_f64();
     f64::from(payload) * 8.0 / seconds / 1e6
 }
