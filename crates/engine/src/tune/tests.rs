@@ -202,7 +202,9 @@ fn a_board_of_a_chip_without_psram_is_refused() {
 /// Packets in PSRAM leave the heap alone once Wi-Fi has started, and cost the processor.
 #[test]
 fn buffers_in_psram_are_tried_where_the_board_has_it() {
-    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_SPIRAM=y\n";
+    // A window that leaves the processor as the limit.
+    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_SPIRAM=y\n\
+                CONFIG_LWIP_TCP_WND_DEFAULT=32768\nCONFIG_LWIP_TCP_RECVMBOX_SIZE=40\n";
     let with = text.to_string() + "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n";
     let tried = |text: &str| {
         let lab = lab(TuneSetup { file: Some(file("mine", text)), ..setup(&["heap>=1KB"]) });
@@ -224,9 +226,11 @@ fn the_flash_is_turned_for_a_throughput() {
                 CONFIG_LWIP_TCP_SND_BUF_DEFAULT=40960\nCONFIG_LWIP_IRAM_OPTIMIZATION=y\n";
     let file = file("mine", text);
     let slow = lab(TuneSetup { file: Some(file.clone()), ..setup(&[]) });
-    let slow = slow.evaluate(slow.base(), 0, &[Metric::TcpTx], &|| false).unwrap().tcp_tx.unwrap();
-    let want = alloc::format!("tcp-tx>={:.1}Mbit/s", slow * 1.15);
-    let setup = TuneSetup { file: Some(file), budget: 40, ..setup(&[&want]) };
+    let slow = slow.evaluate(slow.base(), 0, &[Metric::TcpTx], &|| false).unwrap();
+    let want = alloc::format!("tcp-tx>={:.1}Mbit/s", slow.tcp_tx.unwrap() * 1.1);
+    // No heap for TCP's paths in RAM, which would do as well.
+    let heap = alloc::format!("heap>={}KB", slow.free_heap.unwrap() / 1024 - 4);
+    let setup = TuneSetup { file: Some(file), budget: 40, ..setup(&[&want, &heap]) };
     let answer = search(&lab(setup), &mut InTurn).unwrap();
     let best = answer.recommended.as_ref().unwrap();
     assert!(best.is_reached(), "{want}: {best:?}");
@@ -239,8 +243,8 @@ fn the_flash_is_turned_for_a_throughput() {
 /// mailbox for the small window alone, the largest would lose segments and give nothing.
 #[test]
 fn the_bottleneck_of_a_check_is_what_its_advice_lifts() {
-    let text = "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n\
-                CONFIG_LWIP_TCP_RECVMBOX_SIZE=6\n";
+    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n\
+                CONFIG_LWIP_TCP_RECVMBOX_SIZE=6\nCONFIG_LWIP_IRAM_OPTIMIZATION=y\n";
     let checked = checked(setup(&[]), text);
     let advice = checked.advice.as_ref().unwrap();
     assert!(advice.set[0].line.starts_with("CONFIG_LWIP_TCP_WND_DEFAULT="), "{advice:?}");
