@@ -1,6 +1,6 @@
 //! Costs of a packet's way by caches, flash, PSRAM and the compiler.
 
-use super::{Cost, IpCosts, Profile};
+use super::{Cost, Profile};
 use crate::lab::file::Library;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
