@@ -104,7 +104,7 @@ fn esp(case: &Case) -> MachineSetup {
             rx_in_place: false,
             in_lwip: false,
             heap: HeapSetup::default(),
-            light_ns: None,
+            light: None,
         })),
     }
 }

@@ -130,7 +130,7 @@ fn lab(stations: u16) -> Lab<'static> {
             rx_in_place: false,
             in_lwip: false,
             heap: HeapSetup::default(),
-            light_ns: None,
+            light: None,
         })),
     };
     let pc = MachineSetup {

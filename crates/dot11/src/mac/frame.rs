@@ -22,6 +22,8 @@ pub enum FrameKind {
     /// A clear to send: the answer to an RTS, or, if sender and addressee are the same station, a
     /// CTS-to-self.
     Cts,
+    /// No frame: power that nobody can read, from something that does not listen first.
+    Noise,
 }
 
 /// The fate of an MPDU at its addressee.

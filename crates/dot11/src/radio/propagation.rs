@@ -38,6 +38,13 @@ pub fn two_ray_db(distance_m: f64, heights_m: [f64; 2], mhz: u32) -> f64 {
     (free_space_db(direct, mhz) - 10.0 * libm::log10(gain.max(1e-9))).max(0.0)
 }
 
+/// Returns the distance in metres beyond which the ground's reflection makes the loss grow with the
+/// fourth power of distance: 4 h1 h2 / wavelength (Recommendation ITU-R P.1411, section 4.1.1).
+#[must_use]
+pub fn breakpoint_m(heights_m: [f64; 2], mhz: u32) -> f64 {
+    4.0 * heights_m[0] * heights_m[1] * f64::from(mhz) / LIGHT
+}
+
 /// Returns the propagation delay in nanoseconds.
 #[must_use]
 pub fn delay_ns(distance_m: f64) -> u64 {
@@ -121,6 +128,19 @@ mod tests {
         // Near the antenna the two waves oscillate around free space.
         let near = two_ray_db(5.0, [1.0, 1.0], 2437);
         assert!(close(near, free_space_db(5.0, 2437), 15.0));
+    }
+
+    #[test]
+    fn the_breakpoint_is_where_two_rays_begin_to_fall() {
+        let heights = [1.2, 1.2];
+        let at = breakpoint_m(heights, 2437);
+        assert!(close(at, 46.8, 0.1), "{at}");
+        // Far beyond it the two rays over a mirror, 40 log10(d) - 20 log10(h1 h2), are the law of the
+        // fourth power less 20 log10(pi): P.1411 has its lower bound 6 dB below, and 20 dB of spread.
+        let law = PathLossModel { beyond: Some((at, 4.0)), ..PathLossModel::FREE };
+        let less =
+            |times: f64| law.distance_db(times * at, 2437) - two_ray_db(times * at, heights, 2437);
+        assert!(close(less(100.0), 20.0 * libm::log10(PI), 0.1), "{}", less(100.0));
     }
 
     #[test]

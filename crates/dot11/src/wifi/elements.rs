@@ -3,7 +3,7 @@
 
 use super::config::{Capabilities, WifiSecurity};
 use super::frame::Subtype;
-use super::octets::{Encapsulation, management};
+use super::octets::{Encapsulation, HEADER, management};
 
 /// Element ID and Length (9.4.2.1).
 const ELEMENT: u32 = 2;
@@ -87,6 +87,14 @@ pub(super) struct Elements {
     pub(super) security: WifiSecurity,
     pub(super) capabilities: Capabilities,
     pub(super) ssid_octets: u8,
+}
+
+/// Returns the octets of a beacon from its MAC header to the end of the TIM, whose partial virtual
+/// bitmap has so many octets. Elements come in the order of Table 9-32 (9.3.3.2): timestamp, beacon
+/// interval and capabilities, then SSID, Supported Rates, DSSS Parameter Set and TIM.
+pub(super) const fn up_to_tim(ssid_octets: u8, bitmap: u32) -> u32 {
+    let ssid = ELEMENT + if ssid_octets < 32 { ssid_octets as u32 } else { 32 };
+    HEADER + 8 + 2 + 2 + ssid + ELEMENT + 8 + CHANNEL + TIM + bitmap
 }
 
 impl Elements {
@@ -200,6 +208,9 @@ mod tests {
         let plain = Capabilities { ht: false, qos: false };
         let plain = Elements { capabilities: plain, ..of(WifiSecurity::Open) };
         assert!(plain.body(Subtype::Beacon) < beacon - 90);
+        // 24 octets of header, 12 fixed, elements of 10, 10, 3 and 6 octets.
+        assert_eq!(up_to_tim(8, 1), 65);
+        assert!(up_to_tim(32, 251) < management(beacon + 24 + 251));
     }
 
     #[test]

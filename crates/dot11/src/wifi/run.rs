@@ -8,6 +8,7 @@ use super::tag::DataTag;
 use super::upper::{ReceivedPacket, UpperLayer};
 use super::{WifiCounters, WifiLayer, WifiNode};
 use crate::mac::{MissedReception, Ppdu, Reception, TxStatus, WirelessMedium};
+use crate::radio::airtime;
 use espbench_model::sample::Cause;
 use espbench_model::time::Instant;
 
@@ -31,7 +32,7 @@ impl WifiLayer {
             }
         } else if let Some(&it) = self.frames.get(frame.tag) {
             for &heard in heard {
-                self.frame_heard(medium, frame.from, &it, heard, upper);
+                self.frame_heard(medium, frame, &it, heard, upper);
             }
         }
     }
@@ -106,32 +107,38 @@ impl WifiLayer {
     fn frame_heard(
         &mut self,
         medium: &mut WirelessMedium,
-        from: u32,
+        ppdu: &Ppdu,
         frame: &WifiFrame,
         Reception { station, rssi }: Reception,
         upper: &mut dyn UpperLayer,
     ) {
+        let from = ppdu.from;
         let offer = match self.nodes.get(from as usize) {
             Some(WifiNode::Ap(ap)) => {
                 let mine = ap.aid(station).is_some_and(|aid| ap.tim_announced(aid));
-                Some((ap.terms(medium.channel(from)), mine))
+                Some((ap.terms(medium.channel(from)), mine, ap.up_to_tim()))
             }
             _ => None,
         };
         let Self { nodes, frames } = self;
         match (nodes.get_mut(station as usize), offer) {
-            (Some(WifiNode::Station(it)), Some((terms, mine))) => match frame.info.subtype {
-                Subtype::Beacon => {
-                    it.found(medium, (terms, rssi), upper);
-                    if let (FrameContents::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
-                        && it.ap() == Some(from)
-                    {
-                        it.beacon(medium, frames, ReceivedBeacon { tim, mine, tbtt }, upper);
+            (Some(WifiNode::Station(it)), Some((terms, mine, octets))) => {
+                match frame.info.subtype {
+                    Subtype::Beacon => {
+                        it.found(medium, (terms, rssi), upper);
+                        if let (FrameContents::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
+                            && it.ap() == Some(from)
+                        {
+                            let tim_end = ppdu.begin + airtime(ppdu.mode, octets);
+                            let tim_end = Instant::from_nanos(tim_end.min(ppdu.end));
+                            let beacon = ReceivedBeacon { tim, mine, tbtt, tim_end };
+                            it.beacon(medium, frames, beacon, upper);
+                        }
                     }
+                    Subtype::ProbeResponse => it.found(medium, (terms, rssi), upper),
+                    _ => it.answered(medium, (from, frame), upper),
                 }
-                Subtype::ProbeResponse => it.found(medium, (terms, rssi), upper),
-                _ => it.answered(medium, (from, frame), upper),
-            },
+            }
             (Some(WifiNode::Ap(ap)), None) => ap.frame(medium, from, frame, upper),
             _ => {}
         }

@@ -113,6 +113,12 @@ pub trait UpperLayer {
         let _ = (medium, station, awake);
     }
 
+    /// Takes note that a station's radio, which goes to sleep now, received a beacon only up to its
+    /// TIM, at an earlier time.
+    fn on_stopped(&mut self, medium: &mut WirelessMedium, station: u32, at: Instant) {
+        let _ = (medium, station, at);
+    }
+
     /// Takes note that an interval of the connectionless modules begins, and with it their window
     /// (ESP-IDF: `WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`).
     fn on_window(&mut self, medium: &mut WirelessMedium, station: u32) {

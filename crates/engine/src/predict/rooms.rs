@@ -29,7 +29,9 @@ use espbench_model::energy::EnergyPart;
 use espbench_model::sdkconfig::Chip;
 use espbench_model::workload::EspNowCast;
 use espbench_sim::lab::file::{FileError, Library, Overrides};
-use espbench_sim::lab::predict::range::{RangedMessage, range_m, reach_m};
+use espbench_sim::lab::predict::range::{
+    DistanceProspects, RangedMessage, prospects, range_m, reach_m,
+};
 use espbench_sim::lab::predict::sleep::{EnergyUse, SleepMode};
 use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
@@ -382,18 +384,41 @@ impl Predictor {
     pub(super) fn reach_of(&self, case: &RoomCase, share: f64) -> Option<MessageReach> {
         let profile = &self.scene.nodes.first()?.profile;
         let place = &self.scene.environment;
-        let message = RangedMessage {
-            mode: case.mode,
-            octets: case.load.octets(&self.scene),
-            frames: case.load.frames(profile.attempts),
-            path_db: self.path_db(),
-        };
+        let message = self.message(case)?;
         let even =
             Environment { shadow_db: 0.0, nakagami_m: None, slow_fading_db: None, ..place.clone() };
         let valid = place.valid_m.unwrap_or(f64::INFINITY);
         let all = reach_m(profile, place, &message, share);
         let median = reach_m(profile, &even, &message, share).min(valid);
         Some(MessageReach { metres: all.min(valid), is_bounded: all > valid, median_m: median })
+    }
+
+    /// Returns a case's message, whose range is asked for.
+    fn message(&self, case: &RoomCase) -> Option<RangedMessage> {
+        let profile = &self.scene.nodes.first()?.profile;
+        Some(RangedMessage {
+            mode: case.mode,
+            octets: case.load.octets(&self.scene),
+            payload: case.load.payload,
+            frames: case.load.frames(profile.attempts),
+            is_broadcast: matches!(case.load.cast, EspNowCast::Broadcast { .. }),
+            path_db: self.path_db(),
+        })
+    }
+
+    /// Returns the prospects of a case's messages at these distances.
+    pub(super) fn prospects_of(&self, case: &RoomCase, metres: &[f64]) -> Vec<DistanceProspects> {
+        let Some((node, message)) = self.scene.nodes.first().zip(self.message(case)) else {
+            return Vec::new();
+        };
+        let at =
+            |metres: &f64| prospects(&node.profile, &self.scene.environment, &message, *metres);
+        metres.iter().map(at).collect()
+    }
+
+    /// Returns the farthest distance for which the model of the place holds.
+    pub(super) fn valid_m(&self) -> f64 {
+        self.scene.environment.valid_m.unwrap_or(f64::INFINITY)
     }
 
     /// Returns the loss in the walls less the gains of the antennas of node 0 and of a device, in dB.

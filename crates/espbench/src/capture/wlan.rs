@@ -162,7 +162,7 @@ impl<W: Write> Wlan<W> {
             FrameKind::BlockAck => {
                 ControlFrame::BlockAck { start: frame.sequence, bitmap: frame.bitmap() }
             }
-            FrameKind::Ack | FrameKind::Data => {
+            FrameKind::Ack | FrameKind::Data | FrameKind::Noise => {
                 let ack = AckFrame { duration, receiver: to }.emit();
                 self.buf.get_mut(..ack.len())?.copy_from_slice(&ack);
                 return Some(ack.len());

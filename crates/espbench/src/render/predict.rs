@@ -4,8 +4,9 @@ use super::glance::{Colours, Screen, cut, figure};
 use super::{tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
-use espbench_measure::predict::Prediction;
 use espbench_measure::predict::card::{EnergyBudget, PredictionRow, QuestionKind, RowStanding};
+use espbench_measure::predict::point::DistanceRow;
+use espbench_measure::predict::{Prediction, over_places};
 use espbench_measure::report::{GlanceValue, Report};
 use std::fmt::Write as _;
 
@@ -14,6 +15,9 @@ const ROWS: usize = 12;
 
 /// Rows at most where the charge of a battery stands below them.
 const ROWS_ABOVE_CHARGE: usize = 7;
+
+/// Rows at most where distances stand below them.
+const ROWS_ABOVE_DISTANCES: usize = 5;
 
 /// Lines of the sentence that answers, at most.
 const VERDICT: usize = 5;
@@ -36,6 +40,7 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
         }
         several => table(&mut out, card, several, colours),
     }
+    distances(&mut out, card, colours);
     if let Some(energy) = &card.energy {
         for (head, text) in energy_lines(energy) {
             marked(&mut out, colours.faint, head, &text, 2);
@@ -245,8 +250,42 @@ pub(super) fn chosen(card: &Prediction, most: usize) -> Vec<&PredictionRow> {
     (0..most).map(|row| &rows[at(row)]).collect()
 }
 
+/// Writes what becomes of messages by distance, in the middle of the places and from the worst to the best tenth.
+fn distances(out: &mut String, card: &Prediction, colours: Colours) {
+    let Some(rate) = card.rows.first().filter(|_| !card.distances.is_empty()) else { return };
+    let faint = colours.faint;
+    let head = format!("{} by distance (worst to best tenth of the places)", rate.rate);
+    let _ = writeln!(out, "  {faint}{head}{faint:#}");
+    let heads = ["metres", "delivered (%)", "Mbit/s", "round trip (ms)"].map(String::from);
+    let row = |it: &DistanceRow| {
+        let metres =
+            if it.metres < 10.0 { digits::three(it.metres) } else { format!("{:.0}", it.metres) };
+        let spread =
+            [&it.delivery_percent, &it.throughput_mbit_s, &it.round_trip_ms].map(over_places);
+        let [delivery, rate, trip] = spread;
+        [metres, delivery, rate, trip]
+    };
+    let rows: Vec<_> = card.distances.iter().map(row).collect();
+    let widths: [usize; 4] = core::array::from_fn(|at| {
+        rows.iter().chain([&heads]).map(|row| width(&row[at])).max().unwrap_or(0)
+    });
+    for (number, row) in core::iter::once(&heads).chain(&rows).enumerate() {
+        let mut text = String::new();
+        for (cell, size) in row.iter().zip(widths) {
+            let _ = write!(text, "  {cell:size$}");
+        }
+        let style = if number == 0 { faint } else { Style::new() };
+        let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
+    }
+}
+
 fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: Colours) {
-    let shown = chosen(card, if card.energy.is_some() { ROWS_ABOVE_CHARGE } else { ROWS });
+    let most = match (card.distances.is_empty(), card.energy.is_some()) {
+        (false, _) => ROWS_ABOVE_DISTANCES,
+        (true, true) => ROWS_ABOVE_CHARGE,
+        (true, false) => ROWS,
+    };
+    let shown = chosen(card, most);
     let (heads, cells) = columns(card, &shown);
     let joined = |(text, interval): CardCell| match interval {
         Some(interval) => format!("{text} [{interval}]"),

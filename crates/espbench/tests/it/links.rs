@@ -181,3 +181,19 @@ fn the_example_of_research_runs() {
     let sent = report["cells"].as_array().expect("cells").len();
     assert!(sent > 3, "{report}");
 }
+
+#[test]
+fn walls_are_drawn_weaken_links_and_are_refused_where_they_are_wrong() {
+    let wall = "[[wall]]\nfrom = [4, -3, 0]\nto = [4, 3, 2.5]\nloss_db = 15\n";
+    assert_eq!(arrives(&bench("", "")) - arrives(&bench(wall, "")), 15);
+    let walled = bench(wall, "");
+    let shown = walled.run(&["lab", "show", "room.toml"]);
+    assert!(shown.out.contains('#') && shown.out.contains("1 wall weaken"), "{}", shown.out);
+    let ran = check(&bench("[[wall]]\nfrom = [4, -3, 0]\nto = [4, -3, 1]\n", ""));
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.err.contains("`to`: both ends are in one place of the plan"), "{}", ran.err);
+    assert!(ran.err.lines().count() <= 3, "{}", ran.err);
+    let oven = "[[interferer]]\nname = \"oven\"\nat = [2, 2, 1]\nduty = 2\n";
+    let said = check(&bench("", oven)).err;
+    assert!(said.contains("`duty`: found 2, use a number from 0.001 to 1"), "{said}");
+}

@@ -4,7 +4,7 @@ use super::answer::{change_sentence, milliseconds};
 use super::battery::Battery;
 use super::change::ChangeTried;
 use super::limit;
-use super::point::PointEstimates;
+use super::point::{DistanceRow, PointEstimates};
 use super::range::metres_of;
 use super::report::{PredictAnswer, PredictQuestion};
 use crate::cell::Estimate;
@@ -145,6 +145,9 @@ pub struct Prediction {
     pub verdict: Option<String>,
     /// The figures, the most important first.
     pub rows: Vec<PredictionRow>,
+    /// What becomes of messages by distance, at the rate that reaches farthest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distances: Vec<DistanceRow>,
     /// The charge of a device and what it goes to, where devices sleep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyBudget>,
@@ -177,6 +180,11 @@ impl PredictAnswer {
             title: self.title.clone(),
             verdict: self.verdict(),
             rows: self.rows(),
+            distances: self
+                .points
+                .first()
+                .map(|it| it.setting.distances.clone())
+                .unwrap_or_default(),
             energy: told.and_then(|it| self.budget(it)),
             limited_by: told.map(limited_by).unwrap_or_default(),
             changes: self.changes.iter().map(|it| self.outcome(it)).collect(),

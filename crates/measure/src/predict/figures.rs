@@ -23,11 +23,13 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
         return Vec::new();
     }
     if matches!(answer.question, PredictQuestion::Range(_)) {
-        let mut figure = super::range::reach(answer);
-        for point in figure.series.iter_mut().flat_map(|it| &mut it.points) {
+        let mut figures = alloc::vec![super::range::reach(answer)];
+        figures.extend(super::range::delivery(answer));
+        for point in figures.iter_mut().flat_map(|it| &mut it.series).flat_map(|it| &mut it.points)
+        {
             *point = point.rounded();
         }
-        return alloc::vec![figure];
+        return figures;
     }
     let mut figures = match answer.question {
         PredictQuestion::Rate | PredictQuestion::Range(_) => {

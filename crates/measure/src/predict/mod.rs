@@ -42,7 +42,7 @@ pub use card::Prediction;
 pub use largest::FleetSearched;
 pub use limits::FleetLimits;
 pub use point::PointEstimates;
-pub use range::RangeWanted;
+pub use range::{RangeWanted, over_places};
 pub use report::{PredictAnswer, PredictQuestion, report};
 pub use trial::{ChannelUse, MessageStage, RoomTrial};
 

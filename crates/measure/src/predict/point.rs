@@ -10,6 +10,31 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_model::sample::Cause;
 use espbench_model::workload::Name;
+use serde::{Deserialize, Serialize};
+
+/// A quantity over the places at a distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlaceSpread {
+    /// In the worst tenth of the places.
+    pub worst: Option<f64>,
+    /// In the middle.
+    pub median: Option<f64>,
+    /// In the best tenth.
+    pub best: Option<f64>,
+}
+
+/// What becomes of messages at a distance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DistanceRow {
+    /// The distance in metres.
+    pub metres: f64,
+    /// Messages that arrive, in percent.
+    pub delivery_percent: PlaceSpread,
+    /// Payload that arrives where a sender never rests, in Mbit/s.
+    pub throughput_mbit_s: PlaceSpread,
+    /// Time of a message and an answer that arrive, in milliseconds.
+    pub round_trip_ms: PlaceSpread,
+}
 
 /// One setting of the quantities that were varied.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +55,8 @@ pub struct OperatingPoint {
     pub range_is_bounded: bool,
     /// Distance in the middle of all places, without shadowing and fading, where that was asked.
     pub range_median_m: Option<f64>,
+    /// What becomes of messages by distance, where that was asked.
+    pub distances: Vec<DistanceRow>,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
     pub throughput: Option<Estimate>,
 }

@@ -1,7 +1,7 @@
 //! How far messages reach: the answer in sentences, its table and its figure.
 
 use super::figures::{axis, families, figure, series};
-use super::point::PointEstimates;
+use super::point::{DistanceRow, PlaceSpread, PointEstimates};
 use super::report::PredictAnswer;
 use super::tables::{exactly, result, table};
 use super::{SECTION, tables};
@@ -153,4 +153,76 @@ pub(super) fn reach(answer: &PredictAnswer) -> Figure {
         ],
         all,
     )
+}
+
+/// Prints a quantity over places: the middle, and from the worst to the best tenth.
+#[must_use]
+pub fn over_places(of: &PlaceSpread) -> String {
+    let one = |it: Option<f64>| it.map_or_else(|| "?".into(), digits::three);
+    let [worst, median, best] = [of.worst, of.median, of.best].map(one);
+    if worst == best { median } else { format!("{median} [{worst}–{best}]") }
+}
+
+/// Makes the table of what becomes of messages by distance; `None` where that was not asked.
+pub(super) fn distances(answer: &PredictAnswer) -> Option<Table> {
+    let with = answer.points.iter().filter(|it| !it.setting.distances.is_empty());
+    let row = |point: &PointEstimates, it: &DistanceRow| -> TableRow {
+        alloc::vec![
+            Some(point.setting.rate.clone()),
+            Some(metres_of(it.metres)),
+            Some(over_places(&it.delivery_percent)),
+            Some(over_places(&it.throughput_mbit_s)),
+            Some(over_places(&it.round_trip_ms)),
+        ]
+    };
+    let rows: Vec<TableRow> = with
+        .flat_map(|point| point.setting.distances.iter().map(move |it| row(point, it)))
+        .collect();
+    let columns = alloc::vec![
+        Column::words("PHY rate"),
+        Column::setting("distance", "m"),
+        result("delivered", "percent"),
+        result("throughput", "Mbit/s"),
+        result("round trip", "ms"),
+    ];
+    let title = "What becomes of messages by distance";
+    (!rows.is_empty()).then(|| {
+        let mut table = table("predict-distances", SECTION, title, columns, rows);
+        table.notes.push(
+            "In the middle of all places so far away, and in brackets from the worst to the best tenth of them \
+             (shadowing, people and doors). Throughput: payload of one device that always sends. Round trip: the \
+             mean of a message and an answer as long that arrive. Nobody else is on the air."
+                .into(),
+        );
+        table
+    })
+}
+
+/// Draws delivery against distance, with the places' spread; `None` where that was not asked.
+pub(super) fn delivery(answer: &PredictAnswer) -> Option<Figure> {
+    let with = answer.points.iter().filter(|it| !it.setting.distances.is_empty());
+    let all: Vec<_> = with
+        .map(|point| {
+            let dot = |it: &DistanceRow| {
+                let PlaceSpread { worst: low, median, best: high } = it.delivery_percent;
+                Some(FigurePoint { x: it.metres, y: median?, low, high })
+            };
+            let dots = point.setting.distances.iter().filter_map(dot).collect();
+            series(&point.setting.rate, Mark::Line, dots)
+        })
+        .collect();
+    (!all.is_empty()).then(|| {
+        figure(
+            "predict-delivery",
+            "Messages that arrive by distance",
+            "Messages that arrive against the distance, in the middle of the places, and from the worst to \
+             the best tenth of them."
+                .into(),
+            [
+                crate::figure::Axis { scale: Scale::Log, ..axis("distance", "m") },
+                axis("delivered", "%"),
+            ],
+            all,
+        )
+    })
 }

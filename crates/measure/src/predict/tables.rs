@@ -2,7 +2,7 @@
 
 use super::change::ChangeTried;
 use super::point::PointEstimates;
-use super::range::ranges;
+use super::range::{distances, ranges};
 use super::report::{PredictAnswer, PredictQuestion};
 use super::trial::MessageStage;
 use super::{SECTION, limit};
@@ -18,6 +18,7 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
     let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
     if let PredictQuestion::Range(wanted) = &answer.question {
         tables.push(ranges(answer, wanted));
+        tables.extend(distances(answer));
         return tables;
     }
     tables.push(match answer.question {

@@ -1,13 +1,13 @@
 //! The radio of a scene: who hears whom, receivers, and the MAC of each station.
 
-use super::scene::{Environment, Point, TracedLinks};
+use super::scene::{Barriers, Environment, Point, TracedLinks};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use espbench_dot11::air::{RadioLinks, ReceiverConfig};
 use espbench_dot11::mac::{MacConfig, MediumConfig};
 use espbench_dot11::radio::{
     Channel, ErrorModelDecoder, ErrorTable, FastFading, FrameCapture, LinkFading, PathLossModel,
-    RadioChip, SlowFading, TxPower, receiver,
+    RadioChip, SlowFading, TxPower, propagation::breakpoint_m, receiver,
 };
 
 /// Power below which there is no link: 12 dB below thermal noise, where only a thousand senders at
@@ -63,15 +63,41 @@ pub(super) fn receivers(
     (kinds, chips.iter().map(|&it| environment.receiver(it, errors)).collect())
 }
 
+/// What a room does to the way of a wave from one of its places to another.
+#[derive(Clone, Debug)]
+pub(super) struct RoomLoss {
+    model: PathLossModel,
+    antenna_height_m: Option<f64>,
+    barriers: Arc<Barriers>,
+}
+
+impl RoomLoss {
+    /// Returns the loss between two stations at their places, in dB.
+    fn db(&self, (from, one): (u32, Point), (to, other): (u32, Point), mhz: u32) -> f64 {
+        let mut model = self.model;
+        if let Some(usual) = self.antenna_height_m {
+            let height = |it: Point| if it.z > 0.0 { it.z.max(LOWEST_M) } else { usual };
+            model.beyond = Some((breakpoint_m([height(one), height(other)], mhz), GROUND));
+        }
+        model.loss_db(from, to, one.to(other), mhz) + self.barriers.loss_db(one, other)
+    }
+}
+
+/// The exponent of the distance far from two antennas over ground.
+const GROUND: f64 = 4.0;
+/// The least height of an antenna over ground, in metres: nearer, the wave at the ground counts, which two
+/// rays leave out.
+const LOWEST_M: f64 = 0.1;
+
 pub(super) fn arriving(
-    room: &PathLossModel,
+    room: &RoomLoss,
     (from, sender): (u32, &StationRadio),
     (to, hearer): (u32, &StationRadio),
 ) -> f64 {
     let mhz = Channel::of(sender.channel).map_or(2437, Channel::centre_mhz);
     let walls_db = (sender.walls_db - hearer.walls_db).abs();
     let antennas_db = sender.antenna_dbi + hearer.antenna_dbi;
-    let loss_db = room.loss_db(from, to, sender.at.to(hearer.at), mhz);
+    let loss_db = room.db((from, sender.at), (to, hearer.at), mhz);
     sender.output.most_dbm() + antennas_db - loss_db - walls_db
 }
 
@@ -86,15 +112,25 @@ impl Environment {
         f64::from(walls) * self.wall_db.unwrap_or(LIGHT_WALL_DB)
     }
 
-    /// Returns what it does to the way of a wave.
+    /// Returns what it does to the way of a wave, between places of stations.
+    pub(super) fn losses(&self, seed: u64) -> RoomLoss {
+        RoomLoss {
+            model: self.room(seed),
+            antenna_height_m: self.antenna_height_m,
+            barriers: self.barriers.clone(),
+        }
+    }
+
+    /// Returns what it does to the way of a wave by distance, without walls.
     #[must_use]
-    pub const fn room(&self, seed: u64) -> PathLossModel {
+    pub fn room(&self, seed: u64) -> PathLossModel {
         let seed = match self.place {
             Some(place) => place,
             None => seed,
         };
-        let beyond = match (self.breakpoint_m, self.far_exponent) {
-            (Some(metres), Some(exponent)) => Some((metres, exponent)),
+        let beyond = match (self.breakpoint_m, self.far_exponent, self.antenna_height_m) {
+            (Some(metres), Some(exponent), _) => Some((metres, exponent)),
+            (.., Some(height)) => Some((breakpoint_m([height; 2], 2437), GROUND)),
             _ => None,
         };
         PathLossModel { exponent: self.exponent, beyond, shadow_db: self.shadow_db, seed }
@@ -111,7 +147,7 @@ impl Environment {
     ) -> f64 {
         match (radios.get(from as usize), radios.get(to as usize)) {
             (Some(sender), Some(hearer)) => {
-                arriving(&self.room(seed), (from, sender), (to, hearer))
+                arriving(&self.losses(seed), (from, sender), (to, hearer))
             }
             _ => f64::NEG_INFINITY,
         }
@@ -124,7 +160,7 @@ impl Environment {
         seed: u64,
         trace: Option<TracedLinks>,
     ) -> RadioLinks {
-        let (room, radios, trace) = (self.room(seed), radios.clone(), trace.map(Arc::new));
+        let (room, radios, trace) = (self.losses(seed), radios.clone(), trace.map(Arc::new));
         let steady = trace.clone();
         let links = RadioLinks::lazy(radios.len() as u32, FLOOR_DBM, move |from, to| {
             // A link that was measured is listed by its best power.

@@ -84,7 +84,7 @@ pub struct Survey {
 struct SurveyLinks<'s> {
     scene: &'s Scene,
     radios: Vec<StationRadio>,
-    room: espbench_dot11::radio::PathLossModel,
+    room: super::radio::RoomLoss,
     traced: Option<TracedLinks>,
     overlap: Overlap,
     /// The weakest frame of each mode that each kind of chip reads, in dBm.
@@ -108,7 +108,7 @@ impl<'s> SurveyLinks<'s> {
             (chip, WifiMode::ALL.map(|mode| reader.found_dbm(mode)))
         });
         let found = found.collect();
-        let (room, overlap) = (scene.environment.room(seed), Overlap::new());
+        let (room, overlap) = (scene.environment.losses(seed), Overlap::new());
         Self { scene, radios, room, traced, overlap, found }
     }
 

@@ -61,6 +61,8 @@ pub struct Currents {
     pub modem_sleep: [ClockCurrents; 4],
     /// Light sleep: clocks stopped, memory retained.
     pub light_sleep_na: u32,
+    /// The flash beside the chip in light sleep, which stays powered.
+    pub flash_na: u32,
     /// Deep sleep with the RTC timer.
     pub deep_sleep_na: u32,
 }

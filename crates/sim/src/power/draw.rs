@@ -44,7 +44,8 @@ impl CurrentDraw {
             draw.na[PowerState::Awake(it, CpuState::Busy).index()] =
                 modem(it).saturating_add(computing);
         }
-        draw.na[PowerState::LightSleep.index()] = currents.light_sleep_na;
+        draw.na[PowerState::LightSleep.index()] =
+            currents.light_sleep_na.saturating_add(currents.flash_na);
         draw.na[PowerState::DeepSleep.index()] = currents.deep_sleep_na;
         draw
     }

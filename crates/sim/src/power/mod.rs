@@ -26,5 +26,5 @@ mod times;
 pub use charge::ElectricCharge;
 pub use currents::{ClockCurrents, Currents, Modulation, TransmitCurrent};
 pub use draw::{CurrentDraw, PowerSettings};
-pub use meter::StateMeter;
+pub use meter::{AutoLightSleep, StateMeter};
 pub use times::{CpuState, ModemState, PowerState, StateTimes};

@@ -20,8 +20,14 @@ fn currents() -> Currents {
             cpu(0, 0),
         ],
         light_sleep_na: 130_000,
+        flash_na: 0,
         deep_sleep_na: 5_000,
     }
+}
+
+/// Returns light sleep without costs, from so long a stretch on.
+fn light(least_ns: u64) -> AutoLightSleep {
+    AutoLightSleep { least_ns, wake_ns: 0, timer_ns: 0 }
 }
 
 fn draw() -> CurrentDraw {
@@ -52,8 +58,9 @@ proptest! {
     fn parts_add_up_to_the_whole(
         start in 0..1_000_000_000_u64,
         changes in prop::collection::vec((0..5_000_000_000_u64, change()), 1..60),
-        light in prop::option::of(0..1_000_000_000_u64),
+        light in prop::option::of((0..1_000_000_000_u64, 0..3_000_000_u64, 0..2_000_000_000_u64)),
     ) {
+        let light = light.map(|(least_ns, wake_ns, timer_ns)| AutoLightSleep { least_ns, wake_ns, timer_ns });
         let mut meter = StateMeter::new(Instant::from_nanos(start), light);
         let (mut now, mut before, mut parts) = (start, StateTimes::NONE, Vec::new());
         for (wait, change) in changes {
@@ -92,7 +99,7 @@ proptest! {
 #[test]
 fn a_beacon_every_102_ms_draws_what_its_parts_say() {
     // 5 ms of listening, 1.6 ms of receiving, the rest asleep; the processor computes for 2 ms.
-    let mut meter = StateMeter::new(Instant::from_nanos(0), Some(3_000_000));
+    let mut meter = StateMeter::new(Instant::from_nanos(0), Some(light(3_000_000)));
     let at = |us: u64| Instant::from_nanos(us * 1000);
     meter.modem(at(0), ModemState::Listen);
     meter.modem(at(5_000), ModemState::Receive);
@@ -115,13 +122,29 @@ fn a_beacon_every_102_ms_draws_what_its_parts_say() {
 
 #[test]
 fn short_pauses_are_no_light_sleep() {
-    let mut meter = StateMeter::new(Instant::from_nanos(0), Some(30_000_000));
+    let mut meter = StateMeter::new(Instant::from_nanos(0), Some(light(30_000_000)));
     meter.cpu(Instant::from_nanos(29_000_000), CpuState::Busy);
     meter.cpu(Instant::from_nanos(30_000_000), CpuState::Idle);
     let times = meter.read(Instant::from_nanos(59_000_000));
     assert_eq!(times.ns(PowerState::LightSleep), 0);
     // Reading the meter during a stretch does not change what the stretch becomes.
     assert_eq!(meter.read(Instant::from_nanos(60_000_000)).ns(PowerState::LightSleep), 30_000_000);
+}
+
+#[test]
+fn each_wake_up_costs_the_processor_time() {
+    // A stretch of 2.5 s with a timer each second: two timers and the end, 600 us each.
+    let light = AutoLightSleep { least_ns: 30_000_000, wake_ns: 600_000, timer_ns: 1_000_000_000 };
+    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let mut meter = StateMeter::new(at(200), Some(light));
+    meter.cpu(at(2_700), CpuState::Busy);
+    meter.cpu(at(2_800), CpuState::Idle);
+    let busy = PowerState::Awake(ModemState::Off, CpuState::Busy);
+    let times = meter.read(at(2_800));
+    assert_eq!(times.ns(PowerState::LightSleep), 2_500_000_000 - 3 * 600_000);
+    assert_eq!(times.ns(busy), 3 * 600_000 + 100_000_000);
+    // A short pause has no wake-up.
+    assert_eq!(meter.read(at(2_829)).ns(busy), times.ns(busy));
 }
 
 #[test]

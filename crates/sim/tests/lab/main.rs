@@ -6,6 +6,7 @@ mod ack;
 mod fading;
 mod join;
 mod link_trace;
+mod noise;
 mod ping;
 mod raw;
 mod rig;

@@ -118,6 +118,7 @@ fn the_same_seed_gives_the_same_bytes() {
 /// Makes a PC that sends to all.
 fn other_traffic() -> Background {
     Background {
+        noise: None,
         name: "pc".into(),
         at: Point { x: 5.0, y: 3.0, z: 0.0 },
         channel: 1,

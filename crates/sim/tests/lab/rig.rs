@@ -54,6 +54,8 @@ pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
         slow_fading_db: None,
         slow_coherence_s: None,
         place: None,
+        antenna_height_m: None,
+        barriers: Arc::default(),
         energy_dbm: -73.0,
         detect_db: 4.0,
         capture_db: None,

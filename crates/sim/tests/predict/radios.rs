@@ -133,7 +133,14 @@ fn a_range_is_where_the_lab_loses_as_much() {
         let first = scene(10.0, 1);
         let path_db = -first.nodes.iter().map(|it| it.antenna_dbi()).sum::<f64>();
         assert!(path_db > 0.0, "boards with PCB antennas");
-        let message = RangedMessage { mode, octets: load.octets(&first), frames, path_db };
+        let message = RangedMessage {
+            mode,
+            octets: load.octets(&first),
+            payload: load.payload,
+            frames,
+            is_broadcast: matches!(load.cast, EspNowCast::Broadcast { .. }),
+            path_db,
+        };
         let metres = reach_m(&first.nodes[0].profile, &first.environment, &message, share);
         let (mut all, mut lost) = (0, 0);
         for seed in 0..300 {

@@ -41,6 +41,8 @@ pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
         slow_fading_db: None,
         slow_coherence_s: None,
         place: None,
+        antenna_height_m: None,
+        barriers: Arc::default(),
         energy_dbm: -73.0,
         // Who begins together is lost, as the models have it: Barker's gain is 10.4 dB.
         detect_db: 15.0,

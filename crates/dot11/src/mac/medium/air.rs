@@ -9,7 +9,7 @@ use crate::air::adjacent::place;
 use crate::air::receiver::{ReceiverParams, Signal};
 use crate::mac::channel_access::ElapsedSlots;
 use crate::mac::config::MediumConfig;
-use crate::mac::frame::Ppdu;
+use crate::mac::frame::{FrameKind, Ppdu};
 use crate::mac::timers::NEVER;
 use crate::mac::user::MacUser;
 
@@ -25,6 +25,12 @@ pub(super) fn visiting<'a>(
     let paths = config.adjacent.from(transmission.frame.mode, transmission.frame.channel);
     let only = if let [only] = kinds { Some(only) } else { None };
     VisitingPpdu { now, transmission, transmissions, paths, places, kinds, only }
+}
+
+/// Returns whether it is a frame, which receivers may read and users are told of, and no noise.
+#[inline(always)]
+pub(super) const fn frame_is_heard(frame: &Ppdu) -> bool {
+    !matches!(frame.kind, FrameKind::Noise)
 }
 
 impl WirelessMedium {
@@ -63,7 +69,9 @@ impl WirelessMedium {
             (transmission.below, transmission.below_db) = (below, below_db);
             transmission.on_air = true;
         }
-        user.on_tx_start(&self.transmissions[slot as usize].frame);
+        if frame_is_heard(&self.transmissions[slot as usize].frame) {
+            user.on_tx_start(&self.transmissions[slot as usize].frame);
+        }
         self.links.make(self.transmissions[slot as usize].frame.from, self.now);
         if self.meters.enabled() {
             let from = self.transmissions[slot as usize].frame.from;
@@ -81,8 +89,8 @@ impl WirelessMedium {
         let reach = self.config.adjacent.reach(frame.mode, frame.channel);
         match self.rosters.audience(place, reach, &self.places) {
             Audience::Roster if self.links.to_all(frame.from).is_none() => Audience::AnyChannel,
-            // What is weaker than the links say is computed link by link.
-            _ if *below != PowerRatio::ONE => Audience::AnyChannel,
+            // What is weaker than the links say is computed link by link, and what nobody can read.
+            _ if *below != PowerRatio::ONE || !frame_is_heard(frame) => Audience::AnyChannel,
             audience => audience,
         }
     }
@@ -163,6 +171,11 @@ impl WirelessMedium {
         let transmission = &mut self.transmissions[slot as usize];
         transmission.on_air = false;
         let frame = transmission.frame;
+        if !frame_is_heard(&frame) {
+            self.end_at_receivers(&frame, slot);
+            self.free.push(slot);
+            return;
+        }
         user.on_tx_end(&frame);
         self.states[frame.from as usize].receiver.end_tx();
         self.update_cca(frame.from);

@@ -19,6 +19,8 @@ pub(super) enum MediumEvent {
     ReorderTimeout(u32),
     /// A station has reached its new channel.
     Tuned(u32),
+    /// A station begins to emit noise on a channel, until a time.
+    Noise { station: u32, channel: u8, until: u64 },
     /// The user asked to be called.
     Wake(u64),
 }

@@ -22,6 +22,7 @@
 //! | `aggregate` | A-MPDUs and block acknowledgements at the originator |
 //! | `reorder` | MPDUs under an agreement at the recipient |
 //! | `request` | block acknowledgement requests |
+//! | `noise` | power that is no frame |
 //! | `doze` | the doze state of power save |
 //! | `power` | switching stations off and on; alarms |
 //! | `meter` | the time that stations spend sending, receiving, listening, dozing |
@@ -34,6 +35,7 @@ mod doze;
 mod events;
 mod exchange;
 mod meter;
+mod noise;
 mod power;
 mod reorder;
 mod request;

@@ -63,6 +63,9 @@ impl WirelessMedium {
             Some(MediumEvent::Clear(station)) => self.send_cleared(user, station),
             Some(MediumEvent::ReorderTimeout(agreement)) => self.reorder_timeout(user, agreement),
             Some(MediumEvent::Tuned(station)) => self.tuned(station),
+            Some(MediumEvent::Noise { station, channel, until }) => {
+                self.begin_noise(user, station, channel, until);
+            }
             Some(MediumEvent::Wake(token)) => user.on_wake(self, token),
             None => {}
         }

@@ -4,6 +4,7 @@
 //! exists in two forms: where the frame arrives as the links say, on its own channel, nothing else
 //! is computed.
 
+use super::air::frame_is_heard;
 use super::meter::StationMeters;
 use super::{ActivePpdu, StationState, StepBuffers};
 use crate::air::adjacent::{CHANNELS, ChannelPath, ChannelPaths};
@@ -114,7 +115,8 @@ impl<'a> VisitingPpdu<'a> {
         if path.is_none() {
             return None;
         }
-        Some((path.through(self.transmission.sent(link.power())), path.readable))
+        let readable = path.readable && frame_is_heard(&self.transmission.frame);
+        Some((path.through(self.transmission.sent(link.power())), readable))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{BEACON, WifiAp};
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
-use crate::wifi::elements::tim_bitmap;
+use crate::wifi::elements::{tim_bitmap, up_to_tim};
 use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, TimInfo, WifiFrame};
 use crate::wifi::octets::management;
 use espbench_model::time::Instant;
@@ -42,6 +42,11 @@ impl WifiAp {
         if group {
             self.send_kept_group(medium);
         }
+    }
+
+    /// Returns the octets of the last beacon up to the end of its TIM.
+    pub(in crate::wifi) fn up_to_tim(&self) -> u32 {
+        up_to_tim(self.config.ssid_octets, tim_bitmap(&self.told))
     }
 
     /// Takes note that the MAC is done with a beacon.

@@ -94,6 +94,9 @@ pub struct PowerSaveTimes {
     /// drift since the last beacon. 20 with the crystal of modem sleep (ESP32-C3 datasheet: +-10
     /// ppm, and the access point's as much).
     pub drift_ppm: u32,
+    /// Whether the station stops receiving a beacon after its TIM where that has nothing for it
+    /// (ESP-IDF: `beacon_abort` of `wifi_beacon_monitor_config_t`).
+    pub stop_at_tim: bool,
     /// The time that the station listens for a beacon that does not come (ESP-IDF:
     /// `CONFIG_ESP_WIFI_SLP_BEACON_LOST_TIMEOUT`, 10 time units).
     pub missed: Duration,
@@ -113,6 +116,7 @@ impl Default for PowerSaveTimes {
             radio_on: Duration::from_micros(300),
             early: Duration::from_micros(500),
             drift_ppm: 20,
+            stop_at_tim: false,
             missed: Duration::from_micros(10_240),
             fetch: FetchMethod::Null,
         }

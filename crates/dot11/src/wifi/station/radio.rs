@@ -55,6 +55,11 @@ impl RadioUse {
         self.on && self.since <= at
     }
 
+    /// Returns whether the radio is on for one reason alone.
+    pub(super) const fn wanted_only(self, what: u8) -> bool {
+        self.on && self.wants == what
+    }
+
     pub(super) const fn wanted(self, what: u8) -> bool {
         self.wants & what != 0
     }

@@ -27,6 +27,8 @@ pub(in crate::wifi) struct ReceivedBeacon {
     /// The station's bit in the traffic indication map.
     pub(in crate::wifi) mine: bool,
     pub(in crate::wifi) tbtt: Instant,
+    /// The time at which its TIM had been received.
+    pub(in crate::wifi) tim_end: Instant,
 }
 
 impl WifiStation {
@@ -209,7 +211,23 @@ impl WifiStation {
             AnnouncedState::Awake | AnnouncedState::Nodding => {}
         }
         self.clock.stop(deadline::BEACON_END);
+        if self.config.times.stop_at_tim && self.doze == AnnouncedState::Asleep {
+            self.stop_at_tim(medium, it, upper);
+        }
         self.want(medium, BEACON, false, upper);
+    }
+
+    /// Reports that the radio was off from the end of the TIM on, where the beacon was all that it was
+    /// on for. Nothing else could have been received meanwhile.
+    fn stop_at_tim(
+        &self,
+        medium: &mut WirelessMedium,
+        it: ReceivedBeacon,
+        upper: &mut dyn UpperLayer,
+    ) {
+        if self.radio.wanted_only(BEACON) {
+            upper.on_stopped(medium, self.number, it.tim_end);
+        }
     }
 
     /// Handles a beacon while the station sleeps, for which it mostly woke.

@@ -22,6 +22,8 @@ pub(super) struct EventLog {
     pub(super) joined: Vec<(u64, u32, Joined)>,
     pub(super) left: Vec<(u64, u32, DisconnectReason)>,
     pub(super) awake: Vec<(u64, u32, bool)>,
+    /// The end of a TIM after which a station stopped, and the time at which that is told.
+    pub(super) stopped: Vec<(u64, u64)>,
     pub(super) windows: Vec<(u64, u32)>,
     pub(super) missed: Vec<(u64, u32, u64, Cause)>,
 }
@@ -64,6 +66,10 @@ impl UpperLayer for EventLog {
 
     fn on_window(&mut self, medium: &mut WirelessMedium, station: u32) {
         self.windows.push((medium.now().as_nanos(), station));
+    }
+
+    fn on_stopped(&mut self, medium: &mut WirelessMedium, _station: u32, at: Instant) {
+        self.stopped.push((at.as_nanos(), medium.now().as_nanos()));
     }
 
     fn on_awake(&mut self, medium: &mut WirelessMedium, station: u32, awake: bool) {

@@ -34,6 +34,30 @@ fn a_station_sleeps_and_is_told_what_waits() {
 }
 
 #[test]
+fn a_station_may_stop_after_the_tim() {
+    let stops = |stop_at_tim, waits: bool| {
+        let times = PowerSaveTimes { stop_at_tim, ..PowerSaveTimes::default() };
+        let sleep = PowerSave::MinModem;
+        let station = StationConfig { joined: true, sleep, times, ..StationConfig::default() };
+        let ap = ApConfig { dtim_period: 1, ..ApConfig::default() };
+        let roles = [WifiRole::AccessPoint(ap), WifiRole::Station(station)];
+        let mut bench = WifiBench::new(roles);
+        bench.run_ms(200);
+        if waits {
+            bench.send(0, GROUP, 200, 1).expect("it is kept");
+        }
+        bench.run_ms(310);
+        bench.host.log.stopped
+    };
+    // Of 196 octets at 1 Mbit/s 65 are the header and all up to the TIM.
+    let stopped = stops(true, false);
+    assert_eq!(stopped.len(), 2, "{stopped:?}");
+    assert!(stopped.iter().all(|(at, end)| end - at == (196 - 65) * 8_000), "{stopped:?}");
+    assert_eq!(stops(true, true).len(), 1, "multicast is announced at the second");
+    assert!(stops(false, false).is_empty());
+}
+
+#[test]
 fn a_station_asks_for_one_packet_after_the_other() {
     let mut bench = pair(PowerSave::MaxModem { listen_interval: 2 }, FetchMethod::PsPoll);
     bench.host.frames = true;

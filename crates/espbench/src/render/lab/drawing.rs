@@ -2,7 +2,7 @@
 
 use super::super::html::{escape, style};
 use super::super::svg::{STYLES, WIDTH, marker, round_step};
-use super::{Room, Spot, View};
+use super::{Room, Spot, View, walls};
 use espbench_sim::lab::survey::{StationGroup, StationKind};
 use std::fmt::Write as _;
 
@@ -81,6 +81,19 @@ impl Map {
 pub(super) fn draw(room: &Room<'_>, spots: &[Spot], title: &str) -> Drawn {
     let map = Map::new(spots);
     let mut body = grid(&map);
+    for wall in &room.scene.environment.barriers.walls {
+        let Some([from, to]) = walls::visible(map.view, wall) else { continue };
+        let _ = write!(
+            body,
+            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" stroke=\"currentColor\" stroke-width=\"2.5\">\
+             <title>a wall of {} dB</title></path>",
+            map.x(from.0),
+            map.y(from.1),
+            map.x(to.0),
+            map.y(to.1),
+            wall.loss_db
+        );
+    }
     deaf(&mut body, room, spots, &map);
     // The initiator lies on top.
     let dense: Vec<bool> =

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | the room seen from above, in characters |
 //! | `drawing` | the same as SVG |
+//! | `walls` | walls, cut to what a drawing shows |
 //! | `tables` | who is there, and what reaches whom |
 
 mod drawing;
@@ -11,6 +12,7 @@ mod plan;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod walls;
 
 use super::html::{self, escape};
 use super::text;
@@ -83,6 +85,21 @@ impl Room<'_> {
         (devices.len() > 1 && part.size() * 5.0 < whole.size()).then_some(devices)
     }
 
+    /// Returns the remark about walls and floors; `None` where there are none.
+    fn barriers(&self) -> Option<String> {
+        let it = &self.scene.environment.barriers;
+        let many = |count: usize, one: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {one}s")),
+        };
+        let kinds = [many(it.walls.len(), "wall"), many(it.floors.len(), "floor")];
+        let kinds: Vec<String> = kinds.into_iter().flatten().collect();
+        (!kinds.is_empty()).then(|| {
+            format!("{} weaken the links whose straight lines go through.", kinds.join(" and "))
+        })
+    }
+
     /// Returns remarks about the room that no table has.
     fn remarks(&self) -> Vec<String> {
         let survey = self.survey;
@@ -95,6 +112,7 @@ impl Room<'_> {
                 trace.name
             ));
         }
+        list.extend(self.barriers());
         if survey.deaf == 0 {
             list.push("All devices of a channel can read each other.".to_owned());
         } else {

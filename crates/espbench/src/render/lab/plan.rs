@@ -1,6 +1,6 @@
 //! The room seen from above, in characters. A character is twice as high as it is wide.
 
-use super::{Room, Spot, View};
+use super::{Room, Spot, View, walls};
 use std::fmt::Write as _;
 
 /// The most characters of a line, without the frame.
@@ -27,10 +27,26 @@ pub(super) fn draw(room: &Room<'_>, spots: &[Spot]) -> String {
             _ => *cell = Some((spot.group, spot.number)),
         }
     }
+    let place = |x: f64, y: f64| {
+        let column = ((x - view.left) / wide).round() as usize;
+        let row = rows - 1 - (((y - view.near) / (2.0 * wide)).round() as usize).min(rows - 1);
+        row * columns + column.min(columns - 1)
+    };
+    let mut wall = vec![false; columns * rows];
+    for it in &room.scene.environment.barriers.walls {
+        let Some([from, to]) = walls::visible(view, it) else { continue };
+        for step in 0..=2 * columns.max(rows) {
+            let part = step as f64 / (2 * columns.max(rows)) as f64;
+            wall[place(from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))] = true;
+        }
+    }
     let mut out = format!("  +{}+\n", "-".repeat(columns));
-    for row in cells.chunks(columns) {
-        let line: String =
-            row.iter().map(|cell| cell.map_or(' ', |(group, _)| room.mark(group))).collect();
+    for (row, wall) in cells.chunks(columns).zip(wall.chunks(columns)) {
+        let empty = |is_wall: bool| if is_wall { '#' } else { ' ' };
+        let mark = |(cell, wall): (&Option<(usize, u32)>, &bool)| {
+            cell.map_or(empty(*wall), |(group, _)| room.mark(group))
+        };
+        let line: String = row.iter().zip(wall).map(mark).collect();
         let _ = writeln!(out, "  |{line}|");
     }
     let left = format!("{:.2} m", view.left);

@@ -5,7 +5,7 @@ use super::constant::{CONFIDENCE, ConstantGroup, ConstantKey as Number, FITTED, 
 use super::environment::{self, LOAD};
 use super::example::{self, Examples};
 use super::key::{KeySpec, KeyType};
-use super::{FileKind, Surroundings, firmware, fitted, lab, link_trace, pattern, profile};
+use super::{FileKind, Surroundings, barrier, firmware, fitted, lab, link_trace, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -146,6 +146,7 @@ pub fn document(kind: FileKind) -> String {
             page.table("", &[""], own);
             page.groups(environment::GROUPS);
             page.table("`[[background]]`", &["background"], &environment::BACKGROUND);
+            page.table("`[[interferer]]`", &["interferer"], &environment::INTERFERER);
         }
         FileKind::Lab => page.lab(),
     }
@@ -171,12 +172,14 @@ impl KeyTables {
         self.table("`[group.ring]`", &["ring"], &pattern::RING);
         self.table("`[group.cluster]`", &["cluster"], &pattern::CLUSTER);
         self.table("`[group.firmware]`", &["firmware"], &firmware::KEYS);
+        self.table("`[[wall]]`", &["wall"], &barrier::WALL);
+        self.table("`[[floor]]`", &["floor"], &barrier::FLOOR);
         self.table("`[link]`", &["link"], &link_trace::KEYS);
         let routers = ["access_point", "router"];
         self.table("`[access_point]` and `[[router]]`", &routers, &lab::ACCESS_POINT);
         let own = lab::ROUTER.iter().filter(|it| !lab::ACCESS_POINT.contains(it));
         self.table("`[[router]]` beside these", &["router"], own);
-        self.text += "\n`[[background]]` is that of environments.\n";
+        self.text += "\n`[[background]]` and `[[interferer]]` are those of environments.\n";
         self.table("`[pc]`", &["pc"], &lab::PC);
         self.table("`[[fitted]]`", &["fitted"], &fitted::KEYS);
         self.table("`[[fitted.cells]]`", &["cells"], &fitted::CELL);

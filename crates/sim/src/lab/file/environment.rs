@@ -8,10 +8,13 @@ use super::constant::{
 use super::key::{KeySpec, KeyType, key};
 use super::wrong::{FileError, hint};
 use crate::lab::profile::Source;
-use crate::lab::scene::{Background, Environment};
+use crate::lab::scene::{Background, Environment, NoiseBursts};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_dot11::radio::{Ofdm, WifiMode};
 
 /// All constants of an environment, in the order of the documentation.
 pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
@@ -23,6 +26,7 @@ pub(super) static GROUPS: &[ConstantGroup<Environment>] = &[
         (FAR_EXPONENT, option far_exponent),
         (SHADOW, float shadow_db),
         (WALL, option wall_db),
+        (HEIGHT, option antenna_height_m),
         (VALID, option valid_m),
     ),
     group!(
@@ -73,6 +77,12 @@ const WALL: KeySpec = key(
     KeyType::Number(0.0, 60.0),
     "3.4",
     "loss in one wall, for `espbench predict --walls`: a light one by default (COST 231, Digital Mobile Radio, chapter 4.7)",
+);
+const HEIGHT: KeySpec = key(
+    "antenna_height_m",
+    KeyType::Number(0.1, 100.0),
+    "none",
+    "height above flat ground, in metres, of a station that stands at 0 and of predictions; if it is given the fourth power of the distance holds beyond 4 h1 h2 / wavelength, with the heights of both stations (two rays: Recommendation ITU-R P.1411, 4.1.1)",
 );
 const VALID: KeySpec = key(
     "valid_m",
@@ -184,7 +194,7 @@ pub(super) static BACKGROUND: [KeySpec; 12] = [
 ];
 
 /// Keys of an environment.
-pub(super) static KEYS: [KeySpec; 7] = [
+pub(super) static KEYS: [KeySpec; 8] = [
     key("title", KeyType::Text, "", "one line for people"),
     key("path_loss", KeyType::Table, "", GROUPS[0].about),
     key("fast_fading", KeyType::Table, "none", GROUPS[1].about),
@@ -192,6 +202,7 @@ pub(super) static KEYS: [KeySpec; 7] = [
     key("carrier_sense", KeyType::Table, "", GROUPS[3].about),
     key("receiver", KeyType::Table, "", GROUPS[4].about),
     key("background", KeyType::Blocks, "none", "other people's stations"),
+    key("interferer", KeyType::Blocks, "none", "microwave ovens, and what else emits noise"),
 ];
 
 /// Reads an environment.
@@ -218,6 +229,8 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
         slow_fading_db: None,
         slow_coherence_s: None,
         place: None,
+        antenna_height_m: None,
+        barriers: Arc::default(),
         energy_dbm: 0.0,
         detect_db: 0.0,
         capture_db: None,
@@ -257,6 +270,11 @@ pub(super) fn read(text: TomlText<'_>, name: &str) -> Result<Surroundings, FileE
             "`{table}.{missing}` is missing: `{one}` and `{other}` belong together"
         )));
     }
+    if environment.antenna_height_m.is_some() && environment.breakpoint_m.is_some() {
+        return Err(block.wrong(
+            "`path_loss.antenna_height_m` gives the breakpoint: leave `breakpoint_m` and `far_exponent` out",
+        ));
+    }
     let (background, sources) = background(&block)?;
     environment.sources.extend(sources);
     Ok(Surroundings { title, environment, background })
@@ -291,7 +309,78 @@ pub(super) fn background(
         }
         stations[from].to = Some(to as u16);
     }
+    for it in block.blocks("interferer", &INTERFERER)? {
+        let station = interferer(&it, &mut sources)?;
+        if stations.iter().any(|other: &Background| other.name == station.name) {
+            return Err(it.wrong_value("name", "two stations have this name"));
+        }
+        stations.push(station);
+    }
     Ok((stations, sources))
+}
+
+/// Keys of an interferer, whose defaults are those of a microwave oven.
+pub(super) static INTERFERER: [KeySpec; 8] = [
+    key("name", KeyType::Text, "", "its name"),
+    key("at", KeyType::Place, "", "where it is"),
+    key(
+        "power_dbm",
+        KeyType::Number(-20.0, 60.0),
+        "20",
+        "power that it emits while it does: ovens were measured at 16 to 33 dBm (Kamerman and Erkocevic, PIMRC 1997)",
+    ),
+    key(
+        "period_ms",
+        KeyType::Number(0.1, 10_000.0),
+        "20",
+        "milliseconds from one burst to the next: a period of the mains of 50 Hz, 16.7 at 60 Hz",
+    ),
+    key(
+        "duty",
+        KeyType::Number(0.001, 1.0),
+        "0.5",
+        "part of the period for which it emits: a magnetron works in one half-wave (Gawthrop et al., NTIA Report 94-303-1)",
+    ),
+    key("channel", KeyType::Whole(1, 14), "6", "first channel, on which a burst begins"),
+    key(
+        "last_channel",
+        KeyType::Whole(1, 14),
+        "13",
+        "last channel: a burst passes all from the first on, as the frequency of a magnetron moves with its current (the same: 2.45 to 2.47 GHz)",
+    ),
+    SOURCE,
+];
+
+fn interferer(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Background, FileError> {
+    let name = it.must("name", it.text("name")?)?;
+    let channel = it.whole("channel")?.unwrap_or(6);
+    let last_channel = it.whole("last_channel")?.unwrap_or(13_u8.max(channel));
+    if last_channel < channel {
+        return Err(it.wrong_value("last_channel", format!("it is below `channel`, {channel}")));
+    }
+    let ms = it.number("period_ms")?.unwrap_or(20.0);
+    let duty = it.number("duty")?.unwrap_or(0.5);
+    if let Some(text) = it.text(SOURCE.name)? {
+        let key = format!("interferer.{name}");
+        sources.push(Source { key, text, fitted: false, confidence: None });
+    }
+    Ok(Background {
+        at: it.must("at", it.place("at")?)?,
+        channel,
+        power_dbm: it.number("power_dbm")?.unwrap_or(20.0),
+        rate: 0.0,
+        burst: 1.0,
+        octets: 0,
+        mode: WifiMode::Ofdm(Ofdm::M6),
+        fallback: Vec::new(),
+        to: None,
+        noise: Some(NoiseBursts {
+            period: Duration::from_nanos(libm::rint(ms * 1e6) as u64),
+            duty,
+            last_channel,
+        }),
+        name,
+    })
 }
 
 fn station(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Background, FileError> {
@@ -308,6 +397,7 @@ fn station(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Background, 
         mode: it.must("mode", it.mode("mode")?)?,
         fallback: it.modes(FALLBACK.name)?,
         to: None,
+        noise: None,
         name,
     };
     for constant in &LOAD {

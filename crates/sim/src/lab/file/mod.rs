@@ -18,6 +18,7 @@
 //! | `profile`, `environment`, `lab` | the three kinds of file |
 //! | `overrides` | what a test or a plan sets of a lab, in place of what its file says |
 //! | `link_trace` | measured links: the `[link]` of a lab, and its CSV file |
+//! | `barrier` | walls and floors of a lab |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
 //! | `fitted` | what a lab was fitted to: run, plan, figures and constants |
 //! | `built_in` | the files of the repository |
@@ -25,6 +26,7 @@
 //! | `example` | examples of keys, for the documentation |
 //! | `wrong` | what is wrong with a file, and where |
 
+mod barrier;
 mod block;
 mod built_in;
 mod constant;

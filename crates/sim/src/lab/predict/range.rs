@@ -2,10 +2,11 @@
 
 use crate::lab::profile::Profile;
 use crate::lab::scene::Environment;
+use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
 use espbench_dot11::radio::error::Curve;
 use espbench_dot11::radio::power::{factor, milliwatts};
 use espbench_dot11::radio::receiver::Receiver;
-use espbench_dot11::radio::{Channel, WifiMode};
+use espbench_dot11::radio::{BasicRates, Channel, Timing, WifiMode};
 
 /// Farther than this nobody looks, in metres.
 const FARTHEST_M: f64 = 100_000.0;
@@ -17,8 +18,12 @@ pub struct RangedMessage {
     pub mode: WifiMode,
     /// Octets of its frame.
     pub octets: u32,
+    /// Bytes of its payload.
+    pub payload: u32,
     /// Frames that carry it at most: attempts of unicast, copies of a broadcast.
     pub frames: u16,
+    /// Whether these are copies, which nobody acknowledges.
+    pub is_broadcast: bool,
     /// Loss in the walls between less the gains of both antennas, in dB.
     pub path_db: f64,
 }
@@ -62,6 +67,110 @@ pub fn reach_m(
         };
         over_places(deviation_db, here) <= share
     })
+}
+
+/// Prospects of a message's exchange at a distance, in the worst tenth, the middle and the best tenth of the
+/// places there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DistanceProspects {
+    /// Messages that arrive, 0 to 1, over all times.
+    pub delivery: [f64; 3],
+    /// Payload bits that arrive in a second, where a sender never rests, in Mbit/s.
+    pub mbit_s: [f64; 3],
+    /// Time of a message and an answer as long that arrive, in milliseconds, in the mean; `None` where hardly
+    /// any does.
+    pub round_trip_ms: [Option<f64>; 3],
+}
+
+/// Deviations of the normal distribution from its mean between which eight in ten values lie.
+const TENTH: f64 = 1.281_552;
+/// The delivery below which nobody waits for an answer.
+const HARDLY: f64 = 0.01;
+
+/// Returns the prospects of messages at a distance, with shadowing and fading, without interference.
+#[must_use]
+pub fn prospects(
+    profile: &Profile,
+    environment: &Environment,
+    message: &RangedMessage,
+    metres: f64,
+) -> DistanceProspects {
+    let loss = frame_loss(profile, environment, message.mode, message.octets);
+    let slow_db = environment.slow_fading().map_or(0.0, |it| it.deviation_db);
+    let deviation_db = libm::hypot(environment.shadow_db, slow_db);
+    let gains_db =
+        environment.fast_fading().map_or_else(|| [0.0].into(), |it| it.quantiles_db(FADES));
+    let times = ExchangeTimes::of(profile, message);
+    let mut all = DistanceProspects::default();
+    for (at, place_db) in [TENTH, 0.0, -TENTH].into_iter().enumerate() {
+        let (mut arrive, mut spent_s, mut trip_s) = (0.0, 0.0, 0.0);
+        for gain_db in &gains_db {
+            let lost = loss(metres, message.path_db + place_db * deviation_db - gain_db);
+            let (arrives, all_s, good_s) = times.after(lost);
+            arrive += arrives;
+            spent_s += all_s;
+            trip_s += arrives * good_s;
+        }
+        let fades = gains_db.len() as f64;
+        let payload_bits = 8.0 * f64::from(message.payload);
+        all.delivery[at] = arrive / fades;
+        all.mbit_s[at] = payload_bits * arrive / spent_s / 1e6;
+        all.round_trip_ms[at] = (arrive / fades > HARDLY).then(|| 2e3 * trip_s / arrive);
+    }
+    all
+}
+
+/// Times of an exchange without others on the air, in seconds.
+struct ExchangeTimes {
+    /// Work of both ends for a message.
+    work_s: f64,
+    /// Each attempt, with its mean back-off, which doubles.
+    attempts_s: alloc::vec::Vec<f64>,
+    /// An attempt ends with the first that arrives.
+    is_answered: bool,
+}
+
+impl ExchangeTimes {
+    fn of(profile: &Profile, message: &RangedMessage) -> Self {
+        let bytes = message.octets;
+        let work_s =
+            (profile.sending().of(bytes) + profile.send_mean(bytes) + profile.sent_mean(bytes))
+                .as_secs_f64()
+                + (profile.receive.of(bytes) + profile.dispatch.of(bytes)).as_secs_f64();
+        let timing = Timing { cw_min: profile.window.0, cw_max: profile.window.1, ..Timing::HR };
+        let response = BasicRates::NONE.response_to(message.mode);
+        let answer = match message.is_broadcast {
+            true => 0,
+            false => timing.sifs_ns + airtime(response, ACK_OCTETS),
+        };
+        let frame = timing.difs_ns() + airtime(message.mode, bytes) + answer;
+        let mut window = timing.cw_min;
+        let attempts = (0..message.frames.max(1)).map(|_| {
+            let ns = frame + u64::from(window) * timing.slot_ns / 2;
+            if !message.is_broadcast {
+                window = timing.wider(window);
+            }
+            ns as f64 / 1e9
+        });
+        Self { work_s, attempts_s: attempts.collect(), is_answered: !message.is_broadcast }
+    }
+
+    /// Returns the share of messages that arrive, the mean time of one, and the mean time until one that
+    /// arrives has, where each frame is lost with this chance.
+    fn after(&self, lost: f64) -> (f64, f64, f64) {
+        let (mut reaches, mut passed, mut spent, mut arrives, mut until) =
+            (1.0, 0.0, 0.0, 0.0, 0.0);
+        for attempt in &self.attempts_s {
+            passed += attempt;
+            let now = reaches * (1.0 - lost);
+            spent += if self.is_answered { reaches * attempt } else { *attempt };
+            arrives += now;
+            until += now * passed;
+            reaches *= lost;
+        }
+        let until = if arrives > 0.0 { until / arrives } else { 0.0 };
+        (arrives, self.work_s + spent, self.work_s + until)
+    }
 }
 
 /// Fades of a mean over times.
@@ -113,4 +222,46 @@ fn farthest(holds: impl Fn(f64) -> bool) -> f64 {
         *if holds(middle) { &mut near } else { &mut far } = middle;
     }
     near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::file::Library;
+
+    #[test]
+    fn farther_away_less_arrives_and_what_does_takes_longer() {
+        let library = Library::built_in();
+        let profile = library.profile("esp32").unwrap();
+        let place = library.environment("open-field").unwrap().environment;
+        let message = RangedMessage {
+            mode: WifiMode::ESP_NOW,
+            octets: 143,
+            payload: 100,
+            frames: 7,
+            is_broadcast: false,
+            path_db: 4.0,
+        };
+        let at = |metres: f64| prospects(&profile, &place, &message, metres);
+        let all = [10.0, 100.0, 300.0, 500.0, 700.0, 3000.0].map(at);
+        for pair in all.windows(2) {
+            for part in 0..3 {
+                assert!(pair[0].delivery[part] >= pair[1].delivery[part], "{pair:?}");
+                assert!(pair[0].mbit_s[part] >= pair[1].mbit_s[part], "{pair:?}");
+            }
+        }
+        for it in &all {
+            assert!(it.delivery.is_sorted() && it.mbit_s.is_sorted(), "{it:?}");
+        }
+        // Two frames of 1336 us, their ACKs of 304 us, back-off and work.
+        let trip = all[0].round_trip_ms[1].unwrap();
+        assert!((3.3..7.0).contains(&trip), "{trip}");
+        assert!(all[3].round_trip_ms[1] > Some(trip) && all[5].round_trip_ms == [None; 3]);
+        // One copy that nobody acknowledges: the middle of the places is where half arrive.
+        let copy = RangedMessage { frames: 1, is_broadcast: true, ..message };
+        let even = Environment { shadow_db: 0.0, ..place.clone() };
+        let half = reach_m(&profile, &even, &copy, 0.5);
+        let there = prospects(&profile, &place, &copy, half).delivery;
+        assert!((there[1] - 0.5).abs() < 0.01 && there[0] < 0.2 && there[2] > 0.8, "{there:?}");
+    }
 }

@@ -138,6 +138,21 @@ pub struct WifiLimits {
     /// Before a beacon is due the radio is switched on by so many nanoseconds, for the drift of the
     /// clock that it slept by.
     pub early_ns: u64,
+    /// True where it stops receiving a beacon after its TIM, if that has nothing for it.
+    pub stop_at_tim: bool,
+}
+
+/// Automatic light sleep: what wakes the processor, and what that costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LightSleepCosts {
+    /// Time of hardware and ESP-IDF from the alarm until tasks run, nanoseconds.
+    pub out_ns: u64,
+    /// Time of the processor for what it does then, and for falling asleep again, nanoseconds.
+    pub work_ns: u64,
+    /// Period of timers that wake it beside Wi-Fi, nanoseconds; 0: there are none.
+    pub timer_ns: u64,
+    /// Drift of the clock by which it sleeps, in parts per million.
+    pub drift_ppm: u32,
 }
 
 /// The heap, and what takes from it.

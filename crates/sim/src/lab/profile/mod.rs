@@ -5,7 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `cache` | caches, flash, PSRAM and compiler: how much longer or shorter work takes with them |
-//! | `ip` | [`IpCosts`], [`WifiLimits`], [`Memory`]: a frame's way on a device that speaks IP |
+//! | `ip` | [`IpCosts`], [`WifiLimits`], [`LightSleepCosts`], [`Memory`]: a frame's way on a device that speaks IP |
 
 mod cache;
 mod ip;
@@ -13,7 +13,7 @@ mod ip;
 mod tests;
 
 use cache::MemoryTimes;
-pub use ip::{IpCosts, Memory, Processor, WifiLimits};
+pub use ip::{IpCosts, LightSleepCosts, Memory, Processor, WifiLimits};
 
 pub(in crate::lab) use cache::PSRAM_BYTES;
 
@@ -172,6 +172,8 @@ pub struct Profile {
     pub ip: IpCosts,
     /// Limits of radio and driver.
     pub wifi: WifiLimits,
+    /// What wakes the processor in light sleep, and what that costs.
+    pub light: LightSleepCosts,
     /// Heap of the chip.
     pub memory: Memory,
     /// Current that the chip draws in each state.
@@ -215,6 +217,10 @@ impl Profile {
         Self {
             processor: Processor { clock_mhz, ..self.processor },
             ip: self.ip.at_clock(from, clock_mhz),
+            light: LightSleepCosts {
+                work_ns: self.light.work_ns * u64::from(from) / u64::from(clock_mhz.max(1)),
+                ..self.light
+            },
             ..self.clone()
         }
     }
@@ -286,6 +292,7 @@ impl Profile {
             attempts: self.attempts,
             window: self.window,
             wifi: self.wifi,
+            light: self.light,
             memory: self.memory,
             currents: self.currents,
             ..Self::free(&self.name, self.chip)
@@ -342,7 +349,9 @@ impl Profile {
                 pmk_ns: 0,
                 wake_ns: 0,
                 early_ns: 0,
+                stop_at_tim: false,
             },
+            light: LightSleepCosts::default(),
             memory: Memory {
                 heap_bytes: 200_000,
                 static_rx_bytes: 1600,

@@ -1,6 +1,6 @@
 //! Routers and other people's stations: what they send.
 
-use crate::lab::scene::{Background, Router};
+use crate::lab::scene::{Background, NoiseBursts, Router};
 use crate::lab::token::FrameTag;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -24,6 +24,8 @@ pub(in crate::lab) struct Others {
 #[derive(Debug)]
 struct Load {
     it: Background,
+    /// The beginning of the first burst of noise.
+    phase: Option<Duration>,
     random: RngStream,
 }
 
@@ -37,6 +39,7 @@ impl Others {
     ) -> Self {
         let load = |(i, it): (usize, &Background)| Load {
             it: it.clone(),
+            phase: None,
             random: RngStream::stream(seed, first + i as u32, Purpose::Arrival),
         };
         let loads = background.iter().enumerate().map(load).collect();
@@ -81,6 +84,10 @@ impl Others {
             None => GROUP,
         };
         let load = self.loads.get_mut(number as usize)?;
+        if let Some(noise) = load.it.noise {
+            emit(room, station, load.it.channel, &noise);
+            return load.next(room.now());
+        }
         let Background { octets, mode, .. } = load.it;
         let tag = FrameTag::Load(number).tag();
         for _ in 0..load.burst() {
@@ -119,8 +126,16 @@ impl Others {
 }
 
 impl Load {
-    /// Bursts come as a Poisson process.
+    /// Bursts come as a Poisson process, noise in its period, which begins at a random time.
     fn next(&mut self, now: Instant) -> Option<Instant> {
+        if let Some(NoiseBursts { period, .. }) = self.it.noise {
+            let first =
+                Instant::ZERO + *self.phase.get_or_insert_with(|| self.random.time_below(period));
+            let period_ns = (period.as_nanos() as u64).max(1);
+            let passed =
+                if now < first { 0 } else { now.since(first).as_nanos() as u64 / period_ns + 1 };
+            return Some(first.after_nanos(passed * period_ns));
+        }
         let mean_s = self.it.burst.max(1.0) / self.it.rate;
         if !(self.it.rate > 0.0 && mean_s.is_finite()) {
             return None;
@@ -137,6 +152,18 @@ impl Load {
         }
         // Bursts of a size that no queue holds are cut.
         1 + (self.random.exponential() / -libm::log(more)).min(4096.0) as u32
+    }
+}
+
+/// Emits one burst: on each of its channels for an equal part of its time.
+fn emit(room: &mut WirelessMedium, station: u32, first: u8, noise: &NoiseBursts) {
+    let on_ns = noise.period.as_nanos() as f64 * noise.duty;
+    let channels = first..=noise.last_channel.max(first);
+    let part = Duration::from_nanos((on_ns / channels.clone().count() as f64) as u64);
+    let mut begin = room.now();
+    for channel in channels {
+        room.emit_noise(station, channel, begin, part);
+        begin = begin + part;
     }
 }
 
@@ -158,8 +185,10 @@ mod tests {
                 mode: BEACONS,
                 fallback: Vec::new(),
                 to: None,
+                noise: None,
             };
-            let mut load = Load { it, random: RngStream::stream(1, 0, Purpose::Arrival) };
+            let mut load =
+                Load { it, phase: None, random: RngStream::stream(1, 0, Purpose::Arrival) };
             let (mut now, mut frames, mut bursts) = (Instant::ZERO, 0, 0);
             while now < Instant::from_nanos(500_000_000_000) {
                 now = load.next(now).expect("it has a rate");

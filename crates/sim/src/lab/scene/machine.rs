@@ -2,7 +2,7 @@
 
 use super::Point;
 use crate::lab::profile::Profile;
-use crate::power::{CurrentDraw, Modulation, PowerSettings};
+use crate::power::{AutoLightSleep, CurrentDraw, Modulation, PowerSettings};
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -250,8 +250,27 @@ impl NetDevice {
             min_active: self.min_active,
             radio_on: Duration::from_nanos(limits.wake_ns),
             early: Duration::from_nanos(limits.early_ns),
-            ..PowerSaveTimes::default()
+            stop_at_tim: limits.stop_at_tim,
+            ..self.slow_clock(PowerSaveTimes::default())
         }
+    }
+
+    /// Returns times with the drift of the clock by which the chip sleeps: of its crystal and of the
+    /// access point's in modem sleep, of its RC oscillator as well in light sleep.
+    fn slow_clock(&self, usual: PowerSaveTimes) -> PowerSaveTimes {
+        let slow = self.light_sleep.map_or(0, |_| self.profile.light.drift_ppm);
+        PowerSaveTimes { drift_ppm: usual.drift_ppm + slow, ..usual }
+    }
+
+    /// Returns its automatic light sleep, if it is on.
+    #[must_use]
+    pub fn auto_light_sleep(&self) -> Option<AutoLightSleep> {
+        let costs = &self.profile.light;
+        self.light_sleep.map(|least| AutoLightSleep {
+            least_ns: least.as_nanos() as u64,
+            wake_ns: costs.out_ns + costs.work_ns,
+            timer_ns: costs.timer_ns,
+        })
     }
 
     /// Returns the settings by which it joins a network on that channel.

@@ -5,16 +5,19 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `barrier` | walls and floors |
 //! | `link_trace` | measured links, which drive those of a room |
 //! | `machine` | devices that speak IP, their routers, and the PC |
 //! | `stations` | the stations of a scene as the medium has them |
 //! | `network` | a scene's machines, and the Wi-Fi between them |
 
+mod barrier;
 mod link_trace;
 mod machine;
 mod network;
 mod stations;
 
+pub use barrier::{Barriers, Floor, Wall};
 pub(in crate::lab) use link_trace::TracedLinks;
 pub use link_trace::{LinkTrace, TraceFrame, TracePoint};
 pub use machine::{
@@ -176,6 +179,21 @@ pub struct Background {
     pub fallback: Vec<WifiMode>,
     /// The station in `background` that they are for and that acknowledges them; `None`: to all.
     pub to: Option<u16>,
+    /// Where it is no station of a network but emits noise: when, and on which channels. It sends no
+    /// frames then.
+    pub noise: Option<NoiseBursts>,
+}
+
+/// Noise that comes and goes, as that of a microwave oven: its magnetron works in one half of each period
+/// of the mains, and its frequency moves meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoiseBursts {
+    /// Time from the beginning of one burst to that of the next.
+    pub period: Duration,
+    /// Part of that time for which a burst lasts.
+    pub duty: f64,
+    /// Channel at the end of a burst: all from the station's channel on have had an equal part of it.
+    pub last_channel: u8,
 }
 
 /// A place: what it does to radio.
@@ -189,6 +207,8 @@ pub struct Environment {
     pub breakpoint_m: Option<f64>,
     /// Path loss exponent beyond that distance.
     pub far_exponent: Option<f64>,
+    /// Height above flat ground of a station at 0, in metres: two rays hold. `None`: no ground.
+    pub antenna_height_m: Option<f64>,
     /// Loss in a wall of this place, in dB; `None`: that of a light one.
     pub wall_db: Option<f64>,
     /// Farthest distance for which the source of the path loss holds, in metres; `None`: not known.
@@ -203,6 +223,8 @@ pub struct Environment {
     pub slow_fading_db: Option<f64>,
     /// Coherence time of that fading in seconds.
     pub slow_coherence_s: Option<f64>,
+    /// Walls and floors of the room.
+    pub barriers: Arc<Barriers>,
     /// By what the shadowing is drawn; the seed of what happens in it, if nothing is said.
     pub place: Option<u64>,
     /// Energy from which on a station finds the medium busy, dBm.

@@ -119,7 +119,7 @@ impl Scene {
                         dynamic_rx: memory.dynamic_rx_bytes,
                         tx: memory.tx_bytes,
                     },
-                    light_ns: it.light_sleep.map(|it| it.as_nanos() as u64),
+                    light: it.auto_light_sleep(),
                 })),
             }
         };

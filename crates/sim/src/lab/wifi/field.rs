@@ -327,6 +327,13 @@ impl UpperLayer for Field<'_> {
         self.interval_begins(room, station);
     }
 
+    fn on_stopped(&mut self, room: &mut WirelessMedium, station: u32, at: Instant) {
+        let now = room.now();
+        if let Some(esp) = self.esp_at(station) {
+            esp.meter.stopped(now, at);
+        }
+    }
+
     fn on_awake(&mut self, room: &mut WirelessMedium, station: u32, awake: bool) {
         let now = room.now();
         if let Some(esp) = self.esp_at(station) {

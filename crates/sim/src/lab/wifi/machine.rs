@@ -205,7 +205,7 @@ impl Machine<'_> {
         let node = number as u32;
         let body = match setup.kind {
             MachineKind::Esp(it) => Body::Esp(Box::new(Esp {
-                meter: StateMeter::new(Instant::ZERO, it.light_ns).doing(ModemState::Listen),
+                meter: StateMeter::new(Instant::ZERO, it.light).doing(ModemState::Listen),
                 cpu: Cpu::new(it.cores),
                 costs: it.costs,
                 setup: *it,

@@ -3,6 +3,7 @@
 use crate::lab::profile::IpCosts;
 use crate::lab::scene::Delay;
 use crate::net::Stack;
+use crate::power::AutoLightSleep;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -77,8 +78,8 @@ pub struct EspSetup {
     pub in_lwip: bool,
     /// Heap for what comes and goes, in bytes, and what buffers take of it beside the frame in them.
     pub heap: HeapSetup,
-    /// Automatic light sleep: pauses that are at least so long, in nanoseconds, are spent in it.
-    pub light_ns: Option<u64>,
+    /// Automatic light sleep, if it is on.
+    pub light: Option<AutoLightSleep>,
 }
 
 /// The heap of an ESP, as far as packets take from it.

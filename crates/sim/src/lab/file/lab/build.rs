@@ -9,7 +9,8 @@ use super::device::DeviceTable;
 use super::keys::{MOST_DEVICES, ROLES, SECURITIES};
 use super::layer::{DEVICE_TABLE, Layer, Layers};
 use crate::lab::scene::{
-    AccessPoint, Background, Columns, LinkTrace, NetDevice, NetRole, Pc, PcLink, Point, Scene,
+    AccessPoint, Background, Columns, Environment, LinkTrace, NetDevice, NetRole, Pc, PcLink,
+    Point, Scene,
 };
 use alloc::format;
 use alloc::string::String;
@@ -131,6 +132,7 @@ impl Build<'_> {
     /// Returns the room without our devices.
     fn place(&self, layers: Layers<'_>) -> Result<Scene, FileError> {
         let Surroundings { environment, background, .. } = self.surroundings(layers)?;
+        let environment = Environment { barriers: self.file.barriers.clone(), ..environment };
         let mut sources = layers.sources();
         sources.extend(self.file.sources.iter().cloned());
         Ok(Scene {

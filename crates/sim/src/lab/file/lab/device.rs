@@ -4,6 +4,7 @@ use super::super::overrides::option_refused;
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NetworkEnds, ROLE};
+use super::keys::ANTENNA_DBI;
 use super::layer::{FIRMWARE, Layers};
 use super::network::{WIDTH, chosen, every, us};
 use crate::lab::profile::Profile;
@@ -38,6 +39,18 @@ pub(super) struct DeviceTable<'b> {
 impl DeviceTable<'_> {
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.layers.number(self.table, key)
+    }
+
+    /// Returns the gain of its antenna, if the file says it: by number or by kind.
+    pub(super) fn antenna_dbi(&self) -> Result<Option<f64>, FileError> {
+        let given = self.number("antenna_dbi");
+        if self.layers.find(self.table, "antenna").is_none() {
+            return Ok(given);
+        }
+        if given.is_some() {
+            return Err(self.wrong("antenna", "give either `antenna` or `antenna_dbi`"));
+        }
+        Ok(Some(ANTENNA_DBI[self.layers.word(self.table, "antenna")]))
     }
 
     pub(super) fn wrong(&self, key: &str, message: impl AsRef<str>) -> FileError {
@@ -152,7 +165,7 @@ impl DeviceTable<'_> {
             width,
             rates: self.rates(&profile, width)?,
             power_dbm: self.number("power_dbm").unwrap_or(profile.tx_power_dbm),
-            antenna_dbi: self.number("antenna_dbi").unwrap_or(profile.antenna_dbi),
+            antenna_dbi: self.antenna_dbi()?.unwrap_or(profile.antenna_dbi),
             program: PROGRAM[self.layers.word(self.table, "program")],
             sleep: self.sleep(role)?,
             min_active,

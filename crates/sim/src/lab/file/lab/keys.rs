@@ -18,6 +18,9 @@ pub(super) const SCANS: [&str; 3] = ["fast", "all", "channel"];
 pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
 pub(super) const CASTS: [&str; 2] = ["unicast", "multicast"];
 pub(super) const APPLICATIONS: [&str; 4] = ["none", "reports", "upload", "download"];
+/// Kinds of antennas, with their mean effective gains in dBi: see `antenna`.
+pub(super) const ANTENNAS: [&str; 3] = ["pcb", "chip", "external"];
+pub(super) const ANTENNA_DBI: [f64; 3] = [-2.0, -5.0, -1.0];
 pub(super) const LINKS: [&str; 2] = ["wire", "air"];
 
 /// The most devices that speak IP: what the addresses of a LAN and the tests were tried with.
@@ -68,7 +71,7 @@ const GROUP_BLOCKS: KeySpec = key(
 );
 
 /// Keys of a lab.
-pub(in super::super) static KEYS: [KeySpec; 19] = [
+pub(in super::super) static KEYS: [KeySpec; 22] = [
     TITLE,
     ENVIRONMENT,
     key(
@@ -105,6 +108,24 @@ pub(in super::super) static KEYS: [KeySpec; 19] = [
         KeyType::Blocks,
         "none",
         "other people's stations, beside those of the environment",
+    ),
+    key(
+        "interferer",
+        KeyType::Blocks,
+        "none",
+        "microwave ovens, and what else emits noise, beside those of the environment",
+    ),
+    key(
+        "wall",
+        KeyType::Blocks,
+        "none",
+        "walls, which weaken each link whose straight line crosses them",
+    ),
+    key(
+        "floor",
+        KeyType::Blocks,
+        "none",
+        "floors between storeys, which weaken links from one to another",
     ),
     key(
         "link",
@@ -155,7 +176,7 @@ const COUNT: KeySpec = key(
 );
 
 /// Keys of `[device]`, `[other]` and `[[group]]`.
-pub(in super::super) static DEVICE: [KeySpec; 34] = [
+pub(in super::super) static DEVICE: [KeySpec; 35] = [
     COUNT,
     LINE_TABLE,
     GRID_TABLE,
@@ -201,7 +222,13 @@ pub(in super::super) static DEVICE: [KeySpec; 34] = [
         "antenna_dbi",
         KeyType::Number(-30.0, 20.0),
         "that of the profile",
-        "mean effective gain of its antenna: about -2 for a PCB antenna, -8 for a chip antenna on a board without room for it, 0 to 1 for a dipole on a short cable",
+        "mean effective gain of its antenna, over directions and polarizations and with its losses, in place of `antenna`",
+    ),
+    key(
+        "antenna",
+        KeyType::Word(&ANTENNAS),
+        "as `antenna_dbi`",
+        "kind of its antenna: -2 dBi (a printed one: 71, 50 and 73 % efficiency, Microchip RNWF11, RNBD451, BM2x), -5 dBi (a chip antenna over metal: 30 %, Johanson 2450AT42E0100), -1 dBi (a dipole: a lossless one has 0 dBi in the mean; its cable and plug are taken for 1 dB)",
     ),
     key(
         "program",
@@ -263,41 +290,41 @@ pub(in super::super) static DEVICE: [KeySpec; 34] = [
 ];
 
 /// Keys of `[[group]]`: those of devices, and these.
-pub(in super::super) static GROUP: [KeySpec; 42] = {
-    let mut keys = [NAME; 42];
+pub(in super::super) static GROUP: [KeySpec; 43] = {
+    let mut keys = [NAME; 43];
     let mut at = 0;
     while at < DEVICE.len() {
         keys[at] = DEVICE[at];
         at += 1;
     }
     keys[0] = KeySpec { is: KeyType::Whole(0, MOST_NODES as i64), ..COUNT };
-    keys[34] = NAME;
-    keys[35] = key(
+    keys[35] = NAME;
+    keys[36] = key(
         "application",
         KeyType::Word(&APPLICATIONS),
         "\"none\"",
         "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
     );
-    keys[36] = key(
+    keys[37] = key(
         "report_bytes",
         KeyType::Whole(16, 1472),
         "64",
         "with `application = \"reports\"`: bytes",
     );
-    keys[37] =
+    keys[38] =
         key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
-    keys[38] = SDKCONFIG_TABLE;
-    keys[39] = key(
+    keys[39] = SDKCONFIG_TABLE;
+    keys[40] = key(
         "mode",
         KeyType::Mode,
         "as `esp_now_mode`",
         "with `program = \"esp-now\"`: another name of `esp_now_mode`",
     );
-    keys[40] = KeySpec {
+    keys[41] = KeySpec {
         about: "with `program = \"esp-now\"`: how the second and later attempts of a unicast frame are sent; the last one is kept",
         ..FALLBACK
     };
-    keys[41] = key(
+    keys[42] = key(
         "firmware",
         KeyType::Table,
         "none",
@@ -307,7 +334,7 @@ pub(in super::super) static GROUP: [KeySpec; 42] = {
 };
 
 /// Keys of a group that say something of devices with `program = "esp-now"`.
-pub(super) const OF_NODES: [&str; 17] = [
+pub(super) const OF_NODES: [&str; 18] = [
     "name",
     "program",
     "profile",
@@ -317,6 +344,7 @@ pub(super) const OF_NODES: [&str; 17] = [
     "channel",
     "power_dbm",
     "antenna_dbi",
+    "antenna",
     "esp_now_mode",
     "mode",
     FALLBACK.name,

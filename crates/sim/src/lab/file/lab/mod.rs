@@ -30,11 +30,12 @@ use super::fitted::{self, FitRecord};
 use super::key::KeyType;
 use super::link_trace::{self, LinkTraceTable};
 use super::wrong::{FileError, hint};
-use super::{FileKind, Need, environment};
+use super::{FileKind, Need, barrier, environment};
 use crate::lab::profile::Source;
-use crate::lab::scene::Background;
+use crate::lab::scene::{Background, Barriers};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use espbench_model::workload::Name;
 use layer::{DEVICE_TABLE, Layer, Layers, Value};
@@ -52,6 +53,7 @@ pub(super) struct LabFile {
     pub(super) sources: Vec<Source>,
     pub(super) fitted: Vec<FitRecord>,
     pub(super) link: Option<LinkTraceTable>,
+    pub(super) barriers: Arc<Barriers>,
 }
 
 /// Reads a lab.
@@ -83,7 +85,8 @@ pub(super) fn read(text: TomlText<'_>) -> Result<LabFile, FileError> {
     let (background, sources) = environment::background(&block)?;
     let fitted = fitted::read(&block)?;
     let link = link_trace::table(&block)?;
-    Ok(LabFile { title, lab, variants, background, sources, fitted, link })
+    let barriers = barrier::read(&block)?.into();
+    Ok(LabFile { title, lab, variants, background, sources, fitted, link, barriers })
 }
 
 /// Checks that a lab has what it must have, with variants or without.

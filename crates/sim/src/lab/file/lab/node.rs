@@ -240,7 +240,7 @@ impl DeviceTable<'_> {
                 .unwrap_or(WifiMode::ESP_NOW),
             fallback: fallback.to_vec(),
             power_dbm: change.power_dbm.or_else(|| self.number("power_dbm")),
-            antenna_dbi: self.number("antenna_dbi"),
+            antenna_dbi: self.antenna_dbi()?,
             pattern,
             firmware: self.layers.firmware(self.table),
             application: self.application(),

@@ -132,6 +132,30 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
             key("early_us", KeyType::Number(0.0, 100_000.0), "0", "how long before a beacon is due the radio is switched on, with that time; microseconds"),
             spare 1e3 wifi.early_ns
         ),
+        (
+            key("stop_at_tim", KeyType::Whole(0, 1), "0", "1: a station that sleeps stops receiving a beacon after its TIM, if that has nothing for it"),
+            switch wifi.stop_at_tim
+        ),
+    ),
+    group!(
+        "light_sleep",
+        "automatic light sleep: what wakes the processor, and what that costs",
+        (
+            key("out_us", KeyType::Number(0.0, 100_000.0), "0", "hardware and ESP-IDF from the alarm until tasks run, microseconds"),
+            spare 1e3 light.out_ns
+        ),
+        (
+            key("work_us", KeyType::Number(0.0, 100_000.0), "0", "the processor's work for a wake-up, with falling asleep again, microseconds"),
+            spare 1e3 light.work_ns
+        ),
+        (
+            key("timer_ms", KeyType::Number(0.0, 3_600_000.0), "0", "period of timers that wake it beside Wi-Fi, milliseconds; 0: none"),
+            spare 1e6 light.timer_ns
+        ),
+        (
+            key("drift_ppm", KeyType::Whole(0, 100_000), "0", "drift of the clock by which it sleeps: the radio is switched on earlier by that part of the time since the last beacon, parts per million"),
+            whole u32 light.drift_ppm
+        ),
     ),
     group!(
         "memory",
@@ -174,6 +198,10 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
         (clock("idle_240", "at 240 MHz, idle"), scaled u32 1e6 currents.modem_sleep[3].idle_na),
         (clock("active_240", "at 240 MHz, computing"), scaled u32 1e6 currents.modem_sleep[3].active_na),
         (ma("light_sleep", "light sleep"), scaled u32 1e6 currents.light_sleep_na),
+        (
+            key("flash", KeyType::Number(0.0, 10.0), "0", "the flash beside it, which stays powered in light sleep"),
+            scaled u32 1e6 currents.flash_na
+        ),
         (ma("deep_sleep", "deep sleep with the RTC timer"), scaled u32 1e6 currents.deep_sleep_na),
     ),
 ];

@@ -31,6 +31,81 @@ fn an_antenna_is_that_of_the_group_or_of_the_profile() {
     }
 }
 
+/// Returns what arrives at the second of two boards with these lines of the room, over free space.
+fn behind(walls: &str) -> f64 {
+    let less = |a, b| boards(walls).arriving_dbm(1, a, b) - boards("").arriving_dbm(1, a, b);
+    let there = [less(0, 1), less(1, 0)];
+    assert!((there[0] - there[1]).abs() < 1e-9, "{there:?}");
+    there[0]
+}
+
+#[test]
+fn walls_and_floors_weaken_the_links_that_cross_them() {
+    // The boards stand at 0 and 3 m.
+    let wall =
+        |x: f64, more: &str| format!("[[wall]]\nfrom = [{x}, -2, 0]\nto = [{x}, 2, 0]\n{more}\n");
+    let is = |lines: &str, db: f64| assert!((behind(lines) + db).abs() < 1e-9, "{lines}");
+    is(&wall(1.0, ""), 3.4);
+    is(&(wall(1.0, "material = \"heavy\"") + &wall(2.0, "loss_db = 10.5")), 17.4);
+    is(&wall(4.0, ""), 0.0);
+    is("[[wall]]\nfrom = [1, -2, 0.5]\nto = [1, 2, 1.5]\n", 0.0);
+    is("[[floor]]\nheight_m = 2.5\n", 0.0);
+}
+
+#[test]
+fn a_bad_wall_is_refused() {
+    let said = |lines: &str| {
+        let text = format!(
+            "title = \"t\"\nenvironment = \"free-space\"\n\
+             [[group]]\nname = \"a\"\nprofile = \"esp32\"\n{lines}"
+        );
+        complaint(FileKind::Lab, &text)
+    };
+    for (lines, words) in [
+        ("[[wall]]\nfrom = [1, 2, 0]\nto = [1, 2, 3]\n", "both ends are in one place of the plan"),
+        ("[[wall]]\nfrom = [1, 2, 0]\n", "`to` is missing"),
+        (
+            "[[wall]]\nfrom = [1, 2, 0]\nto = [1, 3, 0]\nmaterial = \"air\"\n",
+            "use one of \"light\"",
+        ),
+        (
+            "[[wall]]\nfrom = [1, 2, 0]\nto = [1, 3, 0]\nmaterial = \"brick\"\nloss_db = 3\n",
+            "give either `material` or `loss_db`",
+        ),
+        ("[[floor]]\nloss_db = 3\n", "`height_m` is missing"),
+        (
+            "[[interferer]]\nname = \"oven\"\nat = [0, 0, 1]\nchannel = 9\nlast_channel = 3\n",
+            "it is below `channel`, 9",
+        ),
+    ] {
+        let said = said(lines);
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn over_ground_heights_make_the_breakpoint() {
+    let place = "title = \"t\"\n[path_loss]\nexponent = 2\nantenna_height_m = 1.2\nsource = \"s\"\n\
+                 [carrier_sense]\nenergy_dbm = -73\nsource = \"s\"\n\
+                 [receiver]\ndetect_db = 4\nsource = \"s\"\n";
+    let mut library = Library::built_in();
+    library.add(FileKind::Environment, "ground", place).unwrap();
+    let mut arrives = |height: f64| {
+        let at = |name: &str, x: f64| {
+            format!("[[group]]\nname = \"{name}\"\nprofile = \"esp32\"\nat = [{x}, 0, {height}]\n")
+        };
+        let text =
+            format!("title = \"t\"\nenvironment = \"ground\"\n{}{}", at("a", 0.0), at("b", 470.0));
+        library.add(FileKind::Lab, "two", &text).unwrap();
+        library.scene("two", &Overrides::default(), 1).unwrap().arriving_dbm(1, 0, 1)
+    };
+    let (usual, high) = (arrives(0.0), arrives(2.4));
+    // Twice the height of both: four times the breakpoint, 12 dB.
+    assert!((high - usual - 12.04).abs() < 0.05, "{usual} {high}");
+    let both = place.replace("antenna", "breakpoint_m = 9\nfar_exponent = 4\nantenna");
+    assert!(complaint(FileKind::Environment, &both).contains("leave `breakpoint_m`"));
+}
+
 #[test]
 fn fading_is_that_of_the_environment() {
     let library = Library::built_in();

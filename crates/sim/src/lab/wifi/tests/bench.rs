@@ -103,7 +103,7 @@ impl Bench {
                     heap: self.heap,
                     rx_in_place: self.rx_in_place,
                     in_lwip: false,
-                    light_ns: None,
+                    light: None,
                 })),
             },
             MachineSetup {

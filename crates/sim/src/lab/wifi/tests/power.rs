@@ -71,6 +71,24 @@ fn idle_currents_are_near_those_of_the_guide() {
     insta::assert_snapshot!(text);
 }
 
+/// Returns the mean current in milliamperes of a chip in light sleep.
+fn light_sleep(profile: &str, variant: &str) -> f64 {
+    let mut scene = alone(variant);
+    scene.devices[0].profile = Library::built_in().profile(profile).unwrap();
+    idle(&scene, 31).1 as f64 / 1e6
+}
+
+#[test]
+fn light_sleep_of_each_chip_follows_from_its_hardware() {
+    let mut text = String::from("mA in light sleep at DTIM 1, 3, 10\n");
+    for chip in ["esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c6", "esp8266"] {
+        let at = ["ps-min-dtim1", "ps-min-dtim3", "ps-min-dtim10"].map(|it| light_sleep(chip, it));
+        assert!(at[0] > at[1] && at[1] > at[2], "{chip}: {at:?}");
+        let _ = writeln!(text, "{chip}: {:.3} {:.3} {:.3}", at[0], at[1], at[2]);
+    }
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn a_longer_listen_interval_draws_less() {
     let of = |variant| idle(&alone(variant), 10).1;

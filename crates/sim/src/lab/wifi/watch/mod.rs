@@ -90,6 +90,7 @@ impl<'a> ObservedPpdu<'a> {
             FrameKind::Ack => AirtimeKind::Ack,
             FrameKind::BlockAck | FrameKind::BlockAckRequest => AirtimeKind::BlockAck,
             FrameKind::Rts | FrameKind::Cts => AirtimeKind::Clearance,
+            FrameKind::Noise => AirtimeKind::Background,
             FrameKind::Data => {
                 let content = self.mpdus.first().and_then(|it| self.content(it));
                 content.map_or(self.foreign(), |it| of(it.info.subtype))
