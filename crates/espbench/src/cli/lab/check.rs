@@ -91,7 +91,7 @@ mod tests {
         )
         .unwrap();
         let found = "line 5, column 6: `ms`: found the text \"x\", use a number from 0 to 60000";
-        let remedy = "\n  do:  docs/labs.md has every key of a profile";
+        let remedy = "; docs/labs.md has every key of a profile";
         assert!(said(name).ends_with(&format!("{found}{remedy}")), "{}", said(name));
         std::fs::write(&path, "title = \"t\"\nlike = \"esp32c2\"\n").unwrap();
         assert_eq!(said(name), "a profile of an esp32c2");
