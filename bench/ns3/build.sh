@@ -1,5 +1,5 @@
 # Builds $scenario.cc (default: room) against Debian's ns-3 into "$work", which is removed at the end.
-# For run.sh, speed.sh and tcp.sh.
+# For run.sh, speed.sh, tcp.sh and air.sh.
 scenario=${scenario:-room}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

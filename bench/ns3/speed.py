@@ -9,7 +9,7 @@ from compare import median, ns3
 # The room of ns-3, its simulated seconds, and the lines of the example lab_speed.
 SCENARIOS = (("broadcast-100", 15, "a: saturated"), ("crowd-100", 60, "e: 100 a second"))
 # Least ratio in each of them.
-TIMES = 100
+TIMES = 120
 
 
 def whole_nodes(example, name):

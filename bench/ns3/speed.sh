@@ -4,7 +4,7 @@
 #
 #   bench/ns3/speed.sh [TIMES]        TIMES: rounds (default 3)
 #
-# Exits with 1 if it is less than 100 times in one of them. Debian's ns-3 is not its fastest build:
+# Exits with 1 if it is less than 120 times in one of them. Debian's ns-3 is not its fastest build:
 # an optimized one of the same version was measured at 1.15 to 1.41 times that.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

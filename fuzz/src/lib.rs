@@ -27,6 +27,7 @@ mod rom_loader;
 mod room;
 mod sdkconfig;
 mod talk;
+mod traces;
 mod transcript;
 mod websocket;
 
@@ -48,6 +49,7 @@ pub use ieee80211::ieee80211;
 pub use idf_iperf::idf_iperf;
 pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
 pub use lab_file::{lab_file, link_trace};
+pub use traces::trace_source;
 pub use logic_capture::logic_capture;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
@@ -104,12 +106,46 @@ pub const TARGETS: &[Target] = &[
     ("talk_terminal", talk_terminal),
     ("lab_file", lab_file),
     ("link_trace", link_trace),
+    ("trace_source", trace_source),
     ("excerpt", excerpt),
     ("app", app),
     ("board_console", board_console),
     ("idf_iperf", idf_iperf),
     ("sdkconfig", sdkconfig),
+    ("doctor_log", doctor_log),
 ];
+
+/// Reads a console log in two pieces: it tells the same as in one, and the shares of its findings are of one.
+pub fn doctor_log(data: &[u8]) {
+    use espbench_doctor::{log::LogReader, rules::diagnose};
+    let read = |at: usize| {
+        let mut reader = LogReader::new();
+        reader.push(&data[..at]);
+        reader.push(&data[at..]);
+        reader.finish()
+    };
+    let whole = read(data.len());
+    assert_eq!(whole, read(data.len() / 2));
+    let found = diagnose(&whole);
+    let shares: f64 = found.findings.iter().map(|it| it.share).sum();
+    assert!(found.findings.is_empty() || (shares - 1.0).abs() < 1e-9, "{found:?}");
+    doctor_incident(data, &whole);
+}
+
+/// Diagnoses the same bytes as a log, and what stands behind a line `---` as the sdkconfig of its firmware: each finding
+/// has evidence, and the shares are of one.
+fn doctor_incident(data: &[u8], log: &espbench_doctor::log::LogSummary) {
+    use espbench_doctor::incident::{Incident, diagnose};
+    let text = String::from_utf8_lossy(data);
+    let rest = text.split_once("\n---\n").map_or("", |it| it.1);
+    let config = espbench_doctor::settings::ConfigFile::read(rest).ok();
+    let rtt = std::time::Duration::from_millis(5).into();
+    let found = diagnose(&Incident { name: "fuzz", log: Some(log), config: config.as_ref(), rtt });
+    let findings = &found.diagnosis.findings;
+    assert!(findings.iter().all(|it| !it.evidence.is_empty()), "{findings:?}");
+    let shares: f64 = findings.iter().map(|it| it.share).sum();
+    assert!(findings.is_empty() || (shares - 1.0).abs() < 1e-9, "{findings:?}");
+}
 
 /// Reads a plan's text: reading ends, and the plan can be printed and read again.
 pub fn plan(data: &[u8]) {

@@ -3,12 +3,15 @@
 //!
 //!     check NAME SECONDS [SEED]
 //!     check --for-ns3 NAME SECONDS    the room as room.cc reads it
+//!     check --air                     air times of HE frames, for bench/ns3/air.cc
 //!     check --list
 //!     check --table                   all models, as `espbench lab check` prints them
 
 mod common;
 
 use espbench_dot11::check::{Scenario, run};
+use espbench_dot11::radio::airtime::psdu_airtime;
+use espbench_dot11::radio::{He, HeFormat, WifiMode};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -18,6 +21,7 @@ fn main() -> ExitCode {
     match words[..] {
         ["--list"] => Scenario::all().iter().for_each(|it| println!("{}", it.name)),
         ["--table"] => print!("{}", espbench_dot11::check::table::table(1)),
+        ["--air"] => print_air(),
         ["--for-ns3", name, seconds] => {
             let (Some(room), Ok(seconds)) = (Scenario::named(name), seconds.parse()) else {
                 return usage();
@@ -38,8 +42,23 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Prints scheme, guard interval, whether it is ER SU, octets of the PSDU, length of the HE-LTF and air time of frames,
+/// in nanoseconds: all modes without DCM in 242 tones.
+fn print_air() {
+    let all = (0..He::COUNT).filter_map(He::at);
+    for he in all.filter(|he| !he.dcm() && he.format() != HeFormat::ErSu106) {
+        let (guard, extended) = (he.guard(), u8::from(he.is_extended()));
+        for octets in [18, 100, 293, 1500, 4000] {
+            let ns = psdu_airtime(WifiMode::He(he), octets);
+            println!("{} {} {extended} {octets} {} {ns}", he.mcs(), guard.ns(), guard.ltf_ns());
+        }
+    }
+}
+
 fn usage() -> ExitCode {
-    eprintln!("usage: check NAME SECONDS [SEED] | --for-ns3 NAME SECONDS | --list | --table");
+    eprintln!(
+        "usage: check NAME SECONDS [SEED] | --for-ns3 NAME SECONDS | --air | --list | --table"
+    );
     ExitCode::from(2)
 }
 

@@ -9,8 +9,12 @@
 //! | [`mod@run`] | all cells of a plan to a report, in memory |
 //! | [`report`] | recorded cells to a report, with published figures beside them |
 //! | [`published`] | the published figures |
+//! | [`constants`] | all constants of the lab, each with its origin |
+//! | [`sensitivity`] | what figures change by with a constant |
+//! | [`traces`] | traces of links from captures, console logs and tables |
 //! | [`truth`] | errors of the lab over ten seeds |
 //! | [`predict`] | what if: questions to a lab of many senders, and their answers |
+//! | [`proof`] | a cause of trouble and its remedy, before and after in the lab |
 //! | [`tune`] | which settings a firmware should have: candidates are tried in the lab |
 //! | [`mod@fit`] | constants of profile and environment from a measured run |
 //!
@@ -28,12 +32,16 @@ extern crate std;
 pub mod beside;
 pub mod boards;
 pub mod cells;
+pub mod constants;
 pub mod fit;
 pub mod predict;
+pub mod proof;
 pub mod published;
 pub mod report;
 pub mod run;
+pub mod sensitivity;
 pub mod simulator;
+pub mod traces;
 pub mod truth;
 pub mod tune;
 

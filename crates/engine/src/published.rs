@@ -7,6 +7,7 @@ use core::fmt;
 use csv_core::{ReadRecordResult, Reader};
 use espbench_measure::cell::Cell;
 use espbench_measure::published::{CsvColumns, FieldError};
+use espbench_measure::truth::mark_neighbours;
 
 /// Bytes and fields of a usual record; room for longer ones is made when they come.
 const LINE_BYTES: usize = 1024;
@@ -79,6 +80,7 @@ pub fn built_in() -> Vec<Cell> {
             cell.fitted_constant = fitted.fitted_constant;
         }
     }
+    mark_neighbours(&mut cells);
     cells
 }
 
@@ -192,6 +194,7 @@ mod tests {
     use super::*;
     use espbench_measure::cell::Origin;
     use espbench_measure::published::COLUMNS;
+    use espbench_measure::truth::CellStanding;
     use proptest::prelude::*;
     use std::format;
     use std::string::ToString as _;
@@ -234,6 +237,45 @@ mod tests {
             assert_eq!(there[0].fitted_constant, one.fitted_constant);
         }
         assert_eq!(cells.iter().filter(|c| c.fitted).count(), fitted.len());
+    }
+
+    #[test]
+    fn cells_next_to_fitted_ones_are_neighbours() {
+        let cells = built_in();
+        let standing = |table: &str, mode: &str, metric: &str, bytes: Option<u32>| {
+            let is = |it: &&Cell| {
+                (&*it.id.table, &*it.id.mode, &*it.id.metric) == (table, mode, metric)
+                    && it.id.payload_bytes == bytes
+                    && it.id.environment.as_deref() != Some("lab-air")
+            };
+            cells.iter().find(is).unwrap().standing.unwrap()
+        };
+        use CellStanding::{Fitted, Independent, Neighbour};
+        // 10, 100 and 230 bytes were fitted.
+        let unicast = |bytes| standing("round-trip", "unicast", "rtt_avg", Some(bytes));
+        assert_eq!(
+            [10, 50, 100, 150, 200, 230].map(unicast),
+            [Fitted, Neighbour, Fitted, Neighbour, Neighbour, Fitted]
+        );
+        // 10 and 226 bytes were fitted, and the best rows have the buffers of a fitted rank.
+        let crypto = |bytes| standing("crypto-time", "cpu", "encrypt_time", Some(bytes));
+        assert_eq!(
+            [50, 100, 150, 200].map(crypto),
+            [Neighbour, Independent, Independent, Neighbour]
+        );
+        let rank = |mode| standing("esp32c3-rank", mode, "throughput_rx", None);
+        assert_eq!(["rank-iperf", "rank-default"].map(rank), [Fitted, Neighbour]);
+        assert_eq!(standing("esp32c3-best", "station", "throughput_rx", None), Neighbour);
+        let ota = cells.iter().filter(|it| it.id.table == "ota");
+        assert!(ota.clone().all(|it| it.standing == Some(Independent)) && ota.count() > 0);
+        let count = |of| cells.iter().filter(|it| it.standing == Some(of)).count();
+        assert_eq!(count(Fitted) + count(Neighbour) + count(Independent), cells.len());
+        assert!(
+            count(Independent) > count(Neighbour),
+            "{} {}",
+            count(Independent),
+            count(Neighbour)
+        );
     }
 
     #[test]

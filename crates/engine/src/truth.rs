@@ -5,14 +5,16 @@ use crate::published::{CsvRecord, CsvRecords};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use espbench_measure::truth::{CellGroup, Documents, SeedErrors, SeedGroup, over_seeds};
+use espbench_measure::truth::{
+    CellGroup, CellStanding, Documents, SeedErrors, SeedGroup, over_seeds,
+};
 
 /// The product's own copy of `reference/truth.csv`.
 const BUILT_IN: &str = include_str!("../../../reference/truth.csv");
 
 /// Columns of the table.
-const COLUMNS: [&str; 6] =
-    ["documents", "group", "seed", "cells", "median_error_percent", "within_percent"];
+const COLUMNS: [&str; 7] =
+    ["documents", "group", "standing", "seed", "cells", "median_error_percent", "within_percent"];
 
 /// Returns the groups of the table that comes with the product.
 ///
@@ -52,10 +54,14 @@ fn row(record: &CsvRecord) -> Result<SeedErrors, String> {
     Ok(SeedErrors {
         documents: field(0).and_then(Documents::from_name).ok_or_else(|| wrong(0))?,
         group: field(1).and_then(CellGroup::from_key).ok_or_else(|| wrong(1))?,
-        seed: field(2).and_then(|it| it.parse().ok()).ok_or_else(|| wrong(2))?,
-        cells: field(3).and_then(|it| it.parse().ok()).ok_or_else(|| wrong(3))?,
-        median_percent: percent(4)?,
-        within_percent: percent(5)?,
+        standing: match field(2) {
+            Some("") => None,
+            word => Some(word.and_then(CellStanding::from_name).ok_or_else(|| wrong(2))?),
+        },
+        seed: field(3).and_then(|it| it.parse().ok()).ok_or_else(|| wrong(3))?,
+        cells: field(4).and_then(|it| it.parse().ok()).ok_or_else(|| wrong(4))?,
+        median_percent: percent(5)?,
+        within_percent: percent(6)?,
     })
 }
 
@@ -67,7 +73,8 @@ pub fn csv(rows: &[SeedErrors]) -> String {
     lines.extend(rows.iter().map(|it| {
         let (seed, cells) = (it.seed.to_string(), it.cells.to_string());
         let (median, within) = (percent(it.median_percent), percent(it.within_percent));
-        [it.documents.name(), it.group.key(), &seed, &cells, &median, &within].join(",")
+        let standing = it.standing.map_or("", CellStanding::name);
+        [it.documents.name(), it.group.key(), standing, &seed, &cells, &median, &within].join(",")
     }));
     lines.join("\n") + "\n"
 }
@@ -94,15 +101,15 @@ mod tests {
     #[test]
     fn faults_name_line_and_column() {
         let said = |row: &str| parse(&format!("{}\n{row}\n", COLUMNS.join(","))).unwrap_err();
-        assert_eq!(said("wi-fi,middle,1,2,3,4"), "line 2, documents: `wi-fi` is no value of it");
+        assert_eq!(said("wi-fi,middle,,1,2,3,4"), "line 2, documents: `wi-fi` is no value of it");
         assert_eq!(
-            said("wifi-documents,middle,1,2,nan,4"),
+            said("wifi-documents,middle,,1,2,nan,4"),
             "line 2, median_error_percent: `nan` is no value of it"
         );
-        assert_eq!(said("wifi-documents,middle,1"), "line 2, cells: `` is no value of it");
+        assert_eq!(said("wifi-documents,middle,,1"), "line 2, cells: `` is no value of it");
         assert!(parse("group\n").unwrap_err().starts_with("line 1: the columns are documents,"));
         let empty =
-            parse(&format!("{}\nwifi-documents,others,1,2,,50\n", COLUMNS.join(","))).unwrap();
+            parse(&format!("{}\nwifi-documents,others,,1,2,,50\n", COLUMNS.join(","))).unwrap();
         assert_eq!((empty[0].median_percent, empty[0].within_percent), (None, Some(50.0)));
     }
 

@@ -3,6 +3,7 @@
 use crate::texts;
 use crate::user_error::UserError;
 use anyhow::bail;
+use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_sim::lab::file::{FileKind, Library, is_path};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,6 +21,9 @@ pub fn library(kind: FileKind, name: &str) -> anyhow::Result<Library> {
         beside(&mut library, kind, name, folder)?;
     }
     let remedy = "`espbench lab list` shows all; the name of a file of your own ends in .toml";
+    if let (FileKind::Profile, Some(chip)) = (kind, ChipWithoutWifi::of(name)) {
+        return Err(UserError::from(chip).into());
+    }
     library.knows(kind, name).map_err(|wrong| UserError::new(wrong.to_string()).remedy(remedy))?;
     Ok(library)
 }

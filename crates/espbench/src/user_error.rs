@@ -1,6 +1,7 @@
 //! Errors as a user is told of them, in three lines at most: what failed, why, and what to do.
 
 use crate::say::say;
+use espbench_model::sdkconfig::ChipWithoutWifi;
 use std::fmt;
 
 /// An error for the user of the command.
@@ -71,6 +72,14 @@ impl fmt::Display for UserError {
 }
 
 impl std::error::Error for UserError {}
+
+impl From<ChipWithoutWifi> for UserError {
+    fn from(chip: ChipWithoutWifi) -> Self {
+        Self::new(format!("{} has no Wi-Fi", chip.title()))
+            .because(chip.why())
+            .remedy(chip.remedy())
+    }
+}
 
 impl From<String> for UserError {
     fn from(what: String) -> Self {

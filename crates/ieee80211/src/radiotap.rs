@@ -23,6 +23,8 @@
 //! | 12-18 | 1, 1, 2, 2, 1, 1, 8 | same; 4 for the last | signal and noise in dB; flags; retries; channel |
 //! | 19 | 3 | 1 | HT: what of the next octet is known; bandwidth and guard interval; MCS |
 //! | 20 | 8 | 4 | A-MPDU: a number that its MPDUs have in common; flags; CRC of the delimiter; 0 |
+//! | 21, 22 | 12, 12 | 2, 8 | VHT; a time stamp with its unit |
+//! | 23 | 12 | 2 | HE: six words of what is known and of what it is |
 //!
 //! Fields after these do not matter here: the header's length tells where the frame begins.
 //! Further presence words hold the same fields for single antennas, and those of vendors.
@@ -48,6 +50,57 @@ pub struct Radiotap {
     pub mcs: Option<McsField>,
     /// A-MPDU status, for a frame that came in an A-MPDU.
     pub ampdu: Option<AmpduField>,
+    /// HE modulation, in place of a rate.
+    pub he: Option<HeField>,
+}
+
+/// The HE field, for a frame for one user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeField {
+    /// Its six words: the first two say what is known, the others what it is.
+    pub data: [u16; 6],
+}
+
+/// The guard interval of an HE field, as the field has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeFieldGuard {
+    /// 0.8 us with a 2x HE-LTF.
+    Us08,
+    /// 1.6 us with a 2x HE-LTF.
+    Us16,
+    /// 3.2 us with a 4x HE-LTF.
+    Us32,
+}
+
+impl HeField {
+    /// Returns the field of a frame in 20 MHz with one stream and the convolutional code: HE SU, or of extended
+    /// range (HE ER SU) in all tones or in the upper 106.
+    #[must_use]
+    pub const fn single(
+        mcs: u8,
+        dcm: bool,
+        guard: HeFieldGuard,
+        extended: bool,
+        upper: bool,
+    ) -> Self {
+        // Format; MCS, DCM, code, STBC and bandwidth are known.
+        let known = 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000 | extended as u16;
+        let scheme = (mcs as u16 & 0x0F) << 8 | (dcm as u16) << 12;
+        let (interval, ltf) = match guard {
+            HeFieldGuard::Us08 => (0, 2),
+            HeFieldGuard::Us16 => (1, 2),
+            HeFieldGuard::Us32 => (2, 3),
+        };
+        let tones = if upper { 6 } else { 0 };
+        // The guard interval is known; one space-time stream.
+        Self { data: [known, 0x0002, scheme, 0, tones | interval << 4 | ltf << 6, 1] }
+    }
+
+    /// Returns the number of the modulation and coding scheme, if the field tells it.
+    #[must_use]
+    pub const fn mcs(self) -> Option<u8> {
+        if self.data[0] & 0x0020 != 0 { Some((self.data[2] >> 8 & 0x0F) as u8) } else { None }
+    }
 }
 
 /// The A-MPDU status field.
@@ -106,6 +159,8 @@ impl ChannelField {
     pub const OFDM: u16 = 0x0040;
     /// Flag: 2.4 GHz.
     pub const GHZ2: u16 = 0x0080;
+    /// Flag: 5 GHz.
+    pub const GHZ5: u16 = 0x0100;
 
     /// Returns channel 1 to 14 with CCK rates (IEEE 802.11-2020, clause 15).
     #[must_use]
@@ -113,13 +168,15 @@ impl ChannelField {
         Self { mhz: mhz(number), flags: Self::CCK | Self::GHZ2 }
     }
 
-    /// Returns channel 1 to 14 with OFDM rates, HT's among them (clauses 17 to 19).
+    /// Returns channel 1 to 14, or 36 to 177 in 5 GHz, with OFDM rates, those of HT and HE among them (clauses
+    /// 17 to 19 and 27).
     #[must_use]
     pub const fn ofdm(number: u8) -> Self {
-        Self { mhz: mhz(number), flags: Self::OFDM | Self::GHZ2 }
+        let band = if number > 14 { Self::GHZ5 } else { Self::GHZ2 };
+        Self { mhz: mhz(number), flags: Self::OFDM | band }
     }
 
-    /// Returns the number, if it is one of the channels 1 to 14.
+    /// Returns the number, if it is one of the channels 1 to 14 or 36 to 177.
     #[must_use]
     pub const fn number(self) -> Option<u8> {
         match self.mhz {
@@ -127,18 +184,23 @@ impl ChannelField {
             2412..=2472 if (self.mhz - 2407).is_multiple_of(5) => {
                 Some(((self.mhz - 2407) / 5) as u8)
             }
+            5180..=5885 if self.mhz.is_multiple_of(5) => Some(((self.mhz - 5000) / 5) as u8),
             _ => None,
         }
     }
 }
 
-/// Returns the centre frequency of a channel from 1 to 14, in MHz.
+/// Returns the centre frequency of a channel in 2.4 or 5 GHz, in MHz (17.3.8.4.2 and 15.4.4.3).
 const fn mhz(number: u8) -> u16 {
-    if number == 14 { 2484 } else { 2407 + 5 * number as u16 }
+    match number {
+        0..=13 => 2407 + 5 * number as u16,
+        14 => 2484,
+        _ => 5000 + 5 * number as u16,
+    }
 }
 
-/// Size and alignment of the fields of bits 0 to 20.
-const FIELDS: [(usize, usize); 21] = [
+/// Size and alignment of the fields of bits 0 to 23.
+const FIELDS: [(usize, usize); 24] = [
     (8, 8),
     (1, 1),
     (1, 1),
@@ -160,6 +222,9 @@ const FIELDS: [(usize, usize); 21] = [
     (8, 4),
     (3, 1),
     (8, 4),
+    (12, 2),
+    (12, 8),
+    (12, 2),
 ];
 
 impl Radiotap {
@@ -172,7 +237,7 @@ impl Radiotap {
     /// Value of [`rate`](Self::rate) for 1 Mbit/s.
     pub const RATE_1M: u8 = 2;
     /// Length of the longest header that [`emit`](Self::emit) writes, in bytes.
-    pub const EMIT_MAX: usize = 36;
+    pub const EMIT_MAX: usize = 48;
 
     /// Returns the header of a frame with its FCS, captured at 1 Mbit/s.
     #[must_use]
@@ -187,6 +252,7 @@ impl Radiotap {
             antenna: None,
             mcs: None,
             ampdu: None,
+            he: None,
         }
     }
 
@@ -247,6 +313,13 @@ impl Radiotap {
                     (u32::from_le_bytes([a, b, c, d]), u16::from_le_bytes([f0, f1]));
                 self.ampdu = Some(AmpduField { reference, flags });
             }
+            (23, words) => {
+                let mut data = [0; 6];
+                for (word, bytes) in data.iter_mut().zip(words.chunks_exact(2)) {
+                    *word = u16::from_le_bytes([bytes[0], bytes[1]]);
+                }
+                self.he = Some(HeField { data });
+            }
             _ => {}
         }
     }
@@ -266,7 +339,14 @@ impl Radiotap {
             let ([a, b, c, d], [e, f]) = (it.reference.to_le_bytes(), it.flags.to_le_bytes());
             [a, b, c, d, e, f, 0, 0]
         });
-        let fields: [(usize, Option<&[u8]>); 9] = [
+        let he = self.he.map(|it| {
+            let mut bytes = [0; 12];
+            for (two, word) in bytes.chunks_exact_mut(2).zip(it.data) {
+                two.copy_from_slice(&word.to_le_bytes());
+            }
+            bytes
+        });
+        let fields: [(usize, Option<&[u8]>); 10] = [
             (0, tsft.as_ref().map(|v| &v[..])),
             (1, flags.as_ref().map(|v| &v[..])),
             (2, rate.as_ref().map(|v| &v[..])),
@@ -276,6 +356,7 @@ impl Radiotap {
             (11, antenna.as_ref().map(|v| &v[..])),
             (19, mcs.as_ref().map(|v| &v[..])),
             (20, ampdu.as_ref().map(|v| &v[..])),
+            (23, he.as_ref().map(|v| &v[..])),
         ];
         let (mut at, mut present) = (8usize, 0u32);
         for (bit, value) in fields {
@@ -367,13 +448,29 @@ mod tests {
         assert_eq!(Radiotap::parse(&wire), Some((tap, &[][..])));
     }
 
+    /// The words of a frame of extended range in 106 tones with DCM and 3.2 us, by the bits of radiotap.org.
+    #[test]
+    fn an_he_frame() {
+        let he = HeField::single(0, true, HeFieldGuard::Us32, true, true);
+        assert_eq!(he.data, [0x42E1, 0x0002, 0x1000, 0, 0x00E6, 1]);
+        let he = HeField::single(9, false, HeFieldGuard::Us16, false, false);
+        assert_eq!((he.data, he.mcs()), ([0x42E0, 0x0002, 0x0900, 0, 0x0090, 1], Some(9)));
+        let tap = Radiotap { he: Some(he), ..Radiotap::default() };
+        let wire = [0, 0, 20, 0, 0, 0, 0x80, 0, 0xE0, 0x42, 2, 0, 0, 9, 0, 0, 0x90, 0, 1, 0];
+        let mut buf = [0xEE; Radiotap::EMIT_MAX];
+        assert_eq!(tap.emit(&mut buf).map(|len| &buf[..len]), Some(&wire[..]));
+        assert_eq!(Radiotap::parse(&wire), Some((tap, &[][..])));
+    }
+
     #[test]
     fn channels() {
         for number in 1..=14 {
             assert_eq!(ChannelField::cck(number).number(), Some(number));
         }
         let other = |mhz| ChannelField { mhz, flags: 0 }.number();
-        assert_eq!((other(2407), other(2413), other(2477), other(5180)), (None, None, None, None));
+        assert_eq!((other(2407), other(2413), other(2477), other(5179)), (None, None, None, None));
+        assert_eq!((other(5180), other(5825)), (Some(36), Some(165)));
+        assert_eq!(ChannelField::ofdm(149), ChannelField { mhz: 5745, flags: 0x0140 });
         assert_eq!((ChannelField::cck(1).mhz, ChannelField::cck(13).mhz), (2412, 2472));
         let ofdm = ChannelField { mhz: 2437, flags: 0x00C0 };
         assert_eq!((ChannelField::ofdm(6), ChannelField::cck(6).flags), (ofdm, 0x00A0));
@@ -402,12 +499,13 @@ mod tests {
         fn what_is_emitted_reads_back(
             tsft: Option<u64>, flags: Option<u8>, rate: Option<u8>, channel: Option<(u16, u16)>,
             signal: Option<i8>, noise: Option<i8>, antenna: Option<u8>, mcs: Option<(u8, u8, u8)>,
-            ampdu: Option<(u32, u16)>,
+            ampdu: Option<(u32, u16)>, he: Option<[u16; 6]>,
         ) {
+            let he = he.map(|data| HeField { data });
             let ampdu = ampdu.map(|(reference, flags)| AmpduField { reference, flags });
             let mcs = mcs.map(|(known, flags, index)| McsField { known, flags, index });
             let channel = channel.map(|(mhz, flags)| ChannelField { mhz, flags });
-            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna, mcs, ampdu };
+            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna, mcs, ampdu, he };
             let mut buf = [0; Radiotap::EMIT_MAX];
             let len = tap.emit(&mut buf).expect("it fits");
             prop_assert_eq!(Radiotap::parse(&buf[..len]), Some((tap, &[][..])));

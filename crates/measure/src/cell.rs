@@ -5,6 +5,7 @@ use crate::compare::VerdictKind;
 pub use crate::estimate::Estimate;
 use crate::metric::{self, Better};
 use crate::settings::Settings;
+use crate::truth::CellStanding;
 use alloc::string::String;
 use espbench_dot11::radio::WifiMode;
 use serde::{Deserialize, Serialize};
@@ -154,6 +155,8 @@ pub struct Cell {
     pub fitted: bool,
     /// Name of the constant that was fitted to that published cell.
     pub fitted_constant: Option<String>,
+    /// Standing of a published cell towards fitted constants; `None` of others.
+    pub standing: Option<CellStanding>,
     /// Settings that distinguish the cell beyond the identity columns. Two measured cells are the
     /// same cell only if these agree too.
     pub settings: Settings,
@@ -201,6 +204,7 @@ impl Estimate {
             origin,
             fitted: false,
             fitted_constant: None,
+            standing: None,
             settings: Settings::default(),
             test: TestFacts::default(),
             firmware: None,

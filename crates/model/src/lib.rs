@@ -7,6 +7,7 @@
 //! | [`sample`] | [`Sample`](sample::Sample): the fate of one probe or one interval, the raw record |
 //! | [`flow`] | counts of one stream: intervals, and datagrams that are lost, late or repeated |
 //! | [`workload`] | the test that a plan asks of a target for one measured cell |
+//! | [`messages`] | messages of applications on nodes of ESP-NOW: relays, many to many, slots |
 //! | [`overrides`] | what a plan sets of a lab for one cell |
 //! | [`fact`] | names of the facts and counters that a target reports beside its samples |
 //! | [`random`] | the generator of random numbers below simulation and statistics |
@@ -27,6 +28,7 @@ pub mod energy;
 pub mod excerpt;
 pub mod fact;
 pub mod flow;
+pub mod messages;
 pub mod overrides;
 pub mod random;
 pub mod sample;

@@ -1,11 +1,11 @@
 //! The test that one measured cell asks of a target. A plan's matrix expands to these; later the
 //! firmware's console will carry them.
 
+use crate::messages::EspNowMessages;
 use crate::overrides::LabOverrides;
 use crate::time::Duration;
 
 /// One cell's worth of work.
-#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Workload {
     /// UDP round trips of one size.
@@ -26,6 +26,8 @@ pub enum Workload {
     EspNow(EspNow),
     /// Calls of `esp_now_send` without the component.
     RawEspNow(RawEspNow),
+    /// Messages among nodes of ESP-NOW.
+    EspNowMessages(EspNowMessages),
 }
 
 impl Workload {
@@ -42,6 +44,7 @@ impl Workload {
             Self::Wifi(w) => w.test.kind(),
             Self::EspNow(_) => "esp-now",
             Self::RawEspNow(_) => "raw-esp-now",
+            Self::EspNowMessages(_) => "esp-now-messages",
         }
     }
 
@@ -56,7 +59,7 @@ impl Workload {
             Self::MqttRate(w) => IpTest::MqttRate(w),
             Self::Join(w) => IpTest::Join(w),
             Self::Wifi(w) => w.test,
-            Self::EspNow(_) | Self::RawEspNow(_) => return None,
+            Self::EspNow(_) | Self::RawEspNow(_) | Self::EspNowMessages(_) => return None,
         })
     }
 
@@ -77,6 +80,7 @@ impl Workload {
             Self::Wifi(w) => &w.lab,
             Self::EspNow(w) => &w.lab,
             Self::RawEspNow(w) => &w.lab,
+            Self::EspNowMessages(w) => &w.lab,
             _ => NONE,
         }
     }
@@ -87,6 +91,7 @@ impl Workload {
             Self::Wifi(w) => Some(&mut w.lab),
             Self::EspNow(w) => Some(&mut w.lab),
             Self::RawEspNow(w) => Some(&mut w.lab),
+            Self::EspNowMessages(w) => Some(&mut w.lab),
             _ => None,
         }
     }

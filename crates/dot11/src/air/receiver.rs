@@ -76,6 +76,7 @@ impl ReceiverParams {
             clear: decoder.sure(mode).least(decoder.noise(mode)),
             detect: PowerRatio::from_db(match mode {
                 WifiMode::Hr(_) => capture.detect_db - capture.spread_db,
+                WifiMode::Lr(rate) => capture.detect_db - capture.spread_db - rate.gain_db(),
                 _ => capture.detect_db,
             }),
         });

@@ -2,14 +2,16 @@
 
 use super::Scenario;
 use super::run::settings;
-use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, airtime, most_octets, with_mpdu};
+use crate::radio::airtime::{
+    ACK_OCTETS, BLOCK_ACK_OCTETS, airtime, most_octets, psdu_airtime, psdu_octets, with_mpdu,
+};
 
 /// Returns the MPDUs in each exchange, and the MPDUs a second, if nothing is lost. An exchange
 /// takes `AIFS`, half of the first window, the PPDU, SIFS, and the answer.
 #[must_use]
 pub fn link(scenario: &Scenario) -> (u32, f64) {
     let settings = settings(scenario, 0);
-    let (mut mpdus, mut octets) = (1, scenario.octets);
+    let (mut mpdus, mut octets) = (1, psdu_octets(scenario.mode, scenario.octets));
     if let Some(ampdu) = scenario.ampdu {
         let most = ampdu.octets.min(most_octets(scenario.mode, ampdu.longest_ns));
         octets = with_mpdu(0, scenario.octets);
@@ -24,7 +26,7 @@ pub fn link(scenario: &Scenario) -> (u32, f64) {
     let answer = airtime(settings.basic.response_to(scenario.mode), answer_octets);
     let timing = settings.timing;
     let back_off = f64::from(timing.cw_min) / 2.0 * timing.slot_ns as f64;
-    let fixed = timing.difs_ns() + airtime(scenario.mode, octets) + timing.sifs_ns + answer;
+    let fixed = timing.difs_ns() + psdu_airtime(scenario.mode, octets) + timing.sifs_ns + answer;
     (mpdus, f64::from(mpdus) * 1e9 / (fixed as f64 + back_off))
 }
 

@@ -3,7 +3,9 @@
 use super::OCTETS;
 use crate::air::RadioLinks;
 use crate::mac::{AmpduConfig, GROUP};
-use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Ofdm, Timing, WifiMode};
+use crate::radio::{
+    ChannelWidth, GuardInterval, He, HeFormat, HeGuard, Hr, Mcs, Ofdm, Timing, WifiMode,
+};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -48,6 +50,12 @@ impl Layout {
     }
 }
 
+/// HE20 MCS 9 with a guard interval of 0.8 us: its HE-LTF takes 7.2 us, and 8 us in ns-3.
+const HE20_MCS9: WifiMode = match He::of(9, HeGuard::Us08, HeFormat::Su, false) {
+    Some(he) => WifiMode::He(he),
+    None => WifiMode::ESP_NOW,
+};
+
 /// The standard of the stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standard {
@@ -57,6 +65,8 @@ pub enum Standard {
     G,
     /// 802.11n, best effort, in a network whose stations all know the slot of 9 us.
     N,
+    /// 802.11ax in the same network.
+    Ax,
 }
 
 impl Standard {
@@ -66,7 +76,7 @@ impl Standard {
         match self {
             Self::B => Timing::HR,
             Self::G => Timing::ERP_LONG_SLOT,
-            Self::N => Timing { aifsn: 3, ..Timing::ERP_SHORT_SLOT },
+            Self::N | Self::Ax => Timing { aifsn: 3, ..Timing::ERP_SHORT_SLOT },
         }
     }
 }
@@ -162,6 +172,12 @@ impl Scenario {
         Self { name: "ht20-mcs7-ampdu".into(), ampdu: Some(AmpduConfig::MOST), ..Self::ht() }
     }
 
+    /// Returns the sender of [`Scenario::ht`] in HE20 MCS 9 with a guard interval of 0.8 us, 114.7 Mbit/s.
+    #[must_use]
+    pub fn he() -> Self {
+        Self { name: "he20-mcs9".into(), mode: HE20_MCS9, standard: Standard::Ax, ..Self::ht() }
+    }
+
     fn placed(name: &str, senders: u32, to: u32, layout: Layout, capture: bool) -> Self {
         Self { layout, capture, ..Self::new(name.into(), senders, to) }
     }
@@ -177,7 +193,7 @@ impl Scenario {
         all.extend(
             modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(WifiMode::Ofdm)).map(Self::in_mode),
         );
-        all.extend([Self::ht(), Self::ht_ampdu()]);
+        all.extend([Self::ht(), Self::ht_ampdu(), Self::he()]);
         all.push(Self::placed("hidden", 2, 0, Layout::Hidden(-60.0, -60.0), false));
         all.push(Self::placed("hidden-near-far", 2, 0, Layout::Hidden(-50.0, -62.0), false));
         all.push(Self::placed("slope-10", 10, 0, Layout::Slope(3.0), false));
@@ -267,6 +283,8 @@ const fn ns3_mode(mode: WifiMode) -> &'static str {
         WifiMode::Ofdm(Ofdm::M54) => "ErpOfdmRate54Mbps",
         WifiMode::Ofdm(_) => "ErpOfdmRate6Mbps",
         WifiMode::Ht(_) => "HtMcs7",
+        WifiMode::He(_) => "HeMcs9",
+        WifiMode::Lr(_) => "none",
     }
 }
 

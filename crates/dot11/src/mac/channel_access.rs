@@ -7,8 +7,7 @@
 //! it may draw zero.
 
 use super::frame::FrameKind;
-use crate::radio::airtime::{ACK_OCTETS, airtime};
-use crate::radio::{Hr, Timing, WifiMode};
+use crate::radio::Timing;
 
 /// The effect of a busy medium on a back-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +51,8 @@ pub(crate) struct ChannelAccess {
     slots: u16,
     difs_us: u16,
     slot_us: u8,
-    /// EIFS beyond DIFS and the ACK, which is SIFS.
-    sifs_us: u8,
+    /// EIFS beyond DIFS, which is SIFS and an ACK at the lowest rate, in units of two microseconds.
+    eifs_2_us: u8,
     /// The kind of response that the station waits for.
     pub(crate) expected_response: FrameKind,
     flags: u8,
@@ -71,7 +70,7 @@ impl ChannelAccess {
             slots: 0,
             difs_us: (timing.difs_ns() / 1000) as u16,
             slot_us: (timing.slot_ns / 1000) as u8,
-            sifs_us: (timing.sifs_ns / 1000) as u8,
+            eifs_2_us: ((timing.eifs_ns() - timing.difs_ns()) / 2000) as u8,
             expected_response: FrameKind::Ack,
             flags: 0,
         }
@@ -115,8 +114,7 @@ impl ChannelAccess {
     }
 
     const fn eifs_ns(&self) -> u64 {
-        const ACK_NS: u64 = airtime(WifiMode::Hr(Hr::M1), ACK_OCTETS);
-        self.difs_ns() + self.sifs_us as u64 * 1000 + ACK_NS
+        self.difs_ns() + self.eifs_2_us as u64 * 2000
     }
 
     /// Returns the time at which the back-off ends if the medium stays idle.

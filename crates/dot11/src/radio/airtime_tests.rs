@@ -50,13 +50,66 @@ fn air_times_are_those_computed_by_hand() {
     }
 }
 
+/// HE modes, octets of the PSDU and TXTIME in ns, each computed by hand from 27.4.3: 20 us, RL-SIG 4 us, HE-SIG-A 8 us (ER
+/// SU 16 us), HE-STF 4 us, one HE-LTF (7.2, 8 or 16 us), the symbols, and 6 us of signal extension.
+const HE_BY_HAND: [(&str, u32, u64); 12] = [
+    // 20 + 4 + 8 + 4 + 8 + ceil((16 + 12000 + 6) / 117 = 102.8) x 14.4 + 6.
+    ("HE20-MCS0", 1500, 50_000 + 103 * 14_400),
+    ("HE20-MCS0-SGI", 1500, 49_200 + 103 * 13_600),
+    ("HE20-MCS0-GI3.2", 1500, 58_000 + 103 * 16_000),
+    // 12022 / 1560 = 7.7.
+    ("HE20-MCS9", 1500, 50_000 + 8 * 14_400),
+    ("HE20-MCS9-SGI", 1500, 49_200 + 8 * 13_600),
+    // 134 bits of an ACK in 1404.
+    ("HE20-MCS8-SGI", 14, 49_200 + 13_600),
+    // Half of the subcarriers: 12022 / 58 = 207.3.
+    ("HE20-MCS0-DCM", 1500, 50_000 + 208 * 14_400),
+    // 12022 / 351 = 34.3.
+    ("HE20-MCS4-DCM-SGI", 1500, 49_200 + 35 * 13_600),
+    ("HE20-ER-MCS0", 1500, 58_000 + 103 * 14_400),
+    // 12022 / 117 once more: QPSK on half of the subcarriers.
+    ("HE20-ER-MCS1-DCM-GI3.2", 1500, 66_000 + 103 * 16_000),
+    // 102 data subcarriers: 12022 / 51 = 235.7, and 12022 / 25 = 480.9.
+    ("HE20-ER106-MCS0", 1500, 58_000 + 236 * 14_400),
+    ("HE20-ER106-MCS0-DCM-SGI", 1500, 57_200 + 481 * 13_600),
+];
+
+#[test]
+fn air_times_of_he_are_those_computed_by_hand() {
+    for (name, octets, ns) in HE_BY_HAND {
+        assert_eq!(psdu_airtime(name.parse().unwrap(), octets), ns, "{name}, {octets} octets");
+    }
+    // One MPDU is an A-MPDU of one, with a delimiter before it.
+    let mode: WifiMode = "HE20-MCS0".parse().unwrap();
+    assert_eq!(airtime(mode, 1496), psdu_airtime(mode, 1500));
+}
+
+#[test]
+fn long_range_takes_what_its_rates_say() {
+    let [slow, fast] = ["LR-250K", "LR-500K"].map(|name| name.parse().unwrap());
+    // Four times the 192 us of 1 Mbit/s before 293 octets of 32 and 16 us.
+    assert_eq!(airtime(slow, 293), (768 + 293 * 32) * 1000);
+    assert_eq!(airtime(fast, 293), (768 + 293 * 16) * 1000);
+}
+
+#[test]
+fn the_longest_frame_fits_and_one_more_octet_does_not() {
+    for mode in WifiMode::ALL.into_iter().filter(|mode| mode.aggregates()) {
+        for ns in [300_000, 1_000_000, 5_484_000] {
+            let most = most_octets(mode, ns);
+            let length = |octets| Airtime::of(mode, octets).energy_ns();
+            assert!(most > 0 && length(most) <= ns && length(most + 1) > ns, "{mode} {ns} {most}");
+        }
+    }
+}
+
 #[test]
 fn air_times_of_all_modes() {
     let mut table = String::new();
     for mode in WifiMode::ALL {
         let us = [14, 60, 293, 1500].map(|octets| airtime(mode, octets) / 1_000);
         let [a, b, c, d] = us;
-        writeln!(table, "{:<14} {a:>6} {b:>6} {c:>6} {d:>6}", std::format!("{mode}")).unwrap();
+        writeln!(table, "{:<24} {a:>6} {b:>6} {c:>6} {d:>6}", std::format!("{mode}")).unwrap();
     }
     insta::assert_snapshot!(table);
 }
@@ -97,7 +150,7 @@ fn air_times_are_those_of_ns3() {
         let ns = libm::round(us * 1000.0) as u64;
         let expected = match mode {
             WifiMode::Hr(_) | WifiMode::Ofdm(_) => ns,
-            WifiMode::Ht(_) => ns.div_ceil(4_000) * 4_000 + 6_000,
+            _ => ns.div_ceil(4_000) * 4_000 + 6_000,
         };
         assert_eq!(airtime(mode, octets), expected, "{mode}, {octets} octets");
     }

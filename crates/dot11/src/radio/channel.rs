@@ -1,7 +1,7 @@
-//! The channels of the 2.4 GHz band, and the overlap between them.
+//! The channels of the 2.4 and 5 GHz bands, and the overlap between them.
 //!
 //! The spectra are those that the standard's masks allow: 16.3.7.4 for DSSS and CCK (within the
-//! main lobe that of a chip, because the mask is flat there), 17.3.9.3 for OFDM, 19.3.18.1 for HT.
+//! main lobe that of a chip, because the mask is flat there), 17.3.9.3 for OFDM, 19.3.18.1 for HT, 27.3.19.1 for HE.
 //! A DSSS or CCK receiver filters with the shape of a chip, an OFDM or HT receiver with the width
 //! of its subcarriers. The share of power that passes is summed over the overlap in steps of 1/4
 //! MHz.
@@ -16,18 +16,35 @@ use core::f64::consts::PI;
 use super::mode::{ChannelWidth, Hr, Ht, WifiMode};
 use super::power::{decibels, factor};
 
-/// A channel of the 2.4 GHz band.
+/// A channel of 20 MHz: 1 to 14 of the 2.4 GHz band, 36 to 64 and 149 to 165 of the 5 GHz band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Channel(u8);
 
 impl Channel {
-    /// Returns the channel with a number from 1 to 14, or `None` for another number.
+    /// The channels of the 5 GHz band (Table E-4, operating classes 115, 118 and 125).
+    pub const BAND_5_GHZ: [u8; 13] = [36, 40, 44, 48, 52, 56, 60, 64, 149, 153, 157, 161, 165];
+
+    /// Returns the channel with a number, or `None` for a number that is none.
     #[must_use]
     pub const fn of(number: u8) -> Option<Self> {
         match number {
             1..=14 => Some(Self(number)),
+            36..=64 if number.is_multiple_of(4) => Some(Self(number)),
+            149..=165 if number % 4 == 1 => Some(Self(number)),
             _ => None,
         }
+    }
+
+    /// Returns whether the channel is in the 5 GHz band.
+    #[must_use]
+    pub const fn is_5_ghz(self) -> bool {
+        self.0 > 14
+    }
+
+    /// Returns whether the band of the channel has a mode: DSSS, CCK and Long Range are of 2.4 GHz alone.
+    #[must_use]
+    pub const fn has(self, mode: WifiMode) -> bool {
+        !self.is_5_ghz() || !matches!(mode, WifiMode::Hr(_) | WifiMode::Lr(_))
     }
 
     /// Returns the channel number.
@@ -37,12 +54,13 @@ impl Channel {
     }
 
     /// Returns the centre of the channel's 20 MHz (15.4.4.3, Table 15-7; 14 is apart from the
-    /// others).
+    /// others; 17.3.8.4.2 in 5 GHz).
     #[must_use]
     pub const fn centre_mhz(self) -> u32 {
         match self.0 {
             14 => 2484,
-            number => 2407 + 5 * number as u32,
+            number @ 1..14 => 2407 + 5 * number as u32,
+            number => 5000 + 5 * number as u32,
         }
     }
 
@@ -65,16 +83,19 @@ pub enum Spectrum {
     Ht20,
     /// HT, 40 MHz.
     Ht40,
+    /// HE, 20 MHz.
+    He20,
 }
 
 impl Spectrum {
-    const ALL: [Self; 4] = [Self::Chips, Self::Ofdm, Self::Ht20, Self::Ht40];
+    const ALL: [Self; 5] = [Self::Chips, Self::Ofdm, Self::Ht20, Self::Ht40, Self::He20];
 
     /// Returns the spectrum of a mode.
     #[must_use]
     pub const fn of(mode: WifiMode) -> Self {
         match mode {
-            WifiMode::Hr(_) => Self::Chips,
+            WifiMode::Hr(_) | WifiMode::Lr(_) => Self::Chips,
+            WifiMode::He(_) => Self::He20,
             WifiMode::Ofdm(_) => Self::Ofdm,
             WifiMode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => Self::Ht20,
             WifiMode::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => Self::Ht40,
@@ -88,6 +109,9 @@ impl Spectrum {
             Self::Ofdm => factor(mask_db(mhz, &[(9., 0.), (11., -20.), (20., -28.), (30., -40.)])),
             Self::Ht20 => factor(mask_db(mhz, &[(9., 0.), (11., -20.), (20., -28.), (30., -45.)])),
             Self::Ht40 => factor(mask_db(mhz, &[(19., 0.), (21., -20.), (40., -28.), (60., -45.)])),
+            Self::He20 => {
+                factor(mask_db(mhz, &[(9.75, 0.), (10.5, -20.), (20., -28.), (30., -40.)]))
+            }
         }
     }
 
@@ -100,6 +124,8 @@ impl Spectrum {
             Self::Ofdm => 8.25,
             Self::Ht20 => 8.875,
             Self::Ht40 => 18.25,
+            // 122 subcarriers of 78.125 kHz on each side (27.3.9).
+            Self::He20 => 9.53125,
         };
         if libm::fabs(mhz) <= edge { 1.0 } else { 0.0 }
     }
@@ -135,7 +161,7 @@ fn mask_db(mhz: f64, corners: &[(f64, f64)]) -> f64 {
 const FARTHEST_MHZ: usize = 96;
 
 /// The attenuation of a frame at a receiver on another channel, for all spectra and whole
-/// megahertz. It takes about 12 KB and is made once.
+/// megahertz. It takes about 19 KB and is made once.
 #[derive(Clone, Debug)]
 pub struct Overlap {
     /// The attenuation by sender, receiver and distance.
@@ -152,7 +178,8 @@ impl Overlap {
     /// Computes all overlaps.
     #[must_use]
     pub fn new() -> Self {
-        let mut db = Vec::with_capacity(16 * (FARTHEST_MHZ + 1));
+        let mut db =
+            Vec::with_capacity(Spectrum::ALL.len() * Spectrum::ALL.len() * (FARTHEST_MHZ + 1));
         for sender in Spectrum::ALL {
             let density = grid(|mhz| sender.density(mhz), 160);
             for receiver in Spectrum::ALL {
@@ -182,9 +209,9 @@ impl Overlap {
     #[must_use]
     pub fn readable_db(&self, mode: WifiMode, apart_mhz: u32) -> Option<f64> {
         let reach = match mode {
-            WifiMode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 15,
+            WifiMode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) | WifiMode::Lr(_) => 15,
             WifiMode::Hr(_) => 5,
-            WifiMode::Ofdm(_) | WifiMode::Ht(_) => 0,
+            WifiMode::Ofdm(_) | WifiMode::Ht(_) | WifiMode::He(_) => 0,
         };
         let spectrum = Spectrum::of(mode);
         (apart_mhz <= reach).then(|| self.db(spectrum, spectrum, apart_mhz))
@@ -215,7 +242,10 @@ mod tests {
     fn channels_are_where_the_standard_has_them() {
         let mhz = |n| Channel::of(n).map(Channel::centre_mhz);
         assert_eq!([mhz(1), mhz(6), mhz(13), mhz(14)], [2412, 2437, 2472, 2484].map(Some));
-        assert_eq!([mhz(0), mhz(15)], [None, None]);
+        assert_eq!([mhz(0), mhz(15), mhz(37), mhz(100), mhz(166)], [None; 5]);
+        assert_eq!([mhz(36), mhz(64), mhz(149), mhz(165)], [5180, 5320, 5745, 5825].map(Some));
+        let five = (0..=u8::MAX).filter(|it| Channel::of(*it).is_some_and(Channel::is_5_ghz));
+        assert_eq!(five.collect::<Vec<_>>(), Channel::BAND_5_GHZ);
         let apart = |a, b| Channel::of(a).zip(Channel::of(b)).map(|(a, b)| a.apart_mhz(b));
         assert_eq!([apart(1, 6), apart(6, 1), apart(13, 14)], [25, 25, 12].map(Some));
     }

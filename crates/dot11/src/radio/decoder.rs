@@ -9,13 +9,21 @@ use alloc::sync::Arc;
 
 use super::airtime::Airtime;
 use super::error::{Curve, ErrorTable};
-use super::mode::{Hr, Ofdm, Preamble, WifiMode};
+use super::he::{He, HeFormat, HeGuard};
+use super::mode::{Hr, LongRange, Ofdm, Preamble, WifiMode};
 use super::power::{decibels, exp2, factor};
 use super::receiver::Receiver;
 
+/// BPSK 1/2 whose bits are sent twice.
+const TWICE: WifiMode = match He::of(0, HeGuard::Us16, HeFormat::Su, true) {
+    Some(he) => WifiMode::He(he),
+    None => WifiMode::Ofdm(Ofdm::M6),
+};
+
 /// Returns a mode with the modulation of the frame's header, and the number of bits that must be
 /// right: 48 with HR (16.2.3), the 24 of L-SIG with OFDM (17.3.4), 48 more of HT-SIG with HT
-/// (19.3.9.4.3).
+/// (19.3.9.4.3), 52 more of HE-SIG-A with HE (27.3.11.7.2). An ER SU frame has L-SIG and HE-SIG-A twice, as HE MCS 0 has
+/// its bits with DCM.
 #[must_use]
 pub const fn header(mode: WifiMode) -> (WifiMode, u32) {
     match mode {
@@ -25,6 +33,9 @@ pub const fn header(mode: WifiMode) -> (WifiMode, u32) {
         },
         WifiMode::Ofdm(_) => (WifiMode::Ofdm(Ofdm::M6), 24),
         WifiMode::Ht(_) => (WifiMode::Ofdm(Ofdm::M6), 72),
+        WifiMode::He(he) if he.is_extended() => (TWICE, 76),
+        WifiMode::He(_) => (WifiMode::Ofdm(Ofdm::M6), 76),
+        WifiMode::Lr(_) => (WifiMode::Lr(LongRange::K250), 48),
     }
 }
 
@@ -168,7 +179,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn stretches_multiply(at in 0..47_usize, octets in 1..1500_u32, cut in 0..3_000_000_u64, db in -5.0..30.0_f64) {
+        fn stretches_multiply(at in 0..WifiMode::COUNT, octets in 1..1500_u32, cut in 0..3_000_000_u64, db in -5.0..30.0_f64) {
             let reader = READER
                 .get_or_init(|| ErrorModelDecoder::new(ErrorTable::shared(), Receiver::ideal(7.0)));
             let mode = WifiMode::ALL[at];

@@ -7,7 +7,8 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`mode`] | all modes in which an ESP sends in the 2.4 GHz band |
+//! | [`mode`] | all modes in which an ESP sends |
+//! | [`he`] | those of 802.11ax |
 //! | [`name`] | the names of modes, and their codes in ESP-IDF |
 //! | [`response`] | the rate of an ACK or CTS |
 //! | [`mod@airtime`] | the air time of a frame, part by part |
@@ -32,6 +33,7 @@ pub mod chip;
 pub mod decoder;
 pub mod error;
 pub mod fading;
+pub mod he;
 pub mod mode;
 pub mod name;
 pub mod power;
@@ -48,7 +50,8 @@ pub use chip::RadioChip;
 pub use decoder::ErrorModelDecoder;
 pub use error::{Curve, ErrorTable};
 pub use fading::{FastFading, LinkFading, SlowFading};
-pub use mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Ofdm, Preamble, WifiMode};
+pub use he::{He, HeFormat, HeGuard};
+pub use mode::{ChannelWidth, GuardInterval, Hr, Ht, LongRange, Mcs, Ofdm, Preamble, WifiMode};
 pub use propagation::PathLossModel;
 pub use receiver::Receiver;
 pub use response::BasicRates;

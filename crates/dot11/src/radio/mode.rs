@@ -1,12 +1,14 @@
-//! PHY modes of the 2.4 GHz band that an ESP can send in: modulation, code and data rate.
+//! PHY modes that an ESP can send in: modulation, code and data rate.
 //!
 //! | modes | clause | number |
 //! |---|---|---|
 //! | DSSS 1 and 2, CCK 5.5 and 11 Mbit/s, long and (not at 1) short preamble | 15, 16 | 7 |
 //! | ERP-OFDM 6 to 54 Mbit/s | 17, 18 | 8 |
 //! | HT mixed format, one stream: MCS 0 to 7, 20 and 40 MHz, both guard intervals | 19 | 32 |
-//!
-//! Espressif's proprietary long-range modes are not part of the standard and are left out.
+//! | HE in 20 MHz, one stream ([`super::he`]) | 27 | 63 |
+//! | Espressif's Long Range, 250 and 500 kbit/s ([`LongRange`]) | none | 2 |
+
+use super::he::He;
 
 /// The preamble of a clause 16 frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -232,6 +234,47 @@ impl Ht {
     }
 }
 
+/// Espressif's Long Range (LR), which is no part of the standard. ESP-IDF documents the two rates and "about 4 dB"
+/// of sensitivity over 802.11b (ESP-IDF Programming Guide, Wi-Fi Driver, "Wi-Fi Protocol Mode": LR); nothing else of
+/// the PHY is published, and what stands here besides is an assumption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum LongRange {
+    /// 250 kbit/s (`WIFI_PHY_RATE_LORA_250K`).
+    K250,
+    /// 500 kbit/s (`WIFI_PHY_RATE_LORA_500K`).
+    K500,
+}
+
+/// Twice the energy of a bit, in decibels.
+pub const TWICE_DB: f64 = 3.0103;
+/// The sensitivity that 250 kbit/s gains over 1 Mbit/s, in decibels: ESP-IDF's "about 4 dB", here of the slower rate.
+pub const LONG_RANGE_GAIN_DB: f64 = 4.0;
+
+impl LongRange {
+    /// All rates, from slow to fast.
+    pub const ALL: [Self; 2] = [Self::K250, Self::K500];
+
+    /// Returns the data rate in kbit/s.
+    #[must_use]
+    pub const fn kbit_s(self) -> u32 {
+        match self {
+            Self::K250 => 250,
+            Self::K500 => 500,
+        }
+    }
+
+    /// Returns the decibels that a receiver gains over 1 Mbit/s: [`LONG_RANGE_GAIN_DB`], and with twice the rate half
+    /// of the energy.
+    #[must_use]
+    pub const fn gain_db(self) -> f64 {
+        match self {
+            Self::K250 => LONG_RANGE_GAIN_DB,
+            Self::K500 => LONG_RANGE_GAIN_DB - TWICE_DB,
+        }
+    }
+}
+
 /// A PHY mode: modulation, code and channel width of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WifiMode {
@@ -241,17 +284,28 @@ pub enum WifiMode {
     Ofdm(Ofdm),
     /// HT.
     Ht(Ht),
+    /// HE (802.11ax), 20 MHz.
+    He(He),
+    /// Espressif's Long Range.
+    Lr(LongRange),
 }
 
 impl WifiMode {
     /// The number of modes.
-    pub const COUNT: usize = 47;
+    pub const COUNT: usize = 47 + He::COUNT + LongRange::ALL.len();
 
     /// The mode in which ESP-NOW sends by default, 1 Mbit/s.
     pub const ESP_NOW: Self = Self::Hr(Hr::M1);
 
     /// All modes, ordered so that `ALL[mode.index()] == mode`.
     pub const ALL: [Self; Self::COUNT] = all();
+
+    /// Returns the mode in which ESP-NOW sends by default on a channel: in 5 GHz 6 Mbit/s, the lowest rate there (an
+    /// assumption: ESP-IDF names 1 Mbit/s alone, which the band does not have).
+    #[must_use]
+    pub const fn esp_now_on(channel: u8) -> Self {
+        if channel > 14 { Self::Ofdm(Ofdm::M6) } else { Self::ESP_NOW }
+    }
 
     /// Returns the index of the mode in [`WifiMode::ALL`].
     #[must_use]
@@ -262,6 +316,8 @@ impl WifiMode {
             Self::Ht(Ht { mcs, width, guard }) => {
                 15 + width as usize * 16 + guard as usize * 8 + mcs as usize
             }
+            Self::He(he) => 47 + he.index(),
+            Self::Lr(rate) => 47 + He::COUNT + rate as usize,
         }
     }
 
@@ -279,6 +335,8 @@ impl WifiMode {
             Self::Hr(hr) => hr.half_mbit() * 500,
             Self::Ofdm(ofdm) => ofdm.bits_per_symbol() * 250,
             Self::Ht(ht) => ht.bits_per_symbol() * 1_000_000 / ht.symbol_ns(),
+            Self::He(he) => he.bits_per_symbol() * 1_000_000 / he.symbol_ns(),
+            Self::Lr(rate) => rate.kbit_s(),
         }
     }
 
@@ -286,10 +344,27 @@ impl WifiMode {
     #[must_use]
     pub const fn bandwidth_mhz(self) -> u32 {
         match self {
-            Self::Hr(_) => 22,
+            Self::Hr(_) | Self::Lr(_) => 22,
             Self::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => 40,
-            Self::Ofdm(_) | Self::Ht(_) => 20,
+            Self::Ofdm(_) | Self::Ht(_) | Self::He(_) => 20,
         }
+    }
+
+    /// Returns the decibels that a frame of this mode gains over one with the same modulation and code at the same
+    /// power: with DCM, in 106 tones, and with the spreading of Long Range.
+    #[must_use]
+    pub const fn gain_db(self) -> f64 {
+        match self {
+            Self::He(he) => he.gain_db(),
+            Self::Lr(rate) => rate.gain_db(),
+            Self::Hr(_) | Self::Ofdm(_) | Self::Ht(_) => 0.0,
+        }
+    }
+
+    /// Returns whether the frame may carry several MPDUs (A-MPDU: 19.3.2 and 27.3.4).
+    #[must_use]
+    pub const fn aggregates(self) -> bool {
+        matches!(self, Self::Ht(_) | Self::He(_))
     }
 }
 
@@ -300,6 +375,10 @@ const fn all() -> [WifiMode; WifiMode::COUNT] {
         modes[at] = match at {
             0..7 => WifiMode::Hr(Hr::ALL[at]),
             7..15 => WifiMode::Ofdm(Ofdm::ALL[at - 7]),
+            47.. => match He::at(at - 47) {
+                Some(he) => WifiMode::He(he),
+                None => WifiMode::Lr(LongRange::ALL[at - 47 - He::COUNT]),
+            },
             _ => {
                 let ht = at - 15;
                 let width = if ht < 16 { ChannelWidth::Mhz20 } else { ChannelWidth::Mhz40 };
@@ -335,6 +414,8 @@ mod tests {
         assert_eq!(rates(23, 31), [7222, 14444, 21666, 28888, 43333, 57777, 65000, 72222]);
         assert_eq!(rates(31, 39), [13500, 27000, 40500, 54000, 81000, 108_000, 121_500, 135_000]);
         assert_eq!(rates(39, 47), [15000, 30000, 45000, 60000, 90000, 120_000, 135_000, 150_000]);
+        // Those of HE stand in `super::he`.
+        assert_eq!(rates(110, 112), [250, 500]);
     }
 
     #[test]

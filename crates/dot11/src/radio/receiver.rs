@@ -8,11 +8,15 @@
 //! the mode, which holds against interference, too. The correction is often negative with OFDM: the
 //! model decodes hard bits, a chip soft ones, which gains about 2 dB.
 //!
+//! What dual carrier modulation, 106 tones and Long Range gain ([`WifiMode::gain_db`]) is part of the correction, and so holds
+//! against interference as against noise.
+//!
 //! So without interference every mode of a chip has exactly the sensitivity of its datasheet.
 
 use super::chip::RadioChip;
 use super::error::Curve;
-use super::mode::{ChannelWidth, Ht, Preamble, WifiMode};
+use super::he::{He, HeFormat, HeGuard};
+use super::mode::{ChannelWidth, GuardInterval, Ht, Mcs, Preamble, WifiMode};
 use super::power::{milliwatts, sinr_db};
 
 /// The noise figure of all chips, an assumption in the range of CMOS receivers.
@@ -33,7 +37,11 @@ pub const fn reference_frame(mode: WifiMode) -> (u32, f64) {
     match mode {
         WifiMode::Hr(_) => (1024, 0.08),
         WifiMode::Ofdm(_) => (1000, 0.1),
-        WifiMode::Ht(_) => (4096, 0.1),
+        // 27.3.20.2 has 2048 octets for BPSK with DCM.
+        WifiMode::He(he) if he.mcs() == 0 && he.dcm() => (2048, 0.1),
+        WifiMode::Ht(_) | WifiMode::He(_) => (4096, 0.1),
+        // As 1 Mbit/s; nothing is published.
+        WifiMode::Lr(_) => (1024, 0.08),
     }
 }
 
@@ -50,7 +58,7 @@ impl Receiver {
     pub fn of(chip: RadioChip) -> Self {
         let needed = WifiMode::ALL.map(|mode| {
             let (octets, loss) = reference_frame(mode);
-            thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss)
+            thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss) - mode.gain_db()
         });
         // The decibels that each mode needs more than an ideal receiver.
         let mut excess = WifiMode::ALL.map(|mode| {
@@ -58,7 +66,8 @@ impl Receiver {
         });
         fill(&mut excess);
         Self {
-            correction_db: excess.map(|excess| excess - NOISE_FIGURE_DB),
+            correction_db: WifiMode::ALL
+                .map(|mode| excess[mode.index()] - NOISE_FIGURE_DB - mode.gain_db()),
             ..Self::ideal(NOISE_FIGURE_DB)
         }
     }
@@ -69,7 +78,7 @@ impl Receiver {
     pub fn ideal(noise_figure_db: f64) -> Self {
         Self {
             noise_mw: WifiMode::ALL.map(|mode| milliwatts(thermal_dbm(mode) + noise_figure_db)),
-            correction_db: [0.0; WifiMode::COUNT],
+            correction_db: WifiMode::ALL.map(|mode| 0.0 - mode.gain_db()),
         }
     }
 
@@ -80,7 +89,7 @@ impl Receiver {
     }
 
     /// Returns the decibels that frames of a mode need more (less, where negative) than the error
-    /// model says.
+    /// model of its modulation and code says.
     #[must_use]
     pub const fn correction_db(&self, mode: WifiMode) -> f64 {
         self.correction_db[mode.index()]
@@ -96,7 +105,7 @@ impl Receiver {
 
 /// Fills in the values that a datasheet leaves out: between two known rates of a family in
 /// proportion, a HT20 mode from the ERP-OFDM rate with its modulation, HT40 from HT20, short
-/// preambles and guard intervals from the long ones.
+/// preambles and guard intervals from the long ones, HE from HT20 (MCS 8 and 9 from MCS 7), Long Range from 1 Mbit/s.
 fn fill(excess: &mut [f64; WifiMode::COUNT]) {
     for family in [0..4, 7..15] {
         let first = family.start;
@@ -116,10 +125,23 @@ fn fill(excess: &mut [f64; WifiMode::COUNT]) {
                 WifiMode::Ofdm(mcs.non_ht_reference())
             }
             WifiMode::Ht(Ht { mcs, guard, .. }) => WifiMode::ht(mcs, ChannelWidth::Mhz20, guard),
+            WifiMode::He(he) => like_he(he),
+            WifiMode::Lr(_) => WifiMode::ESP_NOW,
         };
         if excess[mode.index()].is_nan() {
             excess[mode.index()] = excess[like.index()];
         }
+    }
+}
+
+/// Returns the mode from which the excess of an HE mode is taken: that of HE SU with the same scheme, and of it
+/// the next slower scheme where HT has none with this modulation, else the HT mode.
+fn like_he(he: He) -> WifiMode {
+    let plain = He::of(he.mcs(), HeGuard::Us16, HeFormat::Su, false).map(WifiMode::He);
+    match (plain, Mcs::of(he.mcs())) {
+        (Some(plain), _) if plain != WifiMode::He(he) => plain,
+        (_, Some(mcs)) => WifiMode::ht(mcs, ChannelWidth::Mhz20, GuardInterval::Long),
+        _ => WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long),
     }
 }
 
@@ -149,14 +171,14 @@ mod tests {
     #[test]
     fn corrections_of_all_modes() {
         let receivers = RadioChip::ALL.map(Receiver::of);
-        let mut table = std::format!("{:<14} {:>6}", "mode", "needs");
+        let mut table = std::format!("{:<24} {:>6}", "mode", "needs");
         for chip in RadioChip::ALL {
             write!(table, " {:>8}", std::format!("{chip:?}")).unwrap();
         }
         for mode in WifiMode::ALL {
             let (octets, loss) = reference_frame(mode);
             let needed = Curve::of(mode).required_db(octets, loss);
-            write!(table, "\n{:<14} {needed:>6.2}", std::format!("{mode}")).unwrap();
+            write!(table, "\n{:<24} {needed:>6.2}", std::format!("{mode}")).unwrap();
             for receiver in &receivers {
                 write!(table, " {:>8.2}", receiver.correction_db(mode)).unwrap();
             }
@@ -169,7 +191,7 @@ mod tests {
         for chip in RadioChip::ALL {
             let receiver = Receiver::of(chip);
             for mode in WifiMode::ALL {
-                let db = receiver.correction_db(mode);
+                let db = receiver.correction_db(mode) + mode.gain_db();
                 assert!((-4.0..4.0).contains(&db), "{chip:?} {mode}: {db} dB");
             }
         }

@@ -3,7 +3,9 @@
 //! The response has the highest rate of the basic rate set that is not above the rate of the frame
 //! it answers, or, where the set has none, the highest such mandatory rate. An HT frame counts as
 //! its non-HT reference rate, and the response to it is ERP-OFDM. The response stays in the
-//! modulation class of the frame: a station that only heard CCK may only know CCK.
+//! modulation class of the frame: a station that only heard CCK may only know CCK. An HE frame counts as its non-HT
+//! reference rate, too. The answer to a frame of extended range is no such frame here, but 6 Mbit/s: an assumption.
+//! Long Range is answered at its own rate, another: nothing else would carry as far.
 
 use super::mode::{Hr, Ofdm, Preamble, WifiMode};
 
@@ -26,7 +28,7 @@ impl BasicRates {
     /// All mandatory rates of an ERP station: 1, 2, 5.5, 11, 6, 12 and 24 Mbit/s (18.2.1).
     pub const MANDATORY: Self = Self { hr: 0b1111, ofdm: 0b0001_0101 };
 
-    /// Returns the set with one more rate. An HT mode adds its non-HT reference rate.
+    /// Returns the set with one more rate. An HT or HE mode adds its non-HT reference rate, Long Range nothing.
     #[must_use]
     pub const fn with(self, mode: WifiMode) -> Self {
         match mode {
@@ -35,6 +37,8 @@ impl BasicRates {
             WifiMode::Ht(ht) => {
                 Self { ofdm: self.ofdm | 1 << ht.mcs.non_ht_reference() as u8, ..self }
             }
+            WifiMode::He(he) => Self { ofdm: self.ofdm | 1 << he.non_ht_reference() as u8, ..self },
+            WifiMode::Lr(_) => self,
         }
     }
 
@@ -49,6 +53,9 @@ impl BasicRates {
             }
             WifiMode::Ofdm(ofdm) => self.ofdm_response(ofdm),
             WifiMode::Ht(ht) => self.ofdm_response(ht.mcs.non_ht_reference()),
+            WifiMode::He(he) if he.is_extended() => WifiMode::Ofdm(Ofdm::M6),
+            WifiMode::He(he) => self.ofdm_response(he.non_ht_reference()),
+            WifiMode::Lr(_) => frame,
         }
     }
 
@@ -110,7 +117,10 @@ mod tests {
     fn an_answer_is_never_faster_than_its_frame() {
         for set in [BasicRates::NONE, BasicRates::B, BasicRates::BG, BasicRates::MANDATORY] {
             for mode in WifiMode::ALL {
-                assert!(set.response_to(mode).kbit_s() <= mode.kbit_s(), "{mode:?}");
+                // Nothing of OFDM is slower than 6 Mbit/s, and HE with DCM or in 106 tones is.
+                let least = if matches!(mode, WifiMode::He(_)) { 6_000 } else { 0 };
+                let most = mode.kbit_s().max(least);
+                assert!(set.response_to(mode).kbit_s() <= most, "{mode:?}");
             }
         }
     }

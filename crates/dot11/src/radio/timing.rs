@@ -1,4 +1,4 @@
-//! Slot times, interframe spaces, time-outs and contention windows in the 2.4 GHz band.
+//! Slot times, interframe spaces, time-outs and contention windows.
 //!
 //! | | HR (Table 16-4) | ERP, HT (Tables 18-5, 19-25) |
 //! |---|---|---|
@@ -7,10 +7,14 @@
 //! | `CWmin` | 31 | 15; 31 where no ERP rate is in use (10.3.3) |
 //! | `CWmax` | 1023 | 1023 |
 //!
+//! In 5 GHz (Table 17-21) SIFS is 16 us, which is what SIFS and the signal extension of 6 us are in 2.4 GHz: frames end 6 us
+//! earlier there and what follows comes 6 us later, so both are counted as in 2.4 GHz here, and [`Timing::BAND_5_GHZ`] has
+//! the slot of 9 us, `CWmin` 15 and an EIFS with an ACK at 6 Mbit/s.
+//!
 //! DIFS = SIFS + 2 slots; EIFS = SIFS + an ACK at the lowest mandatory rate + DIFS (10.3.2.3).
 
 use super::airtime::{ACK_OCTETS, Airtime, airtime};
-use super::mode::{Hr, WifiMode};
+use super::mode::{Hr, Ofdm, WifiMode};
 
 const MICROSECOND: u64 = 1_000;
 
@@ -36,16 +40,26 @@ pub struct Timing {
     pub cw_min: u16,
     /// The largest contention window, in slots.
     pub cw_max: u16,
+    /// The lowest mandatory rate of the band, for an EIFS.
+    pub lowest: WifiMode,
 }
 
 impl Timing {
     /// Times of clause 16 alone: 802.11b, and ESP-NOW at 1 Mbit/s.
-    pub const HR: Self =
-        Self { slot_ns: LONG_SLOT_NS, sifs_ns: SIFS_NS, aifsn: 2, cw_min: 31, cw_max: 1023 };
+    pub const HR: Self = Self {
+        slot_ns: LONG_SLOT_NS,
+        sifs_ns: SIFS_NS,
+        aifsn: 2,
+        cw_min: 31,
+        cw_max: 1023,
+        lowest: WifiMode::Hr(Hr::M1),
+    };
     /// Times of ERP and HT outside a BSS, or where some station knows only the long slot (18.4.5).
     pub const ERP_LONG_SLOT: Self = Self { cw_min: 15, ..Self::HR };
     /// Times of ERP and HT in a BSS in which all stations know the short slot.
     pub const ERP_SHORT_SLOT: Self = Self { slot_ns: SHORT_SLOT_NS, ..Self::ERP_LONG_SLOT };
+    /// Times of 11a, HT and HE in 5 GHz, in a network or in none.
+    pub const BAND_5_GHZ: Self = Self { lowest: WifiMode::Ofdm(Ofdm::M6), ..Self::ERP_SHORT_SLOT };
 
     /// Returns DIFS in nanoseconds (10.3.2.3.5), or the AIFS of an access category.
     #[must_use]
@@ -53,11 +67,10 @@ impl Timing {
         self.sifs_ns + self.aifsn as u64 * self.slot_ns
     }
 
-    /// Returns EIFS in nanoseconds (10.3.2.3.7); the lowest mandatory rate of this band is 1
-    /// Mbit/s.
+    /// Returns EIFS in nanoseconds (10.3.2.3.7).
     #[must_use]
     pub const fn eifs_ns(self) -> u64 {
-        self.sifs_ns + airtime(WifiMode::Hr(Hr::M1), ACK_OCTETS) + self.difs_ns()
+        self.sifs_ns + airtime(self.lowest, ACK_OCTETS) + self.difs_ns()
     }
 
     /// Returns the ACK timeout in nanoseconds from the end of the frame (10.3.2.11). `ack` is the
@@ -90,7 +103,6 @@ pub const fn rx_start_delay_ns(mode: WifiMode) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::mode::Ofdm;
 
     #[test]
     fn spaces_add_up() {
@@ -99,6 +111,8 @@ mod tests {
         // 10 + 304 + 50, the figure that all texts on 802.11b give.
         assert_eq!(Timing::HR.eifs_ns(), 364_000);
         assert_eq!(Timing::ERP_SHORT_SLOT.eifs_ns(), 342_000);
+        // 16 + 44 + 34, and the signal extension that frames have here.
+        assert_eq!(Timing::BAND_5_GHZ.eifs_ns(), 88_000);
         // Best effort in EDCA: SIFS + 3 slots.
         assert_eq!(Timing { aifsn: 3, ..Timing::ERP_SHORT_SLOT }.difs_ns(), 37_000);
     }

@@ -1,5 +1,6 @@
 //! The transmit power of each mode.
 
+use super::channel::Channel;
 use super::chip::RadioChip;
 use super::mode::WifiMode;
 
@@ -17,6 +18,19 @@ impl TxPower {
     #[must_use]
     pub fn of(chip: RadioChip, limit_dbm: f64) -> Self {
         let dbm = WifiMode::ALL.map(|mode| chip.power_dbm(mode).min(limit_dbm));
+        let most_dbm = dbm.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Self { most_dbm, below_db: dbm.map(|dbm| (most_dbm - dbm) as f32) }
+    }
+
+    /// Returns the powers of a chip on a channel under the limit of its software, in dBm: those of 5 GHz there, if the
+    /// chip has this band.
+    #[must_use]
+    pub fn on(chip: RadioChip, limit_dbm: f64, channel: u8) -> Self {
+        if !chip.has_5_ghz() || !Channel::of(channel).is_some_and(Channel::is_5_ghz) {
+            return Self::of(chip, limit_dbm);
+        }
+        let dbm = WifiMode::ALL
+            .map(|mode| chip.power_5_ghz_dbm(mode).unwrap_or(f64::NEG_INFINITY).min(limit_dbm));
         let most_dbm = dbm.into_iter().fold(f64::NEG_INFINITY, f64::max);
         Self { most_dbm, below_db: dbm.map(|dbm| (most_dbm - dbm) as f32) }
     }
@@ -52,6 +66,10 @@ mod tests {
         assert_eq!([full.most_dbm(), full.below_db(slow), full.below_db(fast)], [19.5, 0.0, 5.5]);
         let limited = TxPower::of(RadioChip::Esp32, 10.0);
         assert_eq!([limited.most_dbm(), limited.below_db(fast)], [10.0, 0.0]);
+        let six = WifiMode::Ofdm(Ofdm::M6);
+        let high = TxPower::on(RadioChip::Esp32C5, 30.0, 36);
+        assert_eq!([high.most_dbm(), high.below_db(six), high.below_db(fast)], [17.5, 0.0, 2.5]);
+        assert_eq!(TxPower::on(RadioChip::Esp32C5, 30.0, 6), TxPower::of(RadioChip::Esp32C5, 30.0));
         assert_eq!(TxPower::flat(20.0).below_db(fast), 0.0);
     }
 }

@@ -54,6 +54,7 @@ pub use config::{
 };
 pub use elements::joining as joining_octets;
 pub use frame::{FrameInfo, Subtype, TimInfo};
+pub use rate::RATE_CONTROL;
 pub use upper::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
 
 use crate::mac::{GROUP, QueueFull, TxFrame, WirelessMedium};

@@ -42,6 +42,16 @@ const OVERHEAD_US: f32 = 100.0;
 /// The bits of a packet of usual length.
 const BITS: f32 = 12_000.0;
 
+/// The constants of the control of rates by name, for lists of constants.
+pub const RATE_CONTROL: [(&str, f64); 6] = [
+    ("window", WINDOW as f64),
+    ("newest", NEWEST as f64),
+    ("probe_every", PROBE_EVERY as f64),
+    ("probe_seldom", PROBE_SELDOM as f64),
+    ("overhead_us", OVERHEAD_US as f64),
+    ("bits", BITS as f64),
+];
+
 impl RateStats {
     /// Returns the packets that arrive in a microsecond, by the share and the air time of one.
     fn throughput(&self) -> f32 {

@@ -33,7 +33,7 @@ pub struct FitConstant {
 impl FitConstant {
     fn of(kind: FileKind, file: &str, it: Constant) -> Option<Self> {
         let value = it.value.filter(|value| *value > 0.0)?;
-        let open = it.fitted || it.confidence == Some(Confidence::Low);
+        let open = it.fitted() || it.confidence == Some(Confidence::Low);
         Some(Self { kind, file: file.into(), key: it.key, about: it.about, value, open })
     }
 

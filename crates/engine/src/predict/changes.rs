@@ -1,10 +1,11 @@
 //! Changes of a fleet's setting, each simulated alone.
 
+use super::error::PredictError;
 use super::firmware::NodeFirmware;
-use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner};
+use super::rooms::{Predictor, RoomCase, RoomRunner};
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
-use espbench_dot11::radio::{Hr, WifiMode};
+use espbench_dot11::radio::WifiMode;
 use espbench_measure::predict::change::{Change, ChangeTried};
 use espbench_model::sdkconfig::ConfigOption;
 use espbench_sim::lab::predict::Load;
@@ -55,9 +56,9 @@ pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, Room
             changes.push((Change::Rate(name.into()), RoomCase { mode, ..*case }));
         }
     }
-    if case.mode != WifiMode::Hr(Hr::M1) && changes.is_empty() {
+    let mode = predictor.usual_mode();
+    if case.mode != mode && changes.is_empty() {
         // The fastest already: a slower one is sturdier.
-        let mode = WifiMode::Hr(Hr::M1);
         changes.push((Change::Rate(mode.to_string()), RoomCase { mode, ..*case }));
     }
     let every = 2 * case.load.every;

@@ -5,7 +5,8 @@
 //! search has so much work to spend, in the unit of [`Predictor::weight`], and so its answer does not
 //! depend on the machine, unless that is so slow that the time is over first.
 
-use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner, SearchPlan};
+use super::error::PredictError;
+use super::rooms::{Predictor, RoomCase, RoomRunner, SearchPlan};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;

@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `firmware` | what options of sdkconfig change of a node |
 //! | `setup` | the lab, and what its devices send |
+//! | `error` | what keeps a prediction from being made |
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
-//! | `questions` | [`fleet`] and [`rate`]: from a question to its answer |
+//! | `trials` | what a room has come to, as a trial |
+//! | `questions` | [`fleet`], [`rate`] and [`rate_in_force`]: from a question to its answer |
 //! | `largest` | [`largest_fleet`]: the search for it |
+//! | `frames` | [`frames()`]: one long frame or several short ones |
 //! | `range` | [`range()`]: how far messages reach |
 //! | `changes` | changes of a fleet's setting, each simulated alone |
 //!
@@ -14,16 +17,21 @@
 //! with its threads and its progress. The answer is the same.
 
 mod changes;
+mod error;
 mod firmware;
+mod frames;
 mod largest;
 mod questions;
 mod range;
 mod rooms;
 mod setup;
+mod trials;
 
+pub use error::PredictError;
 pub use firmware::NodeFirmware;
+pub use frames::{FramesCase, FramesQuestion, frames, longest_frame};
 pub use largest::{SearchLimits, largest_fleet};
-pub use questions::{fleet, rate};
+pub use questions::{fleet, rate, rate_in_force};
 pub use range::range;
-pub use rooms::{OneByOne, PredictError, Predictor, RoomCase, RoomRunner, SearchPlan};
+pub use rooms::{OneByOne, Predictor, RoomCase, RoomRunner, SearchPlan};
 pub use setup::{PredictSetup, QUEUE};

@@ -1,13 +1,15 @@
 //! From a question to its answer.
 
 use super::changes::{self, SHORT};
-use super::rooms::{PredictError, Predictor, RoomCase, RoomRunner};
+use super::error::PredictError;
+use super::rooms::{Predictor, RoomCase, RoomRunner};
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_dot11::radio::WifiMode;
 use espbench_measure::cell::Estimate;
 use espbench_measure::interval::mean_t;
+use espbench_measure::predict::on_air::RateInForce;
 use espbench_measure::predict::point::OperatingPoint;
 use espbench_measure::predict::{
     PointEstimates, PredictAnswer, PredictQuestion, RoomTrial, devices as count,
@@ -85,6 +87,37 @@ pub fn rate(
     let answer = predictor.answer(PredictQuestion::Rate, &count(devices), &rates);
     Ok(PredictAnswer { points, stopped: runner.cancelled(), ..answer })
 }
+
+/// Tells which PHY rate is on the air, and what the one that was asked for costs against the default: latency,
+/// loss, throughput, range and charge of both.
+///
+/// # Errors
+/// The runner's.
+pub fn rate_in_force(
+    predictor: &Predictor,
+    devices: u32,
+    force: RateInForce,
+    runner: &mut dyn RoomRunner,
+) -> Result<PredictAnswer, PredictError> {
+    let usual = force.request.usual;
+    let mut modes = alloc::vec![usual];
+    let asked = Some(force.request.mode).filter(|mode| *mode != usual && predictor.sends(*mode));
+    modes.extend(asked);
+    let mut answer = rate(predictor, devices, &modes, runner)?;
+    for (point, mode) in answer.points.iter_mut().zip(modes) {
+        let reach = predictor.reach_of(&predictor.case(devices, mode), REACHED);
+        point.setting.range_m = reach.map(|it| it.metres);
+        point.setting.range_is_bounded = reach.is_some_and(|it| it.is_bounded);
+        point.setting.send_ma = predictor.send_ma(mode);
+    }
+    let rates = format!("at {}", force.request.mode);
+    let question = PredictQuestion::OnAir(force);
+    let PredictAnswer { points, stopped, .. } = answer;
+    Ok(PredictAnswer { points, stopped, ..predictor.answer(question, &count(devices), &rates) })
+}
+
+/// Share of messages lost where nine in ten arrive.
+const REACHED: f64 = 0.1;
 
 /// Returns the case of one device that always sends.
 fn flood(case: &RoomCase) -> RoomCase {

@@ -1,7 +1,10 @@
 //! Rooms of a lab, made and simulated for one setting after the other.
 
+use super::error::PredictError;
 use super::firmware::NodeFirmware;
+use super::frames::FramesCase;
 use super::setup::PredictSetup;
+use super::trials::trial;
 use crate::TOOL;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,34 +12,31 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
+use espbench_dot11::radio::airtime::airtime_on;
 use espbench_dot11::radio::response::BasicRates;
 use espbench_dot11::radio::timing::SIFS_NS;
-use espbench_dot11::radio::{Airtime, WifiMode, airtime};
+use espbench_dot11::radio::{Channel, WifiMode, airtime};
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
-use espbench_measure::predict::energy::DeviceCharge;
+use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::point::OperatingPoint;
-use espbench_measure::predict::{
-    ChannelUse, PointEstimates, PredictAnswer, PredictQuestion, RoomTrial,
-};
+use espbench_measure::predict::{PointEstimates, PredictAnswer, PredictQuestion, RoomTrial};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
-use espbench_model::energy::EnergyPart;
 use espbench_model::sdkconfig::Chip;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::file::{FileError, Library, Overrides};
+use espbench_sim::lab::file::{Library, Overrides};
 use espbench_sim::lab::predict::range::{
     DistanceProspects, RangedMessage, prospects, range_m, reach_m,
 };
-use espbench_sim::lab::predict::sleep::{EnergyUse, SleepMode};
-use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
+use espbench_sim::lab::predict::sleep::SleepMode;
+use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load};
 use espbench_sim::lab::profile::Profile;
-use espbench_sim::lab::run::Livelock;
 use espbench_sim::lab::scene::{Device, Environment, Scene};
+use espbench_sim::power::Modulation;
 
 /// Chance with which a frame at the edge of a mode's range still arrives.
 const EDGE: f64 = 0.9;
@@ -56,64 +56,6 @@ const START_S: f64 = 9.0;
 
 /// Octets of an acknowledgement of the MAC.
 const ACK_OCTETS: u32 = 14;
-
-/// The reason for which there is no answer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PredictError {
-    /// A file of the library is wrong or missing.
-    File(Box<FileError>),
-    /// The lab has no devices.
-    NoDevices,
-    /// The firmware sends no message so long.
-    TooLong {
-        /// Bytes of the message.
-        payload: u32,
-        /// Most bytes that the firmware sends.
-        most: u32,
-        /// The lab.
-        lab: String,
-        /// Messages are encrypted.
-        encrypted: bool,
-    },
-    /// A simulation did not come to its end.
-    Livelock {
-        /// Devices that send.
-        devices: u32,
-        /// PHY rate.
-        mode: WifiMode,
-        /// Seed of the room.
-        seed: u64,
-        /// Cause.
-        why: Box<Livelock>,
-    },
-}
-
-impl fmt::Display for PredictError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(wrong) => wrong.fmt(f),
-            Self::NoDevices => f.write_str("the lab has no devices"),
-            Self::TooLong { payload, most, lab, encrypted } => {
-                let sealed = if *encrypted { ", encrypted" } else { "" };
-                write!(
-                    f,
-                    "a payload of {payload}: the firmware of lab {lab} sends at most {most} bytes{sealed}"
-                )
-            }
-            Self::Livelock { devices, mode, seed, why } => {
-                write!(f, "with {devices} devices at {mode}, in the room of seed {seed}: {why}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for PredictError {}
-
-impl From<FileError> for PredictError {
-    fn from(wrong: FileError) -> Self {
-        Self::File(Box::new(wrong))
-    }
-}
 
 /// Range of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,6 +121,21 @@ pub trait RoomRunner {
         label: &dyn Fn(&RoomCase) -> String,
     ) -> Result<Vec<Vec<RoomTrial>>, PredictError>;
 
+    /// Simulates rooms of messages in frames, as [`RoomRunner::trials`] does.
+    ///
+    /// # Errors
+    /// That of the first room that has one.
+    fn message_trials(
+        &mut self,
+        predictor: &Predictor,
+        cases: &[FramesCase],
+        rooms: Range<u32>,
+        _: &dyn Fn(&FramesCase) -> String,
+    ) -> Result<Vec<Vec<MessageTrial>>, PredictError> {
+        let of = |case| rooms.clone().map(|room| predictor.message_trial(case, room)).collect();
+        cases.iter().map(of).collect()
+    }
+
     /// Returns whether somebody wants to stop, or time is over.
     fn cancelled(&self) -> bool {
         false
@@ -221,10 +178,10 @@ impl RoomRunner for OneByOne {
 /// A lab, and what is asked of it.
 #[derive(Debug)]
 pub struct Predictor {
-    setup: PredictSetup,
-    library: Library,
+    pub(super) setup: PredictSetup,
+    pub(super) library: Library,
     /// One of its rooms, for what all have in common.
-    scene: Scene,
+    pub(super) scene: Scene,
     chip: String,
     profile: String,
 }
@@ -235,8 +192,16 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; a message that is too long for its firmware.
     pub fn new(setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
-        let mut scene =
-            library.scene(&setup.lab, &change(&setup, &setup.firmware, 1), setup.seed)?;
+        let usual = Overrides { channel: None, ..change(&setup, &setup.firmware, 1) };
+        let mut scene = library.scene(&setup.lab, &usual, setup.seed)?;
+        if let (Some(channel), Some(first)) = (setup.channel, scene.nodes.first()) {
+            let chip = first.profile.chip;
+            if channel > 14 && !chip.has_5_ghz() {
+                return Err(PredictError::NoBand { chip, channel });
+            }
+            let there = Overrides { channel: setup.channel, ..usual };
+            scene = library.scene(&setup.lab, &there, setup.seed)?;
+        }
         limit_power(&mut scene, &setup.firmware);
         let first = scene.nodes.first().ok_or(PredictError::NoDevices)?;
         let most = predict::payload_max(&scene);
@@ -366,7 +331,7 @@ impl Predictor {
             rate: case.mode.to_string(),
             kbit_s: case.mode.kbit_s(),
             acknowledged: case.load.ack(),
-            air_us: Airtime::of(case.mode, octets).total_ns() as f64 / 1000.0,
+            air_us: airtime_on(case.mode, octets, self.channel()) as f64 / 1000.0,
             ..OperatingPoint::default()
         }
     }
@@ -398,6 +363,7 @@ impl Predictor {
         let profile = &self.scene.nodes.first()?.profile;
         Some(RangedMessage {
             mode: case.mode,
+            channel: self.channel(),
             octets: case.load.octets(&self.scene),
             payload: case.load.payload,
             frames: case.load.frames(profile.attempts),
@@ -416,6 +382,43 @@ impl Predictor {
         metres.iter().map(at).collect()
     }
 
+    /// Returns whether the radio of the devices sends a mode.
+    #[must_use]
+    pub fn sends(&self, mode: WifiMode) -> bool {
+        self.profile().is_some_and(|it| it.chip.sends(mode)) && self.band_has(mode)
+    }
+
+    /// Returns the name of their chip.
+    #[must_use]
+    pub fn chip_name(&self) -> &str {
+        &self.chip
+    }
+
+    /// Returns the channel of the devices.
+    fn channel(&self) -> u8 {
+        self.scene.nodes.first().map_or(1, |it| it.channel)
+    }
+
+    /// Returns whether the band of the devices' channel has a mode.
+    #[must_use]
+    pub fn band_has(&self, mode: WifiMode) -> bool {
+        Channel::of(self.channel()).is_none_or(|it| it.has(mode))
+    }
+
+    /// Returns the mode in which the devices send by default.
+    #[must_use]
+    pub fn usual_mode(&self) -> WifiMode {
+        WifiMode::esp_now_on(self.channel())
+    }
+
+    /// Returns the current of a device while it sends in a mode, in milliamperes.
+    pub(super) fn send_ma(&self, mode: WifiMode) -> Option<f64> {
+        let profile = self.profile()?;
+        let power_dbm = profile.tx_power_dbm.min(profile.chip.power_on_dbm(mode, self.channel()));
+        let na = profile.currents.transmit_na(Modulation::of(mode), power_dbm);
+        (na > 0).then(|| f64::from(na) / 1e6)
+    }
+
     /// Returns the farthest distance for which the model of the place holds.
     pub(super) fn valid_m(&self) -> f64 {
         self.scene.environment.valid_m.unwrap_or(f64::INFINITY)
@@ -431,9 +434,15 @@ impl Predictor {
     /// Returns how far frames of so many octets reach by the path loss, in metres; `None` where that
     /// is not known.
     pub(super) fn range(&self, mode: WifiMode, octets: u32) -> Option<f64> {
-        let profile = &self.scene.nodes.first()?.profile;
+        let profile = &self.scene.nodes.first().filter(|_| self.sends(mode))?.profile;
         let path_db = self.path_db();
-        let metres = range_m(profile, &self.scene.environment, (mode, octets), path_db, EDGE);
+        let metres = range_m(
+            profile,
+            &self.scene.environment,
+            (mode, octets, self.channel()),
+            path_db,
+            EDGE,
+        );
         metres.is_finite().then_some(metres)
     }
 
@@ -447,7 +456,9 @@ impl Predictor {
         let mut shared = self.setup.shared();
         match question {
             PredictQuestion::Range(_) => shared = format!("{}, {rates}", self.setup.message()),
-            PredictQuestion::Rate => shared = format!("{devices}, {shared}"),
+            PredictQuestion::Rate | PredictQuestion::OnAir(_) => {
+                shared = format!("{devices}, {shared}");
+            }
             _ => shared.push_str(&format!(", {rates}")),
         }
         PredictAnswer {
@@ -469,7 +480,7 @@ impl Predictor {
     }
 
     /// Returns remarks on the lab that matter for reading the figures.
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let scene = &self.scene;
         let place = &scene.environment;
         let mut text = format!(
@@ -544,7 +555,7 @@ impl Predictor {
 }
 
 /// Lets no device send with more power than its firmware allows.
-fn limit_power(scene: &mut Scene, firmware: &NodeFirmware) {
+pub(super) fn limit_power(scene: &mut Scene, firmware: &NodeFirmware) {
     let Some(most) = firmware.tx_power_dbm.map(f64::from) else { return };
     for device in &mut scene.nodes {
         device.power_dbm = device.power_dbm.map(|it| it.min(most));
@@ -553,7 +564,7 @@ fn limit_power(scene: &mut Scene, firmware: &NodeFirmware) {
     }
 }
 
-fn change(setup: &PredictSetup, firmware: &NodeFirmware, devices: u32) -> Overrides {
+pub(super) fn change(setup: &PredictSetup, firmware: &NodeFirmware, devices: u32) -> Overrides {
     Overrides {
         clock_mhz: firmware.clock_mhz,
         sdkconfig: firmware.options,
@@ -561,33 +572,7 @@ fn change(setup: &PredictSetup, firmware: &NodeFirmware, devices: u32) -> Overri
         distance_m: setup.distance_m,
         encrypted: Some(setup.encrypted),
         profile: setup.profile.clone(),
+        channel: setup.channel,
         ..Overrides::default()
-    }
-}
-
-/// Converts an outcome of the lab to a trial of `measure`.
-fn trial(outcome: &Outcome) -> RoomTrial {
-    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let (it, air) = (&outcome.stages, &outcome.air);
-    let stages =
-        [it.queue, it.start, it.sender, it.medium, it.retries, it.air, it.receiver].map(nanos);
-    let air = ChannelUse {
-        window_ns: nanos(air.window),
-        busy_ns: nanos(air.busy),
-        data_ns: nanos(air.data),
-        retries_ns: nanos(air.retries),
-        acks_ns: nanos(air.acks),
-        others_ns: nanos(air.others),
-    };
-    let energy = outcome.energy.iter().map(device_charge).collect();
-    RoomTrial { energy, ..RoomTrial::of(&outcome.samples, stages, nanos(it.held), air) }
-}
-
-/// Converts a device's time and charge.
-fn device_charge(it: &EnergyUse) -> DeviceCharge {
-    let parts = EnergyPart::ALL;
-    DeviceCharge {
-        mc: parts.map(|part| it.charge(part).picocoulombs() as f64 / 1e9),
-        ms: parts.map(|part| it.ns(part) as f64 / 1e6),
     }
 }

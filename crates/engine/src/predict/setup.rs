@@ -31,6 +31,8 @@ pub struct PredictSetup {
     pub walls: u8,
     /// Metres from the listener to the nearest and the farthest device; the lab's places without.
     pub distance_m: Option<(f64, f64)>,
+    /// Channel of the devices; the lab's without.
+    pub channel: Option<u8>,
     /// Radios alone: processors take no time, and nobody else is on the air.
     pub bare: bool,
     /// How messages are sent.
@@ -191,6 +193,9 @@ impl PredictSetup {
         }
         if let Some(distance) = self.distance_text() {
             text.push_str(&format!(", {distance} apart"));
+        }
+        if let Some(channel) = self.channel {
+            text.push_str(&format!(", channel {channel}"));
         }
         if let Some(plan) = self.sleep {
             text.push_str(&format!(

@@ -36,6 +36,13 @@ pub enum TuneError {
         /// Chips of which there is one.
         known: Vec<&'static str>,
     },
+    /// Espressif's guide has no ranks of a chip.
+    NoRanks {
+        /// The chip.
+        chip: Chip,
+        /// Chips of which there are.
+        known: Vec<&'static str>,
+    },
     /// The device has no sdkconfig.
     NoSdkConfig {
         /// Name of the device's chip.
@@ -102,6 +109,11 @@ impl fmt::Display for TuneError {
             Self::NoProfile { chip, known } => write!(
                 f,
                 "there is no profile of the {chip} to simulate; there are {}",
+                known.join(", ")
+            ),
+            Self::NoRanks { chip, known } => write!(
+                f,
+                "Espressif's guide has no ranks of the {chip}; it has those of {}",
                 known.join(", ")
             ),
             Self::NoSdkConfig { name, why } => {

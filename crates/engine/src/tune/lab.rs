@@ -36,7 +36,7 @@ const INTERVALS: u32 = 5;
 
 /// UDP is sent to the device at so many times the rate that is wanted: more would only show how it
 /// fares when flooded.
-const OFFERED: f64 = 1.1;
+pub(super) const OFFERED: f64 = 1.1;
 
 /// But not at more than the fastest mode carries on the air, Mbit/s (HT40, MCS 7): that would only
 /// fill the router's queue.

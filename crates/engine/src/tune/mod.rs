@@ -6,6 +6,7 @@
 //! | `error` | reasons for which there is no answer |
 //! | `lab` | the lab as what candidates are tried in |
 //! | `limits` | limits of a firmware: windows, the processor, the air, and what the lab does without each |
+//! | `ranks` | the ranks of settings of Espressif's guide in the lab, beside the guide's figures |
 //! | `search` | from wants to the answer |
 //! | `setup` | the lab, the device, and what is wanted of it |
 //!
@@ -16,6 +17,7 @@ mod check;
 mod error;
 mod lab;
 mod limits;
+mod ranks;
 mod search;
 mod setup;
 #[cfg(test)]
@@ -24,5 +26,6 @@ mod tests;
 pub use check::simulate;
 pub use error::TuneError;
 pub use lab::TuneLab;
+pub use ranks::{RankSetup, SimulatedRank, simulate_ranks};
 pub use search::{InTurn, TrialRunner, TuneStage, search};
 pub use setup::{TuneFile, TuneSetup};

@@ -87,6 +87,7 @@ fn search(rooms: &mut KnownRooms, most: u32) -> (FleetSearched, PredictAnswer) {
         place: "bench".into(),
         walls: 0,
         distance_m: None,
+        channel: None,
         bare: false,
         cast: EspNowCast::Unicast,
         encrypted: false,

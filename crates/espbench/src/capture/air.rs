@@ -15,6 +15,8 @@
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
 use esp_now::frame::{ActionFrame, EspNowVersion, MPDU_MAX};
+use espbench_dot11::radio::airtime::psdu_octets;
+use espbench_dot11::radio::he::{He, HeFormat, HeGuard};
 use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Preamble};
 use espbench_dot11::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
 use espbench_dot11::radio::{Airtime, WifiMode};
@@ -23,7 +25,7 @@ use espbench_ieee80211::mac::Mac;
 use espbench_ieee80211::mpdu::{
     AckFrame, FCS_LEN, FrameControl, HEADER_LEN, MacHeader, append_fcs,
 };
-use espbench_ieee80211::radiotap::{ChannelField, McsField, Radiotap};
+use espbench_ieee80211::radiotap::{ChannelField, HeField, HeFieldGuard, McsField, Radiotap};
 use espbench_model::time::Instant;
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::nodes::note::{Note, Watch};
@@ -150,7 +152,9 @@ impl<W: Write> AirCapture<W> {
 
     /// Writes the frame into the buffer and gives its length.
     fn bytes(&mut self, flight: &Flight, content: Option<Content<'_>>) -> Option<usize> {
-        let octets = flight.octets as usize;
+        // A single MPDU of HE has a delimiter before it.
+        let delimiter = psdu_octets(flight.mode, 0);
+        let octets = flight.octets.saturating_sub(delimiter) as usize;
         self.buf.resize(octets.max(MPDU_MAX), 0);
         let to = flight.to.map_or(Mac::BROADCAST, |to| self.mac(to));
         match (flight.what, content) {
@@ -258,7 +262,7 @@ pub(super) fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Optio
 pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Radiotap {
     let lead = Airtime::of(flight.mode, flight.octets).lead_ns();
     let mut flags = Radiotap::FCS_AT_END | if unread { Radiotap::BAD_FCS } else { 0 };
-    let (mut rate, mut mcs) = (None, None);
+    let (mut rate, mut mcs, mut he) = (None, None, None);
     let channel = match flight.mode {
         WifiMode::Hr(hr) => {
             rate = Some(hr.half_mbit() as u8);
@@ -276,6 +280,12 @@ pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Rad
             mcs = Some(McsField::mixed(ht.mcs as u8, wide, short));
             ChannelField::ofdm(flight.channel)
         }
+        WifiMode::He(mode) => {
+            he = Some(he_field(mode));
+            ChannelField::ofdm(flight.channel)
+        }
+        // Radiotap knows no Long Range.
+        WifiMode::Lr(_) => ChannelField::cck(flight.channel),
     };
     Radiotap {
         tsft: Some(micros(flight.begin + Duration::from_nanos(lead))),
@@ -285,8 +295,20 @@ pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Rad
         signal,
         noise: Some((thermal_dbm(flight.mode) + NOISE_FIGURE_DB).round() as i8),
         mcs,
+        he,
         ..Radiotap::default()
     }
+}
+
+/// Returns radiotap's field of an HE mode.
+fn he_field(mode: He) -> HeField {
+    let guard = match mode.guard() {
+        HeGuard::Us08 => HeFieldGuard::Us08,
+        HeGuard::Us16 => HeFieldGuard::Us16,
+        HeGuard::Us32 => HeFieldGuard::Us32,
+    };
+    let upper = mode.format() == HeFormat::ErSu106;
+    HeField::single(mode.mcs(), mode.dcm(), guard, mode.is_extended(), upper)
 }
 
 /// Returns a remark on what a reader would not see in the bytes.

@@ -6,7 +6,7 @@ use espbench_measure::wifi::PREFIX;
 use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
-pub const PLANS: [(&str, &str); 10] = [
+pub const PLANS: [(&str, &str); 14] = [
     ("udp-echo", include_str!("../../../../plans/udp-echo.toml")),
     ("udp-window", include_str!("../../../../plans/udp-window.toml")),
     ("iperf", include_str!("../../../../plans/iperf.toml")),
@@ -17,6 +17,10 @@ pub const PLANS: [(&str, &str); 10] = [
     ("forty-stations", include_str!("../../../../plans/forty-stations.toml")),
     ("raw-esp-now", include_str!("../../../../plans/raw-esp-now.toml")),
     ("shared-channel", include_str!("../../../../plans/shared-channel.toml")),
+    ("relay-line", include_str!("../../../../plans/relay-line.toml")),
+    ("many-to-many", include_str!("../../../../plans/many-to-many.toml")),
+    ("bluetooth-beside", include_str!("../../../../plans/bluetooth-beside.toml")),
+    ("beacon-slots", include_str!("../../../../plans/beacon-slots.toml")),
 ];
 
 /// Name and text of the suites, in the order in which `espbench run` goes through them where nothing is

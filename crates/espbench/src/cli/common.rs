@@ -5,6 +5,7 @@ use crate::user_error::UserError;
 use anyhow::Context as _;
 use clap::ValueEnum;
 use espbench_measure::run::Site;
+use espbench_model::sdkconfig::{Chip, ChipWithoutWifi, UnknownChip};
 use std::path::{Path, PathBuf};
 
 pub use crate::TOOL;
@@ -81,7 +82,7 @@ pub struct OutputArgs {
 #[command(next_help_heading = "The device and the place")]
 pub struct SiteArgs {
     /// Chip of the device under test, such as esp32c3
-    #[arg(long)]
+    #[arg(long, value_parser = with_wifi)]
     pub chip: Option<String>,
     /// How the device is attached: station, softap, …
     #[arg(long)]
@@ -95,6 +96,30 @@ pub struct SiteArgs {
     /// Distance between device and access point, or from device to device, in metres
     #[arg(long, value_name = "METRES")]
     pub distance: Option<f64>,
+}
+
+/// Parses the name of a chip that has an sdkconfig.
+///
+/// # Errors
+/// There is none of that name, or it has no Wi-Fi.
+pub fn chip(text: &str) -> Result<Chip, UserError> {
+    text.parse().map_err(|wrong| match wrong {
+        UnknownChip::NoWifi(chip) => chip.into(),
+        UnknownChip::NoChip => UserError::new(format!("there is no --chip {text}"))
+            .because(format!("`{text}` is {wrong}"))
+            .remedy("write it as CONFIG_IDF_TARGET does: --chip esp32c3"),
+    })
+}
+
+/// Parses the name of a chip or of a profile: any word but a chip that has no Wi-Fi.
+///
+/// # Errors
+/// It is a chip without Wi-Fi.
+pub fn with_wifi(text: &str) -> Result<String, UserError> {
+    match ChipWithoutWifi::of(text) {
+        Some(chip) => Err(chip.into()),
+        None => Ok(text.into()),
+    }
 }
 
 impl SiteArgs {

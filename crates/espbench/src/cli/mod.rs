@@ -8,6 +8,7 @@
 //! | [`builtin`] | the plans that the tool carries |
 //! | [`common`] | flags that every measuring subcommand takes, and what they mean |
 //! | [`compare`] | `espbench compare` |
+//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, sdkconfig files and stored runs |
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
@@ -42,6 +43,7 @@ mod broker;
 pub mod builtin;
 pub mod common;
 pub mod compare;
+pub mod doctor;
 pub mod echo;
 pub mod espnow;
 pub mod file;
@@ -103,6 +105,8 @@ enum Command {
     Predict(predict::Args),
     /// Find firmware settings that reach your goals (simulated), or check an sdkconfig
     Tune(Box<tune::Args>),
+    /// Find the cause of trouble in console logs: disconnections, crashes, memory, refused sends
+    Doctor(doctor::Args),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
     /// List the boards that are attached, flash them and talk to them
@@ -156,6 +160,7 @@ pub fn main() -> ExitCode {
         Command::Rate(args) => rate::run(args),
         Command::Espnow(args) => espnow::run(args),
         Command::Predict(args) => predict::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Lab(args) => lab::run(args),
         #[cfg(feature = "serial")]

@@ -53,6 +53,11 @@ pub fn parse<P: clap::Parser>(words: impl IntoIterator<Item = OsString>) -> Resu
 /// Returns an error of the command line: what is wrong, and what could have been meant or how the command
 /// is written.
 fn of_command_line(error: &clap::Error) -> UserError {
+    // A value that its own parser refuses, and says what to do.
+    let source = std::error::Error::source(error);
+    if let Some(parts) = source.and_then(|it| it.downcast_ref::<UserError>()) {
+        return parts.clone();
+    }
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
     let what = lines.join(" ");
@@ -74,7 +79,7 @@ fn of_command_line(error: &clap::Error) -> UserError {
         .map_or_else(String::new, |it| format!("{it}; "));
     let what = what.strip_prefix("error: ").unwrap_or(&what);
     // A value that its own parser refuses: its words are the cause.
-    let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let why = source.map(ToString::to_string).unwrap_or_default();
     let what = match what.strip_suffix(&one_line(&why)) {
         Some(rest) if !why.is_empty() => rest.trim_end_matches([':', ' ']),
         _ => what,

@@ -1,6 +1,6 @@
 //! Measured, lab, published and limit of a suite's leading figure, in rows for a terminal.
 
-use super::glance::{cut, print};
+use super::figures::{cut, print};
 use super::{tame, width};
 use espbench_measure::beside::{LabAgreement, LabComparison, LabPair};
 use espbench_measure::digits;

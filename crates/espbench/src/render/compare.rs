@@ -1,6 +1,7 @@
 //! Two runs held against each other, in a few lines for a terminal: the largest changes that are shown.
 
-use super::glance::{Colours, Screen, cut};
+use super::figures::cut;
+use super::glance::{Colours, Screen};
 use super::{tame, width, wrap};
 use espbench_measure::compare::{Comparison, VerdictKind};
 use espbench_measure::digits;

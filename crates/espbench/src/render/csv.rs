@@ -3,6 +3,7 @@
 use espbench_measure::cell::Cell;
 use espbench_measure::columns::{ColumnValue, FurtherColumn, FurtherRows, ResultColumn};
 use espbench_measure::report::Report;
+use espbench_measure::table::{Column, Table};
 use std::borrow::Cow;
 
 /// Renders the report's cells as CSV in the columns of [`espbench_measure::columns`]. An unknown value
@@ -17,6 +18,22 @@ pub fn render(report: &Report) -> String {
     writer.write_record(columns.iter().map(|it| it.name())).expect("in memory");
     for cell in &report.cells {
         writer.write_record(columns.iter().map(|it| field(it.value(cell)))).expect("in memory");
+    }
+    let bytes = writer.into_inner().expect("in memory");
+    String::from_utf8(bytes).expect("made of strings")
+}
+
+/// Renders a drawn table: a row of heads, then its rows.
+#[must_use]
+pub fn of_table(table: &Table) -> String {
+    let mut writer = ::csv::WriterBuilder::new()
+        .terminator(::csv::Terminator::Any(b'\n'))
+        .from_writer(Vec::new());
+    // Writing to memory cannot fail, and every record has the same length.
+    writer.write_record(table.columns.iter().map(Column::head)).expect("in memory");
+    for row in &table.rows {
+        let text = |it: &Option<String>| harmless(it.as_deref().unwrap_or_default()).into_owned();
+        writer.write_record(row.iter().map(text)).expect("in memory");
     }
     let bytes = writer.into_inner().expect("in memory");
     String::from_utf8(bytes).expect("made of strings")

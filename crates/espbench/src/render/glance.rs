@@ -1,19 +1,23 @@
 //! The answer of a report in a few lines, for a terminal: at most 15 for one suite, 30 for several.
 
+use super::figures::{
+    NAME, RATIO, bar, cut, fitting, heads, histogram, leading, names, range, short, values,
+};
 use super::{beside, parts, tame, width, wrap};
 use anstyle::{AnsiColor, Style};
 use espbench_measure::beside::{LabAgreement, LabPair};
 use espbench_measure::cell::Origin;
 use espbench_measure::digits;
-use espbench_measure::report::{
-    Agreement, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue, Report,
-};
+use espbench_measure::report::{Agreement, GlanceGroup, GlanceRow, Report};
 use espbench_measure::table::unit_sign;
 use espbench_measure::warning::Warning;
 use std::fmt::Write as _;
 
 /// Lines after one suite at most.
 const LINES: usize = 15;
+
+/// Lines after one plan of several kinds of test at most.
+const PARTS_LINES: usize = 25;
 
 /// Characters of a line at most, where the screen is no narrower.
 pub(super) const WIDTH: usize = 96;
@@ -37,9 +41,6 @@ impl Screen {
     }
 }
 
-/// Characters of a row's name at most.
-const NAME: usize = 30;
-
 /// Causes of failure that are told.
 const CAUSES: usize = 2;
 
@@ -48,12 +49,6 @@ const ADVICE: [usize; 2] = [1, 3];
 
 /// Thresholds that failed, which are told.
 const CHECKS: usize = 2;
-
-/// Heights of a histogram's bars.
-const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/// Marks of a bar that shows a ratio: the middle is 1, the ends are a half and the double.
-const RATIO: usize = 9;
 
 /// Colours: one meaning each, in every line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,6 +108,9 @@ pub fn render(report: &Report, screen: Screen) -> String {
                 Some(pairs) => page.pairs(&pairs, end),
                 None => page.suite(only, end),
             }
+        }
+        several if parts::are_few(several) => {
+            page.parts(several, PARTS_LINES.saturating_sub(tail.lines()));
         }
         several if several.iter().any(parts::is_compared) => page.suites(several),
         several => page.out += &parts::plain(several, width),
@@ -227,10 +225,12 @@ impl Page {
             parts::battery(group).iter().flat_map(|it| wrap(it, self.width - 2)).collect();
         let after = after + battery.len();
         // Beside the rows: their head, and how many there are more.
-        let rows = chosen(group, end.saturating_sub(self.lines() + after + 2));
+        let most = end.saturating_sub(self.lines() + after + 2);
+        // One row more takes the line that says so.
+        let rows = chosen(group, most + usize::from(group.rows.len() == most + 1));
         let alone = group.rows.len() == 1;
-        let name = rows.iter().map(|row| width(&row.place)).max().unwrap_or(0).min(NAME);
-        let name = if alone { 0 } else { name };
+        let names = if alone { vec![String::new(); rows.len()] } else { names(&rows) };
+        let name = names.iter().map(|it| width(it)).max().unwrap_or(0);
         let texts = |intervals| -> Vec<Vec<String>> {
             rows.iter().map(|row| values(row, intervals)).collect()
         };
@@ -253,8 +253,7 @@ impl Page {
             let _ = write!(line, "  {bars}");
         }
         self.line(self.colours.faint, &line);
-        for (row, texts) in rows.iter().zip(&texts) {
-            let place = if alone { String::new() } else { cut(&tame(&row.place), name) };
+        for ((row, texts), place) in rows.iter().zip(&texts).zip(&names) {
             let mut line = format!("  {place:name$}");
             for (at, size) in columns.iter().enumerate() {
                 let _ = write!(line, "  {:size$}", texts[at]);
@@ -279,6 +278,19 @@ impl Page {
             let range = range(low, high);
             let text = format!("  {}: {range} times the theoretical limit", metric.quantity);
             self.line(Style::new(), &text);
+        }
+    }
+
+    /// Writes the kinds of test of one plan one after the other, in rows that end at that line.
+    fn parts(&mut self, groups: &[GlanceGroup], end: usize) {
+        for (at, group) in groups.iter().enumerate() {
+            let head = [group.kind.as_str(), group.shared.as_str()];
+            let head: Vec<&str> = head.into_iter().filter(|it| !it.is_empty()).collect();
+            let head = cut(&tame(&head.join(", ")), self.width - 2);
+            self.line(self.colours.title, &format!("  {head}"));
+            let each = end.saturating_sub(self.lines()) / (groups.len() - at);
+            let rows = GlanceGroup { published: None, times_limit: None, ..group.clone() };
+            self.suite(&rows, self.lines() + each);
         }
     }
 
@@ -417,132 +429,6 @@ pub(super) fn chosen(group: &GlanceGroup, most: usize) -> Vec<&GlanceRow> {
     (0..most).map(|row| rows[at(row)]).collect()
 }
 
-/// Cuts a text to that many characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if width(text) <= most {
-        return text.into();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// Returns the heads of the columns. A quantity that stands in the head before is not said again.
-pub(super) fn heads(metrics: &[GlanceMetric]) -> Vec<String> {
-    let head = |(at, metric): (usize, &GlanceMetric)| {
-        let before = at.checked_sub(1).map(|at| &metrics[at]);
-        let again =
-            before.is_some_and(|it| it.quantity == metric.quantity && it.unit == metric.unit);
-        let unit = unit_sign(&metric.unit);
-        match (again, metric.statistic.as_str()) {
-            (true, statistic) if !statistic.is_empty() => statistic.to_string(),
-            (_, statistic) => {
-                let unit = if unit.is_empty() { String::new() } else { format!("({unit})") };
-                let parts = [metric.quantity.as_str(), statistic, &unit];
-                parts.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(" ")
-            }
-        }
-    };
-    metrics.iter().enumerate().map(head).collect()
-}
-
-/// Prints the values of a row, that many of them with their intervals.
-fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
-    let one = |(at, value): (usize, &Option<GlanceValue>)| match value {
-        None => "-".into(),
-        Some(it) if at < intervals => print(it),
-        Some(it) => number(it),
-    };
-    row.values.iter().enumerate().map(one).collect()
-}
-
-/// Prints a value alone, with a sign where the lab was fitted to it.
-fn number(value: &GlanceValue) -> String {
-    let mark = if value.fitted { digits::FITTED } else { "" };
-    digits::worth(value.value, value.ci_low, value.ci_high) + mark
-}
-
-/// Prints a value with its interval: `6.1 [5.9–6.4]`.
-pub(super) fn print(value: &GlanceValue) -> String {
-    match figure(value) {
-        (number, Some(interval)) => format!("{number} [{interval}]"),
-        (number, None) => number,
-    }
-}
-
-/// Prints a value, and its interval where it has one with two ends that differ.
-pub(super) fn figure(value: &GlanceValue) -> (String, Option<String>) {
-    let number = number(value);
-    let interval = digits::interval(value.ci_low, value.ci_high);
-    (number, interval.filter(|_| value.ci_low != value.ci_high))
-}
-
-/// Returns the widths of as many columns as fit.
-fn fitting(heads: &[String], texts: &[Vec<String>], most: usize) -> Vec<usize> {
-    let mut left = most;
-    let mut columns = Vec::new();
-    for (at, head) in heads.iter().enumerate() {
-        let body = texts.iter().map(|row| width(&row[at])).max().unwrap_or(0);
-        let size = body.max(width(head));
-        if size + 2 > left && !columns.is_empty() {
-            break;
-        }
-        left = left.saturating_sub(size + 2);
-        columns.push(size);
-    }
-    columns
-}
-
-/// Draws the shares as bars, the largest in full height.
-fn histogram(shares: &[f64]) -> String {
-    let largest = shares.iter().copied().fold(0.0, f64::max);
-    let bar = |share: &f64| {
-        let height = (share / largest * 8.0).ceil();
-        if height < 1.0 { ' ' } else { HEIGHTS[(height as usize).min(8) - 1] }
-    };
-    if largest > 0.0 { shares.iter().map(bar).collect() } else { String::new() }
-}
-
-/// Draws a ratio on a logarithmic axis around 1.
-fn bar(ratio: f64) -> String {
-    let middle = RATIO / 2;
-    let at = (middle as f64 + middle as f64 * ratio.log2()).round().clamp(0.0, (RATIO - 1) as f64);
-    (0..RATIO)
-        .map(|place| match place {
-            _ if place == at as usize => '●',
-            _ if place == middle => '│',
-            _ => '·',
-        })
-        .collect()
-}
-
-/// Prints the range of a group's leading figure.
-pub(super) fn leading(group: &GlanceGroup) -> String {
-    let Some(metric) = group.metrics.first() else { return String::new() };
-    let values = || group.rows.iter().filter_map(|row| row.values.first()?.as_ref());
-    let low = values().map(|it| it.value).fold(f64::INFINITY, f64::min);
-    let high = values().map(|it| it.value).fold(f64::NEG_INFINITY, f64::max);
-    if low > high {
-        return String::new();
-    }
-    format!("{} {} {}", metric.quantity, range(low, high), unit_sign(&metric.unit))
-}
-
-pub(super) fn range(low: f64, high: f64) -> String {
-    let (low, high) = (short(low), short(high));
-    if low == high { low } else { format!("{low}–{high}") }
-}
-
-/// Prints three significant digits.
-fn short(value: f64) -> String {
-    let decimals = match value.abs() {
-        it if it >= 100.0 => 0,
-        it if it >= 10.0 => 1,
-        it if it >= 1.0 => 2,
-        _ => 3,
-    };
-    let text = format!("{value:.decimals$}");
-    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
-}
-
 /// Says how a group's leading figures stand to published ones.
 pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
     let what = group.metrics.first().map_or("", |metric| metric.quantity.as_str());
@@ -570,29 +456,4 @@ pub(super) fn agreement(it: &Agreement, group: &GlanceGroup) -> String {
         return "the published figures are of a place or device that is not stated".into();
     }
     format!("not comparable: another {}", another.join(", another "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ratio_stands_on_a_scale_from_a_half_to_the_double() {
-        assert_eq!(bar(1.0), "····●····");
-        assert_eq!(bar(2.0), "····│···●");
-        assert_eq!(bar(0.01), "●···│····");
-        assert_eq!(bar(1.16), "····│●···");
-    }
-
-    #[test]
-    fn the_tallest_bar_has_full_height_and_none_is_blank() {
-        assert_eq!(histogram(&[0.0, 0.5, 1.0, 0.01]), " ▄█▁");
-        assert_eq!(histogram(&[0.0, 0.0]), "");
-    }
-
-    #[test]
-    fn three_digits_are_short() {
-        assert_eq!(["0.5", "12.3", "123", "1.2"], [0.5, 12.34, 123.4, 1.2].map(short));
-        assert_eq!(range(2.0, 2.0), "2");
-    }
 }

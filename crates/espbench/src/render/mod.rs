@@ -5,6 +5,8 @@
 //! | `beside` | measured, lab, published and limit in rows for a terminal |
 //! | [`compare`] | two runs held against each other, in a few lines |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
+//! | [`doctor`] | diagnoses for a terminal and as Markdown |
+//! | `figures` | figures, names of rows and small bars as text |
 //! | [`glance`] | the answer in a few lines, for a terminal |
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
 //! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |
@@ -23,6 +25,8 @@
 mod beside;
 pub mod compare;
 pub mod csv;
+pub mod doctor;
+mod figures;
 pub mod glance;
 pub mod html;
 pub mod json;

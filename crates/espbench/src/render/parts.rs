@@ -1,10 +1,13 @@
 //! Plans that measure several kinds of test: their names, and one table where the same figures lead in all.
 
-use super::glance::{cut, leading, print};
+use super::figures::{cut, leading, print};
 use super::{tame, width};
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
+
+/// Kinds of test of one plan that each have rows of their own, at most.
+const FEW: usize = 3;
 
 /// Returns the parts of one plan as one group, where its goal is a battery: the same figures lead in each.
 pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {
@@ -20,6 +23,7 @@ pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {
         first.metrics.iter().map(|it| it.metric.as_str()).filter(is_common).collect();
     let row = &|group: &GlanceGroup, row: &GlanceRow| GlanceRow {
         place: format!("{} {}", group.kind, row.place),
+        words: Vec::new(),
         values: common.iter().map(|it| row.values[at(group, it)?]).collect(),
         published: None,
         limit: None,
@@ -72,6 +76,15 @@ pub(super) fn title(groups: &[GlanceGroup], plan: &str) -> String {
 pub(super) fn names(groups: &[GlanceGroup]) -> Vec<&str> {
     let again = |it: &GlanceGroup| groups.iter().filter(|other| other.name == it.name).count() > 1;
     groups.iter().map(|it| if again(it) { it.kind.as_str() } else { it.name.as_str() }).collect()
+}
+
+/// Returns whether the groups are a few kinds of test of one plan, without published figures beside them:
+/// there is room for rows of each.
+pub(super) fn are_few(groups: &[GlanceGroup]) -> bool {
+    let is_part = |it: &GlanceGroup| it.name == groups[0].name && !it.name.is_empty();
+    (2..=FEW).contains(&groups.len())
+        && groups.iter().all(is_part)
+        && groups.iter().all(|it| it.published.as_ref().is_none_or(|it| it.ratio.is_none()))
 }
 
 /// Returns whether a published figure or a limit stands beside the group's.

@@ -1,10 +1,12 @@
 //! The answer of a prediction in a few lines, for a terminal: at most 25.
 
-use super::glance::{Colours, Screen, cut, figure};
+use super::figures::{cut, figure};
+use super::glance::{Colours, Screen};
 use super::{tame, width, wrap};
 use anstyle::Style;
 use espbench_measure::digits;
 use espbench_measure::predict::card::{EnergyBudget, PredictionRow, QuestionKind, RowStanding};
+use espbench_measure::predict::frames::FramesRow;
 use espbench_measure::predict::point::DistanceRow;
 use espbench_measure::predict::{Prediction, over_places};
 use espbench_measure::report::{GlanceValue, Report};
@@ -15,6 +17,9 @@ const ROWS: usize = 12;
 
 /// Rows at most where the charge of a battery stands below them.
 const ROWS_ABOVE_CHARGE: usize = 7;
+
+/// Rows of divisions of a message at most.
+const FRAME_ROWS: usize = 16;
 
 /// Rows at most where distances stand below them.
 const ROWS_ABOVE_DISTANCES: usize = 5;
@@ -35,6 +40,7 @@ pub fn render(report: &Report, card: &Prediction, screen: Screen) -> String {
         marked(&mut out, Style::new(), "", verdict, VERDICT);
     }
     match card.rows.as_slice() {
+        [] => frames(&mut out, card, colours),
         [only] if card.question != QuestionKind::Range => {
             row_of(&mut out, &figures(only), screen.width());
         }
@@ -186,9 +192,12 @@ pub(super) type CardCell = (String, Option<String>);
 pub(super) fn columns(
     card: &Prediction,
     rows: &[&PredictionRow],
-) -> (Vec<&'static str>, Vec<Vec<CardCell>>) {
+) -> (Vec<String>, Vec<Vec<CardCell>>) {
     if card.question == QuestionKind::Range {
         return ranges(rows);
+    }
+    if card.question == QuestionKind::RateInForce {
+        return costs(rows);
     }
     let is_rate = card.question == QuestionKind::Rate;
     let mut heads = vec![if is_rate { "PHY rate" } else { "devices" }];
@@ -211,11 +220,53 @@ pub(super) fn columns(
         }
         texts
     };
-    (heads, rows.iter().map(texts).collect())
+    (heads.into_iter().map(String::from).collect(), rows.iter().map(texts).collect())
+}
+
+/// Returns the figures of rates with their cost: a row for each figure, a column for each rate.
+fn costs(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
+    let value = |it: Option<&GlanceValue>| it.map_or_else(|| ("-".into(), None), figure);
+    let plain = |text: String| (text, None);
+    let texts = |row: &&PredictionRow| {
+        let cost = row.cost.as_ref()?;
+        Some([
+            plain(digits::three(cost.air_us)),
+            value(cost.own_air_percent.as_ref()),
+            value(row.channel_busy_percent.as_ref()),
+            value(cost.round_trip_ms.as_ref()),
+            value(row.p99_ms.as_ref()),
+            value(row.loss_percent.as_ref()),
+            value(cost.throughput_mbit_s.as_ref()),
+            plain(row.range().unwrap_or_else(|| "-".into())),
+            value(cost.charge_uc.as_ref()),
+        ])
+    };
+    let names = [
+        "frame on the air (us)",
+        "own airtime (%)",
+        "channel busy (%)",
+        "round trip (ms)",
+        "p99 of the latency (ms)",
+        "loss (%)",
+        "throughput of one (Mbit/s)",
+        "90 % arrive up to (m)",
+        "charge of a message (uC)",
+    ];
+    let all: Vec<_> = rows.iter().filter_map(texts).collect();
+    let head = |row: &&PredictionRow| {
+        let role = row.cost.as_ref().map_or("", |it| it.role.name());
+        format!("{}, {role}", row.rate)
+    };
+    let heads = core::iter::once(String::new()).chain(rows.iter().map(head)).collect();
+    let line = |(at, name): (usize, &str)| {
+        let cells = all.iter().map(|rate| rate[at].clone());
+        core::iter::once(plain(name.into())).chain(cells).collect()
+    };
+    (heads, names.into_iter().enumerate().map(line).collect())
 }
 
 /// Returns heads and rows of ranges.
-fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<CardCell>>) {
+fn ranges(rows: &[&PredictionRow]) -> (Vec<String>, Vec<Vec<CardCell>>) {
     let texts = |row: &&PredictionRow| {
         let median = row.range_median_m.map_or_else(|| "-".into(), |it| format!("{it:.0}"));
         let stands = match (row.standing, row.range_is_bounded) {
@@ -226,7 +277,7 @@ fn ranges(rows: &[&PredictionRow]) -> (Vec<&'static str>, Vec<Vec<CardCell>>) {
         let range = row.range().unwrap_or_else(|| "-".into());
         [row.rate.clone(), range, median, stands.into()].map(|it| (it, None)).into()
     };
-    let heads = vec!["PHY rate", "range (m)", "at a typical spot (m)", ""];
+    let heads = ["PHY rate", "range (m)", "at a typical spot (m)", ""].map(String::from).into();
     (heads, rows.iter().map(texts).collect())
 }
 
@@ -279,6 +330,42 @@ fn distances(out: &mut String, card: &Prediction, colours: Colours) {
     }
 }
 
+/// Returns heads and rows of messages in one frame or several.
+pub(super) fn frame_columns(card: &Prediction) -> (Vec<String>, Vec<Vec<CardCell>>) {
+    let value = |it: &Option<GlanceValue>| it.as_ref().map_or_else(|| ("-".into(), None), figure);
+    let plain = |text: String| (text, None);
+    let metres =
+        |it: f64| if it < 10.0 { digits::three(it).to_string() } else { format!("{it:.0}") };
+    let texts = |row: &FramesRow| {
+        vec![
+            plain(metres(row.metres)),
+            plain(format!("{} × {} B", row.frames, row.bytes)),
+            value(&row.delivered_percent),
+            value(&row.whole_ms),
+            value(&row.air_ms),
+            value(&row.charge_uc),
+            plain(standing(row.standing).into()),
+        ]
+    };
+    let heads =
+        ["metres", "frames", "come whole (%)", "all there (ms)", "air (ms)", "charge (uC)", ""];
+    (heads.map(String::from).into(), card.frames.iter().map(texts).collect())
+}
+
+/// Writes what becomes of a message in one frame or several, by distance.
+fn frames(out: &mut String, card: &Prediction, colours: Colours) {
+    let (heads, mut cells) = frame_columns(card);
+    // Intervals of the air time and of the charge are in --full: the screen is not so wide.
+    for row in &mut cells {
+        for cell in &mut row[4..6] {
+            cell.1 = None;
+        }
+    }
+    let more = cells.len().saturating_sub(FRAME_ROWS);
+    cells.truncate(FRAME_ROWS);
+    lines(out, &heads, cells, more, colours);
+}
+
 fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: Colours) {
     let most = match (card.distances.is_empty(), card.energy.is_some()) {
         (false, _) => ROWS_ABOVE_DISTANCES,
@@ -287,6 +374,17 @@ fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: C
     };
     let shown = chosen(card, most);
     let (heads, cells) = columns(card, &shown);
+    lines(out, &heads, cells, rows.len() - shown.len(), colours);
+}
+
+/// Writes a table's lines, and how many more there are.
+fn lines(
+    out: &mut String,
+    heads: &[String],
+    cells: Vec<Vec<CardCell>>,
+    more: usize,
+    colours: Colours,
+) {
     let joined = |(text, interval): CardCell| match interval {
         Some(interval) => format!("{text} [{interval}]"),
         None => text,
@@ -295,7 +393,7 @@ fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: C
         cells.into_iter().map(|row| row.into_iter().map(joined).collect()).collect();
     let widths: Vec<usize> = (0..heads.len())
         .map(|at| {
-            texts.iter().map(|row| width(&row[at])).chain([width(heads[at])]).max().unwrap_or(0)
+            texts.iter().map(|row| width(&row[at])).chain([width(&heads[at])]).max().unwrap_or(0)
         })
         .collect();
     let mut line = |style: Style, cells: &mut dyn Iterator<Item = &str>| {
@@ -305,11 +403,10 @@ fn table(out: &mut String, card: &Prediction, rows: &[PredictionRow], colours: C
         }
         let _ = writeln!(out, "{style}{}{style:#}", text.trim_end());
     };
-    line(colours.faint, &mut heads.iter().copied());
+    line(colours.faint, &mut heads.iter().map(String::as_str));
     for row in &texts {
         line(Style::new(), &mut row.iter().map(String::as_str));
     }
-    let more = rows.len() - shown.len();
     if more > 0 {
         line(colours.faint, &mut [format!("… and {more} more").as_str()].into_iter());
     }

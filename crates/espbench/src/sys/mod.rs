@@ -12,6 +12,7 @@
 //! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
 //! | [`modem`], [`keys`] | control lines of serial ports; keys one by one |
 //! | [`pty`] | pseudo-terminals |
+//! | [`namespace`], [`tun`] | a network of this process's own, and an interface in it |
 
 pub mod buffers;
 pub mod cpu;
@@ -23,6 +24,7 @@ pub mod keys;
 pub mod localtime;
 #[cfg(unix)]
 pub mod modem;
+pub mod namespace;
 pub mod options;
 pub mod pty;
 pub mod ready;
@@ -31,6 +33,7 @@ pub mod tcp;
 pub mod tcp_window;
 pub mod terminal;
 pub mod timer;
+pub mod tun;
 pub mod udp;
 
 use std::num::NonZeroUsize;

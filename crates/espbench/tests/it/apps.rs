@@ -1,8 +1,8 @@
 //! The programs of `proto::node::app` over real sockets, against the programs that they stand for.
 
-use crate::iperf::{TCP, Theirs, UDP, bytes, free_port, their_client, totals, wait_for_port};
+use crate::iperf::{TCP, Theirs, UDP, bytes, their_client, totals, wait_for_port};
 use crate::mqtt::Mosquitto;
-use crate::util::peer;
+use crate::util::{free_port, peer};
 use espbench::clock::Clock;
 use espbench::pump::app::{ProgramOutput, StdSockets, run};
 use espbench_model::sample::{Fate, Interval, Link, Observer, Probe, Sample};

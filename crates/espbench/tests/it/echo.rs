@@ -1,6 +1,6 @@
 //! UDP echo: the command, its faults, and the published benchmark's own client.
 
-use crate::util::{ChildProcess, Ran, TestDir, free_udp_port, peer, sources};
+use crate::util::{ChildProcess, Ran, TestDir, free_port, peer, sources};
 use std::net::UdpSocket;
 use std::process::Command;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ fn raw_rows_name_changed_content_as_the_published_client_does() {
 #[test]
 fn a_port_where_nothing_listens_is_said() {
     let bench = TestDir::new();
-    let address = format!("127.0.0.1:{}", free_udp_port());
+    let address = format!("127.0.0.1:{}", free_port());
     let ran = bench.run(&["echo", &address, "--size", "10", "--local-port", "0"]);
     assert_eq!(ran.status, Some(2));
     assert!(ran.err.contains("nothing listens on that port"), "{}", ran.err);
@@ -172,7 +172,7 @@ fn the_documents_own_client_runs_against_respond() {
     let text = std::fs::read_to_string(sources.join("smellbomb-udp.txt")).unwrap();
     let client = &text[text.find("import time\n").expect("the client starts so")..];
     let bench = TestDir::new();
-    let reply_port = free_udp_port();
+    let reply_port = free_port();
     let respond = ChildProcess::start(
         &mut bench.command(&[
             "respond",

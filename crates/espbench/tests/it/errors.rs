@@ -166,3 +166,148 @@ fn what_no_kernel_and_no_lab_can_have_is_refused_with_what_there_is() {
     assert!(lines[1].contains("`device two words` is no setting that is known"), "{}", ran.err);
     assert!(lines[2].contains("docs/data.md"), "{}", ran.err);
 }
+
+#[test]
+fn a_rate_or_a_channel_that_a_chip_does_not_have_is_told_with_those_that_do() {
+    let bench = TestDir::new();
+    for (args, what, why, remedy) in [
+        (
+            &["predict", "fleet", "--devices", "2", "--channel", "36"][..],
+            "--channel 36 is not for an esp32",
+            "an esp32 has 2.4 GHz alone",
+            "--profile esp32c5",
+        ),
+        (
+            &["predict", "range", "--profile", "esp32c61", "--channel", "165"],
+            "--channel 165 is not for an esp32c61",
+            "it is in 5 GHz",
+            "--channel 1 to 14",
+        ),
+        (
+            &["predict", "frames", "--payload", "500", "--phy-rate", "HE20-MCS9"],
+            "--phy-rate HE20-MCS9 is not for these devices",
+            "an esp32 does not send it",
+            "--phy-rate 1M, or --profile esp32c6, esp32c5, esp32c61",
+        ),
+        (
+            &[
+                "predict",
+                "fleet",
+                "--devices",
+                "2",
+                "--profile",
+                "esp32c2",
+                "--phy-rate",
+                "LR-250K",
+            ],
+            "--phy-rate LR-250K is not for these devices",
+            "an esp32c2 does not send it",
+            "--profile esp32, esp32s2",
+        ),
+        (
+            &[
+                "predict",
+                "frames",
+                "--payload",
+                "500",
+                "--profile",
+                "esp32c5",
+                "--channel",
+                "36",
+                "--phy-rate",
+                "11M",
+            ],
+            "--phy-rate 11M is not for these devices",
+            "5 GHz has no DSSS, CCK and Long Range",
+            "--phy-rate 6M",
+        ),
+        (
+            &["predict", "rate", "--phy-rate", "24M", "--profile", "esp32c5", "--channel", "36"],
+            "--channel 36 cannot be used here",
+            "the esp-now component has four bits for its channel",
+            "espbench predict frames --channel 36",
+        ),
+    ] {
+        let ran = bench.run(args);
+        let lines = told(&ran);
+        assert!(lines[0].contains(what), "{}", ran.err);
+        assert!(lines[1].contains(why), "{}", ran.err);
+        assert!(lines[2].contains(remedy), "{}", ran.err);
+    }
+    let ran = bench.run(&["predict", "fleet", "--devices", "2", "--channel", "37"]);
+    assert!(told(&ran).join(" ").contains("use 1 to 14"), "{}", ran.err);
+}
+
+#[test]
+fn frames_in_5_ghz_and_with_802_11ax_are_predicted() {
+    let bench = TestDir::new();
+    let few = ["--rooms", "2", "--messages", "100", "-q", "--format", "json"];
+    let answer = |args: &[&str]| {
+        let all = [args, &few[..]].concat();
+        bench.run(&all).ok()
+    };
+    let high =
+        ["predict", "frames", "--payload", "1000", "--frame-sizes", "1000", "--distances", "5"];
+    let high = answer(&[&high[..], &["--profile", "esp32c5", "--channel", "36"]].concat());
+    let report: serde_json::Value = serde_json::from_str(&high).unwrap();
+    let tables = report["tables"].as_array().unwrap();
+    let frames = tables.iter().find(|it| it["id"] == "predict-frames").expect("its table");
+    let whole = frames["rows"][0][3].as_str().unwrap();
+    assert!(whole.starts_with("100.0"), "all arrive whole: {frames}");
+    assert!(high.contains("at 6M") && high.contains("channel 36"), "{high}");
+    let on_air = ["predict", "rate", "--profile", "esp32c61", "--phy-rate"];
+    let he = answer(&[&on_air[..], &["HE20-MCS7-SGI"]].concat());
+    assert!(he.contains("HE20-MCS7-SGI is on the air"), "{he}");
+    let nameless = answer(&[&on_air[..], &["HE20-MCS7-GI3.2"]].concat());
+    assert!(nameless.contains("wifi_phy_rate_t of ESP-IDF has no name for it"), "{nameless}");
+}
+
+#[test]
+fn a_chip_without_ranks_is_told_with_those_that_have_them() {
+    let bench = TestDir::new();
+    let ran = bench.run(&["lab", "ranks", "esp32c61"]);
+    let lines = told(&ran);
+    assert_eq!(lines[0], "espbench: Espressif's guide has no ranks of the esp32c61");
+    assert!(lines[1].contains("esp32, esp32s2, esp32s3, esp32c2, esp32c3, esp32c6"), "{}", ran.err);
+    assert!(lines[2].contains("espbench tune --want"), "{}", ran.err);
+    told(&bench.run(&["lab", "ranks", "esp33"]));
+    told(&bench.run(&["lab", "ranks", "esp32", "--phy-rate", "HT40-MCS9"]));
+    let one = bench.run(&["lab", "ranks", "esp32c3", "--seeds", "1"]).ok();
+    assert!(one.contains("12 figures: median error "), "{one}");
+    assert!(one.lines().all(|line| line.len() <= 100), "{one}");
+}
+
+#[test]
+fn a_chip_without_wifi_is_refused_wherever_a_chip_is_given() {
+    let bench = TestDir::new();
+    bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32h2\"\n");
+    bench.write("mine.toml", "title = \"t\"\nlike = \"esp32c6\"\nchip = \"esp32h2\"\n");
+    bench.write("room.toml", &ROOM.replace("esp32c6", "esp32h2"));
+    let plan = "name = \"a\"\n[[measure]]\nkind = \"raw-esp-now\"\nsize = 20\ncount = 20\nprofile = \"esp32h2\"\n";
+    bench.write("plan.toml", plan);
+    for args in [
+        &["predict", "range", "--profile", "esp32h2"][..],
+        &["predict", "fleet", "--devices", "2", "--profile", "ESP32-H2"],
+        &["predict", "rate", "--profile", "esp32-h2"],
+        &["predict", "range", "--sdkconfig", "sdkconfig"],
+        &["tune", "--check", "sdkconfig"],
+        &["tune", "--want", "heap>=1KB", "--chip", "esp32h2"],
+        &["lab", "ranks", "esp32h2"],
+        &["lab", "profile", "esp32h2"],
+        &["lab", "profile", "mine.toml"],
+        &["lab", "show", "two-boards", "--profile", "esp32h2"],
+        &["lab", "show", "room.toml"],
+        &["run", "plan.toml", "--on", "sim:two-boards", "-q"],
+        &["echo", "127.0.0.1:9", "--chip", "ESP32-H2"],
+    ] {
+        let ran = bench.run(args);
+        let all = told(&ran).join(" ");
+        for part in
+            ["ESP32-H2 has no Wi-Fi", "its radio speaks Bluetooth LE", "name a chip with Wi-Fi"]
+        {
+            assert!(all.contains(part), "{args:?}: {}", ran.err);
+        }
+    }
+    let ran = bench.run(&["predict", "range", "--profile", "esp32p4"]);
+    assert_eq!(told(&ran)[2], "  do:  name the chip beside it: esp32c6 on Espressif's own boards");
+}

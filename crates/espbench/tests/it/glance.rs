@@ -41,6 +41,18 @@ fn several_suites_have_a_line_each() {
 }
 
 #[test]
+fn a_plan_of_two_kinds_of_test_has_rows_of_each() {
+    let bench = TestDir::new();
+    let answer = bench.run(&["run", "shared-channel", "-q"]).ok();
+    assert_short(&answer, 25);
+    let row = |name: &str| answer.lines().filter(|it| it.trim_start().starts_with(name)).count();
+    // Round trips of five variants, throughput of three.
+    assert_eq!(["wifi-alone", "wifi-beside-all", "esp-now-alone"].map(row), [2, 2, 1], "{answer}");
+    assert!(answer.contains("  iperf, TCP TX") && answer.contains("sent (Mbit/s)"), "{answer}");
+    assert!(!answer.contains("more cells"), "{answer}");
+}
+
+#[test]
 fn a_plan_for_a_battery_leads_with_current_and_life() {
     let bench = TestDir::new();
     bench.write(

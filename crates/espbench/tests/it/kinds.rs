@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each kind: its name, its words in Rust, and its folder.
-const KINDS: [(&str, &[&str], &str); 8] = [
+const KINDS: [(&str, &[&str], &str); 9] = [
     ("udp-echo", &["UdpEcho"], "udp_echo"),
     ("ping", &["Workload::Ping", "IpTest::Ping"], "ping"),
     ("iperf", &["Workload::Iperf", "IpTest::Iperf"], "iperf"),
@@ -13,6 +13,7 @@ const KINDS: [(&str, &[&str], &str); 8] = [
     ("wifi-join", &["WifiJoin", "Workload::Join", "IpTest::Join"], "wifi_join"),
     ("esp-now", &["Workload::EspNow"], "esp_now"),
     ("raw-esp-now", &["RawEspNow"], "raw_esp_now"),
+    ("esp-now-messages", &["EspNowMessages"], "esp_now_messages"),
 ];
 
 /// The registry. It and the value of a cell's work (`model::workload`) have lines for each kind.
@@ -42,11 +43,13 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
         "espbench/src/cli/builtin.rs",
         &["iperf", "mqtt-rate", "raw-esp-now", "tcp-rate", "udp-echo", "wifi-join"],
     ),
+    ("espbench/src/cli/lab/constants/plans.rs", &["raw-esp-now"]),
     ("sim/src/lab/file/built_in.rs", &["raw-esp-now", "wifi-join"]),
     // Work that a search of settings has done.
     ("engine/src/tune/lab.rs", &["iperf", "udp-echo"]),
     // The transport of its cells.
     ("measure/src/kind/raw_esp_now/results.rs", &["esp-now"]),
+    ("measure/src/kind/esp_now_messages/results.rs", &["esp-now"]),
     // A command of ESP-IDF's console.
     ("engine/src/boards/learned.rs", &["iperf"]),
     // The transport, the chapter and the words of ESP-NOW beside its kind of test.
@@ -55,11 +58,16 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("measure/src/compare/join.rs", &["esp-now"]),
     ("measure/src/console/cells.rs", &["esp-now"]),
     ("measure/src/console/mod.rs", &["esp-now", "ping"]),
+    ("measure/src/predict/frames.rs", &["esp-now"]),
     ("measure/src/predict/report.rs", &["esp-now"]),
     ("sim/src/lab/file/lab/keys.rs", &["esp-now"]),
     // The ping of ESP-NOW.
     ("measure/src/kind/esp_now/plan.rs", &["ping"]),
     ("measure/src/settings/value.rs", &["ping"]),
+    // What a live device is told to publish, and the name of its echo.
+    ("espbench/src/cli/live_lab/network/typed.rs", &["mqtt-rate"]),
+    ("sim/src/lab/live/services.rs", &["udp-echo"]),
+    ("sim/src/lab/live/typed.rs", &["mqtt-rate"]),
     // The name of a thread.
     ("espbench/src/respond/echo.rs", &["udp-echo"]),
 ];

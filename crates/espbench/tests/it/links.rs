@@ -197,3 +197,81 @@ fn walls_are_drawn_weaken_links_and_are_refused_where_they_are_wrong() {
     let said = check(&bench("", oven)).err;
     assert!(said.contains("`duty`: found 2, use a number from 0.001 to 1"), "{said}");
 }
+
+/// Returns a pcap file of frames between two stations: microseconds, whether from the first, sequence number,
+/// whether it is a retry, and signal.
+fn capture(frames: &[(u64, bool, u16, bool, i8)]) -> Vec<u8> {
+    let mut file = 0xA1B2_C3D4_u32.to_le_bytes().to_vec();
+    file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 127, 0, 0, 0]);
+    let address = |first: bool| [0x24, 0x0A, 0xC4, 0, 0, if first { 1 } else { 2 }];
+    for &(us, from_first, number, retry, signal) in frames {
+        // Radiotap: the signal alone; an action frame.
+        let mut packet = vec![0, 0, 9, 0, 0x20, 0, 0, 0, signal as u8];
+        packet.extend([0xD0, if retry { 8 } else { 0 }, 0, 0]);
+        packet.extend(address(!from_first));
+        packet.extend(address(from_first));
+        packet.extend([0xFF; 6]);
+        packet.extend((number << 4).to_le_bytes());
+        let length = packet.len() as u32;
+        for word in [(us / 1_000_000) as u32, (us % 1_000_000) as u32, length, length] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(packet);
+    }
+    file
+}
+
+const NAMES: [&str; 4] =
+    ["--station", "24:0a:c4:00:00:01=node0", "--station", "24:0a:c4:00:00:02=node1"];
+
+#[test]
+fn a_capture_becomes_a_trace_that_a_lab_replays_in_both_directions() {
+    // From the first -61 dBm and nine of ten, from the second -72 dBm and each other one sent twice.
+    let mut frames = Vec::new();
+    for at in 0..200_u64 {
+        let number = (at + at / 9) as u16;
+        frames.push((at * 10_000, true, number, false, -61));
+        frames.push((at * 10_000 + 3000, false, at as u16, false, -72));
+        if at % 2 == 1 {
+            frames.push((at * 10_000 + 4000, false, at as u16, true, -72));
+        }
+    }
+    let bench = bench("[link]\ntrace = \"office.csv\"\n", "");
+    std::fs::write(bench.path("air.pcap"), capture(&frames)).expect("a capture");
+    let mut line = vec!["lab", "trace", "air.pcap", "-o", "there.csv", "--heard-at", "node1"];
+    line.extend(NAMES);
+    let ran = bench.run(&line);
+    assert!(ran.err.contains("capture: 500 frames of 2 links"), "{}", ran.err);
+    ran.ok();
+    let there = std::fs::read_to_string(bench.path("there.csv")).expect("a trace");
+    let row = |from: &str| there.lines().find(|it| it.split(',').nth(1) == Some(from)).unwrap();
+    assert!(row("node0").starts_with("0,node0,node1,-61.0,0.9"), "{there}");
+    assert!(row("node1").starts_with("0,node1,node0,,0.66"), "{there}");
+    // Both directions at their own receivers: the second one's signal is known there.
+    let mut line = vec!["lab", "trace", "air.pcap", "-o", "office.csv"];
+    line.extend(NAMES);
+    bench.run(&line).ok();
+    let both = std::fs::read_to_string(bench.path("office.csv")).expect("a trace");
+    assert!(both.contains("node0,node1,-61.0,") && both.contains("node1,node0,-72.0,"), "{both}");
+    check(&bench).ok();
+    assert!(bench.run(&["lab", "show", "room.toml"]).ok().contains("office.csv drives 2 links"));
+}
+
+#[test]
+fn what_cannot_be_converted_is_said_in_three_lines() {
+    let bench = TestDir::new();
+    bench.write("notes.txt", "nothing of a console\n");
+    bench.write("bad.csv", "time,from,to,rssi\n0,a,b,loud\n");
+    for (file, words) in [
+        ("notes.txt", "no link was measured in this console log"),
+        ("bad.csv", "line 2: `rssi` is `loud`"),
+        ("none.csv", "cannot read none.csv"),
+    ] {
+        let ran = bench.run(&["lab", "trace", file]);
+        assert_eq!(ran.status, Some(2), "{file}");
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+        assert!(ran.err.lines().count() <= 4, "{}", ran.err);
+    }
+    let long = bench.run(&["lab", "trace", "notes.txt", "--station", "a"]);
+    assert!(long.err.contains("use ADDRESS=STATION"), "{}", long.err);
+}

@@ -138,7 +138,7 @@ fn a_refused_connection_is_told_in_three_lines() {
     // Bound and closed: nothing listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let host = format!("127.0.0.1:{port}");
-    let udp = format!("127.0.0.1:{}", crate::util::free_udp_port());
+    let udp = format!("127.0.0.1:{}", crate::util::free_port());
     let number = port.to_string();
     for (args, run, cells) in [
         (&["echo", &udp, "--local-port", "0"][..], "echo-1", " in 3 of 23 cells"),

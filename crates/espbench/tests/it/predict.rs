@@ -420,7 +420,7 @@ const SLEEPERS: [&str; 9] =
 #[test]
 fn a_fleet_on_batteries_is_answered_on_one_screen() {
     let text = screen(&[&SLEEPERS[..], &["--rooms", "5", "--messages", "1000"]].concat());
-    assert!(text.contains("battery") && text.contains("Next: --boot fast"), "{text}");
+    assert!(text.contains("battery") && text.contains("Next: --sleep light"), "{text}");
     insta::assert_snapshot!(text);
 }
 
@@ -467,4 +467,107 @@ fn a_coin_cell_is_warned_of() {
     let args = ["fleet", "--devices", "2", "--every", "10s", "--battery", "CR2032"];
     let text = screen(&[&args[..], &["--rooms", "2", "--messages", "100"]].concat());
     assert!(text.contains("CR2032 gives pulses of 15 mA"), "{text}");
+}
+
+#[test]
+fn a_rate_is_told_whether_it_takes_effect_and_what_it_costs() {
+    let rate = |args: &[&str], format: &str| {
+        predict(&[&["rate", "--room", "open"], args].concat(), format)
+    };
+    let refused =
+        ["--phy-rate", "24M", "--profile", "esp32c6", "--set-by", "interface", "--idf", "v5.3"];
+    let text = rate(&refused, "text");
+    assert!(
+        text.contains("24M does not take effect, 1M stays on the air: the esp32c6 refuses"),
+        "{text}"
+    );
+    assert!(text.contains("Next: call esp_now_set_peer_rate_config after"), "{text}");
+    assert!(
+        text.contains("1M, on the air (default)") && text.contains("24M, not in force"),
+        "{text}"
+    );
+    assert!(
+        text.lines().count() <= 25 && text.lines().all(|it| it.chars().count() <= 100),
+        "{text}"
+    );
+    let told = rate(&["--phy-rate", "24M", "--profile", "esp32c3"], "json");
+    let report: Value = serde_json::from_str(&told).expect("JSON");
+    crate::report::assert_is_of_schema(&serde_json::from_str(&told).expect("a report"));
+    let card = &report["prediction"];
+    assert_eq!(card["question"], "rate-in-force");
+    let [old, new] = [0, 1].map(|at| card["rows"][at].clone());
+    assert_eq!((&old["cost"]["role"], &new["cost"]["role"]), (&"default".into(), &"on-air".into()));
+    // The faster rate costs range, and saves time and charge.
+    let less = |of: &dyn Fn(&Value) -> f64| assert!(of(&new) < of(&old), "{told}");
+    less(&|it| it["range_m"].as_f64().unwrap());
+    less(&|it| it["cost"]["air_us"].as_f64().unwrap());
+    less(&|it| it["cost"]["round_trip_ms"]["ci_high"].as_f64().unwrap());
+    less(&|it| it["cost"]["charge_uc"]["ci_high"].as_f64().unwrap());
+    for format in ["csv", "markdown", "html"] {
+        assert!(rate(&["--phy-rate", "HT20-MCS7"], format).contains("HT20-MCS7"), "{format}");
+    }
+}
+
+#[test]
+fn a_message_in_one_frame_or_several_is_ranked_by_distance() {
+    let frames = |args: &[&str], format: &str| predict(&[&["frames"], args].concat(), format);
+    let args = ["--payload", "1000", "--frame-sizes", "200,1000", "--distances", "2,12"];
+    let text = frames(&args, "text");
+    assert!(text.contains("1 × 1000 B is best"), "{text}");
+    assert!(
+        text.lines().count() <= 25 && text.lines().all(|it| it.chars().count() <= 100),
+        "{text}"
+    );
+    let told = frames(&args, "json");
+    let report: Value = serde_json::from_str(&told).expect("JSON");
+    crate::report::assert_is_of_schema(&serde_json::from_str(&told).expect("a report"));
+    let rows = report["prediction"]["frames"].as_array().expect("rows");
+    assert_eq!(rows.len(), 4);
+    let [one, five] = [&rows[0], &rows[1]];
+    assert_eq!(
+        (&one["frames"], &five["frames"], &five["bytes"]),
+        (&1.into(), &5.into(), &200.into())
+    );
+    let value = |it: &Value, key: &str| it[key]["value"].as_f64().expect("a value");
+    for key in ["whole_ms", "air_ms", "charge_uc"] {
+        assert!(value(one, key) < value(five, key), "{key}: {told}");
+    }
+    assert_eq!(told, frames(&[&args[..], &["--threads", "1"]].concat(), "json"));
+    for format in ["csv", "markdown", "html"] {
+        assert!(frames(&args, format).contains("200"), "{format}");
+    }
+}
+
+#[test]
+fn frames_that_a_release_does_not_send_are_refused() {
+    let bench = TestDir::new();
+    for (args, what, remedy) in [
+        (
+            &["--frame-sizes", "1000", "--idf", "v5.3"][..],
+            "--frame-sizes 1000 is too long",
+            "say --idf v5.4",
+        ),
+        (
+            &["--frame-sizes", "1471"],
+            "--frame-sizes 1471 is too long",
+            "--frame-sizes 1470, or shorter",
+        ),
+        (&["--frame-sizes", "10"], "takes 100 frames of 10 bytes", "longer --frame-sizes"),
+        (
+            &["--payload", "65000", "--idf", "v5.1"],
+            "takes 260 frames of 250 bytes",
+            "shorter --payload",
+        ),
+        (&["--frame-sizes", "0"], "--frame-sizes", "--help"),
+        (&["--distances", "far"], "--distances", "--help"),
+    ] {
+        let ran = bench.run(&[&["predict", "frames"], args].concat());
+        assert_eq!(ran.status, Some(2), "{}", ran.err);
+        assert!(ran.err.contains(what) && ran.err.contains(remedy), "{args:?}: {}", ran.err);
+        assert!(ran.err.lines().count() <= 3, "{}", ran.err);
+    }
+    for args in [&["--set-by", "interface"][..], &["--phy-rate", "1M", "--phy-rates", "all"]] {
+        let ran = bench.run(&[&["predict", "rate"], args].concat());
+        assert_eq!(ran.status, Some(2), "{}", ran.err);
+    }
 }

@@ -54,7 +54,7 @@ fn four_people_have_three_commands_each() {
 #[test]
 fn the_commands_of_the_quick_start_run() {
     let bench = folder();
-    let ports: Vec<u16> = (0..6).map(|_| crate::util::free_udp_port()).collect();
+    let ports: Vec<u16> = (0..6).map(|_| crate::util::free_port()).collect();
     let flags = ["echo", "plain-echo", "iperf", "sink", "source", "mqtt"];
     let mut respond = vec!["respond".to_string()];
     for (flag, port) in flags.iter().zip(&ports) {

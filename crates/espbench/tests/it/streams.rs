@@ -1,6 +1,6 @@
 //! A stream that fails ends no run: it goes on, is stored, and exits as it would have.
 
-use crate::util::{ChildProcess, Ran, TestDir, free_udp_port, peer};
+use crate::util::{ChildProcess, Ran, TestDir, free_port, peer};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpStream};
@@ -139,7 +139,7 @@ fn hangups_stop_no_run_but_a_server() {
     assert_eq!(run.wait(), Some(0));
     is_whole(&bench);
 
-    let port = free_udp_port().to_string();
+    let port = free_port().to_string();
     let args = ["iperf", "-s", "-u", "-B", "127.0.0.1", "-p", &port];
     let mut server = ChildProcess::start(&mut bench.command(&args), true);
     server.line("Server listening");
@@ -151,7 +151,7 @@ fn hangups_stop_no_run_but_a_server() {
 #[test]
 fn a_server_whose_stderr_is_full_serves_its_clients() {
     let bench = TestDir::new();
-    let ports: Vec<String> = (0..6).map(|_| free_udp_port().to_string()).collect();
+    let ports: Vec<String> = (0..6).map(|_| free_port().to_string()).collect();
     let mut args = vec!["respond", "--echo-reply-port", "0"];
     let flags = ["echo", "plain-echo", "iperf", "sink", "source", "mqtt"];
     let flags: Vec<String> = flags.iter().map(|name| format!("--{name}-port")).collect();

@@ -278,10 +278,20 @@ pub fn missing(what: &str) -> bool {
     false
 }
 
-/// Returns a port that was free a moment ago.
-pub fn free_udp_port() -> u16 {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    socket.local_addr().expect("its address").port()
+/// Returns a port of loopback that was free a moment ago, over UDP and over TCP. It is below those that the
+/// system gives to sockets without one, so that no other test is given it in between.
+pub fn free_port() -> u16 {
+    static NEXT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
+    let own = (std::process::id() % 97) as u16 * 211;
+    for _ in 0..20_000 {
+        let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let port = 10_500 + (own.wrapping_add(next)) % 21_000;
+        let udp = std::net::UdpSocket::bind(("127.0.0.1", port));
+        if udp.is_ok() && std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port of loopback is free");
 }
 
 /// Returns a field of the frames of a capture that a display filter lets through, one a line.

@@ -105,6 +105,7 @@ pub fn errors(truth: &Truth) -> FurtherRows {
         cell.n = None;
         cell.fitted = it.fitted.is_some();
         cell.fitted_constant = it.fitted.clone();
+        cell.standing = Some(it.standing);
         let ratio = (it.published != 0.0).then(|| it.simulated / it.published);
         cell.test.published =
             Some(PublishedFigure { value: Some(it.published), ratio, verdict: None });

@@ -191,6 +191,8 @@ columns! {
     "fitted" "" Flag (|cell| cell.fitted)
         "Whether a constant of the simulator was fitted to that published value."
     "fitted_constant" "" Text (|cell| cell.fitted_constant) "Name of that constant."
+    "standing" "" Text (|cell| cell.standing)
+        "Of a published value: `fitted`, `neighbour` (a constant was fitted to the next size or the next row of its table) or `independent`."
     "fitted_run" "" Text (|cell| cell.test.fitted_run)
         "Run to whose measurement of this figure a constant of the lab was fitted (`espbench fit`)."
 }

@@ -3,6 +3,7 @@
 use crate::beside::LabAgreement;
 use crate::cell::Origin;
 use crate::compare::VerdictKind;
+use crate::truth::CellStanding;
 use alloc::string::{String, ToString};
 use core::fmt;
 use espbench_dot11::radio::WifiMode;
@@ -158,7 +159,7 @@ macro_rules! named {
     };
 }
 
-named! { Origin VerdictKind LabAgreement }
+named! { CellStanding Origin VerdictKind LabAgreement }
 
 impl ColumnContent for WifiMode {
     const TYPE: ColumnType = ColumnType::Text;

@@ -93,6 +93,7 @@ fn group(
 fn row(digest: &Digest<'_>, headlines: &[&Headline]) -> GlanceRow {
     GlanceRow {
         place: place(digest),
+        words: Vec::new(),
         values: headlines.iter().map(|it| value(digest.cell(it.metric)?)).collect(),
         published: None,
         limit: None,

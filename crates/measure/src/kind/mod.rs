@@ -5,6 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`esp_now`] | cells of Espressif's ESP-NOW test report |
+//! | `esp_now_messages` | messages among nodes of ESP-NOW |
 //! | `headline` | the metrics that a report shows first |
 //! | [`iperf`] | tests of iperf 2, and echo probes beside them |
 //! | `mqtt_rate` | numbered messages through an MQTT broker |
@@ -19,6 +20,7 @@
 //! lines below.
 
 pub mod esp_now;
+mod esp_now_messages;
 pub(crate) mod headline;
 pub mod iperf;
 mod mqtt_rate;
@@ -305,6 +307,7 @@ registry! {
     others {
         EspNow: esp_now,
         RawEspNow: raw_esp_now,
+        EspNowMessages: esp_now_messages,
     }
 }
 

@@ -78,8 +78,17 @@ pub fn settings(workload: &Workload) -> String {
 
 /// Says those of a cell's settings of which the words are to be kept.
 pub(crate) fn plan(kind: &str, settings: &Settings, keep: impl Fn(&LabelWords) -> bool) -> String {
+    each(kind, settings, keep).join(", ")
+}
+
+/// Says the same, each setting on its own.
+pub(crate) fn each(
+    kind: &str,
+    settings: &Settings,
+    keep: impl Fn(&LabelWords) -> bool,
+) -> Vec<String> {
     let words = words::of_plan(kind, settings).into_iter().filter(|word| keep(word));
-    words.map(|word| word.text).collect::<Vec<_>>().join(", ")
+    words.map(|word| word.text).collect()
 }
 
 /// Returns whether some words of a cell say a setting that is not shared.

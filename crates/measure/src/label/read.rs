@@ -76,6 +76,7 @@ fn fixed(word: &str) -> Option<Setting> {
         "requests back to back" => Setting::RequestPeriod(core::time::Duration::ZERO),
         "no quick ack" => Setting::QuickAck(false),
         "at once again" => Setting::AwaitsCallback(false),
+        "radio scheduled" => Setting::RadioScheduled(true),
         "key known" => Setting::KeyKnown(true),
         "encrypted" => Setting::Encrypted(true),
         "MQTT 3.1.1" => Setting::MqttVersion(MqttVersion::V311),
@@ -103,6 +104,7 @@ fn counted(word: &str) -> Option<Setting> {
         .or_else(|| of(" clients").map(Setting::Clients))
         .or_else(|| of(" streams").map(Setting::Streams))
         .or_else(|| many(" devices").or_else(|| many(" device")).map(Setting::Devices))
+        .or_else(|| many(" hops").or_else(|| many(" hop")).map(Setting::Hops))
         .or_else(|| before::<f64>(word, " dBm").map(Setting::TxPower))
         .or_else(|| many(" MHz").map(Setting::Clock))
         .or_else(|| many(" packets").map(Setting::Packets))
@@ -144,6 +146,20 @@ fn named(word: &str) -> Option<Setting> {
         .or_else(|| number("image of ", " bytes").map(Setting::Image))
         .or_else(|| number("session kept ", " s").map(Setting::SessionExpiry))
         .or_else(|| number("queue of ", "").map(Setting::Queue))
+        .or_else(|| after("Bluetooth ").and_then(name).map(Setting::Bluetooth))
+        .or_else(|| after("pattern ").and_then(name).map(Setting::Pattern))
+        .or_else(|| {
+            after("relayed from ")?.strip_suffix(" dBm")?.parse().ok().map(Setting::ForwardRssi)
+        })
+        .or_else(|| after("drift ")?.strip_suffix(" ppm")?.parse().ok().map(Setting::Drift))
+        .or_else(|| {
+            let count = after("silent after ")?.strip_suffix(" missed beacons")?;
+            count.parse().ok().map(Setting::MissedBeacons)
+        })
+        .or_else(|| time("slot ").map(Setting::Slot))
+        .or_else(|| time("guard ").map(Setting::Guard))
+        .or_else(|| time("beacon every ").map(Setting::BeaconInterval))
+        .or_else(|| time("task jitter ").map(Setting::TaskJitter))
         .or_else(|| time("one every ").map(Setting::Interval))
         .or_else(|| time("held ").map(Setting::Hold))
         .or_else(|| time("runs of ").map(Setting::RunTime))

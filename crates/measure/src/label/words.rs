@@ -14,8 +14,9 @@ use esp_now::transcript::session::LinkEnds;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
-const PLAN: [SettingKey; 41] = [
+const PLAN: [SettingKey; 52] = [
     SettingKey::Test,
+    SettingKey::Pattern,
     SettingKey::Transport,
     SettingKey::MqttVersion,
     SettingKey::Qos,
@@ -30,6 +31,7 @@ const PLAN: [SettingKey; 41] = [
     SettingKey::InFlight,
     SettingKey::Interval,
     SettingKey::Clients,
+    SettingKey::Hops,
     SettingKey::Devices,
     SettingKey::Nearest,
     SettingKey::Encrypted,
@@ -48,6 +50,15 @@ const PLAN: [SettingKey; 41] = [
     SettingKey::Hold,
     SettingKey::QuickAck,
     SettingKey::Echoes,
+    SettingKey::ForwardRssi,
+    SettingKey::BeaconInterval,
+    SettingKey::Slot,
+    SettingKey::Guard,
+    SettingKey::Drift,
+    SettingKey::TaskJitter,
+    SettingKey::MissedBeacons,
+    SettingKey::RadioScheduled,
+    SettingKey::Bluetooth,
     SettingKey::AwaitsCallback,
     SettingKey::KeyKnown,
     SettingKey::LabVariant,
@@ -59,8 +70,9 @@ const PLAN: [SettingKey; 41] = [
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [SettingKey; 56] = [
+const RESULT: [SettingKey; 67] = [
     SettingKey::LabVariant,
+    SettingKey::Pattern,
     SettingKey::LossLimit,
     SettingKey::P99Limit,
     SettingKey::PhyRate,
@@ -72,6 +84,7 @@ const RESULT: [SettingKey; 56] = [
     SettingKey::Interval,
     SettingKey::Poisson,
     SettingKey::Cast,
+    SettingKey::Hops,
     SettingKey::Devices,
     SettingKey::Encrypted,
     SettingKey::Queue,
@@ -100,6 +113,15 @@ const RESULT: [SettingKey; 56] = [
     SettingKey::RequestPeriod,
     SettingKey::Hold,
     SettingKey::QuickAck,
+    SettingKey::ForwardRssi,
+    SettingKey::BeaconInterval,
+    SettingKey::Slot,
+    SettingKey::Guard,
+    SettingKey::Drift,
+    SettingKey::TaskJitter,
+    SettingKey::MissedBeacons,
+    SettingKey::RadioScheduled,
+    SettingKey::Bluetooth,
     SettingKey::AwaitsCallback,
     SettingKey::KeyKnown,
     SettingKey::Time,
@@ -262,6 +284,26 @@ fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
         Setting::QuickAck(_) => "no quick ack".into(),
         Setting::AwaitsCallback(_) => "at once again".into(),
         Setting::KeyKnown(_) => "key known".into(),
+        _ => return among_nodes(setting),
+    };
+    Some(LabelWords::new(&[setting.key()], text))
+}
+
+/// Says a setting of messages among nodes.
+fn among_nodes(setting: &Setting) -> Option<LabelWords> {
+    let text: String = match setting {
+        Setting::Pattern(name) => format!("pattern {}", name.as_str()),
+        Setting::Hops(1) => "1 hop".into(),
+        Setting::Hops(hops) => format!("{hops} hops"),
+        Setting::ForwardRssi(dbm) => format!("relayed from {dbm} dBm"),
+        Setting::Slot(time) => format!("slot {}", print_duration(*time)),
+        Setting::Guard(time) => format!("guard {}", print_duration(*time)),
+        Setting::BeaconInterval(time) => format!("beacon every {}", print_duration(*time)),
+        Setting::Drift(ppm) => format!("drift {ppm} ppm"),
+        Setting::TaskJitter(time) => format!("task jitter {}", print_duration(*time)),
+        Setting::MissedBeacons(count) => format!("silent after {count} missed beacons"),
+        Setting::Bluetooth(name) => format!("Bluetooth {}", name.as_str()),
+        Setting::RadioScheduled(_) => "radio scheduled".into(),
         // Every other one is said with one of the above, or in one of the two lists only.
         _ => return None,
     };

@@ -8,7 +8,7 @@ use crate::run::told;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
+use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime, psdu_airtime};
 use espbench_dot11::radio::name::PHY_MODE;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{BasicRates, WifiMode};
@@ -84,7 +84,8 @@ impl DataFrames {
             return self.acknowledged(body) as f64;
         }
         let response = BasicRates::NONE.response_to(self.mode);
-        let all = airtime(self.mode, frames * mpdu) + SIFS_NS + airtime(response, BLOCK_ACK_OCTETS);
+        let all =
+            psdu_airtime(self.mode, frames * mpdu) + SIFS_NS + airtime(response, BLOCK_ACK_OCTETS);
         all as f64 / f64::from(frames)
     }
 

@@ -28,7 +28,8 @@ const METRICS: &[(&[&str], &[&str])] = &[
         &["_p50", "_p90", "_p99", "_max"],
     ),
     (&["interarrival"], &["_p05", "_p95", "_avg"]),
-    (&["callback_time"], &["_p50", "_p99"]),
+    (&["callback_time", "hop_time"], &["_p50", "_p99"]),
+    (&["hops_reached"], &["_avg"]),
     (&["connect_rate", "client_fairness"], &[""]),
     (&["rtt"], &["_3sigma", "_6sigma"]),
     (&["rtt_idle", "rtt_loaded", "rtt_added"], &["_p50", "_p95", "_p99"]),
@@ -65,6 +66,7 @@ const METRICS: &[(&[&str], &[&str])] = &[
     (
         &[
             "effective_rate",
+            "frames_per_message",
             "queue_drop_rate",
             "retransmits",
             "fairness",

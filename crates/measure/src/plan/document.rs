@@ -66,6 +66,9 @@ mod tests {
             ("udp-echo", "in_flight") => "format = \"binary\"",
             ("mqtt-rate", "session_expiry") => "version = \"5\"",
             ("mqtt-rate", "in_flight") => "qos = 1",
+            ("esp-now-messages", "devices" | "cast" | "schedule" | "radio") => {
+                "pattern = \"many-to-one\""
+            }
             ("esp-now", "devices") => "test = \"multi-ping\"",
             ("iperf", "bounceback_period" | "bounceback_hold" | "bounceback_quick_ack") => {
                 "bounceback = 10\nlength = 100"

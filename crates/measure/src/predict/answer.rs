@@ -4,6 +4,7 @@ use super::card::p99;
 use super::card::{LeadingFigure, RowStanding};
 use super::limit;
 use super::limits::FleetLimits;
+use super::on_air::RateInForce;
 use super::point::PointEstimates;
 use super::report::{PredictAnswer, PredictQuestion};
 use super::tables::capitalized;
@@ -25,11 +26,14 @@ impl PredictAnswer {
             PredictQuestion::LargestFleet(search) => self.largest_fleet(search),
             PredictQuestion::Fleet => self.fleet(),
             PredictQuestion::Rate => self.rate(),
+            PredictQuestion::OnAir(force) => self.on_air(force),
             PredictQuestion::Range(wanted) => self.range(wanted),
         };
         if let Some(first) = lines.first_mut() {
             *first = format!("{}: {first}", capitalized(Origin::Simulated.name()));
         }
+        let remedy = self.rate_in_force().and_then(RateInForce::remedy);
+        lines.extend(remedy.map(|it| format!("Next: {it}.")));
         lines.extend(change_sentence(self).map(|it| format!("Next: {it}.")));
         if self.stopped {
             lines.push("The sweep was stopped: what was done by then stands here.".into());
@@ -46,6 +50,7 @@ impl PredictAnswer {
                 (!lines.is_empty()).then(|| lines.join(" "))
             }
             PredictQuestion::Rate => Some(self.rate().join(" ")),
+            PredictQuestion::OnAir(force) => Some(self.on_air(force).join(" ")),
             PredictQuestion::Range(wanted) => Some(self.range(wanted).join(" ")),
         }
     }

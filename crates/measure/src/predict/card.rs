@@ -3,7 +3,9 @@
 use super::answer::{change_sentence, milliseconds};
 use super::battery::Battery;
 use super::change::ChangeTried;
+use super::frames::FramesRow;
 use super::limit;
+use super::on_air::RateInForce;
 use super::point::{DistanceRow, PointEstimates};
 use super::range::metres_of;
 use super::report::{PredictAnswer, PredictQuestion};
@@ -25,6 +27,10 @@ pub enum QuestionKind {
     LargestFleet,
     /// PHY rates compared.
     Rate,
+    /// Which rate is on the air, and what it costs.
+    RateInForce,
+    /// One long frame or several short ones.
+    Frames,
     /// How far messages reach.
     Range,
 }
@@ -70,8 +76,55 @@ pub struct PredictionRow {
     /// True where the model of the place ends at that distance: the range is at least so long.
     #[serde(default)]
     pub range_is_bounded: bool,
+    /// What the rate is, where it was asked which one is on the air.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<RateCost>,
     /// Place among the rows.
     pub standing: RowStanding,
+}
+
+/// A rate's part in an answer about the one on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateRole {
+    /// It is on the air, and ESP-NOW's default.
+    OnAirByDefault,
+    /// It is on the air.
+    OnAir,
+    /// ESP-NOW's default, which is not on the air.
+    Default,
+    /// It was asked for, and is not on the air.
+    Wanted,
+}
+
+impl RateRole {
+    /// Returns the role in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OnAirByDefault => "on the air (default)",
+            Self::OnAir => "on the air",
+            Self::Default => "default",
+            Self::Wanted => "not in force",
+        }
+    }
+}
+
+/// The cost of a rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateCost {
+    /// The rate's part.
+    pub role: RateRole,
+    /// Time of one frame on the air, in microseconds.
+    pub air_us: f64,
+    /// Time for which the devices' frames are on the air, in percent.
+    pub own_air_percent: Option<GlanceValue>,
+    /// Time of a message and an answer as long, in milliseconds.
+    pub round_trip_ms: Option<GlanceValue>,
+    /// Payload that one device gets through when it always sends, in Mbit/s.
+    pub throughput_mbit_s: Option<GlanceValue>,
+    /// Charge that a message's frames take on the air, in microcoulombs.
+    pub charge_uc: Option<GlanceValue>,
 }
 
 /// The largest share of something.
@@ -148,6 +201,9 @@ pub struct Prediction {
     /// What becomes of messages by distance, at the rate that reaches farthest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<DistanceRow>,
+    /// One long frame or several short ones, by distance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<FramesRow>,
     /// The charge of a device and what it goes to, where devices sleep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyBudget>,
@@ -172,6 +228,7 @@ impl PredictAnswer {
             PredictQuestion::Fleet => QuestionKind::Fleet,
             PredictQuestion::LargestFleet(_) => QuestionKind::LargestFleet,
             PredictQuestion::Rate => QuestionKind::Rate,
+            PredictQuestion::OnAir(_) => QuestionKind::RateInForce,
             PredictQuestion::Range(_) => QuestionKind::Range,
         };
         let told = self.told();
@@ -185,6 +242,7 @@ impl PredictAnswer {
                 .first()
                 .map(|it| it.setting.distances.clone())
                 .unwrap_or_default(),
+            frames: Vec::new(),
             energy: told.and_then(|it| self.budget(it)),
             limited_by: told.map(limited_by).unwrap_or_default(),
             changes: self.changes.iter().map(|it| self.outcome(it)).collect(),
@@ -203,6 +261,10 @@ impl PredictAnswer {
                 self.points.iter().find(|it| it.setting.devices == best)
             }
             PredictQuestion::Range(_) => None,
+            PredictQuestion::OnAir(force) => {
+                let name = force.on_air.to_string();
+                self.points.iter().find(|it| it.setting.rate == name)
+            }
             PredictQuestion::Rate => {
                 let standings = self.standings();
                 let best = standings.iter().position(|it| *it == RowStanding::Best)?;
@@ -278,6 +340,14 @@ impl PredictAnswer {
             range_m: point.setting.range_m,
             range_is_bounded: point.setting.range_is_bounded,
             range_median_m: point.setting.range_median_m,
+            cost: self.rate_in_force().map(|force| RateCost {
+                role: force.role(&point.setting.rate),
+                air_us: point.setting.air_us,
+                own_air_percent: value(&point.sent_share.scaled(100.0)),
+                round_trip_ms: value(&point.round_trip_ms()),
+                throughput_mbit_s: point.setting.throughput.as_ref().and_then(value),
+                charge_uc: value(&point.charge_uc()),
+            }),
             standing,
         }
     }
@@ -366,7 +436,8 @@ impl PredictAnswer {
     }
 
     fn next(&self) -> Option<String> {
-        change_sentence(self)
+        let remedy = self.rate_in_force().and_then(RateInForce::remedy);
+        remedy.or_else(|| change_sentence(self))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -420,7 +491,7 @@ pub fn overlap(a: &Estimate, b: &Estimate) -> bool {
     low(a) <= high(b) && low(b) <= high(a)
 }
 
-fn value(estimate: &Estimate) -> Option<GlanceValue> {
+pub(super) fn value(estimate: &Estimate) -> Option<GlanceValue> {
     let Estimate { value, low, high, .. } = *estimate;
     value.map(|value| GlanceValue { value, ci_low: low, ci_high: high, fitted: false })
 }

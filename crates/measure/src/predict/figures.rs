@@ -32,7 +32,7 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Figure> {
         return figures;
     }
     let mut figures = match answer.question {
-        PredictQuestion::Rate | PredictQuestion::Range(_) => {
+        PredictQuestion::Rate | PredictQuestion::OnAir(_) | PredictQuestion::Range(_) => {
             core::iter::once(latency_by_rate(answer)).chain(reach(answer)).collect()
         }
         // One fleet is no curve.

@@ -8,11 +8,13 @@
 //! | [`limit`] | what holds a setting back, in words |
 //! | [`limits`] | whether a setting keeps limits |
 //! | [`battery`] | batteries, and what stands between them and the chip |
+//! | [`on_air`] | which PHY rate is on the air |
 //! | [`energy`] | charge of devices that sleep between their messages |
 //! | [`card`] | the answer on one card: verdict, leading figures, what limits them, what to change |
 //! | [`change`] | changes that are tried, each alone |
 //! | `answer` | the answer in sentences |
 //! | `largest` | that of a search for the largest fleet |
+//! | [`frames`] | one long frame or several short ones |
 //! | `range` | that of a question about range, with its table and figure |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
@@ -26,9 +28,11 @@ pub mod change;
 pub mod effort;
 pub mod energy;
 mod figures;
+pub mod frames;
 mod largest;
 pub mod limit;
 pub mod limits;
+pub mod on_air;
 pub mod point;
 mod range;
 mod report;

@@ -59,6 +59,8 @@ pub struct OperatingPoint {
     pub distances: Vec<DistanceRow>,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
     pub throughput: Option<Estimate>,
+    /// Current of the chip while it sends in this mode, in milliamperes, where that was asked.
+    pub send_ma: Option<f64>,
 }
 
 /// The trials of one setting as estimates.
@@ -80,6 +82,8 @@ pub struct PointEstimates {
     pub p99: Estimate,
     /// Share of the time in which somebody sent, 0 to 1.
     pub busy: Estimate,
+    /// Share of the time for which the devices' frames were on the air, repetitions too.
+    pub sent_share: Estimate,
     /// Messages delivered a second, by all devices together.
     pub delivered: Estimate,
     /// Messages due a second.
@@ -125,6 +129,10 @@ impl PointEstimates {
             trials.iter().map(|t| (t.latency_ms.len() as f64 * 1e9, t.air.window_ns)).collect();
         let busy: Vec<(f64, u64)> =
             trials.iter().map(|t| (t.air.busy_ns as f64, t.air.window_ns)).collect();
+        let sent: Vec<(f64, u64)> = trials
+            .iter()
+            .map(|t| ((t.air.data_ns + t.air.retries_ns) as f64, t.air.window_ns))
+            .collect();
         let rooms = trials.len();
         Self {
             setting,
@@ -135,6 +143,7 @@ impl PointEstimates {
             p50: cluster::quantile(&latencies, 0.5),
             p99: cluster::quantile(&latencies, 0.99),
             busy: share_of_time(Estimate { n: rooms as u64, ..cluster::mean(&busy) }),
+            sent_share: Estimate { n: rooms as u64, ..cluster::mean(&sent) },
             delivered: Estimate { n: delivered, ..cluster::mean(&per_second) },
             offered: messages as f64 / seconds,
             causes: causes(trials),
@@ -159,6 +168,22 @@ impl PointEstimates {
     pub fn part(&self, stage: MessageStage) -> f64 {
         let all: f64 = self.stages_ms.iter().sum();
         if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
+    }
+
+    /// Returns the time of a message and an answer as long: twice the mean latency, in milliseconds.
+    #[must_use]
+    pub fn round_trip_ms(&self) -> Estimate {
+        self.mean.scaled(2.0)
+    }
+
+    /// Returns the charge that a message's frames take on the air, with all repetitions, in microcoulombs: the
+    /// spread of rooms is that of the channel's use.
+    #[must_use]
+    pub fn charge_uc(&self) -> Estimate {
+        let Some(send_ma) = self.setting.send_ma.filter(|_| self.offered > 0.0) else {
+            return Estimate::default();
+        };
+        self.sent_share.scaled(1e3 * send_ma / self.offered)
     }
 
     /// Returns the result cells of the point.
@@ -197,6 +222,9 @@ impl PointEstimates {
         }
         cells.extend(self.energy.as_ref().map(|it| cell("current_mean", "mA", it.mean_ma)));
         cells.extend(self.setting.throughput.map(|it| cell("throughput", "Mbit/s", it)));
+        if self.setting.send_ma.is_some() {
+            cells.push(cell("charge_per_message", "uC", self.charge_uc()));
+        }
         cells.extend(
             self.setting
                 .range_m

@@ -4,6 +4,7 @@ use super::battery::Battery;
 use super::change::ChangeTried;
 use super::largest::FleetSearched;
 use super::limits::FleetLimits;
+use super::on_air::RateInForce;
 use super::point::PointEstimates;
 use super::range::RangeWanted;
 use super::{figures, tables};
@@ -24,6 +25,8 @@ pub enum PredictQuestion {
     LargestFleet(FleetSearched),
     /// The effect of the PHY rate.
     Rate,
+    /// Which rate is on the air, and what it costs against the default.
+    OnAir(RateInForce),
     /// How far messages reach.
     Range(RangeWanted),
 }
@@ -36,6 +39,7 @@ impl PredictQuestion {
             Self::Fleet => "predict-fleet",
             Self::LargestFleet(_) => "predict-largest-fleet",
             Self::Rate => "predict-rate",
+            Self::OnAir(_) => "predict-rate-in-force",
             Self::Range(_) => "predict-range",
         }
     }

@@ -22,9 +22,12 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
         return tables;
     }
     tables.push(match answer.question {
-        PredictQuestion::Rate | PredictQuestion::Range(_) => rates(answer),
+        PredictQuestion::Rate | PredictQuestion::OnAir(_) | PredictQuestion::Range(_) => {
+            rates(answer)
+        }
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => curve(answer),
     });
+    tables.extend(in_force(answer));
     tables.extend(acknowledgements(answer));
     tables.push(limits(answer));
     tables.extend(energy(answer));
@@ -35,7 +38,9 @@ pub(super) fn of(answer: &PredictAnswer) -> Vec<Table> {
 /// Returns the column that says which setting a row is.
 fn varied(answer: &PredictAnswer) -> Column {
     match answer.question {
-        PredictQuestion::Rate | PredictQuestion::Range(_) => Column::words("PHY rate"),
+        PredictQuestion::Rate | PredictQuestion::OnAir(_) | PredictQuestion::Range(_) => {
+            Column::words("PHY rate")
+        }
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => Column::setting("devices", ""),
     }
 }
@@ -43,7 +48,9 @@ fn varied(answer: &PredictAnswer) -> Column {
 /// Returns a point's text in that column.
 fn name(answer: &PredictAnswer, point: &PointEstimates) -> String {
     match answer.question {
-        PredictQuestion::Rate | PredictQuestion::Range(_) => point.setting.rate.clone(),
+        PredictQuestion::Rate | PredictQuestion::OnAir(_) | PredictQuestion::Range(_) => {
+            point.setting.rate.clone()
+        }
         PredictQuestion::Fleet | PredictQuestion::LargestFleet(_) => {
             point.setting.devices.to_string()
         }
@@ -83,7 +90,7 @@ fn percent(estimate: &Estimate) -> Estimate {
     estimate.scaled(100.0)
 }
 
-fn interval(estimate: &Estimate) -> Option<String> {
+pub(super) fn interval(estimate: &Estimate) -> Option<String> {
     estimate.value.and_then(|_| digits::interval(estimate.low, estimate.high))
 }
 
@@ -177,6 +184,9 @@ fn rates(answer: &PredictAnswer) -> Table {
     let rows = answer.points.iter().map(row).collect();
     let mut table = table("predict-rates", SECTION, "The effect of the PHY rate", columns, rows);
     notes(answer, &mut table);
+    if answer.rate_in_force().is_some() {
+        return table;
+    }
     table.notes.push(
         "Throughput of one: payload that one device alone gets through when it always sends. Range: \
          the distance at which nine in ten such frames still arrive, by the chip's sensitivity and \
@@ -185,6 +195,53 @@ fn rates(answer: &PredictAnswer) -> Table {
             .into(),
     );
     table
+}
+
+/// Returns the table of what each rate costs, where it was asked which is on the air.
+fn in_force(answer: &PredictAnswer) -> Option<Table> {
+    let force = answer.rate_in_force()?;
+    let row = |point: &PointEstimates| {
+        let trip = point.round_trip_ms();
+        let charge = point.charge_uc();
+        alloc::vec![
+            Some(name(answer, point)),
+            Some(force.role(&point.setting.rate).name().into()),
+            digits::estimate(&trip),
+            interval(&trip),
+            it_throughput(point, digits::estimate),
+            it_throughput(point, interval),
+            digits::estimate(&charge),
+            interval(&charge),
+        ]
+    };
+    let columns = alloc::vec![
+        varied(answer),
+        Column::words("it is"),
+        result("round trip", "ms"),
+        result("round trip 95 %", "ms"),
+        result("throughput of one", "Mbit/s"),
+        result("throughput 95 %", "Mbit/s"),
+        result("charge of a message", "uC"),
+        result("charge 95 %", "uC"),
+    ];
+    let rows = answer.points.iter().map(row).collect();
+    let mut table =
+        table("predict-in-force", SECTION, "The rate on the air and its cost", columns, rows);
+    table.notes.push(
+        "Round trip: twice the mean latency, as of a message and an answer as long. Charge: the time of the \
+         message's frames on the air, repetitions too, at the chip's current while it sends; listening and \
+         processor, which any rate costs, are not in it. Range here: nine in ten messages arrive, over all \
+         places so far away, with all attempts."
+            .into(),
+    );
+    Some(table)
+}
+
+fn it_throughput(
+    point: &PointEstimates,
+    print: impl Fn(&Estimate) -> Option<String>,
+) -> Option<String> {
+    point.setting.throughput.as_ref().and_then(print)
 }
 
 /// Returns the table of acknowledgements, where messages are acknowledged.

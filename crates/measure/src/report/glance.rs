@@ -76,6 +76,9 @@ pub struct GlanceMetric {
 pub struct GlanceRow {
     /// The cell, by the settings that not all cells share.
     pub place: String,
+    /// These settings, each on its own.
+    #[serde(skip)]
+    pub words: Vec<String>,
     /// One value for each metric of the group; none where the cell has no such metric.
     pub values: Vec<Option<GlanceValue>>,
     /// The published value beside that of the first metric, where one belongs to it.
@@ -210,8 +213,12 @@ fn group(
     let shared = Settings::shared(cells.iter().map(|it| &it.settings));
     // Where none stands for the others, each stands for itself.
     let none_leads = (0..cells.len()).all(|at| !leads(at, &cells));
+    let words = |digest: &Digest| {
+        label::each(kind, &digest.settings, |word| !word.is_of(&digest.settings, &shared))
+    };
     let row = |(at, digest): (usize, &Digest)| GlanceRow {
-        place: label::plan(kind, &digest.settings, |word| !word.is_of(&digest.settings, &shared)),
+        place: words(digest).join(", "),
+        words: words(digest),
         values: headlines.iter().map(|it| digest.cell(it.metric).and_then(value)).collect(),
         published: digest.cell(first.metric).and_then(|it| evidence.beside(it)),
         limit: digest.cell(first.metric).and_then(|it| it.limit),

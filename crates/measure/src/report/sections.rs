@@ -34,8 +34,12 @@ const FIRST: [(&str, &str); 4] = [
 /// Name and title of the chapter after those of the kinds over IP.
 const POWER: (&str, &str) = (power::SECTION, "Current and battery");
 
+/// Name of the chapter of causes that the doctor has found.
+pub const DIAGNOSIS: &str = "diagnosis";
+
 /// Names and titles of the chapters after those of all kinds.
-const LAST: [(&str, &str); 6] = [
+const LAST: [(&str, &str); 7] = [
+    (DIAGNOSIS, "Causes"),
     (crate::predict::SECTION, "Prediction"),
     (crate::tune::SECTION, "Settings"),
     ("losses", "Losses and findings"),

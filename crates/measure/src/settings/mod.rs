@@ -200,6 +200,28 @@ settings! {
     Echoes(LatencyBy) "echoes" "",
     /// Whether the next call of `esp_now_send` waits for the send callback of the one before.
     AwaitsCallback(bool) "awaits_callback" "",
+    /// Who sends messages to whom, by its word in plans.
+    Pattern(Name) "pattern" "",
+    /// Hops from one end of a relay line to the other.
+    Hops(u32) "hops" "",
+    /// Signal strength from which on relays send on what they hear.
+    ForwardRssi(f64) "forward_rssi_dbm" "dBm",
+    /// Length of a slot after a beacon.
+    Slot(Duration) "slot_s" "s",
+    /// Guard interval of a slot.
+    Guard(Duration) "guard_s" "s",
+    /// Time from one beacon of a coordinator to the next.
+    BeaconInterval(Duration) "beacon_interval_s" "s",
+    /// Largest drift of a node's clock, in parts per million.
+    Drift(f64) "clock_drift_ppm" "ppm",
+    /// Longest time by which a task is later than its timer.
+    TaskJitter(Duration) "task_jitter_s" "s",
+    /// Beacons in a row that a node may miss before it is silent.
+    MissedBeacons(u8) "missed_beacons" "",
+    /// Whether a node's radio is on only to send and to listen for beacons.
+    RadioScheduled(bool) "radio_scheduled" "",
+    /// What Bluetooth does on the nodes, by its word in plans.
+    Bluetooth(Name) "bluetooth" "",
     /// Whether a joining station knows the key of its password already.
     KeyKnown(bool) "key_known" "",
     /// Length of a run of `tcp-rate`, where it is not a second.

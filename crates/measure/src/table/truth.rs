@@ -4,7 +4,7 @@ use super::{Column, Table, TableRow, unit_sign};
 use crate::cell::{Identity, Origin};
 use crate::digits;
 use crate::kind;
-use crate::truth::{CellDeviation, GroupErrors, SeedGroup, SeedRange, Truth};
+use crate::truth::{CellDeviation, CellStanding, GroupErrors, SeedGroup, SeedRange, Truth};
 use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,10 +25,15 @@ pub const FEW: usize = 12;
 pub fn over_seeds(groups: &[SeedGroup]) -> Option<Table> {
     let seeds = groups.first()?.seeds;
     let row = |it: &SeedGroup| {
-        let target = it.group.target();
+        let target = it.group.target().filter(|_| it.standing.is_none());
         let asked = |sign: &str, part: f64| format!("{sign} {:.0} %", part * 100.0);
         alloc::vec![
-            Some(format!("{}: {}", it.documents.words(), it.group.name())),
+            Some(match it.standing {
+                None => format!("{}: {}", it.documents.words(), it.group.name()),
+                Some(standing) => {
+                    format!("{}: means …, {}", it.documents.words(), standing_words(standing))
+                }
+            }),
             Some(digits::count(it.cells.into())),
             it.median_percent.map(|range| format!("{:.1}", range.mean)),
             it.median_percent.map(|range| ends(range, 1)),
@@ -57,11 +62,21 @@ pub fn over_seeds(groups: &[SeedGroup]) -> Option<Table> {
         rows: groups.iter().map(row).collect(),
         notes: alloc::vec![
             "Means over the seeds, with the smallest and the largest. Figures that constants were \
-             fitted to are left out. `espbench lab truth` computes this table again."
+             fitted to are left out but in rows that say so; next to fitted ones are those of the next size \
+             or the next row of their table. `espbench lab truth` computes this table again."
                 .into()
         ],
         ..Table::default()
     })
+}
+
+/// Returns what cells of a standing are, in words.
+const fn standing_words(standing: CellStanding) -> &'static str {
+    match standing {
+        CellStanding::Fitted => "fitted",
+        CellStanding::Neighbour => "next to fitted ones",
+        CellStanding::Independent => "independent of fitted ones",
+    }
 }
 
 fn ends(range: SeedRange, decimals: usize) -> String {
@@ -78,6 +93,8 @@ pub fn sentences(groups: &[SeedGroup]) -> Vec<String> {
 
 fn sentence(groups: &[SeedGroup]) -> Option<String> {
     let first = groups.first()?;
+    let independent = groups.iter().find(|it| it.standing == Some(CellStanding::Independent));
+    let groups = groups.iter().filter(|it| it.standing.is_none());
     let told = |it: &SeedGroup| {
         let (median, within) = (it.median_percent?, it.within_percent?);
         let (mean, range, limit) = (median.mean, ends(median, 1), it.group.limit());
@@ -90,7 +107,10 @@ fn sentence(groups: &[SeedGroup]) -> Option<String> {
         told(first)?
     );
     let within = |it: &SeedGroup| it.within_percent.map_or(100.0, |range| range.mean);
-    let worst = groups.iter().min_by(|a, b| within(a).total_cmp(&within(b)));
+    if let Some(range) = independent.and_then(|it| it.median_percent) {
+        text.push_str(&format!("; independent of fitted cells {:.1} %", range.mean));
+    }
+    let worst = groups.min_by(|a, b| within(a).total_cmp(&within(b)));
     if let Some(worst) = worst.filter(|it| it.group != first.group)
         && let Some(told) = told(worst)
     {
@@ -106,6 +126,9 @@ pub fn groups(truth: &Truth) -> Table {
     if truth.fitted.cells > 0 {
         let fitted = GroupErrors { target: None, held: None, ..truth.fitted.clone() };
         rows.push(row("cells that constants were fitted on", &fitted));
+    }
+    for it in truth.standings.iter().filter(|it| it.standing != CellStanding::Fitted) {
+        rows.push(row(&format!("means …, {}", standing_words(it.standing)), &it.errors));
     }
     Table {
         id: "truth".into(),
@@ -209,6 +232,7 @@ pub fn cells(truth: &Truth, most: usize) -> Table {
             Column::result("value", "", Origin::Simulated),
             Column::result("error", "percent", Origin::Simulated),
             Column::words("within"),
+            Column::words("standing"),
             Column::words("fitted"),
         ],
         rows: truth.rows.iter().take(most).map(cell).collect(),
@@ -232,6 +256,7 @@ fn cell(row: &CellDeviation) -> Vec<Option<String>> {
         Some(digits::plain(row.simulated)),
         row.error.map(|e| format!("{:+.1}", e * 100.0)),
         row.fitted.is_none().then(|| within.into()),
+        Some(row.standing.name().into()),
         row.fitted.clone(),
     ]
 }

@@ -25,9 +25,11 @@
 
 mod group;
 mod seeds;
+mod standing;
 
 pub use group::{AccuracyTarget, CellGroup, GroupErrors};
 pub use seeds::{SeedErrors, SeedGroup, SeedRange, of_report, over_seeds};
+pub use standing::{CellStanding, mark_neighbours};
 
 use crate::cell::{Cell, Identity, Origin};
 use crate::kind::{self, TestKind};
@@ -59,6 +61,8 @@ pub struct CellDeviation {
     pub group: CellGroup,
     /// Whether ours meets what is asked of a single cell.
     pub within: bool,
+    /// Standing of the cell towards fitted constants.
+    pub standing: CellStanding,
     /// The constant that was fitted to this cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<String>,
@@ -71,12 +75,25 @@ pub struct Truth {
     pub groups: Vec<GroupErrors>,
     /// The cells that constants were fitted on.
     pub fitted: GroupErrors,
+    /// The same by standing, of means, throughput and durations: cells next to fitted ones, and those that
+    /// are independent.
+    pub standings: Vec<StandingErrors>,
     /// Published cells of the document that the report has no figure for.
     pub missing: u32,
     /// Cells of ours that were not taken by the document's own procedure (fewer pings, say).
     pub other_procedure: u32,
     /// Each cell: those not fitted first, and of these the farthest off first.
     pub rows: Vec<CellDeviation>,
+}
+
+/// Errors of the cells of one standing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StandingErrors {
+    /// Standing of the cells.
+    pub standing: CellStanding,
+    /// Their errors.
+    #[serde(flatten)]
+    pub errors: GroupErrors,
 }
 
 /// Documents that simulated cells are held against.
@@ -212,7 +229,13 @@ impl Truth {
         let of = |kind| {
             GroupErrors::of(kind, rows.iter().filter(|r| r.group == kind && r.fitted.is_none()))
         };
+        let standings = CellStanding::ALL.map(|standing| {
+            let is_of = |r: &&CellDeviation| r.group == CellGroup::Middle && r.standing == standing;
+            let errors = GroupErrors::of(CellGroup::Middle, rows.iter().filter(is_of));
+            StandingErrors { standing, errors: GroupErrors { target: None, held: None, ..errors } }
+        });
         Self {
+            standings: standings.into_iter().filter(|it| it.errors.cells > 0).collect(),
             groups: CellGroup::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
             fitted: GroupErrors::of(CellGroup::Middle, rows.iter().filter(|r| r.fitted.is_some())),
             missing,
@@ -247,6 +270,7 @@ impl CellDeviation {
             error,
             group,
             within: error.is_some_and(|e| group.within(e)),
+            standing: CellStanding::Independent,
             fitted: None,
         }
     }
@@ -285,6 +309,10 @@ fn row<'a>(simulated: &[&'a Cell], pair: &Pair<'a>) -> Option<(CellDeviation, &'
         unit: published.unit.clone(),
         published: value,
         fitted: constant(published),
+        standing: match (published.fitted, published.standing) {
+            (true, _) => CellStanding::Fitted,
+            (false, standing) => standing.unwrap_or(CellStanding::Independent),
+        },
         ..CellDeviation::between(figure.value?, kind.printed(&published.id, value), group)
     };
     Some((row, ours))

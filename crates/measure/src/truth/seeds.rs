@@ -1,7 +1,7 @@
 //! Errors of the lab over several seeds: each draws other places and other chance, so one run says little
 //! of how true the lab is.
 
-use super::{CellGroup, Documents, GroupErrors, Truth};
+use super::{CellGroup, CellStanding, Documents, GroupErrors, Truth};
 use crate::kind;
 use crate::report::Report;
 use alloc::collections::BTreeMap;
@@ -15,6 +15,8 @@ pub struct SeedErrors {
     pub documents: Documents,
     /// The group.
     pub group: CellGroup,
+    /// Standing of the cells towards fitted constants; `None`: all that were not fitted.
+    pub standing: Option<CellStanding>,
     /// Seed of the run.
     pub seed: u64,
     /// Number of cells.
@@ -32,6 +34,9 @@ pub struct SeedGroup {
     pub documents: Documents,
     /// The group.
     pub group: CellGroup,
+    /// Standing of the cells towards fitted constants; `None`: all that were not fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<CellStanding>,
     /// Number of seeds.
     pub seeds: u32,
     /// Largest number of cells in one run.
@@ -58,20 +63,29 @@ impl SeedErrors {
     #[must_use]
     pub fn of(report: &Report) -> Vec<Self> {
         let of = |documents, truth: &Option<Truth>| -> Vec<Self> {
-            let groups = truth.iter().flat_map(|it| &it.groups);
-            groups.map(|it| Self::of_group(documents, report.run.seed, it)).collect()
+            let seed = report.run.seed;
+            let groups = truth.iter().flat_map(|it| &it.groups).map(|it| (it, None));
+            let standings = truth.iter().flat_map(|it| &it.standings);
+            let all = groups.chain(standings.map(|it| (&it.errors, Some(it.standing))));
+            all.map(|(errors, of)| Self::of_group(documents, seed, errors, of)).collect()
         };
         let mut rows = of(Documents::EspNow, &report.truth);
         rows.extend(of(Documents::Wifi, &report.truth_wifi));
         rows
     }
 
-    fn of_group(documents: Documents, seed: u64, errors: &GroupErrors) -> Self {
+    fn of_group(
+        documents: Documents,
+        seed: u64,
+        errors: &GroupErrors,
+        standing: Option<CellStanding>,
+    ) -> Self {
         // A hundredth of a percent is more than anybody asks for, and the same on every machine.
         let percent = |part: f64| libm::round(part * 1e4) / 100.0;
         Self {
             documents,
             group: errors.kind,
+            standing,
             seed,
             cells: errors.cells,
             median_percent: errors.median.map(percent),
@@ -94,14 +108,16 @@ impl SeedRange {
 /// Returns the groups of all seeds, those of each document in the order of [`CellGroup::ALL`].
 #[must_use]
 pub fn over_seeds(rows: &[SeedErrors]) -> Vec<SeedGroup> {
-    let mut groups: BTreeMap<(usize, usize), Vec<&SeedErrors>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, Option<CellStanding>, usize), Vec<&SeedErrors>> =
+        BTreeMap::new();
     for row in rows {
         let group = CellGroup::ALL.iter().position(|it| *it == row.group).unwrap_or_default();
-        groups.entry((row.documents as usize, group)).or_default().push(row);
+        groups.entry((row.documents as usize, row.standing, group)).or_default().push(row);
     }
     let group = |rows: Vec<&SeedErrors>| SeedGroup {
         documents: rows[0].documents,
         group: rows[0].group,
+        standing: rows[0].standing,
         seeds: super::count(rows.iter()),
         cells: rows.iter().map(|it| it.cells).max().unwrap_or_default(),
         median_percent: SeedRange::of(rows.iter().filter_map(|it| it.median_percent)),
@@ -131,6 +147,7 @@ mod tests {
         SeedErrors {
             documents: Documents::EspNow,
             group,
+            standing: None,
             seed,
             cells: 100 + seed as u32,
             median_percent: Some(median),

@@ -388,11 +388,11 @@ const ESP_NOW: &[(&str, &str)] = &[
     ),
     (
         "phy_rate = \"3M\"",
-        "line 4, column 12: `phy_rate`: `3M` is not a Wi-Fi mode: write 1M, 5.5M-short, 54M, HT20-MCS7 or HT40-MCS7-SGI",
+        "line 4, column 12: `phy_rate`: `3M` is not a Wi-Fi mode: write 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, HE20-MCS0-DCM, HE20-ER-MCS0 or LR-250K",
     ),
     (
         "phy_rate = [\"54M\", \"HT20-MCS8\"]",
-        "line 4, column 20: `phy_rate`: `HT20-MCS8` is not a Wi-Fi mode: write 1M, 5.5M-short, 54M, HT20-MCS7 or HT40-MCS7-SGI",
+        "line 4, column 20: `phy_rate`: `HT20-MCS8` is not a Wi-Fi mode: write 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, HE20-MCS0-DCM, HE20-ER-MCS0 or LR-250K",
     ),
 ];
 

@@ -96,12 +96,97 @@ impl fmt::Display for Chip {
     }
 }
 
+/// A chip of ESP-IDF that has no Wi-Fi, and so neither ESP-NOW: no `SOC_WIFI_SUPPORTED` in its capability
+/// headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChipWithoutWifi {
+    /// ESP32-H2.
+    Esp32h2,
+    /// ESP32-H21.
+    Esp32h21,
+    /// ESP32-H4.
+    Esp32h4,
+    /// ESP32-P4.
+    Esp32p4,
+}
+
+impl ChipWithoutWifi {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Esp32h2, Self::Esp32h21, Self::Esp32h4, Self::Esp32p4];
+
+    /// Returns the chip that a word names, as `esp32h2` or `ESP32-H2`; `None` if it names none of these.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| is_named(text, it.title()))
+    }
+
+    /// Returns the chip's name as Espressif writes it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Esp32h2 => "ESP32-H2",
+            Self::Esp32h21 => "ESP32-H21",
+            Self::Esp32h4 => "ESP32-H4",
+            Self::Esp32p4 => "ESP32-P4",
+        }
+    }
+
+    /// Returns why there is nothing to measure or to simulate.
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::Esp32h2 | Self::Esp32h21 | Self::Esp32h4 => {
+                "its radio speaks Bluetooth LE and IEEE 802.15.4 (Thread, Zigbee) only; ESP-NOW and IP over Wi-Fi need Wi-Fi"
+            }
+            Self::Esp32p4 => {
+                "it has no radio of its own; its Wi-Fi is that of a second chip beside it (ESP-Hosted)"
+            }
+        }
+    }
+
+    /// Returns what to do.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Esp32h2 | Self::Esp32h21 | Self::Esp32h4 => {
+                "name a chip with Wi-Fi: the esp32c6 has IEEE 802.15.4 and Bluetooth LE beside it"
+            }
+            Self::Esp32p4 => "name the chip beside it: esp32c6 on Espressif's own boards",
+        }
+    }
+}
+
+/// Says which chip it is, why it is refused and what to do, in one sentence.
+impl fmt::Display for ChipWithoutWifi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has no Wi-Fi: {}; {}", self.title(), self.why(), self.remedy())
+    }
+}
+
+impl core::error::Error for ChipWithoutWifi {}
+
+/// Returns whether a text is a chip's name, in upper or lower case, with the hyphen or without.
+fn is_named(text: &str, name: &str) -> bool {
+    fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
+        text.chars().filter(|it| *it != '-').map(|it| it.to_ascii_lowercase())
+    }
+    letters(text).eq(letters(name))
+}
+
 /// Error: a word names no chip with an sdkconfig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownChip;
+pub enum UnknownChip {
+    /// A chip of ESP-IDF without Wi-Fi.
+    NoWifi(ChipWithoutWifi),
+    /// Anything else.
+    NoChip,
+}
 
 impl fmt::Display for UnknownChip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::NoWifi(chip) = self {
+            return write!(f, "a chip that is not here: {chip}");
+        }
         f.write_str("no chip of ESP-IDF with Wi-Fi; there are")?;
         for (at, chip) in Chip::ALL.iter().enumerate() {
             write!(f, "{} {chip}", if at == 0 { "" } else { "," })?;
@@ -117,9 +202,9 @@ impl FromStr for Chip {
 
     /// Parses `esp32c3` or `ESP32-C3`.
     fn from_str(text: &str) -> Result<Self, UnknownChip> {
-        let letters = || text.chars().filter(|it| *it != '-').map(|it| it.to_ascii_lowercase());
-        let same = |chip: &&Self| chip.name().chars().eq(letters());
-        Self::ALL.iter().find(same).copied().ok_or(UnknownChip)
+        let found = Self::ALL.into_iter().find(|chip| is_named(text, chip.name()));
+        let no_wifi = || ChipWithoutWifi::of(text).map_or(UnknownChip::NoChip, UnknownChip::NoWifi);
+        found.ok_or_else(no_wifi)
     }
 }
 

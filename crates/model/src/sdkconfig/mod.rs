@@ -25,7 +25,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use chip::{Chip, IdfRelease, SdkContext, UnknownChip, UnknownRelease};
+pub use chip::{Chip, ChipWithoutWifi, IdfRelease, SdkContext, UnknownChip, UnknownRelease};
 pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, OptionText, Price, ValueType};
 pub use memory::{MEMORY_OPTIONS, MemoryOptions};
 pub use ranks::{RANKS, Rank};

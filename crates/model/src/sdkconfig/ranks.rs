@@ -113,6 +113,10 @@ impl Rank {
 
     /// Returns the settings of the rank. Options that the document's table does not name are left
     /// out: they "should be set to the default".
+    ///
+    /// Where the table says "Disable" for the window of received aggregates, none are sent either:
+    /// the ESP32 then sends half of what it sends with half as many buffers again, and a driver that
+    /// aggregates sends with so few as fast as with more (docs/fit.md).
     #[must_use]
     pub fn settings(&self) -> OptionValues {
         let mut settings = OptionValues::default();
@@ -122,6 +126,7 @@ impl Rank {
             (ConfigOption::DynamicRx, self.dynamic_rx.into()),
             (ConfigOption::DynamicTx, self.dynamic_tx.into()),
             (ConfigOption::AmpduRx, u32::from(self.rx_ba_window > 0)),
+            (ConfigOption::AmpduTx, u32::from(self.rx_ba_window > 0)),
             (ConfigOption::SendBuffer, bytes(self.send_buffer_kb)),
             (ConfigOption::Window, bytes(self.window_kb)),
             (ConfigOption::WifiIram, self.iram[0].into()),

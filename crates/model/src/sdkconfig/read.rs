@@ -5,7 +5,7 @@
 //! block that repeats values under their old names; neither ESP-IDF's tools nor this parser read
 //! the block.
 
-use super::chip::{Chip, IdfRelease, SdkContext};
+use super::chip::{Chip, IdfRelease, SdkContext, UnknownChip};
 use super::key::{ConfigOption, ValueType};
 use super::settings::OptionValues;
 use crate::text::place;
@@ -210,9 +210,10 @@ impl fmt::Display for ParseError<'_> {
                 write!(f, "`{found}` is no transmit power: {TX_POWER} takes {least} to {most} dBm")
             }
             ParseErrorKind::Quote => f.write_str("the quote has no end: add a \" at the end of the line"),
-            ParseErrorKind::Chip { found } => {
-                write!(f, "`{found}` is {}", super::chip::UnknownChip)
-            }
+            ParseErrorKind::Chip { found } => match found.parse::<super::Chip>() {
+                Err(UnknownChip::NoWifi(chip)) => chip.fmt(f),
+                _ => write!(f, "`{found}` is {}", UnknownChip::NoChip),
+            },
         }
     }
 }

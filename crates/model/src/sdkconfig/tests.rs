@@ -92,7 +92,13 @@ fn what_is_wrong_has_a_place_and_a_way_out() {
     );
     assert_eq!(
         wrong("CONFIG_IDF_TARGET=\"esp32h2\""),
-        "line 1, column 19: `esp32h2` is no chip of ESP-IDF with Wi-Fi; there are esp32, esp32s2, \
+        "line 1, column 19: ESP32-H2 has no Wi-Fi: its radio speaks Bluetooth LE and IEEE 802.15.4 (Thread, \
+         Zigbee) only; ESP-NOW and IP over Wi-Fi need Wi-Fi; name a chip with Wi-Fi: the esp32c6 has IEEE \
+         802.15.4 and Bluetooth LE beside it"
+    );
+    assert_eq!(
+        wrong("CONFIG_IDF_TARGET=\"esp32x9\""),
+        "line 1, column 19: `esp32x9` is no chip of ESP-IDF with Wi-Fi; there are esp32, esp32s2, \
          esp32s3, esp32c2, esp32c3, esp32c5, esp32c6, esp32c61"
     );
     for number in ["-1", "+1", "", "1.0", "0x", "99999999999", "１"] {
@@ -245,7 +251,16 @@ fn chips_and_releases_are_known_by_their_names() {
         assert_eq!(chip.name().parse(), Ok(chip));
     }
     assert_eq!("ESP32-C3".parse(), Ok(Chip::Esp32c3));
-    assert_eq!("esp8266".parse::<Chip>(), Err(UnknownChip));
+    assert_eq!("esp8266".parse::<Chip>(), Err(UnknownChip::NoChip));
+    for chip in ChipWithoutWifi::ALL {
+        assert_eq!(chip.title().parse::<Chip>(), Err(UnknownChip::NoWifi(chip)));
+        assert_eq!(
+            ChipWithoutWifi::of(&chip.title().to_ascii_lowercase().replace('-', "")),
+            Some(chip)
+        );
+    }
+    assert_eq!(ChipWithoutWifi::of("esp32"), None);
+    assert_eq!(ChipWithoutWifi::of(""), None);
     for (text, major, minor) in
         [("v5.2", 5, 2), ("5.3.1", 5, 3), ("v6.0-rc1", 6, 0), ("4.4-dev-9-gab", 4, 4)]
     {

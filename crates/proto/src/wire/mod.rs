@@ -10,6 +10,7 @@
 //! | [`iperf2`] | the datagrams and headers of iperf 2, and iperf3's cookie |
 //! | [`mqtt`] | MQTT 3.1.1 and 5.0 control packets |
 //! | `pattern` | the pattern that probes carry, so that a changed or spliced reply is seen |
+//! | [`sockperf`] | messages of sockperf |
 //! | [`websocket`] | frames and the opening handshake of WebSocket |
 
 pub mod echo;
@@ -17,4 +18,5 @@ pub mod icmp;
 pub mod iperf2;
 pub mod mqtt;
 mod pattern;
+pub mod sockperf;
 pub mod websocket;

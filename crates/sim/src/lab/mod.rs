@@ -5,6 +5,7 @@
 //! | [`scene`] | what stands where: devices, routers, background stations, the place |
 //! | [`profile`] | what a chip and its firmware cost: time of the processor, buffers, flash |
 //! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
+//! | [`constants`] | constants that stand in the code, with their origins |
 //! | [`mod@file`] | all of this as TOML, and the built-in ones |
 //! | [`radio`] | a scene's links, receivers and MAC settings |
 //! | [`suite`] | tests carried out in a lab, whatever their kind |
@@ -19,6 +20,7 @@
 //! | `token` | the numbers by which the medium hands back wake-ups and frames |
 //! | [`predict`] | what if so many devices send so often |
 
+pub mod constants;
 pub mod file;
 pub mod ideal;
 pub mod live;

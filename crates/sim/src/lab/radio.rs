@@ -84,10 +84,10 @@ impl RoomLoss {
 }
 
 /// The exponent of the distance far from two antennas over ground.
-const GROUND: f64 = 4.0;
+pub(super) const GROUND: f64 = 4.0;
 /// The least height of an antenna over ground, in metres: nearer, the wave at the ground counts, which two
 /// rays leave out.
-const LOWEST_M: f64 = 0.1;
+pub(super) const LOWEST_M: f64 = 0.1;
 
 pub(super) fn arriving(
     room: &RoomLoss,
@@ -103,7 +103,7 @@ pub(super) fn arriving(
 
 /// Loss in a light wall, such as one of plasterboard: COST 231, "Digital Mobile Radio Towards Future
 /// Generation Systems", 1999, chapter 4.7, multi-wall model; 3GPP TR 25.952, 5.1.1, has the same value.
-const LIGHT_WALL_DB: f64 = 3.4;
+pub(super) const LIGHT_WALL_DB: f64 = 3.4;
 
 impl Environment {
     /// Returns the loss in so many walls of this place, in dB.
@@ -124,13 +124,19 @@ impl Environment {
     /// Returns what it does to the way of a wave by distance, without walls.
     #[must_use]
     pub fn room(&self, seed: u64) -> PathLossModel {
+        self.room_at(seed, 2437)
+    }
+
+    /// Returns what it does to a wave of so many megahertz by distance, without walls.
+    #[must_use]
+    pub fn room_at(&self, seed: u64, mhz: u32) -> PathLossModel {
         let seed = match self.place {
             Some(place) => place,
             None => seed,
         };
         let beyond = match (self.breakpoint_m, self.far_exponent, self.antenna_height_m) {
             (Some(metres), Some(exponent), _) => Some((metres, exponent)),
-            (.., Some(height)) => Some((breakpoint_m([height; 2], 2437), GROUND)),
+            (.., Some(height)) => Some((breakpoint_m([height; 2], mhz), GROUND)),
             _ => None,
         };
         PathLossModel { exponent: self.exponent, beyond, shadow_db: self.shadow_db, seed }

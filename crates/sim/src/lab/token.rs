@@ -33,6 +33,8 @@ pub(super) enum Wake {
     RawCall,
     /// The send callback of such a frame, by its number, and whether it was acknowledged.
     RawSent(u32, bool),
+    /// Bluetooth's turn with a node's radio begins, or ends.
+    Coexist(NodeId, bool),
     /// A request of the echo over ESP-NOW is due.
     Echo(u32),
     /// The connectionless interval of the board that asks for an echo has begun.
@@ -67,6 +69,7 @@ impl Wake {
             Self::Report(it) => of(18, 0, node(it)),
             Self::RawCall => of(19, 0, 0),
             Self::RawSent(number, delivered) => of(20, delivered.into(), number),
+            Self::Coexist(it, away) => of(21, away.into(), node(it)),
             Self::Wifi(token) => token,
         }
     }
@@ -96,7 +99,8 @@ impl Wake {
             17 => Self::Machine(number as u16),
             18 => Self::Report(node),
             19 => Self::RawCall,
-            _ => Self::RawSent(number, life > 0),
+            20 => Self::RawSent(number, life > 0),
+            _ => Self::Coexist(node, life > 0),
         }
     }
 }

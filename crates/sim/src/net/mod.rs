@@ -70,6 +70,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `api` | the sockets of a program |
+//! | `checksum` | checksums, for packets that leave the lab |
 //! | `host` | a host: its sockets, and the way of a packet to them |
 //! | `lower` | the driver below a host, and the device around a program |
 //! | `stack` | the limits and choices of a TCP/IP stack: lwIP's, Linux's |
@@ -78,6 +79,7 @@
 //! | `count` | counters, and the observable state of a connection |
 //! | `device` | the device that smoltcp sees |
 mod api;
+mod checksum;
 mod count;
 mod device;
 mod host;
@@ -87,6 +89,7 @@ mod tcp;
 mod udp;
 
 pub use api::ProgramSockets;
+pub use checksum::fill_checksums;
 pub use count::{ConnectionInfo, HeapStats, NetCounters};
 pub use host::{IpHost, ProgramId};
 pub use lower::{NetDriver, ProgramEnv};

@@ -5,11 +5,11 @@ use espbench_dot11::radio::WifiMode;
 /// The kinds of modes for which datasheets give currents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modulation {
-    /// DSSS and CCK: 802.11b.
+    /// DSSS and CCK: 802.11b; Long Range, too.
     Dsss,
     /// OFDM: 802.11g.
     Ofdm,
-    /// HT: 802.11n.
+    /// HT and HE: 802.11n and 802.11ax. By the rule of [`Currents::transmit_na`] the 11ax rows follow from the 11n row.
     Ht,
 }
 
@@ -21,9 +21,9 @@ impl Modulation {
     #[must_use]
     pub const fn of(mode: WifiMode) -> Self {
         match mode {
-            WifiMode::Hr(_) => Self::Dsss,
+            WifiMode::Hr(_) | WifiMode::Lr(_) => Self::Dsss,
             WifiMode::Ofdm(_) => Self::Ofdm,
-            WifiMode::Ht(_) => Self::Ht,
+            WifiMode::Ht(_) | WifiMode::He(_) => Self::Ht,
         }
     }
 }

@@ -1,9 +1,12 @@
 //! `esp_now_send` without the component: what fitted the driver, and what it does with a queue.
 
+use esp_now::frame::mpdu_len;
+use espbench_dot11::radio::airtime::ACK_OCTETS;
+use espbench_dot11::radio::{BasicRates, WifiMode, airtime};
 use espbench_model::overrides::LabOverrides;
 use espbench_model::sample::{Probe, Sample};
 use espbench_model::time::Duration;
-use espbench_model::workload::{RawEspNow, Workload};
+use espbench_model::workload::{Name, RawEspNow, Workload};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{Seeds, run};
@@ -38,9 +41,13 @@ impl Record for Probes {
 }
 
 fn probes(work: RawEspNow) -> Vec<Probe> {
+    probes_in(work, None)
+}
+
+fn probes_in(work: RawEspNow, lab: Option<&str>) -> Vec<Probe> {
     let mut probes = Probes::default();
     let work = Workload::RawEspNow(work);
-    run(&work, &Library::built_in(), None, Seeds::both(7), &mut probes).unwrap();
+    run(&work, &Library::built_in(), lab, Seeds::both(7), &mut probes).unwrap();
     probes.0
 }
 
@@ -91,4 +98,87 @@ fn long_bodies_need_a_release_that_has_them() {
     run(None).unwrap();
     let refused = run(Some("two-boards")).unwrap_err().to_string();
     assert!(refused.contains("at most 250 bytes") && refused.contains("5.4"), "{refused}");
+}
+
+/// Returns a raw test on a chip at a rate.
+fn at(profile: &str, rate: &str) -> RawEspNow {
+    let lab = LabOverrides {
+        profile: Name::new(profile),
+        phy_rate: Name::new(rate),
+        ..LabOverrides::NONE
+    };
+    RawEspNow { awaits_callback: false, count: 300, lab, ..WORK }
+}
+
+/// Returns the median of the microseconds between frames, and the microseconds of a frame with its ACK.
+fn spacing(work: RawEspNow, rate: &str, space: f64) -> (f64, f64) {
+    let mode: WifiMode = rate.parse().unwrap();
+    let answer = airtime(BasicRates::NONE.response_to(mode), ACK_OCTETS);
+    let air = (airtime(mode, mpdu_len(250) as u32) + answer) as f64 / 1e3;
+    let probes = probes(work);
+    assert!(probes.iter().filter(|it| it.received.is_some()).count() > 295, "{rate}");
+    (quantiles(&probes)[1], air + space)
+}
+
+#[test]
+fn he_frames_follow_at_the_air_times_of_their_mode() {
+    for chip in ["esp32c5", "esp32c6", "esp32c61"] {
+        let rates =
+            ["HE20-MCS0", "HE20-MCS9-SGI", "HE20-MCS0-DCM", "HE20-ER-MCS0", "HE20-ER106-MCS0"];
+        for rate in rates {
+            let (median, air) = spacing(at(chip, rate), rate, 10.0);
+            assert!((20.0..260.0).contains(&(median - air)), "{chip} {rate}: {median} over {air}");
+        }
+    }
+    let refused = run(
+        &Workload::RawEspNow(at("esp32c3", "HE20-MCS0")),
+        &Library::built_in(),
+        None,
+        Seeds::both(1),
+        &mut Probes::default(),
+    );
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("an esp32c3 has no 802.11ax"), "{refused}");
+    assert!(refused.contains("esp32c6, esp32c5, esp32c61"), "{refused}");
+}
+
+#[test]
+fn long_range_is_slow_and_of_chips_that_have_it() {
+    for (rate, least) in [("LR-250K", 10_000.0), ("LR-500K", 5_400.0)] {
+        let (median, air) = spacing(at("esp32", rate), rate, 10.0);
+        assert!(median > least && (20.0..260.0).contains(&(median - air)), "{rate}: {median}");
+    }
+    for chip in ["esp32c2", "esp8266"] {
+        let work = Workload::RawEspNow(at(chip, "LR-250K"));
+        let library = Library::built_in();
+        let refused = run(&work, &library, None, Seeds::both(1), &mut Probes::default());
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("has no Long Range"), "{chip}: {refused}");
+    }
+}
+
+#[test]
+fn in_5_ghz_frames_go_at_6_mbit_s_and_an_esp32_does_not() {
+    let lab = Some("raw-esp-now-5ghz");
+    let set = |phy_rate: Option<&str>| LabOverrides {
+        phy_rate: phy_rate.and_then(Name::new),
+        ..LabOverrides::NONE
+    };
+    let work = |rate| RawEspNow { awaits_callback: false, count: 300, lab: set(rate), ..WORK };
+    // 20 us, (16 + 8 x 293 + 6) / 24 = 98.6 symbols of 4 us; SIFS of 16 us; and an ACK of 44 us.
+    let air = 20.0 + 99.0 * 4.0 + 16.0 + 44.0;
+    let [_, median, _] = quantiles(&probes_in(work(None), lab));
+    assert!((30.0..260.0).contains(&(median - air)), "{median} over {air}");
+    let [_, fast, _] = quantiles(&probes_in(work(Some("HE20-MCS9-SGI")), lab));
+    assert!(fast < median - 200.0, "{fast} {median}");
+    let refused = |work: RawEspNow| {
+        let (work, library) = (Workload::RawEspNow(work), Library::built_in());
+        let end = run(&work, &library, lab, Seeds::both(1), &mut Probes::default());
+        end.unwrap_err().to_string()
+    };
+    let slow = refused(work(Some("1M")));
+    assert!(slow.contains("on channel 36: 5 GHz has no DSSS"), "{slow}");
+    let profile = LabOverrides { profile: Name::new("esp32c6"), ..LabOverrides::NONE };
+    let other = refused(RawEspNow { lab: profile, ..WORK });
+    assert!(other.contains("an esp32c6 has no 5 GHz (esp32c5 has)"), "{other}");
 }

@@ -135,6 +135,7 @@ fn a_range_is_where_the_lab_loses_as_much() {
         assert!(path_db > 0.0, "boards with PCB antennas");
         let message = RangedMessage {
             mode,
+            channel: 6,
             octets: load.octets(&first),
             payload: load.payload,
             frames,

@@ -11,7 +11,8 @@ use crate::mac::frame::{FrameKind, GROUP, MpduFate, MpduInfo, Ppdu};
 use crate::mac::station::QueuedFrame;
 use crate::mac::user::{MacUser, MissedReception, TxStatus};
 use crate::radio::airtime::{
-    ACK_OCTETS, Airtime, BLOCK_ACK_OCTETS, elapsed_ns, most_octets, with_mpdu,
+    ACK_OCTETS, Airtime, BLOCK_ACK_OCTETS, elapsed_ns, most_octets, psdu_airtime, psdu_octets,
+    with_mpdu,
 };
 use crate::radio::{WifiMode, airtime};
 use espbench_model::sample::Cause;
@@ -76,7 +77,7 @@ impl WirelessMedium {
         exchange.stage = ExchangeStep::Data;
         let Some(it) = self.agreements.get_mut(agreement as usize) else {
             exchange.places.push(0);
-            exchange.octets = entry.packet.octets;
+            exchange.octets = psdu_octets(mode, entry.packet.octets);
             return;
         };
         let oldest = if entry.numbered { entry.sequence } else { it.next };
@@ -86,9 +87,7 @@ impl WirelessMedium {
             self.agreements[agreement as usize].begin(oldest);
         }
         let (Some(mine), Some(theirs)) = (self.ampdu(station), self.ampdu(to)) else { return };
-        // Only HT has A-MPDUs (19.3.2).
-        let most =
-            if matches!(mode, WifiMode::Ht(_)) { mine.send.min(theirs.receive).max(1) } else { 1 };
+        let most = if mode.aggregates() { mine.send.min(theirs.receive).max(1) } else { 1 };
         let room = theirs.octets.min(most_octets(mode, mine.longest_ns));
         let it = &mut self.agreements[agreement as usize];
         let sender = &mut self.stations[station as usize];
@@ -122,7 +121,7 @@ impl WirelessMedium {
             }
         }
         if let [alone] = &exchange.mpdus[..] {
-            exchange.octets = alone.octets;
+            exchange.octets = psdu_octets(mode, alone.octets);
         }
     }
 
@@ -156,7 +155,7 @@ impl WirelessMedium {
             mode,
             octets,
             begin: self.now,
-            end: self.now + airtime(mode, octets),
+            end: self.now + psdu_airtime(mode, octets),
             duration_ns,
             tag: entry.packet.tag,
             repeated: false,

@@ -7,7 +7,7 @@ use crate::mac::frame::{FrameKind, GROUP, Ppdu};
 use crate::mac::station::QueuedFrame;
 use crate::mac::timers::NEVER;
 use crate::mac::user::{MacUser, TxStatus};
-use crate::radio::airtime::{CTS_OCTETS, RTS_OCTETS};
+use crate::radio::airtime::{CTS_OCTETS, RTS_OCTETS, psdu_airtime};
 use crate::radio::{WifiMode, airtime};
 
 impl WirelessMedium {
@@ -36,7 +36,7 @@ impl WirelessMedium {
             _ => settings.basic.response_to(mode),
         };
         let mpdus = it.exchange.mpdus.len().max(1) as u8;
-        let data_ns = sifs + airtime(mode, octets) + self.answer_ns(station, mode, mpdus);
+        let data_ns = sifs + psdu_airtime(mode, octets) + self.answer_ns(station, mode, mpdus);
         let cts_ns = sifs + airtime(settings.basic.response_to(control), CTS_OCTETS);
         let (kind, to, octets, duration_ns) = if rts {
             (FrameKind::Rts, to, RTS_OCTETS, cts_ns + data_ns)

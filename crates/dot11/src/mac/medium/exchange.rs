@@ -8,7 +8,7 @@ use crate::mac::frame::{FrameKind, GROUP, Ppdu};
 use crate::mac::station::QueuedFrame;
 use crate::mac::timers::NEVER;
 use crate::mac::user::{MacUser, MissedReception, TxStatus};
-use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, CTS_OCTETS};
+use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, CTS_OCTETS, psdu_airtime, psdu_octets};
 use crate::radio::{WifiMode, airtime, timing};
 use espbench_model::sample::Cause;
 
@@ -26,6 +26,7 @@ impl WirelessMedium {
         let mode = it.mode(packet.mode, before);
         it.engaged = true;
         let group = packet.to == GROUP;
+        let octets = psdu_octets(mode, packet.octets);
         let duration_ns = if group { 0 } else { self.answer_ns(station, mode, 1) };
         let frame = Ppdu {
             kind: FrameKind::Data,
@@ -36,9 +37,9 @@ impl WirelessMedium {
             attempt: attempts,
             channel: self.states[station as usize].receiver.channel,
             mode,
-            octets: packet.octets,
+            octets,
             begin: self.now,
-            end: self.now + airtime(mode, packet.octets),
+            end: self.now + psdu_airtime(mode, octets),
             duration_ns,
             tag: packet.tag,
             repeated: false,

@@ -59,7 +59,7 @@ impl ChannelRosters {
 
     /// Returns whom a frame must visit that reaches the places of `reach`, one bit for each.
     #[inline]
-    pub(super) fn audience(&mut self, place: usize, reach: u16, places: &[u8]) -> Audience {
+    pub(super) fn audience(&mut self, place: usize, reach: u32, places: &[u8]) -> Audience {
         let place = place % CHANNELS;
         if self.counts[place] == self.stations {
             return Audience::SameChannel;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     /// A frame at place 1 that reaches 1 and 2.
-    const REACH: u16 = 0b110;
+    const REACH: u32 = 0b110;
 
     #[test]
     fn a_list_is_made_when_it_is_asked_for_twice_after_a_change() {

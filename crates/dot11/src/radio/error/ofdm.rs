@@ -100,6 +100,8 @@ pub(super) fn hazard(curve: Curve, snr: f64) -> f64 {
         Curve::Qam16R34 => (qam(4.0, snr), THREE_QUARTERS),
         Curve::Qam64R23 => (qam(8.0, snr), TWO_THIRDS),
         Curve::Qam64R34 => (qam(8.0, snr), THREE_QUARTERS),
+        Curve::Qam256R34 => (qam(16.0, snr), THREE_QUARTERS),
+        Curve::Qam256R56 => (qam(16.0, snr), FIVE_SIXTHS),
         _ => (qam(8.0, snr), FIVE_SIXTHS),
     };
     hazard_of(code.errors(raw))
@@ -113,7 +115,13 @@ fn psk(snr: f64) -> f64 {
 /// Returns the chance of a wrong bit with `side` points on a coordinate (8 for 64-QAM) in Gray
 /// code.
 fn qam(side: f64, snr: f64) -> f64 {
-    let bits = if side > 4.0 { 3.0 } else { 2.0 };
+    let bits = if side > 8.0 {
+        4.0
+    } else if side > 4.0 {
+        3.0
+    } else {
+        2.0
+    };
     let argument = libm::sqrt(3.0 * snr) * FRAC_1_SQRT_2 / libm::sqrt(side * side - 1.0);
     (side - 1.0) / (side * bits) * libm::erfc(argument)
 }

@@ -77,10 +77,10 @@ impl DataRates {
         self.modes().last().copied()
     }
 
-    /// Returns whether one of the modes is of 802.11n.
+    /// Returns whether one of the modes is of 802.11n or of 802.11ax, whose stations have HT, too.
     #[must_use]
     pub fn is_ht(&self) -> bool {
-        self.modes().iter().any(|mode| matches!(mode, WifiMode::Ht(_)))
+        self.modes().iter().any(|mode| mode.aggregates())
     }
 }
 

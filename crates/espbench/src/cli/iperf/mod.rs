@@ -10,7 +10,7 @@
 //! | `server` | `espbench iperf -s`: the server, and its lines as they come |
 
 mod latency;
-mod number;
+pub(in crate::cli) mod number;
 mod options;
 mod printer;
 mod rows;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// An offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rate {
+pub(in crate::cli) enum Rate {
     /// Bits a second.
     Bits(u64),
     /// Datagrams or writes a second.
@@ -14,7 +14,7 @@ pub(super) enum Rate {
 
 impl Rate {
     /// Returns the bits a second with datagrams of `length` bytes.
-    pub(super) const fn bits(self, length: u32) -> u64 {
+    pub(in crate::cli) const fn bits(self, length: u32) -> u64 {
         match self {
             Self::Bits(bits) => bits,
             Self::Packets(packets) => packets.saturating_mul(length as u64 * 8),
@@ -43,7 +43,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// Parses a rate: bits a second, or datagrams a second with `pps` or `p` behind.
-pub(super) fn rate(text: &str) -> Result<Rate, String> {
+pub(in crate::cli) fn rate(text: &str) -> Result<Rate, String> {
     match text.strip_suffix("pps").or_else(|| text.strip_suffix('p')) {
         Some(packets) => bytes(packets).map(Rate::Packets),
         None => bytes(text).map(Rate::Bits),
@@ -51,7 +51,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// Parses seconds, with decimals; at least 5 ms, as in iperf 2.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(in crate::cli) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "write seconds such as 10 or 0.5".to_string())?;
     if (0.005..=86_400.0 * 365.0).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))

@@ -7,7 +7,9 @@
 //! | `constants` | `espbench lab constants`: all constants by their origin, and what was fitted to what |
 //! | `list` | list of the built-in labs, profiles and environments |
 //! | `profile` | constants with their sources |
+//! | `ranks` | the ranks of settings of Espressif's guide, beside the guide's figures |
 //! | `show` | a lab drawn |
+//! | `trace` | `espbench lab trace`: a trace of links from what was captured |
 //! | `variants` | a lab with variants, as tables: what each variant is, and what its firmware is set to |
 
 mod accuracy;
@@ -15,7 +17,9 @@ mod check;
 mod constants;
 mod list;
 mod profile;
+mod ranks;
 mod show;
+mod trace;
 mod variants;
 
 use clap::{Args as Flags, Subcommand};
@@ -40,6 +44,10 @@ enum LabCommand {
     Show(show::Args),
     /// List the simulator's constants by origin, and the cells that the fitted ones were fitted to
     Constants(constants::Args),
+    /// Simulate the ranks of settings of Espressif's guide, and compare with the guide's throughput
+    Ranks(ranks::Args),
+    /// Convert a capture, a console's log or a table to a trace that drives links of a lab
+    Trace(trace::Args),
     /// Print each constant of a profile or an environment, with its source
     Profile(profile::Args),
 }
@@ -54,7 +62,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         LabCommand::Truth(args) => return accuracy::run(args),
         LabCommand::List => list::run()?,
         LabCommand::Show(args) => show::run(args)?,
-        LabCommand::Constants(args) => constants::run(args)?,
+        LabCommand::Constants(args) => return constants::run(args),
+        LabCommand::Ranks(args) => ranks::run(args)?,
+        LabCommand::Trace(args) => return trace::run(args),
         LabCommand::Profile(args) => profile::run(args)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@ use crate::labs;
 use crate::render::text;
 use crate::user_error::UserError;
 use anyhow::bail;
-use espbench_dot11::radio::{GuardInterval, Preamble, RadioChip, WifiMode};
+use espbench_dot11::radio::{GuardInterval, HeGuard, Preamble, RadioChip, WifiMode};
 use espbench_measure::table::Column;
 use espbench_sim::lab::file::{Constant, Constants, FileKind, constants};
 use espbench_sim::lab::profile::Confidence;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let title = library.title(kind, name).unwrap_or_default();
     list.retain(|it| it.value.is_some());
-    let fitted = list.iter().filter(|it| it.fitted).count();
+    let fitted = list.iter().filter(|it| it.fitted()).count();
     let mut out = format!("{} {name}: {title}\n\n", kind.word());
     out += &text::table(&table(&list));
     out += &format!(
@@ -63,6 +63,8 @@ fn radio(chip: RadioChip) -> String {
         WifiMode::Hr(hr) => *hr == hr.with(Preamble::Long),
         WifiMode::Ofdm(_) => true,
         WifiMode::Ht(ht) => ht.guard == GuardInterval::Long,
+        WifiMode::He(he) => he.guard() == HeGuard::Us16,
+        WifiMode::Lr(_) => true,
     };
     let modes = WifiMode::ALL.into_iter().filter(|mode| plain(mode) && chip.sends(*mode));
     let rows = modes.map(|mode| {
@@ -90,7 +92,7 @@ fn table(list: &[Constant]) -> espbench_measure::table::Table {
     let before = std::iter::once(None).chain(list.iter().map(Some));
     let rows = list.iter().zip(before).map(|(it, before)| {
         let value = it.value.map_or_else(String::new, |value| value.to_string());
-        let fitted = if it.fitted { "fitted" } else { "" };
+        let fitted = if it.fitted() { "fitted" } else { "" };
         let same = before.is_some_and(|before| before.source == it.source);
         let source = if same { "as above" } else { &it.source };
         let confidence = it.confidence.map_or("", Confidence::word);

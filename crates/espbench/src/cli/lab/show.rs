@@ -1,6 +1,6 @@
 //! A lab drawn.
 
-use super::super::common::{distance, idle};
+use super::super::common::{distance, idle, with_wifi};
 use super::super::output;
 use crate::cli::file;
 use crate::labs;
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "METRES", value_parser = distance)]
     distance: Option<(f64, f64)>,
     /// Another profile for all devices
-    #[arg(long)]
+    #[arg(long, value_parser = with_wifi)]
     profile: Option<String>,
     /// Seed of places and shadowing [default: 1]
     #[arg(long)]

@@ -49,7 +49,7 @@ pub(super) fn reset(text: &str) -> Result<ResetAt, String> {
     Ok(ResetAt { device, at: units::duration(at)? })
 }
 
-fn split<'a>(text: &'a str, example: &str) -> Result<(String, &'a str), String> {
+pub(super) fn split<'a>(text: &'a str, example: &str) -> Result<(String, &'a str), String> {
     let parts = text.split_once('@').filter(|(device, _)| !device.is_empty());
     parts.map(|(device, times)| (device.into(), times)).ok_or_else(|| format!("write {example}"))
 }

@@ -1,8 +1,10 @@
-//! `espbench live`: simulated devices in real time, whose consoles are pseudo-terminals.
+//! `espbench live`: simulated devices in real time. Those that speak IP are in a network of their own, where a
+//! command runs; those of ESP-NOW have consoles, which are pseudo-terminals.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `bench` | the loop: virtual time in step with the clock, bytes in and out, who comes and goes |
+//! | `network` | devices that speak IP, and a command in their network |
+//! | `bench` | the loop of consoles: virtual time in step with the clock, bytes in and out, who comes and goes |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
 //! | `firmware` | what the devices run, and the image that they find for others |
 //! | `links` | links to pseudo-terminals, by the devices' names |
@@ -13,6 +15,7 @@ mod bench;
 mod event;
 mod firmware;
 mod links;
+mod network;
 mod port;
 mod shown;
 
@@ -28,13 +31,15 @@ use bench::{Bench, BenchSetup};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
 use espbench_sim::lab::file::{FileKind, Overrides};
-use espbench_sim::lab::live::{LiveLab, LiveSetup};
+use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup};
 use espbench_sim::lab::scene::Scene;
 use event::{ResetAt, UnplugAt};
 use firmware::{ImageSource, LiveApp};
 use links::LinkDir;
+use network::typed::{TypedAt, typed};
 use port::Port;
 use shown::Shown;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -42,62 +47,70 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 const DEVICES_MAX: u16 = 1000;
-/// [`GIVEN_UP`](espbench_sim::lab::live::GIVEN_UP): what is later is not caught up, so that no time is right.
-const LATE_MOST: &str = "1 s";
 const LAB: &str = "two-boards";
 
 /// Flags.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Give each device's console a pseudo-terminal
-    #[arg(long, required = true)]
+    /// The lab: a built-in one or a TOML file; its devices speak IP, unless --pty is given
+    #[arg(value_name = "LAB", conflicts_with = "lab")]
+    place: Option<String>,
+    /// Give each ESP-NOW device's console a pseudo-terminal
+    #[arg(long, conflicts_with_all = ["command", "variant"])]
     pty: bool,
-    /// The lab: a built-in one or a TOML file
-    #[arg(long, default_value = LAB)]
-    lab: String,
+    /// The lab, in place of LAB [default: two-boards with --pty]
+    #[arg(long)]
+    lab: Option<String>,
+    /// Variant of a lab whose devices speak IP [default: the first]
+    #[arg(long)]
+    variant: Option<String>,
     /// Number of devices in all [default: the lab's]
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=i64::from(DEVICES_MAX)))]
+    #[arg(long, requires = "pty", value_parser = clap::value_parser!(u16).range(1..=i64::from(DEVICES_MAX)))]
     devices: Option<u16>,
     /// Metres between the first device and the others, such as 3 or 0.5-1 [default: the lab's]
     #[arg(long, value_name = "METRES", value_parser = super::common::distance)]
     distance: Option<(f64, f64)>,
     /// Firmware of the devices: an example of the esp-now component [default: what the lab's file says]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, requires = "pty")]
     app: Option<LiveApp>,
     /// All services of the firmware encrypt what they send
-    #[arg(long)]
+    #[arg(long, requires = "pty")]
     encrypt: bool,
     /// Image that `ota -d http://192.168.0.6:8070/Resp.bin` fetches: a file, or the number of bytes of builds made
     /// up here [default: 1029248 with --app solution and ota, otherwise none]
-    #[arg(long, value_name = "FILE|BYTES", value_parser = firmware::image)]
+    #[arg(long, requires = "pty", value_name = "FILE|BYTES", value_parser = firmware::image)]
     image: Option<ImageSource>,
     /// Seed of all chance
     #[arg(long, default_value_t = DEFAULT_SEED)]
     seed: u64,
     /// Rate of the consoles in bits a second [default: that of each device's profile]
-    #[arg(long, value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
+    #[arg(long, requires = "pty", value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
     baud: Option<u32>,
     /// Answer the consoles' cursor queries (ESC [ 6 n) for programs that are no terminal
-    #[arg(long)]
+    #[arg(long, requires = "pty")]
     answer_cursor: bool,
     /// Make a link to each pseudo-terminal in this folder, named after the device: DIR/node0
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, requires = "pty", value_name = "DIR")]
     link: Option<PathBuf>,
     /// Pull a device's cable out, for good or until a second time (repeatable)
-    #[arg(long, value_name = "DEVICE@TIME[-TIME]", value_parser = event::unplug)]
+    #[arg(long, requires = "pty", value_name = "DEVICE@TIME[-TIME]", value_parser = event::unplug)]
     unplug: Vec<UnplugAt>,
     /// Press a device's reset button (repeatable)
-    #[arg(long, value_name = "DEVICE@TIME", value_parser = event::reset)]
+    #[arg(long, requires = "pty", value_name = "DEVICE@TIME", value_parser = event::reset)]
     restart: Vec<ResetAt>,
-    /// Stop after this time, such as "60 s" [default: on Ctrl-C]
+    /// Let a device start a program: `iperf -c HOST [-u] [-p PORT] [-t SECONDS] [-l BYTES] [-b RATE]` or
+    /// `mqtt -h HOST [-p PORT] [-t TOPIC] [-q QOS] [-s BYTES] [-r RATE] [-n NUMBER]` (repeatable)
+    #[arg(long = "type", value_name = "DEVICE@TIME=COMMAND", conflicts_with = "pty", value_parser = typed)]
+    typed: Vec<TypedAt>,
+    /// Stop after this time, such as "60 s" [default: on Ctrl-C, or when COMMAND has ended]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
     lifetime: Option<Duration>,
     /// What happens later than this after its time makes all that is measured meanwhile invalid: it is said at the
-    /// consoles, and the status is 2
-    #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = LATE_MOST)]
-    late_most: Duration,
-    /// Write all that was on the air to this file, as pcapng with radiotap, for Wireshark and tshark
+    /// consoles, and the status is 2 [default: 50 ms; 1 s with --pty]
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    late_most: Option<Duration>,
+    /// Write all that was on the air to this file or pipe, as pcapng with radiotap, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     /// How devices and events are shown
@@ -106,6 +119,9 @@ pub struct Args {
     /// Nothing on stderr about who opens a console, nor a summary
     #[arg(short, long)]
     quiet: bool,
+    /// Program that runs in the network of the lab's devices, with its arguments [default: a shell]
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 }
 
 /// Format of what is printed.
@@ -118,7 +134,12 @@ enum LiveFormat {
 }
 
 const AFTER_HELP: &str = "\
-The devices run the lab's firmware in its room (docs/lab.md), in step with the clock. Any program that
+With LAB, COMMAND runs in a network of its own (Linux: namespaces, a TUN interface; nothing of the system's
+changes), as the PC behind the lab's access point. The devices' names are those of their hosts. Each has UDP
+echo on port 10000, a TCP sink on 3333, a page over HTTP on 80, sockperf on 11111 and iperf 2 on 5001; --type
+starts programs on them. Everything else is unreachable.
+
+With --pty, the devices of ESP-NOW run the lab's firmware in its room (docs/lab.md), in step with the clock. Any program that
 opens serial ports may open their consoles: picocom, minicom, pyserial, esp-idf-monitor.
 
 A pseudo-terminal has no DTR and RTS: type `restart` to restart a device, or use --restart. The line editor
@@ -127,22 +148,41 @@ terminal answers; for other programs use --answer-cursor. Type the carriage retu
 command, or the line editor of ESP-IDF 4.4 takes it for pasted text.
 
 Examples:
+  espbench live wifi-home -- ping -c 5 device        a round trip over simulated Wi-Fi
+  espbench live wifi-home --variant idf-echo --pcap air.pcapng -- iperf -c device -t 5
+  espbench live shield-box --type 'device@1s=iperf -c pc -u -t 5' -- timeout 8 iperf -s -u -i 1
   espbench live --pty                                two boards, until Ctrl-C
   espbench live --pty --lab many-boards --devices 10 --link /tmp/boards --format json
   espbench live --pty --lab handshake --devices 11 --app security
   espbench live --pty --unplug node1@10s-15s --for 30s
 
-Exit status: 0 stopped, 2 it could not run, or was too late for what was measured to be valid.";
+Exit status: COMMAND's, 0 without one; 2 it could not run, or was too late for what was measured to be valid.";
 
 /// Runs the subcommand.
 ///
 /// # Errors
 /// The lab cannot be read, the system has no pseudo-terminals left, a link or file cannot be made.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let scene = scene(args)?;
+    let lab = args.place.as_deref().or(args.lab.as_deref());
+    match lab {
+        Some(lab) if !args.pty => network::run(args, lab),
+        None if !args.pty => {
+            let error = UserError::new("neither a lab nor --pty is given");
+            let remedy = "`espbench live wifi-home -- ping -c 3 device` runs a command among devices \
+                          that speak IP, `espbench live --pty` serves the consoles of ESP-NOW boards";
+            Err(error.remedy(remedy).into())
+        }
+        lab => consoles(args, lab.unwrap_or(LAB)),
+    }
+}
+
+/// Serves the consoles of a lab's ESP-NOW devices.
+fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
+    let scene = scene(args, lab)?;
+    let late_most = args.late_most.unwrap_or(GIVEN_UP);
     let count = scene.nodes.len();
     if count == 0 {
-        let error = UserError::new(format!("{} has no device with a console", args.lab));
+        let error = UserError::new(format!("{lab} has no device with a console"));
         return Err(error.remedy("choose a lab with devices of ESP-NOW: two-boards").into());
     }
     let events = event::all(&args.unplug, &args.restart, count)?;
@@ -165,7 +205,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         links,
         events,
         shown,
-        BenchSetup { answers: args.answer_cursor, late_most: args.late_most },
+        BenchSetup { answers: args.answer_cursor, late_most },
     );
     bench.run(args.lifetime, &cancel)?;
     let lag = bench.close()?;
@@ -173,13 +213,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if lag.is_valid() {
         return Ok(ExitCode::SUCCESS);
     }
+    Err(invalid(lag, late_most).into())
+}
+
+/// Returns the error of a lab that was too late for what was measured to be valid.
+fn invalid(lag: Lag, late_most: Duration) -> UserError {
     let why = format!(
         "the simulation was {:.0} ms behind the clock, and {:.0} ms are allowed (--late-most)",
         lag.longest.as_secs_f64() * 1e3,
-        args.late_most.as_secs_f64() * 1e3
+        late_most.as_secs_f64() * 1e3
     );
     let remedy = "use fewer devices, a release build or an idle machine, and measure again";
-    Err(UserError::new("what was measured is invalid").because(why).remedy(remedy).into())
+    UserError::new("what was measured is invalid").because(why).remedy(remedy)
 }
 
 /// Ends the capture, where there is one.
@@ -193,8 +238,8 @@ fn written(air: Option<AirCapture<BufWriter<File>>>, args: &Args) -> anyhow::Res
     Ok(())
 }
 
-fn scene(args: &Args) -> anyhow::Result<Scene> {
-    let library = labs::library(FileKind::Lab, &args.lab)?;
+fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
+    let library = labs::library(FileKind::Lab, lab)?;
     let change = Overrides {
         // Of devices beside the first.
         devices: args.devices.map(|devices| devices - 1),
@@ -202,7 +247,7 @@ fn scene(args: &Args) -> anyhow::Result<Scene> {
         encrypted: args.encrypt.then_some(true),
         ..Overrides::default()
     };
-    let mut scene = library.scene(&args.lab, &change, args.seed)?;
+    let mut scene = library.scene(lab, &change, args.seed)?;
     if let Some(app) = args.app {
         app.firmware().build(&mut scene, args.encrypt);
     }

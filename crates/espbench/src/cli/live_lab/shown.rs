@@ -178,7 +178,7 @@ impl Shown {
     }
 }
 
-fn lag_words(lag: Lag) -> String {
+pub(super) fn lag_words(lag: Lag) -> String {
     let least = BEHIND.as_millis();
     if lag.times == 0 {
         return format!("never {least} ms or more behind the clock");
@@ -225,11 +225,11 @@ fn counts_json(port: &Port, bytes: ConsoleBytes) -> Value {
     })
 }
 
-fn seconds(at: Instant) -> f64 {
+pub(super) fn seconds(at: Instant) -> f64 {
     at.since(Instant::ZERO).as_secs_f64()
 }
 
-fn print_json(value: &Value) -> anyhow::Result<()> {
+pub(super) fn print_json(value: &Value) -> anyhow::Result<()> {
     output::print(&format!("{value}\n"))
 }
 

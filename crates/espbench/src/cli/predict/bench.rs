@@ -6,9 +6,11 @@ use crate::cli::pool;
 use crate::cli::progress::ProgressLine;
 use crate::say::say;
 use crate::user_error::UserError;
+use espbench_dot11::radio::{RadioChip, WifiMode};
 use espbench_engine::predict::{
-    PredictError, PredictSetup, Predictor, RoomCase, RoomRunner, SearchPlan,
+    FramesCase, PredictError, PredictSetup, Predictor, RoomCase, RoomRunner, SearchPlan,
 };
+use espbench_measure::predict::frames::MessageTrial;
 use espbench_measure::predict::{RoomTrial, devices as count};
 use espbench_sim::lab::file::FileKind;
 use std::sync::Arc;
@@ -18,13 +20,22 @@ use std::time::{Duration, Instant};
 /// Loads the lab, and makes what simulates its rooms.
 ///
 /// # Errors
-/// A flag or a file of the lab is wrong.
+/// A flag or a file of the lab is wrong; the channel is one in 5 GHz, which the component's frames cannot name.
 pub(super) fn bench(common: &Common) -> anyhow::Result<(Predictor, RoomPool)> {
     common.check()?;
     let predictor = predictor(common.setup()?)?;
-    let (cancel, threads, quiet) = (flow::on_interrupt()?, common.threads(), common.quiet);
-    let pool = RoomPool { threads, cancel, quiet, progress: None, deadline: None, is_late: false };
-    Ok((predictor, pool))
+    if let Some(channel) = common.place.channel.filter(|it| *it > 14) {
+        return Err(UserError::new(format!("--channel {channel} cannot be used here"))
+            .because(
+                "a frame of the esp-now component has four bits for its channel: its receivers drop \
+                 what comes on one in 5 GHz",
+            )
+            .remedy(format!(
+                "espbench predict frames --channel {channel}, which sends by esp_now_send alone"
+            ))
+            .into());
+    }
+    Ok((predictor, RoomPool::new(common.threads(), common.quiet)?))
 }
 
 /// Loads the lab of a prediction.
@@ -41,8 +52,43 @@ pub(super) fn predictor(setup: PredictSetup) -> anyhow::Result<Predictor> {
                 .remedy(format!("--payload {most}, or several messages"))
                 .into())
         }
+        Err(PredictError::NoBand { chip, channel }) => {
+            Err(UserError::new(format!("--channel {channel} is not for an {}", chip.name()))
+                .because(format!("it is in 5 GHz, and an {} has 2.4 GHz alone", chip.name()))
+                .remedy(format!("--channel 1 to 14, or --profile {}", names(|it| it.has_5_ghz())))
+                .into())
+        }
         made => Ok(made?),
     }
+}
+
+/// Returns the names of the chips of which something holds.
+fn names(holds: impl Fn(&RadioChip) -> bool) -> String {
+    let all: Vec<&str> = RadioChip::ALL.iter().filter(|it| holds(it)).map(|it| it.name()).collect();
+    all.join(", ")
+}
+
+/// Returns the rate that was asked for, or the default on the devices' channel.
+///
+/// # Errors
+/// The devices' radio does not send it, or their band does not have it.
+pub(super) fn sent(predictor: &Predictor, asked: Option<WifiMode>) -> Result<WifiMode, UserError> {
+    let mode = asked.unwrap_or_else(|| predictor.usual_mode());
+    if predictor.sends(mode) {
+        return Ok(mode);
+    }
+    let refused = UserError::new(format!("--phy-rate {mode} is not for these devices"));
+    let usual = predictor.usual_mode();
+    if !predictor.band_has(mode) {
+        let why = "5 GHz has no DSSS, CCK and Long Range";
+        return Err(refused
+            .because(why)
+            .remedy(format!("--phy-rate {usual}, or a channel from 1 to 14")));
+    }
+    let chip = predictor.chip_name();
+    Err(refused
+        .because(format!("an {chip} does not send it"))
+        .remedy(format!("--phy-rate {usual}, or --profile {}", names(|it| it.sends(mode)))))
 }
 
 /// Time that is known from a machine's pace is rounded to so many seconds' multiples.
@@ -81,6 +127,50 @@ pub(super) struct RoomPool {
     progress: Option<ProgressLine>,
     deadline: Option<Deadline>,
     is_late: bool,
+}
+
+impl RoomPool {
+    /// Makes the pool; Ctrl-C ends its work.
+    ///
+    /// # Errors
+    /// Ctrl-C cannot be caught.
+    pub(super) fn new(threads: usize, quiet: bool) -> anyhow::Result<Self> {
+        let cancel = flow::on_interrupt()?;
+        Ok(Self { threads, cancel, quiet, progress: None, deadline: None, is_late: false })
+    }
+
+    /// Does a job in each of these rooms for each case, with progress by the cases' weights.
+    fn each<T: Send>(
+        &mut self,
+        weights: &[Duration],
+        rooms: std::ops::Range<u32>,
+        job: impl Fn(usize, u32) -> Result<T, PredictError> + Sync,
+        label: &dyn Fn(usize) -> String,
+    ) -> Result<Vec<Vec<T>>, PredictError> {
+        let each = rooms.len();
+        let mut left: Vec<usize> = vec![each; weights.len()];
+        let mut shown = None;
+        let in_room = |at: usize| job(at / each, rooms.start + (at % each) as u32);
+        let progress = &mut self.progress;
+        let done = |at: usize| {
+            let Some(progress) = progress else { return };
+            let case = at / each;
+            if shown.replace(case) != Some(case) {
+                progress.begin(&label(case));
+            }
+            progress.advance(weights[case]);
+            left[case] -= 1;
+            if left[case] == 0 {
+                progress.end(None);
+            }
+        };
+        let results = pool::each(weights.len() * each, self.threads, &self.cancel, in_room, done);
+        let mut trials: Vec<Vec<T>> = weights.iter().map(|_| Vec::new()).collect();
+        for (at, result) in results.into_iter().enumerate() {
+            trials[at / each].extend(result.transpose()?);
+        }
+        Ok(trials)
+    }
 }
 
 impl RoomRunner for RoomPool {
@@ -137,38 +227,34 @@ impl RoomRunner for RoomPool {
         label: &dyn Fn(&RoomCase) -> String,
     ) -> Result<Vec<Vec<RoomTrial>>, PredictError> {
         let each = rooms.len();
-        let mut left: Vec<usize> = vec![each; cases.len()];
-        let mut shown = None;
-        let work: Duration = cases.iter().map(|it| predictor.weight(it) * each as u32).sum();
+        let weights: Vec<Duration> = cases.iter().map(|it| predictor.weight(it)).collect();
+        let work: Duration = weights.iter().map(|it| *it * each as u32).sum();
         if self.deadline.is_some_and(|it| it.forbids(work)) {
             self.is_late = true;
             self.cancel.store(true, Ordering::Relaxed);
         }
         let begun = Instant::now();
-        let job = |at: usize| predictor.trial(&cases[at / each], rooms.start + (at % each) as u32);
-        let progress = &mut self.progress;
-        let done = |at: usize| {
-            let Some(progress) = progress else { return };
-            let case = at / each;
-            if shown.replace(case) != Some(case) {
-                progress.begin(&label(&cases[case]));
-            }
-            progress.advance(predictor.weight(&cases[case]));
-            left[case] -= 1;
-            if left[case] == 0 {
-                progress.end(None);
-            }
-        };
-        let results = pool::each(cases.len() * each, self.threads, &self.cancel, job, done);
+        let job = |case: usize, room: u32| predictor.trial(&cases[case], room);
+        let trials = self.each(&weights, rooms, job, &|case| label(&cases[case]));
         if let Some(deadline) = &mut self.deadline {
             deadline.pace = begun.elapsed().as_secs_f64() / work.as_secs_f64().max(1e-9);
             deadline.has_looked = true;
         }
-        let mut trials: Vec<Vec<RoomTrial>> = vec![Vec::new(); cases.len()];
-        for (at, result) in results.into_iter().enumerate() {
-            trials[at / each].extend(result.transpose()?);
-        }
-        Ok(trials)
+        trials
+    }
+
+    fn message_trials(
+        &mut self,
+        predictor: &Predictor,
+        cases: &[FramesCase],
+        rooms: std::ops::Range<u32>,
+        label: &dyn Fn(&FramesCase) -> String,
+    ) -> Result<Vec<Vec<MessageTrial>>, PredictError> {
+        let weights: Vec<Duration> = cases.iter().map(|it| predictor.message_weight(it)).collect();
+        let all: Vec<Duration> = weights.iter().map(|it| *it * rooms.len() as u32).collect();
+        self.progress = Some(ProgressLine::guessed(&all, self.quiet));
+        let job = |case: usize, room: u32| predictor.message_trial(&cases[case], room);
+        self.each(&weights, rooms, job, &|case| label(&cases[case]))
     }
 
     fn cancelled(&self) -> bool {

@@ -1,6 +1,6 @@
 //! `espbench predict fleet`.
 
-use super::bench::bench;
+use super::bench::{bench, sent};
 use super::options::{Common, limit, rate};
 use super::write;
 use crate::cli::output;
@@ -40,9 +40,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "30s", conflicts_with = "devices",
         value_parser = time_limit)]
     time_limit: Duration,
-    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, …
-    #[arg(long, default_value = "1M", value_parser = rate)]
-    phy_rate: WifiMode,
+    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, HE20-MCS9, LR-250K, … [default: 1M, in 5 GHz 6M]
+    #[arg(long, value_parser = rate)]
+    phy_rate: Option<WifiMode>,
     #[command(flatten)]
     common: Common,
 }
@@ -110,11 +110,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::without_published(&common.output, "in predict")?;
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
+    let mode = sent(&predictor, args.phy_rate)?;
     let answer = match &args.devices {
-        Some(numbers) => predict::fleet(&predictor, &numbers.0, args.phy_rate, &mut rooms)?,
+        Some(numbers) => predict::fleet(&predictor, &numbers.0, mode, &mut rooms)?,
         None => {
             let limits = SearchLimits { most: args.most, time: args.time_limit };
-            predict::largest_fleet(&predictor, limits, args.phy_rate, &mut rooms)?
+            predict::largest_fleet(&predictor, limits, mode, &mut rooms)?
         }
     };
     drop(rooms);

@@ -5,6 +5,7 @@
 //! | `bench` | rooms simulated on all cores, with progress |
 //! | `firmware` | sdkconfig of the devices |
 //! | `fleet` | `espbench predict fleet` |
+//! | `frames` | `espbench predict frames` |
 //! | `options` | flags that all questions share |
 //! | `range` | `espbench predict range` |
 //! | `rate` | `espbench predict rate` |
@@ -12,6 +13,7 @@
 mod bench;
 mod firmware;
 mod fleet;
+mod frames;
 mod options;
 mod range;
 mod rate;
@@ -34,9 +36,11 @@ pub struct Args {
 enum Question {
     /// Predict loss and latency of a fleet, or find the largest one that keeps limits
     Fleet(Box<fleet::Args>),
+    /// Tell whether one long frame or several short ones carry a message better
+    Frames(Box<frames::Args>),
     /// Tell how far messages reach at each PHY rate, for a loss that you allow
     Range(range::Args),
-    /// Compare PHY rates by latency, loss, throughput and range
+    /// Compare PHY rates by latency, loss, throughput and range, or tell whether one takes effect
     Rate(Box<rate::Args>),
 }
 
@@ -47,6 +51,7 @@ enum Question {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.question {
         Question::Fleet(args) => fleet::run(args),
+        Question::Frames(args) => frames::run(args),
         Question::Range(args) => range::run(args),
         Question::Rate(args) => rate::run(args),
     }

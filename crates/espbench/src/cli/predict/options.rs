@@ -1,11 +1,11 @@
 //! Flags that all questions share.
 
-use super::super::common::{OutputArgs, distance, idle};
+use super::super::common::{OutputArgs, distance, idle, with_wifi};
 use super::firmware::{ActingParts, FirmwareArgs};
 use crate::sys;
 use crate::user_error::UserError;
 use clap::ValueEnum;
-use espbench_dot11::radio::WifiMode;
+use espbench_dot11::radio::{Channel, WifiMode};
 use espbench_engine::predict::{PredictSetup, QUEUE};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::FleetLimits;
@@ -105,8 +105,12 @@ pub(super) struct Place {
     #[arg(long)]
     pub lab: Option<String>,
     /// Profile of all devices: esp32, esp32c3, … [default: the lab's, esp32 in rooms]
-    #[arg(long)]
+    #[arg(long, value_parser = with_wifi)]
     pub profile: Option<String>,
+    /// Channel of the devices: 1 to 14; in 5 GHz, of an esp32c5 without the component (frames, range), 36 to 64
+    /// and 149 to 165 in steps of 4 [default: the place's]
+    #[arg(long, value_name = "NUMBER", value_parser = channel)]
+    pub channel: Option<u8>,
     /// Walls between the listener and the devices
     #[arg(long, value_name = "NUMBER", default_value_t = 0,
         value_parser = clap::value_parser!(u8).range(0..=20))]
@@ -237,6 +241,15 @@ pub(super) fn limit(text: &str) -> Result<Duration, String> {
     if time.is_zero() { Err(format!("`{text}` is no time at all")) } else { Ok(time) }
 }
 
+/// Parses the number of a channel.
+fn channel(text: &str) -> Result<u8, String> {
+    text.parse().ok().filter(|it| Channel::of(*it).is_some()).ok_or_else(|| {
+        format!(
+            "`{text}` is no channel: use 1 to 14, or in 5 GHz 36 to 64 and 149 to 165 in steps of 4"
+        )
+    })
+}
+
 /// Parses a mode by its name.
 pub(super) fn rate(text: &str) -> Result<WifiMode, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
@@ -272,6 +285,7 @@ impl Common {
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: self.distance,
+            channel: self.place.channel,
             bare: self.bare,
             cast: self.cast(),
             encrypted: self.encrypt,

@@ -69,7 +69,7 @@ fn loss(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a distance.
-fn metres(text: &str) -> Result<f64, String> {
+pub(super) fn metres(text: &str) -> Result<f64, String> {
     match text.trim().trim_end_matches('m').trim_end().parse::<f64>() {
         Ok(it) if it > 0.0 && it <= 100_000.0 => Ok(it),
         _ => Err(format!("`{text}` is no distance: metres, such as 30")),
@@ -107,6 +107,7 @@ impl Args {
             profile: firmware.profile(self.place.profile.as_deref())?,
             firmware: firmware.node,
             distance_m: None,
+            channel: self.place.channel,
             bare: true,
             cast: match self.cast {
                 To::Unicast => EspNowCast::Unicast,

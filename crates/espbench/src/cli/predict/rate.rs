@@ -2,21 +2,26 @@
 
 use super::bench::bench;
 use super::fleet::DEVICES_MAX;
-use super::options::{Common, rate};
+use super::options::{Common, To, rate};
 use super::write;
 use crate::cli::output;
+use clap::ValueEnum;
 use espbench_dot11::radio::WifiMode;
-use espbench_engine::predict;
+use espbench_engine::predict::{self, Predictor};
+use espbench_measure::predict::on_air::{ApChannel, RateCall, RateRequest};
+use espbench_model::sdkconfig::IdfRelease;
 use std::process::ExitCode;
 use std::str::FromStr;
 
 const EXAMPLES: &str = "\
 Examples:
+  espbench predict rate --phy-rate 24M --profile esp32c6 --set-by interface --idf v5.3
   espbench predict rate --payload 250 --every 100ms --devices 20
   espbench predict rate --phy-rates 1M,11M,54M --room home --walls 2 --loss 0.5%
   espbench predict rate --phy-rates all -o rates.html
 
-Rates are ranked by the 99th percentile of the latency. Those whose intervals overlap that of the best
+With --phy-rate: whether that rate is on the air, by the call that sets it, the chip and the release of
+ESP-IDF, and what it costs against the default of 1 Mbit/s. Otherwise rates are ranked by the 99th percentile of the latency. Those whose intervals overlap that of the best
 tie with it, and those that break a limit (--loss, 1% by default) have no rank. Rates of which the chip's datasheet has no sensitivity, nor one to infer it from, are left out.";
 
 /// Rates that `esp_now_set_peer_rate_config` takes on every chip, by their shortest names.
@@ -43,6 +48,9 @@ const USUAL: [&str; 20] = [
     "HT20-MCS7",
 ];
 
+/// Devices, if nothing else is said.
+const DEVICES: u32 = 20;
+
 /// Loss above which a rate has no rank, if nothing else is said.
 const LOSS_MAX: f64 = 0.01;
 
@@ -50,15 +58,90 @@ const LOSS_MAX: f64 = 0.01;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Devices that send
-    #[arg(long, default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
-    devices: u32,
+    /// Devices that send [default: 20; 1 with --phy-rate]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
+    devices: Option<u32>,
+    /// Tell of this PHY rate whether it takes effect, and what it costs against the default
+    #[arg(long, value_parser = rate, conflicts_with = "phy_rates")]
+    phy_rate: Option<WifiMode>,
+    /// Call that sets it
+    #[arg(long, value_enum, default_value_t, requires = "phy_rate")]
+    set_by: SetBy,
+    /// Release of ESP-IDF [default: the first with esp_now_set_peer_rate_config and current names, v5.2]
+    #[arg(long, value_name = "RELEASE", value_parser = release, requires = "phy_rate")]
+    idf: Option<IdfRelease>,
+    /// Channel of the access point that the station is connected to
+    #[arg(long, value_enum, default_value_t, requires = "phy_rate")]
+    connected: Connected,
     /// PHY rates: a list, `usual` (without short preambles, short guard intervals and 40 MHz) or `all`
     #[arg(long, default_value = "usual")]
     phy_rates: Rates,
     #[command(flatten)]
     common: Common,
+}
+
+/// Calls that set the PHY rate of ESP-NOW.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum SetBy {
+    /// esp_now_set_peer_rate_config, for one peer
+    #[default]
+    Peer,
+    /// esp_wifi_config_espnow_rate, for all frames of an interface
+    Interface,
+    /// No call
+    Nothing,
+}
+
+/// Access points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Connected {
+    /// Not connected
+    #[default]
+    No,
+    /// A channel of 20 MHz
+    Ht20,
+    /// A channel of 40 MHz
+    Ht40,
+}
+
+pub(super) fn release(text: &str) -> Result<IdfRelease, String> {
+    text.parse().map_err(|e| format!("`{text}` is {e}"))
+}
+
+impl Args {
+    /// Returns the request of the firmware for a rate.
+    fn request(&self, mode: WifiMode, predictor: &Predictor) -> RateRequest {
+        RateRequest {
+            mode,
+            call: match self.set_by {
+                SetBy::Peer => RateCall::Peer,
+                SetBy::Interface => RateCall::Interface,
+                SetBy::Nothing => RateCall::Nothing,
+            },
+            chip: predictor.chip(),
+            is_sent: predictor.sends(mode),
+            is_in_band: predictor.band_has(mode),
+            usual: predictor.usual_mode(),
+            release: self.idf.unwrap_or_default(),
+            ap: match self.connected {
+                Connected::No => ApChannel::None,
+                Connected::Ht20 => ApChannel::Mhz20,
+                Connected::Ht40 => ApChannel::Mhz40,
+            },
+            is_broadcast: self.common.cast == To::Broadcast,
+        }
+    }
+
+    /// Answers whether the rate is on the air, and what it costs.
+    fn in_force(&self, mode: WifiMode) -> anyhow::Result<ExitCode> {
+        let common = &self.common;
+        let (predictor, mut rooms) = bench(common)?;
+        let force = self.request(mode, &predictor).in_force();
+        let devices = self.devices.unwrap_or(1);
+        let answer = predict::rate_in_force(&predictor, devices, force, &mut rooms)?;
+        drop(rooms);
+        write("rate", common, &predictor, &answer)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -86,11 +169,17 @@ impl FromStr for Rates {
 /// # Errors
 /// A flag or a file of the lab is wrong, or the output cannot be written.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(mode) = args.phy_rate {
+        output::without_published(&args.common.output, "in predict")?;
+        output::check(&args.common.output)?;
+        return args.in_force(mode);
+    }
     let common = &Common { loss: args.common.loss.or(Some(LOSS_MAX)), ..args.common.clone() };
     output::without_published(&common.output, "in predict")?;
     output::check(&common.output)?;
     let (predictor, mut rooms) = bench(common)?;
-    let answer = predict::rate(&predictor, args.devices, &args.phy_rates.0, &mut rooms)?;
+    let answer =
+        predict::rate(&predictor, args.devices.unwrap_or(DEVICES), &args.phy_rates.0, &mut rooms)?;
     drop(rooms);
     write("rate", common, &predictor, &answer)
 }

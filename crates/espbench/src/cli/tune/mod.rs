@@ -14,7 +14,7 @@ mod lab;
 mod rtt;
 mod units;
 
-use super::common::{OutputArgs, StoreArgs};
+use super::common::{OutputArgs, StoreArgs, chip};
 use clap::Args as Flags;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::tune::Want;
@@ -139,10 +139,6 @@ struct SearchArgs {
     /// 18650 cell]
     #[arg(long, value_name = "MAH", requires = "want", value_parser = units::capacity)]
     battery_mah: Option<f64>,
-}
-
-fn chip(text: &str) -> Result<Chip, String> {
-    text.parse().map_err(|e| format!("`{text}` is {e}"))
 }
 
 fn release(text: &str) -> Result<IdfRelease, String> {

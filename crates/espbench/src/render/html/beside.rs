@@ -1,6 +1,6 @@
 //! The card of a run that has a lab beside it.
 
-use super::super::{beside, glance};
+use super::super::{beside, figures};
 use super::escape;
 use espbench_measure::beside::{LabAgreement, LabComparison, LabPair, SECTION};
 use espbench_measure::report::GlanceGroup;
@@ -60,7 +60,7 @@ fn row(out: &mut String, pair: &LabPair) {
         escape(place)
     );
     for value in [Some(&pair.measured), Some(&pair.simulated), pair.decisive()] {
-        let (number, interval) = value.map_or_else(|| ("–".into(), None), glance::figure);
+        let (number, interval) = value.map_or_else(|| ("–".into(), None), figures::figure);
         let interval = interval.map_or_else(String::new, |it| format!(" <small>{it}</small>"));
         let _ = write!(out, "<td class=\"r\"><b>{number}</b>{interval}</td>");
     }

@@ -1,6 +1,7 @@
 //! The head of a page: what was found, on one card, with one chart; the rest is folded.
 
-use super::super::glance::{agreement, chosen, figure, heads, leading, range};
+use super::super::figures::{figure, heads, leading, range};
+use super::super::glance::{agreement, chosen};
 use super::{beside, escape};
 use crate::render::parts;
 use espbench_measure::report::{GlanceGroup, GlanceRow, Report, Section};

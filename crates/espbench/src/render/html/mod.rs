@@ -137,7 +137,8 @@ fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
     let is_only = matches!(report.glance.as_slice(),
         [only] if section.id == only.name || section.id == only.kind)
         || answered(report) == Some(section.id)
-        || section.id == espbench_measure::beside::SECTION;
+        || [espbench_measure::beside::SECTION, espbench_measure::report::DIAGNOSIS]
+            .contains(&section.id);
     let _ = writeln!(
         out,
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><details{2}><summary><h2 id=\"{0}-h\">{1}</h2></summary>",

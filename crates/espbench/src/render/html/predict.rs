@@ -1,6 +1,6 @@
 //! The card of a prediction: verdict, figures, what limits them, and what to change.
 
-use super::super::predict::{chosen, columns, energy_lines};
+use super::super::predict::{chosen, columns, energy_lines, frame_columns};
 use super::escape;
 use espbench_measure::predict::Prediction;
 use std::fmt::Write as _;
@@ -40,7 +40,10 @@ pub(super) fn draw(out: &mut String, card: &Prediction) {
 
 fn rows(out: &mut String, card: &Prediction) {
     let shown = chosen(card, ROWS);
-    let (heads, texts) = columns(card, &shown);
+    let (heads, texts) = match card.rows.is_empty() {
+        true => frame_columns(card),
+        false => columns(card, &shown),
+    };
     out.push_str(
         "<div class=\"scroll\"><table class=\"glance\" aria-label=\"Leading figures\"><thead><tr>",
     );

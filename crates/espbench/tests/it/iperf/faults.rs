@@ -18,7 +18,7 @@ fn patient() -> UdpSocket {
 
 #[test]
 fn nothing_listens() {
-    let port = super::free_port();
+    let port = crate::util::free_port();
     for work in [TCP, UDP] {
         let (_, result) = client(([127, 0, 0, 1], port).into(), work);
         let text = result.unwrap_err().to_string();
@@ -32,7 +32,7 @@ fn an_iperf3_server_is_named() {
         return;
     }
     for direction in [Direction::Forward, Direction::Reverse] {
-        let port = super::free_port();
+        let port = crate::util::free_port();
         let mut iperf3 = Command::new("iperf3")
             .args(["-s", "-1", "-B", "127.0.0.1", "-p", &port.to_string()])
             .stdin(Stdio::null())

@@ -118,7 +118,7 @@ fn a_udp_server_that_dies_in_reverse_is_a_failure_with_its_cause() {
 #[test]
 fn a_refused_connection_says_why_on_stderr() {
     let bench = TestDir::new();
-    let port = super::free_port().to_string();
+    let port = crate::util::free_port().to_string();
     let ran = bench.run(&["iperf", "-c", "127.0.0.1", "-p", &port, "-t", "1"]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.err.contains("no iperf 2 server listens on that TCP port"), "{}", ran.err);

@@ -175,7 +175,7 @@ impl Theirs {
             return None;
         }
         let udp = args.contains(&"-u");
-        let port = free_port();
+        let port = crate::util::free_port();
         let child = Command::new("iperf")
             .args(["-s", "-B", "127.0.0.1", "-p", &port.to_string(), "-y", "C"])
             .args(args)
@@ -207,17 +207,6 @@ impl Drop for Theirs {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Returns a port that was free for TCP and UDP a moment ago.
-pub fn free_port() -> u16 {
-    loop {
-        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = tcp.local_addr().expect("its address").port();
-        if std::net::UdpSocket::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Options of iperf 2.1.8 as whole commands, our client with Debian's server and Debian's client with
 //! ours: the figures that both ends print.
 
-use super::{free_port, wait_for_port};
-use crate::util::{ChildProcess, Ran, TestDir, peer};
+use super::wait_for_port;
+use crate::util::{ChildProcess, Ran, TestDir, free_port, peer};
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Stdio};

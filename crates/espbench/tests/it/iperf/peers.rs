@@ -192,7 +192,7 @@ fn their_tcp_client_in_other_directions() {
         [("-R", 0, 1), ("--full-duplex", 1, 1), ("-r", 1, 1), ("-d", 1, 1), ("-P2", 2, 0)]
     {
         let server = Server::start();
-        let listen = super::free_port().to_string();
+        let listen = crate::util::free_port().to_string();
         let port = server.port();
         let mut args =
             vec!["-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "40m", "-y", "C", flag];
@@ -240,7 +240,7 @@ fn their_udp_client_in_other_directions() {
         [("-R", 0, 1), ("--full-duplex", 1, 1), ("-r", 1, 1), ("-d", 1, 1), ("-P2", 2, 0)]
     {
         let server = Server::start();
-        let listen = super::free_port().to_string();
+        let listen = crate::util::free_port().to_string();
         let port = server.port();
         let mut args = vec!["-u", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "4m", flag];
         if matches!(flag, "-r" | "-d") {
@@ -275,7 +275,7 @@ fn their_client_times_its_trips_in_both_directions() {
     }
     for (flag, udp) in [("-d", true), ("-r", true), ("-d", false), ("-r", false)] {
         let server = Server::start();
-        let (port, listen) = (server.port(), super::free_port().to_string());
+        let (port, listen) = (server.port(), crate::util::free_port().to_string());
         let mut args = vec!["-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "4m", "--trip-times"];
         args.extend(["-e", flag, "-L", &listen]);
         args.extend(udp.then_some("-u"));

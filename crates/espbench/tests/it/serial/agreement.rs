@@ -133,7 +133,14 @@ fn handing_the_key_out_takes_as_long_as_in_virtual_time() {
     // Four repetitions: the interval of two excludes next to nothing.
     let real = at_consoles(&bench, &format!("repetitions = 4\n{}", text(3)), &fleet);
     let (same, more) = (in_virtual_time(&bench, &text(3)), in_virtual_time(&bench, &text(12)));
-    assert_eq!(value(&real, "devices_served"), 3.0);
+    // A frame may be lost with all its copies: a device is then not served, here as there.
+    let missed = |report: &Value, repetitions: u32| {
+        let all = 3 * u64::from(repetitions);
+        let served = value(report, "devices_served") * f64::from(repetitions);
+        (all - served.round() as u64, all)
+    };
+    let (there, here) = (missed(&real, 4), missed(&same, VIRTUAL));
+    assert!(shares_agree(there, here) && !shares_agree((6, 12), here), "{there:?} {here:?}");
     assert!(means_agree(&real, &same, "handshake_time"), "{real}\n{same}");
     assert!(!means_agree(&real, &more, "handshake_time"), "{real}\n{more}");
 }

@@ -16,6 +16,8 @@ pub struct EchoServer<const N: usize = 1472> {
     port: u16,
     socket: Option<SocketId>,
     buf: [u8; N],
+    /// Turns a datagram into its reply; false where there is none.
+    answer: fn(&mut [u8]) -> bool,
     /// A reply to be sent: its length, to whom, and how often it was refused.
     reply: Option<(usize, Endpoint, u8)>,
 }
@@ -24,7 +26,14 @@ impl<const N: usize> EchoServer<N> {
     /// Creates an echo on `port`; a longer datagram than `N` bytes comes back cut.
     #[must_use]
     pub const fn new(port: u16) -> Self {
-        Self { port, socket: None, buf: [0; N], reply: None }
+        Self::answering(port, |_| true)
+    }
+
+    /// Creates a server on `port` that makes each reply of its datagram with `answer`, which may say
+    /// false: no reply.
+    #[must_use]
+    pub const fn answering(port: u16, answer: fn(&mut [u8]) -> bool) -> Self {
+        Self { port, socket: None, buf: [0; N], answer, reply: None }
     }
 
     fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: SocketId) -> Option<Wait> {
@@ -53,7 +62,9 @@ impl<const N: usize> App for EchoServer<N> {
         }
         match sockets.udp_receive(socket, &mut self.buf) {
             Some(datagram) => {
-                self.reply = Some((datagram.len, datagram.from, 0));
+                if (self.answer)(&mut self.buf[..datagram.len]) {
+                    self.reply = Some((datagram.len, datagram.from, 0));
+                }
                 Wait::Again
             }
             None => Wait::Change,

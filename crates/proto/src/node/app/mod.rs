@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `echo` | UDP echo, the device's side |
+//! | `http` | a small page over HTTP |
 //! | [`iperf`] | iperf 2 in both roles and over both transports, as four programs have it |
 //! | [`mqtt`] | MQTT programs: two publishers, a subscriber, a broker |
 //! | `probe` | UDP echo, the side that measures |
@@ -22,6 +23,7 @@
 //! | program | runs on | behaviour |
 //! |---|---|---|
 //! | [`EchoServer`], [`ArduinoEcho`] | device | UDP echo, written well and as the Arduino sketch does it |
+//! | [`HttpPage`] | device | a page over HTTP |
 //! | [`EchoProbe`] | PC | sends the probes and times the replies |
 //! | [`IperfClient`], [`IperfServer`] | either | iperf 2 over UDP and TCP |
 //! | [`TcpSender`], [`TcpSink`] | device, PC | short messages over TCP, counted |
@@ -29,6 +31,7 @@
 //! | [`LabBroker`], [`MqttListener`] | PC | the broker, and a subscriber |
 
 mod echo;
+mod http;
 pub mod iperf;
 pub mod mqtt;
 mod probe;
@@ -37,6 +40,7 @@ mod tcp;
 mod tests;
 
 pub use echo::{ArduinoEcho, EchoServer};
+pub use http::HttpPage;
 pub use iperf::{IperfClient, IperfServer, IperfSetup};
 pub use mqtt::{LabBroker, Mqtt, MqttListener, SmoothMqtt};
 pub use probe::EchoProbe;

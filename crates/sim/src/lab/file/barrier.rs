@@ -23,6 +23,11 @@ const MATERIALS: [(&str, f64); 8] = [
     ("floor", 18.3),
 ];
 
+/// Returns the materials with their losses in dB, and whether these are COST 231's.
+pub(in crate::lab) fn material_constants() -> impl Iterator<Item = (&'static str, f64, bool)> {
+    MATERIALS.into_iter().map(|(name, db)| (name, db, ["light", "heavy", "floor"].contains(&name)))
+}
+
 /// Their names.
 const NAMES: [&str; MATERIALS.len()] = {
     let mut names = [""; MATERIALS.len()];

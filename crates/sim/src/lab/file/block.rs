@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_dot11::radio::WifiMode;
+use espbench_model::sdkconfig::ChipWithoutWifi;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -101,7 +102,7 @@ impl<'t> TomlTable<'t> {
         Ok(block)
     }
 
-    fn key(&self, name: &str) -> Option<&'static KeySpec> {
+    pub(super) fn key(&self, name: &str) -> Option<&'static KeySpec> {
         self.keys.iter().find(|key| key.name == name)
     }
 
@@ -167,6 +168,10 @@ impl<'t> TomlTable<'t> {
     }
 
     fn unlike(&self, key: &KeySpec, value: &Spanned<DeValue<'t>>, where_: &str) -> FileError {
+        let no_wifi = || text(value.get_ref()).and_then(ChipWithoutWifi::of);
+        if let ("chip", Some(chip)) = (key.name, no_wifi()) {
+            return self.source.wrong(value.span().start, format!("`chip`: {chip}"));
+        }
         let (name, found, wanted) = (key.name, found(value.get_ref()), wanted(key));
         let message = format!("`{name}`: found {found}{where_}, use {wanted}");
         self.source.wrong(value.span().start, message)

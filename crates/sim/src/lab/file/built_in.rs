@@ -13,14 +13,16 @@ macro_rules! file {
 }
 
 /// All files: kind, name, text.
-pub(super) const FILES: [(FileKind, &str, &str); 38] = [
+pub(super) const FILES: [(FileKind, &str, &str); 44] = [
     file!(Profile, "profiles", "work"),
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
     file!(Profile, "profiles", "esp32c2"),
     file!(Profile, "profiles", "esp32c3"),
+    file!(Profile, "profiles", "esp32c5"),
     file!(Profile, "profiles", "esp32c6"),
+    file!(Profile, "profiles", "esp32c61"),
     file!(Profile, "profiles", "esp8266"),
     file!(Profile, "profiles", "esp8266-sdk14"),
     file!(Profile, "profiles", "esp8266-sdk22"),
@@ -34,6 +36,7 @@ pub(super) const FILES: [(FileKind, &str, &str); 38] = [
     file!(Environment, "environments", "flat"),
     file!(Environment, "environments", "hall"),
     file!(Environment, "environments", "open-field"),
+    file!(Environment, "environments", "near-ground"),
     file!(Lab, "labs", "room-office"),
     file!(Lab, "labs", "room-home"),
     file!(Lab, "labs", "room-hall"),
@@ -50,6 +53,9 @@ pub(super) const FILES: [(FileKind, &str, &str); 38] = [
     file!(Lab, "labs", "power-save"),
     file!(Lab, "labs", "wifi-join"),
     file!(Lab, "labs", "raw-esp-now"),
+    file!(Lab, "labs", "raw-esp-now-5ghz"),
     file!(Lab, "labs", "forty-stations"),
     file!(Lab, "labs", "shared-channel"),
+    file!(Lab, "labs", "relay-line"),
+    file!(Lab, "labs", "many-to-many"),
 ];

@@ -4,7 +4,7 @@
 use super::block::{Keys, TomlTable};
 use super::key::{KeySpec, KeyType, key};
 use super::wrong::FileError;
-use crate::lab::profile::{Confidence, Source};
+use crate::lab::profile::{Confidence, ConstantOrigin, Source};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -46,7 +46,7 @@ macro_rules! group {
         ConstantGroup {
             table: $table,
             about: $about,
-            keys: &[$($key,)+ SOURCE, CONFIDENCE, FITTED],
+            keys: &[$($key,)+ SOURCE, CONFIDENCE, FITTED, ORIGIN, ASSUMED, BY_HAND, LOOKED_AT],
             constants: &[$(constant!($key, $($how)+)),+],
         }
     };
@@ -132,6 +132,95 @@ pub(super) const CONFIDENCE: KeySpec = key(
 /// Key of the list of those that were fitted.
 pub(super) const FITTED: KeySpec =
     key("fitted", KeyType::Texts, "[]", "keys of this table that were fitted to published cells");
+/// Key of the origin of what no other list names.
+pub(super) const ORIGIN: KeySpec = key(
+    "origin",
+    KeyType::Word(&["published", "standard", "by-hand", "assumed"]),
+    "not said",
+    "where the numbers are from that no list below names: a document, a standard, a choice after a look at published figures, or nowhere",
+);
+/// Key of the list of those that nobody knows.
+pub(super) const ASSUMED: KeySpec =
+    key("assumed", KeyType::Texts, "[]", "keys of this table that are guesses");
+/// Key of the list of those that a person chose.
+pub(super) const BY_HAND: KeySpec = key(
+    "by_hand",
+    KeyType::Texts,
+    "[]",
+    "keys of this table that were set by hand after a look at published figures",
+);
+/// Key of what was looked at.
+pub(super) const LOOKED_AT: KeySpec = key(
+    "looked_at",
+    KeyType::Text,
+    "must be given with what was set by hand",
+    "figures that were looked at before numbers were set by hand",
+);
+/// Keys of notes on a table's numbers.
+pub(super) const NOTES: [KeySpec; 7] =
+    [SOURCE, CONFIDENCE, FITTED, ORIGIN, ASSUMED, BY_HAND, LOOKED_AT];
+
+/// Notes on a table's numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Notes {
+    pub(super) source: String,
+    confidence: Option<Confidence>,
+    origin: Option<ConstantOrigin>,
+    lists: Vec<(String, ConstantOrigin)>,
+    looked_at: Option<String>,
+}
+
+impl Notes {
+    /// Reads the notes of a table that has these numbers.
+    pub(super) fn read(
+        table: &TomlTable<'_>,
+        known: impl Iterator<Item = &'static str> + Clone,
+    ) -> Result<Self, FileError> {
+        let mut notes = Self {
+            source: table.text(SOURCE.name)?.unwrap_or_default(),
+            confidence: table.word(CONFIDENCE.name)?.map(|at| Confidence::NAMED[at].1),
+            origin: table.word(ORIGIN.name)?.map(|at| ConstantOrigin::NAMED[at].1),
+            lists: Vec::new(),
+            looked_at: table.text(LOOKED_AT.name)?,
+        };
+        for (key, origin) in [
+            (&FITTED, ConstantOrigin::Fitted),
+            (&ASSUMED, ConstantOrigin::Assumed),
+            (&BY_HAND, ConstantOrigin::ByHand),
+        ] {
+            // At the top of a lab, `[[fitted]]` are blocks about whole runs.
+            let is_list = |it: &KeySpec| matches!(it.is, KeyType::Texts);
+            if !table.key(key.name).is_some_and(is_list) {
+                continue;
+            }
+            for (name, at) in table.texts(key.name)?.unwrap_or_default() {
+                if !known.clone().any(|it| it == name) || !table.has(&name) {
+                    let message = format!("`{}`: this table has no number `{name}`", key.name);
+                    return Err(table.source.wrong(at, message));
+                }
+                if notes.lists.iter().any(|it| it.0 == name) {
+                    let message = format!("`{}`: `{name}` has another origin already", key.name);
+                    return Err(table.source.wrong(at, message));
+                }
+                notes.lists.push((name, origin));
+            }
+        }
+        let by_hand = core::iter::once(notes.origin).chain(notes.lists.iter().map(|it| Some(it.1)));
+        if by_hand.into_iter().any(|it| it == Some(ConstantOrigin::ByHand)) {
+            table.must(LOOKED_AT.name, notes.looked_at.clone())?;
+        }
+        Ok(notes)
+    }
+
+    /// Returns the source of a number of the table, under its whole key.
+    pub(super) fn of(&self, name: &str, key: String) -> Source {
+        let listed = self.lists.iter().find(|it| it.0 == name).map(|it| it.1);
+        let origin = listed.or(self.origin);
+        let by_hand = origin == Some(ConstantOrigin::ByHand);
+        let looked_at = self.looked_at.clone().filter(|_| by_hand);
+        Source { key, text: self.source.clone(), origin, looked_at, confidence: self.confidence }
+    }
+}
 
 /// Constants that a file states.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -183,20 +272,13 @@ impl Values {
         let mut values = Self::default();
         for group in groups {
             let Some(table) = block.table(group.table, group.keys)? else { continue };
-            let source = table.text(SOURCE.name)?;
-            let source = table.must(SOURCE.name, source)?;
-            let confidence = table.word(CONFIDENCE.name)?.map(|at| Confidence::NAMED[at].1);
-            let fitted = fitted(&table, group.constants.iter().map(|it| it.key.name))?;
+            table.must(SOURCE.name, table.text(SOURCE.name)?)?;
+            let notes = Notes::read(&table, group.constants.iter().map(|it| it.key.name))?;
             for constant in group.constants {
                 let name = constant.key.name;
                 let Some(number) = table.number(name)? else { continue };
                 values.numbers.push((group.table, name, number));
-                values.sources.push(Source {
-                    key: format!("{}.{name}", group.table),
-                    text: source.clone(),
-                    fitted: fitted.iter().any(|it| it == name),
-                    confidence,
-                });
+                values.sources.push(notes.of(name, format!("{}.{name}", group.table)));
             }
         }
         Ok(values)
@@ -223,22 +305,6 @@ impl Values {
             }
         }
     }
-}
-
-/// Returns the keys that a table names as fitted.
-pub(super) fn fitted(
-    table: &TomlTable<'_>,
-    known: impl Iterator<Item = &'static str> + Clone,
-) -> Result<Vec<String>, FileError> {
-    let mut list = Vec::new();
-    for (name, at) in table.texts(FITTED.name)?.unwrap_or_default() {
-        if !known.clone().any(|it| it == name) || !table.has(&name) {
-            let message = format!("`fitted`: this table has no number `{name}`");
-            return Err(table.source.wrong(at, message));
-        }
-        list.push(name);
-    }
-    Ok(list)
 }
 
 /// Finds a constant by table and key, with the table's name.

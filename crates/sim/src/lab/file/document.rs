@@ -1,12 +1,12 @@
 //! The keys as tables, and constants by their names: for the documentation, for `espbench lab
 //! profile`, and for fitting.
 
-use super::constant::{CONFIDENCE, ConstantGroup, ConstantKey as Number, FITTED, SOURCE, find};
-use super::environment::{self, LOAD};
+use super::constant::{ConstantGroup, ConstantKey as Number, NOTES, find};
+use super::environment::{self, LOAD, PLACE};
 use super::example::{self, Examples};
-use super::key::{KeySpec, KeyType};
+use super::key::{KeySpec, KeyType, ROOM_M, key};
 use super::{FileKind, Surroundings, barrier, firmware, fitted, lab, link_trace, pattern, profile};
-use crate::lab::profile::{Confidence, Profile, Source};
+use crate::lab::profile::{Confidence, ConstantOrigin, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,10 +23,66 @@ pub struct Constant {
     pub about: String,
     /// Source of the constant; empty where nothing is stated.
     pub source: String,
-    /// Whether it was fitted to published cells.
-    pub fitted: bool,
+    /// Origin of the value, where that is stated.
+    pub origin: Option<ConstantOrigin>,
+    /// Figures that were looked at, where a person chose the value after that.
+    pub looked_at: String,
     /// Confidence in it, where that is stated.
     pub confidence: Option<Confidence>,
+}
+
+impl Constant {
+    /// Returns whether it was fitted.
+    #[must_use]
+    pub fn fitted(&self) -> bool {
+        self.origin == Some(ConstantOrigin::Fitted)
+    }
+
+    /// Returns the unit of the value, which its key ends in; empty of counts and shares.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        unit(&self.key)
+    }
+}
+
+/// Units of constants by the ends of their keys; the first that fits holds.
+const UNITS: [(&str, &str); 24] = [
+    ("work_percent", "%"),
+    ("_percent", "%"),
+    ("_per_mhz", "1/MHz"),
+    ("_per_byte_ns", "ns"),
+    ("_us", "us"),
+    ("_ns", "ns"),
+    ("_ms", "ms"),
+    (".ms", "ms"),
+    ("_s", "s"),
+    ("_dbm", "dBm"),
+    ("_dbi", "dBi"),
+    ("_db", "dB"),
+    ("_mhz", "MHz"),
+    ("_hz", "Hz"),
+    ("_ppm", "ppm"),
+    ("_mbit", "Mbit/s"),
+    ("_bytes", "bytes"),
+    ("octets", "octets"),
+    ("_deg", "degrees"),
+    ("at_x", "m"),
+    ("at_y", "m"),
+    ("at_z", "m"),
+    ("_m", "m"),
+    ("_v", "V"),
+];
+
+/// Tables whose other numbers have one unit.
+const TABLE_UNITS: [(&str, &str); 3] =
+    [("current.", "mA"), ("sleep_current.", "mA"), ("memory.", "bytes")];
+
+fn unit(key: &str) -> &'static str {
+    if ["fast_fading.nakagami_m"].contains(&key) {
+        return "";
+    }
+    let by_end = UNITS.iter().find(|it| key.ends_with(it.0));
+    by_end.or_else(|| TABLE_UNITS.iter().find(|it| key.starts_with(it.0))).map_or("", |it| it.1)
 }
 
 /// Owner of the constants that are listed.
@@ -50,6 +106,11 @@ pub fn constants(of: Constants<'_>) -> Vec<Constant> {
                 for constant in &LOAD {
                     let key = format!("background.{}.{}", station.name, constant.key.name);
                     list.push(one(key, constant.key.about, (constant.get)(station), sources));
+                }
+                let at = [station.at.x, station.at.y, station.at.z];
+                for (name, metres) in PLACE.into_iter().zip(at) {
+                    let key = format!("background.{}.{name}", station.name);
+                    list.push(one(key, "where the station is, in metres", Some(metres), sources));
                 }
             }
             list
@@ -75,7 +136,8 @@ fn one(key: String, about: &str, value: Option<f64>, sources: &[Source]) -> Cons
         value,
         about: about.to_string(),
         source: source.map(|it| it.text.clone()).unwrap_or_default(),
-        fitted: source.is_some_and(|it| it.fitted),
+        origin: source.and_then(|it| it.origin),
+        looked_at: source.and_then(|it| it.looked_at.clone()).unwrap_or_default(),
         confidence: source.and_then(|it| it.confidence),
         key,
     }
@@ -117,11 +179,21 @@ pub(super) fn tune(file: &mut profile::ProfileFile, key: &str, value: f64) -> Re
     Ok(())
 }
 
+/// Range of a coordinate.
+const METRES: KeySpec = key("at", KeyType::Number(-ROOM_M, ROOM_M), "", "where it is");
+
 /// Sets a constant of an environment.
 pub(super) fn tune_place(place: &mut Surroundings, key: &str, value: f64) -> Result<(), String> {
     if let Some((name, of)) = key.strip_prefix("background.").and_then(|it| it.rsplit_once('.')) {
         let constant = LOAD.iter().find(|it| it.key.name == of);
         let station = place.background.iter_mut().find(|it| it.name == name);
+        if let Some(axis) = PLACE.iter().position(|it| *it == of) {
+            let station = station.ok_or_else(|| no_constant(key))?;
+            in_range(&METRES, value)?;
+            let at = &mut station.at;
+            *[&mut at.x, &mut at.y, &mut at.z][axis] = value;
+            return Ok(());
+        }
         let (constant, station) = constant.zip(station).ok_or_else(|| no_constant(key))?;
         in_range(&constant.key, value)?;
         (constant.set)(station, value);
@@ -205,7 +277,7 @@ impl KeyTables {
     /// Writes the tables of constants. Those of costs have the same keys.
     fn groups<T>(&mut self, groups: &'static [ConstantGroup<T>]) {
         let all: Vec<&str> = groups.iter().map(|it| it.table).collect();
-        self.table("Every table of constants has", &all, [&SOURCE, &CONFIDENCE, &FITTED]);
+        self.table("Every table of constants has", &all, &NOTES);
         let is_cost = |group: &&ConstantGroup<T>| group.constants[0].key == profile::COST[0];
         let costs: Vec<_> = groups.iter().filter(is_cost).collect();
         if !costs.is_empty() {

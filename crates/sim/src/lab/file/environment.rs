@@ -3,7 +3,8 @@
 use super::Surroundings;
 use super::block::{Item, Keys, TomlTable, TomlText};
 use super::constant::{
-    self, CONFIDENCE, ConstantGroup, ConstantKey, FITTED, SOURCE, Values, constant, group,
+    ASSUMED, BY_HAND, CONFIDENCE, ConstantGroup, ConstantKey, FITTED, LOOKED_AT, Notes, ORIGIN,
+    SOURCE, Values, constant, group,
 };
 use super::key::{KeySpec, KeyType, key};
 use super::wrong::{FileError, hint};
@@ -172,10 +173,15 @@ pub(super) const FALLBACK: KeySpec = key(
     "how the second and later attempts of a unicast frame are sent; the last one is kept",
 );
 
+/// Key of the place of a background station.
+const AT: KeySpec = key("at", KeyType::Place, "", "where it is");
+/// Names of the three numbers of a place as constants, in metres.
+pub(super) const PLACE: [&str; 3] = ["at_x", "at_y", "at_z"];
+
 /// Keys of a background station.
-pub(super) static BACKGROUND: [KeySpec; 12] = [
+pub(super) static BACKGROUND: [KeySpec; 16] = [
     key("name", KeyType::Text, "", "its name"),
-    key("at", KeyType::Place, "", "where it is"),
+    AT,
     key("channel", KeyType::Whole(1, 14), "", "its channel"),
     LOAD[0].key,
     LOAD[1].key,
@@ -191,6 +197,10 @@ pub(super) static BACKGROUND: [KeySpec; 12] = [
     ),
     SOURCE,
     FITTED,
+    ORIGIN,
+    ASSUMED,
+    BY_HAND,
+    LOOKED_AT,
 ];
 
 /// Keys of an environment.
@@ -362,7 +372,7 @@ fn interferer(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Backgroun
     let duty = it.number("duty")?.unwrap_or(0.5);
     if let Some(text) = it.text(SOURCE.name)? {
         let key = format!("interferer.{name}");
-        sources.push(Source { key, text, fitted: false, confidence: None });
+        sources.push(Source { key, text, ..Source::default() });
     }
     Ok(Background {
         at: it.must("at", it.place("at")?)?,
@@ -385,8 +395,9 @@ fn interferer(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Backgroun
 
 fn station(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Background, FileError> {
     let name = it.must("name", it.text("name")?)?;
-    let source = it.must(SOURCE.name, it.text(SOURCE.name)?)?;
-    let fitted = constant::fitted(it, LOAD.iter().map(|constant| constant.key.name))?;
+    it.must(SOURCE.name, it.text(SOURCE.name)?)?;
+    let known = LOAD.iter().map(|constant| constant.key.name).chain([AT.name]);
+    let notes = Notes::read(it, known)?;
     let mut station = Background {
         at: it.must("at", it.place("at")?)?,
         channel: it.must("channel", it.whole("channel")?)?,
@@ -408,12 +419,10 @@ fn station(it: &TomlTable<'_>, sources: &mut Vec<Source>) -> Result<Background, 
         }
         let Some(number) = number else { continue };
         (constant.set)(&mut station, number);
-        sources.push(Source {
-            key: format!("background.{}.{key}", station.name),
-            text: source.clone(),
-            fitted: fitted.iter().any(|it| it == key),
-            confidence: None,
-        });
+        sources.push(notes.of(key, format!("background.{}.{key}", station.name)));
+    }
+    for key in PLACE {
+        sources.push(notes.of(AT.name, format!("background.{}.{key}", station.name)));
     }
     Ok(station)
 }

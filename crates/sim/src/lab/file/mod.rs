@@ -45,9 +45,12 @@ mod profile;
 mod tests;
 mod wrong;
 
+pub(in crate::lab) use barrier::material_constants;
 pub use document::{Constant, Constants, constants, document};
 pub use fitted::FitRecord;
+pub(in crate::lab) use lab::{ANTENNA_DBI, ANTENNAS, IDLE_TICKS};
 pub use overrides::Overrides;
+pub(in crate::lab) use overrides::no_bluetooth;
 pub use wrong::FileError;
 
 use super::profile::Profile;
@@ -357,6 +360,12 @@ impl Library {
         };
         let unknown = || FileError::unknown(kind, name, self.names(kind));
         tuned.ok_or_else(unknown)?.map_err(|message| FileError::whole(kind.file(name), message))
+    }
+
+    /// Lists the numbers that a lab states, with their origins; none of a lab that is not here.
+    #[must_use]
+    pub fn lab_constants(&self, lab: &str) -> Vec<Constant> {
+        self.labs.get(lab).map_or_else(Vec::new, |(file, _)| file.constants())
     }
 
     /// Names of a lab's variants, in the order of its file; none of a lab for ESP-NOW.

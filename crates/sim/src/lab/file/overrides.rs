@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use esp_now::node::tick::Tick;
-use espbench_dot11::radio::{RadioChip, WifiMode};
+use espbench_dot11::radio::{Channel, RadioChip, WifiMode};
 use espbench_model::overrides::LabOverrides;
 use espbench_model::sdkconfig::{Chip, ConfigOption, MemoryOptions, OptionValues, SdkContext};
 use espbench_model::workload::{EspNow, Name};
@@ -29,6 +29,8 @@ pub struct Overrides {
     pub environment: Option<String>,
     /// Name of the PHY mode of frames with payload.
     pub phy_rate: Option<String>,
+    /// Channel of all nodes of ESP-NOW.
+    pub channel: Option<u8>,
     /// Transmit power in dBm.
     pub power_dbm: Option<f64>,
     /// Clock of the processor in MHz.
@@ -44,6 +46,7 @@ impl From<&LabOverrides> for Overrides {
             profile: text(lab.profile),
             environment: text(lab.environment),
             phy_rate: text(lab.phy_rate),
+            channel: None,
             power_dbm: lab.power_dbm,
             clock_mhz: lab.clock_mhz,
             devices: lab.devices,
@@ -117,13 +120,45 @@ pub(super) fn option_refused(
     })
 }
 
+/// Says why a chip does not send a mode that is not among its own, and which to use.
+pub(super) fn unsent(chip: RadioChip, mode: WifiMode) -> String {
+    let name = chip.name();
+    let others: Vec<&str> =
+        RadioChip::ALL.iter().filter(|it| it.sends(mode)).map(|it| it.name()).collect();
+    let others = others.join(", ");
+    match mode {
+        WifiMode::He(_) => format!("an {name} has no 802.11ax ({others} have), use HT20"),
+        WifiMode::Lr(_) => format!("an {name} has no Long Range ({others} have), use 1M"),
+        _ => format!("an {name} has no channels of 40 MHz, use HT20"),
+    }
+}
+
+/// Says why a chip cannot be on a channel; nothing if it can.
+pub(super) fn channel_refused(chip: RadioChip, channel: u8) -> Option<String> {
+    match Channel::of(channel) {
+        None => Some(format!(
+            "`channel`: found {channel}, use 1 to 14, or in 5 GHz 36 to 64 and 149 to 165 in steps of 4"
+        )),
+        Some(it) if it.is_5_ghz() && !chip.has_5_ghz() => {
+            let others: Vec<&str> =
+                RadioChip::ALL.iter().filter(|it| it.has_5_ghz()).map(|it| it.name()).collect();
+            Some(format!(
+                "`channel`: an {} has no 5 GHz ({} has), use 1 to 14",
+                chip.name(),
+                others.join(", ")
+            ))
+        }
+        Some(_) => None,
+    }
+}
+
 impl Overrides {
     /// Returns the PHY mode of frames with payload, where it is set.
     pub(super) fn mode(&self) -> Result<Option<WifiMode>, String> {
         let Some(name) = &self.phy_rate else { return Ok(None) };
         let mode = name.parse().map_err(|_| {
             format!(
-                "`phy_rate`: `{name}` is no PHY mode: use one such as 1M, 54M, HT20-MCS7, LR250K"
+                "`phy_rate`: `{name}` is no PHY mode: use one such as 1M, 54M, HT20-MCS7, HE20-MCS9, LR-250K"
             )
         })?;
         Ok(Some(mode))
@@ -187,4 +222,11 @@ impl Overrides {
         }
         device
     }
+}
+
+/// Says that a chip has no Bluetooth, and which have.
+pub(in crate::lab) fn no_bluetooth(chip: RadioChip) -> String {
+    let have: Vec<&str> =
+        RadioChip::ALL.iter().filter(|it| it.has_bluetooth()).map(|it| it.name()).collect();
+    format!("an {} has no Bluetooth: leave it out, or take one of {}", chip.name(), have.join(", "))
 }

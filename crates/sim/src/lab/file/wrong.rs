@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
+use espbench_model::sdkconfig::ChipWithoutWifi;
 use espbench_model::text;
 
 /// Mistake in a file, and a value that would be right.
@@ -56,6 +57,9 @@ impl FileError {
         name: &str,
         known: impl Iterator<Item = &'n str>,
     ) -> Self {
+        if let (FileKind::Profile, Some(chip)) = (kind, ChipWithoutWifi::of(name)) {
+            return Self::whole("", chip.to_string());
+        }
         let known: Vec<&str> = known.collect();
         let message = format!("no {} is called `{name}`{}", kind.word(), hint(name, &known));
         Self::whole("", message)

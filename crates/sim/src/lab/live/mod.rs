@@ -8,17 +8,29 @@
 //! | module | content |
 //! |---|---|
 //! | `application` | firmware of the devices: the examples of the esp-now component |
+//! | `typed` | programs that such a device starts when it is told to |
 //! | `uart` | a direction of a UART: bytes with the times at which they have arrived |
+//! | `lateness` | by how much events were too late |
+//! | `network` | devices that speak IP, whose PC is a real machine |
+//! | `services` | the programs of such devices |
 //! | `pace` | virtual time that follows a wall clock |
 
 mod application;
+mod lateness;
+mod network;
 mod pace;
+mod services;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod uart;
 
 pub use application::{ExampleApp, IMAGE_LEN};
-pub use pace::{BEHIND, GIVEN_UP, Lag, WallPace, late_line, late_of};
+pub use lateness::LatenessHistogram;
+pub use network::{LiveHost, LiveNetwork, PC_NAME, ServiceReport};
+pub use pace::{BEHIND, GIVEN_UP, Lag, STEP_MAX, WallPace, late_line, late_of};
+pub use services::{DeviceProgram, DeviceService};
+pub use typed::{IperfCommand, MqttCommand};
 
 use super::nodes::conversation::ConversationParts as _;
 use super::nodes::note::{Note, Watch};

@@ -6,7 +6,7 @@ use core::time::Duration;
 use espbench_model::time::Instant;
 
 /// Virtual time that one step lets pass at most, so that inputs are looked at in between.
-const STEP_MAX: Duration = Duration::from_millis(20);
+pub const STEP_MAX: Duration = Duration::from_millis(20);
 
 /// Lateness from which on a lab is behind the wall clock.
 pub const BEHIND: Duration = Duration::from_millis(20);
@@ -83,6 +83,13 @@ impl WallPace {
     /// Returns the virtual time that belongs to a time of the wall clock.
     fn virtual_time(&self, wall: Instant) -> Instant {
         Instant::from_nanos(wall.as_nanos().saturating_sub(self.lost.as_nanos() as u64))
+    }
+
+    /// Returns how long after its time the next event of a lab is, if its time has come.
+    #[must_use]
+    pub fn late(&self, wall: Instant, next: Option<Instant>) -> Option<Duration> {
+        let now = self.virtual_time(wall);
+        next.filter(|next| *next <= now).map(|next| now.since(next))
     }
 
     /// Returns the time up to which a lab is to run now, which has come to `reached` and has its next

@@ -208,3 +208,45 @@ fn time_stands_at_the_next_event_or_byte() {
     lab.advance(ms(501)).unwrap();
     assert_eq!(lab.now(), ms(501));
 }
+
+/// An ICMP echo request (RFC 792) from the PC of a lab with one device, without checksums.
+const ICMP_ECHO: [u8; 28] =
+    [0x45, 0, 0, 28, 0, 1, 0, 0, 64, 1, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1, 8, 0, 0, 0, 0, 7, 0, 1];
+
+#[test]
+fn a_packet_of_the_real_pc_is_answered_by_a_device() {
+    let scene = Library::built_in().variant_scene("shield-box", "rank-iperf").unwrap();
+    let mut replies = Vec::new();
+    for step in [1, 7] {
+        let mut lab = LiveNetwork::new(&scene, 1, None).unwrap();
+        assert_eq!(lab.hosts()[1].name, PC_NAME);
+        assert_eq!((lab.now(), lab.hosts()[0].address), (ms(0), [10, 0, 0, 1]));
+        let mut at = 49;
+        lab.advance(ms(at)).unwrap();
+        lab.come_in(&ICMP_ECHO);
+        // IPv6, a fragment, one that is cut.
+        let fragment = [&ICMP_ECHO[..6], &[0x20], &ICMP_ECHO[7..]].concat();
+        for strange in [&[0x60; 40][..], &fragment, &ICMP_ECHO[..27], &[]] {
+            lab.come_in(strange);
+        }
+        let reply = loop {
+            at += step;
+            lab.advance(ms(at)).unwrap();
+            if let Some(reply) = lab.take() {
+                break reply;
+            }
+            assert!(at < 100, "no reply");
+        };
+        let mut checked = reply.clone();
+        crate::net::fill_checksums(&mut checked);
+        assert_eq!(checked, reply, "checksums are there");
+        assert_eq!(
+            (&reply[12..16], &reply[16..20], reply[20]),
+            (&ICMP_ECHO[16..20], &ICMP_ECHO[12..16], 0)
+        );
+        let counts = lab.packets();
+        assert_eq!((counts.came_in, counts.went_out, counts.strange), (1, 1, 4));
+        replies.push(reply);
+    }
+    assert_eq!(replies[0], replies[1], "however time was cut into steps");
+}

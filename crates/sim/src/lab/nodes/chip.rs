@@ -6,7 +6,7 @@ use esp_now::node::board::CpuWork;
 
 /// Time for which the code of a frame's way stays in the cache of the flash while the console and
 /// timers run: an assumption. Between two pings it stays, between two commands it does not.
-const STAYS_NS: u64 = 100_000_000;
+pub(in crate::lab) const STAYS_NS: u64 = 100_000_000;
 
 /// A time that grows with a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -64,6 +64,7 @@ impl MissReason {
         match cause {
             Cause::Collision => Self::Collision,
             Cause::Noise => Self::Noise,
+            Cause::Asleep => Self::Off,
             _ => Self::Loss,
         }
     }

@@ -16,12 +16,12 @@ pub const PAYLOAD_MAX: u32 = (esp_now::frame::DATA_MAX - HEADER_LEN) as u32;
 
 /// A crystal's tolerance, in parts of a million: "Hardware Design Guidelines" of the ESP32 series
 /// ("the accuracy of the crystal is ±10 ppm").
-const CRYSTAL_PPM: f64 = 10.0;
+pub(in crate::lab) const CRYSTAL_PPM: f64 = 10.0;
 
 /// Error of the RTC timer in deep and light sleep, in parts of a million: an assumption, what the
 /// temperature makes of the internal RC oscillator after ESP-IDF has calibrated it by the crystal at the
 /// last boot (ESP-IDF Programming Guide, System Time: its frequency drifts with the temperature).
-const RTC_PPM: f64 = 500.0;
+pub(in crate::lab) const RTC_PPM: f64 = 500.0;
 
 /// Returns the component's settings for the cast.
 #[must_use]

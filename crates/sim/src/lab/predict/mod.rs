@@ -3,6 +3,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`mod@burst`] | messages in one frame or in several, by `esp_now_send` alone |
 //! | [`load`] | the schedule of the applications, and the form of their messages |
 //! | [`outcome`] | fates of the messages, times of their stages, use of the channel |
 //! | [`range`] | the range of a mode |
@@ -18,6 +19,7 @@
 //! is recorded if it was due after the warm-up and before the end of the run's time. After that the
 //! applications go on, so that the last messages meet the same traffic as the first ones.
 
+pub mod burst;
 mod gateway;
 mod ledger;
 pub mod load;
@@ -30,7 +32,9 @@ pub mod sleep;
 mod stack;
 
 pub use load::{Arrival, Load};
+pub(in crate::lab) use load::{CRYSTAL_PPM, RTC_PPM};
 pub use outcome::{Air, Outcome, Stages};
+pub(in crate::lab) use sensors::AHEAD;
 
 use super::run::Livelock;
 use super::scene::Scene;

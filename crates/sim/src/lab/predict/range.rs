@@ -1,12 +1,12 @@
 //! Range of a mode.
 
 use crate::lab::profile::Profile;
-use crate::lab::scene::Environment;
+use crate::lab::scene::{Environment, esp_now_timing};
 use espbench_dot11::radio::airtime::{ACK_OCTETS, airtime};
 use espbench_dot11::radio::error::Curve;
 use espbench_dot11::radio::power::{factor, milliwatts};
 use espbench_dot11::radio::receiver::Receiver;
-use espbench_dot11::radio::{BasicRates, Channel, Timing, WifiMode};
+use espbench_dot11::radio::{BasicRates, Channel, WifiMode};
 
 /// Farther than this nobody looks, in metres.
 const FARTHEST_M: f64 = 100_000.0;
@@ -16,6 +16,8 @@ const FARTHEST_M: f64 = 100_000.0;
 pub struct RangedMessage {
     /// PHY rate.
     pub mode: WifiMode,
+    /// Channel.
+    pub channel: u8,
     /// Octets of its frame.
     pub octets: u32,
     /// Bytes of its payload.
@@ -34,11 +36,11 @@ pub struct RangedMessage {
 pub fn range_m(
     profile: &Profile,
     environment: &Environment,
-    (mode, octets): (WifiMode, u32),
+    (mode, octets, channel): (WifiMode, u32, u8),
     path_db: f64,
     chance: f64,
 ) -> f64 {
-    let loss = frame_loss(profile, environment, mode, octets);
+    let loss = frame_loss(profile, environment, channel, mode, octets);
     farthest(|metres| 1.0 - loss(metres, path_db) >= chance)
 }
 
@@ -51,7 +53,7 @@ pub fn reach_m(
     message: &RangedMessage,
     share: f64,
 ) -> f64 {
-    let loss = frame_loss(profile, environment, message.mode, message.octets);
+    let loss = frame_loss(profile, environment, message.channel, message.mode, message.octets);
     let lost = |metres: f64, fade_db: f64| {
         // In one place all frames of a message come through as weak, and a fade outlasts them.
         libm::pow(loss(metres, message.path_db + fade_db), f64::from(message.frames.max(1)))
@@ -95,7 +97,7 @@ pub fn prospects(
     message: &RangedMessage,
     metres: f64,
 ) -> DistanceProspects {
-    let loss = frame_loss(profile, environment, message.mode, message.octets);
+    let loss = frame_loss(profile, environment, message.channel, message.mode, message.octets);
     let slow_db = environment.slow_fading().map_or(0.0, |it| it.deviation_db);
     let deviation_db = libm::hypot(environment.shadow_db, slow_db);
     let gains_db =
@@ -137,7 +139,7 @@ impl ExchangeTimes {
             (profile.sending().of(bytes) + profile.send_mean(bytes) + profile.sent_mean(bytes))
                 .as_secs_f64()
                 + (profile.receive.of(bytes) + profile.dispatch.of(bytes)).as_secs_f64();
-        let timing = Timing { cw_min: profile.window.0, cw_max: profile.window.1, ..Timing::HR };
+        let timing = esp_now_timing(profile.window, message.channel);
         let response = BasicRates::NONE.response_to(message.mode);
         let answer = match message.is_broadcast {
             true => 0,
@@ -195,13 +197,16 @@ const STEPS: i32 = 60;
 fn frame_loss(
     profile: &Profile,
     environment: &Environment,
+    channel: u8,
     mode: WifiMode,
     octets: u32,
 ) -> impl Fn(f64, f64) -> f64 {
     let receiver = Receiver::of(profile.chip);
-    let room = environment.room(0);
-    let mhz = Channel::of(6).map_or(2437, Channel::centre_mhz);
-    let power_dbm = profile.tx_power_dbm.min(profile.chip.power_dbm(mode));
+    // In 2.4 GHz the middle of the band stands for all channels.
+    let middle = Channel::of(channel).filter(|it| it.is_5_ghz()).or(Channel::of(6));
+    let mhz = middle.map_or(2437, Channel::centre_mhz);
+    let room = environment.room_at(0, mhz);
+    let power_dbm = profile.tx_power_dbm.min(profile.chip.power_on_dbm(mode, channel));
     let curve = Curve::of(mode);
     move |metres, further_db| {
         let dbm = power_dbm - room.distance_db(metres, mhz) - further_db;
@@ -236,6 +241,7 @@ mod tests {
         let place = library.environment("open-field").unwrap().environment;
         let message = RangedMessage {
             mode: WifiMode::ESP_NOW,
+            channel: 6,
             octets: 143,
             payload: 100,
             frames: 7,

@@ -2,12 +2,10 @@
 
 use super::sleep::{SleepMode, SleepPlan};
 use crate::lab::profile::{Profile, WakeTimes};
-use crate::power::{
-    CpuState, CurrentDraw, ModemState, Modulation, PowerSettings, PowerState, StateTimes,
-};
+use crate::power::{CpuState, CurrentDraw, ModemState, PowerState, StateTimes};
 use alloc::sync::Arc;
 use core::time::Duration;
-use espbench_dot11::radio::{ChannelWidth, WifiMode};
+use espbench_dot11::radio::WifiMode;
 use espbench_model::energy::EnergyPart;
 use espbench_model::time::Instant;
 
@@ -103,16 +101,7 @@ pub(super) struct Sensor {
 impl Sensor {
     pub(super) fn new(device: &crate::lab::scene::Device, mode: SleepMode) -> Self {
         let profile = device.profile.clone();
-        let width = match device.mode {
-            WifiMode::Ht(ht) => ht.width,
-            _ => ChannelWidth::Mhz20,
-        };
-        let settings = PowerSettings {
-            clock_mhz: profile.processor.clock_mhz,
-            width,
-            power_dbm: [device.power_dbm(); Modulation::ALL.len()],
-        };
-        let draw = CurrentDraw::new(&profile.currents, &settings);
+        let draw = device.draw();
         let meter = PartMeter {
             part: EnergyPart::Sleep,
             state: between(mode),

@@ -140,7 +140,7 @@ impl FrameSource for Sensors {
 }
 
 /// Time for which other people's stations send before a device listens.
-const AHEAD: Duration = Duration::from_millis(50);
+pub(in crate::lab) const AHEAD: Duration = Duration::from_millis(50);
 
 struct Host {
     /// Devices whose radio is on, or will be right away.

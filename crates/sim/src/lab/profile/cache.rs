@@ -5,7 +5,8 @@
 //! in which flash delivers one. The times of a profile hold for the chip's default caches, flash and
 //! compiler; what is here is the ratio of other settings to those.
 
-use super::{Cost, IpCosts};
+use super::{ConstantOrigin, Cost, IpCosts};
+use alloc::vec::Vec;
 use espbench_model::sdkconfig::{
     BUFFER_BYTES, Chip, ConfigOption, MemoryOptions, Price, SdkConfig,
 };
@@ -28,6 +29,33 @@ const COMPILED: [(f64, f64); 4] = [(1.0, 1.0), (0.95, 0.9), (0.85, 1.0), (2.0, 1
 
 /// PSRAM that is mapped: 2 MB, the smallest that Espressif's modules have.
 pub(in crate::lab) const PSRAM_BYTES: u32 = 2 << 20;
+
+/// Returns the constants of this file by name, with their sources, for lists of constants.
+pub(in crate::lab) fn cache_constants() -> Vec<(&'static str, f64, (ConstantOrigin, &'static str))>
+{
+    let split = (
+        ConstantOrigin::Assumed,
+        "an assumption: which part of a path a packet walks through, and how much code runs beside \
+                 it; both together give the profiles' percentage for an ESP32-C3",
+    );
+    let compiled = (
+        ConstantOrigin::Assumed,
+        "an assumption: ESP-IDF's guide (Speed Optimization) gives the order alone",
+    );
+    let psram = (ConstantOrigin::Published, "the smallest PSRAM of Espressif's modules");
+    let [_, size, perf, none] = COMPILED;
+    alloc::vec![
+        ("walked", WALKED, split),
+        ("beside_bytes", BESIDE, split),
+        ("psram_bytes", f64::from(PSRAM_BYTES), psram),
+        ("size_time", size.0, compiled),
+        ("size_code", size.1, compiled),
+        ("perf_time", perf.0, compiled),
+        ("perf_code", perf.1, compiled),
+        ("none_time", none.0, compiled),
+        ("none_code", none.1, compiled),
+    ]
+}
 
 /// A cache.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,11 @@ use espbench_model::sdkconfig::{ConfigOption, SdkConfig};
 /// 17 KB").
 const TCP_CODE: u32 = 17 * 1024;
 
+/// Returns these bytes, for lists of constants.
+pub(in crate::lab) const fn tcp_code_bytes() -> u32 {
+    TCP_CODE
+}
+
 /// The processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processor {

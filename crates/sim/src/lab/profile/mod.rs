@@ -15,7 +15,8 @@ mod tests;
 use cache::MemoryTimes;
 pub use ip::{IpCosts, LightSleepCosts, Memory, Processor, WifiLimits};
 
-pub(in crate::lab) use cache::PSRAM_BYTES;
+pub(in crate::lab) use cache::{PSRAM_BYTES, cache_constants};
+pub(in crate::lab) use ip::tcp_code_bytes;
 
 pub use crate::lab::nodes::chip::Cost;
 use crate::power::Currents;
@@ -61,6 +62,47 @@ impl Confidence {
     }
 }
 
+/// Origin of a constant: where its value is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConstantOrigin {
+    /// A document gives it: a datasheet, sources of a firmware, a paper, a measurement of others.
+    Published,
+    /// A standard sets it.
+    Standard,
+    /// It was fitted to published cells, or to a measurement that its source names.
+    Fitted,
+    /// A person chose it after a look at published cells.
+    ByHand,
+    /// Nobody knows: a guess, or a choice of the scenario.
+    Assumed,
+}
+
+impl ConstantOrigin {
+    /// All origins.
+    pub const ALL: [Self; 5] =
+        [Self::Published, Self::Standard, Self::Fitted, Self::ByHand, Self::Assumed];
+
+    /// Words that a file may give to a table, and their meanings.
+    pub const NAMED: [(&str, Self); 4] = [
+        ("published", Self::Published),
+        ("standard", Self::Standard),
+        ("by-hand", Self::ByHand),
+        ("assumed", Self::Assumed),
+    ];
+
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Standard => "standard",
+            Self::Fitted => "fitted",
+            Self::ByHand => "by-hand",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
 /// Source of a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
@@ -68,10 +110,20 @@ pub struct Source {
     pub key: String,
     /// Standard and clause, datasheet, or the cells it was fitted on.
     pub text: String,
-    /// Whether it was fitted to published cells.
-    pub fitted: bool,
+    /// Origin of the value, where that is stated.
+    pub origin: Option<ConstantOrigin>,
+    /// Cells that were looked at, where a person chose the value after that.
+    pub looked_at: Option<String>,
     /// Confidence in it, where that is stated.
     pub confidence: Option<Confidence>,
+}
+
+impl Source {
+    /// Returns whether the constant was fitted.
+    #[must_use]
+    pub fn fitted(&self) -> bool {
+        self.origin == Some(ConstantOrigin::Fitted)
+    }
 }
 
 /// Times of a wake from deep sleep, in the order in which they pass.

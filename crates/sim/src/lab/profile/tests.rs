@@ -85,7 +85,9 @@ fn a_cache_that_the_code_does_not_fit_into_costs_many_times_as_much() {
 
 #[test]
 fn a_default_that_is_written_down_changes_nothing() {
-    for name in ["esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c6"] {
+    for name in
+        ["esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c5", "esp32c6", "esp32c61"]
+    {
         let profile = profile(name);
         let chip = profile.sdk_chip().unwrap();
         let usual = MemoryOptions::default();

@@ -7,6 +7,7 @@
 use super::recent_losses::RecentLosses;
 use crate::lab::pool::Handle;
 use crate::lab::profile::Profile;
+use crate::lab::scene::Coexistence;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use espbench_dot11::radio::WifiMode;
@@ -45,6 +46,14 @@ pub(super) struct Driver {
     random: RngStream,
     pub(super) drops: Drops,
     pub(super) recent_losses: RecentLosses,
+    /// Whether the radio is to be off whenever the driver has nothing to send.
+    pub(super) rests: bool,
+    /// Slices in which Wi-Fi has the radio, where Bluetooth is on.
+    pub(super) coexistence: Option<Coexistence>,
+    /// Whether Bluetooth has the radio.
+    pub(super) is_away: bool,
+    /// Time since which the radio is on, where it is.
+    pub(super) on_since: Instant,
 }
 
 /// Frames that wait for the receive callback. It runs in the Wi-Fi task, above all else on the
@@ -68,6 +77,10 @@ impl Driver {
             life: 0,
             held: 0,
             held_at_begin: 0,
+            rests: false,
+            coexistence: None,
+            is_away: false,
+            on_since: Instant::ZERO,
             is_sending: false,
             done: Instant::ZERO,
             waiting: VecDeque::new(),
@@ -75,6 +88,16 @@ impl Driver {
             recent_losses: RecentLosses::default(),
             receive: Receive::default(),
         }
+    }
+
+    /// Returns whether the radio is off: it rests, or Bluetooth has it.
+    pub(super) const fn is_radio_off(&self) -> bool {
+        self.is_away || self.rests && self.held == 0
+    }
+
+    /// Returns whether the radio was off when a frame began that has just ended.
+    pub(super) fn slept_through(&self, begin: Instant) -> bool {
+        self.is_radio_off() || begin < self.on_since
     }
 
     /// Resets the driver with its device. Returns the frames that waited.

@@ -15,9 +15,11 @@ use crate::lab::nodes::note::{self, MissReason, Note};
 use crate::lab::nodes::pool::{FrameOrigin, FramePool};
 use crate::lab::nodes::{MemoryBoard, NodeId};
 use crate::lab::pool::Handle;
+use crate::lab::scene::Coexistence;
 use crate::lab::token::{FrameTag, Wake};
 use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::lab::wifi::Network;
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use esp_now::frame::mpdu_len;
@@ -41,6 +43,8 @@ pub(super) struct LabDrivers {
     /// The number of frames that drivers took.
     pub(super) frames: u64,
     pub(super) drivers: Vec<Driver>,
+    /// Whether a node's radio may be off while the node is on.
+    pub(super) has_sleepers: bool,
     pub(super) others: Others,
     pub(super) joining: JoiningDevices,
     pub(super) reports: Reports,
@@ -77,6 +81,12 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
         let origin = FrameOrigin { at: now, number, node, life, to, channel, raw: None };
         let handle = lab_drivers.pool.put(origin, data);
         let at = driver.take(now, handle, data.len() as u32);
+        if driver.rests && !driver.is_away {
+            if driver.held == 1 {
+                driver.on_since = now;
+            }
+            self.room.wake_up(u32::from(node.0));
+        }
         lab_drivers.hand_over(self.room, handle, at);
         true
     }
@@ -111,6 +121,9 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
         let station = u32::from(node.0);
         self.room.switch_on(station);
         self.room.tune(station, 1, core::time::Duration::ZERO);
+        if self.lab_drivers.drivers[node.index()].is_away {
+            self.room.doze(station);
+        }
     }
 
     fn explain(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
@@ -134,6 +147,41 @@ impl<W: Tap> DeviceHost for RadioPort<'_, W> {
 }
 
 impl LabDrivers {
+    /// Lets Bluetooth's turn with a node's radio begin or end.
+    fn coexist(&mut self, room: &mut WirelessMedium, node: NodeId, away: bool) {
+        let driver = &mut self.drivers[node.index()];
+        let Some(Coexistence { period, wifi }) = driver.coexistence else { return };
+        driver.is_away = away;
+        let station = u32::from(node.0);
+        if driver.is_radio_off() {
+            room.doze(station);
+        } else {
+            driver.on_since = room.now();
+            room.wake_up(station);
+        }
+        let turn = if away { period - wifi } else { wifi };
+        room.wake_in(turn, Wake::Coexist(node, !away).token());
+    }
+
+    /// Returns why nodes missed a frame, those with it whose radios were off.
+    fn with_sleepers<'m>(
+        &self,
+        frame: &Ppdu,
+        missed: &'m [MissedReception],
+    ) -> Cow<'m, [MissedReception]> {
+        if !self.has_sleepers || missed.is_empty() {
+            return Cow::Borrowed(missed);
+        }
+        let begin = Instant::from_nanos(frame.begin);
+        let explained = missed.iter().map(|it| match self.drivers.get(it.station as usize) {
+            Some(driver) if driver.slept_through(begin) => {
+                MissedReception { cause: Cause::Asleep, ..*it }
+            }
+            _ => *it,
+        });
+        Cow::Owned(explained.collect())
+    }
+
     /// Gives a frame to the MAC at its time.
     pub(super) fn hand_over(
         &mut self,
@@ -364,6 +412,7 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
                     self.join(room, node, token);
                 }
             }
+            Wake::Coexist(node, away) => self.lab_drivers.coexist(room, node, away),
             Wake::Report(node) => self.report(room, node),
             Wake::RawCall => self.raw_call(room),
             Wake::RawSent(number, delivered) => self.raw_sent(room, number, delivered),
@@ -387,6 +436,7 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
         heard: &[Reception],
         missed: &[MissedReception],
     ) {
+        let missed = &*self.lab_drivers.with_sleepers(frame, missed);
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }
@@ -429,6 +479,9 @@ impl<W: Tap> MacUser for MacHost<'_, '_, W> {
         let now = room.now();
         let (told, next) = driver.end(now, bytes);
         let resumes = told.after_nanos(driver.profile.resume.ns(bytes));
+        if driver.rests && driver.held == 0 {
+            room.doze(station);
+        }
         if let Some(next) = next {
             self.lab_drivers.next_frame(room, station, next);
         }

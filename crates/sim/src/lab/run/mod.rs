@@ -60,7 +60,7 @@ pub(in crate::lab) use others::Others;
 
 /// Devices are switched on within this time, at random, so that their ticks and their first frames
 /// do not coincide.
-const STAGGER: Duration = Duration::from_millis(100);
+pub(in crate::lab) const STAGGER: Duration = Duration::from_millis(100);
 
 /// A room with all that is in it, in virtual time. `W` is told what happens to devices that run the
 /// esp-now component.
@@ -179,6 +179,14 @@ impl<'a, W: Tap> Lab<'a, W> {
         Self::of(LabSetup::of(scene, seed, true), seed, watch)
     }
 
+    /// Returns the room of a scene as [`new`](Self::new) does, whose nodes' radios are metered: see
+    /// [`spent`](Self::spent).
+    #[must_use]
+    pub fn metered(scene: &Scene, seed: u64, watch: W) -> Self {
+        let setup = LabSetup::of(scene, seed, false);
+        Self::of(LabSetup { medium: setup.medium.with_meters(), ..setup }, seed, watch)
+    }
+
     /// Returns a lab in which nothing has happened yet.
     #[must_use]
     pub fn of(setup: LabSetup, seed: u64, watch: W) -> Self {
@@ -201,9 +209,14 @@ impl<'a, W: Tap> Lab<'a, W> {
         let lab_drivers = LabDrivers {
             pool: Default::default(),
             frames: 0,
+            has_sleepers: nodes.iter().any(|it| it.coexistence.is_some()),
             drivers: (0..)
                 .zip(&nodes)
-                .map(|(node, it)| Driver::new(it.profile.clone(), it.mode, seed, node))
+                .map(|(node, it)| {
+                    let mut driver = Driver::new(it.profile.clone(), it.mode, seed, node);
+                    driver.coexistence = it.coexistence;
+                    driver
+                })
                 .collect(),
             others: Others::new(beacons, (first, &background), seed),
             joining: JoiningDevices::of(&nodes),
@@ -224,6 +237,13 @@ impl<'a, W: Tap> Lab<'a, W> {
             let wait = RngStream::stream(seed, u32::from(node), Purpose::Start).time_below(STAGGER);
             self.medium.room.switch_off(u32::from(node));
             self.medium.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
+        }
+        for (node, driver) in (0..).zip(&self.medium.lab_drivers.drivers) {
+            // One that has all of a period has no turns.
+            let Some(it) = driver.coexistence.filter(|it| it.wifi < it.period) else { continue };
+            let wait = RngStream::stream(seed, u32::from(node), Purpose::Bluetooth);
+            let wait = { wait }.time_below(it.period);
+            self.medium.room.wake_in(wait, Wake::Coexist(NodeId(node), true).token());
         }
         let (beacons, loads) = self.medium.lab_drivers.others.starts(seed);
         for (router, at) in beacons.into_iter().enumerate() {
@@ -340,6 +360,37 @@ impl<'a, W: Tap> Lab<'a, W> {
     /// Returns the numbers of what the driver of a node has dropped.
     pub fn drops(&self, node: NodeId) -> Drops {
         self.medium.lab_drivers.drivers[node.index()].drops
+    }
+
+    /// Returns the time that a node's radio has spent in each state; `None` unless the lab is
+    /// [`metered`](Self::metered).
+    #[must_use]
+    pub fn spent(&self, node: NodeId) -> Option<mac::Spent> {
+        self.medium.room.spent(u32::from(node.0))
+    }
+
+    /// Switches a node's radio off whenever its driver has nothing to send, until
+    /// [`wake_up`](Self::wake_up): it hears nothing meanwhile.
+    pub(in crate::lab) fn doze(&mut self, node: NodeId) {
+        self.medium.lab_drivers.has_sleepers = true;
+        let driver = &mut self.medium.lab_drivers.drivers[node.index()];
+        driver.rests = true;
+        if driver.is_radio_off() {
+            self.medium.room.doze(u32::from(node.0));
+        }
+    }
+
+    /// Switches a node's radio on for good.
+    pub(in crate::lab) fn wake_up(&mut self, node: NodeId) {
+        let driver = &mut self.medium.lab_drivers.drivers[node.index()];
+        let was_off = driver.is_radio_off();
+        driver.rests = false;
+        if !driver.is_away {
+            if was_off {
+                driver.on_since = self.medium.room.now();
+            }
+            self.medium.room.wake_up(u32::from(node.0));
+        }
     }
 
     /// Returns when a node joined a router, and which one, if it is with one.

@@ -33,7 +33,7 @@ pub struct Barriers {
 
 /// The exponent by which further floors take less than the first (COST 231, "Digital Mobile Radio Towards
 /// Future Generation Systems", 1999, chapter 4.7, multi-wall model, b).
-const FLOORS: f64 = 0.46;
+pub(in crate::lab) const FLOORS: f64 = 0.46;
 
 impl Wall {
     /// Returns whether the straight line between two points goes through it. A line through an end

@@ -129,6 +129,11 @@ const NOTHING_DBM: f64 = -150.0;
 /// The best delivery that tells a power: where more arrives, the RSSI does, if there is one.
 const CERTAIN: f64 = 0.999;
 
+/// Returns the constants of this by name, for lists of constants.
+pub(in crate::lab) const fn link_trace_constants() -> [(&'static str, f64); 2] {
+    [("nothing_dbm", NOTHING_DBM), ("certain", CERTAIN)]
+}
+
 impl DeliveryPower {
     fn of(&mut self, point: &TracePoint) -> TracedPower {
         let known = point.delivery.filter(|share| point.rssi_dbm.is_none() || *share < CERTAIN);

@@ -22,7 +22,7 @@ pub struct Columns {
 }
 
 /// A device that speaks IP, or ESP-NOW beside a network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NetDevice {
     /// Name in the lab.
     pub name: String,

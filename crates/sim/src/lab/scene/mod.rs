@@ -17,16 +17,19 @@ mod machine;
 mod network;
 mod stations;
 
+pub(in crate::lab) use barrier::FLOORS;
 pub use barrier::{Barriers, Floor, Wall};
-pub(in crate::lab) use link_trace::TracedLinks;
 pub use link_trace::{LinkTrace, TraceFrame, TracePoint};
+pub(in crate::lab) use link_trace::{TracedLinks, link_trace_constants};
 pub use machine::{
     AccessPoint, Application, Coexistence, Columns, Connectionless, Delay, Dongle, NetDevice,
     NetRole, Pc, PcLink, ProgramStyle, Scan,
 };
 pub use stations::StationNumbers;
+pub(in crate::lab) use stations::esp_now_timing;
 
 use super::profile::{Profile, Source};
+use crate::power::{CurrentDraw, Modulation, PowerSettings};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -34,7 +37,7 @@ use core::time::Duration;
 use esp_now::node::device::Setup;
 use esp_now::node::print::LogLevel;
 use esp_now::node::task::NodeSettings;
-use espbench_dot11::radio::WifiMode;
+use espbench_dot11::radio::{ChannelWidth, WifiMode};
 use espbench_dot11::wifi::WifiSecurity;
 
 /// A place in the room, in metres.
@@ -87,6 +90,8 @@ pub struct Device {
     pub log: LogLevel,
     /// Down to which severity they go to the remote log, on the air.
     pub remote_log: LogLevel,
+    /// Slices in which Wi-Fi has its radio, where Bluetooth is on.
+    pub coexistence: Option<Coexistence>,
     /// Work of its application while others are measured: none, or reports to node 0.
     pub application: Application,
     /// Whether its application hands the key out at each start, as the initiator of the component's
@@ -111,6 +116,7 @@ impl Device {
             channel: 1,
             power_dbm: None,
             antenna_dbi: None,
+            coexistence: None,
             walls_db: 0.0,
             log: LogLevel::Info,
             remote_log: LogLevel::None,
@@ -131,7 +137,22 @@ impl Device {
     #[must_use]
     pub fn power_dbm(&self) -> f64 {
         let asked = self.power_dbm.unwrap_or(self.profile.tx_power_dbm);
-        asked.min(self.profile.chip.power_dbm(self.mode))
+        asked.min(self.profile.chip.power_on_dbm(self.mode, self.channel))
+    }
+
+    /// Returns the current that it draws in each state.
+    #[must_use]
+    pub fn draw(&self) -> CurrentDraw {
+        let width = match self.mode {
+            WifiMode::Ht(ht) => ht.width,
+            _ => ChannelWidth::Mhz20,
+        };
+        let settings = PowerSettings {
+            clock_mhz: self.profile.processor.clock_mhz,
+            width,
+            power_dbm: [self.power_dbm(); Modulation::ALL.len()],
+        };
+        CurrentDraw::new(&self.profile.currents, &settings)
     }
 }
 
@@ -291,6 +312,29 @@ impl Scene {
         let devices = self.devices.iter().filter_map(|it| nearest(it.at));
         let farthest = nodes.chain(devices).max_by(f64::total_cmp)?;
         (farthest > 1.1 * valid).then_some((farthest, valid))
+    }
+
+    /// Returns whether all numbers of two rooms are the same. Services and settings of the component have
+    /// none that a constant decides.
+    #[must_use]
+    pub fn has_numbers_of(&self, other: &Self) -> bool {
+        let node = |one: &Device, other: &Device| {
+            let radio = |it: &Device| {
+                (it.at, it.power_dbm, it.antenna_dbi, it.walls_db, it.channel, it.mode)
+            };
+            radio(one) == radio(other)
+                && one.profile == other.profile
+                && one.application == other.application
+        };
+        self.nodes.len() == other.nodes.len()
+            && self.nodes.iter().zip(&other.nodes).all(|(one, other)| node(one, other))
+            && self.environment == other.environment
+            && self.routers == other.routers
+            && self.access_points == other.access_points
+            && self.devices == other.devices
+            && self.pc == other.pc
+            && self.background == other.background
+            && self.link_trace == other.link_trace
     }
 
     /// Returns an empty room.

@@ -12,7 +12,8 @@ use core::ops::Range;
 use espbench_dot11::air::AdjacentChannels;
 use espbench_dot11::mac::{AmpduConfig, MacConfig, MediumConfig};
 use espbench_dot11::radio::{
-    BasicRates, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, Receiver, Timing, TxPower,
+    BasicRates, Channel, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, Receiver, Timing,
+    TxPower,
 };
 use espbench_model::sdkconfig::SdkConfig;
 
@@ -173,7 +174,7 @@ impl Scene {
         };
         let nodes = self.nodes.iter().map(|it| StationRadio {
             at: it.at,
-            output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm())),
+            output: Arc::new(TxPower::on(it.profile.chip, it.power_dbm(), it.channel)),
             channel: it.channel,
             chip: it.profile.chip,
             antenna_dbi: it.antenna_dbi(),
@@ -245,10 +246,10 @@ impl Scene {
             buffers: 256,
             ..MacConfig::default()
         };
-        let nodes = self
-            .nodes
-            .iter()
-            .map(|it| MacConfig { fallback: it.fallback.clone(), ..esp_now(&it.profile) });
+        let nodes = self.nodes.iter().map(|it| MacConfig {
+            fallback: it.fallback.clone(),
+            ..esp_now(&it.profile, it.channel)
+        });
         let routers = self.routers.iter().map(|_| other());
         let access_points = self.access_points.iter().map(access_point);
         let devices = self.devices.iter().map(device);
@@ -265,10 +266,20 @@ impl Scene {
     }
 }
 
+/// Returns the times of ESP-NOW on a channel: the long slot in 2.4 GHz; in 5 GHz there is no other than the short one, and
+/// `CWmin` is 15 where the profile's is of 11b.
+pub(in crate::lab) fn esp_now_timing((least, most): (u16, u16), channel: u8) -> Timing {
+    if Channel::of(channel).is_some_and(Channel::is_5_ghz) {
+        let usual = Timing::BAND_5_GHZ;
+        return Timing { cw_min: least.min(usual.cw_min), cw_max: most, ..usual };
+    }
+    Timing { cw_min: least, cw_max: most, ..Timing::HR }
+}
+
 /// Returns the MAC of a device that sends ESP-NOW in no network.
-fn esp_now(profile: &crate::lab::profile::Profile) -> MacConfig {
+fn esp_now(profile: &crate::lab::profile::Profile, channel: u8) -> MacConfig {
     MacConfig {
-        timing: Timing { cw_min: profile.window.0, cw_max: profile.window.1, ..Timing::HR },
+        timing: esp_now_timing(profile.window, channel),
         short_retry_limit: profile.attempts,
         long_retry_limit: profile.attempts,
         buffers: usize::from(profile.tx_buffers),
@@ -291,7 +302,7 @@ fn access_point(it: &AccessPoint) -> MacConfig {
 
 fn device(it: &NetDevice) -> MacConfig {
     if it.role == NetRole::Alone {
-        return esp_now(&it.profile);
+        return esp_now(&it.profile, it.channel);
     }
     let SdkConfig { tx, tx_ba_window, rx_ba_window, .. } = it.sdk;
     // Management frames do not take from the buffers for data.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`consoles`] | those of Espressif's ESP-NOW report: commands are typed at the devices' consoles |
 //! | [`mark`] | lines of consoles that a test waits for, as values: of simulated devices and of boards |
+//! | `messages` | messages of applications on nodes of ESP-NOW: relay lines, many to many, slots |
 //! | [`notes`] | the notes of whoever types the commands: record, what was typed, pauses |
 //! | [`procedure`] | the commands of that report, and for how long somebody waits: for boards on serial ports as well |
 //! | [`programs`] | those over IP: devices and the PC get programs |
@@ -17,6 +18,7 @@
 pub mod consoles;
 mod failed;
 pub mod mark;
+mod messages;
 pub mod notes;
 mod overridden;
 pub mod procedure;
@@ -65,7 +67,13 @@ impl<T: Tap + Watcher> Witness for T {}
 /// Returns whether a workload is one for a lab: ESP-NOW, or of a variant over Wi-Fi.
 #[must_use]
 pub const fn is_for_lab(workload: &Workload) -> bool {
-    matches!(workload, Workload::EspNow(_) | Workload::RawEspNow(_) | Workload::Wifi(_))
+    matches!(
+        workload,
+        Workload::EspNow(_)
+            | Workload::RawEspNow(_)
+            | Workload::EspNowMessages(_)
+            | Workload::Wifi(_)
+    )
 }
 
 /// Checks that a cell can be carried out in a lab, before any of it is.
@@ -78,6 +86,7 @@ pub fn check(workload: &Workload, library: &Library, lab: Option<&str>) -> Resul
     match workload {
         Workload::EspNow(work) => consoles::check(work, &scene),
         Workload::RawEspNow(work) => raw::check(work, &scene),
+        Workload::EspNowMessages(work) => messages::check(work, &scene),
         Workload::Wifi(work) => programs::check(work, &scene),
         _ => Err(SuiteError::NoDevice),
     }
@@ -97,6 +106,7 @@ pub fn scene(
     let mut scene = match workload {
         Workload::EspNow(work) => consoles::scene(work, library, lab, place)?,
         Workload::RawEspNow(work) => raw::scene(work, library, lab, place)?,
+        Workload::EspNowMessages(work) => messages::scene(work, library, lab, place)?,
         Workload::Wifi(work) => programs::scene(work, library, lab)?,
         _ => return Err(SuiteError::NoDevice),
     };
@@ -135,6 +145,7 @@ fn lab_of<'a>(workload: &Workload, library: &'a Library, lab: Option<&'a str>) -
     match workload {
         Workload::EspNow(work) => Some(lab.unwrap_or(consoles::default_lab(work.test))),
         Workload::RawEspNow(_) => Some(lab.unwrap_or(raw::LAB)),
+        Workload::EspNowMessages(work) => Some(lab.unwrap_or(messages::default_lab(work))),
         Workload::Wifi(work) => lab.or_else(|| library.lab_of(work.variant.as_str())),
         _ => None,
     }
@@ -176,6 +187,7 @@ pub fn run_in<W: Witness>(
     match workload {
         Workload::EspNow(work) => consoles::run_in(work, scene, seed, witness, record),
         Workload::RawEspNow(work) => raw::run_in(work, scene, seed, witness, record),
+        Workload::EspNowMessages(work) => messages::run_in(work, scene, seed, witness, record),
         Workload::Wifi(work) => programs::run_in(work, scene, seed, witness, record),
         _ => Err(SuiteError::NoDevice),
     }

@@ -99,7 +99,7 @@ pub(super) fn of(
             }
             lab_of_nodes(workload, &file, &mut list);
         }
-        Workload::RawEspNow(work) if !work.lab.is_empty() => {
+        Workload::RawEspNow(_) | Workload::EspNowMessages(_) if !workload.lab().is_empty() => {
             let file = library.scene(lab, &Default::default(), 1)?;
             lab_of_nodes(workload, &file, &mut list);
         }

@@ -19,12 +19,12 @@ use espbench_model::time::Instant;
 const FULL: u32 = 1500;
 /// A frame that is dropped for want of a buffer costs this part of what one costs that is not: an
 /// assumption.
-const DROPPED: u64 = 4;
+pub(in crate::lab) const DROPPED: u64 = 4;
 /// No program.
 const NOBODY: u16 = u16::MAX;
 /// Shortest time that a call or a timer takes of an ESP, in nanoseconds: with none, time would
 /// stand still where a profile costs nothing.
-const LEAST: u64 = 500;
+pub(in crate::lab) const LEAST: u64 = 500;
 
 impl Esp {
     /// Returns the TX buffers that are free, and the heap for them.

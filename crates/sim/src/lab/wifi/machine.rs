@@ -1,6 +1,7 @@
 //! State of an ESP and of a PC.
 
 use super::cpu::Cpu;
+use super::outside::OutsideStack;
 use super::setup::{EspSetup, MachineKind, MachinePlace, MachineSetup, PcSetup, Program};
 use super::{MachineOutput, TrafficSums};
 use crate::lab::pool::Handle;
@@ -166,6 +167,8 @@ pub(super) struct PcDriver {
     pub(super) last_within: Instant,
     /// Packets in its driver.
     pub(super) queued: usize,
+    /// The real IP stack outside the lab that has its address, if there is one.
+    pub(super) outside: Option<OutsideStack>,
 }
 
 pub(super) enum Body {
@@ -229,6 +232,7 @@ impl Machine<'_> {
                 last_out: Instant::ZERO,
                 last_within: Instant::ZERO,
                 queued: 0,
+                outside: None,
             })),
         };
         Self {

@@ -21,6 +21,7 @@
 //! | `esp` | what the tasks of an ESP do |
 //! | `pc` | what a PC does, and the wire |
 //! | [`esp_now`] | an echo over ESP-NOW, in the network or beside it |
+//! | `outside` | a PC whose IP stack is a real one, outside the lab |
 //! | `program` | how programs run, and what their calls cost |
 //! | `class` | what a packet is, as far as it decides what it costs |
 //! | `packet` | packets on their way |
@@ -34,6 +35,7 @@ mod field;
 mod ip;
 pub(in crate::lab) mod machine;
 mod network;
+mod outside;
 mod packet;
 mod pc;
 mod program;
@@ -43,6 +45,7 @@ mod tests;
 pub mod watch;
 
 pub use machine::{DriverDrops, HeapUse};
+pub use outside::{OUTSIDE_MAX, OutsideCounts};
 pub use setup::{EspSetup, MachineSetup, NetworkSetup, PcSetup};
 
 use super::run::{Lab, RadioMedium, Tap};
@@ -51,12 +54,14 @@ use crate::net;
 use crate::power::StateTimes;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+pub(in crate::lab) use esp::{DROPPED, LEAST};
 use espbench_dot11::mac::WirelessMedium;
 use espbench_dot11::wifi::{self, Joined, WifiLayer, WifiRole};
 use espbench_model::sample::{Cause, Fate, Link, Sample};
 use espbench_model::time::Instant;
 use machine::{Keeps, Machine};
 pub(in crate::lab) use network::Network;
+pub(in crate::lab) use pc::CALL;
 
 /// Number of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -131,6 +131,7 @@ impl<'a> Network<'a> {
                     self.field.left_pc(room, number);
                 }
             }
+            Carried::Pc { machine, tag } if self.field.goes_outside(machine, tag) => {}
             Carried::Pc { machine, tag } => {
                 self.field.receive(room.now(), machine, tag);
                 self.run(room, machine);

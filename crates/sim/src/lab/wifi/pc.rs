@@ -11,7 +11,7 @@ use espbench_dot11::mac::{GROUP, WirelessMedium};
 use espbench_model::time::Instant;
 
 /// Time that a PC's program takes for a call.
-const CALL: Duration = Duration::from_nanos(500);
+pub(in crate::lab) const CALL: Duration = Duration::from_nanos(500);
 
 impl PcDriver {
     fn draw(&mut self, delay: Delay) -> Duration {
@@ -83,7 +83,7 @@ impl Field<'_> {
         }
     }
 
-    fn send_pc(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
+    pub(super) fn send_pc(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
         let bytes = self.pool.get(tag).data.len();
         let machine = &mut self.machines[usize::from(number)];
         let place = machine.place;

@@ -134,6 +134,21 @@ impl IpHost {
         }
     }
 
+    /// Returns whether a socket of the host is there for a packet.
+    #[must_use]
+    pub fn serves(&self, packet: &[u8]) -> bool {
+        let Ok(ip) = Ipv4Packet::new_checked(packet) else { return false };
+        match ip.next_header() {
+            IpProtocol::Udp => UdpPacket::new_checked(ip.payload())
+                .is_ok_and(|udp| self.udp_ports.contains_key(&udp.dst_port())),
+            IpProtocol::Tcp => Segment::read(&ip).is_some_and(|segment| {
+                self.listeners.contains_key(&segment.port)
+                    || self.keys.contains_key(&ConnectionKey::new(segment.port, segment.from))
+            }),
+            _ => false,
+        }
+    }
+
     /// Hands a datagram to a socket; returns false if there is none.
     fn datagram(&mut self, now: Instant, ip: &Ipv4Packet<&[u8]>) -> bool {
         let to = ip.dst_addr().octets();

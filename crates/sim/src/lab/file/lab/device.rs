@@ -1,6 +1,6 @@
 //! Devices that speak IP, from `[device]`, `[other]` or a `[[group]]`.
 
-use super::super::overrides::option_refused;
+use super::super::overrides::{no_bluetooth, option_refused, unsent};
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NetworkEnds, ROLE};
@@ -17,14 +17,15 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_dot11::radio::{ChannelWidth, Ofdm, WifiMode};
+use espbench_dot11::radio::{ChannelWidth, Ofdm, RadioChip, WifiMode};
 use espbench_dot11::random::RngStream;
 use espbench_dot11::wifi::{DataRates, PowerSave};
+use espbench_model::messages::BluetoothState;
 use espbench_model::sdkconfig::{self, IdfRelease, OptionValues, SdkContext};
 
 /// Ticks without work that FreeRTOS must expect to sleep: the default of
 /// `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` (ESP-IDF v5.1, components/freertos/Kconfig).
-const IDLE_TICKS: u64 = 3;
+pub(in crate::lab) const IDLE_TICKS: u64 = 3;
 
 /// A table of devices.
 pub(super) struct DeviceTable<'b> {
@@ -151,6 +152,14 @@ impl DeviceTable<'_> {
         let disconnected = settings.flag(sdkconfig::ConfigOption::DisconnectedSleep, &context);
         let one_core = settings.flag(sdkconfig::ConfigOption::Unicore, &context);
         let modes = self.layers.modes(self.table, "esp_now_mode");
+        let channel =
+            self.number("channel").map_or_else(|| router.map_or(1, |it| it.channel), |it| it as u8);
+        if channel > 14 {
+            let message = format!(
+                "`channel`: found {channel}, use 1 to 14: 5 GHz is for devices that speak ESP-NOW alone, without a network"
+            );
+            return Err(self.wrong("channel", message));
+        }
         Ok(NetDevice {
             name: self.name.clone(),
             group: self.name.clone(),
@@ -159,9 +168,7 @@ impl DeviceTable<'_> {
             access_point,
             application,
             cores: if one_core { 1 } else { profile.processor.cores },
-            channel: self
-                .number("channel")
-                .map_or_else(|| router.map_or(1, |it| it.channel), |it| it as u8),
+            channel,
             width,
             rates: self.rates(&profile, width)?,
             power_dbm: self.number("power_dbm").unwrap_or(profile.tx_power_dbm),
@@ -177,9 +184,7 @@ impl DeviceTable<'_> {
             connectionless: self
                 .slices("window_ms", "interval_ms")?
                 .map(|(window, interval)| Connectionless { window, interval }),
-            coexistence: self
-                .slices("coexist_wifi_ms", "coexist_period_ms")?
-                .map(|(wifi, period)| Coexistence { period, wifi }),
+            coexistence: self.coexistence(profile.chip)?,
             esp_now: self.layers.switch(self.table, "esp_now").unwrap_or(role == NetRole::Alone),
             at_interval: self.layers.word(self.table, "esp_now_send") == 1,
             scan: SCAN[self.layers.word(self.table, "scan")],
@@ -266,7 +271,10 @@ impl DeviceTable<'_> {
             !profile.chip.sends(**mode) || matches!(mode, WifiMode::Ht(_)) && !profile.wifi.ht_tx
         };
         if let Some(mode) = rates.iter().find(unable) {
-            let message = format!("`rates`: an {} does not send {mode}", profile.chip.name());
+            let message = match profile.chip.sends(*mode) {
+                true => format!("`rates`: an {} does not send {mode}", profile.chip.name()),
+                false => format!("`rates`: {}, not {mode}", unsent(profile.chip, *mode)),
+            };
             return Err(self.wrong("rates", message));
         }
         Ok(chosen(rates))
@@ -303,6 +311,25 @@ impl DeviceTable<'_> {
             (Some(_), None) => Err(self.wrong(part, format!("`{part}` needs `{whole}`, too"))),
             (None, Some(_)) => Err(self.wrong(whole, format!("`{whole}` needs `{part}`, too"))),
         }
+    }
+
+    /// Returns the slices in which Wi-Fi has the radio; `None` where it always has.
+    pub(super) fn coexistence(&self, chip: RadioChip) -> Result<Option<Coexistence>, FileError> {
+        const TURNS: [&str; 2] = ["coexist_wifi_ms", "coexist_period_ms"];
+        let turns = self.slices(TURNS[0], TURNS[1])?;
+        let state = BluetoothState::NAMED[self.layers.word(self.table, "bluetooth")].1;
+        let named = state.period().map(|(period, bluetooth)| (period - bluetooth, period));
+        let key = if named.is_some() { "bluetooth" } else { TURNS[0] };
+        if turns.is_some() && named.is_some() {
+            let message =
+                "`bluetooth`: `coexist_wifi_ms` gives Wi-Fi's turns, too: give one of the two";
+            return Err(self.wrong(key, message));
+        }
+        let slices = turns.or(named).map(|(wifi, period)| Coexistence { period, wifi });
+        if slices.is_some() && !chip.has_bluetooth() {
+            return Err(self.wrong(key, format!("`{key}`: {}", no_bluetooth(chip))));
+        }
+        Ok(slices)
     }
 
     /// Returns the middle of its devices, whose distance is counted from `origin`.

@@ -1,10 +1,11 @@
 //! Keys of labs and of their variants, groups and routers.
 
 use super::super::block::Keys;
-use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
+use super::super::constant::{ASSUMED, BY_HAND, CONFIDENCE, FITTED, LOOKED_AT, ORIGIN, SOURCE};
 use super::super::environment::FALLBACK;
 use super::super::key::{KeySpec, KeyType, ROOM_M, key};
 use super::super::pattern::{CLUSTER_TABLE, GRID_TABLE, LINE_TABLE, RING_TABLE};
+use espbench_model::messages::BluetoothState;
 
 pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
 pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
@@ -19,8 +20,18 @@ pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
 pub(super) const CASTS: [&str; 2] = ["unicast", "multicast"];
 pub(super) const APPLICATIONS: [&str; 4] = ["none", "reports", "upload", "download"];
 /// Kinds of antennas, with their mean effective gains in dBi: see `antenna`.
-pub(super) const ANTENNAS: [&str; 3] = ["pcb", "chip", "external"];
-pub(super) const ANTENNA_DBI: [f64; 3] = [-2.0, -5.0, -1.0];
+pub(in crate::lab) const ANTENNAS: [&str; 3] = ["pcb", "chip", "external"];
+pub(in crate::lab) const ANTENNA_DBI: [f64; 3] = [-2.0, -5.0, -1.0];
+/// States of Bluetooth.
+pub(super) const BLUETOOTH: [&str; BluetoothState::NAMED.len()] = {
+    let mut names = [""; BluetoothState::NAMED.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = BluetoothState::NAMED[at].0;
+        at += 1;
+    }
+    names
+};
 pub(super) const LINKS: [&str; 2] = ["wire", "air"];
 
 /// The most devices that speak IP: what the addresses of a LAN and the tests were tried with.
@@ -71,7 +82,7 @@ const GROUP_BLOCKS: KeySpec = key(
 );
 
 /// Keys of a lab.
-pub(in super::super) static KEYS: [KeySpec; 22] = [
+pub(in super::super) static KEYS: [KeySpec; 25] = [
     TITLE,
     ENVIRONMENT,
     key(
@@ -139,6 +150,9 @@ pub(in super::super) static KEYS: [KeySpec; 22] = [
         "none",
         "runs that the lab was fitted to, as `espbench fit` writes them: reports mark these figures",
     ),
+    KeySpec { usual: "not said", ..SOURCE },
+    KeySpec { about: "where numbers are from of which their table does not say it", ..ORIGIN },
+    KeySpec { usual: "not said", ..LOOKED_AT },
 ];
 
 /// Keys of a variant.
@@ -176,7 +190,7 @@ const COUNT: KeySpec = key(
 );
 
 /// Keys of `[device]`, `[other]` and `[[group]]`.
-pub(in super::super) static DEVICE: [KeySpec; 35] = [
+pub(in super::super) static DEVICE: [KeySpec; 40] = [
     COUNT,
     LINE_TABLE,
     GRID_TABLE,
@@ -201,9 +215,9 @@ pub(in super::super) static DEVICE: [KeySpec; 35] = [
     key("idf", KeyType::Text, "\"v5.2\"", "release of ESP-IDF, for the defaults of its settings"),
     key(
         "channel",
-        KeyType::Whole(1, 14),
+        KeyType::Whole(1, 165),
         "that of the network, else 1",
-        "its channel, where it is the access point or alone",
+        "its channel, where it is the access point or alone: 1 to 14, and for ESP-NOW on an ESP32-C5 36 to 64 and 149 to 165 in steps of 4, which are in 5 GHz",
     ),
     key(
         "width",
@@ -251,6 +265,12 @@ pub(in super::super) static DEVICE: [KeySpec; 35] = [
     key("light_sleep", KeyType::Switch, "false", "automatic light sleep"),
     key("window_ms", MS, "always", "how long it listens for ESP-NOW in each interval"),
     key("interval_ms", MS, "always", "from one such window to the next"),
+    key(
+        "bluetooth",
+        KeyType::Word(&BLUETOOTH),
+        "\"off\"",
+        "what Bluetooth Low Energy does on the chip, which has the radio meanwhile: half of each 120 ms, as beside a connected station; scanning for 30 of 50 ms; advertising for 2.1 ms every 35 ms; a connection's 0.8 ms every 40 ms",
+    ),
     key("coexist_wifi_ms", MS, "always", "how long it is Wi-Fi's turn, where Bluetooth is on"),
     key("coexist_period_ms", MS, "always", "from one such turn to the next"),
     key("esp_now_mode", KeyType::Mode, "\"1M\"", "how it sends ESP-NOW frames"),
@@ -287,44 +307,48 @@ pub(in super::super) static DEVICE: [KeySpec; 35] = [
     SOURCE_OF_LAB,
     CONFIDENCE,
     FITTED,
+    ORIGIN,
+    ASSUMED,
+    BY_HAND,
+    LOOKED_AT,
 ];
 
 /// Keys of `[[group]]`: those of devices, and these.
-pub(in super::super) static GROUP: [KeySpec; 43] = {
-    let mut keys = [NAME; 43];
+pub(in super::super) static GROUP: [KeySpec; 48] = {
+    let mut keys = [NAME; 48];
     let mut at = 0;
     while at < DEVICE.len() {
         keys[at] = DEVICE[at];
         at += 1;
     }
     keys[0] = KeySpec { is: KeyType::Whole(0, MOST_NODES as i64), ..COUNT };
-    keys[35] = NAME;
-    keys[36] = key(
+    keys[40] = NAME;
+    keys[41] = key(
         "application",
         KeyType::Word(&APPLICATIONS),
         "\"none\"",
         "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
     );
-    keys[37] = key(
+    keys[42] = key(
         "report_bytes",
         KeyType::Whole(16, 1472),
         "64",
         "with `application = \"reports\"`: bytes",
     );
-    keys[38] =
+    keys[43] =
         key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
-    keys[39] = SDKCONFIG_TABLE;
-    keys[40] = key(
+    keys[44] = SDKCONFIG_TABLE;
+    keys[45] = key(
         "mode",
         KeyType::Mode,
         "as `esp_now_mode`",
         "with `program = \"esp-now\"`: another name of `esp_now_mode`",
     );
-    keys[41] = KeySpec {
+    keys[46] = KeySpec {
         about: "with `program = \"esp-now\"`: how the second and later attempts of a unicast frame are sent; the last one is kept",
         ..FALLBACK
     };
-    keys[42] = key(
+    keys[47] = key(
         "firmware",
         KeyType::Table,
         "none",
@@ -334,7 +358,7 @@ pub(in super::super) static GROUP: [KeySpec; 43] = {
 };
 
 /// Keys of a group that say something of devices with `program = "esp-now"`.
-pub(super) const OF_NODES: [&str; 18] = [
+pub(super) const OF_NODES: [&str; 21] = [
     "name",
     "program",
     "profile",
@@ -345,6 +369,9 @@ pub(super) const OF_NODES: [&str; 18] = [
     "power_dbm",
     "antenna_dbi",
     "antenna",
+    "bluetooth",
+    "coexist_wifi_ms",
+    "coexist_period_ms",
     "esp_now_mode",
     "mode",
     FALLBACK.name,
@@ -361,7 +388,7 @@ const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
 const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.
-pub(in super::super) static ACCESS_POINT: [KeySpec; 16] = [
+pub(in super::super) static ACCESS_POINT: [KeySpec; 20] = [
     key("at", KeyType::Place, "[0, 0, 1.5]", "where it is"),
     key("channel", KeyType::Whole(1, 14), "6", "its channel"),
     key("width", KeyType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
@@ -388,24 +415,28 @@ pub(in super::super) static ACCESS_POINT: [KeySpec; 16] = [
     SOURCE_OF_DELAYS,
     CONFIDENCE,
     FITTED,
+    ORIGIN,
+    ASSUMED,
+    BY_HAND,
+    LOOKED_AT,
 ];
 
 /// Keys of `[[router]]`: those of `[access_point]`, a name, and these.
-pub(in super::super) static ROUTER: [KeySpec; 20] = {
-    let mut keys = [NAME; 20];
+pub(in super::super) static ROUTER: [KeySpec; 24] = {
+    let mut keys = [NAME; 24];
     let mut at = 0;
     while at < ACCESS_POINT.len() {
         keys[at + 1] = ACCESS_POINT[at];
         at += 1;
     }
-    keys[17] = key(
+    keys[21] = key(
         "ssid",
         KeyType::Text,
         "it is on the LAN; must be given without variants",
         "1 to 32 bytes: nodes of ESP-NOW that have them join it; it only sends beacons",
     );
-    keys[18] = key("password", KeyType::Text, "must be given with an `ssid`", "8 to 63 bytes");
-    keys[19] = key(
+    keys[22] = key("password", KeyType::Text, "must be given with an `ssid`", "8 to 63 bytes");
+    keys[23] = key(
         "beacon_octets",
         KeyType::Whole(60, 2000),
         "250",
@@ -419,7 +450,7 @@ pub(super) const OF_BEACONS: [&str; 8] =
     ["name", "ssid", "password", "at", "channel", "power_dbm", "beacon_ms", "beacon_octets"];
 
 /// Keys of `[pc]`.
-pub(in super::super) static PC: [KeySpec; 15] = [
+pub(in super::super) static PC: [KeySpec; 19] = [
     key("link", KeyType::Word(&LINKS), "\"wire\"", "a wire to the router, or Wi-Fi of its own"),
     key("cast", KeyType::Word(&CASTS), "\"unicast\"", "how it sends the requests of an echo"),
     key("wire_mbit", KeyType::Number(0.1, 100_000.0), "1000", "speed of the wire"),
@@ -440,6 +471,10 @@ pub(in super::super) static PC: [KeySpec; 15] = [
     SOURCE_OF_DELAYS,
     CONFIDENCE,
     FITTED,
+    ORIGIN,
+    ASSUMED,
+    BY_HAND,
+    LOOKED_AT,
 ];
 
 /// Keys of a lab that only a lab with variants has.

@@ -1,13 +1,13 @@
 //! Layers: the values that a lab or one of its variants states, by table and key.
 
 use super::super::block::{Plain, TomlTable};
-use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
+use super::super::constant::{NOTES, Notes, SOURCE};
 use super::super::firmware::{self, Firmware};
 use super::super::key::{KeySpec, KeyType};
 use super::super::pattern::{self, Pattern};
 use super::super::wrong::FileError;
 use super::keys::{GROUP, ROUTER, TABLES};
-use crate::lab::profile::{Confidence, Source};
+use crate::lab::profile::Source;
 use crate::lab::scene::Point;
 use alloc::format;
 use alloc::string::String;
@@ -61,6 +61,8 @@ pub(super) struct Layer {
     pub(super) values: Vec<Entry>,
     pub(super) sdk: Vec<(sdkconfig::ConfigOption, u32, usize)>,
     pub(super) sources: Vec<Source>,
+    /// Notes on the numbers of each table.
+    pub(super) notes: Vec<(&'static str, Notes)>,
     pub(super) parts: Vec<LayerPart>,
     /// Begin of the part in the text.
     pub(super) start: usize,
@@ -72,6 +74,7 @@ impl Layer {
         values: Vec::new(),
         sdk: Vec::new(),
         sources: Vec::new(),
+        notes: Vec::new(),
         parts: Vec::new(),
         start: 0,
     };
@@ -173,7 +176,7 @@ impl Layer {
     /// Reads the source of a table's numbers.
     fn source(
         &mut self,
-        name: &str,
+        name: &'static str,
         block: &TomlTable<'_>,
         keys: &'static [KeySpec],
     ) -> Result<(), FileError> {
@@ -186,17 +189,12 @@ impl Layer {
         if given.clone().any(|it| it.ends_with("_us")) {
             block.must(SOURCE.name, source.clone())?;
         }
-        let fitted = super::super::constant::fitted(block, known)?;
-        let confidence = block.word(CONFIDENCE.name)?.map(|at| Confidence::NAMED[at].1);
-        let Some(source) = source else { return Ok(()) };
-        for key in given {
-            self.sources.push(Source {
-                key: format!("{name}.{key}"),
-                text: source.clone(),
-                fitted: fitted.iter().any(|it| it == key),
-                confidence,
-            });
+        let places = keys.iter().filter(|it| it.is == KeyType::Place).map(|it| it.name);
+        let notes = Notes::read(block, known.chain(places))?;
+        if source.is_some() {
+            self.sources.extend(given.map(|key| notes.of(key, format!("{name}.{key}"))));
         }
+        self.notes.push((name, notes));
         Ok(())
     }
 
@@ -256,7 +254,7 @@ fn bare(name: &str) -> &str {
 
 /// Returns whether a key is a note on the table's numbers: source, confidence or fitted.
 fn is_note(key: &KeySpec) -> bool {
-    [SOURCE.name, CONFIDENCE.name, FITTED.name].contains(&key.name)
+    NOTES.iter().any(|it| it.name == key.name)
 }
 
 /// A variant over its lab.

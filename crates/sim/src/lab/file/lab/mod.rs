@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`keys`] | the keys |
 //! | `layer` | what the lab says, and what a variant says over it |
+//! | `constants` | the numbers of a lab with their origins |
 //! | `build` | both, with profiles and environment, to a [`Scene`](crate::lab::scene::Scene) |
 //! | `network` | routers and the PC |
 //! | `device` | devices that speak IP |
@@ -15,6 +16,7 @@
 //! | `node` | groups whose devices run the esp-now component, and what a test changes of them |
 
 mod build;
+mod constants;
 mod device;
 mod keys;
 mod layer;
@@ -23,9 +25,12 @@ mod node;
 mod set;
 
 pub(super) use build::Build;
+pub(in crate::lab) use device::IDLE_TICKS;
 pub(super) use keys::{ACCESS_POINT, DEVICE, GROUP, KEYS, PC, ROUTER, VARIANT};
+pub(in crate::lab) use keys::{ANTENNA_DBI, ANTENNAS};
 
 use super::block::{Item, TomlTable, TomlText};
+use super::constant::Notes;
 use super::fitted::{self, FitRecord};
 use super::key::KeyType;
 use super::link_trace::{self, LinkTraceTable};
@@ -53,6 +58,8 @@ pub(super) struct LabFile {
     pub(super) sources: Vec<Source>,
     pub(super) fitted: Vec<FitRecord>,
     pub(super) link: Option<LinkTraceTable>,
+    /// Notes on numbers whose tables have none.
+    notes: Notes,
     pub(super) barriers: Arc<Barriers>,
 }
 
@@ -86,7 +93,8 @@ pub(super) fn read(text: TomlText<'_>) -> Result<LabFile, FileError> {
     let fitted = fitted::read(&block)?;
     let link = link_trace::table(&block)?;
     let barriers = barrier::read(&block)?.into();
-    Ok(LabFile { title, lab, variants, background, sources, fitted, link, barriers })
+    let notes = Notes::read(&block, core::iter::empty())?;
+    Ok(LabFile { title, lab, variants, background, sources, fitted, link, notes, barriers })
 }
 
 /// Checks that a lab has what it must have, with variants or without.

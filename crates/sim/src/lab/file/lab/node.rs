@@ -3,6 +3,7 @@
 use super::super::Overrides;
 use super::super::firmware::Firmware;
 use super::super::key::ROOM_M;
+use super::super::overrides::{channel_refused, unsent};
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NOTHING, NetworkEnds};
@@ -10,12 +11,12 @@ use super::device::DeviceTable;
 use super::keys::{ESP_NOW, MOST_NODES, OF_NODES};
 use super::layer::{DEVICE_TABLE, Layers};
 use crate::lab::profile::Profile;
-use crate::lab::scene::{Application, Device, Point};
+use crate::lab::scene::{Application, Coexistence, Device, Point};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use espbench_dot11::radio::{RadioChip, WifiMode};
+use espbench_dot11::radio::{Channel, RadioChip, WifiMode};
 
 /// Nodes alike.
 struct NodeGroup {
@@ -31,6 +32,7 @@ struct NodeGroup {
     antenna_dbi: Option<f64>,
     pattern: Option<Pattern>,
     firmware: Firmware,
+    coexistence: Option<Coexistence>,
     application: Application,
     /// The number of the group among all of the lab.
     number: u32,
@@ -227,27 +229,32 @@ impl DeviceTable<'_> {
         // A mode that a plan sets is that of all attempts.
         let fallback = modes("fallback").filter(|_| set.is_none()).unwrap_or_default();
         let router = ends.routers.first();
+        let own = || self.number("channel").map(|it| it as u8);
+        let channel =
+            change.channel.or_else(own).unwrap_or_else(|| router.map_or(1, |it| it.channel));
         let group = NodeGroup {
             name: self.name.clone(),
             count,
             at: self.node_at(ends)?,
             distance_m: self.number("distance_m").unwrap_or(0.0),
-            channel: self
-                .number("channel")
-                .map_or_else(|| router.map_or(1, |it| it.channel), |it| it as u8),
+            channel,
             mode: set
                 .or_else(|| mode.and_then(|it| it.first().copied()))
-                .unwrap_or(WifiMode::ESP_NOW),
+                .unwrap_or_else(|| WifiMode::esp_now_on(channel)),
             fallback: fallback.to_vec(),
             power_dbm: change.power_dbm.or_else(|| self.number("power_dbm")),
             antenna_dbi: self.antenna_dbi()?,
             pattern,
             firmware: self.layers.firmware(self.table),
+            coexistence: self.coexistence(profile.chip)?,
             application: self.application(),
             number,
             start: layer.start,
             profile: change.profile_of_node(profile),
         };
+        if let Some(message) = channel_refused(group.profile.chip, group.channel) {
+            return Err(self.wrong("channel", message));
+        }
         if let Some(message) = group.unable(group.profile.chip) {
             return Err(self.wrong("esp_now_mode", message));
         }
@@ -298,9 +305,17 @@ impl NodeGroup {
     /// Returns what a chip cannot do that it is to do here.
     fn unable(&self, chip: RadioChip) -> Option<String> {
         let modes = core::iter::once(&self.mode).chain(&self.fallback);
-        let mode = modes.into_iter().find(|mode| !chip.sends(**mode))?;
-        let (name, chip) = (&self.name, chip.name());
-        Some(format!("`{name}` cannot send {mode}: an {chip} has no channels of 40 MHz, use HT20"))
+        let mut modes = modes.into_iter();
+        let channel = Channel::of(self.channel);
+        if let Some(mode) = modes.clone().find(|mode| !channel.is_some_and(|it| it.has(**mode))) {
+            let name = &self.name;
+            return Some(format!(
+                "`{name}` cannot send {mode} on channel {}: 5 GHz has no DSSS, CCK and Long Range, use 6M",
+                self.channel
+            ));
+        }
+        let mode = modes.find(|mode| !chip.sends(**mode))?;
+        Some(format!("`{}` cannot send {mode}: {}", self.name, unsent(chip, *mode)))
     }
 
     /// Returns a device of the group, at its place.
@@ -322,6 +337,7 @@ impl NodeGroup {
             log: self.firmware.log,
             remote_log: self.firmware.remote_log,
             application: self.application,
+            coexistence: self.coexistence,
             ..Device::new(&self.name, profile.clone(), at)
         }
     }

@@ -1,7 +1,8 @@
 //! Constants of a device and of ESP-NOW on it.
 
 use super::super::constant::{
-    CONFIDENCE, ConstantGroup, ConstantKey, FITTED, SOURCE, constant, group, rounded,
+    ASSUMED, BY_HAND, CONFIDENCE, ConstantGroup, ConstantKey, FITTED, LOOKED_AT, ORIGIN, SOURCE,
+    constant, group, rounded,
 };
 use super::super::key::{KeySpec, KeyType, key};
 use crate::lab::profile::Profile;
@@ -30,7 +31,10 @@ macro_rules! cost {
         ConstantGroup {
             table: stringify!($table),
             about: $about,
-            keys: &[COST[0], COST[1], COST[2], SOURCE, CONFIDENCE, FITTED],
+            keys: &[
+                COST[0], COST[1], COST[2], SOURCE, CONFIDENCE, FITTED, ORIGIN, ASSUMED, BY_HAND,
+                LOOKED_AT,
+            ],
             constants: &[
                 ConstantKey {
                     key: COST[0],

@@ -1,7 +1,8 @@
 //! Constants of Wi-Fi and IP: the processor's time for each step of a packet's way, memory, currents.
 
 use super::super::constant::{
-    CONFIDENCE, ConstantGroup, ConstantKey, FITTED, SOURCE, constant, group, rounded,
+    ASSUMED, BY_HAND, CONFIDENCE, ConstantGroup, ConstantKey, FITTED, LOOKED_AT, ORIGIN, SOURCE,
+    constant, group, rounded,
 };
 use super::super::key::{KeySpec, KeyType, key};
 use super::device::{COST, cost};

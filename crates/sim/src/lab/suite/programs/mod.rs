@@ -27,6 +27,10 @@ mod mqtt;
 mod told;
 mod traffic;
 
+pub(in crate::lab) use mqtt::settings as mqtt_settings;
+pub(super) use told::charged;
+pub(in crate::lab) use traffic::begin_traffic;
+
 use super::{SuiteError, Witness};
 use crate::lab::file::{Library, Overrides};
 use crate::lab::nodes::Conversation as _;
@@ -44,10 +48,10 @@ use espbench_model::workload::{Direction, IpTest, Iperf, Wifi};
 use espbench_proto::node::app::Endpoint;
 
 /// Time for which the network is left alone before a test begins: beacons go by, and loads begin.
-const SETTLE: Duration = Duration::from_millis(300);
+pub(in crate::lab) const SETTLE: Duration = Duration::from_millis(300);
 /// Time for which nodes of ESP-NOW are left alone after their start: 5 s later each prints its last
 /// line by itself (`restart_func`), and with a remote log broadcasts it.
-const NODES_SETTLE: Duration = Duration::from_secs(6);
+pub(in crate::lab) const NODES_SETTLE: Duration = Duration::from_secs(6);
 
 /// Makes the room of a cell, in that lab, or in the first of the library that has its variant.
 pub(super) fn scene(
@@ -84,7 +88,7 @@ fn no_icmp(variant: &str) -> SuiteError {
 }
 
 /// Checks that Wi-Fi of the devices starts with the heap that they have.
-fn starts(scene: &Scene) -> Result<(), SuiteError> {
+pub(in crate::lab) fn starts(scene: &Scene) -> Result<(), SuiteError> {
     let memory = |it: &NetDevice| it.profile.memory_with(&it.sdk);
     let without = scene.devices.iter().find(|it| memory(it).started(&it.sdk).is_none());
     let Some(device) = without else { return Ok(()) };
@@ -148,7 +152,7 @@ pub(super) fn run_in<'a, W: Witness + 'a>(
     let pc = MachineId(scene.devices.len() as u16);
     let mut cell = Cell { lab, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
     let began = cell.begin();
-    cell.begin_traffic();
+    begin_traffic(&mut cell.lab, scene, seed);
     let result = match &work.test {
         IpTest::UdpEcho(it) if scene.devices[0].esp_now => cell.esp_now_echo(it),
         IpTest::UdpEcho(it) => cell.udp_echo(it),

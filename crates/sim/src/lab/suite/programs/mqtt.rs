@@ -258,7 +258,11 @@ impl<'a> Cell<'a, '_> {
 }
 
 /// Returns the settings of both ends.
-const fn settings(work: &MqttRate, pace: OfferedLoad, link: Link) -> MqttSettings<'static> {
+pub(in crate::lab) const fn settings(
+    work: &MqttRate,
+    pace: OfferedLoad,
+    link: Link,
+) -> MqttSettings<'static> {
     let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *work;
     MqttSettings {
         version,

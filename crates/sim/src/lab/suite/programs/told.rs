@@ -9,8 +9,8 @@ use crate::net::NetCounters;
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
 use alloc::format;
 use alloc::vec::Vec;
+use espbench_dot11::radio::BasicRates;
 use espbench_dot11::radio::name::{PHY_MODE, RESPONSE_MODE};
-use espbench_dot11::radio::{BasicRates, WifiMode};
 use espbench_dot11::wifi::WifiCounters;
 use espbench_model::fact;
 use espbench_model::sdkconfig::memory::{HeapDemand, Traffic};
@@ -37,7 +37,7 @@ pub(super) fn on_air(to_device: bool, scene: &Scene, record: &mut dyn Record) {
     record.typed(RESPONSE_MODE, BasicRates::BG.response_to(mode));
     let sdk = &device.sdk;
     let most = if to_device { ampdu.min(sdk.rx_ba_window.into()) } else { sdk.tx_ba_window.into() };
-    let ht = matches!(mode, WifiMode::Ht(_));
+    let ht = mode.aggregates();
     record.typed(fact::AGGREGATED, if ht { most.max(1).into() } else { 1 });
 }
 
@@ -157,7 +157,11 @@ fn others(lab: &Lab<'_>, pc: MachineId, scene: &Scene) -> [(&'static str, u64); 
 }
 
 /// Records a charge, in all and by state.
-pub(super) fn charged(record: &mut dyn Record, draw: &CurrentDraw, times: &StateTimes) {
+pub(in crate::lab::suite) fn charged(
+    record: &mut dyn Record,
+    draw: &CurrentDraw,
+    times: &StateTimes,
+) {
     let nanocoulombs = |charge: ElectricCharge| (charge.picocoulombs() / 1000) as u64;
     record.count(fact::CHARGE_NC, nanocoulombs(draw.charge(times)));
     record.count(fact::TIME_NS, times.total_ns());

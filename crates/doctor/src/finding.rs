@@ -1,0 +1,154 @@
+//! Findings: cause, evidence, confidence, confirmation and remedy.
+
+use crate::log::{EspNowError, LogPlace};
+use crate::reason::ReasonGroup;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_measure::tune::check::SettingChange;
+use espbench_model::sample::Cause;
+use serde::{Serialize, Serializer};
+
+/// A cause of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TroubleCause {
+    /// The supply falls too low when the radio sends.
+    Brownout,
+    /// The program is stopped by an exception, an assertion or `abort()`.
+    Panic,
+    /// A task's stack is too small.
+    StackOverflow,
+    /// A task does not let others run.
+    Watchdog,
+    /// The heap is used up, or nearly.
+    Heap,
+    /// The link ends, or is not made, for reasons of this kind.
+    Disconnections(ReasonGroup),
+    /// The program sends faster than the driver takes packets.
+    SendBuffers,
+    /// ESP-NOW refuses calls.
+    EspNow(EspNowError),
+    /// Connections end or cannot be made although the device is in the network.
+    Connections,
+    /// Settings of the firmware do not fit, or are small, by this rule of the check (its stable name).
+    Settings(&'static str),
+    /// The firmware on the board was not built with the sdkconfig that was given.
+    OtherBuild,
+    /// Power save delays what comes for the device.
+    PowerSave,
+    /// The association has an old PHY, or frames go at a low rate.
+    SlowPhy,
+    /// The station followed its access point to another channel than its ESP-NOW peers'.
+    ChannelMoved,
+    /// No peer acknowledges ESP-NOW frames.
+    EspNowUnheard,
+    /// Probes of a stored run were lost for that cause.
+    Losses(Cause),
+    /// Cells of a stored run were not measured.
+    CellsFailed,
+}
+
+impl TroubleCause {
+    /// Returns the stable name, for JSON and tables.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Brownout => "brown-out".into(),
+            Self::Panic => "panic".into(),
+            Self::StackOverflow => "stack-overflow".into(),
+            Self::Watchdog => "watchdog".into(),
+            Self::Heap => "heap".into(),
+            Self::Disconnections(group) => format!("link-{}", group.name()),
+            Self::SendBuffers => "send-buffers".into(),
+            Self::EspNow(error) => format!("esp-now-{}", error.name()),
+            Self::Connections => "connections".into(),
+            Self::Settings(rule) => format!("settings-{rule}"),
+            Self::OtherBuild => "other-build".into(),
+            Self::PowerSave => "power-save".into(),
+            Self::SlowPhy => "slow-phy".into(),
+            Self::ChannelMoved => "channel-moved".into(),
+            Self::EspNowUnheard => "esp-now-unheard".into(),
+            Self::Losses(cause) => format!("loss-{}", cause.name()),
+            Self::CellsFailed => "cells-failed".into(),
+        }
+    }
+}
+
+impl Serialize for TroubleCause {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name())
+    }
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certainty {
+    /// Other causes are as likely.
+    Low,
+    /// Other causes are less likely.
+    Medium,
+    /// The file says so.
+    High,
+}
+
+impl Certainty {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CauseFinding {
+    /// The cause.
+    pub cause: TroubleCause,
+    /// The cause in words, as a sentence without its full stop.
+    pub title: String,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Number of incidents that it explains.
+    pub incidents: u64,
+    /// Share of all incidents of the file that it explains, from 0 to 1.
+    pub share: f64,
+    /// The first places that show it.
+    pub evidence: Vec<LogPlace>,
+    /// Remedy, as a sentence.
+    pub remedy: String,
+    /// Observation that would confirm it.
+    pub confirm: String,
+    /// Settings to change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<SettingChange>,
+}
+
+/// Verdict of the doctor on a whole file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiagnosisVerdict {
+    /// Causes were found; the first explains most.
+    Causes,
+    /// The file shows a link that works, and nothing wrong.
+    NothingWrong,
+    /// The file shows nothing of a link.
+    CannotTell,
+}
+
+/// The findings of a file, those first that explain most.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// The verdict.
+    pub verdict: DiagnosisVerdict,
+    /// Findings, ranked.
+    pub findings: Vec<CauseFinding>,
+    /// Contradictions between files, each a sentence with its lines.
+    pub contradictions: Vec<String>,
+    /// Observations that are no trouble by themselves.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,34 @@
+//! Causes of wireless trouble, found in what people have: console logs, `sdkconfig` files, stored runs.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`finding`] | what was found: cause, evidence, confidence, what would confirm it, what to do |
+//! | [`incident`] | files of one incident to one diagnosis |
+//! | [`log`] | console logs of ESP-IDF, Arduino, ESPHome and MicroPython: records, events, a reader |
+//! | [`reason`] | Espressif's reasons of disconnection, each with its cause and remedy |
+//! | [`report`] | diagnoses for programs, pages and tables |
+//! | [`rules`] | from the events of a log to findings, ranked |
+//! | [`settings`] | settings of logs and files, checked as `espbench tune --check` does |
+//! | [`stored`] | losses of a stored run |
+//!
+//! A log streams through [`log::LogReader`] in constant memory; [`rules::diagnose`] tells the findings.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod finding;
+pub mod incident;
+pub mod log;
+pub mod reason;
+pub mod report;
+pub mod rules;
+pub mod settings;
+pub mod stored;
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

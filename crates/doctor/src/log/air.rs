@@ -1,0 +1,108 @@
+//! The air as a log tells it: PHYs and rates in effect, DTIM, block ack, replies, frames of ESP-NOW.
+
+use super::event::{LogEvent, PhyGeneration, number};
+use super::record::LogRecord;
+use alloc::vec::Vec;
+
+/// A reply is slow from here on, in ms: half a beacon interval of 102.4 ms, beyond what a link without sleep takes.
+pub const SLOW_MS: u32 = 50;
+
+/// Names of `wifi_phy_rate_t` behind `WIFI_PHY_RATE_`, with kbit/s (ESP-IDF, `esp_wifi_types_generic.h`; MCS at 20 MHz
+/// with the long guard interval, IEEE 802.11-2020, Table 19-27).
+const RATES: [(&str, u32); 23] = [
+    ("1M_L", 1000),
+    ("2M_L", 2000),
+    ("2M_S", 2000),
+    ("5M_L", 5500),
+    ("5M_S", 5500),
+    ("11M_L", 11_000),
+    ("11M_S", 11_000),
+    ("6M", 6000),
+    ("9M", 9000),
+    ("12M", 12_000),
+    ("18M", 18_000),
+    ("24M", 24_000),
+    ("36M", 36_000),
+    ("48M", 48_000),
+    ("54M", 54_000),
+    ("MCS0_LGI", 6500),
+    ("MCS1_LGI", 13_000),
+    ("MCS2_LGI", 19_500),
+    ("MCS4_LGI", 39_000),
+    ("MCS7_LGI", 65_000),
+    ("MCS7_SGI", 72_200),
+    ("LORA_250K", 250),
+    ("LORA_500K", 500),
+];
+
+/// Returns what a record tells of the air.
+pub(super) fn air(record: &LogRecord<'_>) -> Vec<LogEvent> {
+    let text = record.text;
+    let mut found = Vec::new();
+    let after = |words: &str| number(text.split_once(words)?.1);
+    let small = |it: Option<u32>| it.and_then(|it| u8::try_from(it).ok()).filter(|it| *it > 0);
+    found.extend(small(after("DTIM period = ")).map(LogEvent::Dtim));
+    found.extend(small(after("winSize:")).map(LogEvent::BlockAck));
+    found.extend(phy(text).map(LogEvent::Phy));
+    found.extend(rate(text).map(LogEvent::PhyRate));
+    found.extend(reply(text));
+    let lower = text.to_ascii_lowercase();
+    let unheard = ["delivery fail", "esp_now_send_fail", "send status: fail", "send status:fail"];
+    if unheard.iter().any(|it| lower.contains(it)) {
+        found.push(LogEvent::EspNowUnheard);
+    }
+    found
+}
+
+/// Reads `security: WPA2-PSK, phy: bgn, rssi: -58`.
+fn phy(text: &str) -> Option<PhyGeneration> {
+    let word = text.split_once("phy: ")?.1.split([',', ' ']).next()?;
+    match word.trim_start_matches("11") {
+        "b" => Some(PhyGeneration::B),
+        "g" | "bg" => Some(PhyGeneration::G),
+        "n" | "gn" | "bgn" => Some(PhyGeneration::N),
+        "ax" | "bgnax" => Some(PhyGeneration::Ax),
+        "lr" | "LR" => Some(PhyGeneration::LongRange),
+        _ => None,
+    }
+}
+
+fn rate(text: &str) -> Option<u32> {
+    let rest = text.split_once("WIFI_PHY_RATE_")?.1;
+    let word = rest.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).next()?;
+    RATES.iter().find(|it| it.0 == word).map(|it| it.1)
+}
+
+/// Reads `64 bytes from 192.168.4.1 icmp_seq=1 ttl=64 time=250 ms`, of ping in ESP-IDF and elsewhere.
+fn reply(text: &str) -> Option<LogEvent> {
+    let rest = text.split_once("bytes from ")?.1.split_once("time=")?.1;
+    let ms = number(rest)?;
+    Some(if ms >= SLOW_MS { LogEvent::SlowReply } else { LogEvent::FastReply })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::records;
+    use super::*;
+
+    #[test]
+    fn the_air_is_told() {
+        use LogEvent::{BlockAck, Dtim, EspNowUnheard, FastReply, Phy, PhyRate, SlowReply};
+        for (line, event) in [
+            ("I (5) wifi:AP's beacon interval = 102400 us, DTIM period = 3", Dtim(3)),
+            (
+                "I (5) wifi:<ba-add>idx:0 (ifx:0, 00:00:5e:00:53:01), tid:0, ssn:0, winSize:6",
+                BlockAck(6),
+            ),
+            ("I (5) wifi:security: WPA2-PSK, phy: bg, rssi: -60", Phy(PhyGeneration::G)),
+            ("I (5) wifi:security: WPA2-PSK, phy: 11bgnax, rssi: -60", Phy(PhyGeneration::Ax)),
+            ("I (5) now: rate WIFI_PHY_RATE_LORA_250K", PhyRate(250)),
+            ("64 bytes from 192.0.2.1 icmp_seq=1 ttl=64 time=250 ms", SlowReply),
+            ("64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=4.25 ms", FastReply),
+            ("Last Packet Send Status:\tDelivery Fail", EspNowUnheard),
+        ] {
+            let told: Vec<LogEvent> = records(line).iter().flat_map(air).collect();
+            assert_eq!(told, [event], "{line}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A log as it streams by.
+
+use super::event::{LogEvent, events};
+use super::record::{plain, records};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+
+/// Longest line that is read; what is beyond is cut.
+const LONGEST: usize = 4096;
+
+/// Places kept of each event.
+const PLACES: usize = 8;
+
+/// Different events kept: a hostile file could have a reading of each strength and heap.
+const KINDS: usize = 4096;
+
+/// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
+const SAME_MS: u64 = 1000;
+
+/// A kind of file that evidence is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EvidenceSource {
+    /// A console log; its lines are numbered.
+    Log,
+    /// An `sdkconfig`; its lines are numbered.
+    SdkConfig,
+    /// A stored run; its samples are numbered within their cell.
+    Run,
+}
+
+/// A place in a log, an sdkconfig or a stored run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LogPlace {
+    /// Kind of the file.
+    pub source: EvidenceSource,
+    /// Number of the line or sample, from 1.
+    pub line: u64,
+    /// Time since the device started in milliseconds, where the record has it.
+    pub uptime_ms: Option<u64>,
+    /// Message of the record, cut to 120 characters and before a password.
+    pub text: String,
+}
+
+/// How often an event came, and where first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventCounts {
+    /// Number of times.
+    pub count: u64,
+    /// The first places.
+    pub places: Vec<LogPlace>,
+}
+
+/// Counts and settings of a whole log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogSummary {
+    /// Lines.
+    pub lines: u64,
+    /// Lines with a record of a known format.
+    pub recorded: u64,
+    /// Lines that were longer than 4096 bytes and cut.
+    pub cut: u64,
+    /// Events that found no room.
+    pub dropped: u64,
+    /// Events with their numbers and places.
+    pub events: BTreeMap<LogEvent, EventCounts>,
+}
+
+impl LogSummary {
+    /// Returns how often events came that a test picks.
+    pub fn count(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
+        self.events.iter().filter(|it| is(it.0)).map(|it| it.1.count).sum()
+    }
+
+    /// Returns the first places of events that a test picks, in the order of their lines.
+    pub fn places(&self, is: impl Fn(&LogEvent) -> bool) -> Vec<&LogPlace> {
+        let mut places: Vec<&LogPlace> =
+            self.events.iter().filter(|it| is(it.0)).flat_map(|it| &it.1.places).collect();
+        places.sort_by_key(|it| it.line);
+        places.truncate(PLACES);
+        places
+    }
+}
+
+/// Reads a log in pieces, in constant memory.
+///
+/// ```
+/// let mut reader = espbench_doctor::log::LogReader::new();
+/// reader.push(b"I (5) wifi:bcn_timeout,ap_probe");
+/// reader.push(b"_send_start\n");
+/// assert_eq!(reader.finish().events.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LogReader {
+    line: Vec<u8>,
+    is_cut: bool,
+    /// The last disconnection: its reason, and the time of the device.
+    ended: Option<(u8, u64)>,
+    summary: LogSummary,
+}
+
+impl LogReader {
+    /// Creates a reader at a log's start.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a piece of the log. Bytes that are no UTF-8 count as unknown characters.
+    pub fn push(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|it| *it == b'\n') {
+            let (text, ends) = match piece.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (piece, false),
+            };
+            let room = LONGEST - self.line.len();
+            self.is_cut |= text.len() > room;
+            self.line.extend_from_slice(&text[..text.len().min(room)]);
+            if ends {
+                self.end_line();
+            }
+        }
+    }
+
+    /// Ends the log, and returns what it tells.
+    #[must_use]
+    pub fn finish(mut self) -> LogSummary {
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        self.summary
+    }
+
+    fn end_line(&mut self) {
+        let summary = &mut self.summary;
+        summary.lines += 1;
+        summary.cut += u64::from(core::mem::take(&mut self.is_cut));
+        let line = plain(&String::from_utf8_lossy(&self.line));
+        self.line.clear();
+        let found = records(&line);
+        summary.recorded += u64::from(found.iter().any(|it| it.level.is_some()));
+        for record in &found {
+            for event in events(record) {
+                if let (LogEvent::Disconnected(code), Some(now)) = (event, record.uptime_ms) {
+                    let before = self.ended.replace((code, now));
+                    let same = |(it, at): (u8, u64)| it == code && now.abs_diff(at) < SAME_MS;
+                    if before.is_some_and(same) {
+                        continue;
+                    }
+                }
+                if summary.events.len() >= KINDS && !summary.events.contains_key(&event) {
+                    summary.dropped += 1;
+                    continue;
+                }
+                let counts = summary.events.entry(event).or_default();
+                counts.count += 1;
+                if counts.places.len() < PLACES {
+                    let text = shown(record.text);
+                    let uptime_ms = record.uptime_ms;
+                    let (source, line) = (EvidenceSource::Log, summary.lines);
+                    counts.places.push(LogPlace { source, line, uptime_ms, text });
+                }
+            }
+        }
+    }
+}
+
+/// Returns a message as it may be shown: cut to 120 characters, and before a password.
+fn shown(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let secret = ["password", "passwd", "passphrase", "psk:", "psk="]
+        .iter()
+        .filter_map(|it| lower.find(it))
+        .min();
+    let end = secret.unwrap_or(text.len());
+    let mut shown: String = text[..end].chars().take(120).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LOG: &[u8] = b"I (1) wifi:pm start, type: 1\r\n\x1b[0;33mW (2) wifi_sta: reason=201\x1b[0m\n\nW (3000) wifi_sta: reason=201\n";
+
+    fn read(log: &[u8], piece: usize) -> LogSummary {
+        let mut reader = LogReader::new();
+        log.chunks(piece).for_each(|it| reader.push(it));
+        reader.finish()
+    }
+
+    #[test]
+    fn events_are_counted_with_their_lines() {
+        let summary = read(LOG, 5);
+        assert_eq!((summary.lines, summary.recorded), (4, 3));
+        let lost = &summary.events[&LogEvent::Disconnected(201)];
+        assert_eq!(lost.count, 2);
+        assert_eq!(lost.places.iter().map(|it| it.line).collect::<Vec<_>>(), [2, 4]);
+        assert_eq!(lost.places[1].uptime_ms, Some(3000));
+    }
+
+    #[test]
+    fn a_disconnection_that_driver_and_program_tell_of_is_one() {
+        let log =
+            b"I (98187) wifi:state: run -> init (0xc800)\nE (98207) app: Disconnect reason : 200\n\
+            E (99999) app: Disconnect reason : 200\n";
+        assert_eq!(read(log, 300).events[&LogEvent::Disconnected(200)].count, 2);
+    }
+
+    #[test]
+    fn what_follows_a_password_is_not_kept() {
+        let summary = read(b"E (5) app: disconnect reason=15 password=hunter2\n", 300);
+        let place = &summary.events[&LogEvent::Disconnected(15)].places[0];
+        assert_eq!(place.text, "disconnect reason=15 …");
+    }
+
+    #[test]
+    fn endless_lines_and_ever_new_events_take_a_bounded_memory() {
+        let mut reader = LogReader::new();
+        for _ in 0..1000 {
+            reader.push(&[b'x'; 1000]);
+        }
+        assert!(reader.line.capacity() <= 2 * LONGEST);
+        reader.push(b"\n");
+        for heap in 0..10_000 {
+            reader.push(alloc::format!("I (1) a: free heap: {heap}\n").as_bytes());
+        }
+        let summary = reader.finish();
+        assert_eq!((summary.cut, summary.events.len()), (1, KINDS));
+        assert_eq!(summary.dropped, 10_000 - KINDS as u64);
+    }
+
+    proptest! {
+        #[test]
+        fn a_log_tells_the_same_in_any_pieces(log in proptest::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
+            prop_assert_eq!(read(&log, piece), read(&log, 300));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Records of a console log: the formats of ESP-IDF, Arduino, ESPHome and plain lines.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Severity of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecordLevel {
+    /// `E`
+    Error,
+    /// `W`
+    Warning,
+    /// `I`
+    Info,
+    /// `D`
+    Debug,
+    /// `V`
+    Verbose,
+}
+
+impl RecordLevel {
+    const fn of(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'E' => Self::Error,
+            b'W' => Self::Warning,
+            // ESPHome writes a configuration as C.
+            b'I' | b'C' => Self::Info,
+            b'D' => Self::Debug,
+            b'V' => Self::Verbose,
+            _ => return None,
+        })
+    }
+}
+
+/// A record of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogRecord<'a> {
+    /// Severity; `None` of a line in no known format.
+    pub level: Option<RecordLevel>,
+    /// Time since the device started in milliseconds, where the record has it.
+    pub uptime_ms: Option<u64>,
+    /// Name of the part that wrote it; empty of a line in no known format.
+    pub tag: &'a str,
+    /// Message.
+    pub text: &'a str,
+}
+
+/// Removes what terminals do with colours (`ESC [ … letter`), other control characters and the line's end.
+///
+/// ```
+/// assert_eq!(espbench_doctor::log::plain("\u{1b}[0;31mE (5) wifi: x\u{1b}[0m\r\n"), "E (5) wifi: x");
+/// ```
+#[must_use]
+pub fn plain(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char == '\u{1b}' {
+            if chars.next_if_eq(&'[').is_some() {
+                // The parameters end with a character from @ to ~ (ECMA-48, 5.4).
+                for char in chars.by_ref() {
+                    if ('@'..='~').contains(&char) {
+                        break;
+                    }
+                }
+            }
+        } else if char == '\t' || !char.is_control() {
+            out.push(char);
+        }
+    }
+    out
+}
+
+/// Returns the records of a line without colours. Lines of two tasks are sometimes mixed, so that a
+/// record begins within another one's line.
+#[must_use]
+pub fn records(line: &str) -> Vec<LogRecord<'_>> {
+    let mut heads = Vec::new();
+    let mut from = 0;
+    while let Some(head) = next_head(line, from) {
+        from = head.text;
+        heads.push(head);
+    }
+    let ends = heads.iter().skip(1).map(|it| it.start).chain(core::iter::once(line.len()));
+    let mut found: Vec<LogRecord<'_>> = Vec::new();
+    let before = heads.first().map_or(line, |it| &line[..it.start]);
+    // What stands before the first record is a monitor's time stamp, or the rest of a broken line.
+    if !before.trim().is_empty() && !is_time_stamp(before) {
+        found.push(LogRecord { level: None, uptime_ms: None, tag: "", text: before.trim() });
+    }
+    for (head, end) in heads.iter().zip(ends) {
+        found.push(LogRecord {
+            level: Some(head.level),
+            uptime_ms: head.uptime_ms,
+            tag: &line[head.tag.0..head.tag.1],
+            text: line[head.text..end].trim(),
+        });
+    }
+    found
+}
+
+/// The head of a record: where it starts, and where its message does.
+struct Head {
+    start: usize,
+    level: RecordLevel,
+    uptime_ms: Option<u64>,
+    tag: (usize, usize),
+    text: usize,
+}
+
+fn next_head(line: &str, from: usize) -> Option<Head> {
+    let bytes = line.as_bytes();
+    (from..bytes.len()).find_map(|at| match bytes[at] {
+        b'[' => bracketed(line, at),
+        _ => idf(line, at),
+    })
+}
+
+/// Reads `I (1234) tag: text`, or `I (12:34:56.789) tag: text` with the time of day.
+fn idf(line: &str, at: usize) -> Option<Head> {
+    let level = RecordLevel::of(*line.as_bytes().get(at)?)?;
+    let rest = line.get(at + 1..)?.strip_prefix(" (")?;
+    let close = rest.find(')')?;
+    let time = &rest[..close];
+    let is_clock =
+        time.len() <= 24 && time.bytes().all(|it| it.is_ascii_digit() || b":. -".contains(&it));
+    if time.is_empty() || !is_clock {
+        return None;
+    }
+    let after = rest[close + 1..].strip_prefix(' ')?;
+    let begin = line.len() - after.len();
+    let colon = after.find(':').filter(|it| *it <= 64)?;
+    let tag = &after[..colon];
+    (!tag.is_empty()).then(|| Head {
+        start: at,
+        level,
+        uptime_ms: time.parse().ok(),
+        tag: (begin, begin + colon),
+        text: begin + colon + 1,
+    })
+}
+
+/// Reads Arduino's `[  1234][E][WiFi.cpp:12] f(): text` and ESPHome's `[12:34:56][E][wifi:12]: text`.
+fn bracketed(line: &str, at: usize) -> Option<Head> {
+    let (time, next) = bracket(line, at)?;
+    let (level, next) = bracket(line, next)?;
+    let (tag, next) = bracket(line, next)?;
+    let [letter] = level.as_bytes() else { return None };
+    let level = RecordLevel::of(*letter)?;
+    let time = time.trim();
+    let is_clock =
+        !time.is_empty() && time.bytes().all(|it| it.is_ascii_digit() || b":.".contains(&it));
+    if !is_clock {
+        return None;
+    }
+    // The tag may have the source's line behind it.
+    let name = tag.split_once(':').map_or(tag, |it| it.0);
+    let begin = next - 1 - tag.len();
+    let text = line[next..].strip_prefix(':').map_or(next, |_| next + 1);
+    Some(Head {
+        start: at,
+        level,
+        uptime_ms: time.parse().ok(),
+        tag: (begin, begin + name.len()),
+        text,
+    })
+}
+
+/// Returns what stands between the bracket at that place and its end, and the place behind it.
+fn bracket(line: &str, at: usize) -> Option<(&str, usize)> {
+    let rest = line.get(at..)?.strip_prefix('[')?;
+    let close = rest.find(']').filter(|it| *it <= 64)?;
+    Some((&rest[..close], at + close + 2))
+}
+
+/// Returns whether a text is a time that a monitor writes before each line, such as `12:34:56.789 > ` or
+/// `2026-01-02 12:34:56.789 `.
+fn is_time_stamp(text: &str) -> bool {
+    let text = text.trim_end_matches([' ', '>', '-', '|']);
+    text.contains(':') && text.bytes().all(|it| it.is_ascii_digit() || b":.- TZ[]+".contains(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn one(line: &str) -> (Option<RecordLevel>, Option<u64>, &str, &str) {
+        let found = records(line);
+        assert_eq!(found.len(), 1, "{found:?}");
+        (found[0].level, found[0].uptime_ms, found[0].tag, found[0].text)
+    }
+
+    #[test]
+    fn each_program_writes_records_of_its_own() {
+        use RecordLevel::{Error, Info, Warning};
+        let idf = one("I (95683) wifi:bcn_timeout,ap_probe_send_start");
+        assert_eq!(idf, (Some(Info), Some(95_683), "wifi", "bcn_timeout,ap_probe_send_start"));
+        let clock = one("W (12:34:56.789) app: low");
+        assert_eq!(clock, (Some(Warning), None, "app", "low"));
+        let monitor = one("2026-03-01 10:11:12.345 E (5) net: gone");
+        assert_eq!(monitor, (Some(Error), Some(5), "net", "gone"));
+        let arduino =
+            one("[  2411][W][WiFiGeneric.cpp:1062] _eventCallback(): Reason: 201 - NO_AP_FOUND");
+        assert_eq!(
+            arduino,
+            (
+                Some(Warning),
+                Some(2411),
+                "WiFiGeneric.cpp",
+                "_eventCallback(): Reason: 201 - NO_AP_FOUND"
+            )
+        );
+        let esphome = one("[21:04:11.123][W][wifi:618]: Error while connecting to network.");
+        assert_eq!(esphome, (Some(Warning), None, "wifi", "Error while connecting to network."));
+        let plain = one("Brownout detector was triggered");
+        assert_eq!(plain, (None, None, "", "Brownout detector was triggered"));
+    }
+
+    #[test]
+    fn records_of_two_tasks_in_one_line_are_told_apart() {
+        let found = records("I (10) wifi:state: ruE (11) app: errno 12n -> init");
+        let texts: Vec<_> = found.iter().map(|it| (it.tag, it.text)).collect();
+        assert_eq!(texts, [("wifi", "state: ru"), ("app", "errno 12n -> init")]);
+        let found = records("half a lineW (3) a: b");
+        assert_eq!(found[0].text, "half a line");
+        assert_eq!((found[1].tag, found[1].text), ("a", "b"));
+    }
+
+    #[test]
+    fn words_in_brackets_are_no_record() {
+        assert_eq!(records("[I][am][no] record")[0].level, None);
+        assert_eq!(records("A (5) x: y")[0].level, None);
+        assert!(records("").is_empty() && records("   ").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_it_panic_and_texts_are_of_the_line(line in "[EWI \\[\\]():0-9a-zé\u{1b}m;.]{0,60}") {
+            let line = plain(&line);
+            for record in records(&line) {
+                prop_assert!(line.contains(record.text) && line.contains(record.tag));
+            }
+        }
+    }
+}

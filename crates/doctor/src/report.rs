@@ -1,0 +1,283 @@
+//! Diagnoses as a document for programs, and as a report for pages and tables.
+
+use crate::finding::{CauseFinding, Diagnosis, DiagnosisVerdict, TroubleCause};
+use crate::log::{EvidenceSource, LogPlace};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use espbench_measure::report::{DIAGNOSIS, GlanceValue, Report};
+use espbench_measure::run::RunFacts;
+use espbench_measure::table::{Column, Table, TableRow};
+use espbench_measure::tune::card::TuneFigure;
+use espbench_measure::tune::{Metric, TuneCard};
+use serde::Serialize;
+
+/// Version of the JSON form.
+pub const SCHEMA: &str = "espbench-doctor/1";
+
+/// Outcome of showing the first cause in the lab.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShownProof {
+    /// Cause that the lab was set up for.
+    pub cause: TroubleCause,
+    /// Place and firmware that the lab had.
+    pub place: String,
+    /// Whether the complaint came in the lab and the remedy took it away: the intervals lie apart.
+    pub reproduced: bool,
+    /// Remedy that was tried.
+    pub remedy: String,
+    /// Metric, in its unit.
+    pub metric: Metric,
+    /// Value as the file describes the device: mean and interval over seeds.
+    pub before: [f64; 3],
+    /// Value with the remedy.
+    pub after: [f64; 3],
+    /// Seeds.
+    pub seeds: u32,
+}
+
+/// Answer to whether the lab shows the first cause.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofOutcome {
+    /// The lab was asked.
+    Lab(ShownProof),
+    /// The lab cannot show it, for that reason.
+    CannotShow(String),
+}
+
+/// Diagnosis of one incident, with its files.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiagnosisEntry {
+    /// Names of the files, or of the stored run.
+    pub files: Vec<String>,
+    /// Lines of the log; absent without one.
+    pub lines: Option<u64>,
+    /// Lines of the log in a known format; absent without one.
+    pub recorded: Option<u64>,
+    /// Answer in a sentence.
+    pub answer: String,
+    /// The diagnosis.
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
+    /// Proof of the first cause that the lab can show; absent where it was not asked for.
+    pub proof: Option<ProofOutcome>,
+}
+
+/// Diagnoses of all files of a call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DoctorDocument {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// Diagnoses, in the order of the files.
+    pub diagnoses: Vec<DiagnosisEntry>,
+}
+
+/// Returns the answer of a diagnosis in a sentence without its full stop.
+#[must_use]
+pub fn answer(diagnosis: &Diagnosis) -> String {
+    match (diagnosis.verdict, diagnosis.findings.first()) {
+        (DiagnosisVerdict::Causes, Some(first)) => first.title.clone(),
+        (DiagnosisVerdict::CannotTell, _) => {
+            "this file cannot tell: it has no line of Wi-Fi or of a crash".into()
+        }
+        _ => "nothing wrong is seen".into(),
+    }
+}
+
+impl DiagnosisEntry {
+    /// Returns the files and the answer.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.files.join(" and "), self.answer)
+    }
+}
+
+impl ShownProof {
+    /// Returns the outcome in sentences.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let shown = |[mean, low, high]: [f64; 3]| format!("{mean:.2} [{low:.2}, {high:.2}]");
+        let Self { place, remedy, metric, before, after, seeds, .. } = self;
+        let worse = if metric.more() { after[2] < before[1] } else { after[1] > before[2] };
+        let outcome = match (self.reproduced, worse) {
+            (true, _) => "The lab shows it",
+            (_, true) => "The lab contradicts it: it is worse with the remedy",
+            _ => "The lab does not show it: the intervals overlap",
+        };
+        format!(
+            "{outcome}. {place}: {} {} {} as the files describe the device, {} with {remedy}; {seeds} seeds each, simulated.",
+            metric.words(),
+            shown(*before),
+            metric.unit(),
+            shown(*after)
+        )
+    }
+}
+
+impl ProofOutcome {
+    /// Returns whether it is about that finding, which has this rank from 0.
+    #[must_use]
+    pub fn is_of(&self, rank: usize, finding: &CauseFinding) -> bool {
+        match self {
+            Self::Lab(it) => it.cause == finding.cause,
+            Self::CannotShow(_) => rank == 0,
+        }
+    }
+
+    /// Returns the outcome in sentences.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Lab(it) => it.words(),
+            Self::CannotShow(why) => format!("The lab cannot show it: {why}."),
+        }
+    }
+}
+
+/// Returns a place as it is named beside its text: `line 7`, `sdkconfig line 3`, `sample 12`.
+#[must_use]
+pub fn place_name(place: &LogPlace) -> String {
+    match place.source {
+        EvidenceSource::Log => format!("line {}", place.line),
+        EvidenceSource::SdkConfig => format!("sdkconfig line {}", place.line),
+        EvidenceSource::Run => format!("sample {}", place.line),
+    }
+}
+
+/// Returns the table of all causes.
+#[must_use]
+pub fn causes(document: &DoctorDocument) -> Table {
+    let columns = alloc::vec![
+        Column::words("file"),
+        Column::setting("rank", ""),
+        Column::words("cause"),
+        Column::words("in words"),
+        Column::words("certainty"),
+        Column::setting("times", ""),
+        Column::setting("share", "percent"),
+        Column::words("first evidence"),
+        Column::words("remedy"),
+        Column::words("confirm"),
+    ];
+    let row = |entry: &DiagnosisEntry, at: usize, it: &CauseFinding| -> TableRow {
+        let first = it.evidence.first().map(|it| format!("{}: {}", place_name(it), it.text));
+        alloc::vec![
+            Some(entry.files.join(" and ")),
+            Some((at + 1).to_string()),
+            Some(it.cause.name()),
+            Some(it.title.clone()),
+            Some(it.certainty.word().into()),
+            Some(it.incidents.to_string()),
+            Some(format!("{:.0}", 100.0 * it.share)),
+            first,
+            Some(it.remedy.clone()),
+            Some(it.confirm.clone()),
+        ]
+    };
+    let rows = document.diagnoses.iter().flat_map(|entry| {
+        entry.diagnosis.findings.iter().enumerate().map(move |(at, it)| row(entry, at, it))
+    });
+    table("doctor-causes", "Causes, those first that explain most", columns, rows.collect())
+}
+
+/// Returns the columns of the causes for which a page has room: file, rank, words, certainty, share and remedy.
+fn on_page(mut table: Table) -> Table {
+    fn kept<T>(all: Vec<T>) -> Vec<T> {
+        let shown = all.into_iter().enumerate().filter(|it| [0, 1, 3, 4, 6, 8].contains(&it.0));
+        shown.map(|it| it.1).collect()
+    }
+    table.columns = kept(table.columns);
+    table.rows = table.rows.into_iter().map(kept).collect();
+    table
+}
+
+fn evidence(document: &DoctorDocument) -> Table {
+    let columns = alloc::vec![
+        Column::words("file"),
+        Column::words("cause"),
+        Column::words("place"),
+        Column::words("text"),
+    ];
+    let mut rows = Vec::new();
+    for entry in &document.diagnoses {
+        for it in &entry.diagnosis.findings {
+            rows.extend(it.evidence.iter().map(|place| {
+                alloc::vec![
+                    Some(entry.files.join(" and ")),
+                    Some(it.cause.name()),
+                    Some(place_name(place)),
+                    Some(place.text.clone()),
+                ]
+            }));
+        }
+    }
+    table("doctor-evidence", "Evidence", columns, rows)
+}
+
+fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
+    let (id, section, title) = (id.into(), DIAGNOSIS.into(), title.into());
+    Table { id, section, title, columns, rows, ..Table::default() }
+}
+
+/// Returns the card of the first diagnosis.
+fn card(entry: &DiagnosisEntry, others: &[DiagnosisEntry]) -> TuneCard {
+    let found = &entry.diagnosis;
+    let first = found.findings.first();
+    let mut context = match (entry.lines, entry.recorded) {
+        (Some(lines), Some(recorded)) => {
+            format!("{lines} lines of log, {recorded} of them of a known format")
+        }
+        _ => entry.files.join(" and "),
+    };
+    if let Some(it) = first {
+        context += &format!(
+            "; {} explains {:.0} % of what went wrong, certainty {}",
+            it.cause.name(),
+            100.0 * it.share,
+            it.certainty.word()
+        );
+    }
+    let mut notes: Vec<String> = Vec::new();
+    if let Some(it) = first {
+        let places = it.evidence.iter().map(|it| format!("{}: {}", place_name(it), it.text));
+        notes.extend(places);
+        notes.push(format!("Confirm: {}.", it.confirm));
+    }
+    notes.extend(entry.proof.iter().map(ProofOutcome::words));
+    notes.extend(found.notes.iter().cloned());
+    let mut warnings = found.contradictions.clone();
+    warnings.extend(found.findings.iter().skip(1).map(|it| it.title.clone()));
+    warnings.extend(others.iter().map(DiagnosisEntry::title));
+    let value = |[value, low, high]: [f64; 3]| {
+        Some(GlanceValue { value, ci_low: Some(low), ci_high: Some(high), fitted: false })
+    };
+    let figure = match &entry.proof {
+        Some(ProofOutcome::Lab(it)) => Some(TuneFigure {
+            metric: it.metric,
+            before: value(it.before),
+            after: value(it.after),
+            wanted: None,
+        }),
+        _ => None,
+    };
+    TuneCard {
+        verdict: entry.title(),
+        context,
+        advice: first.map(|it| format!("Do: {}.", it.remedy)),
+        warnings,
+        given: "as it is".into(),
+        figures: figure.into_iter().collect(),
+        notes,
+        ..TuneCard::default()
+    }
+}
+
+/// Returns the report, for pages and tables.
+#[must_use]
+pub fn report(facts: RunFacts, document: &DoctorDocument) -> Report {
+    let tuning = document.diagnoses.split_first().map(|(first, others)| card(first, others));
+    let mut tables = alloc::vec![on_page(causes(document)), evidence(document)];
+    tables.retain(|it| !it.rows.is_empty());
+    Report { tuning, tables, ..Report::empty(facts) }
+}

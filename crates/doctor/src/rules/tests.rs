@@ -1,0 +1,120 @@
+//! Logs with a known cause.
+
+use super::*;
+use crate::log::LogReader;
+
+fn diagnosis(log: &str) -> Diagnosis {
+    let mut reader = LogReader::new();
+    reader.push(log.as_bytes());
+    diagnose(&reader.finish())
+}
+
+const JOINED: &str = "I (900) wifi:state: assoc -> run (0x10)\n\
+    I (910) wifi:security: WPA2-PSK, phy: bgn, rssi: -58\n\
+    I (920) wifi:pm start, type: 1\n\
+    I (1900) esp_netif_handlers: sta ip: 10.0.0.7, mask: 255.255.255.0, gw: 10.0.0.1\n";
+
+#[test]
+fn the_first_cause_is_the_one_that_explains_most() {
+    use TroubleCause::{Brownout, Disconnections, EspNow, Heap, Panic, SendBuffers};
+    let lost =
+        "I (9) wifi:bcn_timeout,ap_probe_send_start\nI (12) wifi:state: run -> init (0xc800)\n";
+    for (name, log, cause) in [
+        (
+            "password",
+            "W (5) sta: reason=15\nW (9000) sta: reason=15\nW (12000) sta: reason=204\n".into(),
+            Disconnections(ReasonGroup::Password),
+        ),
+        (
+            "absent",
+            "W (5) sta: reason=201\nW (9000) sta: reason=201\n".into(),
+            Disconnections(ReasonGroup::Absent),
+        ),
+        ("beacons", format!("{JOINED}{lost}{JOINED}{lost}"), Disconnections(ReasonGroup::Beacons)),
+        (
+            "brownout",
+            format!(
+                "{JOINED}Brownout detector was triggered\nrst:0xf (BROWNOUT_RST),boot:0x13\n{JOINED}"
+            ),
+            Brownout,
+        ),
+        (
+            "panic",
+            format!("{JOINED}Guru Meditation Error: Core  0 panic'ed (StoreProhibited).\n{lost}"),
+            Panic,
+        ),
+        ("heap", format!("{JOINED}E (99) esp-tls: malloc failed\n"), Heap),
+        (
+            "enomem",
+            format!("{JOINED}E (99) udp: sendto: errno 12\nE (99) udp: sendto: errno 12\n"),
+            SendBuffers,
+        ),
+        (
+            "esp-now",
+            "E (9) now: ESP_ERR_ESPNOW_NOT_FOUND\n".into(),
+            EspNow(EspNowError::PeerNotFound),
+        ),
+    ] {
+        let log: String = log;
+        let found = diagnosis(&log);
+        assert_eq!(found.verdict, DiagnosisVerdict::Causes, "{name}");
+        assert_eq!(found.findings[0].cause, cause, "{name}: {found:#?}");
+        assert!(!found.findings[0].evidence.is_empty());
+    }
+}
+
+#[test]
+fn a_weak_signal_is_the_cause_of_lost_beacons_and_a_strong_one_is_told() {
+    let lost = "I (12) wifi:state: run -> init (0xc800)\n";
+    let weak = diagnosis(&format!("{}{lost}{lost}", JOINED.replace("-58", "-88")));
+    assert!(weak.findings[0].title.starts_with("the signal is weak (-88 dBm)"), "{weak:#?}");
+    assert_eq!(weak.findings[0].certainty, Certainty::High);
+    let strong = diagnosis(&format!("{JOINED}{lost}{lost}"));
+    assert_eq!(strong.findings[0].certainty, Certainty::Medium);
+    assert!(strong.notes.iter().any(|it| it.contains("strong (-58 dBm)")), "{strong:#?}");
+}
+
+#[test]
+fn a_healthy_log_raises_no_alarm_and_another_file_tells_nothing() {
+    let healthy = diagnosis(&format!(
+        "W (400) sta: reason=2\n{JOINED}I (99) wifi:bcn_timeout,ap_probe_send_start\n"
+    ));
+    assert_eq!((healthy.verdict, healthy.findings.len()), (DiagnosisVerdict::NothingWrong, 0));
+    assert!(healthy.notes[0].starts_with("Power save is on"));
+    let other = diagnosis("Dear diary,\ntoday it rained.\n");
+    assert_eq!((other.verdict, other.notes.len()), (DiagnosisVerdict::CannotTell, 0));
+}
+
+#[test]
+fn a_password_that_worked_is_not_blamed() {
+    let found = diagnosis(&format!("{JOINED}W (5) sta: reason=15\nW (9) sta: reason=15\n"));
+    assert_eq!(found.findings[0].certainty, Certainty::Low);
+    assert!(found.findings[0].title.contains("although the password worked"), "{found:#?}");
+}
+
+#[test]
+fn shares_add_up_to_all_incidents() {
+    let found =
+        diagnosis("W (5) sta: reason=201\nW (9) sta: reason=15\nE (9) esp-tls: malloc failed\n");
+    let sum: f64 = found.findings.iter().map(|it| it.share).sum();
+    assert!(found.findings.len() == 3 && (sum - 1.0).abs() < 1e-12, "{found:#?}");
+}
+
+#[test]
+fn a_slow_rate_is_a_cause_where_frames_fail() {
+    let slow = "I (5) now: rate WIFI_PHY_RATE_1M_L\n";
+    assert_eq!(diagnosis(slow).findings.len(), 0);
+    let failed = "E (9) now: sendto: errno 12\n";
+    let found = diagnosis(&format!("{slow}{failed}"));
+    assert!(found.findings.iter().any(|it| it.cause == TroubleCause::SlowPhy), "{found:#?}");
+}
+
+#[test]
+fn slow_replies_are_blamed_on_sleep_only_where_it_is_on() {
+    let ping = "64 bytes from 192.0.2.1 icmp_seq=1 ttl=64 time=180 ms\n".repeat(4);
+    let asleep = diagnosis(&format!("{JOINED}{ping}"));
+    assert_eq!(asleep.findings[0].cause, TroubleCause::PowerSave, "{asleep:#?}");
+    // The last line about it counts.
+    let awake = diagnosis(&format!("{JOINED}I (2000) wifi:Set ps type: 0\n{ping}"));
+    assert!(awake.findings.is_empty(), "{awake:#?}");
+}

@@ -1,0 +1,229 @@
+//! A stored run: its losses by cause, and its cells that failed, as findings.
+
+use crate::finding::{CauseFinding, Certainty, Diagnosis, TroubleCause};
+use crate::log::{EvidenceSource, LogPlace};
+use crate::rules::ranked;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_model::sample::{Cause, Fate, Sample};
+
+/// Places kept of each cause.
+const PLACES: usize = 8;
+
+/// Share of probes from which on a loss is a finding: one in a thousand.
+const LEAST: f64 = 1e-3;
+
+/// Losses and failures of a run, cell by cell, in bounded memory.
+#[derive(Clone, Debug, Default)]
+pub struct RunLosses {
+    probes: u64,
+    delivered: u64,
+    causes: BTreeMap<Cause, (u64, Vec<LogPlace>)>,
+    corrupt: u64,
+    late: u64,
+    failures: (u64, Vec<LogPlace>),
+    cell: String,
+    at: u64,
+}
+
+impl RunLosses {
+    /// Begins the next cell, of that name, with the error for which it was not measured.
+    pub fn begin(&mut self, cell: &str, error: Option<&str>) {
+        self.cell = cell.into();
+        self.at = 0;
+        if let Some(error) = error {
+            self.failures.0 += 1;
+            let text = format!("{cell}: {error}");
+            push(&mut self.failures.1, self.failures.0, text);
+        }
+    }
+
+    /// Takes the cell's next sample.
+    pub fn add(&mut self, sample: &Sample) {
+        self.at += 1;
+        let Sample::Probe(probe) = sample else { return };
+        match probe.fate {
+            // A further copy is of a probe that counted already.
+            Fate::Duplicate => return,
+            Fate::Delivered => self.delivered += 1,
+            Fate::Late => self.late += 1,
+            Fate::Corrupt => self.corrupt += 1,
+            Fate::Lost(cause) => {
+                let (count, places) = self.causes.entry(cause).or_default();
+                *count += 1;
+                push(places, self.at, format!("{}, probe {}", self.cell, probe.seq));
+            }
+        }
+        self.probes += 1;
+    }
+
+    /// Returns the diagnosis; `warnings` are those of the run's report.
+    #[must_use]
+    pub fn finish(self, warnings: Vec<String>) -> Diagnosis {
+        let mut findings = Vec::new();
+        for (cause, (count, places)) in self.causes {
+            let is_few = (count as f64) < LEAST * self.probes as f64;
+            if is_few || cause == Cause::Stopped {
+                continue;
+            }
+            let certainty = if cause == Cause::Unknown { Certainty::Low } else { Certainty::High };
+            let (title, remedy, confirm) = words(cause);
+            let share = 100.0 * count as f64 / self.probes.max(1) as f64;
+            findings.push(CauseFinding {
+                cause: TroubleCause::Losses(cause),
+                title: format!("{title} ({count} of {} probes, {share:.1} %)", self.probes),
+                certainty,
+                incidents: count,
+                share: 0.0,
+                evidence: places,
+                remedy: remedy.into(),
+                confirm: confirm.into(),
+                set: Vec::new(),
+            });
+        }
+        if self.failures.0 > 0 {
+            findings.push(CauseFinding {
+                cause: TroubleCause::CellsFailed,
+                title: format!("cells could not be measured ({})", self.failures.0),
+                certainty: Certainty::High,
+                incidents: self.failures.0,
+                share: 0.0,
+                evidence: self.failures.1,
+                remedy: "do what the cell's error says, then espbench run --resume measures what is missing".into(),
+                confirm: "espbench report lists no failed cell".into(),
+                set: Vec::new(),
+            });
+        }
+        let mut notes = warnings;
+        for (count, what) in
+            [(self.late, "came after their time-out"), (self.corrupt, "came with other content")]
+        {
+            if count > 0 {
+                notes.push(format!("{count} of {} probes {what}.", self.probes));
+            }
+        }
+        ranked(findings, self.delivered > 0 || self.at > 0, notes)
+    }
+}
+
+fn push(places: &mut Vec<LogPlace>, line: u64, text: String) {
+    if places.len() < PLACES {
+        places.push(LogPlace { source: EvidenceSource::Run, line, uptime_ms: None, text });
+    }
+}
+
+/// Returns title, remedy and confirmation of a cause of losses.
+const fn words(cause: Cause) -> (&'static str, &'static str, &'static str) {
+    match cause {
+        Cause::ApplicationQueue | Cause::NoBuffers => (
+            "the sender offers more than its queues and buffers take",
+            "send less often, wait after a refused send, or raise CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM",
+            "with half the rate no probe is refused",
+        ),
+        Cause::Collision => (
+            "frames collide on the air",
+            "change to a channel with less traffic, send less at once, or let stations that do not hear each other use RTS",
+            "on an empty channel the losses go",
+        ),
+        Cause::Noise | Cause::RetryLimit => (
+            "frames are too weak where they arrive, or are not acknowledged",
+            "move nearer, turn or replace the antenna, or use a slower rate",
+            "the same run beside the access point loses nothing",
+        ),
+        Cause::Aged | Cause::Asleep => (
+            "frames wait for a sleeping station, or come while it sleeps",
+            "call esp_wifi_set_ps(WIFI_PS_NONE), or shorten the listen interval",
+            "without power save the losses go",
+        ),
+        Cause::ReceiveBuffers => (
+            "the receiver's driver has no buffer for what arrives",
+            "raise CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM and the static one (espbench tune --check), or send less at once",
+            "with smaller bursts nothing is lost",
+        ),
+        Cause::Mailbox | Cause::ReceiveQueue => (
+            "packets arrive faster than the program reads them",
+            "raise CONFIG_LWIP_UDP_RECVMBOX_SIZE and CONFIG_LWIP_TCPIP_RECVMBOX_SIZE, or read in a task of higher priority",
+            "with smaller bursts nothing is lost",
+        ),
+        Cause::NetworkUnreachable
+        | Cause::HostUnreachable
+        | Cause::Prohibited
+        | Cause::TooBig
+        | Cause::HopLimit => (
+            "the network refuses packets",
+            "look at routes, firewalls and the MTU on the way",
+            "ping and traceroute from the same host fail, too",
+        ),
+        Cause::SerialLine | Cause::DeviceGone | Cause::DeviceRestarted | Cause::DeviceSilent => (
+            "the board or its serial line failed",
+            "look at cable, supply and console of the board (espbench doctor on its log)",
+            "espbench board list shows the port",
+        ),
+        Cause::NotJoined | Cause::NotAuthenticated | Cause::NoAddress => (
+            "the device did not get into its network",
+            "look at name, password and DHCP of the network (espbench doctor on the device's log)",
+            "the device's log tells the reason of disconnection",
+        ),
+        Cause::LateClock => (
+            "the clock was late: the machine did not keep real time, and the figures are not valid",
+            "run again on an idle machine, or simulate in virtual time",
+            "on an idle machine no probe is late",
+        ),
+        Cause::Broker => (
+            "the broker took messages and did not pass them on",
+            "look at the broker's log and its limits of queues",
+            "another broker passes them on",
+        ),
+        Cause::Disconnected => (
+            "connections broke with probes outstanding",
+            "look at the device's log for the reason (espbench doctor on it)",
+            "the log tells a disconnection at that time",
+        ),
+        Cause::Stopped | Cause::Unknown => (
+            "probes got no answer, and nothing tells why",
+            "run with a capture (espbench run --pcap) or look at the device's log at that time",
+            "a capture beside the device shows whether the frames are on the air",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::DiagnosisVerdict;
+    use espbench_model::sample::Probe;
+
+    fn probe(seq: u64, fate: Fate) -> Sample {
+        Sample::Probe(Probe { seq, fate, ..Probe::default() })
+    }
+
+    #[test]
+    fn losses_are_findings_with_the_numbers_of_their_samples() {
+        let mut run = RunLosses::default();
+        run.begin("udp-echo, 100 B", None);
+        for seq in 0..20 {
+            let fate = if seq % 4 == 3 { Fate::Lost(Cause::Mailbox) } else { Fate::Delivered };
+            run.add(&probe(seq, fate));
+        }
+        run.begin("udp-echo, 1400 B", Some("the peer did not answer"));
+        let found = run.finish(Vec::new());
+        // A cell that failed is worth more than a lost probe.
+        assert_eq!(found.findings[0].cause, TroubleCause::CellsFailed);
+        let lost = &found.findings[1];
+        assert_eq!(lost.cause, TroubleCause::Losses(Cause::Mailbox));
+        assert!(lost.title.ends_with("(5 of 20 probes, 25.0 %)"), "{found:#?}");
+        let place = &lost.evidence[0];
+        assert_eq!((place.line, place.text.as_str()), (4, "udp-echo, 100 B, probe 3"));
+    }
+
+    #[test]
+    fn a_run_without_losses_has_nothing_wrong_and_an_empty_one_cannot_tell() {
+        let mut run = RunLosses::default();
+        run.begin("udp-echo, 100 B", None);
+        run.add(&probe(0, Fate::Delivered));
+        assert_eq!(run.finish(Vec::new()).verdict, DiagnosisVerdict::NothingWrong);
+        assert_eq!(RunLosses::default().finish(Vec::new()).verdict, DiagnosisVerdict::CannotTell);
+    }
+}

@@ -1,0 +1,140 @@
+//! Throughput of the ranks of settings that Espressif's guide recommends, in the lab beside the guide's.
+
+use super::error::TuneError;
+use super::lab::{THROUGHPUTS, TuneLab};
+use super::setup::TuneSetup;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_dot11::radio::WifiMode;
+use espbench_dot11::wifi::DataRates;
+use espbench_measure::tune::{Candidate, Metric, Power, Want};
+use espbench_model::sdkconfig::{Chip, ConfigOption, RANKS, Rank, SdkContext};
+use espbench_sim::lab::file::Library;
+
+/// Mailboxes and the window of sent aggregates in ESP-IDF's example iperf, with which the ranks were
+/// measured (`examples/wifi/iperf/sdkconfig.defaults.esp32`).
+const MAILBOX: u32 = 64;
+const TX_BA_WINDOW: u32 = 32;
+
+/// A chip whose ranks are simulated, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankSetup {
+    /// The chip.
+    pub chip: Chip,
+    /// Name of the lab in the library.
+    pub lab: String,
+    /// Mode in which router and device send data frames; without, the lab's.
+    pub phy_rate: Option<WifiMode>,
+    /// Load that UDP offers to the device, in Mbit/s.
+    pub offered_mbit_s: f64,
+    /// Time for which each throughput is measured.
+    pub time: Duration,
+    /// Number of seeds; each figure is their mean.
+    pub seeds: u32,
+}
+
+/// A rank with the throughput that the lab finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SimulatedRank {
+    /// The rank, with the published throughput.
+    pub rank: &'static Rank,
+    /// Throughput of TCP sending, TCP receiving, UDP sending and UDP receiving, in Mbit/s.
+    pub mbit_s: [f64; 4],
+}
+
+impl SimulatedRank {
+    /// Returns by how many per cent each simulated figure is above the published one.
+    #[must_use]
+    pub fn errors_percent(&self) -> [f64; 4] {
+        core::array::from_fn(|at| (self.mbit_s[at] / self.rank.mbit_s[at] - 1.0) * 100.0)
+    }
+}
+
+/// Simulates all ranks of a chip, each from its own settings: the fastest clock, flash in QIO mode, and
+/// the mailboxes of the example iperf.
+///
+/// # Errors
+/// The chip has no ranks or no profile; the lab is wrong; the user stopped it.
+pub fn simulate_ranks(
+    setup: &RankSetup,
+    library: &Library,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<SimulatedRank>, TuneError> {
+    let known = || RANKS.iter().map(|it| it.chip);
+    if !known().any(|it| it == setup.chip) {
+        let mut known: Vec<_> = known().map(|it| it.name()).collect();
+        known.dedup();
+        return Err(TuneError::NoRanks { chip: setup.chip, known });
+    }
+    let mut lab = TuneLab::new(tune_setup(setup), library)?;
+    if let Some(mode) = setup.phy_rate {
+        lab.send_in(&DataRates::Fixed(mode));
+    }
+    let context = SdkContext { chip: setup.chip, ..SdkContext::default() };
+    Rank::of(setup.chip).map(|rank| simulate(rank, setup, &lab, &context, stop)).collect()
+}
+
+impl TuneLab {
+    /// Lets router and device send their data frames in these modes.
+    fn send_in(&mut self, rates: &DataRates) {
+        for it in &mut self.scene.access_points {
+            it.rates = rates.clone();
+        }
+        for it in &mut self.scene.devices {
+            it.rates = rates.clone();
+        }
+    }
+}
+
+fn tune_setup(setup: &RankSetup) -> TuneSetup {
+    TuneSetup {
+        lab: setup.lab.clone(),
+        variant: None,
+        file: None,
+        chip: Some(setup.chip),
+        release: None,
+        heap: None,
+        psram: false,
+        rtt: None,
+        streams: 1,
+        time: setup.time,
+        message_every: Duration::from_secs(1),
+        battery_mah: 1.0,
+        wants: vec![Want {
+            metric: Metric::UdpRx,
+            value: setup.offered_mbit_s / super::lab::OFFERED,
+        }],
+        budget: 1,
+        seed: 1,
+    }
+}
+
+fn simulate(
+    rank: &'static Rank,
+    setup: &RankSetup,
+    lab: &TuneLab,
+    context: &SdkContext,
+    stop: &dyn Fn() -> bool,
+) -> Result<SimulatedRank, TuneError> {
+    let mut settings = rank.settings();
+    for key in [ConfigOption::TcpMailbox, ConfigOption::UdpMailbox, ConfigOption::TcpipMailbox] {
+        settings.set(key, MAILBOX);
+    }
+    if settings.flag(ConfigOption::AmpduTx, context) {
+        settings.set(ConfigOption::TxBaWindow, TX_BA_WINDOW);
+    }
+    let mut config = settings.config(context).resolved(context);
+    config.memory.set(ConfigOption::FlashMode, ConfigOption::FlashMode.of_word("QIO"));
+    let candidate = Candidate { config, clock_mhz: lab.fastest_mhz(), power: Power::Awake };
+    let mut sums = [0.0; 4];
+    for seed in 0..setup.seeds.max(1) {
+        let found = lab.evaluate(&candidate, seed, &THROUGHPUTS, stop)?;
+        let found = [found.tcp_tx, found.tcp_rx, found.udp_tx, found.udp_rx];
+        for (sum, rate) in sums.iter_mut().zip(found) {
+            *sum += rate.unwrap_or(0.0);
+        }
+    }
+    Ok(SimulatedRank { rank, mbit_s: sums.map(|it| it / f64::from(setup.seeds.max(1))) })
+}

@@ -1,0 +1,119 @@
+//! A lab of devices that speak IP, in real time, in a network of its own where a command runs.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `bench` | the loop: virtual time in step with the clock, packets in and out, the command |
+//! | `session` | namespaces, interface, names of hosts, the command |
+//! | `told` | what is printed, as text and as lines of JSON |
+//! | `typed` | programs that devices start when they are told to |
+
+mod bench;
+mod session;
+mod told;
+pub(super) mod typed;
+
+use super::{Args, LiveFormat, invalid};
+use crate::capture::LabCapture;
+use crate::cli::flow::on_interrupt;
+use crate::cli::output::cannot_write;
+use crate::labs;
+use crate::say::say;
+use crate::user_error::UserError;
+use anyhow::Context as _;
+use bench::NetworkBench;
+use espbench_measure::units;
+use espbench_model::time::Instant;
+use espbench_sim::lab::file::{FileKind, Overrides};
+use espbench_sim::lab::live::LiveNetwork;
+use espbench_sim::lab::scene::Scene;
+use espbench_sim::lab::wifi::watch::Watcher;
+use session::NetworkSession;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use told::NetworkOutput;
+use typed::TypedProgram;
+
+/// Lateness that makes what is measured invalid where nothing is said: of a round trip of some
+/// milliseconds that is much, and no busy machine should reach it.
+const LATE_MOST: &str = "50 ms";
+
+/// Runs a command in the lab's network.
+///
+/// # Errors
+/// The lab cannot be read, the system allows no network of one's own, a file cannot be written, the
+/// command cannot be started.
+pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
+    let scene = scene(args, lab)?;
+    let late_most = match args.late_most {
+        Some(given) => given,
+        None => units::duration(LATE_MOST).map_err(UserError::new)?,
+    };
+    let mut air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let watcher = air.as_mut().map(|it| it as &mut dyn Watcher);
+    let mut planned;
+    let mut lab = LiveNetwork::new(&scene, args.seed, watcher).map_err(|why| unable(&why))?;
+    planned = typed::plan(&args.typed, lab.hosts())?;
+    for it in &mut planned {
+        let at = Instant::ZERO + it.at;
+        match &mut it.program {
+            TypedProgram::Iperf(command) => lab.type_iperf(it.device, at, command),
+            TypedProgram::Mqtt(command) => lab.type_mqtt(it.device, at, command),
+        }
+    }
+    let mut session = NetworkSession::open(lab.hosts())?;
+    let cancel = on_interrupt()?;
+    let told = NetworkOutput::new(args.format, args.quiet);
+    told.hosts(&scene, lab.hosts())?;
+    session.start(&args.command)?;
+    let mut bench = NetworkBench::new(lab, &mut session, told, late_most);
+    let ended = bench.run(args.lifetime, &cancel);
+    let lag = bench.close()?;
+    drop(bench);
+    written(air, args)?;
+    let status = ended?;
+    if lag.is_valid() { Ok(status) } else { Err(invalid(lag, late_most).into()) }
+}
+
+fn unable(why: &dyn std::fmt::Display) -> UserError {
+    UserError::new("the lab cannot run in real time")
+        .because(why)
+        .remedy("choose a lab whose devices speak IP (wifi-home, shield-box), or --pty for ESP-NOW")
+}
+
+fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
+    let library = labs::library(FileKind::Lab, lab)?;
+    let variants = library.variants(lab);
+    let variant = match &args.variant {
+        Some(variant) => variant.as_str(),
+        None => variants.first().copied().unwrap_or_default(),
+    };
+    if !variants.is_empty() && !variants.contains(&variant) {
+        let error = UserError::new(format!("{lab} has no variant `{variant}`"));
+        return Err(error.remedy(format!("use one of {}", variants.join(", "))).into());
+    }
+    let change = Overrides { distance_m: args.distance, ..Overrides::default() };
+    Ok(library.variant_scene_with(lab, variant, &change).map_err(|why| unable(&why))?)
+}
+
+/// A capture that is read while it is written: what is in it is handed on ten times a second.
+type LiveCapture = LabCapture<told::FlushedFile>;
+
+fn capture(scene: &Scene, args: &Args, path: &Path) -> anyhow::Result<LiveCapture> {
+    let begun = told::FlushedFile::create(path)
+        .and_then(|file| LabCapture::new(file, scene, args.seed, "live"));
+    begun.with_context(|| cannot_write(path))
+}
+
+/// Ends the capture, where there is one.
+fn written(air: Option<LiveCapture>, args: &Args) -> anyhow::Result<()> {
+    let (Some(air), Some(path)) = (air, args.pcap.as_deref()) else { return Ok(()) };
+    let packets = air.finish().with_context(|| cannot_write(path))?;
+    if !args.quiet && args.format == LiveFormat::Text {
+        say!("{packets} packets in {}", path.display());
+    }
+    Ok(())
+}
+
+/// Longest time between two looks at the command and at Ctrl-C.
+const LOOK_MAX: Duration = Duration::from_millis(50);

@@ -1,0 +1,206 @@
+//! Figures, names of rows and small bars as text, for lines of a terminal and for the page.
+
+use super::{tame, width};
+use espbench_measure::digits;
+use espbench_measure::report::{GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
+use espbench_measure::table::unit_sign;
+
+/// Characters of a row's name at most.
+pub(super) const NAME: usize = 30;
+
+/// Heights of a histogram's bars.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Marks of a bar that shows a ratio: the middle is 1, the ends are a half and the double.
+pub(super) const RATIO: usize = 9;
+
+/// Returns the rows' names. Where one has to be cut, what few rows share comes first in all.
+pub(super) fn names(rows: &[&GlanceRow]) -> Vec<String> {
+    let fit = rows.iter().all(|row| width(&row.place) <= NAME);
+    let name = |row: &&GlanceRow| {
+        if fit || row.words.is_empty() {
+            return cut(&tame(&row.place), NAME);
+        }
+        let mut words: Vec<&str> = row.words.iter().map(String::as_str).collect();
+        words.sort_by_key(|word| {
+            rows.iter().filter(|it| it.words.iter().any(|w| w == word)).count()
+        });
+        cut(&tame(&words.join(", ")), NAME)
+    };
+    rows.iter().map(name).collect()
+}
+
+/// Cuts a text to that many characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.into();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Returns the heads of the columns. A quantity that stands in the head before is not said again.
+pub(super) fn heads(metrics: &[GlanceMetric]) -> Vec<String> {
+    let head = |(at, metric): (usize, &GlanceMetric)| {
+        let before = at.checked_sub(1).map(|at| &metrics[at]);
+        let again =
+            before.is_some_and(|it| it.quantity == metric.quantity && it.unit == metric.unit);
+        let unit = unit_sign(&metric.unit);
+        match (again, metric.statistic.as_str()) {
+            (true, statistic) if !statistic.is_empty() => statistic.to_string(),
+            (_, statistic) => {
+                let unit = if unit.is_empty() { String::new() } else { format!("({unit})") };
+                let parts = [metric.quantity.as_str(), statistic, &unit];
+                parts.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(" ")
+            }
+        }
+    };
+    metrics.iter().enumerate().map(head).collect()
+}
+
+/// Prints the values of a row, that many of them with their intervals.
+pub(super) fn values(row: &GlanceRow, intervals: usize) -> Vec<String> {
+    let one = |(at, value): (usize, &Option<GlanceValue>)| match value {
+        None => "-".into(),
+        Some(it) if at < intervals => print(it),
+        Some(it) => number(it),
+    };
+    row.values.iter().enumerate().map(one).collect()
+}
+
+/// Prints a value alone, with a sign where the lab was fitted to it.
+pub(super) fn number(value: &GlanceValue) -> String {
+    let mark = if value.fitted { digits::FITTED } else { "" };
+    digits::worth(value.value, value.ci_low, value.ci_high) + mark
+}
+
+/// Prints a value with its interval: `6.1 [5.9–6.4]`.
+pub(super) fn print(value: &GlanceValue) -> String {
+    match figure(value) {
+        (number, Some(interval)) => format!("{number} [{interval}]"),
+        (number, None) => number,
+    }
+}
+
+/// Prints a value, and its interval where it has one with two ends that differ.
+pub(super) fn figure(value: &GlanceValue) -> (String, Option<String>) {
+    let number = number(value);
+    let interval = digits::interval(value.ci_low, value.ci_high);
+    (number, interval.filter(|_| value.ci_low != value.ci_high))
+}
+
+/// Returns the widths of as many columns as fit.
+pub(super) fn fitting(heads: &[String], texts: &[Vec<String>], most: usize) -> Vec<usize> {
+    let mut left = most;
+    let mut columns = Vec::new();
+    for (at, head) in heads.iter().enumerate() {
+        let body = texts.iter().map(|row| width(&row[at])).max().unwrap_or(0);
+        let size = body.max(width(head));
+        if size + 2 > left && !columns.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(size + 2);
+        columns.push(size);
+    }
+    columns
+}
+
+/// Draws the shares as bars, the largest in full height.
+pub(super) fn histogram(shares: &[f64]) -> String {
+    let largest = shares.iter().copied().fold(0.0, f64::max);
+    let bar = |share: &f64| {
+        let height = (share / largest * 8.0).ceil();
+        if height < 1.0 { ' ' } else { HEIGHTS[(height as usize).min(8) - 1] }
+    };
+    if largest > 0.0 { shares.iter().map(bar).collect() } else { String::new() }
+}
+
+/// Draws a ratio on a logarithmic axis around 1.
+pub(super) fn bar(ratio: f64) -> String {
+    let middle = RATIO / 2;
+    let at = (middle as f64 + middle as f64 * ratio.log2()).round().clamp(0.0, (RATIO - 1) as f64);
+    (0..RATIO)
+        .map(|place| match place {
+            _ if place == at as usize => '●',
+            _ if place == middle => '│',
+            _ => '·',
+        })
+        .collect()
+}
+
+/// Prints the range of a group's leading figure.
+pub(super) fn leading(group: &GlanceGroup) -> String {
+    let Some(metric) = group.metrics.first() else { return String::new() };
+    let values = || group.rows.iter().filter_map(|row| row.values.first()?.as_ref());
+    let low = values().map(|it| it.value).fold(f64::INFINITY, f64::min);
+    let high = values().map(|it| it.value).fold(f64::NEG_INFINITY, f64::max);
+    if low > high {
+        return String::new();
+    }
+    format!("{} {} {}", metric.quantity, range(low, high), unit_sign(&metric.unit))
+}
+
+pub(super) fn range(low: f64, high: f64) -> String {
+    let (low, high) = (short(low), short(high));
+    if low == high { low } else { format!("{low}–{high}") }
+}
+
+/// Prints three significant digits.
+pub(super) fn short(value: f64) -> String {
+    let decimals = match value.abs() {
+        it if it >= 100.0 => 0,
+        it if it >= 10.0 => 1,
+        it if it >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_stands_on_a_scale_from_a_half_to_the_double() {
+        assert_eq!(bar(1.0), "····●····");
+        assert_eq!(bar(2.0), "····│···●");
+        assert_eq!(bar(0.01), "●···│····");
+        assert_eq!(bar(1.16), "····│●···");
+    }
+
+    #[test]
+    fn the_tallest_bar_has_full_height_and_none_is_blank() {
+        assert_eq!(histogram(&[0.0, 0.5, 1.0, 0.01]), " ▄█▁");
+        assert_eq!(histogram(&[0.0, 0.0]), "");
+    }
+
+    #[test]
+    fn where_names_are_cut_what_tells_them_apart_comes_first() {
+        let row = |words: &[&str]| GlanceRow {
+            place: words.join(", "),
+            words: words.iter().map(ToString::to_string).collect(),
+            values: Vec::new(),
+            published: None,
+            limit: None,
+            histogram: Vec::new(),
+            leads: true,
+        };
+        let rows = [
+            ["broadcast 1", "one every 1 s", "2 hops"],
+            ["broadcast 1", "one every 1 s", "10 hops"],
+        ];
+        let rows = rows.map(|it| row(&it));
+        let names = names(&rows.iter().collect::<Vec<_>>());
+        assert_eq!(names, ["2 hops, broadcast 1, one ever…", "10 hops, broadcast 1, one eve…"]);
+        let short = [row(&["unicast", "10 B"]), row(&["unicast", "20 B"])];
+        assert_eq!(
+            super::names(&short.iter().collect::<Vec<_>>()),
+            ["unicast, 10 B", "unicast, 20 B"]
+        );
+    }
+
+    #[test]
+    fn three_digits_are_short() {
+        assert_eq!(["0.5", "12.3", "123", "1.2"], [0.5, 12.34, 123.4, 1.2].map(short));
+        assert_eq!(range(2.0, 2.0), "2");
+    }
+}
