@@ -554,7 +554,9 @@ pub fn by_name(name: &str) -> Option<&'static DisconnectionReason> {
 
 /// Finds a reason by a name of Rust's enums, such as `NoAccessPointFound` of esp-radio.
 fn by_words(name: &str) -> Option<&'static DisconnectionReason> {
-    if !name.bytes().any(|it| it.is_ascii_lowercase()) || !name.starts_with(|it: char| it.is_ascii_uppercase()) {
+    // One capital alone is a word: "Timeout" is none.
+    let capitals = name.bytes().filter(u8::is_ascii_uppercase).count();
+    if capitals < 2 || !name.bytes().any(|it| it.is_ascii_lowercase()) {
         return None;
     }
     let name = folded(name);

@@ -149,26 +149,30 @@ fn finding(
 }
 
 fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
-    let mut groups: BTreeMap<ReasonGroup, (u64, u64, u8)> = BTreeMap::new();
+    let groups = Groups::of(log);
+    let mut counted: BTreeMap<ReasonGroup, (u64, u64, u8)> = BTreeMap::new();
     for (event, counts) in &log.events {
         let LogEvent::Disconnected(code) = event else { continue };
-        let group = reason::by_code(*code).map_or(ReasonGroup::Other, |it| it.group);
-        let (all, most, named) = groups.entry(group).or_insert((0, 0, *code));
+        let (all, most, named) = counted.entry(groups.group(*code)).or_insert((0, 0, *code));
         *all += counts.count;
-        if counts.count > *most {
+        // Of reasons that are counted together, one of its own names the cause.
+        let own = reason::by_code(*code).is_some_and(|it| it.group == groups.group(*code));
+        if counts.count > *most && own {
             (*most, *named) = (counts.count, *code);
         }
     }
-    let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-    for (group, (all, _, code)) in groups {
-        let once = all == 1 && joined;
+    if attempts_before(log) {
+        counted.clear();
+    }
+    for (group, (all, _, code)) in counted {
+        let once = all == 1 && groups.joined && log.linked != Some(false);
         // A device that leaves by itself once, or whose first attempt fails, is in order.
         let usual =
             matches!(group, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal);
         if once && (usual || group == ReasonGroup::Steered) {
             continue;
         }
-        findings.extend(disconnection(log, group, code, joined));
+        findings.extend(disconnection(log, &groups, group, code));
     }
     let timeouts = log.count(|it| *it == LogEvent::BeaconTimeout);
     let ended = log.count(|it| *it == LogEvent::Disconnected(200));
@@ -181,12 +185,50 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     }
 }
 
+/// Groups of reasons, by what else a log tells.
+struct Groups {
+    joined: bool,
+    lost: bool,
+}
+
+impl Groups {
+    fn of(log: &LogSummary) -> Self {
+        let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
+        Self { joined, lost: log.count(|it| *it == LogEvent::Disconnected(200)) > 0 }
+    }
+
+    fn group(&self, code: u8) -> ReasonGroup {
+        match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
+            // Before there is an association none can be dropped for inactivity: the access point did not answer.
+            ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
+            // A network whose beacons were lost is not found right after, either.
+            ReasonGroup::Absent if self.lost => ReasonGroup::Beacons,
+            group => group,
+        }
+    }
+}
+
+/// Attempts that may fail before one succeeds.
+const ATTEMPTS: u64 = 3;
+
+/// Returns whether nothing but first attempts failed, and the link that came after them held.
+fn attempts_before(log: &LogSummary) -> bool {
+    let failed = |it: &LogEvent| matches!(it, LogEvent::Disconnected(_));
+    // A link that was lost was there before the log began.
+    let lost = |it: &LogEvent| matches!(it, LogEvent::Disconnected(4 | 6..=8 | 12 | 16 | 34 | 200 | 206 | 207));
+    let joined = |it: &LogEvent| matches!(it, LogEvent::Associated | LogEvent::GotIp);
+    let first = log.places(joined).first().map(|it| it.line);
+    let last = log.places(failed).last().map(|it| it.line);
+    log.count(failed) <= ATTEMPTS && log.count(lost) == 0 && log.linked == Some(true) && first > last
+}
+
 fn disconnection(
     log: &LogSummary,
+    groups: &Groups,
     group: ReasonGroup,
     code: u8,
-    joined: bool,
 ) -> Option<CauseFinding> {
+    let joined = groups.joined;
     let rssi = weakest(log);
     let weak = rssi.is_some_and(|it| it <= WEAK_DBM);
     let signal =
@@ -215,9 +257,7 @@ fn disconnection(
         confirm = "the same board beside the router keeps its link".into();
     }
     let of_group = |it: &LogEvent| match it {
-        LogEvent::Disconnected(code) => {
-            reason::by_code(*code).map_or(ReasonGroup::Other, |it| it.group) == group
-        }
+        LogEvent::Disconnected(code) => groups.group(*code) == group,
         _ => false,
     };
     let cause = TroubleCause::Disconnections(group);
@@ -227,7 +267,10 @@ fn disconnection(
 /// Returns title, remedy and confirmation of a kind of reasons; `code` is the one that came most.
 fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
     let known = reason::by_code(code);
-    let remedy = known.map_or("look the reason up in esp_wifi_types.h", |it| it.remedy);
+    let own = known.filter(|it| it.group == group);
+    // A reason that is counted with another kind has that kind's remedy.
+    let alike = known.and_then(|_| reason::REASONS.iter().find(|it| it.group == group));
+    let remedy = own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| it.remedy);
     let title = match known {
         Some(it) => format!("{} (reason {code}, {})", group.words(), it.name),
         None => format!("{} (reason {code})", group.words()),

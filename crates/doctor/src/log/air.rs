@@ -68,6 +68,23 @@ fn esp_now(lower: &str) -> Option<LogEvent> {
     if let Some((_, _, error)) = error {
         return Some(LogEvent::EspNow(*error));
     }
+    // Words of Arduino's examples and of ESPHome, and codes in decimal.
+    let words = [
+        (EspNowError::PeerNotFound, ["peer not found", "peer not registered"]),
+        (EspNowError::NotInitialized, ["espnow not init", "esp-now not init"]),
+    ];
+    if let Some((error, _)) = words.iter().find(|it| has(&it.1)) {
+        return Some(LogEvent::EspNow(*error));
+    }
+    if has(&["peer", "esp_now", "espnow", "esp-now"]) {
+        let decimal = EspNowError::NAMES.iter().find(|(_, code, _)| {
+            let code = u32::from_str_radix(&code[2..], 16).unwrap_or_default();
+            has_number(lower, &alloc::format!("{code}"))
+        });
+        if let Some((_, _, error)) = decimal {
+            return Some(LogEvent::EspNow(*error));
+        }
+    }
     let unheard = [
         "delivery fail",
         "esp_now_send_fail",

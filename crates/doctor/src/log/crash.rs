@@ -18,9 +18,8 @@ pub(super) fn reset(text: &str) -> Option<LogEvent> {
     let has = |word: &str| name.contains(word);
     Some(LogEvent::Reset(if has("BROWN_OUT") || has("BROWNOUT") {
         ResetReason::Brownout
-    } else if code.trim() == "3" && has("RTC_SW_SYS") {
-        // A brown-out of some chips is told as this one, too (esp-idf, issue 17718): the line before it says so.
-        ResetReason::Software
+    } else if code.trim() == "3" && name == "SW_RESET" {
+        ResetReason::Silent
     } else if has("WDT") || has("GLITCH") {
         ResetReason::Watchdog
     } else if has("DEEPSLEEP") || has("DSLEEP") {
@@ -49,6 +48,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
     (
         &[
             "stack overflow in task",
+            "***ERROR*** A stack",
             "Stack canary watchpoint triggered",
             "Stack protection fault",
             "stack overflow detected",
@@ -155,6 +155,7 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         "couldn't allocate",
         "memory allocation failed",
         "memory alloc failed",
+        "memory allocation of",
         "alloc failed",
         "bad_alloc",
         "memoryerror",

@@ -97,6 +97,8 @@ pub enum ResetReason {
     Watchdog,
     /// The program, a panic among it.
     Software,
+    /// The ESP32's digital core by software: `esp_restart()` resets processors, the handler of brown-outs all.
+    Silent,
     /// Out of deep sleep.
     DeepSleep,
     /// Another reason: a pin, a debugger, USB.

@@ -42,7 +42,6 @@ const LINES: &[(&str, u8)] = &[
     ("station_wrong_password", 202),
     ("station_no_ap_found", 201),
     ("no matching network found", 201),
-    ("no matching network found!", 201),
 ];
 
 /// Others that disconnect and give reasons, in lower case: their numbers are not those of Wi-Fi.
@@ -63,6 +62,12 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         return u8::try_from(code).ok().filter(|it| *it > 0).map(LogEvent::Disconnected);
     }
     let lower = text.to_ascii_lowercase();
+    // "wifi station: 201": a program that prints nothing but the number.
+    if record.tag.to_ascii_lowercase().contains("wifi")
+        && let Ok(code @ 200..) = text.parse::<u32>()
+    {
+        return known(code);
+    }
     if let Some((_, code)) = LINES.iter().find(|it| lower.contains(it.0)) {
         return Some(LogEvent::Disconnected(*code));
     }

@@ -87,6 +87,8 @@ fn tls(lower: &str) -> Option<TlsFailure> {
             "failed to verify peer certificate",
             "certificate verify failed",
             "certificate has expired",
+            "certificate is expired",
+            "certificate is not yet valid",
             "no matching trusted root",
             "failed to verify certificate",
         ])
@@ -94,7 +96,7 @@ fn tls(lower: &str) -> Option<TlsFailure> {
         Some(TlsFailure::Certificate)
     } else if handshake && (code(&["-0x7780", "-30592", "-0x6e00", "-0x7300"]) || has(&["fatal alert"])) {
         Some(TlsFailure::Refused)
-    } else if handshake && code(&["-0x7280", "-29312", "-0x50", "-0x0050", "-0x4c", "-0x004c", "-0x4e", "-0x004e", "-0x44", "-0x0044", "-0x6800", "-0x7880"]) {
+    } else if handshake && code(&["-0x7280", "-29312", "-0x50", "-0x0050", "-0x4c", "-0x004c", "-0x4e", "-0x004e", "-0x44", "-0x0044", "-0x6800", "-0x7880", "0050", "-80"]) {
         Some(TlsFailure::Ended)
     } else {
         // What memory is missing for is told elsewhere.

@@ -71,6 +71,8 @@ pub struct LogSummary {
     pub dropped: u64,
     /// Events with their numbers and places.
     pub events: BTreeMap<LogEvent, EventCounts>,
+    /// Whether there is a link at the end, where the log tells.
+    pub linked: Option<bool>,
 }
 
 impl LogSummary {
@@ -143,6 +145,7 @@ impl LogReader {
         if let Some((event, place)) = self.crash.close() {
             self.keep(event, place);
         }
+        self.summary.linked = self.linked;
         self.summary
     }
 

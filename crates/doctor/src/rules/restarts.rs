@@ -65,12 +65,41 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "measure 3.3 V at the module with an oscilloscope while it sends",
     );
     out.extend(finding(log, TroubleCause::Brownout, Certainty::High, words, brownout));
+    silent(log, out);
     for (cause, event, words) in RESTARTS {
         out.extend(finding(log, cause, Certainty::High, words, |it| *it == event));
     }
     watchdog(log, out);
     heap(log, out);
     python(log, out);
+}
+
+/// Finds resets of the whole chip without a word: what the handler of brown-outs does since ESP-IDF 5, where its message
+/// does not get out any more.
+fn silent(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let crashed = log.count(|it| {
+        matches!(
+            it,
+            LogEvent::Panic
+                | LogEvent::Watchdog
+                | LogEvent::StackOverflow
+                | LogEvent::MemoryCorrupted
+                | LogEvent::CrashOfMemory
+                | LogEvent::Brownout
+        )
+    });
+    if crashed > 0 {
+        return;
+    }
+    let words = (
+        "the whole chip is reset without a word, mostly by a supply that falls too low",
+        "use a supply and a cable for 500 mA and more, put 100 uF and more beside the module, or send with less power \
+         (esp_wifi_set_max_tx_power)",
+        "with another supply, or with the radio off, it does not restart",
+    );
+    let is = |it: &LogEvent| *it == LogEvent::Reset(ResetReason::Silent);
+    let sure = if log.count(is) >= RESETS { Certainty::Medium } else { Certainty::Low };
+    out.extend(finding(log, TroubleCause::Brownout, sure, words, is));
 }
 
 fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
@@ -96,8 +125,9 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "with a delay in each loop, or another supply, it stays up",
     );
     let repeated = log.count(reset) >= RESETS;
-    let wdt8266 = log.count(|it| matches!(it, LogEvent::Chip(_))) == 0;
-    if repeated || wdt8266 {
+    // Only the ESP8266 names no chip; a restart of it by the watchdog comes with nothing else.
+    let of_esp8266 = log.count(|it| matches!(it, LogEvent::Chip(_))) == 0;
+    if repeated || of_esp8266 {
         let sure = if repeated { Certainty::Medium } else { Certainty::Low };
         out.extend(finding(log, TroubleCause::Watchdog, sure, words, reset));
     }
