@@ -46,12 +46,12 @@ pub(super) fn air(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(phy(text).map(LogEvent::Phy));
     found.extend(rate(text).map(LogEvent::PhyRate));
     found.extend(reply(text));
-    found.extend(esp_now(&text.to_ascii_lowercase()));
+    found.extend(esp_now(record.tag, &text.to_ascii_lowercase()));
     found
 }
 
 /// Reads errors and outcomes of ESP-NOW.
-fn esp_now(lower: &str) -> Option<LogEvent> {
+fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     if has(&["peer channel is not equal to the home channel", "peer's channel is not equal"]) {
         return Some(LogEvent::EspNow(EspNowError::Channel));
@@ -96,6 +96,11 @@ fn esp_now(lower: &str) -> Option<LogEvent> {
     ];
     if has(&unheard) {
         return Some(LogEvent::EspNowUnheard);
+    }
+    // "espnow: send to … ok".
+    let of_it = ["espnow", "esp_now", "esp-now"].iter().any(|it| lower.contains(it) || tag.eq_ignore_ascii_case(it));
+    if of_it && lower.contains("send") && [" ok", "success"].iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::EspNowHeard);
     }
     has(&["delivery success", "espnow: ack_ok", "esp_now_send_success"]).then_some(LogEvent::EspNowHeard)
 }
