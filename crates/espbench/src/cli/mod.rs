@@ -32,6 +32,7 @@
 //! | [`sdkconfig`] | files of sdkconfig that flags name |
 //! | [`samples`] | `espbench samples`: the raw samples of a stored run |
 //! | [`serial_args`] | flags for boards on serial ports |
+//! | [`shard`] | parts of a run that several machines carry out |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
@@ -67,6 +68,7 @@ pub mod runs;
 pub mod samples;
 pub mod sdkconfig;
 pub mod serial_args;
+pub mod shard;
 pub mod shell;
 pub mod told;
 pub mod tune;

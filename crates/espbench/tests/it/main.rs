@@ -55,6 +55,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod shards;
 mod shell;
 mod sim;
 mod sink;
