@@ -2,8 +2,12 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`analysis`] | a whole capture: packets to the analyses of the air and of TCP |
 //! | [`file`] | pcap and pcapng: packets, in chunks of any size |
 //! | [`link`] | what is behind a packet's first header: a frame of IEEE 802.11, or an IP packet |
+//! | [`air`] | frames of IEEE 802.11: the medium, links, ESP-NOW |
+//! | [`tcp`] | TCP connections: what is sent again, windows, round trips, who limits |
+//! | [`course`] | quantities over time, in bounded memory |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -12,8 +16,12 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod air;
+pub mod analysis;
+pub mod course;
 pub mod file;
 pub mod link;
+pub mod tcp;
 
 /// The program of the README, compiled and run as a test.
 #[cfg(doctest)]
