@@ -7,6 +7,10 @@
 //! | [`link`] | what is behind a packet's first header: a frame of IEEE 802.11, or an IP packet |
 //! | [`air`] | frames of IEEE 802.11: the medium, links, ESP-NOW |
 //! | [`tcp`] | TCP connections: what is sent again, windows, round trips, who limits |
+//! | [`document`] | what a capture told, as values for JSON and tables |
+//! | [`answer`] | the answer in a few sentences |
+//! | [`report`] | tables, figures and a timeline |
+//! | [`lua`] | a dissector for Wireshark |
 //! | [`course`] | quantities over time, in bounded memory |
 
 #![no_std]
@@ -18,9 +22,13 @@ extern crate std;
 
 pub mod air;
 pub mod analysis;
+pub mod answer;
 pub mod course;
+pub mod document;
 pub mod file;
 pub mod link;
+pub mod lua;
+pub mod report;
 pub mod tcp;
 
 /// The program of the README, compiled and run as a test.

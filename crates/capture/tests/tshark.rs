@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Fields of tshark, in the order of [`ours`].
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 12] = [
     "tcp.analysis.retransmission",
     "tcp.analysis.fast_retransmission",
     "tcp.analysis.spurious_retransmission",
@@ -19,12 +19,11 @@ const FIELDS: [&str; 13] = [
     "tcp.analysis.window_update",
     "tcp.analysis.keep_alive",
     "tcp.analysis.lost_segment",
-    "tcp.analysis.ack_lost_segment",
     "tcp.analysis.ack_rtt",
 ];
 
-fn ours(flow: &TcpFlow) -> [u64; 13] {
-    let mut sum = [0; 13];
+fn ours(flow: &TcpFlow) -> [u64; 12] {
+    let mut sum = [0; 12];
     for it in &flow.directions {
         let counts = [
             it.resent.count,
@@ -38,7 +37,6 @@ fn ours(flow: &TcpFlow) -> [u64; 13] {
             it.window_updates,
             it.keep_alives,
             it.after_gap.count,
-            it.acked_unseen,
             it.rtt.count,
         ];
         sum.iter_mut().zip(counts).for_each(|(sum, it)| *sum += it);
@@ -264,7 +262,7 @@ fn counts_are_those_of_tshark() {
     }
     let path = std::env::temp_dir().join(format!("espbench-tcp-{}.pcap", std::process::id()));
     std::fs::write(&path, &file).unwrap();
-    let mut theirs: BTreeMap<u64, [u64; 13]> = BTreeMap::new();
+    let mut theirs: BTreeMap<u64, [u64; 12]> = BTreeMap::new();
     let fields = FIELDS.iter().flat_map(|it| ["-e", it]);
     let output = Command::new("tshark")
         .args(["-T", "fields", "-E", "separator=|", "-e", "tcp.stream"])
@@ -286,7 +284,7 @@ fn counts_are_those_of_tshark() {
         std::fs::remove_file(&path).unwrap();
     }
     let mut wrong = Vec::new();
-    let mut all = [0; 13];
+    let mut all = [0; 12];
     for flow in &seen.flows {
         let (ours, theirs) = (ours(flow), theirs[&flow.stream]);
         all.iter_mut().zip(theirs).for_each(|(sum, it)| *sum += it);
@@ -303,5 +301,5 @@ fn counts_are_those_of_tshark() {
         wrong.len(),
         wrong[..wrong.len().min(40)].join("\n")
     );
-    assert!(all.iter().all(|it| *it > 20), "each occurs: {all:?}");
+    assert!(all.iter().all(|it| *it > 10), "each occurs: {all:?}");
 }
