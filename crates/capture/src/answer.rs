@@ -155,7 +155,11 @@ fn networks(it: &CaptureDocument, out: &mut Vec<String>) {
             )
         });
         let share = sleeper.asleep_share.map_or(String::new(), |it| format!(", {}", percent(it)));
-        out.push(format!("asleep {}: {}{share}{wait}", sleeper.station, plural(sleeper.dozes, "time")));
+        out.push(format!(
+            "asleep {}: {}{share}{wait}",
+            sleeper.station,
+            plural(sleeper.dozes, "time")
+        ));
     }
     for leave in it.leaves.iter().take(FEW) {
         out.push(format!(

@@ -1,12 +1,12 @@
 //! What a capture told, as values for JSON and tables. Unknown is null.
 
 use crate::air::class::FrameClass;
+use crate::air::esp_now::type_name;
 use crate::air::link::{LinkKey, LinkRecord, RateCount};
 use crate::analysis::CaptureSummary;
 use crate::tcp::end::TcpEnd;
 use crate::tcp::limit::TcpLimit;
 use crate::tcp::{TcpAddress, TcpFlow};
-use crate::air::esp_now::type_name;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use esp_now::component::DataType;
@@ -393,8 +393,8 @@ fn links(seen: &CaptureSummary, share: Share) -> Vec<LinkRow> {
 
 fn link(key: LinkKey, it: &LinkRecord, hears: bool, share: Share) -> LinkRow {
     let is_unicast = key.to.0[0] & 1 == 0;
-    let delivered = (is_unicast && hears && it.messages > 0)
-        .then(|| it.acked as f64 / it.messages as f64);
+    let delivered =
+        (is_unicast && hears && it.messages > 0).then(|| it.acked as f64 / it.messages as f64);
     let rate = |(kbit_s, count): (&u32, &RateCount)| RateRow {
         kbit_s: *kbit_s,
         frames: count.frames,

@@ -18,8 +18,18 @@ fn flags() -> [(&'static str, &'static str, FrameConfig, &'static str); 10] {
     let none = FrameConfig::UNICAST;
     [
         ("channel", "Channel", FrameConfig { channel: 15, ..none }, "uint32"),
-        ("filter_adjacent", "Only on this channel", FrameConfig { filter_adjacent: true, ..none }, "bool"),
-        ("filter_weak", "Only as strong as the threshold", FrameConfig { filter_weak: true, ..none }, "bool"),
+        (
+            "filter_adjacent",
+            "Only on this channel",
+            FrameConfig { filter_adjacent: true, ..none },
+            "bool",
+        ),
+        (
+            "filter_weak",
+            "Only as strong as the threshold",
+            FrameConfig { filter_weak: true, ..none },
+            "bool",
+        ),
         ("security", "Encrypted", FrameConfig { security: true, ..none }, "bool"),
         ("broadcast", "Broadcast", FrameConfig { broadcast: true, ..none }, "bool"),
         ("group", "Destination is a group", FrameConfig { group: true, ..none }, "bool"),
@@ -133,8 +143,10 @@ DissectorTable.get("wlan.action.vendor_specific"):add(OUI, espnow)
 #[must_use]
 pub fn dissector() -> String {
     let mut out = String::from(HEAD);
-    let types: String =
-        DataType::ALL.iter().map(|it| format!("[{}] = \"{}\", ", *it as u8, type_name(*it))).collect();
+    let types: String = DataType::ALL
+        .iter()
+        .map(|it| format!("[{}] = \"{}\", ", *it as u8, type_name(*it)))
+        .collect();
     let _ = writeln!(out, "local types = {{ {types}}}");
     let _ = writeln!(
         out,

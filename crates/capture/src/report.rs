@@ -15,7 +15,7 @@ use espbench_measure::run::RunFacts;
 use espbench_measure::table::{Column, Table, TableRow};
 use espbench_measure::tune::TuneCard;
 
-/// Rows of a table on a page; JSON has all.
+/// Rows of a table on a page; JSON and CSV have all.
 const ROWS: usize = 200;
 
 fn words(name: &str) -> Column {
@@ -44,14 +44,21 @@ fn frames(all: &[u64]) -> Option<String> {
 }
 
 fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
-    let mut rows = rows;
-    let mut notes = Vec::new();
-    if rows.len() > ROWS {
-        notes.push(format!("{} rows more are in JSON.", rows.len() - ROWS));
-        rows.truncate(ROWS);
-    }
     let (id, section, title) = (format!("capture-{id}"), CAPTURE.into(), title.into());
-    Table { id, section, title, columns, rows, notes, ..Table::default() }
+    Table { id, section, title, columns, rows, ..Table::default() }
+}
+
+/// Returns the tables that have rows, each with as many as a page has room for.
+#[must_use]
+pub fn shown(it: &CaptureDocument) -> Vec<Table> {
+    let mut all = tables(it);
+    for table in &mut all {
+        if table.rows.len() > ROWS {
+            table.notes.push(format!("{} rows more are in JSON and CSV.", table.rows.len() - ROWS));
+            table.rows.truncate(ROWS);
+        }
+    }
+    all
 }
 
 /// Returns all tables that have rows.
@@ -187,7 +194,13 @@ fn kinds(it: &CaptureDocument) -> Table {
     ];
     let rows = it.kinds.iter().map(|it| {
         let name = Some(it.kind.words().into());
-        alloc::vec![name, count(it.frames), count(it.retries), count(it.octets), percent(it.air_share)]
+        alloc::vec![
+            name,
+            count(it.frames),
+            count(it.retries),
+            count(it.octets),
+            percent(it.air_share)
+        ]
     });
     table("kinds", "The medium by kind of frame", columns, rows.collect())
 }
@@ -415,17 +428,26 @@ fn course(seen: &CaptureSummary) -> Option<Figure> {
         points: steps
             .iter()
             .enumerate()
-            .map(|(at, it)| FigurePoint::new(at as f64 * step / 1e9, 100.0 * it[lane] as f64 / step))
+            .map(|(at, it)| {
+                FigurePoint::new(at as f64 * step / 1e9, 100.0 * it[lane] as f64 / step)
+            })
             .map(FigurePoint::rounded)
             .collect(),
     });
     let series: Vec<Series> = series.filter(|it| it.points.iter().any(|it| it.y > 0.0)).collect();
-    let axis = |label: &str, unit: &str| Axis { label: label.into(), unit: unit.into(), ..Axis::default() };
+    let axis = |label: &str, unit: &str| Axis {
+        label: label.into(),
+        unit: unit.into(),
+        ..Axis::default()
+    };
     Some(Figure {
         id: "capture-course".into(),
         section: CAPTURE.into(),
         title: "Time on the air".into(),
-        alt: format!("Share of each {:.0} ms in which frames were on the air, by kind.", step / 1e6),
+        alt: format!(
+            "Share of each {:.0} ms in which frames were on the air, by kind.",
+            step / 1e6
+        ),
         x: axis("time", "s"),
         y: axis("of the time", "percent"),
         series,
@@ -441,7 +463,12 @@ fn timeline(seen: &CaptureSummary) -> Option<Timeline> {
         it.begin_ns = it.begin_ns.saturating_sub(begin);
     }
     let end_ns = frames.iter().map(|it| it.begin_ns + it.took_ns).max()?;
-    let window = TimelineWindow { why: "the first frames".into(), end_ns, frames, ..TimelineWindow::default() };
+    let window = TimelineWindow {
+        why: "the first frames".into(),
+        end_ns,
+        frames,
+        ..TimelineWindow::default()
+    };
     Some(Timeline {
         id: format!("{}-capture", air::SECTION),
         place: "the capture".into(),
@@ -464,10 +491,48 @@ pub fn report(facts: RunFacts, document: &CaptureDocument, seen: &CaptureSummary
     };
     Report {
         tuning: Some(card),
-        tables: tables(document),
+        tables: shown(document),
         figures: course(seen).into_iter().collect(),
         timelines: timeline(seen).into_iter().collect(),
         ..Report::empty(facts)
     }
 }
 
+/// Returns all figures of captures as one table: a row for each figure, for CSV.
+#[must_use]
+pub fn figures(documents: &[CaptureDocument]) -> Table {
+    let columns = alloc::vec![
+        words("file"),
+        words("table"),
+        number("row", ""),
+        words("of"),
+        words("figure"),
+        words("unit"),
+        words("value"),
+    ];
+    let mut rows = Vec::new();
+    for document in documents {
+        for it in tables(document) {
+            for (at, row) in it.rows.iter().enumerate() {
+                // The words of a row tell what it is of.
+                let is_word = |column: &Column| column.origin.is_none();
+                let named = it.columns.iter().zip(row).take_while(|it| is_word(it.0));
+                let name: Vec<String> = named.filter_map(|it| it.1.clone()).collect();
+                for (column, value) in it.columns.iter().zip(row).skip(name.len()) {
+                    let Some(value) = value else { continue };
+                    rows.push(alloc::vec![
+                        Some(document.file.clone()),
+                        Some(it.id.clone()),
+                        Some(format!("{}", at + 1)),
+                        Some(name.join(" ")),
+                        Some(column.name.clone()),
+                        Some(column.unit.clone()),
+                        Some(value.clone()),
+                    ]);
+                }
+            }
+        }
+    }
+    let (id, section) = ("capture-figures".into(), CAPTURE.into());
+    Table { id, section, title: "Figures of captures".into(), columns, rows, ..Table::default() }
+}

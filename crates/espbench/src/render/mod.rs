@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `beside` | measured, lab, published and limit in rows for a terminal |
+//! | [`capture`] | what a capture tells, for a terminal |
 //! | [`compare`] | two runs held against each other, in a few lines |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`doctor`] | diagnoses for a terminal and as Markdown |
@@ -23,6 +24,7 @@
 //! | [`tune`] | checks of an sdkconfig and searches of settings, drawn |
 
 mod beside;
+pub mod capture;
 pub mod compare;
 pub mod csv;
 pub mod doctor;
