@@ -101,6 +101,12 @@ fn weight(finding: &CauseFinding) -> f64 {
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
         TroubleCause::Losses(_) => 1.0,
+        // A receiver that stops reading holds all up; losses are what others cause.
+        TroubleCause::TcpZeroWindow => 8.0,
+        TroubleCause::HiddenNodes => 3.0,
+        TroubleCause::TcpLosses | TroubleCause::WeakSignal | TroubleCause::Interference => 1.0,
+        TroubleCause::BusyChannel => 1.5,
+        TroubleCause::TcpWindow => 0.9,
         TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard => 2.0,
         TroubleCause::Names | TroubleCause::Tls => 1.5,
         TroubleCause::Connections | TroubleCause::PowerSave => 1.0,

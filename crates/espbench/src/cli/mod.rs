@@ -6,9 +6,10 @@
 //! | [`board`] | `espbench board`: the boards that are attached |
 //! | `broker` | limits of the MQTT broker, as options |
 //! | [`builtin`] | the plans that the tool carries |
+//! | [`capture`] | `espbench capture`: what a capture tells of ESP-NOW, the medium and TCP |
 //! | [`common`] | flags that every measuring subcommand takes, and what they mean |
 //! | [`compare`] | `espbench compare` |
-//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, sdkconfig files and stored runs |
+//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, captures, sdkconfig files and stored runs |
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
@@ -42,6 +43,7 @@ pub mod beside;
 pub mod board;
 mod broker;
 pub mod builtin;
+pub mod capture;
 pub mod common;
 pub mod compare;
 pub mod doctor;
@@ -107,8 +109,10 @@ enum Command {
     Predict(predict::Args),
     /// Find firmware settings that reach your goals (simulated), or check an sdkconfig
     Tune(Box<tune::Args>),
-    /// Find the cause of trouble in console logs: disconnections, crashes, memory, refused sends
+    /// Find the cause of trouble in console logs and captures: disconnections, crashes, memory, refused sends
     Doctor(doctor::Args),
+    /// Tell what a capture shows: ESP-NOW by pair, the medium, stations that sleep, TCP
+    Capture(capture::Args),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
     /// List the boards that are attached, flash them and talk to them
@@ -163,6 +167,7 @@ pub fn main() -> ExitCode {
         Command::Espnow(args) => espnow::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Capture(args) => capture::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Lab(args) => lab::run(args),
         #[cfg(feature = "serial")]

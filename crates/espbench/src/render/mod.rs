@@ -5,6 +5,7 @@
 //! | [`bencher`] | the Bencher Metric Format |
 //! | [`benchmark`] | JSON of github-action-benchmark |
 //! | `beside` | measured, lab, published and limit in rows for a terminal |
+//! | [`capture`] | what a capture tells, for a terminal |
 //! | [`compare`] | two runs held against each other, in a few lines |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`doctor`] | diagnoses for a terminal and as Markdown |
@@ -29,6 +30,7 @@
 pub mod bencher;
 pub mod benchmark;
 mod beside;
+pub mod capture;
 pub mod compare;
 pub mod csv;
 pub mod doctor;

@@ -27,7 +27,7 @@ pub(crate) use build::known;
 pub use build::{Builder, report};
 pub(crate) use glance::agreement;
 pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
-pub use sections::{DIAGNOSIS, Section};
+pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};
