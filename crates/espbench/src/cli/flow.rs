@@ -6,6 +6,7 @@ use super::live::{Feed, Outlet};
 use super::output;
 use super::progress::{ProgressLine, ProgressMode};
 use super::shard::Shard;
+use crate::embed;
 use crate::say::say;
 use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
@@ -29,11 +30,14 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
 /// signal ends the process at once (what was measured is in the store). Under `nohup` the terminal
-/// may end.
+/// may end. Where a program runs the command, the flag is that program's.
 ///
 /// # Errors
 /// The handler cannot be installed.
 pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    if let Some(cancel) = embed::cancel() {
+        return Ok(cancel);
+    }
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let times = AtomicU8::new(0);
@@ -56,7 +60,9 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
 /// store and not what is printed.
 fn on_interrupt_of_run() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = on_interrupt()?;
-    sys::hangup::ignore();
+    if !embed::is_one() {
+        sys::hangup::ignore();
+    }
     Ok(cancel)
 }
 

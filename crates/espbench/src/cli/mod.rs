@@ -75,7 +75,10 @@ pub mod shell;
 pub mod told;
 pub mod tune;
 
+use crate::embed::{self, HostProgram};
+use crate::user_error::UserError;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
@@ -139,9 +142,9 @@ enum Command {
 }
 
 /// Says where there is more on the subcommand: the first word, since no flag stands before it.
-fn help() -> String {
-    let name = std::env::args_os().nth(1).unwrap_or_default();
-    format!("`espbench {} --help` says what it takes", name.to_string_lossy())
+fn help(words: &[OsString]) -> String {
+    let name = words.get(1).map(|it| it.to_string_lossy()).unwrap_or_default();
+    format!("`espbench {name} --help` says what it takes")
 }
 
 /// Returns the command with all its subcommands and flags.
@@ -154,11 +157,38 @@ pub fn command() -> clap::Command {
 /// measure.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match told::parse::<Arguments>(std::env::args_os()) {
+    main_of(&std::env::args_os().collect::<Vec<_>>())
+}
+
+/// Parses the words of a command line, of which the first is the command's own name, and runs it. Exit status
+/// as of [`main`].
+#[must_use]
+pub fn main_of(words: &[OsString]) -> ExitCode {
+    let arguments = match told::parse::<Arguments>(words.iter().cloned()) {
         Ok(arguments) => arguments,
         Err(status) => return status,
     };
-    let result = match &arguments.command {
+    carry_out(&arguments.command).unwrap_or_else(|error| {
+        told::error(&error).or_remedy(&help(words)).say();
+        ExitCode::from(2)
+    })
+}
+
+/// Runs a command for a program, as the words of a command line have it: returns the exit status and what
+/// goes to stdout.
+///
+/// # Errors
+/// The command line is wrong, or the command could not be carried out.
+pub fn ask(host: &HostProgram, words: &[OsString]) -> Result<(u8, String), UserError> {
+    let arguments = told::read::<Arguments>(words.iter().cloned())?;
+    let (done, out) = embed::heard(host, || carry_out(&arguments.command));
+    let status = done.map_err(|error| told::error(&error).or_remedy(&help(words)))?;
+    let number = (0..=u8::MAX).find(|it| ExitCode::from(*it) == status);
+    Ok((number.unwrap_or(2), out))
+}
+
+fn carry_out(command: &Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Run(args) => run::run(args),
         Command::Echo(args) => echo::run(args),
         Command::Ping(args) => ping::run(args),
@@ -181,9 +211,5 @@ pub fn main() -> ExitCode {
         Command::Fit(args) => fit::run(args),
         Command::Completions(args) => shell::completions(args, Arguments::command()),
         Command::Man(args) => shell::man(args, Arguments::command()),
-    };
-    result.unwrap_or_else(|error| {
-        told::error(&error).or_remedy(&help()).say();
-        ExitCode::from(2)
-    })
+    }
 }
