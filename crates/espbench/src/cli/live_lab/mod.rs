@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `network` | devices that speak IP, and a command in their network |
 //! | `bench` | the loop of consoles: virtual time in step with the clock, bytes in and out, who comes and goes |
+//! | `consoles` | bytes in and out of pseudo-terminals, who comes and goes |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
 //! | `firmware` | what the devices run, and the image that they find for others |
 //! | `links` | links to pseudo-terminals, by the devices' names |
@@ -12,6 +13,7 @@
 //! | `shown` | what is printed, as text and as lines of JSON |
 
 mod bench;
+mod consoles;
 mod event;
 mod firmware;
 mod links;
@@ -37,6 +39,7 @@ use event::{ResetAt, UnplugAt};
 use firmware::{ImageSource, LiveApp};
 use links::LinkDir;
 use network::typed::{TypedAt, typed};
+use network::what_if::{WhatIfAt, what_if};
 use port::Port;
 use shown::Shown;
 use std::ffi::OsString;
@@ -56,8 +59,8 @@ pub struct Args {
     /// The lab: a built-in one or a TOML file; its devices speak IP, unless --pty is given
     #[arg(value_name = "LAB", conflicts_with = "lab")]
     place: Option<String>,
-    /// Give each ESP-NOW device's console a pseudo-terminal
-    #[arg(long, conflicts_with_all = ["command", "variant"])]
+    /// Give each device's console a pseudo-terminal, and run no command: needs no rights
+    #[arg(long, conflicts_with = "command")]
     pty: bool,
     /// The lab, in place of LAB [default: two-boards with --pty]
     #[arg(long)]
@@ -88,10 +91,10 @@ pub struct Args {
     #[arg(long, requires = "pty", value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
     baud: Option<u32>,
     /// Answer the consoles' cursor queries (ESC [ 6 n) for programs that are no terminal
-    #[arg(long, requires = "pty")]
+    #[arg(long)]
     answer_cursor: bool,
-    /// Make a link to each pseudo-terminal in this folder, named after the device: DIR/node0
-    #[arg(long, requires = "pty", value_name = "DIR")]
+    /// Make a link to each console's pseudo-terminal in this folder, named after the device: DIR/node0
+    #[arg(long, value_name = "DIR")]
     link: Option<PathBuf>,
     /// Pull a device's cable out, for good or until a second time (repeatable)
     #[arg(long, requires = "pty", value_name = "DEVICE@TIME[-TIME]", value_parser = event::unplug)]
@@ -103,6 +106,19 @@ pub struct Args {
     /// `mqtt -h HOST [-p PORT] [-t TOPIC] [-q QOS] [-s BYTES] [-r RATE] [-n NUMBER]` (repeatable)
     #[arg(long = "type", value_name = "DEVICE@TIME=COMMAND", conflicts_with = "pty", value_parser = typed)]
     typed: Vec<TypedAt>,
+    /// Change a property while the lab runs: loss=10%, load=30% (of others), distance=20m, sleep=none, min or max;
+    /// of one device with its name and a colon before it (repeatable)
+    #[arg(long, value_name = "[DEVICE:]KEY=VALUE@TIME", value_parser = what_if)]
+    what_if: Vec<WhatIfAt>,
+    /// Take lines of JSON on this socket that change the lab while it runs (docs/live.md)
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    /// Devices drop fragments of IPv4, as ESP-IDF does without CONFIG_LWIP_IP4_REASSEMBLY, which is its default
+    #[arg(long, conflicts_with = "pty")]
+    no_reassembly: bool,
+    /// The interface has no address: COMMAND asks the router for one by DHCP
+    #[arg(long, conflicts_with = "pty")]
+    dhcp: bool,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C, or when COMMAND has ended]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
     lifetime: Option<Duration>,
@@ -172,6 +188,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                           that speak IP, `espbench live --pty` serves the consoles of ESP-NOW boards";
             Err(error.remedy(remedy).into())
         }
+        Some(lab) if network::speaks_ip(lab)? => network::run(args, lab),
         lab => consoles(args, lab.unwrap_or(LAB)),
     }
 }
@@ -179,6 +196,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Serves the consoles of a lab's ESP-NOW devices.
 fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let scene = scene(args, lab)?;
+    if args.variant.is_some() || args.control.is_some() || !args.what_if.is_empty() {
+        let error = UserError::new(format!("{lab} has boards of ESP-NOW only"));
+        let why = "variants, --what-if and --control are of labs whose devices speak IP";
+        return Err(error.because(why).remedy("leave them out, or choose wifi-home").into());
+    }
     let late_most = args.late_most.unwrap_or(GIVEN_UP);
     let count = scene.nodes.len();
     if count == 0 {

@@ -41,10 +41,15 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Opens the port of a device.
+    /// Opens the port of a node of ESP-NOW.
     pub(super) fn open(node: usize, links: Option<&mut LinkDir>) -> anyhow::Result<Self> {
+        Self::named(format!("node{node}"), links)
+    }
+
+    /// Opens the port of a device with that name.
+    pub(super) fn named(name: String, links: Option<&mut LinkDir>) -> anyhow::Result<Self> {
         let mut port = Self {
-            name: format!("node{node}"),
+            name,
             pty: None,
             link: None,
             is_open: false,

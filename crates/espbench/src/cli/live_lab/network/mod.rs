@@ -3,36 +3,49 @@
 //! | module | contents |
 //! |---|---|
 //! | `bench` | the loop: virtual time in step with the clock, packets in and out, the command |
+//! | `control` | a socket on which lines of JSON change the lab while it runs |
+//! | `request` | such a line |
+//! | `what_if` | what is changed while it runs |
 //! | `session` | namespaces, interface, names of hosts, the command |
 //! | `told` | what is printed, as text and as lines of JSON |
 //! | `typed` | programs that devices start when they are told to |
 
 mod bench;
+mod control;
+mod request;
 mod session;
 mod told;
 pub(super) mod typed;
+pub(super) mod what_if;
 
+use super::consoles::Consoles;
+use super::links::LinkDir;
+use super::port::Port;
+use super::shown::Shown;
 use super::{Args, LiveFormat, invalid};
 use crate::capture::LabCapture;
 use crate::cli::flow::on_interrupt;
 use crate::cli::output::cannot_write;
 use crate::labs;
 use crate::say::say;
+use crate::sys;
 use crate::user_error::UserError;
 use anyhow::Context as _;
-use bench::NetworkBench;
+use bench::{BenchParts, NetworkBench};
+use control::ControlSocket;
 use espbench_measure::units;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{FileKind, Overrides};
-use espbench_sim::lab::live::LiveNetwork;
+use espbench_sim::lab::live::{LiveNetwork, add_load};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::wifi::watch::Watcher;
-use session::NetworkSession;
+use session::{NetworkSession, SessionSetup};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use told::NetworkOutput;
 use typed::TypedProgram;
+use what_if::WhatIfAt;
 
 /// Lateness that makes what is measured invalid where nothing is said: of a round trip of some
 /// milliseconds that is much, and no busy machine should reach it.
@@ -44,15 +57,22 @@ const LATE_MOST: &str = "50 ms";
 /// The lab cannot be read, the system allows no network of one's own, a file cannot be written, the
 /// command cannot be started.
 pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
-    let scene = scene(args, lab)?;
+    let mut scene = scene(args, lab)?;
     let late_most = match args.late_most {
         Some(given) => given,
         None => units::duration(LATE_MOST).map_err(UserError::new)?,
     };
+    let wants_load = args.control.is_some() || args.what_if.iter().any(WhatIfAt::is_load);
+    if wants_load {
+        add_load(&mut scene);
+    }
     let mut air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
     let watcher = air.as_mut().map(|it| it as &mut dyn Watcher);
     let mut planned;
     let mut lab = LiveNetwork::new(&scene, args.seed, watcher).map_err(|why| unable(&why))?;
+    if args.no_reassembly {
+        lab.set_reassembly(0);
+    }
     planned = typed::plan(&args.typed, lab.hosts())?;
     for it in &mut planned {
         let at = Instant::ZERO + it.at;
@@ -61,18 +81,63 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
             TypedProgram::Mqtt(command) => lab.type_mqtt(it.device, at, command),
         }
     }
-    let mut session = NetworkSession::open(lab.hosts())?;
+    let changes = what_if::plan(&args.what_if, lab.hosts())?;
+    let consoles = consoles(&lab, args)?;
+    // Threads come after the namespaces.
+    let mut session = match args.pty {
+        true => None,
+        false => {
+            let setup = SessionSetup { without_address: args.dhcp };
+            Some(NetworkSession::open(lab.hosts(), setup)?)
+        }
+    };
     let cancel = on_interrupt()?;
+    let control = args.control.as_deref().map(ControlSocket::open).transpose()?;
     let told = NetworkOutput::new(args.format, args.quiet);
-    told.hosts(&scene, lab.hosts())?;
-    session.start(&args.command)?;
-    let mut bench = NetworkBench::new(lab, &mut session, told, late_most);
+    told.hosts(lab.hosts())?;
+    told.consoles(&lab.ports(), &consoles.ports)?;
+    told.ready(&scene)?;
+    if let Some(session) = &mut session {
+        session.start(&args.command)?;
+    }
+    let parts = BenchParts {
+        session: session.as_mut(),
+        consoles,
+        told,
+        shown: Shown::new(args.format, args.quiet),
+        planned: changes,
+        control,
+        late_most,
+    };
+    let mut bench = NetworkBench::new(lab, parts);
     let ended = bench.run(args.lifetime, &cancel);
     let lag = bench.close()?;
     drop(bench);
     written(air, args)?;
     let status = ended?;
     if lag.is_valid() { Ok(status) } else { Err(invalid(lag, late_most).into()) }
+}
+
+/// Time after which is looked whether a program has opened a console that nobody had open.
+const OPENED: Duration = Duration::from_millis(50);
+
+/// Opens the consoles, where they are wanted.
+fn consoles(lab: &LiveNetwork<'_>, args: &Args) -> anyhow::Result<Consoles> {
+    let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
+    let mut ports = Vec::new();
+    if args.pty || args.link.is_some() {
+        let names = lab.ports();
+        let _ = sys::files::allow(names.len() as u64 + 64);
+        for it in names {
+            ports.push(Port::named(it.name, links.as_mut())?);
+        }
+    }
+    Ok(Consoles::new(ports, links, args.answer_cursor, OPENED))
+}
+
+/// Returns whether a lab's devices speak IP.
+pub(super) fn speaks_ip(lab: &str) -> anyhow::Result<bool> {
+    Ok(!labs::library(FileKind::Lab, lab)?.variants(lab).is_empty())
 }
 
 fn unable(why: &dyn std::fmt::Display) -> UserError {
