@@ -34,6 +34,7 @@ pub mod clock;
 #[cfg(feature = "flash")]
 pub mod flash;
 pub mod labs;
+pub mod live_mark;
 pub mod logic;
 pub mod published;
 pub mod pump;

@@ -12,6 +12,7 @@ use espbench_sim::lab::live::{Lag, LiveLab, WallPace, late_line};
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::run::Tap;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -32,15 +33,18 @@ pub(super) struct Bench<W> {
     shown: Shown,
     clock: Clock,
     pace: WallPace,
+    gone: Arc<AtomicBool>,
 }
 
 /// How a live lab is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct BenchSetup {
     /// Whether cursor queries are answered inside while a program has the port open, too.
     pub(super) answers: bool,
     /// Lateness above which what is measured is invalid.
     pub(super) late_most: Duration,
+    /// Whether the reader of the capture has gone, which ends the lab.
+    pub(super) gone: Arc<AtomicBool>,
 }
 
 impl<W: Tap> Bench<W> {
@@ -59,6 +63,7 @@ impl<W: Tap> Bench<W> {
             shown,
             clock: Clock::start(),
             pace: WallPace::new(setup.late_most),
+            gone: setup.gone,
         }
     }
 
@@ -70,7 +75,8 @@ impl<W: Tap> Bench<W> {
     ) -> anyhow::Result<()> {
         self.clock = Clock::start();
         let end = lifetime.map_or(Instant::NEVER, |it| Instant::ZERO + it);
-        while !cancel.load(Ordering::Relaxed) && self.clock.now() < end {
+        let is_asked = || cancel.load(Ordering::Relaxed);
+        while !is_asked() && !self.gone.load(Ordering::Relaxed) && self.clock.now() < end {
             self.keep_up()?;
             self.plans()?;
             self.consoles.print(&mut self.lab)?;

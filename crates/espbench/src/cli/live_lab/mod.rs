@@ -8,6 +8,7 @@
 //! | `consoles` | bytes in and out of pseudo-terminals, who comes and goes |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
 //! | `firmware` | what the devices run, and the image that they find for others |
+//! | `flushed` | the file of a capture, which is read while it is written |
 //! | `links` | links to pseudo-terminals, by the devices' names |
 //! | `event` | what happens at a time of one's choice: a cable pulled out, a reset |
 //! | `shown` | what is printed, as text and as lines of JSON |
@@ -16,6 +17,7 @@ mod bench;
 mod consoles;
 mod event;
 mod firmware;
+mod flushed;
 mod links;
 mod network;
 mod port;
@@ -25,6 +27,7 @@ use super::flow::on_interrupt;
 use super::output::cannot_write;
 use crate::capture::{AirCapture, CaptureOrigin};
 use crate::labs;
+use crate::live_mark::LiveMark;
 use crate::say::say;
 use crate::sys;
 use crate::user_error::UserError;
@@ -37,16 +40,17 @@ use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup};
 use espbench_sim::lab::scene::Scene;
 use event::{ResetAt, UnplugAt};
 use firmware::{ImageSource, LiveApp};
+use flushed::FlushedFile;
 use links::LinkDir;
 use network::typed::{TypedAt, typed};
 use network::what_if::{WhatIfAt, what_if};
 use port::Port;
 use shown::Shown;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const DEVICES_MAX: u16 = 1000;
@@ -211,7 +215,8 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
     let _ = sys::files::allow(count as u64 + 64);
     let setup = LiveSetup { seed: args.seed, baud: args.baud };
-    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path, &gone)).transpose()?;
     let mut lab = LiveLab::new(&scene, setup, air);
     firmware::offer(&mut lab, args.image.as_ref(), args.app)?;
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
@@ -219,6 +224,8 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     for node in 0..count {
         ports.push(Port::open(node, links.as_mut())?);
     }
+    let mark = mark(&scene, None);
+    ports.iter_mut().for_each(|port| port.mark(&mark));
     let shown = Shown::new(args.format, args.quiet);
     shown.devices(&scene, args.baud, &ports)?;
     let mut bench = Bench::new(
@@ -227,7 +234,7 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         links,
         events,
         shown,
-        BenchSetup { answers: args.answer_cursor, late_most },
+        BenchSetup { answers: args.answer_cursor, late_most, gone },
     );
     bench.run(args.lifetime, &cancel)?;
     let lag = bench.close()?;
@@ -236,6 +243,12 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(invalid(lag, late_most).into())
+}
+
+/// Returns what tells programs of the lab.
+fn mark(scene: &Scene, pc: Option<std::net::Ipv4Addr>) -> LiveMark {
+    let (lab, variant) = (scene.name.clone(), scene.variant.clone());
+    LiveMark { lab, variant, pc, process: std::process::id() }
 }
 
 /// Returns the error of a lab that was too late for what was measured to be valid.
@@ -249,11 +262,22 @@ fn invalid(lag: Lag, late_most: Duration) -> UserError {
     UserError::new("what was measured is invalid").because(why).remedy(remedy)
 }
 
+/// Returns the number of packets of a capture; `None` where its reader went before its end.
+fn finished(
+    ended: std::io::Result<u64>,
+    path: &std::path::Path,
+) -> anyhow::Result<Option<u64>> {
+    match ended {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+        ended => ended.map(Some).with_context(|| cannot_write(path)),
+    }
+}
+
 /// Ends the capture, where there is one.
-fn written(air: Option<AirCapture<BufWriter<File>>>, args: &Args) -> anyhow::Result<()> {
+fn written(air: Option<AirCapture<FlushedFile>>, args: &Args) -> anyhow::Result<()> {
     let Some(air) = air else { return Ok(()) };
     let path = args.pcap.as_deref().unwrap_or_else(|| std::path::Path::new(""));
-    let packets = air.finish().with_context(|| cannot_write(path))?;
+    let Some(packets) = finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet {
         say!("{packets} packets in {}", path.display());
     }
@@ -280,8 +304,10 @@ fn capture(
     scene: &Scene,
     args: &Args,
     path: &std::path::Path,
-) -> anyhow::Result<AirCapture<BufWriter<File>>> {
+    gone: &Arc<AtomicBool>,
+) -> anyhow::Result<AirCapture<FlushedFile>> {
     let origin = CaptureOrigin { scene, seed: args.seed, observer: 0, what: "live" };
-    let begun = File::create(path).and_then(|file| AirCapture::new(BufWriter::new(file), &origin));
+    let file = FlushedFile::create(path, gone.clone());
+    let begun = file.and_then(|file| AirCapture::new(file, &origin));
     begun.with_context(|| cannot_write(path))
 }

@@ -20,6 +20,7 @@ use espbench_sim::lab::live::{
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(super) struct NetworkBench<'a, 's> {
     /// Whether each host has had a lease.
     leased: Vec<bool>,
     looked: Instant,
+    /// Whether the reader of the capture has gone.
+    gone: Arc<AtomicBool>,
     /// Whether somebody has asked for the end.
     stopped: bool,
 }
@@ -58,6 +61,8 @@ pub(super) struct BenchParts<'s> {
     pub(super) shown: Shown,
     pub(super) planned: Vec<(Duration, Option<u16>, WhatIf)>,
     pub(super) control: Option<ControlSocket>,
+    /// Whether the reader of the capture has gone, which ends the lab.
+    pub(super) gone: Arc<AtomicBool>,
     pub(super) late_most: Duration,
 }
 
@@ -90,6 +95,7 @@ impl<'a, 's> NetworkBench<'a, 's> {
             lateness: LatenessHistogram::default(),
             refused: 0,
             looked: Instant::ZERO,
+            gone: parts.gone,
             stopped: false,
         }
     }
@@ -117,6 +123,7 @@ impl<'a, 's> NetworkBench<'a, 's> {
                 {
                     return Ok(code(status));
                 }
+                self.stopped |= self.gone.load(Ordering::Relaxed);
                 let is_asked = cancel.load(Ordering::Relaxed) || self.stopped;
                 if !is_over && (now >= end || is_asked) {
                     is_over = true;

@@ -19,6 +19,7 @@ pub(super) mod typed;
 pub(super) mod what_if;
 
 use super::consoles::Consoles;
+use super::flushed::FlushedFile;
 use super::links::LinkDir;
 use super::port::Port;
 use super::shown::Shown;
@@ -27,6 +28,7 @@ use crate::capture::LabCapture;
 use crate::cli::flow::on_interrupt;
 use crate::cli::output::cannot_write;
 use crate::labs;
+use crate::live_mark;
 use crate::say::say;
 use crate::sys;
 use crate::user_error::UserError;
@@ -36,12 +38,14 @@ use control::ControlSocket;
 use espbench_measure::units;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{FileKind, Overrides};
-use espbench_sim::lab::live::{LiveNetwork, add_load};
+use espbench_sim::lab::live::{LiveNetwork, LiveRole, add_load};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::wifi::watch::Watcher;
 use session::{NetworkSession, SessionSetup};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use told::NetworkOutput;
 use typed::TypedProgram;
@@ -66,7 +70,9 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     if wants_load {
         add_load(&mut scene);
     }
-    let mut air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path, &gone));
+    let mut air = air.transpose()?;
     let watcher = air.as_mut().map(|it| it as &mut dyn Watcher);
     let mut planned;
     let mut lab = LiveNetwork::new(&scene, args.seed, watcher).map_err(|why| unable(&why))?;
@@ -82,7 +88,10 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         }
     }
     let changes = what_if::plan(&args.what_if, lab.hosts())?;
-    let consoles = consoles(&lab, args)?;
+    let pc = lab.hosts().iter().find(|it| it.role == LiveRole::Pc);
+    let mark = super::mark(&scene, pc.map(|it| it.address.into()));
+    let mut consoles = consoles(&lab, args)?;
+    consoles.ports.iter_mut().for_each(|port| port.mark(&mark));
     // Threads come after the namespaces.
     let mut session = match args.pty {
         true => None,
@@ -98,6 +107,8 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     told.consoles(&lab.ports(), &consoles.ports)?;
     told.ready(&scene)?;
     if let Some(session) = &mut session {
+        let told = serde_json::to_string(&mark).context("the mark of the lab")?;
+        session.environment.push((live_mark::VARIABLE, told.into()));
         session.start(&args.command)?;
     }
     let parts = BenchParts {
@@ -107,6 +118,7 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         shown: Shown::new(args.format, args.quiet),
         planned: changes,
         control,
+        gone,
         late_most,
     };
     let mut bench = NetworkBench::new(lab, parts);
@@ -162,10 +174,15 @@ fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
 }
 
 /// A capture that is read while it is written: what is in it is handed on ten times a second.
-type LiveCapture = LabCapture<told::FlushedFile>;
+type LiveCapture = LabCapture<FlushedFile>;
 
-fn capture(scene: &Scene, args: &Args, path: &Path) -> anyhow::Result<LiveCapture> {
-    let begun = told::FlushedFile::create(path)
+fn capture(
+    scene: &Scene,
+    args: &Args,
+    path: &Path,
+    gone: &Arc<AtomicBool>,
+) -> anyhow::Result<LiveCapture> {
+    let begun = FlushedFile::create(path, gone.clone())
         .and_then(|file| LabCapture::new(file, scene, args.seed, "live"));
     begun.with_context(|| cannot_write(path))
 }
@@ -173,7 +190,7 @@ fn capture(scene: &Scene, args: &Args, path: &Path) -> anyhow::Result<LiveCaptur
 /// Ends the capture, where there is one.
 fn written(air: Option<LiveCapture>, args: &Args) -> anyhow::Result<()> {
     let (Some(air), Some(path)) = (air, args.pcap.as_deref()) else { return Ok(()) };
-    let packets = air.finish().with_context(|| cannot_write(path))?;
+    let Some(packets) = super::finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet && args.format == LiveFormat::Text {
         say!("{packets} packets in {}", path.display());
     }

@@ -1,11 +1,9 @@
-//! Output of a live network: hosts, reports, counts, as text and as lines of JSON; the file of a
-//! capture that is read while it is written.
+//! Output of a live network: hosts, reports, counts, as text and as lines of JSON.
 
 use super::bench::NetworkCounts;
 use crate::cli::live_lab::LiveFormat;
 use crate::cli::live_lab::port::Port;
 use crate::cli::live_lab::shown::{lag_words, print_json, seconds};
-use crate::clock::Clock;
 use crate::say::say;
 use espbench_dot11::wifi::PowerSave;
 use espbench_ieee80211::mac::Mac;
@@ -16,8 +14,6 @@ use espbench_sim::lab::live::{
 };
 use espbench_sim::lab::scene::Scene;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
@@ -290,40 +286,5 @@ fn services(host: &LiveHost) -> String {
             let each = DeviceService::ALL.map(|it| format!("{} {}", it.name(), it.port()));
             each.join(", ")
         }
-    }
-}
-
-/// Time after which what is written is handed on.
-const FLUSH: Duration = Duration::from_millis(100);
-
-/// A file whose reader may wait for what comes: it is handed on with the first write after
-/// 100 ms, and at the end.
-#[derive(Debug)]
-pub(super) struct FlushedFile {
-    file: BufWriter<File>,
-    clock: Clock,
-    flushed: Instant,
-}
-
-impl FlushedFile {
-    /// Creates it. One that is a pipe waits for its reader.
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let file = BufWriter::new(File::create(path)?);
-        Ok(Self { file, clock: Clock::start(), flushed: Instant::ZERO })
-    }
-}
-
-impl Write for FlushedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        if self.clock.now().since(self.flushed) >= FLUSH {
-            self.flush()?;
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.flushed = self.clock.now();
-        self.file.flush()
     }
 }
