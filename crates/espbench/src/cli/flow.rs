@@ -101,6 +101,9 @@ pub enum Prints {
     Rows,
 }
 
+/// Fact of the host: the lab whose simulated devices were reached in real time.
+const LIVE_LAB: &str = "live_lab";
+
 /// Measures a new run and draws its report.
 ///
 /// # Errors
@@ -113,8 +116,10 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt_of_run()?;
     let origin = job.target.origin();
     // What a simulation tells does not depend on this host.
-    let real = origin == Origin::Measured;
+    let real = origin.is_real_time();
     let overhead = if real { Some(calibrate::calibrate(&cancel)?) } else { None };
+    let mut host = if real { sys::host::facts() } else { BTreeMap::new() };
+    host.extend(job.target.live_lab().map(|it| (LIVE_LAB.to_owned(), it.words())));
     let facts = RunFacts {
         name: String::new(),
         tool: TOOL.into(),
@@ -128,7 +133,7 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         beside: None,
         fitted: job.target.fits(),
         library: job.target.library(),
-        host: if real { sys::host::facts() } else { BTreeMap::new() },
+        host,
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
     say!("run {}, stored in {}", run.facts.name, store.path().display());
@@ -169,7 +174,7 @@ fn site(job: &Measurement<'_>) -> Site {
 /// of the thresholds exist.
 fn check(job: &Measurement<'_>) -> anyhow::Result<()> {
     check_thresholds(&job.set)?;
-    let real = job.target.origin() == Origin::Measured;
+    let real = job.target.origin().is_real_time();
     let cells = job.set.plans.iter().flat_map(|plan| &plan.workloads);
     for workload in cells.clone() {
         let of_lab = Settings::of_lab(workload);
@@ -344,7 +349,7 @@ impl Failures {
 fn span(work: &Workload, origin: Origin) -> WorkTime {
     match origin {
         Origin::Simulated => WorkTime::Guessed(plan::expected(work)),
-        Origin::Measured | Origin::Published => plan::span(work),
+        Origin::Measured | Origin::Live | Origin::Published => plan::span(work),
     }
 }
 

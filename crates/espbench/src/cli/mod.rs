@@ -17,6 +17,7 @@
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
+//! | [`extcap`] | the air of a simulated lab, as an interface of Wireshark |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
 //! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
@@ -50,6 +51,7 @@ pub mod doctor;
 pub mod echo;
 pub mod espnow;
 pub mod file;
+pub mod extcap;
 pub mod fit;
 pub mod flow;
 pub mod iperf;
@@ -123,6 +125,8 @@ enum Command {
     Board(board::Args),
     /// Run simulated devices in real time, each with its console on a pseudo-terminal
     Live(live_lab::Args),
+    /// Be an interface of Wireshark and tshark: the air of a simulated lab
+    Extcap(extcap::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -203,6 +207,7 @@ fn carry_out(command: &Command) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "serial")]
         Command::Board(args) => board::run(args),
         Command::Live(args) => live_lab::run(args),
+        Command::Extcap(args) => extcap::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

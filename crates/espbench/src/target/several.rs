@@ -1,6 +1,7 @@
 //! Several targets as one: each workload goes to the first that can do it.
 
 use super::{Sink, Target, TargetError, TargetNotice};
+use crate::live_mark::LiveMark;
 use espbench_engine::SeededCell;
 use espbench_measure::cell::Origin;
 use espbench_measure::run::{LabFit, Site};
@@ -16,6 +17,10 @@ impl Target for Several {
 
     fn origin(&self) -> Origin {
         self.0.first().map(|target| target.origin()).unwrap_or_default()
+    }
+
+    fn live_lab(&self) -> Option<LiveMark> {
+        self.0.first().and_then(|target| target.live_lab())
     }
 
     fn fits(&self) -> Vec<LabFit> {

@@ -29,6 +29,7 @@ mod layout;
 mod links;
 mod listen;
 mod live;
+mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;

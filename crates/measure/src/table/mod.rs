@@ -81,6 +81,7 @@ impl Column {
     pub fn head(&self) -> String {
         match self.origin {
             Some(Origin::Simulated) => format!("simulated {}", self.short_head()),
+            Some(Origin::Live) => format!("live {}", self.short_head()),
             Some(Origin::Published | Origin::Measured) | None => self.short_head(),
         }
     }
@@ -91,7 +92,7 @@ impl Column {
     pub fn short_head(&self) -> String {
         let mut head = match self.origin {
             Some(Origin::Published) => String::from("published "),
-            Some(Origin::Simulated | Origin::Measured) | None => String::new(),
+            Some(Origin::Simulated | Origin::Live | Origin::Measured) | None => String::new(),
         };
         head.push_str(&self.name);
         if !self.unit.is_empty() {
