@@ -4,7 +4,7 @@ import { advice, bars, figures } from "./figures";
 import { announce, copy, download, h, put } from "./dom";
 import { type Asked, EngineWorker, predict, type Predicted } from "./engine/client";
 import { EngineError, type FleetQuestion, type Report } from "./engine/types";
-import { percent, time } from "./format";
+import { digits, percent, time } from "./format";
 
 /** Makes the lines of an error. */
 export function wrong(why: unknown): HTMLElement {
@@ -15,17 +15,16 @@ export function wrong(why: unknown): HTMLElement {
         it.remedy ? h("p", {}, `Do: ${it.remedy}`) : null);
 }
 
-/** Returns parts of the latency, or causes of loss, of a report. */
-export function shares(report: Report, is: "latency" | "loss"): HTMLElement | null {
-    const found = report.tables.find((it) => it.name === (is === "latency" ? "predict-stages" : "predict-causes"));
-    const row = found?.rows[0];
-    if (!found || !row) return null;
-    const parts = found.columns.flatMap((column, at) => {
-        const cell = row.cells[at] as { value?: number } | undefined;
-        const value = typeof cell?.value === "number" ? cell.value : undefined;
-        return value === undefined || column.unit !== "percent" ? [] : [{ name: column.name, share: value / 100, shown: `${value.toFixed(1)} %` }];
-    });
-    return bars(is === "latency" ? "Where the time goes" : "Why messages are lost", parts);
+/** Returns parts of the latency, or causes of loss, of a report: they are stacked bars of a figure of it. */
+function shares(report: Report, is: "latency" | "loss"): HTMLElement | null {
+    const found = report.figures.find((it) => it.id === (is === "latency" ? "predict-stages" : "predict-causes"));
+    const parts = (found?.series ?? []).map((it) => ({ name: it.name, share: it.points[0]?.y ?? 0 }));
+    const most = Math.max(...parts.map((it) => it.share), 1e-9);
+    const shown = (share: number): string => `${share >= 0.1 ? share.toFixed(1) : digits(share, 1)} %`;
+    // Parts of the latency are parts of a whole; of losses the longest bar is the most frequent cause.
+    const whole = is === "latency" ? 100 : most;
+    const title = is === "latency" ? "Where the time goes" : "Why messages are lost, of all messages";
+    return bars(title, parts.map((it) => ({ ...it, share: it.share / whole, shown: shown(it.share), role: is === "latency" ? "time" : "loss" })));
 }
 
 /** An answer that follows the settings. */
@@ -54,7 +53,7 @@ export class AnswerView {
         this.body.classList.add("old");
         this.state.textContent = "Simulating …";
         const asked = predict(this.asker, question, (answer) => {
-            if (asked === this.asked) this.show(answer, question, command);
+            if (asked === this.asked) this.show(answer, command);
         });
         this.asked = asked;
         asked.whole.catch((why: unknown) => {
@@ -79,7 +78,7 @@ export class AnswerView {
         this.asker.end();
     }
 
-    private show(answer: Predicted, question: FleetQuestion, command: string): void {
+    private show(answer: Predicted, command: string): void {
         const report = JSON.parse(answer.report) as Report;
         const prediction = report.prediction;
         if (!prediction) return;
@@ -99,7 +98,6 @@ export class AnswerView {
             h("code", {}, command),
             h("button", { type: "button", class: "small", onclick: () => void copy(command, "The command is copied.") }, "Copy command"),
             h("button", { type: "button", class: "small", onclick: () => download("report.json", answer.report) }, "Report (JSON)"));
-        this.element.dataset.devices = String(question.devices);
         this.heard(true);
     }
 }

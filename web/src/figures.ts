@@ -2,7 +2,7 @@
 
 import { digits, life, line, percent, type Shown, time } from "./format";
 import { h } from "./dom";
-import type { Prediction, Report, ReportTable } from "./engine/types";
+import type { Prediction, ReportTable } from "./engine/types";
 
 /** Makes a large figure. */
 export function figure(label: string, it: Shown, help = ""): HTMLElement {
@@ -72,25 +72,8 @@ function changeTable(prediction: Prediction): HTMLElement {
 /** Makes a table of a report. */
 export function table(it: ReportTable): HTMLElement {
     const head = it.columns.map((column) => h("th", { scope: "col" }, column.unit ? `${column.name} (${column.unit})` : column.name));
-    const rows = it.rows.map((row) => h("tr", {}, ...row.cells.map((cell) => h("td", {}, cellText(cell)))));
+    const rows = it.rows.map((row) => h("tr", {}, ...row.map((cell) => h("td", {}, cell))));
     return h("section", { class: "part" }, h("h3", {}, it.title),
         h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": it.title },
             h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))));
 }
-
-function cellText(cell: unknown): string {
-    if (cell === null || cell === undefined) return "";
-    if (typeof cell === "object") {
-        const it = cell as { text?: unknown; value?: unknown; ci_low?: unknown; ci_high?: unknown };
-        if (typeof it.text === "string") return it.text;
-        if (typeof it.value === "number") {
-            const value = digits(it.value, 4);
-            return typeof it.ci_low === "number" && typeof it.ci_high === "number" ? `${value} [${digits(it.ci_low, 4)}, ${digits(it.ci_high, 4)}]` : value;
-        }
-        return Object.values(it).filter((part) => typeof part === "string" || typeof part === "number").join(" ");
-    }
-    return typeof cell === "number" ? digits(cell, 5) : String(cell);
-}
-
-/** Finds a table by its name. */
-export const tableOf = (report: Report, name: string): ReportTable | undefined => report.tables.find((it) => it.name === name);

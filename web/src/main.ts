@@ -131,7 +131,7 @@ void follow();
 there.then((it) => {
     const foot = document.getElementById("foot");
     if (foot) foot.textContent = `Everything is computed in this browser by ${it.tool}. Nothing is sent anywhere.`;
-}, (why: unknown) => put(main, wrong(why)));
+}, (why: unknown) => main.querySelector(".head")?.after(wrong(why)));
 void load().catch(() => undefined);
 if ("serviceWorker" in navigator && import.meta.env.PROD) {
     addEventListener("load", () => {

@@ -26,11 +26,11 @@ export interface OwnRoom {
 }
 
 /** Returns the engine's question. */
-export function question(it: Settings, own?: OwnRoom): FleetQuestion {
+export function question(it: Settings, own?: OwnRoom, numbers?: number[]): FleetQuestion {
     const { lab, place } = own ? { lab: OWN_ROOM, place: OWN_ROOM } : (PLACES[it.room] ?? PLACES.office!);
     const asked: FleetQuestion = {
         lab, place,
-        devices: own?.devices ?? it.devices,
+        devices: numbers ?? [own?.devices ?? it.devices],
         every: every(it.every),
         payload: it.payload,
         broadcast: it.cast === "broadcast",
@@ -49,11 +49,11 @@ export function question(it: Settings, own?: OwnRoom): FleetQuestion {
 }
 
 /** Returns the command that asks the same. */
-export function command(it: Settings, own?: OwnRoom): string {
+export function command(it: Settings, own?: OwnRoom, numbers?: number[]): string {
     const words = ["espbench", "predict", "fleet"];
     if (own) words.push("--lab", OWN_ROOM);
     else words.push("--room", it.room, "--profile", it.profile);
-    words.push("--devices", String(own?.devices ?? it.devices), "--every", every(it.every), "--payload", String(it.payload));
+    words.push("--devices", (numbers ?? [own?.devices ?? it.devices]).join(","), "--every", every(it.every), "--payload", String(it.payload));
     if (!own && it.walls) words.push("--walls", String(it.walls));
     if (it.rate) words.push("--phy-rate", it.rate);
     if (it.cast === "broadcast") words.push("--cast", "broadcast");

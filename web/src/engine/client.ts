@@ -66,11 +66,16 @@ interface Waiting {
 export class EngineWorker {
     onprogress: ((text: string) => void) | undefined;
     private worker: Worker | undefined;
+    private starting: Promise<Worker> | undefined;
     private readonly waiting = new Map<number, Waiting>();
     private next = 1;
 
-    private async started(): Promise<Worker> {
-        if (this.worker) return this.worker;
+    private started(): Promise<Worker> {
+        this.starting ??= this.start();
+        return this.starting;
+    }
+
+    private async start(): Promise<Worker> {
         const worker = spawn();
         this.worker = worker;
         worker.onmessage = (event: MessageEvent<FromWorker>) => this.hear(event.data);
@@ -96,7 +101,7 @@ export class EngineWorker {
 
     private fail(why: EngineError): void {
         this.worker?.terminate();
-        this.worker = undefined;
+        this.worker = this.starting = undefined;
         for (const it of this.waiting.values()) it.reject(why);
         this.waiting.clear();
     }
@@ -240,6 +245,9 @@ export function predict(asker: EngineWorker, question: FleetQuestion, told: (ans
     const whole = (async (): Promise<Predicted> => {
         const needed = await asker.ask<{ rooms: number; cases: number[] }>({ ask: "fleet", fleet: question });
         const all = needed.rooms * needed.cases.length;
+        // Cases of the question itself come before changes that are tried.
+        const own = question.devices.length;
+        const of_case = needed.cases.map(() => 0);
         let [came, first, last] = [0, 0, 0];
         let busy = Promise.resolve();
         const answer = async (): Promise<Predicted> => {
@@ -256,20 +264,22 @@ export function predict(asker: EngineWorker, question: FleetQuestion, told: (ans
                 busy = busy.then(async () => {
                     await asker.put(bytes);
                     came += 1;
-                    if (of === 0) first += 1;
+                    of_case[of] = (of_case[of] ?? 0) + 1;
+                    const before = first;
+                    first = Math.min(...of_case.slice(0, own));
                     if (came === all) return resolve();
                     const now = performance.now();
                     // Two rooms are the fewest with an interval; changes are told of once, at the end.
-                    const is_news = of === 0 && first >= 2 && (now - last > BETWEEN_MS || first === needed.rooms);
+                    const is_news = first > before && first >= 2 && (now - last > BETWEEN_MS || first === needed.rooms);
                     if (is_news && !stopped) {
                         last = now;
                         told(await answer());
                     }
                 }).catch(failed);
             };
-            for (let at = 0; at < needed.cases.length; at++) {
-                for (let room = 0; room < needed.rooms; room++) mine.push({ question, case: at, room, done: done(at), failed });
-            }
+            const job = (at: number, room: number): Job => ({ question, case: at, room, done: done(at), failed });
+            for (let room = 0; room < needed.rooms; room++) for (let at = 0; at < own; at++) mine.push(job(at, room));
+            for (let at = own; at < needed.cases.length; at++) for (let room = 0; room < needed.rooms; room++) mine.push(job(at, room));
             if (stopped) return reject(new EngineError({ what: "stopped", why: "", remedy: "", line: 0 }));
             jobs.push(...mine);
             hand();

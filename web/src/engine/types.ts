@@ -20,7 +20,8 @@ export interface FleetQuestion {
     lab: string;
     text?: string;
     place: string;
-    devices: number;
+    /** Numbers of devices, ascending. */
+    devices: number[];
     every: string;
     payload: number;
     phy_rate?: string;
@@ -74,14 +75,19 @@ export interface Prediction {
 
 /** A table of a report. */
 export interface ReportTable {
-    name: string;
+    id: string;
     title: string;
     columns: { name: string; unit: string }[];
-    rows: { cells: ReportCell[] }[];
+    rows: (string | null)[][];
 }
 
-/** A cell of a table. */
-export type ReportCell = unknown;
+/** A figure of a report. */
+export interface ReportFigure {
+    id: string;
+    title: string;
+    alt: string;
+    series: { name: string; points: { x: number; y: number }[] }[];
+}
 
 /** A result. */
 export interface Cell {
@@ -97,6 +103,7 @@ export interface Report {
     prediction: Prediction | null;
     cells: Cell[];
     tables: ReportTable[];
+    figures: ReportFigure[];
     failures: { error: string }[];
 }
 

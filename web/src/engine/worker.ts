@@ -23,6 +23,8 @@ export type FromWorker =
 
 const worker = self as unknown as DedicatedWorkerGlobalScope;
 let engine: Exports | undefined;
+/** Questions that come before the engine is there wait for it, in their order. */
+let started: Promise<void> = Promise.resolve();
 
 function say(message: FromWorker, transfer: Transferable[] = []): void {
     worker.postMessage(message, transfer);
@@ -64,11 +66,14 @@ worker.onmessage = async (event: MessageEvent<ToWorker>) => {
     const id = message.kind === "module" ? 0 : message.id;
     try {
         if (message.kind === "module") {
-            await start(message.module);
+            started = start(message.module);
+            await started;
         } else if (message.kind === "ask") {
+            await started;
             const bytes = ask(message.question);
             say({ kind: "answer", id, bytes }, [bytes.buffer]);
         } else {
+            await started;
             given(message.bytes, (at, len) => engine?.put(at, len));
             say({ kind: "answer", id, bytes: new Uint8Array() });
         }

@@ -12,7 +12,7 @@ import { type Shared, USUAL } from "../share";
 
 /** Figures that lead, with their words; the first that a report has is shown. */
 const LEADING: [string, string][] = [
-    ["loss", "Messages lost"], ["latency_p99", "99 % arrive within"], ["latency_mean", "Mean latency"],
+    ["loss", "Messages lost"], ["latency_p99", "99 % arrive within"], ["latency_avg", "Mean latency"],
     ["latency_p50", "Half arrive within"], ["channel_busy", "Channel busy"], ["current_mean", "Mean current"], ["battery_life", "Battery lasts"],
 ];
 

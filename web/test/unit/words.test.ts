@@ -24,7 +24,7 @@ test("a command asks what the page asks", () => {
     const it = { ...USUAL, battery: "2xAA", sleep: "light", rate: "24M", cast: "broadcast" as const, encrypt: true, seed: 5 };
     assert.equal(command(it, { text: "", devices: 4 }), "espbench predict fleet --lab room.toml --devices 4 --every 1s --payload 50 --phy-rate 24M --cast broadcast --encrypt --battery 2xAA --sleep light --seed 5");
     const asked = question(it, { text: "t", devices: 4 });
-    assert.deepEqual([asked.lab, asked.text, asked.devices, asked.profile], ["room.toml", "t", 4, undefined]);
+    assert.deepEqual([asked.lab, asked.text, asked.devices, asked.profile], ["room.toml", "t", [4], undefined]);
     assert.equal(quoted("it's"), `'it'\\''s'`);
 });
 
