@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 /// From here on a signal is weak, dBm: an ESP32 reads MCS 0 down to some -92 dBm, and walls and people move it by
 /// 10 dB (ESP32 Series Datasheet, Wi-Fi Radio; docs/lab.md, fading).
-const WEAK_DBM: i8 = -80;
+pub const WEAK_DBM: i8 = -80;
 
 /// From here on a signal is strong, dBm.
 const STRONG_DBM: i8 = -65;
@@ -186,23 +186,36 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
 }
 
 /// Groups of reasons, by what else a log tells.
-struct Groups {
+struct Groups<'a> {
+    log: &'a LogSummary,
     joined: bool,
-    lost: bool,
+    /// Line of the first link whose beacons were lost.
+    lost: Option<u64>,
 }
 
-impl Groups {
-    fn of(log: &LogSummary) -> Self {
+impl<'a> Groups<'a> {
+    fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-        Self { joined, lost: log.count(|it| *it == LogEvent::Disconnected(200)) > 0 }
+        let first = log.places(|it| *it == LogEvent::Disconnected(200)).first().map(|it| it.line);
+        Self { log, joined, lost: first }
+    }
+
+    /// Returns whether the beacons were lost before that reason first came.
+    fn follows_a_loss(&self, code: u8) -> bool {
+        let first = self.log.places(|it| *it == LogEvent::Disconnected(code));
+        first.first().zip(self.lost).is_some_and(|(it, lost)| lost < it.line)
     }
 
     fn group(&self, code: u8) -> ReasonGroup {
         match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
             // Before there is an association none can be dropped for inactivity: the access point did not answer.
             ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
-            // A network whose beacons were lost is not found right after, either.
-            ReasonGroup::Absent if self.lost => ReasonGroup::Beacons,
+            // A network whose beacons were lost is not found right after, either, nor does it answer.
+            ReasonGroup::Absent | ReasonGroup::Handshake | ReasonGroup::Signal
+                if self.follows_a_loss(code) =>
+            {
+                ReasonGroup::Beacons
+            }
             group => group,
         }
     }
@@ -224,7 +237,7 @@ fn attempts_before(log: &LogSummary) -> bool {
 
 fn disconnection(
     log: &LogSummary,
-    groups: &Groups,
+    groups: &Groups<'_>,
     group: ReasonGroup,
     code: u8,
 ) -> Option<CauseFinding> {
@@ -300,7 +313,8 @@ fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
 
 /// Returns how weak the access point is heard at worst. Strengths that may be those of other networks in a scan count
 /// only where there are no others, and where there are too few for a scan.
-fn weakest(log: &LogSummary) -> Option<i8> {
+#[must_use]
+pub fn weakest(log: &LogSummary) -> Option<i8> {
     let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
     let other = |it: &LogEvent| if let LogEvent::OtherRssi(dbm) = it { Some(*dbm) } else { None };
     let scanned = log.events.keys().filter_map(other).count() > SCANNED;

@@ -20,7 +20,9 @@ pub(super) fn reset(text: &str) -> Option<LogEvent> {
         ResetReason::Brownout
     } else if code.trim() == "3" && name == "SW_RESET" {
         ResetReason::Silent
-    } else if has("WDT") || has("GLITCH") {
+    } else if has("RTCWDT") || has("RTC_WDT") || has("GLITCH") {
+        ResetReason::RtcWatchdog
+    } else if has("WDT") {
         ResetReason::Watchdog
     } else if has("DEEPSLEEP") || has("DSLEEP") {
         ResetReason::DeepSleep
@@ -77,6 +79,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Interrupt WDT timeout",
             "Soft WDT reset",
             "Int wdt timeout",
+            "CPU has been reset by WDT",
         ],
         LogEvent::Watchdog,
     ),
@@ -112,6 +115,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "invalid segment length",
             "OTA data partition invalid and no factory app",
             "ets_main.c ",
+            "load:0xffffffff,len:-1",
         ],
         LogEvent::FlashUnreadable,
     ),

@@ -93,8 +93,10 @@ pub enum ResetReason {
     PowerOn,
     /// The supply fell too low.
     Brownout,
-    /// A watchdog of the hardware.
+    /// A watchdog of the hardware that a program feeds.
     Watchdog,
+    /// The watchdog of the bootloader and of a restart that does not end.
+    RtcWatchdog,
     /// The program, a panic among it.
     Software,
     /// The ESP32's digital core by software: `esp_restart()` resets processors, the handler of brown-outs all.

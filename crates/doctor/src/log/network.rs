@@ -120,7 +120,18 @@ fn socket(lower: &str) -> Option<LogEvent> {
     let at = ["errno", "oserror:"].iter().find_map(|it| Some(lower.find(it)? + it.len()));
     let rest = at.map(|at| lower[at..].trim_start_matches([' ', ':', '=', '(', '[', '"']));
     let rest = rest.map(|it| it.strip_prefix("errno ").unwrap_or(it));
-    match rest.and_then(number) {
+    let words = [
+        ("socket is not connected", 128),
+        ("connection reset by peer", 104),
+        ("software caused connection abort", 113),
+        ("host is unreachable", 118),
+        ("no route to host", 118),
+        ("connection timed out", 116),
+    ];
+    let named = at.and_then(|_| words.iter().find(|it| lower.contains(it.0)).map(|it| it.1));
+    // Some releases print the negative.
+    let rest = rest.map(|it| it.strip_prefix('-').unwrap_or(it));
+    match rest.and_then(number).or(named) {
         // A send that finds no packet buffer; elsewhere memory is missing.
         Some(12 | 105) if lower.contains("send") || lower.contains("udp") => Some(LogEvent::SendBuffersFull),
         Some(12) => Some(if lower.contains("oserror") { LogEvent::NoMemory } else { LogEvent::SendBuffersFull }),

@@ -113,7 +113,10 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         out.push(it);
         return;
     }
-    let reset = |it: &LogEvent| *it == LogEvent::Reset(ResetReason::Watchdog);
+    let reset = |it: &LogEvent| {
+        matches!(it, LogEvent::Reset(ResetReason::Watchdog | ResetReason::RtcWatchdog))
+    };
+    let of_program = |it: &LogEvent| *it == LogEvent::Reset(ResetReason::Watchdog);
     // A flash that cannot be read ends in the same reset.
     if log.count(|it| *it == LogEvent::FlashUnreadable) > 0 {
         return;
@@ -125,9 +128,7 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "with a delay in each loop, or another supply, it stays up",
     );
     let repeated = log.count(reset) >= RESETS;
-    // Only the ESP8266 names no chip; a restart of it by the watchdog comes with nothing else.
-    let of_esp8266 = log.count(|it| matches!(it, LogEvent::Chip(_))) == 0;
-    if repeated || of_esp8266 {
+    if repeated || log.count(of_program) > 0 {
         let sure = if repeated { Certainty::Medium } else { Certainty::Low };
         out.extend(finding(log, TroubleCause::Watchdog, sure, words, reset));
     }
