@@ -137,7 +137,7 @@ const ECHO: &str = "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat
 
 const FRAMES: &str = "kind = \"raw-esp-now\"\ncount = 500\nsize = 250\n";
 
-const STREAM: &str = "kind = \"iperf\"\nvariant = \"device\"\ntransport = \"tcp\"\ndirection = \"reverse\"\ntime = \"2 s\"\n";
+const STREAM: &str = "kind = \"iperf\"\nvariant = \"device\"\ntransport = \"tcp\"\ndirection = \"forward\"\ntime = \"2 s\"\n";
 
 impl SceneQuestion {
     fn sides(self) -> [Side; 2] {
@@ -255,7 +255,7 @@ fn room(
     let release = scene.release.unwrap_or(IdfRelease::new(5, 2));
     let link = match side.rssi {
         Some(dbm) => {
-            library.add_link_trace(TRACE, &format!("time_s,from,to,rssi_dbm\n0,router,device,{dbm}\n"))?;
+            library.add_link_trace(TRACE, &format!("time_s,from,to,rssi_dbm\n0,access point,device,{dbm}\n"))?;
             format!("[link]\ntrace = \"{TRACE}\"\n")
         }
         None => String::new(),
