@@ -60,6 +60,20 @@ pub enum TroubleCause {
     Losses(Cause),
     /// Cells of a stored run were not measured.
     CellsFailed,
+    /// Stations that do not hear each other send at the same time.
+    HiddenNodes,
+    /// The channel is nearly full.
+    BusyChannel,
+    /// Frames are sent again and again, and the signal is weak.
+    WeakSignal,
+    /// Frames are sent again and again, although the signal is strong.
+    Interference,
+    /// A TCP receiver offers no window: its program does not read.
+    TcpZeroWindow,
+    /// The window of a TCP receiver limits.
+    TcpWindow,
+    /// TCP segments are lost.
+    TcpLosses,
 }
 
 impl TroubleCause {
@@ -91,6 +105,13 @@ impl TroubleCause {
             Self::EspNowUnheard => "esp-now-unheard".into(),
             Self::Losses(cause) => format!("loss-{}", cause.name()),
             Self::CellsFailed => "cells-failed".into(),
+            Self::HiddenNodes => "hidden-nodes".into(),
+            Self::BusyChannel => "busy-channel".into(),
+            Self::WeakSignal => "weak-signal".into(),
+            Self::Interference => "interference".into(),
+            Self::TcpZeroWindow => "tcp-zero-window".into(),
+            Self::TcpWindow => "tcp-window".into(),
+            Self::TcpLosses => "tcp-losses".into(),
         }
     }
 }

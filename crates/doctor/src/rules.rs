@@ -101,6 +101,12 @@ fn weight(finding: &CauseFinding) -> f64 {
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
         TroubleCause::Losses(_) => 1.0,
+        // A receiver that stops reading holds all up; losses are what others cause.
+        TroubleCause::TcpZeroWindow => 8.0,
+        TroubleCause::HiddenNodes => 3.0,
+        TroubleCause::TcpLosses | TroubleCause::WeakSignal | TroubleCause::Interference => 1.0,
+        TroubleCause::BusyChannel => 1.5,
+        TroubleCause::TcpWindow => 0.9,
         TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard => 2.0,
         TroubleCause::Names | TroubleCause::Tls => 1.5,
         TroubleCause::Connections | TroubleCause::PowerSave => 1.0,
@@ -117,11 +123,19 @@ fn weight(finding: &CauseFinding) -> f64 {
 }
 
 /// Returns what a cause's incidents weigh together. An attempt that fails is made again and again, so that in a log each
-/// doubling weighs as much as the first; lost probes are counted one by one.
+/// doubling weighs as much as the first; lost probes, frames and segments are counted one by one.
 fn repeated(finding: &CauseFinding) -> f64 {
     let incidents = finding.incidents.max(1);
     match finding.cause {
-        TroubleCause::Losses(_) | TroubleCause::CellsFailed => incidents as f64,
+        TroubleCause::Losses(_)
+        | TroubleCause::CellsFailed
+        | TroubleCause::HiddenNodes
+        | TroubleCause::BusyChannel
+        | TroubleCause::WeakSignal
+        | TroubleCause::Interference
+        | TroubleCause::TcpZeroWindow
+        | TroubleCause::TcpWindow
+        | TroubleCause::TcpLosses => incidents as f64,
         // Between two powers of 2 in a straight line.
         _ => f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64,
     }

@@ -34,6 +34,8 @@ pub enum EvidenceSource {
     SdkConfig,
     /// A stored run; its samples are numbered within their cell.
     Run,
+    /// A capture; its frames are numbered.
+    Capture,
 }
 
 /// A place in a log, an sdkconfig or a stored run.

@@ -29,6 +29,7 @@ mod layout;
 mod links;
 mod listen;
 mod live;
+mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
@@ -55,6 +56,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod shards;
 mod shell;
 mod sim;
 mod sink;

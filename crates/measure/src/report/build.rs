@@ -224,7 +224,7 @@ fn limited(published: &[Cell], limits: &[(Identity, f64)]) -> Vec<Cell> {
 /// Makes values unknown that are not numbers, since JSON has no word for them, and measured values
 /// without an observation. Limits intervals of positive quantities to zero and above.
 pub(crate) fn known(cell: &mut Cell) {
-    if cell.n == Some(0) && cell.origin == Origin::Measured {
+    if cell.n == Some(0) && cell.origin.is_real_time() {
         (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);
     }
     // Student's interval of a mean knows no end of the scale; these quantities have one at zero.

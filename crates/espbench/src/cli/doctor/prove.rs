@@ -170,6 +170,13 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
         TroubleCause::Losses(_) | TroubleCause::CellsFailed => {
             "the run has its own record: espbench run --on sim carries its plan out in the lab"
         }
+        TroubleCause::HiddenNodes
+        | TroubleCause::BusyChannel
+        | TroubleCause::WeakSignal
+        | TroubleCause::Interference
+        | TroubleCause::TcpZeroWindow
+        | TroubleCause::TcpWindow
+        | TroubleCause::TcpLosses => "a capture does not tell the settings of who sends",
         TroubleCause::Flash => "its devices always have firmware",
         TroubleCause::MemoryCorrupted => "it does not run the program that writes beyond its memory",
         TroubleCause::NoAddress => "what the DHCP server did is not in the files",
