@@ -110,7 +110,9 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     );
     let told = |it: &LogEvent| *it == LogEvent::Watchdog;
     if let Some(it) = finding(log, TroubleCause::Watchdog, Certainty::High, words, told) {
-        out.push(it);
+        let named = |it: &LogEvent| matches!(it, LogEvent::Watchdog | LogEvent::WatchdogTask);
+        let evidence = log.places(named).into_iter().cloned().collect();
+        out.push(CauseFinding { evidence, ..it });
         return;
     }
     let reset = |it: &LogEvent| {
@@ -158,7 +160,10 @@ fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let told = log.count(|it| {
         matches!(
             it,
-            LogEvent::SocketError(_) | LogEvent::NameFailed | LogEvent::TlsFailed(_) | LogEvent::WifiCall
+            LogEvent::SocketError(_)
+                | LogEvent::NameFailed
+                | LogEvent::TlsFailed(_)
+                | LogEvent::WifiCall
         )
     });
     if told > 0 {

@@ -154,7 +154,11 @@ impl SceneQuestion {
                 [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..side(ECHO) })
             }
             Self::Sleep { max, dtim } => {
-                let sleep = if max { "sleep = \"max\"\nlisten_interval = 3\n" } else { "sleep = \"min\"\n" };
+                let sleep = if max {
+                    "sleep = \"max\"\nlisten_interval = 3\n"
+                } else {
+                    "sleep = \"min\"\n"
+                };
                 [Side { device: sleep.into(), dtim, ..side(ECHO) }, Side { dtim, ..side(ECHO) }]
             }
             Self::Channels { network, peer } => [peer, network].map(|peer| Side {
@@ -235,7 +239,9 @@ pub fn prove_scene(scene: &ProofScene, library: &Library) -> Result<SceneProof, 
 fn place(scene: &ProofScene, chip: Chip) -> String {
     let room = match scene.question {
         SceneQuestion::SlowEspNow => "two boards a metre apart",
-        SceneQuestion::Signal(_) => "a device whose link is as strong as the log says, nobody else on the air",
+        SceneQuestion::Signal(_) => {
+            "a device whose link is as strong as the log says, nobody else on the air"
+        }
         _ => "a device 5 m from its router, nobody else on the air",
     };
     format!("{room}, {chip}")
@@ -255,7 +261,10 @@ fn room(
     let release = scene.release.unwrap_or(IdfRelease::new(5, 2));
     let link = match side.rssi {
         Some(dbm) => {
-            library.add_link_trace(TRACE, &format!("time_s,from,to,rssi_dbm\n0,access point,device,{dbm}\n"))?;
+            library.add_link_trace(
+                TRACE,
+                &format!("time_s,from,to,rssi_dbm\n0,access point,device,{dbm}\n"),
+            )?;
             format!("[link]\ntrace = \"{TRACE}\"\n")
         }
         None => String::new(),
@@ -318,8 +327,12 @@ mod tests {
     #[test]
     fn a_sleeper_answers_later_with_a_longer_dtim_period() {
         let [one, three] = [1, 3].map(|dtim| proof(SceneQuestion::Sleep { max: false, dtim }));
-        let mean = |it: &SceneProof| it.values.iter().find(|it| it.metric == "rtt_avg").unwrap().clone();
-        assert!(mean(&one).shown() && mean(&three).before[0] > 1.5 * mean(&one).before[0], "{one:?} {three:?}");
+        let mean =
+            |it: &SceneProof| it.values.iter().find(|it| it.metric == "rtt_avg").unwrap().clone();
+        assert!(
+            mean(&one).shown() && mean(&three).before[0] > 1.5 * mean(&one).before[0],
+            "{one:?} {three:?}"
+        );
     }
 
     #[test]
