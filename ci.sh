@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals python ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -70,6 +70,9 @@ component() {
 
 # Serial programs at the consoles of simulated boards.
 terminals() { ci/terminals.sh; }
+
+# The Python package: its wheel, tests, types, example project and notebooks.
+python() { ci/python.sh; }
 
 # The medium beside ns-3: throughput within 2 %.
 ns3() {

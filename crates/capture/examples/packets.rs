@@ -1,3 +1,5 @@
+//! Packets of a capture, counted.
+
 use espbench_capture::file::CaptureReader;
 use espbench_capture::link::{LinkContent, content};
 
@@ -9,8 +11,9 @@ fn main() {
     let mut packets = 0;
     let mut reader = CaptureReader::default();
     for chunk in file.chunks(7) {
-        let mut take = |it: &_| packets += u32::from(matches!(content(it), LinkContent::Ip(_)));
-        reader.push(chunk, &mut take).unwrap();
+        reader
+            .push(chunk, &mut |it| packets += u32::from(matches!(content(it), LinkContent::Ip(_))))
+            .unwrap();
     }
     assert_eq!(packets, 1);
     println!("{packets} IP packets, cut: {}", reader.finish().unwrap());

@@ -89,7 +89,7 @@ impl CaptureAnalysis {
             (Some(fault), _) | (None, Err(fault)) if self.seen.packets == 0 => return Err(fault),
             (_, cut) => self.seen.cut = cut.unwrap_or(true),
         }
-        self.seen.air.finish();
+        self.seen.air.finish(self.seen.last_ns);
         self.seen.flows = self.seen.tcp.finish();
         Ok(self.seen)
     }
@@ -113,7 +113,8 @@ impl CaptureSummary {
                 if !self.air.take(packet.number, packet.at_ns, &air) {
                     return;
                 }
-                let ip = MpduView::parse(air.frame).and_then(|it| it.packet());
+                let view = MpduView::parse(air.frame).filter(|it| !self.air.is_relayed(it));
+                let ip = view.and_then(|it| it.packet());
                 if let Some((_, bytes)) = ip.filter(|it| IP.contains(&it.0)) {
                     self.ip(packet, bytes);
                 }

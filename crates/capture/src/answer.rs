@@ -69,16 +69,14 @@ fn few<T>(out: &mut Vec<String>, word: &str, rows: &[T], told: impl Fn(&T) -> St
 }
 
 fn medium(it: &CaptureDocument, out: &mut Vec<String>) {
-    let channels: Vec<String> = it.channels.iter().map(|it| format!("{}", it.0)).collect();
-    let channel = match channels.as_slice() {
-        [] => String::new(),
-        [one] => format!(" on channel {one}"),
-        all => format!(" on channels {}", all.join(" ")),
-    };
-    let mut text = match it.busy {
-        Some(busy) => format!("medium{channel}: {} busy", percent(busy)),
-        None => format!("medium{channel}: the capture tells no rates, so no times on the air"),
-    };
+    let mut channels: Vec<_> = it.channels.iter().collect();
+    channels.sort_by_key(|it| core::cmp::Reverse(it.frames));
+    let told = channels.iter().take(FEW).map(|it| {
+        let busy = it.busy.map_or("time on the air is not told".into(), |it| percent(it) + " busy");
+        it.channel.map_or(busy.clone(), |channel| format!("channel {channel} {busy}"))
+    });
+    let told: Vec<String> = told.collect();
+    let mut text = format!("medium: {}", told.join(", "));
     let mut kinds: Vec<_> =
         it.kinds.iter().filter_map(|it| Some((it.air_share?, it.kind.words()))).collect();
     kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -91,7 +89,7 @@ fn medium(it: &CaptureDocument, out: &mut Vec<String>) {
     match it.overlapping {
         Some((same, unheard)) => {
             text += &format!(
-                "; {same} collided in one slot, {unheard} began while another was on the air that its sender did not hear"
+                "; at the same time: {same} that began in one slot, {unheard} of stations that do not hear each other"
             );
         }
         None => text += "; their times do not tell collisions",

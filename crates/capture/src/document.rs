@@ -31,6 +31,17 @@ pub struct ClassRow {
     pub air_share: Option<f64>,
 }
 
+/// A channel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ChannelRow {
+    /// Its number; null where the capture does not tell.
+    pub channel: Option<u8>,
+    /// Frames.
+    pub frames: u64,
+    /// Share of time in which frames were on the air.
+    pub busy: Option<f64>,
+}
+
 /// A station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationRow {
@@ -284,9 +295,7 @@ pub struct CaptureDocument {
     /// Acknowledgements whose frame was not captured.
     pub orphan_acks: u64,
     /// Channels with their frames.
-    pub channels: Vec<(u8, u64)>,
-    /// Share of time in which frames were on the air.
-    pub busy: Option<f64>,
+    pub channels: Vec<ChannelRow>,
     /// Frames at the same time of one slot, and of stations that do not hear each other; null where the capture does
     /// not tell.
     pub overlapping: Option<(u64, u64)>,
@@ -353,8 +362,15 @@ impl CaptureDocument {
             bad_frames: air.bad.frames,
             unrated_frames: air.unrated,
             orphan_acks: air.orphans,
-            channels: air.channels.iter().map(|it| (*it.0, *it.1)).collect(),
-            busy: share.of(air.busy_ns()),
+            channels: air
+                .channels
+                .iter()
+                .map(|(channel, it)| ChannelRow {
+                    channel: Some(*channel).filter(|it| *it > 0),
+                    frames: it.frames,
+                    busy: share.of(it.air_ns),
+                })
+                .collect(),
             overlapping: air.overlaps.counts(),
             kinds: kinds.collect(),
             stations: stations(seen, share),

@@ -58,13 +58,9 @@ impl AirAnalysis {
     pub fn take(&mut self, number: u64, at_ns: Option<u64>, air: &AirCapture80211<'_>) -> bool {
         self.frames += 1;
         let timed = self.time(air);
-        if timed.channel > 0 {
-            *self.channels.entry(timed.channel).or_default() += 1;
-        }
-        if timed.air_ns.is_none() {
-            self.unrated += 1;
-        }
         let air_ns = timed.air_ns.unwrap_or_default();
+        self.unrated += u64::from(timed.air_ns.is_none());
+        self.channels.entry(timed.channel).or_default().add(air.octets, false, air_ns);
         let at_ns = at_ns.or(timed.begin_ns);
         let view = MpduView::parse(air.frame);
         if air.bad {
@@ -187,7 +183,7 @@ impl AirAnalysis {
         if timed.joined {
             self.overlaps.extend(end_ns);
         } else {
-            self.overlaps.take(OnAir { number, from, begin_ns, end_ns });
+            self.overlaps.take(OnAir { number, from, channel: timed.channel, begin_ns, end_ns });
         }
     }
 

@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 use class::FrameClass;
 use esp_now::{CaptureKeys, EspNowFrames};
 use espbench_ieee80211::mac::Mac;
+use espbench_ieee80211::view::MpduView;
 use espbench_measure::air::timeline::AirFrame;
 use link::{LinkKey, LinkRecord};
 use network::Networks;
@@ -81,8 +82,8 @@ pub struct AirAnalysis {
     pub unrated: u64,
     /// Records that found no room.
     pub dropped: u64,
-    /// Frames by channel.
-    pub channels: BTreeMap<u8, u64>,
+    /// Frames by channel; 0 is unknown.
+    pub channels: BTreeMap<u8, ClassCount>,
     /// Frames by type and subtype: `0x1A` is type 1, subtype 10.
     pub subtypes: BTreeMap<u8, u64>,
     /// Frames by kind.
@@ -119,15 +120,22 @@ impl AirAnalysis {
     }
 
     /// Ends it: what waits for an acknowledgement has none.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, last_ns: Option<u64>) {
         self.end_aggregate();
+        self.networks.finish(last_ns);
         self.links.values_mut().for_each(LinkRecord::finish);
     }
 
-    /// Returns the time that all frames took, in nanoseconds.
+    /// Returns the time that the frames of the busiest channel took, in nanoseconds.
     #[must_use]
     pub fn busy_ns(&self) -> u64 {
-        self.classes.values().map(|it| it.air_ns).sum::<u64>() + self.bad.air_ns
+        self.channels.values().map(|it| it.air_ns).max().unwrap_or_default()
+    }
+
+    /// Returns whether an access point passes on what was heard from its sender before.
+    pub(crate) fn is_relayed(&self, view: &MpduView<'_>) -> bool {
+        let source = view.third.filter(|_| view.from_ds() && !view.to_ds());
+        source.is_some_and(|it| Some(it) != view.transmitter && self.stations.contains_key(&it))
     }
 
     /// Returns whether acknowledgements are heard at all.

@@ -150,6 +150,15 @@ impl Networks {
         }
     }
 
+    /// Ends the record at that time: who dozes has dozed until then.
+    pub(crate) fn finish(&mut self, last_ns: Option<u64>) {
+        for doze in self.dozes.values_mut() {
+            if let (Some(since), Some(at)) = (doze.since.take(), last_ns) {
+                doze.asleep_ns = doze.asleep_ns.saturating_add(at.saturating_sub(since));
+            }
+        }
+    }
+
     fn member(&mut self, access_point: Mac, aid: u16, station: Mac) {
         if self.members.len() < MOST || self.members.contains_key(&(access_point, aid)) {
             self.members.insert((access_point, aid), station);

@@ -28,6 +28,8 @@ const RESPONSE_NS: i64 = 60_000;
 pub(crate) struct OnAir {
     pub(crate) number: u64,
     pub(crate) from: Mac,
+    /// Channel; 0 is unknown.
+    pub(crate) channel: u8,
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
 }
@@ -87,7 +89,8 @@ impl Overlaps {
         for other in self.recent.iter().flatten() {
             let from = frame.begin_ns.max(other.begin_ns);
             let until = frame.end_ns.min(other.end_ns);
-            if other.from == frame.from || until.saturating_sub(from) < LEAST_NS {
+            let elsewhere = other.from == frame.from || other.channel != frame.channel;
+            if elsewhere || until.saturating_sub(from) < LEAST_NS {
                 continue;
             }
             let pair = (frame.from.min(other.from), frame.from.max(other.from));

@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `capture` | pcap and pcapng with radiotap: RSSI, and delivery by sequence numbers and retries |
+//! | `capture` | pcap and pcapng of IEEE 802.11: RSSI, and delivery by sequence numbers and retries |
 //! | `console` | the esp-now component's lines with an RSSI |
 //! | `rows` | CSV with columns time, from, to, rssi, delivered |
 //! | `windows` | frames to measurements: one row for each link and window |

@@ -9,6 +9,7 @@ mod beside;
 #[cfg(feature = "serial")]
 mod board;
 mod broker;
+mod capture;
 mod constants;
 mod data;
 mod doctor;

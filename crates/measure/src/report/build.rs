@@ -5,7 +5,7 @@ use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
 use crate::air::{self, AirChapter};
-use crate::cell::{Cell, Identity, Origin, TestFacts};
+use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
@@ -280,7 +280,7 @@ fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Estimate;
+    use crate::cell::{Estimate, Origin};
     use crate::interval::mean_t;
 
     fn of(estimate: Estimate, unit: &str) -> Cell {

@@ -62,14 +62,6 @@ impl LiveDevice {
             life: 0,
         }
     }
-
-    fn due(&self) -> Option<Instant> {
-        let stage = match self.stage {
-            DeviceStage::Until(at, _) => Some(at),
-            DeviceStage::Up | DeviceStage::Joining => None,
-        };
-        self.console.due().into_iter().chain(stage).min()
-    }
 }
 
 /// Returns the lines of the consoles of a scene's nodes: what they print, and what is typed.
@@ -118,6 +110,18 @@ impl LiveNetwork<'_> {
             is_node: true,
         });
         devices.chain(nodes).collect()
+    }
+
+    /// Keeps what consoles print from now on, for [`take_printed`](Self::take_printed).
+    pub const fn show_consoles(&mut self) {
+        self.shows = true;
+    }
+
+    /// Returns whether a console has printed what has not been taken.
+    #[must_use]
+    pub fn prints(&self) -> bool {
+        let devices = self.devices.iter().map(|it| &it.console.printed);
+        devices.chain(&self.lab.watch.0).any(|it| it.due().is_some())
     }
 
     fn node(&self, port: usize) -> Option<NodeId> {
@@ -203,12 +207,12 @@ impl LiveNetwork<'_> {
         }
     }
 
-    /// Returns when something happens next; `None` if nothing is left to do.
+    /// Returns when something happens next, beside bytes that consoles print; `None` if nothing is left to
+    /// do.
     pub fn next_due(&mut self) -> Option<Instant> {
         let typed = self.typing.iter().filter_map(|it| it.line.due()).min();
-        let printed = self.lab.watch.0.iter().filter_map(UartQueue::due).min();
-        let lab = [self.lab.next_event(), typed, printed].into_iter().flatten().min();
-        let devices = self.devices.iter().filter_map(LiveDevice::due).min();
+        let lab = [self.lab.next_event(), typed].into_iter().flatten().min();
+        let devices = self.devices.iter().filter_map(LiveDevice::work_due).min();
         lab.map(|it| self.live(it)).into_iter().chain(devices).min()
     }
 
@@ -227,6 +231,10 @@ impl LiveNetwork<'_> {
             self.type_at_nodes(at)?;
             for device in 0..self.devices.len() as u16 {
                 self.work(at, device);
+            }
+            if !self.shows {
+                self.devices.iter_mut().for_each(|it| it.console.printed.clear());
+                self.lab.watch.0.iter_mut().for_each(UartQueue::clear);
             }
             if next.is_none() {
                 return Ok(());

@@ -92,6 +92,8 @@ pub struct LiveNetwork<'a> {
     /// How each device's iperf is written.
     pub(super) styles: Vec<IperfStyle>,
     directory: LabDirectory,
+    /// Whether anybody takes what consoles print.
+    pub(super) shows: bool,
     /// Fragments that a device keeps at most.
     pub(super) reassembly: u16,
     /// Virtual time of the lab when the live time began.
@@ -183,6 +185,7 @@ impl<'a> LiveNetwork<'a> {
             reports,
             styles,
             directory,
+            shows: false,
             reassembly: Stack::REASSEMBLED,
             origin,
         };

@@ -24,6 +24,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Longest time until printed bytes are handed on: that of a frame of USB.
+const FRAME: Duration = Duration::from_millis(1);
+
 /// Packets that are read before time goes on.
 const BURST: usize = 64;
 
@@ -148,6 +151,7 @@ impl<'a, 's> NetworkBench<'a, 's> {
         let planned = self.planned.front().map(|it| Instant::ZERO + it.0);
         let next = next.into_iter().chain(planned).min();
         let idle = self.pace.idle(now, self.lab.now(), next, Duration::ZERO);
+        let idle = if self.lab.prints() { idle.min(FRAME) } else { idle };
         let look = (self.looked + LOOK_MAX).since(now);
         let tun = self.session.as_ref().map(|it| &it.tun);
         let seen = self.consoles.wait(&self.lab, now, idle.min(look), tun)?;

@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let changes = what_if::plan(&args.what_if, lab.hosts())?;
     let pc = lab.hosts().iter().find(|it| it.role == LiveRole::Pc);
     let mark = super::mark(&scene, pc.map(|it| it.address.into()));
-    let mut consoles = consoles(&lab, args)?;
+    let mut consoles = consoles(&mut lab, args)?;
     consoles.ports.iter_mut().for_each(|port| port.mark(&mark));
     // Threads come after the namespaces.
     let mut session = match args.pty {
@@ -134,12 +134,13 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
 const OPENED: Duration = Duration::from_millis(50);
 
 /// Opens the consoles, where they are wanted.
-fn consoles(lab: &LiveNetwork<'_>, args: &Args) -> anyhow::Result<Consoles> {
+fn consoles(lab: &mut LiveNetwork<'_>, args: &Args) -> anyhow::Result<Consoles> {
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
     let mut ports = Vec::new();
     if args.pty || args.link.is_some() {
         let names = lab.ports();
         let _ = sys::files::allow(names.len() as u64 + 64);
+        lab.show_consoles();
         for it in names {
             ports.push(Port::named(it.name, links.as_mut())?);
         }

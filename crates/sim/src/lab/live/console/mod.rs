@@ -164,13 +164,6 @@ impl DeviceConsole {
         self.listens = false;
     }
 
-    /// Returns when something is to be done: a byte has come to an end of the line, or a ping goes on.
-    pub(super) fn due(&self) -> Option<Instant> {
-        let ping = self.ping.as_ref().map(PingSession::due);
-        let all = [self.typed.due(), self.printed.due(), ping, self.iperf.server_until];
-        all.into_iter().flatten().min()
-    }
-
     /// Parses a line.
     pub(super) fn parse(line: &str) -> Result<ConsoleCommand, CommandProblem> {
         command::parse(line)
