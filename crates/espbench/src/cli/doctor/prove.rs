@@ -53,7 +53,8 @@ pub(super) fn first(
     let Some((library, _)) = &bench.made else { return Ok(cannot(&found.diagnosis)) };
     for it in &found.diagnosis.findings {
         if let Some((question, words)) = log.and_then(|log| question(it, log)) {
-            let printed = log.map(espbench_doctor::settings::PrintedSettings::of).unwrap_or_default();
+            let printed =
+                log.map(espbench_doctor::settings::PrintedSettings::of).unwrap_or_default();
             let chip = reading.chip.or(printed.reading.chip);
             let release = reading.release.or(printed.reading.release);
             let shown = prove_scene(&ProofScene { chip, release, question }, library)?;
@@ -178,7 +179,9 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
         | TroubleCause::TcpWindow
         | TroubleCause::TcpLosses => "a capture does not tell the settings of who sends",
         TroubleCause::Flash => "its devices always have firmware",
-        TroubleCause::MemoryCorrupted => "it does not run the program that writes beyond its memory",
+        TroubleCause::MemoryCorrupted => {
+            "it does not run the program that writes beyond its memory"
+        }
         TroubleCause::NoAddress => "what the DHCP server did is not in the files",
         TroubleCause::Names => "what the DNS server did is not in the files",
         TroubleCause::Tls => "it has no certificates",
