@@ -257,7 +257,7 @@ impl AirAnalysis {
             return true;
         }
         let missing = self.missing(key, view, sequence);
-        let record = self.links.entry(key).or_insert_with(LinkRecord::default);
+        let record = self.links.entry(key).or_default();
         let first = record.attempt(&Attempt {
             number,
             at_ns,
