@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals python ns3 sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -71,6 +71,9 @@ component() {
 # Serial programs at the consoles of simulated boards.
 terminals() { ci/terminals.sh; }
 
+# The Python package: its wheel, tests, types, example project and notebooks.
+python() { ci/python.sh; }
+
 # The medium beside ns-3: throughput within 2 %.
 ns3() {
     if [ "${CI:-}" != true ] && ! pkg-config --exists ns3-wifi 2>/dev/null; then
@@ -94,6 +97,8 @@ for step in "${chosen[@]}"; do
         *) echo "no step '$step'; there are: ${STEPS[*]}" >&2; exit 2 ;;
     esac
     echo "== $step"
+    begun=$SECONDS
     "$step"
+    echo "== $step took $((SECONDS - begun)) s"
 done
 echo "steps: ${#chosen[@]} passed, 0 failed"

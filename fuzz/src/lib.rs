@@ -26,6 +26,7 @@ mod mqtt_broker;
 mod net;
 mod rom_loader;
 mod room;
+mod router_messages;
 mod sdkconfig;
 mod talk;
 mod traces;
@@ -58,6 +59,7 @@ pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
 pub use net::net;
 pub use rom_loader::rom_loader;
 pub use room::room;
+pub use router_messages::router_messages;
 pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
@@ -72,6 +74,7 @@ pub const TARGETS: &[Target] = &[
     ("room", room),
     ("rom_loader", rom_loader),
     ("net", net),
+    ("router_messages", router_messages),
     ("echo", echo),
     ("icmp_message", icmp_message),
     ("icmp_prober", icmp_prober),

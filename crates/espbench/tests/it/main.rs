@@ -30,6 +30,7 @@ mod layout;
 mod links;
 mod listen;
 mod live;
+mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
@@ -56,6 +57,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod shards;
 mod shell;
 mod sim;
 mod sink;

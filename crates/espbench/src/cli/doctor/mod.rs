@@ -90,6 +90,7 @@ fn check_output(args: &Args) -> anyhow::Result<()> {
             .remedy("draw it as text, json, csv, markdown or html")
             .into());
     }
+    output::without_results(&args.output, "a diagnosis")?;
     output::without_published(&args.output, "in doctor")?;
     output::check(&args.output)
 }
@@ -176,6 +177,7 @@ fn draw(
         Format::Csv => render::csv::of_table(&causes(document)),
         Format::Markdown => render::doctor::markdown(document),
         Format::Html => render::html::render(&page()),
-        Format::Text => render::doctor::text(document, full, output::screen()),
+        // Formats for CI were refused.
+        _ => render::doctor::text(document, full, output::screen()),
     })
 }
