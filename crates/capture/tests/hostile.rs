@@ -11,7 +11,8 @@ struct Chance(u64);
 
 impl Chance {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % bound.max(1)
     }
 }
@@ -67,7 +68,8 @@ fn damaged_captures_do_no_harm() {
         for _ in 0..chance.below(8) {
             let at = chance.below(bytes.len());
             if let Some(byte) = bytes.get_mut(at) {
-                *byte = [0, 0xFF, 0x7F, byte.wrapping_add(1), chance.below(256) as u8][chance.below(5)];
+                *byte =
+                    [0, 0xFF, 0x7F, byte.wrapping_add(1), chance.below(256) as u8][chance.below(5)];
             }
         }
         let whole = told(&bytes, bytes.len());

@@ -221,11 +221,16 @@ const ATTEMPTS: u64 = 3;
 fn attempts_before(log: &LogSummary) -> bool {
     let failed = |it: &LogEvent| matches!(it, LogEvent::Disconnected(_));
     // A link that was lost was there before the log began.
-    let lost = |it: &LogEvent| matches!(it, LogEvent::Disconnected(4 | 6 | 7 | 12 | 16 | 34 | 200 | 206 | 207));
+    let lost = |it: &LogEvent| {
+        matches!(it, LogEvent::Disconnected(4 | 6 | 7 | 12 | 16 | 34 | 200 | 206 | 207))
+    };
     let joined = |it: &LogEvent| matches!(it, LogEvent::Associated | LogEvent::GotIp);
     let first = log.places(joined).first().map(|it| it.line);
     let last = log.places(failed).last().map(|it| it.line);
-    log.count(failed) <= ATTEMPTS && log.count(lost) == 0 && log.linked == Some(true) && first > last
+    log.count(failed) <= ATTEMPTS
+        && log.count(lost) == 0
+        && log.linked == Some(true)
+        && first > last
 }
 
 fn disconnection(

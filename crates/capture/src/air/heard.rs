@@ -2,7 +2,7 @@
 
 use super::class::{FrameClass, is_action, mode};
 use super::esp_now::{self, EspNowHeard, EspNowPair};
-use super::link::{Attempt, LinkKey, LinkRecord};
+use super::link::{Attempt, LinkKey};
 use super::overlap::OnAir;
 use super::{AirAnalysis, MOST_LINKS, MOST_STATIONS};
 use crate::link::AirCapture80211;

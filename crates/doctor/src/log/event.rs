@@ -242,7 +242,8 @@ pub(super) fn has_number(text: &str, number: &str) -> bool {
     text.match_indices(number).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + number.len()..].chars().next();
-        !before.is_some_and(|it| it.is_ascii_alphanumeric()) && !after.is_some_and(|it| it.is_ascii_alphanumeric())
+        !before.is_some_and(|it| it.is_ascii_alphanumeric())
+            && !after.is_some_and(|it| it.is_ascii_alphanumeric())
     })
 }
 

@@ -59,7 +59,8 @@ fn idf(line: &str, at: usize) -> Option<Head> {
 fn bracketed(line: &str, at: usize) -> Option<Head> {
     let (first, next) = bracket(line, at)?;
     let time = first.trim();
-    let is_clock = !time.is_empty() && time.bytes().all(|it| it.is_ascii_digit() || b":.".contains(&it));
+    let is_clock =
+        !time.is_empty() && time.bytes().all(|it| it.is_ascii_digit() || b":.".contains(&it));
     let (level, next) = if is_clock { bracket(line, next)? } else { (first, next) };
     let [letter] = level.as_bytes() else { return None };
     let level = RecordLevel::of(*letter)?;
@@ -137,7 +138,9 @@ fn rust(line: &str, at: usize) -> Option<Head> {
     .into_iter()
     .find_map(|(word, level)| {
         let plain = rest.strip_prefix(word).and_then(|it| it.strip_prefix(" - "));
-        let framed = rest.strip_prefix('[').and_then(|it| it.strip_prefix(word)?.trim_start().strip_prefix("] "));
+        let framed = rest
+            .strip_prefix('[')
+            .and_then(|it| it.strip_prefix(word)?.trim_start().strip_prefix("] "));
         Some((level, plain.or(framed)?))
     })?;
     let text = line.len() - behind.len();
@@ -150,7 +153,9 @@ fn tasmota(line: &str, at: usize) -> Option<Head> {
     let is_clock = time.len() >= 8
         && time.bytes().filter(|it| *it == b':').count() == 2
         && time.bytes().all(|it| it.is_ascii_digit() || b":.-/".contains(&it));
-    let tag = rest.get(..3).filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit()))?;
+    let tag = rest
+        .get(..3)
+        .filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit()))?;
     rest[3..].strip_prefix(": ")?;
     let begin = line.len() - rest.len();
     is_clock.then(|| Head {
@@ -168,7 +173,8 @@ fn espeasy(line: &str, at: usize) -> Option<Head> {
     let uptime_ms: u64 = time.parse().ok()?;
     let (tag, _) = rest.split_once(':')?;
     let name = tag.trim_end();
-    let is_tag = (2..=12).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric());
+    let is_tag =
+        (2..=12).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric());
     let begin = line.len() - rest.len();
     is_tag.then(|| Head {
         start: at,

@@ -46,8 +46,20 @@ const LINES: &[(&str, u8)] = &[
 
 /// Others that disconnect and give reasons, in lower case: their numbers are not those of Wi-Fi.
 const OTHERS: [&str; 14] = [
-    "mqtt", "websocket", "ws client", "ble", "bluetooth", "gatt", "gap", "nimble", "btdm", "http", "socket", "tcp",
-    "reset reason", "a2dp",
+    "mqtt",
+    "websocket",
+    "ws client",
+    "ble",
+    "bluetooth",
+    "gatt",
+    "gap",
+    "nimble",
+    "btdm",
+    "http",
+    "socket",
+    "tcp",
+    "reset reason",
+    "a2dp",
 ];
 
 /// Returns the end of a link, or a failed attempt, with its reason.
@@ -83,7 +95,8 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         return known(number(rest)?);
     }
     if let Some(at) = lower.find("reason") {
-        let rest = text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
+        let rest =
+            text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
         if let Some(code) = number(rest) {
             return known(code);
         }
@@ -125,7 +138,9 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let lower = text.to_ascii_lowercase();
     let joined = ["connected with ", "state: assoc -> run", "state: 3 -> 5"];
     if joined.iter().any(|it| text.starts_with(it))
-        || ((lower.contains("wifi connected") || lower.contains("wifi: connected") || lower.contains("wifi : connected"))
+        || ((lower.contains("wifi connected")
+            || lower.contains("wifi: connected")
+            || lower.contains("wifi : connected"))
             && !lower.contains("disconnected"))
     {
         found.push(LogEvent::Associated);
@@ -152,11 +167,16 @@ fn has_address(lower: &str) -> bool {
     }
     let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
     let given = |words| {
-        let rest = lower.split_once(words).map(|it: (&str, &str)| it.1.trim_start_matches([' ', ':', '=']));
-        let digits = |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
+        let rest = lower
+            .split_once(words)
+            .map(|it: (&str, &str)| it.1.trim_start_matches([' ', ':', '=']));
+        let digits =
+            |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
         rest.is_some_and(|it| digits(it) && !it.starts_with("0.0.0.0"))
     };
-    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="].iter().any(|it| given(it))
+    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="]
+        .iter()
+        .any(|it| given(it))
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
@@ -188,8 +208,13 @@ fn power_save(text: &str, lower: &str) -> Option<LogEvent> {
         let kind = if kind == 0 { PowerSaveType::None } else { PowerSaveType::MinModem };
         return Some(LogEvent::PowerSave(kind));
     }
-    let word = lower.split_once("power save mode: ").or_else(|| lower.split_once("power_save_mode: "))?.1;
-    let kind = [("none", PowerSaveType::None), ("light", PowerSaveType::MinModem), ("high", PowerSaveType::MaxModem)];
+    let word =
+        lower.split_once("power save mode: ").or_else(|| lower.split_once("power_save_mode: "))?.1;
+    let kind = [
+        ("none", PowerSaveType::None),
+        ("light", PowerSaveType::MinModem),
+        ("high", PowerSaveType::MaxModem),
+    ];
     kind.iter().find(|it| word.starts_with(it.0)).map(|it| LogEvent::PowerSave(it.1))
 }
 

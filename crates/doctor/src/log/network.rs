@@ -45,8 +45,7 @@ fn name_failed(lower: &str) -> bool {
     words.iter().any(|it| {
         lower.find(it).is_some_and(|at| {
             let next = lower.as_bytes().get(at + it.len());
-            !(it.ends_with(|it: char| it.is_ascii_digit())
-                && next.is_some_and(u8::is_ascii_digit))
+            !(it.ends_with(|it: char| it.is_ascii_digit()) && next.is_some_and(u8::is_ascii_digit))
         })
     })
 }
@@ -80,7 +79,12 @@ fn tls(lower: &str) -> Option<TlsFailure> {
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     let code = |codes: &[&str]| codes.iter().any(|it| has_number(lower, it));
-    let handshake = has(&["handshake returned", "handshake failed", "start_ssl_client", "last mbedtls failure"]);
+    let handshake = has(&[
+        "handshake returned",
+        "handshake failed",
+        "start_ssl_client",
+        "last mbedtls failure",
+    ]);
     if code(&["-0x2700", "-0x3000", "-9984", "-0x2180", "-0x7a00"])
         || has(&[
             "certificate verification failed",
@@ -94,14 +98,22 @@ fn tls(lower: &str) -> Option<TlsFailure> {
         ])
     {
         Some(TlsFailure::Certificate)
-    } else if handshake && (code(&["-0x7780", "-30592", "-0x6e00", "-0x7300"]) || has(&["fatal alert"])) {
+    } else if handshake
+        && (code(&["-0x7780", "-30592", "-0x6e00", "-0x7300"]) || has(&["fatal alert"]))
+    {
         Some(TlsFailure::Refused)
-    } else if handshake && code(&["-0x7280", "-29312", "-0x50", "-0x0050", "-0x4c", "-0x004c", "-0x4e", "-0x004e", "-0x44", "-0x0044", "-0x6800", "-0x7880", "0050", "-80"]) {
+    } else if handshake
+        && code(&[
+            "-0x7280", "-29312", "-0x50", "-0x0050", "-0x4c", "-0x004c", "-0x4e", "-0x004e",
+            "-0x44", "-0x0044", "-0x6800", "-0x7880", "0050", "-80",
+        ])
+    {
         Some(TlsFailure::Ended)
     } else {
         // What memory is missing for is told elsewhere.
         let other = has(&["handshake returned -0x", "handshake failed"]);
-        (other && super::crash::memory(lower) != Some(LogEvent::NoMemory)).then_some(TlsFailure::Other)
+        (other && super::crash::memory(lower) != Some(LogEvent::NoMemory))
+            .then_some(TlsFailure::Other)
     }
 }
 
@@ -122,8 +134,14 @@ fn socket(lower: &str) -> Option<LogEvent> {
     let rest = rest.map(|it| it.strip_prefix("errno ").unwrap_or(it));
     match rest.and_then(number) {
         // A send that finds no packet buffer; elsewhere memory is missing.
-        Some(12 | 105) if lower.contains("send") || lower.contains("udp") => Some(LogEvent::SendBuffersFull),
-        Some(12) => Some(if lower.contains("oserror") { LogEvent::NoMemory } else { LogEvent::SendBuffersFull }),
+        Some(12 | 105) if lower.contains("send") || lower.contains("udp") => {
+            Some(LogEvent::SendBuffersFull)
+        }
+        Some(12) => Some(if lower.contains("oserror") {
+            LogEvent::NoMemory
+        } else {
+            LogEvent::SendBuffersFull
+        }),
         Some(code) if LOST.contains(&code) => u16::try_from(code).ok().map(LogEvent::SocketError),
         _ => generic.iter().any(|it| lower.contains(it)).then_some(LogEvent::ConnectionFailed),
     }

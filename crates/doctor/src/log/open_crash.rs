@@ -40,14 +40,19 @@ fn telling(event: LogEvent) -> Option<u8> {
 impl OpenCrash {
     /// Takes an event in. Events of a crash are kept until all of it is told; returns the crash that is complete with
     /// this one, and whether the event is of a crash.
-    pub(super) fn take(&mut self, event: LogEvent, place: &LogPlace) -> (Option<(LogEvent, LogPlace)>, bool) {
+    pub(super) fn take(
+        &mut self,
+        event: LogEvent,
+        place: &LogPlace,
+    ) -> (Option<(LogEvent, LogPlace)>, bool) {
         if event == LogEvent::NoMemory {
             self.no_memory = Some(place.line);
         }
         let Some(rank) = telling(event) else { return (None, false) };
         if let Some(open) = &mut self.open {
             // A watchdog that does not stop the program fires again and again.
-            let again = event == LogEvent::Watchdog && open.event == event && place.line > open.last + 1;
+            let again =
+                event == LogEvent::Watchdog && open.event == event && place.line > open.last + 1;
             if place.line <= open.last + NEAR && !again {
                 if telling(open.event).is_none_or(|it| rank > it) {
                     (open.event, open.place) = (event, place.clone());
@@ -65,7 +70,8 @@ impl OpenCrash {
     /// Ends the crash, and returns it.
     pub(super) fn close(&mut self) -> Option<(LogEvent, LogPlace)> {
         let open = self.open.take()?;
-        let of_memory = self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + 3);
+        let of_memory =
+            self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + 3);
         let event = match open.event {
             LogEvent::Panic if of_memory => LogEvent::CrashOfMemory,
             event => event,

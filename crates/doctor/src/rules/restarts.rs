@@ -157,7 +157,10 @@ fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let told = log.count(|it| {
         matches!(
             it,
-            LogEvent::SocketError(_) | LogEvent::NameFailed | LogEvent::TlsFailed(_) | LogEvent::WifiCall
+            LogEvent::SocketError(_)
+                | LogEvent::NameFailed
+                | LogEvent::TlsFailed(_)
+                | LogEvent::WifiCall
         )
     });
     if told > 0 {
