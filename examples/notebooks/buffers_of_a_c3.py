@@ -20,7 +20,7 @@ CONFIG_LWIP_TCP_RECVMBOX_SIZE=64
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sdkconfig"
         path.write_text(text)
-        return espbench.tune(path, rtt="5ms", time="400ms", progress=False)
+        return espbench.tune(path, rtt="5ms", time="500ms", progress=False)
 
 rows = []
 for window in (5760, 23040):
