@@ -97,6 +97,8 @@ for step in "${chosen[@]}"; do
         *) echo "no step '$step'; there are: ${STEPS[*]}" >&2; exit 2 ;;
     esac
     echo "== $step"
+    begun=$SECONDS
     "$step"
+    echo "== $step took $((SECONDS - begun)) s"
 done
 echo "steps: ${#chosen[@]} passed, 0 failed"

@@ -142,6 +142,7 @@ pub fn place_name(place: &LogPlace) -> String {
         EvidenceSource::Log => format!("line {}", place.line),
         EvidenceSource::SdkConfig => format!("sdkconfig line {}", place.line),
         EvidenceSource::Run => format!("sample {}", place.line),
+        EvidenceSource::Capture => format!("frame {}", place.line),
     }
 }
 

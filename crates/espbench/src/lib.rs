@@ -39,6 +39,7 @@ pub mod embed;
 #[cfg(feature = "flash")]
 pub mod flash;
 pub mod labs;
+pub mod live_mark;
 pub mod logic;
 pub mod published;
 pub mod pump;

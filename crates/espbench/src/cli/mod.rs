@@ -6,9 +6,10 @@
 //! | [`board`] | `espbench board`: the boards that are attached |
 //! | `broker` | limits of the MQTT broker, as options |
 //! | [`builtin`] | the plans that the tool carries |
+//! | [`capture`] | `espbench capture`: what a capture tells of ESP-NOW, the medium and TCP |
 //! | [`common`] | flags that every measuring subcommand takes, and what they mean |
 //! | [`compare`] | `espbench compare` |
-//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, sdkconfig files and stored runs |
+//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, captures, sdkconfig files and stored runs |
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
@@ -16,6 +17,7 @@
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
+//! | [`extcap`] | the air of a simulated lab, as an interface of Wireshark |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
 //! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
@@ -32,6 +34,7 @@
 //! | [`sdkconfig`] | files of sdkconfig that flags name |
 //! | [`samples`] | `espbench samples`: the raw samples of a stored run |
 //! | [`serial_args`] | flags for boards on serial ports |
+//! | [`shard`] | parts of a run that several machines carry out |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
@@ -41,12 +44,14 @@ pub mod beside;
 pub mod board;
 mod broker;
 pub mod builtin;
+pub mod capture;
 pub mod common;
 pub mod compare;
 pub mod doctor;
 pub mod echo;
 pub mod espnow;
 pub mod file;
+pub mod extcap;
 pub mod fit;
 pub mod flow;
 pub mod iperf;
@@ -67,6 +72,7 @@ pub mod runs;
 pub mod samples;
 pub mod sdkconfig;
 pub mod serial_args;
+pub mod shard;
 pub mod shell;
 pub mod told;
 pub mod tune;
@@ -108,8 +114,10 @@ enum Command {
     Predict(predict::Args),
     /// Find firmware settings that reach your goals (simulated), or check an sdkconfig
     Tune(Box<tune::Args>),
-    /// Find the cause of trouble in console logs: disconnections, crashes, memory, refused sends
+    /// Find the cause of trouble in console logs and captures: disconnections, crashes, memory, refused sends
     Doctor(doctor::Args),
+    /// Tell what a capture shows: ESP-NOW by pair, the medium, stations that sleep, TCP
+    Capture(capture::Args),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
     /// List the boards that are attached, flash them and talk to them
@@ -117,6 +125,8 @@ enum Command {
     Board(board::Args),
     /// Run simulated devices in real time, each with its console on a pseudo-terminal
     Live(live_lab::Args),
+    /// Be an interface of Wireshark and tshark: the air of a simulated lab
+    Extcap(extcap::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -191,11 +201,13 @@ fn carry_out(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Espnow(args) => espnow::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Capture(args) => capture::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Lab(args) => lab::run(args),
         #[cfg(feature = "serial")]
         Command::Board(args) => board::run(args),
         Command::Live(args) => live_lab::run(args),
+        Command::Extcap(args) => extcap::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

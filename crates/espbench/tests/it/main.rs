@@ -9,6 +9,7 @@ mod beside;
 #[cfg(feature = "serial")]
 mod board;
 mod broker;
+mod capture;
 mod constants;
 mod data;
 mod doctor;
@@ -29,6 +30,7 @@ mod layout;
 mod links;
 mod listen;
 mod live;
+mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
@@ -55,6 +57,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod shards;
 mod shell;
 mod sim;
 mod sink;

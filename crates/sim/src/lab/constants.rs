@@ -72,6 +72,14 @@ fn device(list: &mut Vec<Constant>) {
     );
     add("lab.wifi.pc.call_us", us(wifi::CALL), guess("an assumption: a call of a PC's program"));
     add(
+        "lab.wifi.pc.interrupt_us",
+        us(wifi::INTERRUPT),
+        (
+            Published,
+            "Linux, Documentation/networking, e1000e: InterruptThrottleRate, 20,000 interrupts a second",
+        ),
+    );
+    add(
         "lab.nodes.chip.stays_ms",
         nodes::chip::STAYS_NS as f64 / 1e6,
         guess("an assumption: between two pings code stays in the cache, between two commands not"),

@@ -6,6 +6,7 @@ use super::machine::{Body, Esp, Machine, TaskJob, machine_at};
 use super::packet::{ALL, Head, Pool};
 use super::setup::MachinePlace;
 use super::watch::Watched;
+use super::what_if::ExtraLoss;
 use crate::lab::pool::Handle;
 use crate::lab::token::Wake;
 use crate::power::ModemState;
@@ -45,6 +46,8 @@ pub(super) struct Field<'a> {
     pub(super) carried: Vec<Carried>,
     pub(super) free: Vec<u32>,
     pub(super) relays: VecDeque<Relay>,
+    /// The end of the PPDU whose packets come up.
+    pub(super) ppdu_end: Instant,
     /// The machine of each station of the room.
     pub(super) owners: Vec<Option<u16>>,
     /// Time that a router takes for a packet from one of its stations to another.
@@ -59,6 +62,8 @@ pub(super) struct Field<'a> {
     pub(super) esp_now: Option<Box<esp_now::EspNowExchange>>,
     /// Associations of the stations of the room, while they are in a network.
     pub(super) members: Vec<Option<Joined>>,
+    /// Losses beside those of the radio, if there are any.
+    pub(super) extra_loss: Option<ExtraLoss>,
     /// Watcher, if there is one.
     pub(super) watched: Option<Box<Watched<'a>>>,
 }
@@ -96,6 +101,7 @@ impl<'a> Field<'a> {
             carried: Vec::new(),
             free: Vec::new(),
             relays: VecDeque::new(),
+            ppdu_end: Instant::ZERO,
             owners,
             forward: Duration::ZERO,
             lan: Vec::new(),
@@ -103,6 +109,7 @@ impl<'a> Field<'a> {
             losses: VecDeque::new(),
             esp_now: None,
             members: vec![None; stations as usize],
+            extra_loss: None,
             watched: None,
         }
     }
@@ -180,7 +187,7 @@ impl Field<'_> {
     }
 
     /// Copies a packet, for a queue of its own.
-    fn copy(&mut self, tag: Handle) -> Handle {
+    pub(super) fn copy(&mut self, tag: Handle) -> Handle {
         let head = self.pool.get(tag).head;
         let bytes = self.pool.lend(tag);
         let copy = self.pool.put(head.of_copy(), &bytes);
@@ -255,7 +262,8 @@ impl Field<'_> {
                 continue;
             }
             if let Body::Pc(pc) = &mut machine.body {
-                let at = pc.way_in(room.now(), bytes);
+                // A router's radio interrupts its processor when a PPDU ends.
+                let at = pc.way_in(room.now().max(self.ppdu_end), bytes);
                 self.pool.share(tag);
                 self.post(room, at, Carried::Pc { machine: number, tag });
             }

@@ -176,6 +176,10 @@ impl Network<'_> {
 
     #[inline]
     pub(in crate::lab) fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
+        let extra = self.field.extra_loss.as_mut();
+        if extra.is_some_and(|it| it.loses(station, frame)) {
+            return false;
+        }
         if !wifi::is_ours(frame.tag) {
             return true;
         }
@@ -219,6 +223,7 @@ impl Network<'_> {
             FrameTag::Echo(request) => return self.esp_now_heard(room, (request, frame), heard),
             _ => return,
         }
+        self.field.ppdu_end = Instant::from_nanos(frame.end);
         self.wifi.on_data(room, frame, heard, missed, &mut self.field);
         self.relay(room);
         if let (Some(packet), false) = (wifi::packet_of(frame.tag), heard.is_empty()) {
