@@ -12,10 +12,14 @@ if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
     cp ci/wheel.txt "$environment/"
 fi
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
+cargo fmt --check --manifest-path python/Cargo.toml
 rm -rf target/wheels
 CARGO_TARGET_DIR=$PWD/target maturin build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml --out target/wheels
 pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 echo "the wheel has $(wc -c <target/wheels/*.whl) bytes: $(basename target/wheels/*.whl)"
+
+PYO3_BUILD_EXTENSION_MODULE=1 CARGO_TARGET_DIR=$PWD/target \
+    cargo clippy --quiet --locked --manifest-path python/Cargo.toml -- -D warnings
 
 # Where the installed package is meant, the sources must not be found first.
 work=$(mktemp -d)
@@ -23,7 +27,7 @@ trap 'rm -r "$work"' EXIT
 cp -r python/tests python/pyproject.toml "$work/"
 repository=$PWD
 (cd "$work" && ESPBENCH_REPOSITORY=$repository pytest -q)
-(cd python && mypy && pyright)
+(cd python && mypy && pyright --pythonpath "$environment/bin/python")
 cp -r examples/esp-idf-pytest "$work/project"
 (cd "$work/project" && pytest -q -p no:cacheprovider)
 [ "${1:-}" = --dev ] || python bench/python.py

@@ -10,6 +10,7 @@ empty lines is code of one cell where the next block begins with text or another
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -82,6 +83,8 @@ def main():
         for name, data in resources["outputs"].items():
             (folder / f"{path.stem}-{name}").write_bytes(data)
             text = text.replace(f"({name})", f"({path.stem}-{name})")
+        # Pages of a repository show no styles.
+        text = re.sub(r"<style scoped>.*?</style>\n", "", text, flags=re.DOTALL)
         lines = "\n".join(line.rstrip() for line in text.splitlines())
         (folder / f"{path.stem}.md").write_text(lines.strip() + "\n", encoding="utf-8")
         print(f"wrote docs/notebooks/{path.stem}.md")

@@ -20,11 +20,11 @@ CONFIG_LWIP_TCP_RECVMBOX_SIZE=64
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sdkconfig"
         path.write_text(text)
-        return espbench.tune(path, rtt="5ms", time="400ms", progress=False)
+        return espbench.tune(path, rtt="5ms", time="500ms", progress=False)
 
 rows = []
-for window in (5760, 23040):
-    for buffers in (10, 16):
+for window in (5760, 32768):
+    for buffers in (4, 16):
         found = checked(window, buffers)
         (limit,) = [it for it in found["limits"] if it["metric"] == "tcp-rx"]
         rows.append(

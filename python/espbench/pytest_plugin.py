@@ -201,7 +201,7 @@ def _compare(ours: list[dict[str, Any]], before: list[dict[str, Any]], tolerance
             continue
         if verdict is not Verdict.HOLDS:
             word = "worse" if verdict is Verdict.FAILS else "inconclusive"
-            lines.append(f"  {word}: {_told(row)}, before {base['value']:.4g} {base['unit']}, allowed {tolerance:.0%} more or less")
+            lines.append(f"  {word}: {_told(row)}, before {base['value']:.4g} {base['unit']}, allowed {100 * tolerance:g} % more or less")
     if not seen:
         lines.append("  no figure of the baseline was measured")
     return lines[:20]
@@ -225,7 +225,7 @@ def espbench(request: pytest.FixtureRequest) -> Bench:
 @pytest.fixture(scope="session")
 def espbench_fleet() -> Iterator[Fleet]:
     """Two simulated boards on pseudo-terminals, for tests without hardware."""
-    with Fleet("two-boards", answer_cursor=True) as fleet:
+    with Fleet("two-boards", app="solution") as fleet:
         yield fleet
 
 

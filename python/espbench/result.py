@@ -163,11 +163,11 @@ class Result:
         """Returns the likeliest causes of losses and delays, those first that explain most."""
         causes = []
         for it in self._diagnosis["findings"]:
-            weight = f"{it['incidents']} losses, {it['share']:.0%} of all; certainty {it['certainty']}"
+            weight = f"{it['incidents']} losses, {100 * it['share']:.0f} % of all; certainty {it['certainty']}"
             causes.append(Cause(it["title"], weight, it["remedy"]))
         causes += self._of_counters() + self._of_channel()
         limited = (self.json.get("prediction") or {}).get("limited_by", [])
-        causes += [Cause(it["part"], f"{it['share']:.0%} of the {it['of']}") for it in limited]
+        causes += [Cause(it["part"], f"{100 * it['share']:.0f} % of the {it['of']}") for it in limited]
         return causes
 
     def _of_counters(self) -> list[Cause]:
@@ -198,7 +198,7 @@ class Result:
         most = max(shares, default=0.0)
         if most < 0.1:
             return []
-        return [Cause("other networks are on the channel", f"{most:.0%} of its time", "use a quieter channel")]
+        return [Cause("other networks are on the channel", f"{100 * most:.0f} % of its time", "use a quieter channel")]
 
     # Drawings.
 
@@ -281,7 +281,7 @@ class Diagnosis(_Document):
         for one in self["diagnoses"]:
             lines.append(f"{' and '.join(one['files'])}: {one['answer']}")
             for it in one["findings"]:
-                lines.append(f"  {it['title']} ({it['share']:.0%}, certainty {it['certainty']})")
+                lines.append(f"  {it['title']} ({100 * it['share']:.0f} %, certainty {it['certainty']})")
                 lines.append(f"    do: {it['remedy']}")
         return lines
 

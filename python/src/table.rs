@@ -5,8 +5,8 @@
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    Array as _, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch,
-    RecordBatchIterator, StringArray, StructArray,
+    Array as _, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    StringArray, StructArray,
 };
 use arrow_schema::{ArrowError, Field, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
@@ -125,7 +125,8 @@ impl PyTable {
     /// Returns the values of a column as a list.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let Ok(index) = self.schema.index_of(name) else {
-            let said = format!("there is no column `{name}`; there are {}", self.columns().join(", "));
+            let said =
+                format!("there is no column `{name}`; there are {}", self.columns().join(", "));
             return Err(PyKeyError::new_err(said));
         };
         let list = PyList::empty(py);

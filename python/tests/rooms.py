@@ -1,8 +1,10 @@
 """Plans that several tests carry out, and the repository."""
 
+import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+#: The repository; CI runs the tests elsewhere, so that the installed package is found and not its sources.
+ROOT = Path(os.environ.get("ESPBENCH_REPOSITORY", Path(__file__).resolve().parents[2]))
 
 #: Round trips of two boards in the lab.
 PING = """

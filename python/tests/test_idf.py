@@ -46,14 +46,14 @@ def test_help_lists_the_action(project: Path) -> None:
 
 
 def test_check_reads_the_projects_sdkconfig(project: Path) -> None:
-    ran = idf(project, "espbench", "check", "--rtt", "20ms", "--time", "200ms", "--quiet")
+    ran = idf(project, "espbench", "check", "--rtt", "20ms", "--time", "500ms", "--quiet")
     assert ran.returncode == 0, ran.stderr
     assert f"espbench tune --check {project}/sdkconfig --chip esp32c3 --rtt 20ms" in ran.stdout
     assert "TCP" in ran.stdout or "tcp" in ran.stdout
 
 
 def test_it_stands_behind_other_commands(project: Path) -> None:
-    ran = idf(project, "build", "espbench", "check", "--rtt", "20ms", "--time", "200ms", "--quiet")
+    ran = idf(project, "build", "espbench", "check", "--rtt", "20ms", "--time", "500ms", "--quiet")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.index("Executing action: build") < ran.stdout.index("Executing action: espbench")
 

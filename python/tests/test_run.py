@@ -81,7 +81,7 @@ def test_over_loopback_it_is_measured() -> None:
 def test_drawings(ping: espbench.Result, tmp_path) -> None:
     assert "round trip" in ping.text
     ping.save(tmp_path / "a.html", tmp_path / "a.json", tmp_path / "a.csv", tmp_path / "a.md", tmp_path / "a.txt")
-    assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "a.html").read_text().lower().startswith("<!doctype html>")
     assert espbench.read(tmp_path / "a.json").cells.rows() == ping.cells.rows()
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + len(ping.cells)
     with pytest.raises(ValueError, match="no form has that ending"):
@@ -146,7 +146,7 @@ def test_predict() -> None:
 def test_tune_checks_an_sdkconfig(tmp_path) -> None:
     config = tmp_path / "sdkconfig"
     config.write_text('CONFIG_IDF_TARGET="esp32c3"\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n')
-    checked = espbench.tune(config, rtt="20ms", time="200ms", progress=False)
+    checked = espbench.tune(config, rtt="20ms", time="500ms", progress=False)
     assert isinstance(checked, espbench.SettingsCheck)
     assert checked["chip"] == "esp32c3" and checked["rtt_ms"] == 20.0
     assert any(it["metric"] == "tcp-rx" for it in checked["limits"])
@@ -159,7 +159,7 @@ def test_doctor_and_read(tmp_path) -> None:
     log = ROOT / "crates/doctor/tests/cases/arduino-brownout.log"
     found = espbench.doctor(log, no_proof=True)
     assert found.causes[0] == espbench.read(log).causes[0]
-    assert "brown" in found.findings[0]["title"].lower() and found.findings[0]["remedy"] in str(found)
+    assert "supply" in found.findings[0]["title"] and found.findings[0]["remedy"] in str(found)
     script = tmp_path / "evil.log"
     script.write_text("<script>alert(1)</script> wifi: state: assoc -> init (0)\n")
     assert "<script>" not in espbench.read(script)._repr_html_()
