@@ -18,6 +18,7 @@
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
 //! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
+//! | [`mcp`] | `espbench mcp`: a server of the Model Context Protocol |
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
 //! | [`output`] | from the store to a report, and from a report to files and stdout |
 //! | [`ping`] | `espbench ping` |
@@ -54,6 +55,8 @@ pub mod iperf;
 pub mod lab;
 pub mod live;
 pub mod live_lab;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;
@@ -128,6 +131,9 @@ enum Command {
     Compare(compare::Args),
     /// Fit constants of the lab to a measured run
     Fit(Box<fit::Args>),
+    /// Serve check, predict, tune, doctor, run and read as tools of the Model Context Protocol, over stdio
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
     Completions(shell::CompletionsArgs),
     /// Print the manual page, or write one for each subcommand
@@ -174,6 +180,8 @@ pub fn main() -> ExitCode {
         Command::Samples(args) => samples::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Fit(args) => fit::run(args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => shell::completions(args, Arguments::command()),
         Command::Man(args) => shell::man(args, Arguments::command()),
     };

@@ -9,6 +9,7 @@ mod beside;
 #[cfg(feature = "serial")]
 mod board;
 mod broker;
+mod ci;
 mod constants;
 mod data;
 mod doctor;
@@ -32,6 +33,8 @@ mod live;
 mod live_ip;
 mod live_pty;
 mod maps;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod messages;
 mod mqtt;
 mod mqtt_clients;
