@@ -10,7 +10,7 @@ peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
-        rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
+        openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
