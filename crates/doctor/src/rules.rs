@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 /// From here on a signal is weak, dBm: an ESP32 reads MCS 0 down to some -92 dBm, and walls and people move it by
 /// 10 dB (ESP32 Series Datasheet, Wi-Fi Radio; docs/lab.md, fading).
-const WEAK_DBM: i8 = -80;
+pub const WEAK_DBM: i8 = -80;
 
 /// From here on a signal is strong, dBm.
 const STRONG_DBM: i8 = -65;
@@ -123,11 +123,19 @@ fn weight(finding: &CauseFinding) -> f64 {
 }
 
 /// Returns what a cause's incidents weigh together. An attempt that fails is made again and again, so that in a log each
-/// doubling weighs as much as the first; lost probes are counted one by one.
+/// doubling weighs as much as the first; lost probes, frames and segments are counted one by one.
 fn repeated(finding: &CauseFinding) -> f64 {
     let incidents = finding.incidents.max(1);
     match finding.cause {
-        TroubleCause::Losses(_) | TroubleCause::CellsFailed => incidents as f64,
+        TroubleCause::Losses(_)
+        | TroubleCause::CellsFailed
+        | TroubleCause::HiddenNodes
+        | TroubleCause::BusyChannel
+        | TroubleCause::WeakSignal
+        | TroubleCause::Interference
+        | TroubleCause::TcpZeroWindow
+        | TroubleCause::TcpWindow
+        | TroubleCause::TcpLosses => incidents as f64,
         // Between two powers of 2 in a straight line.
         _ => f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64,
     }
@@ -192,23 +200,36 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
 }
 
 /// Groups of reasons, by what else a log tells.
-struct Groups {
+struct Groups<'a> {
+    log: &'a LogSummary,
     joined: bool,
-    lost: bool,
+    /// Line of the first link whose beacons were lost.
+    lost: Option<u64>,
 }
 
-impl Groups {
-    fn of(log: &LogSummary) -> Self {
+impl<'a> Groups<'a> {
+    fn of(log: &'a LogSummary) -> Self {
         let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-        Self { joined, lost: log.count(|it| *it == LogEvent::Disconnected(200)) > 0 }
+        let first = log.places(|it| *it == LogEvent::Disconnected(200)).first().map(|it| it.line);
+        Self { log, joined, lost: first }
+    }
+
+    /// Returns whether the beacons were lost before that reason first came.
+    fn follows_a_loss(&self, code: u8) -> bool {
+        let first = self.log.places(|it| *it == LogEvent::Disconnected(code));
+        first.first().zip(self.lost).is_some_and(|(it, lost)| lost < it.line)
     }
 
     fn group(&self, code: u8) -> ReasonGroup {
         match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
             // Before there is an association none can be dropped for inactivity: the access point did not answer.
             ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
-            // A network whose beacons were lost is not found right after, either.
-            ReasonGroup::Absent if self.lost => ReasonGroup::Beacons,
+            // A network whose beacons were lost is not found right after, either, nor does it answer.
+            ReasonGroup::Absent | ReasonGroup::Handshake | ReasonGroup::Signal
+                if self.follows_a_loss(code) =>
+            {
+                ReasonGroup::Beacons
+            }
             group => group,
         }
     }
@@ -221,16 +242,21 @@ const ATTEMPTS: u64 = 3;
 fn attempts_before(log: &LogSummary) -> bool {
     let failed = |it: &LogEvent| matches!(it, LogEvent::Disconnected(_));
     // A link that was lost was there before the log began.
-    let lost = |it: &LogEvent| matches!(it, LogEvent::Disconnected(4 | 6 | 7 | 12 | 16 | 34 | 200 | 206 | 207));
+    let lost = |it: &LogEvent| {
+        matches!(it, LogEvent::Disconnected(4 | 6 | 7 | 12 | 16 | 34 | 200 | 206 | 207))
+    };
     let joined = |it: &LogEvent| matches!(it, LogEvent::Associated | LogEvent::GotIp);
     let first = log.places(joined).first().map(|it| it.line);
     let last = log.places(failed).last().map(|it| it.line);
-    log.count(failed) <= ATTEMPTS && log.count(lost) == 0 && log.linked == Some(true) && first > last
+    log.count(failed) <= ATTEMPTS
+        && log.count(lost) == 0
+        && log.linked == Some(true)
+        && first > last
 }
 
 fn disconnection(
     log: &LogSummary,
-    groups: &Groups,
+    groups: &Groups<'_>,
     group: ReasonGroup,
     code: u8,
 ) -> Option<CauseFinding> {
@@ -306,7 +332,8 @@ fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
 
 /// Returns how weak the access point is heard at worst. Strengths that may be those of other networks in a scan count
 /// only where there are no others, and where there are too few for a scan.
-fn weakest(log: &LogSummary) -> Option<i8> {
+#[must_use]
+pub fn weakest(log: &LogSummary) -> Option<i8> {
     let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
     let other = |it: &LogEvent| if let LogEvent::OtherRssi(dbm) = it { Some(*dbm) } else { None };
     let scanned = log.events.keys().filter_map(other).count() > SCANNED;

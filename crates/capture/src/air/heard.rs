@@ -2,7 +2,7 @@
 
 use super::class::{FrameClass, is_action, mode};
 use super::esp_now::{self, EspNowHeard, EspNowPair};
-use super::link::{Attempt, LinkKey, LinkRecord};
+use super::link::{Attempt, LinkKey};
 use super::overlap::OnAir;
 use super::{AirAnalysis, MOST_LINKS, MOST_STATIONS};
 use crate::link::AirCapture80211;
@@ -257,7 +257,7 @@ impl AirAnalysis {
             return true;
         }
         let missing = self.missing(key, view, sequence);
-        let record = self.links.entry(key).or_insert_with(LinkRecord::default);
+        let record = self.links.entry(key).or_default();
         let first = record.attempt(&Attempt {
             number,
             at_ns,

@@ -145,6 +145,15 @@ impl AirAnalysis {
         count(FrameClass::Ack) + count(FrameClass::BlockAck) > 0
     }
 
+    /// Returns the place of a station in the timeline.
+    fn place(&mut self, mac: Mac) -> usize {
+        let known = self.shown_stations.iter().position(|it| *it == mac);
+        known.unwrap_or_else(|| {
+            self.shown_stations.push(mac);
+            self.shown_stations.len() - 1
+        })
+    }
+
     /// Adds a frame to the timeline, while there is room.
     fn show(&mut self, mut frame: AirFrame, from: Mac, to: Option<Mac>) {
         let first = self.shown.first().map_or(frame.begin_ns, |it| it.begin_ns);
@@ -152,14 +161,8 @@ impl AirAnalysis {
         if late || self.shown.len() >= SHOWN {
             return;
         }
-        let mut place = |mac: Mac| {
-            self.shown_stations.iter().position(|it| *it == mac).unwrap_or_else(|| {
-                self.shown_stations.push(mac);
-                self.shown_stations.len() - 1
-            })
-        };
-        frame.from = place(from);
-        frame.to = to.map(place);
+        frame.from = self.place(from);
+        frame.to = to.map(|it| self.place(it));
         self.shown.push(frame);
     }
 }

@@ -10,7 +10,6 @@ use ::esp_now::frame::{ActionFrame, EspNowVersion, MPDU_MAX};
 use espbench_ieee80211::mpdu::AckFrame;
 use espbench_ieee80211::radiotap::{AmpduField, McsField, Radiotap};
 use espbench_ieee80211::wlan::{ControlFrame, DataFrame, DsDirection};
-use std::vec;
 
 const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 const B: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
@@ -217,7 +216,7 @@ fn files_of_keys_are_read_line_by_line() {
     assert_eq!(fault("000102030405060708090a0b0c0d0e0f 01"), KeyFileFault::Line(1));
     assert_eq!(fault(&"000102030405060708090a0b0c0d0e0f\n".repeat(65)), KeyFileFault::Many);
     assert!(
-        vec!["00:01:02:03:04:05:06:07:08:09:0a:0b:0c:0d:0e:0f 0102030405060708"]
+        ["00:01:02:03:04:05:06:07:08:09:0a:0b:0c:0d:0e:0f 0102030405060708"]
             .iter()
             .all(|it| CaptureKeys::read(it).is_ok())
     );

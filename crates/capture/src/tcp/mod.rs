@@ -64,7 +64,7 @@ pub struct TcpAnalysis {
     pub dropped: u64,
     streams: u64,
     open: BTreeMap<(TcpAddress, TcpAddress), Box<TcpFlow>>,
-    ended: Vec<Box<TcpFlow>>,
+    ended: Vec<TcpFlow>,
 }
 
 impl TcpAnalysis {
@@ -128,7 +128,7 @@ impl TcpAnalysis {
 
     fn end(&mut self, flow: Box<TcpFlow>) {
         if self.ended.len() < MOST_ENDED {
-            self.ended.push(flow);
+            self.ended.push(*flow);
         } else {
             self.dropped += 1;
         }
@@ -139,7 +139,7 @@ impl TcpAnalysis {
     pub fn finish(&mut self) -> Vec<TcpFlow> {
         let open = core::mem::take(&mut self.open);
         let mut all: Vec<TcpFlow> =
-            self.ended.drain(..).chain(open.into_values()).map(|it| *it).collect();
+            self.ended.drain(..).chain(open.into_values().map(|it| *it)).collect();
         all.sort_by_key(|it| it.stream);
         all
     }

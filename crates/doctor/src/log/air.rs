@@ -62,7 +62,8 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
     let named = lower.split_once("esp_err_espnow_").map(|it| it.1);
     let error = EspNowError::NAMES.iter().find(|(name, code, _)| {
         let rest = named.and_then(|it| it.strip_prefix(&*name.to_ascii_lowercase()));
-        let whole = rest.is_some_and(|it| !it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_'));
+        let whole = rest
+            .is_some_and(|it| !it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_'));
         whole || has_number(lower, code)
     });
     if let Some((_, _, error)) = error {
@@ -98,11 +99,14 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
         return Some(LogEvent::EspNowUnheard);
     }
     // "espnow: send to … ok".
-    let of_it = ["espnow", "esp_now", "esp-now"].iter().any(|it| lower.contains(it) || tag.eq_ignore_ascii_case(it));
+    let of_it = ["espnow", "esp_now", "esp-now"]
+        .iter()
+        .any(|it| lower.contains(it) || tag.eq_ignore_ascii_case(it));
     if of_it && lower.contains("send") && [" ok", "success"].iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::EspNowHeard);
     }
-    has(&["delivery success", "espnow: ack_ok", "esp_now_send_success"]).then_some(LogEvent::EspNowHeard)
+    has(&["delivery success", "espnow: ack_ok", "esp_now_send_success"])
+        .then_some(LogEvent::EspNowHeard)
 }
 
 /// Reads `security: WPA2-PSK, phy: bgn, rssi: -58`.
@@ -129,7 +133,9 @@ fn rate(text: &str) -> Option<u32> {
 fn reply(text: &str) -> Option<LogEvent> {
     let rest = text.split_once("bytes from ").or_else(|| text.split_once("Reply from "));
     let Some((_, rest)) = rest else {
-        let none = ["Request timed out.", "Request timeout for icmp_seq"].iter().any(|it| text.starts_with(it));
+        let none = ["Request timed out.", "Request timeout for icmp_seq"]
+            .iter()
+            .any(|it| text.starts_with(it));
         return none.then_some(LogEvent::NoReply);
     };
     let ms = number(rest.split_once("time=").or_else(|| rest.split_once("time<"))?.1)?;

@@ -20,7 +20,9 @@ pub(super) fn reset(text: &str) -> Option<LogEvent> {
         ResetReason::Brownout
     } else if code.trim() == "3" && name == "SW_RESET" {
         ResetReason::Silent
-    } else if has("WDT") || has("GLITCH") {
+    } else if has("RTCWDT") || has("RTC_WDT") || has("GLITCH") {
+        ResetReason::RtcWatchdog
+    } else if has("WDT") {
         ResetReason::Watchdog
     } else if has("DEEPSLEEP") || has("DSLEEP") {
         ResetReason::DeepSleep
@@ -77,6 +79,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Interrupt WDT timeout",
             "Soft WDT reset",
             "Int wdt timeout",
+            "CPU has been reset by WDT",
         ],
         LogEvent::Watchdog,
     ),
@@ -112,6 +115,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "invalid segment length",
             "OTA data partition invalid and no factory app",
             "ets_main.c ",
+            "load:0xffffffff,len:-1",
         ],
         LogEvent::FlashUnreadable,
     ),
@@ -123,7 +127,9 @@ pub(super) fn crash(text: &str) -> Option<LogEvent> {
     if let Some((_, event)) = told {
         // Heap poisoning and the allocator are named by healthy programs, too; their assertions are not.
         let names_only = *event == LogEvent::MemoryCorrupted
-            && !["CORRUPT", "assert", "smashing", "outside heap"].iter().any(|it| text.contains(it));
+            && !["CORRUPT", "assert", "smashing", "outside heap"]
+                .iter()
+                .any(|it| text.contains(it));
         return (!names_only).then_some(*event);
     }
     // The ESP8266 prints "Exception (28):" and "wdt reset", each as a line of its own.
@@ -165,10 +171,16 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
     ];
     let init = lower.contains("expected to init") && lower.contains("rx buffer");
     // 257 and 0x101 are ESP_ERR_NO_MEM.
-    let refused = ["esp_wifi_init", "esp_wifi_start", "error initializing wifi", "wifi unknown error", "esp_bt_controller"]
-        .iter()
-        .filter_map(|it| Some(&lower[lower.find(it)? + it.len()..]))
-        .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
+    let refused = [
+        "esp_wifi_init",
+        "esp_wifi_start",
+        "error initializing wifi",
+        "wifi unknown error",
+        "esp_bt_controller",
+    ]
+    .iter()
+    .filter_map(|it| Some(&lower[lower.find(it)? + it.len()..]))
+    .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
     let tls = lower.contains("ssl") || lower.contains("tls");
     let tls = tls && TLS_MEMORY.iter().any(|it| has_number(&lower, it));
     if init || refused || tls || none.iter().any(|it| lower.contains(it)) {

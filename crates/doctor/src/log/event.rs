@@ -2,7 +2,7 @@
 
 use super::record::LogRecord;
 use super::setting::BootSetting;
-use super::{air, boot, crash, link, network, setting};
+use super::{air, boot, crash, link, network, setting, trigger};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -93,8 +93,10 @@ pub enum ResetReason {
     PowerOn,
     /// The supply fell too low.
     Brownout,
-    /// A watchdog of the hardware.
+    /// A watchdog of the hardware that a program feeds.
     Watchdog,
+    /// The watchdog of the bootloader and of a restart that does not end.
+    RtcWatchdog,
     /// The program, a panic among it.
     Software,
     /// The ESP32's digital core by software: `esp_restart()` resets processors, the handler of brown-outs all.
@@ -214,6 +216,11 @@ pub enum LogEvent {
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
+    if trigger::may_tell(record) { all_events(record) } else { Vec::new() }
+}
+
+/// Asks all readers.
+pub(super) fn all_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let text = record.text;
     let mut found = Vec::new();
     found.extend(crash::reset(text));
@@ -226,6 +233,10 @@ pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(crash::memory(text));
     found.extend(network::network(record));
     found.extend(ended_program(text));
+    // "task_wdt:  - poller (CPU 1)": who did not let others run.
+    if record.tag == "task_wdt" && text.starts_with("- ") {
+        found.push(LogEvent::WatchdogTask);
+    }
     found
 }
 
@@ -242,7 +253,8 @@ pub(super) fn has_number(text: &str, number: &str) -> bool {
     text.match_indices(number).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + number.len()..].chars().next();
-        !before.is_some_and(|it| it.is_ascii_alphanumeric()) && !after.is_some_and(|it| it.is_ascii_alphanumeric())
+        !before.is_some_and(|it| it.is_ascii_alphanumeric())
+            && !after.is_some_and(|it| it.is_ascii_alphanumeric())
     })
 }
 

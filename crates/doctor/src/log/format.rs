@@ -59,7 +59,8 @@ fn idf(line: &str, at: usize) -> Option<Head> {
 fn bracketed(line: &str, at: usize) -> Option<Head> {
     let (first, next) = bracket(line, at)?;
     let time = first.trim();
-    let is_clock = !time.is_empty() && time.bytes().all(|it| it.is_ascii_digit() || b":.".contains(&it));
+    let is_clock =
+        !time.is_empty() && time.bytes().all(|it| it.is_ascii_digit() || b":.".contains(&it));
     let (level, next) = if is_clock { bracket(line, next)? } else { (first, next) };
     let [letter] = level.as_bytes() else { return None };
     let level = RecordLevel::of(*letter)?;
@@ -137,7 +138,9 @@ fn rust(line: &str, at: usize) -> Option<Head> {
     .into_iter()
     .find_map(|(word, level)| {
         let plain = rest.strip_prefix(word).and_then(|it| it.strip_prefix(" - "));
-        let framed = rest.strip_prefix('[').and_then(|it| it.strip_prefix(word)?.trim_start().strip_prefix("] "));
+        let framed = rest
+            .strip_prefix('[')
+            .and_then(|it| it.strip_prefix(word)?.trim_start().strip_prefix("] "));
         Some((level, plain.or(framed)?))
     })?;
     let text = line.len() - behind.len();
@@ -150,7 +153,9 @@ fn tasmota(line: &str, at: usize) -> Option<Head> {
     let is_clock = time.len() >= 8
         && time.bytes().filter(|it| *it == b':').count() == 2
         && time.bytes().all(|it| it.is_ascii_digit() || b":.-/".contains(&it));
-    let tag = rest.get(..3).filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit()))?;
+    let tag = rest
+        .get(..3)
+        .filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit()))?;
     rest[3..].strip_prefix(": ")?;
     let begin = line.len() - rest.len();
     is_clock.then(|| Head {
@@ -168,7 +173,8 @@ fn espeasy(line: &str, at: usize) -> Option<Head> {
     let uptime_ms: u64 = time.parse().ok()?;
     let (tag, _) = rest.split_once(':')?;
     let name = tag.trim_end();
-    let is_tag = (2..=12).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric());
+    let is_tag =
+        (2..=12).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric());
     let begin = line.len() - rest.len();
     is_tag.then(|| Head {
         start: at,
@@ -177,4 +183,70 @@ fn espeasy(line: &str, at: usize) -> Option<Head> {
         tag: (begin, begin + name.len()),
         text: begin + tag.len() + 1,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{RecordLevel, records};
+
+    #[test]
+    fn each_program_has_heads_of_its_own() {
+        use RecordLevel::{Error, Info, Warning};
+        for (line, level, uptime_ms, tag, text) in [
+            ("[W][wifi:618]: Timeout", Warning, None, "wifi", "Timeout"),
+            (
+                "...[D][WiFiGeneric.cpp:182] _eventCallback(): x",
+                RecordLevel::Debug,
+                None,
+                "WiFiGeneric.cpp",
+                "_eventCallback(): x",
+            ),
+            ("[15:31:46][E][mqtt.idf:166][mqtt_task]: gone", Error, None, "mqtt.idf", "gone"),
+            (
+                "00:00:10 WIF: Connect failed as AP cannot be reached",
+                Info,
+                None,
+                "WIF",
+                "Connect failed as AP cannot be reached",
+            ),
+            ("443329 : WIFI : Disconnected!", Info, Some(443_329), "WIFI", "Disconnected!"),
+            (
+                "[00:01:02.345,000] <wrn> net_arp: no gateway",
+                Warning,
+                Some(62_345),
+                "net_arp",
+                "no gateway",
+            ),
+            ("WARN - Unable to allocate", Warning, None, "", "Unable to allocate"),
+            ("[INFO ] joined", Info, None, "", "joined"),
+            ("> `␛[0;32mI (5) a: b␛[0m", Info, Some(5), "a", "b"),
+        ] {
+            let line = super::super::record::plain(line);
+            let found = records(&line);
+            let it = found.last().unwrap();
+            assert_eq!(
+                (it.level, it.uptime_ms, it.tag, it.text),
+                (Some(level), uptime_ms, tag, text),
+                "{line}"
+            );
+        }
+        for line in
+            ["[SUCCESS] = 13/57", "12: a line of a listing", "IN: OUT", "1 : 2 : 3", "[D] [x]"]
+        {
+            assert!(records(line).iter().all(|it| it.level.is_none()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_monitors_time_and_quotes_are_left_out() {
+        for line in [
+            "18:39:43.662 -> state: x",
+            "[19:46:42:120] state: x",
+            "> state: x",
+            "2026-01-02 10:11:12.5 state: x",
+        ] {
+            assert_eq!(records(line)[0].text, "state: x", "{line}");
+        }
+        assert_eq!(records("64 bytes from 192.0.2.1")[0].text, "64 bytes from 192.0.2.1");
+    }
 }

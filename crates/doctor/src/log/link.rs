@@ -46,8 +46,20 @@ const LINES: &[(&str, u8)] = &[
 
 /// Others that disconnect and give reasons, in lower case: their numbers are not those of Wi-Fi.
 const OTHERS: [&str; 14] = [
-    "mqtt", "websocket", "ws client", "ble", "bluetooth", "gatt", "gap", "nimble", "btdm", "http", "socket", "tcp",
-    "reset reason", "a2dp",
+    "mqtt",
+    "websocket",
+    "ws client",
+    "ble",
+    "bluetooth",
+    "gatt",
+    "gap",
+    "nimble",
+    "btdm",
+    "http",
+    "socket",
+    "tcp",
+    "reset reason",
+    "a2dp",
 ];
 
 /// Returns the end of a link, or a failed attempt, with its reason.
@@ -83,7 +95,8 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         return known(number(rest)?);
     }
     if let Some(at) = lower.find("reason") {
-        let rest = text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
+        let rest =
+            text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
         if let Some(code) = number(rest) {
             return known(code);
         }
@@ -125,7 +138,9 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let lower = text.to_ascii_lowercase();
     let joined = ["connected with ", "state: assoc -> run", "state: 3 -> 5"];
     if joined.iter().any(|it| text.starts_with(it))
-        || ((lower.contains("wifi connected") || lower.contains("wifi: connected") || lower.contains("wifi : connected"))
+        || ((lower.contains("wifi connected")
+            || lower.contains("wifi: connected")
+            || lower.contains("wifi : connected"))
             && !lower.contains("disconnected"))
     {
         found.push(LogEvent::Associated);
@@ -152,11 +167,16 @@ fn has_address(lower: &str) -> bool {
     }
     let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
     let given = |words| {
-        let rest = lower.split_once(words).map(|it: (&str, &str)| it.1.trim_start_matches([' ', ':', '=']));
-        let digits = |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
+        let rest = lower
+            .split_once(words)
+            .map(|it: (&str, &str)| it.1.trim_start_matches([' ', ':', '=']));
+        let digits =
+            |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
         rest.is_some_and(|it| digits(it) && !it.starts_with("0.0.0.0"))
     };
-    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="].iter().any(|it| given(it))
+    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="]
+        .iter()
+        .any(|it| given(it))
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
@@ -188,8 +208,13 @@ fn power_save(text: &str, lower: &str) -> Option<LogEvent> {
         let kind = if kind == 0 { PowerSaveType::None } else { PowerSaveType::MinModem };
         return Some(LogEvent::PowerSave(kind));
     }
-    let word = lower.split_once("power save mode: ").or_else(|| lower.split_once("power_save_mode: "))?.1;
-    let kind = [("none", PowerSaveType::None), ("light", PowerSaveType::MinModem), ("high", PowerSaveType::MaxModem)];
+    let word =
+        lower.split_once("power save mode: ").or_else(|| lower.split_once("power_save_mode: "))?.1;
+    let kind = [
+        ("none", PowerSaveType::None),
+        ("light", PowerSaveType::MinModem),
+        ("high", PowerSaveType::MaxModem),
+    ];
     kind.iter().find(|it| word.starts_with(it.0)).map(|it| LogEvent::PowerSave(it.1))
 }
 
@@ -207,7 +232,7 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
         "esp_err_wifi_state",
         "esp_err_wifi_conn",
         "esp_err_wifi_mode",
-        "espwificonn",
+        "esperrwificonn",
     ];
     names.iter().any(|it| lower.contains(it)).then_some(LogEvent::WifiCall)
 }
@@ -215,4 +240,57 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
 /// Returns a name of a reason as it is compared: without underscores, in lower case.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|it| *it != '_').map(|it| it.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{plain, records};
+    use super::super::{LogEvent, PowerSaveType, events};
+    use alloc::vec::Vec;
+
+    fn told(line: &str) -> Vec<LogEvent> {
+        records(&plain(line)).iter().flat_map(events).collect()
+    }
+
+    #[test]
+    fn reasons_of_each_program_are_read_and_those_of_others_are_not() {
+        use LogEvent::Disconnected;
+        for (line, code) in [
+            ("Reason: '(201) No AP found' Connected for 2860 ms", 201),
+            ("no barn found, reconnect after 1s", 201),
+            ("STA disconnect: 200", 200),
+            ("00:00:10 WIF: Connect failed with AP incorrect password", 202),
+            ("I (5) wifi station: 201", 201),
+            ("[W][wifi:1]: Disconnected ssid='x' reason='Beacon Timeout'", 200),
+            ("INFO - Disconnected { reason: FourWayHandshakeTimeout }", 15),
+            ("[  166.98] Disconnect event for ssid test [reason:201]", 201),
+            ("[W][WiFiGeneric.cpp:187] _eventCallback(): Reason: 201 - AUTH_FAIL", 201),
+        ] {
+            assert_eq!(told(line), [Disconnected(code)], "{line}");
+        }
+        for line in [
+            "I (5) NimBLE: disconnect; reason=8",
+            "[MQTT WARN] Connection refuse, reason code: 5",
+            "I (5) ws: websocket disconnected, reason 7",
+            "I (5) app: reset reason: 3",
+        ] {
+            assert!(!told(line).iter().any(|it| matches!(it, Disconnected(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn strengths_addresses_and_sleep_are_read() {
+        for (line, events) in [
+            ("[C][wifi:291]:   Signal strength: -93 dB", &[LogEvent::Rssi(-93)][..]),
+            ("[D][wifi:367]:     RSSI: -79 dB", &[LogEvent::OtherRssi(-79)]),
+            ("I (5) a: Disconnect reason: 205, rssi=-128", &[LogEvent::Disconnected(205)]),
+            ("AP IP address: 192.168.4.1", &[]),
+            ("IP address: 192.0.2.7", &[LogEvent::GotIp]),
+            ("ip:192.0.2.7,mask:255.255.255.0,gw:192.0.2.1", &[LogEvent::GotIp]),
+            ("pm open,type:2 0", &[LogEvent::PowerSave(PowerSaveType::MinModem)]),
+            ("bcn_timout,ap_probe_send_start", &[LogEvent::BeaconTimeout]),
+        ] {
+            assert_eq!(told(line), events, "{line}");
+        }
+    }
 }

@@ -13,6 +13,7 @@
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
 //! | `setting` | settings that start-up prints |
+//! | `trigger` | words without which a record tells nothing |
 
 mod air;
 mod boot;
@@ -25,6 +26,7 @@ mod open_crash;
 mod reader;
 mod record;
 mod setting;
+mod trigger;
 
 pub use air::SLOW_MS;
 pub use event::{

@@ -66,7 +66,11 @@ pub fn plain(line: &str) -> String {
                     }
                 }
             }
-        } else if char == '\t' || !(char.is_control() || ('\u{2400}'..='\u{2426}').contains(&char) || char == '\u{feff}') {
+        } else if char == '\t'
+            || !(char.is_control()
+                || ('\u{2400}'..='\u{2426}').contains(&char)
+                || char == '\u{feff}')
+        {
             out.push(char);
         }
     }

@@ -97,4 +97,3 @@ pub(super) fn settings(text: &str) -> impl Iterator<Item = LogEvent> {
     });
     flags.map(|it| LogEvent::Setting(it.1, 1)).chain(numbers)
 }
-

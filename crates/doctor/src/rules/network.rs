@@ -101,7 +101,13 @@ fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let any = |it: &LogEvent| matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed);
     // A connection that is refused follows from a name, from TLS or from the broker.
     let explained = log.count(|it| {
-        matches!(it, LogEvent::NameFailed | LogEvent::TlsFailed(_) | LogEvent::BrokerRefused | LogEvent::NoMemory)
+        matches!(
+            it,
+            LogEvent::NameFailed
+                | LogEvent::TlsFailed(_)
+                | LogEvent::BrokerRefused
+                | LogEvent::NoMemory
+        )
     }) > 0;
     // An error that nobody catches ends a Python program.
     let ended = log.count(socket) > 0 && log.count(|it| *it == LogEvent::Traceback) > 0;

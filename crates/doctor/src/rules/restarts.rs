@@ -110,10 +110,15 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     );
     let told = |it: &LogEvent| *it == LogEvent::Watchdog;
     if let Some(it) = finding(log, TroubleCause::Watchdog, Certainty::High, words, told) {
-        out.push(it);
+        let named = |it: &LogEvent| matches!(it, LogEvent::Watchdog | LogEvent::WatchdogTask);
+        let evidence = log.places(named).into_iter().cloned().collect();
+        out.push(CauseFinding { evidence, ..it });
         return;
     }
-    let reset = |it: &LogEvent| *it == LogEvent::Reset(ResetReason::Watchdog);
+    let reset = |it: &LogEvent| {
+        matches!(it, LogEvent::Reset(ResetReason::Watchdog | ResetReason::RtcWatchdog))
+    };
+    let of_program = |it: &LogEvent| *it == LogEvent::Reset(ResetReason::Watchdog);
     // A flash that cannot be read ends in the same reset.
     if log.count(|it| *it == LogEvent::FlashUnreadable) > 0 {
         return;
@@ -125,9 +130,7 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         "with a delay in each loop, or another supply, it stays up",
     );
     let repeated = log.count(reset) >= RESETS;
-    // Only the ESP8266 names no chip; a restart of it by the watchdog comes with nothing else.
-    let of_esp8266 = log.count(|it| matches!(it, LogEvent::Chip(_))) == 0;
-    if repeated || of_esp8266 {
+    if repeated || log.count(of_program) > 0 {
         let sure = if repeated { Certainty::Medium } else { Certainty::Low };
         out.extend(finding(log, TroubleCause::Watchdog, sure, words, reset));
     }
@@ -157,7 +160,10 @@ fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let told = log.count(|it| {
         matches!(
             it,
-            LogEvent::SocketError(_) | LogEvent::NameFailed | LogEvent::TlsFailed(_) | LogEvent::WifiCall
+            LogEvent::SocketError(_)
+                | LogEvent::NameFailed
+                | LogEvent::TlsFailed(_)
+                | LogEvent::WifiCall
         )
     });
     if told > 0 {

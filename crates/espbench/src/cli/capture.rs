@@ -99,6 +99,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
         );
     }
     output::without_published(&args.output, "in capture")?;
+    output::without_results(&args.output, "a capture")?;
     output::check(&args.output)?;
     let formats = args.output.output.iter().map(|it| Format::of_file(it));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
@@ -176,7 +177,8 @@ fn draw(captured: &[Captured], format: Format, full: bool) -> anyhow::Result<Str
             let draw = |it: &Captured| render::markdown::render(&report_of(it));
             captured.iter().map(draw).collect::<Vec<_>>().join("\n")
         }
-        Format::Text => {
+        // Formats for CI were refused.
+        _ => {
             let screen = output::screen();
             let draw = |it: &Captured| {
                 let tables = if full { report::shown(&it.document) } else { Vec::new() };

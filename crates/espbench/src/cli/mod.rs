@@ -20,6 +20,7 @@
 //! | [`extcap`] | the air of a simulated lab, as an interface of Wireshark |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
 //! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
+//! | [`mcp`] | `espbench mcp`: a server of the Model Context Protocol |
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
 //! | [`output`] | from the store to a report, and from a report to files and stdout |
 //! | [`ping`] | `espbench ping` |
@@ -58,6 +59,8 @@ pub mod iperf;
 pub mod lab;
 pub mod live;
 pub mod live_lab;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;
@@ -139,6 +142,9 @@ enum Command {
     Compare(compare::Args),
     /// Fit constants of the lab to a measured run
     Fit(Box<fit::Args>),
+    /// Serve check, predict, tune, doctor, run and read as tools of the Model Context Protocol, over stdio
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
     Completions(shell::CompletionsArgs),
     /// Print the manual page, or write one for each subcommand
@@ -214,6 +220,8 @@ fn carry_out(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Samples(args) => samples::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Fit(args) => fit::run(args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => shell::completions(args, Arguments::command()),
         Command::Man(args) => shell::man(args, Arguments::command()),
     }

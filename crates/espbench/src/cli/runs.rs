@@ -135,7 +135,8 @@ fn merge(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let mut whole = true;
     for MergedRun { name, parts, planned, done, failed } in &runs {
         let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
-        say!("{name}: {done} of {planned} cells, from {parts} runs{failed}");
+        let runs = if *parts == 1 { "run" } else { "runs" };
+        say!("{name}: {done} of {planned} cells, from {parts} {runs}{failed}");
         if done < planned {
             whole = false;
             say!("to measure what is missing: espbench run --resume {name} --store {shown}");

@@ -3,18 +3,17 @@
 use espbench_measure::tune::check::{Checked, Finding, Severity};
 use serde_json::{Map, Value, json};
 
-/// Renders the findings of a check. `text` is that of the file, and `uri` its name there.
+/// Renders the findings of a check. `text` is that of its file.
 #[must_use]
-pub fn render(checked: &Checked, tool: &str, text: &str) -> String {
+pub fn render(checked: &Checked, text: &str) -> String {
     let mut rules: Vec<&str> = checked.findings.iter().map(|it| it.rule).collect();
     rules.sort_unstable();
     rules.dedup();
-    let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
     let rule = |id: &&str| json!({ "id": id });
     let uri = uri(&checked.file);
     let driver = json!({
-        "name": name,
-        "semanticVersion": version,
+        "name": env!("CARGO_PKG_NAME"),
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
         "rules": rules.iter().map(rule).collect::<Vec<_>>(),
     });
     let result = |it: &Finding| {

@@ -5,7 +5,6 @@
 //! equal in both.
 
 use super::{CellStatus, Recorder, Store, StoreError, StoredCell, StoredRun};
-use crate::target::Sink as _;
 use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::cell::Origin;
 use espbench_measure::plan::{PlanSet, label};
@@ -150,8 +149,7 @@ impl<'a> Union<'a> {
                 _ => failed += 1,
             }
             let stopped = || UserError::new("stopped").because("nothing was written");
-            // What happened to it was told when it was carried out.
-            let _ = told(write(&recorder, &run, cell, &recorded))?;
+            told(recorder.again(&run, cell, &recorded))?;
             if cancel.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
@@ -189,24 +187,6 @@ fn conflict(cell: &StoredCell, one: &Part<'_>, other: &Part<'_>) -> UserError {
             "one seed gives one result, so a store was changed, or another build has this version",
         )
         .remedy("carry the cell out again with one build, and leave the wrong store out")
-}
-
-/// Writes a cell as it was written when it was carried out, so that the store is equal, too.
-fn write(
-    recorder: &Recorder,
-    run: &StoredRun,
-    cell: &StoredCell,
-    recorded: &Recorded,
-) -> Result<Result<(), UserError>, StoreError> {
-    recorder.cell(run, cell, &mut (), |sink| {
-        recorded.samples.iter().for_each(|it| sink.sample(*it));
-        recorded.counters.iter().for_each(|(name, by)| sink.count(name, *by));
-        recorded.facts.iter().for_each(|(name, value)| sink.fact(name, value.clone()));
-        match &recorded.error {
-            Some(error) => Err(UserError::new(error)),
-            None => Ok(()),
-        }
-    })
 }
 
 /// Opens stores to read of them, each once.

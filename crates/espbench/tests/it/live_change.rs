@@ -20,7 +20,8 @@ struct Running {
 
 impl Running {
     fn start(dir: &TestDir, flags: &[&str]) -> Self {
-        let usual = ["live", "--pty", "--late-most", "1 h", "--format", "json", "--link", "consoles"];
+        let usual =
+            ["live", "--pty", "--late-most", "1 h", "--format", "json", "--link", "consoles"];
         let mut command = dir.command(&[&usual[..], flags].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -119,7 +120,9 @@ fn a_restart_by_command_joins_again_and_says_how() {
     let mut console = opened(&dir, &mut lab, "device");
     console.enter("restart");
     let said = console.until("sta ip: 10.0.0.1, mask: 255.255.0.0, gw: 10.0.0.3");
-    for line in ["rst:0xc (SW_CPU_RESET)", "wifi:mode : sta", "auth -> assoc", "assoc -> run", "aid = "] {
+    for line in
+        ["rst:0xc (SW_CPU_RESET)", "wifi:mode : sta", "auth -> assoc", "assoc -> run", "aid = "]
+    {
         assert!(said.contains(line), "{line} in {said}");
     }
     console.enter("sta_connect nowhere");
@@ -185,9 +188,24 @@ fn distance_and_load_are_seen_on_the_air() {
     }
     let dir = TestDir::new();
     let flags = [
-        "live", "--pty", "--late-most", "1 h", "-q", "wifi-home", "--variant", "idf-echo", "--for", "6 s",
-        "--pcap", "air.pcapng", "--what-if", "device:distance=1m@0s", "--what-if", "distance=60m@3s",
-        "--what-if", "load=40%@3s",
+        "live",
+        "--pty",
+        "--late-most",
+        "1 h",
+        "-q",
+        "wifi-home",
+        "--variant",
+        "idf-echo",
+        "--for",
+        "6 s",
+        "--pcap",
+        "air.pcapng",
+        "--what-if",
+        "device:distance=1m@0s",
+        "--what-if",
+        "distance=60m@3s",
+        "--what-if",
+        "load=40%@3s",
     ];
     dir.run(&flags).ok();
     let file = dir.path("air.pcapng");
@@ -195,8 +213,10 @@ fn distance_and_load_are_seen_on_the_air() {
     let fields = |filter: &str, field: &str| -> Vec<f64> {
         tshark(&file, filter, field).iter().filter_map(|it| it.parse().ok()).collect()
     };
-    let early = fields(&format!("{from_device} && frame.time_relative < 2.5"), "radiotap.dbm_antsignal");
-    let late = fields(&format!("{from_device} && frame.time_relative > 3.5"), "radiotap.dbm_antsignal");
+    let early =
+        fields(&format!("{from_device} && frame.time_relative < 2.5"), "radiotap.dbm_antsignal");
+    let late =
+        fields(&format!("{from_device} && frame.time_relative > 3.5"), "radiotap.dbm_antsignal");
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
     assert!(!early.is_empty() && !late.is_empty(), "the device sends in both parts");
     assert!(mean(&early) > mean(&late) + 15.0, "{early:?} {late:?}");
@@ -214,13 +234,20 @@ fn tshark_captures_a_lab_by_extcap() {
     let folder = dir.path("extcap");
     std::fs::create_dir(&folder).unwrap();
     let script = folder.join("espbench");
-    std::fs::write(&script, format!("#!/bin/sh\nexec {} extcap \"$@\"\n", env!("CARGO_BIN_EXE_espbench"))).unwrap();
+    std::fs::write(
+        &script,
+        format!("#!/bin/sh\nexec {} extcap \"$@\"\n", env!("CARGO_BIN_EXE_espbench")),
+    )
+    .unwrap();
     assert!(Command::new("chmod").arg("+x").arg(&script).status().unwrap().success());
     let tshark_with = |args: &[&str]| {
         let mut command = Command::new("tshark");
         command.env("WIRESHARK_EXTCAP_DIR", &folder).args(args).current_dir(dir.dir.path());
         let ran = command.output().unwrap();
-        (String::from_utf8_lossy(&ran.stdout).into_owned(), String::from_utf8_lossy(&ran.stderr).into_owned())
+        (
+            String::from_utf8_lossy(&ran.stdout).into_owned(),
+            String::from_utf8_lossy(&ran.stderr).into_owned(),
+        )
     };
     let (interfaces, said) = tshark_with(&["-D"]);
     if !interfaces.contains("espbench") {
@@ -228,9 +255,22 @@ fn tshark_captures_a_lab_by_extcap() {
         return;
     }
     let (types, said) = tshark_with(&["-i", "espbench", "-L"]);
-    assert!(types.contains("IEEE802_11_RADIO") || said.contains("IEEE802_11_RADIO"), "{types} {said}");
-    let fields = ["-T", "fields", "-e", "wlan.fc.type_subtype", "-e", "radiotap.dbm_antsignal", "-e",
-        "radiotap.dbm_antnoise", "-e", "wlan_radio.data_rate"];
+    assert!(
+        types.contains("IEEE802_11_RADIO") || said.contains("IEEE802_11_RADIO"),
+        "{types} {said}"
+    );
+    let fields = [
+        "-T",
+        "fields",
+        "-e",
+        "wlan.fc.type_subtype",
+        "-e",
+        "radiotap.dbm_antsignal",
+        "-e",
+        "radiotap.dbm_antnoise",
+        "-e",
+        "wlan_radio.data_rate",
+    ];
     let (out, said) = tshark_with(&[&["-i", "espbench", "-c", "20"][..], &fields].concat());
     let rows: Vec<Vec<&str>> = out.lines().map(|it| it.split('\t').collect()).collect();
     assert!(rows.len() >= 20, "{out} {said}");
@@ -241,16 +281,34 @@ fn tshark_captures_a_lab_by_extcap() {
 fn extcap_answers_as_the_protocol_has_it() {
     let dir = TestDir::new();
     let out = dir.run(&["extcap", "--extcap-interfaces", "--extcap-version=4.0"]).ok();
-    assert!(out.starts_with("extcap {version=") && out.contains("\ninterface {value=espbench}"), "{out}");
+    assert!(
+        out.starts_with("extcap {version=") && out.contains("\ninterface {value=espbench}"),
+        "{out}"
+    );
     let out = dir.run(&["extcap", "--extcap-dlts", "--extcap-interface", "espbench"]).ok();
-    assert_eq!(out, "dlt {number=127}{name=IEEE802_11_RADIO}{display=802.11 plus radiotap header}\n");
+    assert_eq!(
+        out,
+        "dlt {number=127}{name=IEEE802_11_RADIO}{display=802.11 plus radiotap header}\n"
+    );
     let out = dir.run(&["extcap", "--extcap-config", "--extcap-interface", "espbench"]).ok();
-    assert!(out.contains("{call=--lab}") && out.contains("value {arg=0}{value=wifi-home}"), "{out}");
+    assert!(
+        out.contains("{call=--lab}") && out.contains("value {arg=0}{value=wifi-home}"),
+        "{out}"
+    );
     for args in [
         &["extcap"][..],
         &["extcap", "--extcap-dlts", "--extcap-interface", "eth0"],
         &["extcap", "--capture", "--extcap-interface", "espbench"],
-        &["extcap", "--capture", "--extcap-interface", "espbench", "--fifo", "x", "--lab", "nowhere"],
+        &[
+            "extcap",
+            "--capture",
+            "--extcap-interface",
+            "espbench",
+            "--fifo",
+            "x",
+            "--lab",
+            "nowhere",
+        ],
     ] {
         assert_eq!(dir.run(args).status, Some(2), "{args:?}");
     }

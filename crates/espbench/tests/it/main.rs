@@ -10,6 +10,7 @@ mod beside;
 mod board;
 mod broker;
 mod capture;
+mod ci;
 mod constants;
 mod data;
 mod doctor;
@@ -34,6 +35,8 @@ mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod messages;
 mod mqtt;
 mod mqtt_clients;

@@ -171,7 +171,7 @@ fn other_runs_in_the_stores_stay_runs_of_their_own() {
     let ran = merge(&bench, &["1.sqlite", "2.sqlite", "3.sqlite", "seven.sqlite"], "all.sqlite");
     assert_eq!(ran.status, Some(0), "{}", ran.err);
     assert!(ran.err.contains("parts-1: 8 of 8 cells, from 3 runs"), "{}", ran.err);
-    assert!(ran.err.contains("parts-2: 8 of 8 cells, from 1 runs"), "{}", ran.err);
+    assert!(ran.err.contains("parts-2: 8 of 8 cells, from 1 run"), "{}", ran.err);
 }
 
 #[test]
@@ -197,4 +197,70 @@ fn what_cannot_be_a_shard_is_told() {
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
         assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
     }
+}
+
+fn example(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster").join(name)
+}
+
+/// Returns a shell's command with this espbench on its path.
+fn shell(bench: &TestDir, args: &[&std::ffi::OsStr], variables: &[(&str, &str)]) -> Ran {
+    let bin = Path::new(env!("CARGO_BIN_EXE_espbench")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(args)
+        .current_dir(bench.dir.path())
+        .env("PATH", path)
+        .envs(variables.iter().copied());
+    Ran::of(&mut command)
+}
+
+#[test]
+fn the_array_of_slurm_makes_one_report() {
+    let bench = TestDir::new();
+    bench.write("parts.toml", PLAN);
+    let script = example("slurm.sh");
+    let task = |id: &str, more: &[(&str, &str)]| {
+        let own = [("SLURM_ARRAY_TASK_ID", id), ("SLURM_CPUS_PER_TASK", "2")];
+        let args = [script.as_os_str(), "parts.toml".as_ref()];
+        let ran = shell(&bench, &args, &[&own[..], more].concat());
+        assert_eq!(ran.status, Some(0), "{}", ran.err);
+    };
+    task("1", &[("SLURM_ARRAY_TASK_COUNT", "2")]);
+    task("2", &[("SLURM_ARRAY_TASK_COUNT", "2")]);
+    // A task that is submitted again is alone in its array.
+    task("2", &[("SLURM_ARRAY_TASK_COUNT", "1"), ("ESPBENCH_TASKS", "2")]);
+    let ran = shell(&bench, &[script.as_os_str(), "--merge".as_ref()], &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(
+        bench.path("shards/report.html").is_file() && ran.err.contains("8 of 8 cells"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn the_job_of_kubernetes_carries_out_each_index() {
+    let bench = TestDir::new();
+    bench.write("sweep.toml", PLAN);
+    let text = std::fs::read_to_string(example("kubernetes.yaml")).unwrap();
+    // The script of the container, on this folder in place of its volumes.
+    let begin = text.find("            - |\n").unwrap() + "            - |\n".len();
+    let lines = text[begin..].lines().map_while(|it| it.strip_prefix("              "));
+    let folder = bench.dir.path().to_str().unwrap();
+    let script: String = lines.map(|it| format!("{it}\n")).collect();
+    let script = script.replace("/shards", folder).replace("/plan", folder);
+    assert!(script.contains("--shard"), "{script}");
+    let pod = |index: &str| {
+        let args = ["-euc".as_ref(), script.as_ref()];
+        let ran = shell(&bench, &args, &[("JOB_COMPLETION_INDEX", index), ("COMPLETIONS", "2")]);
+        assert_eq!(ran.status, Some(0), "{}", ran.err);
+    };
+    pod("0");
+    pod("1");
+    // One that is started again.
+    pod("1");
+    let ran = merge(&bench, &["shard-0.sqlite", "shard-1.sqlite"], "all.sqlite");
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
 }

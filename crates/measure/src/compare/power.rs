@@ -46,13 +46,27 @@ pub fn power(cells: &[Cell], change: f64) -> Vec<PowerRow> {
 
 fn row(group: &[&Cell], change: f64) -> Option<PowerRow> {
     let cell = pool(group).or_else(|| Some((*group.first()?).clone()))?;
-    let values: Vec<f64> = group.iter().filter_map(|it| it.value).collect();
     let mean = cell.value.map(f64::abs).filter(|it| *it > 0.0);
-    let spread = stddev(&values).zip(mean).map(|(spread, mean)| spread / mean);
-    let repetitions = values.len() as u64;
+    let (repetitions, scatter) = scatter(group);
+    let spread = scatter.zip(mean).map(|(scatter, mean)| scatter / mean);
     let shown = spread.map(|spread| least(spread, repetitions));
     let needed = spread.and_then(|spread| needed(spread, change));
     Some(PowerRow { cell, repetitions, spread, shown, needed })
+}
+
+/// Returns the number of repetitions, and their standard deviation.
+fn scatter(group: &[&Cell]) -> (u64, Option<f64>) {
+    let values: Vec<f64> = group.iter().filter_map(|it| it.value).collect();
+    if let ([cell], [mean]) = (group, values.as_slice())
+        && let Some(n) = cell.test.repetitions.map(u64::from).filter(|n| *n >= 2)
+        && cell.n == Some(n)
+    {
+        // A report has the mean of repetitions already: its interval, of which the lower end may be cut off at 0, is
+        // Student's, or where all are alike that of each.
+        let t = student_quantile(0.975, n as f64 - 1.0);
+        return (n, cell.ci_high.map(|high| (high - mean) / t * libm::sqrt(n as f64)));
+    }
+    (values.len() as u64, stddev(&values))
 }
 
 /// Returns the least change that n repetitions on either side show, in the unit of the spread.
@@ -109,6 +123,17 @@ mod tests {
         assert!(matches!(needed(1.0, 1.0), Some(17..=19)), "{:?}", needed(1.0, 1.0));
         assert_eq!(needed(0.0, 0.05), Some(2));
         assert_eq!(needed(1.0, 1e-9), None);
+    }
+
+    #[test]
+    fn means_of_repetitions_tell_as_much_as_these() {
+        let values = [3.0, 3.5, 2.9, 3.2];
+        let each = power(&cells(&values), 0.05);
+        let mut pooled = pool(&cells(&values).iter().collect::<Vec<_>>()).unwrap();
+        pooled.ci_low = Some(0.0);
+        let mean = power(&[pooled], 0.05);
+        assert_eq!((each[0].repetitions, each[0].needed), (4, mean[0].needed));
+        assert!((each[0].spread.unwrap() - mean[0].spread.unwrap()).abs() < 1e-9);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn stream(name: String, mut from: impl Read) -> anyhow::Result<Found> {
                 return capture(name, read, from);
             }
             is_text(&name, read)?;
-            if is_sdkconfig(read) {
+            if is_sdkconfig(&plain(read)) {
                 return config(name, read, from);
             }
         }
@@ -134,7 +134,8 @@ fn config(name: String, head: &[u8], from: impl Read) -> anyhow::Result<Found> {
                 .remedy(remedy)
         );
     }
-    let text = String::from_utf8(bytes).for_user(|| format!("{name} is no text"), remedy)?;
+    let text = String::from_utf8(plain(&bytes).into_owned());
+    let text = text.for_user(|| format!("{name} is no text"), remedy)?;
     let file = ConfigFile::read(&text)
         .for_user(|| format!("{name} cannot be read as an sdkconfig"), remedy)?;
     Ok(Found::Config(name, Box::new(file)))
@@ -170,10 +171,24 @@ fn is_text(name: &str, head: &[u8]) -> anyhow::Result<()> {
     };
     match head {
         [] => refuse("it is empty", "name a log that a terminal has kept"),
-        _ if is_binary(head) => {
+        _ if !is_utf16(head) && is_binary(head) => {
             refuse("it holds bytes that no text has", "name a log that a terminal has kept as text")
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns whether a file has the mark of UTF-16, which PowerShell writes.
+fn is_utf16(head: &[u8]) -> bool {
+    matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+/// Returns the bytes of a text in ASCII. Of UTF-16 every second one is zero; the log reader leaves zeros out, too.
+fn plain(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    if is_utf16(bytes) {
+        bytes[2..].iter().copied().filter(|it| *it != 0).collect::<Vec<u8>>().into()
+    } else {
+        bytes.into()
     }
 }
 

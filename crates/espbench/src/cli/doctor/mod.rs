@@ -149,7 +149,7 @@ fn entry(
         rtt: rtt.clone(),
     };
     let found: IncidentDiagnosis = diagnose(&incident);
-    let proof = if args.no_proof { None } else { prove::first(bench, &found)? };
+    let proof = if args.no_proof { None } else { prove::first(bench, log.map(|it| it.1), &found)? };
     Ok(DiagnosisEntry {
         files,
         lines: log.map(|it| it.1.lines),

@@ -111,7 +111,7 @@ fn draw(
     full: bool,
 ) -> anyhow::Result<String> {
     Ok(match format {
-        Format::Sarif => render::sarif::render(checked, TOOL, text),
+        Format::Sarif => render::sarif::render(checked, text),
         Format::Json => serde_json::to_string_pretty(checked)? + "\n",
         Format::Markdown => render::tune::check_markdown(checked),
         Format::Html => render::html::render(&report(facts.clone(), checked)),
