@@ -2,6 +2,7 @@
 
 use super::super::acks::AckState;
 use super::super::clock::TickClock;
+use crate::net::stack::AckPolicy;
 use super::*;
 
 const RTO: Duration = ms(200);
