@@ -2,8 +2,8 @@
 
 use super::super::acks::AckState;
 use super::super::clock::TickClock;
-use crate::net::stack::AckPolicy;
 use super::*;
+use crate::net::stack::AckPolicy;
 
 const RTO: Duration = ms(200);
 
