@@ -3,9 +3,9 @@
 
     cargo build --release -p espbench && bench/live_ip.py [--espbench FILE] [--repetitions N] [--time SECONDS]
 
-Live: unmodified iperf 2, ping and `espbench run --on udp:` in `espbench live shield-box`. Virtual time: the same
+Live: unmodified iperf 2, sockperf, ping and `espbench run --on udp:` in `espbench live shield-box`. Virtual time: the same
 tests with `--on sim:shield-box`. Each repetition has another seed. A live run that was too late for its bound does
-not count and fails. The lab has no ping in virtual time: its row has the live figure alone. Exit status 2 where a
+not count and fails. The lab has no ping in virtual time: its rows have the live figure alone. Exit status 2 where a
 run failed.
 """
 
@@ -83,17 +83,25 @@ class Bench:
                            "--type", f"device@1s=iperf -c pc -t {self.time}")
         return float(re.findall(r" ([0-9.]+) bits/sec", out)[-1]) / 1e6, self.iperf("tcp", "reverse", seed)
 
-    def echo(self, seed):
+    def echo(self, seed, size=64):
         real = self.dir / "real.toml"
-        text = "\n".join(it for it in ECHO.splitlines() if not it.startswith("variant"))
+        work = ECHO.replace("size = 64", f"size = {size}")
+        text = "\n".join(it for it in work.splitlines() if not it.startswith("variant"))
         real.write_text(f'name = "live-ip"\n[[measure]]\n{text}\n', encoding="utf-8")
         self.live(seed, f"{self.espbench} run {real} --on udp:device --store {self.dir}/runs.sqlite --format json "
                         "> echo.json")
         live = value(json.loads((self.dir / "echo.json").read_text(encoding="utf-8")), "rtt_avg")
-        return live, self.virtual(seed, ECHO, f"sim:{LAB}", "rtt_avg")
+        return live, self.virtual(seed, work, f"sim:{LAB}", "rtt_avg")
 
-    def ping(self, seed):
-        out, _ = self.live(seed, "ping -q -c 500 -i 0.02 -s 64 device")
+    def sockperf(self, seed):
+        """One message after the other; sockperf tells half of the round trip, in microseconds."""
+        out, _ = self.live(seed, f"sockperf ping-pong -i 10.0.0.1 -p 11111 -t {self.time} -m 64")
+        work = ECHO.replace('interval = "20 ms"\n', "")
+        half = float(re.search(r"Latency is ([0-9.]+) usec", out)[1])
+        return half * 2 / 1000, self.virtual(seed, work, f"sim:{LAB}", "rtt_avg")
+
+    def ping(self, seed, size=64):
+        out, _ = self.live(seed, f"ping -q -c 500 -i 0.02 -s {size} device")
         return float(re.search(r"= [0-9.]+/([0-9.]+)/", out)[1]), None
 
 
@@ -125,7 +133,10 @@ def main():
             ("TCP to the device", "Mbit/s", bench.tcp_to),
             ("TCP from the device", "Mbit/s", bench.tcp_from),
             ("UDP echo, 64 bytes, mean", "ms", bench.echo),
+            ("UDP echo, 1400 bytes, mean", "ms", lambda seed: bench.echo(seed, 1400)),
+            ("sockperf ping-pong, 64 bytes, mean round trip", "ms", bench.sockperf),
             ("ping, 64 bytes, mean", "ms", bench.ping),
+            ("ping, 4000 bytes in fragments, mean", "ms", lambda seed: bench.ping(seed, 4000)),
         ]:
             try:
                 pairs = [measure(seed) for seed in range(1, args.repetitions + 1)]

@@ -4,6 +4,7 @@
 mod app;
 mod board_console;
 mod broker_url;
+mod capture;
 mod esp_now_console;
 mod esp_now_control;
 mod esp_now_engine;
@@ -25,6 +26,7 @@ mod mqtt_broker;
 mod net;
 mod rom_loader;
 mod room;
+mod router_messages;
 mod sdkconfig;
 mod talk;
 mod traces;
@@ -34,6 +36,7 @@ mod websocket;
 pub use app::app;
 pub use board_console::board_console;
 pub use broker_url::broker_url;
+pub use capture::{capture_file, capture_packets};
 pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
@@ -56,6 +59,7 @@ pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
 pub use net::net;
 pub use rom_loader::rom_loader;
 pub use room::room;
+pub use router_messages::router_messages;
 pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
@@ -70,6 +74,7 @@ pub const TARGETS: &[Target] = &[
     ("room", room),
     ("rom_loader", rom_loader),
     ("net", net),
+    ("router_messages", router_messages),
     ("echo", echo),
     ("icmp_message", icmp_message),
     ("icmp_prober", icmp_prober),
@@ -113,6 +118,8 @@ pub const TARGETS: &[Target] = &[
     ("idf_iperf", idf_iperf),
     ("sdkconfig", sdkconfig),
     ("doctor_log", doctor_log),
+    ("capture_file", capture_file),
+    ("capture_packets", capture_packets),
 ];
 
 /// Reads a console log in two pieces: it tells the same as in one, and the shares of its findings are of one.

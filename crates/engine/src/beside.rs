@@ -5,7 +5,7 @@ use crate::simulator::{CellError, Simulator};
 use alloc::string::String;
 use alloc::vec::Vec;
 use esp_now::component::{ComponentRelease, Idf};
-use espbench_measure::cell::{Cell, Origin};
+use espbench_measure::cell::Cell;
 use espbench_measure::plan::PlanSet;
 use espbench_model::workload::Name;
 use espbench_sim::lab::file::{FileKind, Library};
@@ -26,7 +26,7 @@ impl MeasuredDevice {
     /// Returns what the cells of a run tell of its device: what is the same in all that say it.
     #[must_use]
     pub fn of(cells: &[Cell]) -> Self {
-        let measured = || cells.iter().filter(|it| it.origin == Origin::Measured);
+        let measured = || cells.iter().filter(|it| it.origin.is_real_time());
         let chip = |it: &Cell| {
             Some(it.id.chip.clone()).filter(|it| !it.is_empty() && it != "unstated" && it != "host")
         };

@@ -18,6 +18,8 @@ pub enum Origin {
     /// Taken on real sockets, boards or captures.
     #[default]
     Measured,
+    /// Taken on real sockets or consoles, of devices that are simulated in real time.
+    Live,
     /// Taken in the virtual lab.
     Simulated,
     /// Typed from a public document.
@@ -26,13 +28,20 @@ pub enum Origin {
 
 impl Origin {
     /// Every origin.
-    pub const ALL: [Self; 3] = [Self::Measured, Self::Simulated, Self::Published];
+    pub const ALL: [Self; 4] = [Self::Measured, Self::Live, Self::Simulated, Self::Published];
+
+    /// Returns whether it was taken in real time, by this host's own clock and sockets.
+    #[must_use]
+    pub const fn is_real_time(self) -> bool {
+        matches!(self, Self::Measured | Self::Live)
+    }
 
     /// Returns the word shown beside the value.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Measured => "measured",
+            Self::Live => "live",
             Self::Simulated => "simulated",
             Self::Published => "published",
         }

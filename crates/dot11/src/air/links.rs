@@ -54,6 +54,24 @@ impl RadioLink {
 pub struct RadioLinks {
     stations: u32,
     lists: LinkLists,
+    /// What was changed since, if anything was.
+    change: Option<Box<LinkChange>>,
+}
+
+/// A change of links that were computed otherwise.
+#[derive(Clone, Debug)]
+struct LinkChange {
+    /// The gain of each station's links in dB, beside what `dbm` says.
+    gains: Box<[f64]>,
+    /// Whether a sender's list was computed before the change.
+    stale: Box<[bool]>,
+}
+
+impl LinkChange {
+    fn of(this: Option<&Self>, one: u32, other: u32) -> f64 {
+        let gain = |it: &Self, at: u32| it.gains.get(at as usize).copied().unwrap_or(0.0);
+        this.map_or(0.0, |it| gain(it, one) + gain(it, other))
+    }
 }
 
 /// The storage of the lists. Ten thousand stations that all hear each other would need 800 MB of
@@ -126,7 +144,18 @@ impl fmt::Debug for ReceivedPower {
 
 impl Default for RadioLinks {
     fn default() -> Self {
-        Self { stations: 0, lists: LinkLists::Made(Vec::new()) }
+        Self { stations: 0, lists: LinkLists::Made(Vec::new()), change: None }
+    }
+}
+
+impl LinkLists {
+    /// Forgets the list of a sender, where it can be computed again.
+    fn forget(&mut self, from: u32) {
+        match self {
+            Self::Lazy { made, .. } => made[from as usize] = None,
+            Self::Varying { made, .. } => made[from as usize] = None,
+            Self::Alike(_) | Self::Made(_) => {}
+        }
     }
 }
 
@@ -147,9 +176,9 @@ fn list(
 }
 
 impl VaryingList {
-    fn new(stations: u32, from: u32, floor_dbm: f64, dbm: &ReceivedPower) -> Self {
-        let links = list(stations, from, floor_dbm, &*dbm.0);
-        let steady = links.iter().map(|it| (dbm.0)(from, it.station()) as f32).collect();
+    fn new(stations: u32, from: u32, floor_dbm: f64, dbm: impl Fn(u32, u32) -> f64) -> Self {
+        let links = list(stations, from, floor_dbm, &dbm);
+        let steady = links.iter().map(|it| dbm(from, it.station()) as f32).collect();
         Self { steady, links, period: 0 }
     }
 }
@@ -159,7 +188,7 @@ impl RadioLinks {
     /// station that gets less than `floor_dbm` receives nothing and costs nothing.
     pub fn new(stations: u32, floor_dbm: f64, mut dbm: impl FnMut(u32, u32) -> f64) -> Self {
         let lists = (0..stations).map(|from| list(stations, from, floor_dbm, &mut dbm)).collect();
-        Self { stations, lists: LinkLists::Made(lists) }
+        Self { stations, lists: LinkLists::Made(lists), change: None }
     }
 
     /// Returns links that are computed when their station first sends, for many stations.
@@ -172,6 +201,7 @@ impl RadioLinks {
         Self {
             stations,
             lists: LinkLists::Lazy { made, floor_dbm, dbm: ReceivedPower(Arc::new(dbm)) },
+            change: None,
         }
     }
 
@@ -179,7 +209,7 @@ impl RadioLinks {
     #[must_use]
     pub fn uniform(stations: u32, dbm: f64) -> Self {
         let list = (0..stations).map(|station| RadioLink::new(station, dbm)).collect();
-        Self { stations, lists: LinkLists::Alike(list) }
+        Self { stations, lists: LinkLists::Alike(list), change: None }
     }
 
     /// Returns the number of stations.
@@ -205,15 +235,36 @@ impl RadioLinks {
         Self { lists: LinkLists::Varying { made, floor_dbm, dbm, period_ns, at }, ..self }
     }
 
+    /// Gives all links of a station a gain in dB beside what they were computed from, in place of an
+    /// earlier one: frames that begin from now on have it. Links that were measured at each time, and
+    /// those that were not made by [`lazy`](Self::lazy), stay.
+    pub(crate) fn set_gain(&mut self, station: u32, gain_db: f64) {
+        let all = self.stations();
+        let change = self.change.get_or_insert_with(|| {
+            let gains = (0..all).map(|_| 0.0).collect();
+            Box::new(LinkChange { gains, stale: (0..all).map(|_| false).collect() })
+        });
+        if let Some(gain) = change.gains.get_mut(station as usize) {
+            *gain = gain_db;
+            change.stale.fill(true);
+        }
+    }
+
     /// Computes the list of a station that begins to send, unless that has been done: for good, or
     /// for this period.
     pub(crate) fn make(&mut self, from: u32, now_ns: u64) {
+        let stale = self.change.as_mut().and_then(|it| it.stale.get_mut(from as usize));
+        if stale.is_some_and(core::mem::take) {
+            self.lists.forget(from);
+        }
+        let change = self.change.as_deref();
         match &mut self.lists {
             LinkLists::Lazy { made, floor_dbm, dbm } => {
                 if let Some(place) = made.get_mut(from as usize)
                     && place.is_none()
                 {
-                    *place = Some(list(self.stations, from, *floor_dbm, &*dbm.0));
+                    let dbm = |one, other| (dbm.0)(one, other) + LinkChange::of(change, one, other);
+                    *place = Some(list(self.stations, from, *floor_dbm, dbm));
                 }
             }
             LinkLists::Varying { made, floor_dbm, dbm, period_ns, at } => {
@@ -222,6 +273,7 @@ impl RadioLinks {
                 if place.as_ref().is_some_and(|it| it.period == period) {
                     return;
                 }
+                let dbm = |one, other| (dbm.0)(one, other) + LinkChange::of(change, one, other);
                 let it = place
                     .get_or_insert_with(|| VaryingList::new(self.stations, from, *floor_dbm, dbm));
                 it.period = period;

@@ -256,6 +256,13 @@ impl WifiLayer {
         }
     }
 
+    /// Sets how a station saves power from now on.
+    pub fn set_sleep(&mut self, medium: &mut WirelessMedium, station: u32, sleep: PowerSave) {
+        if let Some(WifiNode::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.set_sleep(medium, sleep);
+        }
+    }
+
     /// Lets a station forget the key of its password, as after a start: the next join computes it
     /// again.
     pub fn forget_key(&mut self, station: u32) {

@@ -165,11 +165,15 @@ impl Page {
             several => parts::title(several, &run.plan_name),
         };
         let device = match run.origin {
-            Origin::Measured if run.site.chip == "unstated" => run.target.clone(),
-            Origin::Measured => format!("{} {}", run.site.chip, run.target),
+            Origin::Measured | Origin::Live if run.site.chip == "unstated" => run.target.clone(),
+            Origin::Measured | Origin::Live => format!("{} {}", run.site.chip, run.target),
             Origin::Simulated | Origin::Published => format!("{}, seed {}", run.target, run.seed),
         };
-        let badge = if run.origin == Origin::Simulated { "SIMULATED" } else { "" };
+        let badge = match run.origin {
+            Origin::Simulated => "SIMULATED",
+            Origin::Live => "LIVE, SIMULATED DEVICES",
+            Origin::Measured | Origin::Published => "",
+        };
         let text = cut(&tame(&format!("{title}, on {device}")), self.width - 2 - badge.len());
         let pad = " ".repeat(self.width - width(&text) - badge.len());
         let Colours { title, warning, .. } = self.colours;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[cfg(unix)]
-pub use unix::wait;
+pub use unix::{wait, wait_beside};
 
 /// The state of a pseudo-terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,7 @@ impl Pty {
 mod unix {
     use super::{Duration, Pty, PtyState, io};
     use crate::sys::ready;
+    use crate::sys::tun::Tun;
     use std::ffi::CStr;
     use std::fs::{File, OpenOptions};
     use std::io::ErrorKind;
@@ -149,6 +150,19 @@ mod unix {
     /// # Errors
     /// The system's error; an interruption by a signal is none.
     pub fn wait(ptys: &[(&Pty, bool)], timeout: Duration) -> io::Result<Vec<PtyState>> {
+        wait_beside(ptys, None, timeout)
+    }
+
+    /// Waits as [`wait`] does, and for a packet of an interface.
+    ///
+    /// # Errors
+    /// The system's error; an interruption by a signal is none.
+    pub fn wait_beside(
+        ptys: &[(&Pty, bool)],
+        tun: Option<&Tun>,
+        timeout: Duration,
+    ) -> io::Result<Vec<PtyState>> {
+        let beside = tun.map(Tun::descriptor);
         let polled = ptys.iter().map(|(pty, wanted)| libc::pollfd {
             // poll ignores negative descriptors.
             fd: if *wanted { pty.ours.as_raw_fd() } else { -1 },
@@ -156,6 +170,8 @@ mod unix {
             revents: 0,
         });
         let mut polled: Vec<_> = polled.collect();
+        let beside = beside.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        polled.extend(beside);
         let mut timeout = timeout;
         while ready::poll(&mut polled, timeout) < 0 {
             let error = io::Error::last_os_error();
@@ -164,7 +180,7 @@ mod unix {
             }
             timeout = Duration::ZERO;
         }
-        let states = polled.iter().map(|it| PtyState {
+        let states = polled.iter().take(ptys.len()).map(|it| PtyState {
             is_open: it.revents & libc::POLLHUP == 0,
             has_bytes: it.revents & libc::POLLIN != 0,
         });
@@ -253,6 +269,20 @@ impl Pty {
 /// None.
 #[cfg(not(unix))]
 pub fn wait(_: &[(&Pty, bool)], timeout: Duration) -> io::Result<Vec<PtyState>> {
+    std::thread::sleep(timeout);
+    Ok(Vec::new())
+}
+
+/// Waits as [`wait`] does.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn wait_beside(
+    _: &[(&Pty, bool)],
+    _: Option<&super::tun::Tun>,
+    timeout: Duration,
+) -> io::Result<Vec<PtyState>> {
     std::thread::sleep(timeout);
     Ok(Vec::new())
 }

@@ -30,6 +30,13 @@ impl Tun {
         }
     }
 
+    /// Returns the descriptor, for a wait.
+    #[cfg(unix)]
+    pub(super) fn descriptor(&self) -> std::os::fd::RawFd {
+        use std::os::fd::AsRawFd as _;
+        self.file.as_raw_fd()
+    }
+
     /// Hands a packet to the kernel. Returns whether it took it.
     ///
     /// # Errors
@@ -97,12 +104,12 @@ mod linux {
     }
 
     impl Tun {
-        /// Makes an interface with an address in a network of so many bits, and sets it and the
-        /// loopback interface up.
+        /// Makes an interface with an address in a network of so many bits, or without one, and sets it
+        /// and the loopback interface up.
         ///
         /// # Errors
         /// The system's: no right to, or no TUN in its kernel.
-        pub fn open(name: &str, own: Ipv4Addr, prefix: u8) -> io::Result<Self> {
+        pub fn open(name: &str, own: Option<Ipv4Addr>, prefix: u8) -> io::Result<Self> {
             let mut options = OpenOptions::new();
             options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
             let file: File = options.open("/dev/net/tun")?;
@@ -112,11 +119,13 @@ mod linux {
             let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
             let socket = socket.as_raw_fd();
             let mut set = request(name);
-            set.ifr_ifru.ifru_addr = address(own);
-            call(socket, libc::SIOCSIFADDR as libc::Ioctl, &mut set)?;
-            let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
-            set.ifr_ifru.ifru_netmask = address(Ipv4Addr::from_bits(mask));
-            call(socket, libc::SIOCSIFNETMASK as libc::Ioctl, &mut set)?;
+            if let Some(own) = own {
+                set.ifr_ifru.ifru_addr = address(own);
+                call(socket, libc::SIOCSIFADDR as libc::Ioctl, &mut set)?;
+                let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
+                set.ifr_ifru.ifru_netmask = address(Ipv4Addr::from_bits(mask));
+                call(socket, libc::SIOCSIFNETMASK as libc::Ioctl, &mut set)?;
+            }
             set.ifr_ifru.ifru_mtu = TUN_MTU as libc::c_int;
             call(socket, libc::SIOCSIFMTU as libc::Ioctl, &mut set)?;
             up(socket, name)?;
@@ -148,7 +157,7 @@ impl Tun {
     ///
     /// # Errors
     /// Always.
-    pub fn open(_: &str, _: std::net::Ipv4Addr, _: u8) -> io::Result<Self> {
+    pub fn open(_: &str, _: Option<std::net::Ipv4Addr>, _: u8) -> io::Result<Self> {
         Err(ErrorKind::Unsupported.into())
     }
 

@@ -34,6 +34,7 @@ pub mod tcp_rate;
 pub mod udp_echo;
 
 use crate::user_error::UserError;
+use crate::live_mark::LiveMark;
 use espbench_engine::{CellError, SeededCell};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::{LabFit, Site};
@@ -190,13 +191,21 @@ pub struct TargetNotice {
 pub trait Target {
     /// Returns the device and the place, as far as the target itself knows them.
     fn site(&self) -> Site;
-    /// Returns the origin of the results: measured, or simulated.
+    /// Returns the origin of the results: measured, live, or simulated.
     fn origin(&self) -> Origin {
-        Origin::Measured
+        if self.live_lab().is_some() { Origin::Live } else { Origin::Measured }
+    }
+    /// Returns the lab that runs in real time whose simulated devices are reached.
+    fn live_lab(&self) -> Option<LiveMark> {
+        None
     }
     /// Returns the runs that the lab was fitted to, where the target is one.
     fn fits(&self) -> Vec<LabFit> {
         Vec::new()
+    }
+    /// Returns the SHA-256 of the lab's library, where the target is a lab.
+    fn library(&self) -> Option<String> {
+        None
     }
     /// Returns what the cells set of the labs that they are carried out in, to other values than the
     /// labs' files: a line for people about each lab.

@@ -3,6 +3,7 @@
 use super::round_trips::{Hints, ProbeCarrier, ProbeExchange, out_of_buffers};
 use super::udp_echo::stamps;
 use super::{Sink, Target, TargetError, noted};
+use crate::live_mark::LiveMark;
 use crate::clock::Clock;
 use crate::sys::icmp::{IcmpSocket, IpFields, OpenError, QuotedFailure};
 use crate::sys::stamp::StampedDatagram;
@@ -32,6 +33,10 @@ impl PingTarget {
 impl Target for PingTarget {
     fn site(&self) -> Site {
         self.site.clone()
+    }
+
+    fn live_lab(&self) -> Option<LiveMark> {
+        LiveMark::of_peer(self.peer.ip())
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

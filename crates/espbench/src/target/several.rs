@@ -1,6 +1,7 @@
 //! Several targets as one: each workload goes to the first that can do it.
 
 use super::{Sink, Target, TargetError, TargetNotice};
+use crate::live_mark::LiveMark;
 use espbench_engine::SeededCell;
 use espbench_measure::cell::Origin;
 use espbench_measure::run::{LabFit, Site};
@@ -18,8 +19,18 @@ impl Target for Several {
         self.0.first().map(|target| target.origin()).unwrap_or_default()
     }
 
+    fn live_lab(&self) -> Option<LiveMark> {
+        self.0.first().and_then(|target| target.live_lab())
+    }
+
     fn fits(&self) -> Vec<LabFit> {
         self.0.iter().flat_map(|target| target.fits()).collect()
+    }
+
+    fn library(&self) -> Option<String> {
+        // Each cell is that of one of them: labs of one run differ in what the first has of them, too.
+        let all: Vec<String> = self.0.iter().filter_map(|target| target.library()).collect();
+        (!all.is_empty()).then(|| all.join("+"))
     }
 
     fn prepare(&mut self, cells: &[SeededCell]) {

@@ -23,6 +23,7 @@
 //! has what is left. Runs that the workload discards are made and not recorded.
 
 use super::{Sink, Target, TargetError, noted};
+use crate::live_mark::LiveMark;
 use crate::clock::Clock;
 use crate::pump::is_pause;
 use crate::pump::peer::{LOOK, Peer};
@@ -106,6 +107,10 @@ impl TcpRateTarget {
 impl Target for TcpRateTarget {
     fn site(&self) -> Site {
         self.site.clone()
+    }
+
+    fn live_lab(&self) -> Option<LiveMark> {
+        LiveMark::of_peer(self.peer.ip())
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

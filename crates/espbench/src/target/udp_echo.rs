@@ -2,6 +2,7 @@
 
 use super::round_trips::{Hints, ProbeCarrier, ProbeExchange, out_of_buffers};
 use super::{Sink, Target, TargetError, noted};
+use crate::live_mark::LiveMark;
 use crate::clock::Clock;
 use crate::sys::stamp::{StampedDatagram, StampedSocket};
 use espbench_measure::run::Site;
@@ -27,6 +28,10 @@ pub struct EchoTarget {
 impl Target for EchoTarget {
     fn site(&self) -> Site {
         self.site.clone()
+    }
+
+    fn live_lab(&self) -> Option<LiveMark> {
+        LiveMark::of_peer(self.peer.ip())
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

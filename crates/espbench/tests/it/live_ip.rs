@@ -186,6 +186,191 @@ fn the_commands_status_is_handed_on_and_lateness_makes_it_invalid() {
     assert!(events > 0, "beacons at least: {end}");
 }
 
+/// A client over plain sockets, since no echo program sends such datagrams.
+const LONG_ECHO: &str = r#"
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(20)
+for n in (3000, 14000):
+    sent = bytes(i % 251 for i in range(n))
+    s.sendto(sent, ("device", 10000))
+    print("echo", n, s.recv(20000) == sent)
+"#;
+
+#[test]
+fn long_packets_go_in_fragments_both_ways() {
+    if !may_live() || !["ping", "python3"].map(peer).iter().all(|it| *it) {
+        return;
+    }
+    let dir = TestDir::new();
+    dir.write("echo.py", LONG_ECHO);
+    let script = "ping -q -c 5 -i 0.3 -s 4000 device; python3 echo.py";
+    let out = live(&dir, &["shield-box", "--pcap", "air.pcapng"], script).ok();
+    assert!(out.contains("5 packets transmitted, 5 received"), "{out}");
+    assert!(out.contains("echo 3000 True") && out.contains("echo 14000 True"), "{out}");
+    if peer("tshark") {
+        let whole = tshark(&dir.path("air.pcapng"), "icmp.type == 0", "icmp.checksum.status");
+        assert!(whole.len() >= 5 && whole.iter().all(|it| it == "1"), "right checksums: {whole:?}");
+    }
+    // As ESP-IDF is built by default.
+    let script = "! ping -q -c 2 -i 0.3 -W 1 -s 4000 device";
+    let flags = ["shield-box", "--no-reassembly", "--format", "json"];
+    let out = live(&dir, &flags, script).ok();
+    assert_eq!(lines(&out, "end")[0]["fragments_dropped"], 6, "{out}");
+}
+
+/// A client of DHCP that asks for an address, and a question of DNS for each kind of answer.
+const ASKS: &str = r#"
+import socket, struct
+router = socket.gethostbyname("router")
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(20)
+def ask(name, kind):
+    q = struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0)
+    q += b"".join(bytes([len(p)]) + p.encode() for p in name.split(".")) + b"\0" + struct.pack(">HH", kind, 1)
+    s.sendto(q, (router, 53))
+    r = s.recv(600)
+    return r[3] & 15, struct.unpack(">H", r[6:8])[0], r[-4:] if kind == 1 else r[-16:]
+print("A", ask("device.lab", 1))
+print("AAAA", ask("device", 28)[:2])
+print("none", ask("nobody", 1)[:2])
+print("PTR", b"device" in ask("1.0.0.10.in-addr.arpa", 12)[2])
+d = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+d.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+d.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"esp0")
+d.bind(("", 68))
+d.settimeout(20)
+def dhcp(kind, more=b""):
+    m = struct.pack(">BBBBIHH", 1, 1, 6, 0, 0x1234, 0, 0x8000) + bytes(16) + bytes([2, 0, 0, 0, 0, 9]) + bytes(202)
+    m += bytes([99, 130, 83, 99, 53, 1, kind]) + more + b"\xff"
+    d.sendto(m, ("255.255.255.255", 67))
+    while True:
+        r = d.recv(1000)
+        if r[4:8] == b"\0\0\x12\x34" and r[0] == 2:
+            return r
+offer = dhcp(1)
+print("offer", socket.inet_ntoa(offer[16:20]), offer[242])
+ack = dhcp(3, b"\x32\x04" + offer[16:20])
+print("ack", socket.inet_ntoa(ack[16:20]), ack[242])
+nak = dhcp(3, b"\x32\x04" + bytes([10, 0, 9, 9]))
+print("nak", nak[242])
+"#;
+
+#[test]
+fn the_router_answers_pings_names_and_addresses() {
+    if !may_live() || !["ping", "python3"].map(peer).iter().all(|it| *it) {
+        return;
+    }
+    let dir = TestDir::new();
+    dir.write("asks.py", ASKS);
+    let script = "ping -q -c 3 -i 0.2 router
+        getent ahostsv4 device.lab | head -n 1
+        grep -c 'nameserver 10.0.0.3' /etc/resolv.conf
+        python3 asks.py";
+    let flags = ["wifi-home", "--variant", "idf-echo", "--format", "json"];
+    let flags = [&flags[..], &["--pcap", "air.pcapng"]].concat();
+    let out = live(&dir, &flags, script).ok();
+    for said in [
+        "3 packets transmitted, 3 received",
+        "A (0, 1, b'\\n\\x00\\x00\\x01')",
+        "AAAA (0, 0)",
+        "none (3, 0)",
+        "PTR True",
+        "offer 10.0.0.2 2",
+        "ack 10.0.0.2 5",
+        "nak 6",
+    ] {
+        assert!(out.contains(said), "{said} in {out}");
+    }
+    assert!(out.lines().any(|it| it.starts_with("10.0.0.1")), "{out}");
+    // The device has asked on the air, and its lease is told.
+    let leases = lines(&out, "lease");
+    let device = leases.iter().find(|it| it["host"] == "device").expect("a lease");
+    assert_eq!(
+        (device["address"].as_str(), &device["hardware"]),
+        (Some("10.0.0.1"), &leases[0]["hardware"])
+    );
+    if peer("tshark") {
+        let kinds =
+            tshark(&dir.path("air.pcapng"), "dhcp && wlan.fc.retry == 0", "dhcp.option.dhcp");
+        for kind in ["1", "2", "3", "5"] {
+            assert!(kinds.iter().any(|it| it == kind), "{kinds:?}");
+        }
+    }
+}
+
+#[test]
+fn a_client_without_an_address_gets_one_by_dhcp() {
+    if !may_live() || !["udhcpc", "ip", "ping"].map(peer).iter().all(|it| *it) {
+        return;
+    }
+    let dir = TestDir::new();
+    dir.write(
+        "bound.sh",
+        "#!/bin/sh\ntest \"$1\" != bound || ip address add $ip/$mask dev $interface\n",
+    );
+    let script =
+        "chmod +x bound.sh; udhcpc -i esp0 -n -q -s ./bound.sh; ping -q -c 2 -i 0.2 device";
+    let out = live(&dir, &["shield-box", "--dhcp"], script).ok();
+    assert!(out.contains("2 packets transmitted, 2 received"), "{out}");
+}
+
+#[test]
+fn iperf_sends_both_ways_one_after_the_other_and_at_once() {
+    if !may_live() || !peer("iperf") {
+        return;
+    }
+    let dir = TestDir::new();
+    // ESP-IDF's program does not know of -d, -r and -R: it never sends back, and the test goes one way.
+    let flags = ["shield-box", "--format", "json"];
+    let script = "timeout 20 iperf -c device -t 1 -r || true; timeout 20 iperf -c device -u -b 1M -t 1 -d || true";
+    let out = live(&dir, &flags, script).ok();
+    let reports = lines(&out, "report");
+    let has = |program: &str| reports.iter().any(|it| it["program"] == program);
+    assert!(has("iperf-tcp") && has("iperf-udp"), "{out}");
+    // Both directions at once: each end starts its own client.
+    let flags = ["shield-box", "--format", "json", "--type", "device@1s=iperf -c pc -u -b 2m -t 3"];
+    let script = "iperf -s -u -i 1 -f b > server.txt & sleep 1
+        iperf -c device -u -b 2M -t 3 > client.txt; sleep 1; kill %1 || true; cat server.txt";
+    let out = live(&dir, &flags, script).ok();
+    let reports = lines(&out, "report");
+    let bytes = |program: &str| {
+        let of = reports.iter().find(|it| it["program"] == program);
+        of.unwrap_or_else(|| panic!("{program} in {out}"))["bytes"].as_u64().unwrap()
+    };
+    assert!(bytes("iperf-udp") > 500_000 && bytes("iperf-client") > 500_000, "{out}");
+}
+
+#[test]
+fn what_was_measured_there_says_that_it_is_live() {
+    if !may_live() {
+        return;
+    }
+    let dir = TestDir::new();
+    dir.write("plan.toml", "name = \"live\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 64\ncount = 20\ninterval = \"10 ms\"\n");
+    let script = "\"$ESPBENCH\" run plan.toml --on udp:device --format json > live.json
+        \"$ESPBENCH\" report --format csv > live.csv
+        \"$ESPBENCH\" report --format html > live.html
+        \"$ESPBENCH\" report --format text > live.txt
+        \"$ESPBENCH\" ping 127.0.0.1 -c 2 --interval 0.1 --format json > own.json || true";
+    live(&dir, &["wifi-home", "--variant", "idf-echo"], script).ok();
+    let read = |name: &str| std::fs::read_to_string(dir.path(name)).unwrap();
+    let report: Value = serde_json::from_str(&read("live.json")).unwrap();
+    assert_eq!(report["run"]["origin"], "live");
+    assert_eq!(report["run"]["host"]["live_lab"], "wifi-home, variant idf-echo");
+    let cells = report["cells"].as_array().unwrap();
+    let own = cells.iter().filter(|it| it["origin"] != "published");
+    assert!(own.clone().count() > 0 && own.clone().all(|it| it["origin"] == "live"), "{report}");
+    assert!(read("live.csv").contains(",live,"), "{}", read("live.csv"));
+    for name in ["live.txt", "live.html"] {
+        assert!(read(name).contains("All results are live"), "{name}: {}", read(name));
+    }
+    // The PC's own stack is no simulated device.
+    if let Ok(own) = serde_json::from_str::<Value>(&read("own.json")) {
+        assert_eq!(own["run"]["origin"], "measured");
+    }
+}
+
 #[test]
 fn without_rights_it_says_what_to_do() {
     if !may_live() {

@@ -158,11 +158,10 @@ impl ComparisonNotes {
             self.note("the other does not state its payload");
         }
         match (ours.origin, other.origin) {
-            (Origin::Simulated, o) if o != Origin::Simulated => {
-                self.note(format!("simulated against {}", o.name()));
-            }
-            (o, Origin::Simulated) if o != Origin::Simulated => {
-                self.note(format!("{} against simulated", o.name()));
+            (a, b) if a == b => {}
+            (a @ (Origin::Simulated | Origin::Live), b)
+            | (a, b @ (Origin::Simulated | Origin::Live)) => {
+                self.note(format!("{} against {}", a.name(), b.name()));
             }
             _ => {}
         }

@@ -166,6 +166,7 @@ impl Figure {
 pub(crate) fn titled(title: &str, origin: Option<Origin>) -> String {
     match origin {
         Some(Origin::Simulated) => alloc::format!("{title} (simulated)"),
+        Some(Origin::Live) => alloc::format!("{title} (live: simulated devices in real time)"),
         Some(Origin::Measured | Origin::Published) | None => title.into(),
     }
 }

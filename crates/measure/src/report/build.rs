@@ -5,7 +5,7 @@ use super::fitted::FittedFigures;
 use super::glance::{self, Evidence, PlanPart};
 use super::{CellFailure, Check, Losses, OfCell, Overhead, Report, SCHEMA, pool, test_facts};
 use crate::air::{self, AirChapter};
-use crate::cell::{Cell, Identity, Origin, TestFacts};
+use crate::cell::{Cell, Identity, TestFacts};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::kind;
@@ -224,7 +224,7 @@ fn limited(published: &[Cell], limits: &[(Identity, f64)]) -> Vec<Cell> {
 /// Makes values unknown that are not numbers, since JSON has no word for them, and measured values
 /// without an observation. Limits intervals of positive quantities to zero and above.
 pub(crate) fn known(cell: &mut Cell) {
-    if cell.n == Some(0) && cell.origin == Origin::Measured {
+    if cell.n == Some(0) && cell.origin.is_real_time() {
         (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);
     }
     // Student's interval of a mean knows no end of the scale; these quantities have one at zero.
@@ -280,7 +280,7 @@ fn figures(material: &Material<'_>, losses: &[OfCell]) -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Estimate;
+    use crate::cell::{Estimate, Origin};
     use crate::interval::mean_t;
 
     fn of(estimate: Estimate, unit: &str) -> Cell {

@@ -31,6 +31,12 @@ impl Report {
             lines.extend(self.truths());
             lines.extend(self.fitted().map(|it| format!("† {it}.")));
         }
+        if self.run.origin == Origin::Live {
+            lines.push(
+                "All results are live: real programs have measured devices that `espbench live` simulates."
+                    .into(),
+            );
+        }
         lines.extend(self.doubts());
         let failed = self.checks.iter().filter(|c| !c.passed).count();
         if failed > 0 {
@@ -80,7 +86,7 @@ impl Report {
     /// the virtual lab both are results like any other.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
-        if self.run.origin != Origin::Measured {
+        if !self.run.origin.is_real_time() {
             return Vec::new();
         }
         let corrupt = |l: &Losses| l.causes.get(Fate::Corrupt.name()).copied().unwrap_or_default();

@@ -8,6 +8,7 @@
 //! | `heap` | the heap of devices over Wi-Fi: what was in use, and what was left |
 //! | `overview` | one line for each question that people ask, with what others published |
 //! | `power` | what cells of devices over Wi-Fi cost their battery, beside what they gave for it |
+//! | [`repetitions`] | what repetitions of a run can show |
 //! | `round_trips` | columns and settings of all kinds of round trips |
 //! | [`status`] | the parts of a report that are not results, as tables |
 //! | [`truth`] | how far simulated figures are from the published ones |
@@ -17,6 +18,7 @@ pub(crate) mod findings;
 pub(crate) mod heap;
 pub(crate) mod overview;
 pub(crate) mod power;
+pub mod repetitions;
 pub(crate) mod round_trips;
 pub mod status;
 pub mod truth;
@@ -79,6 +81,7 @@ impl Column {
     pub fn head(&self) -> String {
         match self.origin {
             Some(Origin::Simulated) => format!("simulated {}", self.short_head()),
+            Some(Origin::Live) => format!("live {}", self.short_head()),
             Some(Origin::Published | Origin::Measured) | None => self.short_head(),
         }
     }
@@ -89,7 +92,7 @@ impl Column {
     pub fn short_head(&self) -> String {
         let mut head = match self.origin {
             Some(Origin::Published) => String::from("published "),
-            Some(Origin::Simulated | Origin::Measured) | None => String::new(),
+            Some(Origin::Simulated | Origin::Live | Origin::Measured) | None => String::new(),
         };
         head.push_str(&self.name);
         if !self.unit.is_empty() {

@@ -5,6 +5,8 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`dhcp`] | messages of DHCP |
+//! | [`dns`] | a question of DNS, and its answer |
 //! | [`echo`] | the datagrams of the echo test |
 //! | [`icmp`] | ICMP echo messages, and what ICMP errors mean |
 //! | [`iperf2`] | the datagrams and headers of iperf 2, and iperf3's cookie |
@@ -13,6 +15,8 @@
 //! | [`sockperf`] | messages of sockperf |
 //! | [`websocket`] | frames and the opening handshake of WebSocket |
 
+pub mod dhcp;
+pub mod dns;
 pub mod echo;
 pub mod icmp;
 pub mod iperf2;

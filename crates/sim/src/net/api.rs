@@ -1,15 +1,18 @@
 //! The sockets of one program.
 
+use super::device::MTU;
 use super::host::{IpHost, ProgramId, SocketKind, SocketSlot, TcpListener};
 use super::lower::ProgramEnv;
 use super::tcp::{ConnectionOwner, TcpConnection};
 use super::udp;
+use alloc::vec;
 use alloc::vec::Vec;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 use espbench_proto::node::app::{
     Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState,
 };
+use espbench_proto::wire::dhcp;
 
 /// The sockets of a program; see [`IpHost::api`].
 pub struct ProgramSockets<'a> {
@@ -76,7 +79,18 @@ impl Sockets for ProgramSockets<'_> {
         if bytes.len() > udp::LONGEST {
             return Err(SocketError::TooLong);
         }
-        let from = Endpoint::new(self.host.address, port);
+        // A client of DHCP that asks everybody has no address yet (RFC 2131 section 4.1).
+        let asks = port == dhcp::CLIENT_PORT && to == Endpoint::new([255; 4], dhcp::SERVER_PORT);
+        let from = Endpoint::new(if asks { [0; 4] } else { self.host.address }, port);
+        if udp::HEADERS + bytes.len() > MTU {
+            let mut packet = vec![0; udp::HEADERS + bytes.len()];
+            udp::emit(&mut packet, from, to, bytes);
+            if !self.host.send_long(&mut packet, self.around) {
+                self.host.counters.no_memory += 1;
+                return Err(SocketError::NoMemory);
+            }
+            return Ok(());
+        }
         let len = udp::emit(&mut self.host.out.bytes, from, to, bytes);
         if self.around.room() == 0 || !self.around.send(&self.host.out.bytes[..len]) {
             self.host.counters.no_memory += 1;

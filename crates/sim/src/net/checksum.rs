@@ -9,8 +9,11 @@ pub fn fill_checksums(packet: &mut [u8]) {
     ip.fill_checksum();
     let (from, to) = (IpAddress::Ipv4(ip.src_addr()), IpAddress::Ipv4(ip.dst_addr()));
     let protocol = ip.next_header();
+    // The checksum of what is in fragments is that of the whole.
+    let is_part = ip.more_frags() || ip.frag_offset() != 0;
     let body = ip.payload_mut();
     match protocol {
+        _ if is_part => {}
         IpProtocol::Icmp => {
             if let Ok(mut it) = Icmpv4Packet::new_checked(body) {
                 it.fill_checksum();

@@ -15,6 +15,11 @@ pub struct NetCounters {
     pub no_memory: u64,
     /// Datagrams dropped because their socket's mailbox was full.
     pub udp_mailbox_full: u64,
+    /// Fragments of IPv4 that were dropped: the stack puts none together, there was no room, or they did
+    /// not fit the others of their packet.
+    pub fragments_dropped: u64,
+    /// Packets of which fragments had come and that were given up.
+    pub unassembled: u64,
     /// TCP segments dropped because the full mailbox had refused one.
     pub tcp_mailbox_full: u64,
     /// TCP data segments that were retransmitted.

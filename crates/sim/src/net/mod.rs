@@ -7,7 +7,8 @@
 //!
 //! A [`IpHost`] has one static IPv4 address and any number of programs. It answers pings, refuses
 //! connections to ports without a listener, and tells senders of datagrams that a port is closed.
-//! There is no DHCP, ARP, DNS or fragmentation: addresses are static, and a datagram fits a packet.
+//! There is no ARP: addresses are static. What is longer than a frame goes in fragments, and comes in fragments
+//! where the stack puts them together.
 //!
 //! **Driving a host**: [`IpHost::receive`] takes a packet; [`IpHost::poll`] goes on when the time
 //! of [`IpHost::wait`] has come (or, for a host that [`IpHost::waits_for_room`], when the driver
@@ -53,8 +54,8 @@
 //! - A segment ends where the ring of the send buffer does, so that some are shorter than they need
 //!   be. A copy of a SYN is ignored until its answer is repeated by the timer (lwIP and Linux repeat
 //!   the answer at once).
-//! - The SYN carries padding in place of a removed option. There is no keep-alive, urgent data,
-//!   simultaneous open, or IP fragment.
+//! - The SYN carries padding in place of a removed option. There is no keep-alive, urgent data, or
+//!   simultaneous open. A fragment that overlaps another one is dropped.
 //! - Heap is counted by estimated sizes of the structures of a 32-bit build; a pbuf that is longer
 //!   than its data (`TCP_OVERSIZE`) is not counted.
 //!
@@ -71,6 +72,7 @@
 //! |---|---|
 //! | `api` | the sockets of a program |
 //! | `checksum` | checksums, for packets that leave the lab |
+//! | `fragments` | packets in pieces |
 //! | `host` | a host: its sockets, and the way of a packet to them |
 //! | `lower` | the driver below a host, and the device around a program |
 //! | `stack` | the limits and choices of a TCP/IP stack: lwIP's, Linux's |
@@ -82,6 +84,7 @@ mod api;
 mod checksum;
 mod count;
 mod device;
+mod fragments;
 mod host;
 mod lower;
 mod stack;
@@ -91,7 +94,8 @@ mod udp;
 pub use api::ProgramSockets;
 pub use checksum::fill_checksums;
 pub use count::{ConnectionInfo, HeapStats, NetCounters};
-pub use host::{IpHost, ProgramId};
+pub use fragments::REASSEMBLY_AGE;
+pub use host::{EchoReply, IpHost, ProgramId};
 pub use lower::{NetDriver, ProgramEnv};
 pub use stack::{AckPolicy, CongestionAlgorithm, HeapCosts, Stack, TcpTimers};
 

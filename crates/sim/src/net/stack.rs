@@ -113,6 +113,9 @@ pub struct Stack {
     pub udp_mailbox: u16,
     /// The bytes of datagrams that wait for a socket's reader; 0: limited by the mailbox alone.
     pub udp_buffer: u32,
+    /// The fragments that wait for the others of their packets (`IP_REASS_MAX_PBUFS`); 0: none are put
+    /// together, and each is dropped, as ESP-IDF does without `CONFIG_LWIP_IP4_REASSEMBLY`.
+    pub reassembly: u16,
     /// The limit on the sockets of all programs together.
     pub sockets: u16,
     /// The rule by which received segments are acknowledged.
@@ -145,6 +148,9 @@ pub struct Stack {
 }
 
 impl Stack {
+    /// The fragments that wait at most where ESP-IDF puts them together (`CONFIG_LWIP_IP_REASS_MAX_PBUFS`).
+    pub const REASSEMBLED: u16 = 10;
+
     /// Returns lwIP as in ESP-IDF v5, with these settings.
     #[must_use]
     pub fn esp(sdkconfig: &SdkConfig) -> Self {
@@ -168,6 +174,8 @@ impl Stack {
             connections: 16,
             udp_mailbox: sdkconfig.udp_mailbox.max(1),
             udp_buffer: 0,
+            // CONFIG_LWIP_IP4_REASSEMBLY is off.
+            reassembly: 0,
             sockets: sdkconfig.sockets,
             acks: AckPolicy::EverySecond,
             nagle: true,
@@ -220,6 +228,8 @@ impl Stack {
             udp_mailbox: 0,
             // net.core.rmem_default.
             udp_buffer: 212_992,
+            // net.ipv4.ipfrag_high_thresh is 4 MiB.
+            reassembly: 2048,
             sockets: 1024,
             // TCP_MAX_QUICKACKS, TCP_DELACK_MIN.
             acks: AckPolicy::Quick {

@@ -1,5 +1,6 @@
 //! UDP sockets with a mailbox.
 
+use super::fragments::LONGEST_PACKET;
 use super::stack::Stack;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,9 +9,10 @@ use espbench_proto::node::app::{Endpoint, ReceivedDatagram};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
 
-/// The longest payload that fits an Ethernet frame with the headers of IPv4 and UDP.
-pub(super) const LONGEST: usize = 1500 - HEADERS;
-const HEADERS: usize = 28;
+/// The longest payload of a datagram, with the headers of IPv4 and UDP.
+pub(super) const LONGEST: usize = LONGEST_PACKET - HEADERS;
+/// The bytes of the headers of IPv4 and UDP.
+pub(super) const HEADERS: usize = 28;
 
 /// The bytes beyond the payload that Linux charges a socket's buffer for a datagram: the structure
 /// and the slack of its page (`SKB_TRUESIZE`).

@@ -54,7 +54,7 @@ use super::timers::{NEVER, StationTimers};
 use super::user::{MissedReception, Reception, TxStatus};
 use crate::air::adjacent::place;
 use crate::air::receiver::{ReceiverParams, ReceiverState, Signal};
-use crate::air::{PowerRatio, RadioLinks, ReceiverConfig, SignalPower};
+use crate::air::{PowerRatio, RadioLink, RadioLinks, ReceiverConfig, SignalPower};
 use alloc::vec::Vec;
 use core::time::Duration;
 use deferred::DeferredFrames;
@@ -282,6 +282,18 @@ impl WirelessMedium {
         if !state.receiver.busy() {
             self.timers.set(station, state.access.backoff_end());
         }
+    }
+
+    /// Returns how strongly a station that has sent arrives at another, in whole dBm, as a driver reports it.
+    #[must_use]
+    pub fn rssi(&self, from: u32, to: u32) -> Option<i8> {
+        self.links.between(from, to).map(RadioLink::rssi)
+    }
+
+    /// Gives all links of a station a gain in dB beside what the links say, in place of an earlier one:
+    /// frames that begin from now on have it. A room whose links are all alike has none.
+    pub fn set_gain(&mut self, station: u32, gain_db: f64) {
+        self.links.set_gain(station, gain_db);
     }
 
     /// Tunes a station to another channel. A frame that it receives is lost; a frame that it sends

@@ -39,6 +39,15 @@ impl WifiStation {
         }
     }
 
+    /// Sets how the station saves power from now on. One that is asleep and is to sleep no more tells so
+    /// at its next beacon.
+    pub(in crate::wifi) fn set_sleep(&mut self, medium: &mut WirelessMedium, sleep: PowerSave) {
+        self.config.sleep = sleep;
+        if self.link.is_some() {
+            self.active(medium);
+        }
+    }
+
     /// Wakes the station because it has a frame to send. The frame tells that it is awake
     /// (11.2.3.2).
     pub(super) fn wake_to_send(&mut self, medium: &mut WirelessMedium) {
@@ -64,7 +73,7 @@ impl WifiStation {
 
     /// Tells the access point that the station sleeps, because nothing has happened for a while.
     pub(super) fn idle(&mut self, medium: &mut WirelessMedium, frames: &mut FrameStore) {
-        if self.doze != AnnouncedState::Awake || self.link.is_none() {
+        if self.doze != AnnouncedState::Awake || self.link.is_none() || !self.sleeps_ever() {
             return;
         }
         if medium.queued(self.number) == 0 && self.send_null(medium, frames, true) {
@@ -243,7 +252,9 @@ impl WifiStation {
             self.clock.set(medium, deadline::GROUP_END, end);
             self.want(medium, GROUP, true, upper);
         }
-        if it.mine {
+        if !self.sleeps_ever() {
+            self.rise(medium, frames, upper);
+        } else if it.mine {
             self.fetch(medium, frames, upper);
         }
         if self.doze == AnnouncedState::Asleep {
@@ -259,15 +270,23 @@ impl WifiStation {
         upper: &mut dyn UpperLayer,
     ) {
         match self.config.times.fetch {
-            FetchMethod::Null => {
-                if self.send_null(medium, frames, false) {
-                    self.doze = AnnouncedState::Awake;
-                    self.clock.stop(deadline::BEACON);
-                    self.restart_idle_timer(medium);
-                    self.want(medium, ACTIVE, true, upper);
-                }
-            }
+            FetchMethod::Null => self.rise(medium, frames, upper),
             FetchMethod::PsPoll => self.poll(medium, frames, upper),
+        }
+    }
+
+    /// Tells the access point that the station is awake.
+    fn rise(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
+    ) {
+        if self.send_null(medium, frames, false) {
+            self.doze = AnnouncedState::Awake;
+            self.clock.stop(deadline::BEACON);
+            self.restart_idle_timer(medium);
+            self.want(medium, ACTIVE, true, upper);
         }
     }
 

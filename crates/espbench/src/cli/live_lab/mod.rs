@@ -5,15 +5,19 @@
 //! |---|---|
 //! | `network` | devices that speak IP, and a command in their network |
 //! | `bench` | the loop of consoles: virtual time in step with the clock, bytes in and out, who comes and goes |
+//! | `consoles` | bytes in and out of pseudo-terminals, who comes and goes |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
 //! | `firmware` | what the devices run, and the image that they find for others |
+//! | `flushed` | the file of a capture, which is read while it is written |
 //! | `links` | links to pseudo-terminals, by the devices' names |
 //! | `event` | what happens at a time of one's choice: a cable pulled out, a reset |
 //! | `shown` | what is printed, as text and as lines of JSON |
 
 mod bench;
+mod consoles;
 mod event;
 mod firmware;
+mod flushed;
 mod links;
 mod network;
 mod port;
@@ -23,6 +27,7 @@ use super::flow::on_interrupt;
 use super::output::cannot_write;
 use crate::capture::{AirCapture, CaptureOrigin};
 use crate::labs;
+use crate::live_mark::LiveMark;
 use crate::say::say;
 use crate::sys;
 use crate::user_error::UserError;
@@ -35,15 +40,17 @@ use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup};
 use espbench_sim::lab::scene::Scene;
 use event::{ResetAt, UnplugAt};
 use firmware::{ImageSource, LiveApp};
+use flushed::FlushedFile;
 use links::LinkDir;
 use network::typed::{TypedAt, typed};
+use network::what_if::{WhatIfAt, what_if};
 use port::Port;
 use shown::Shown;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const DEVICES_MAX: u16 = 1000;
@@ -56,8 +63,8 @@ pub struct Args {
     /// The lab: a built-in one or a TOML file; its devices speak IP, unless --pty is given
     #[arg(value_name = "LAB", conflicts_with = "lab")]
     place: Option<String>,
-    /// Give each ESP-NOW device's console a pseudo-terminal
-    #[arg(long, conflicts_with_all = ["command", "variant"])]
+    /// Give each device's console a pseudo-terminal, and run no command: needs no rights
+    #[arg(long, conflicts_with = "command")]
     pty: bool,
     /// The lab, in place of LAB [default: two-boards with --pty]
     #[arg(long)]
@@ -88,10 +95,10 @@ pub struct Args {
     #[arg(long, requires = "pty", value_name = "BAUD", value_parser = clap::value_parser!(u32).range(300..=5_000_000))]
     baud: Option<u32>,
     /// Answer the consoles' cursor queries (ESC [ 6 n) for programs that are no terminal
-    #[arg(long, requires = "pty")]
+    #[arg(long)]
     answer_cursor: bool,
-    /// Make a link to each pseudo-terminal in this folder, named after the device: DIR/node0
-    #[arg(long, requires = "pty", value_name = "DIR")]
+    /// Make a link to each console's pseudo-terminal in this folder, named after the device: DIR/node0
+    #[arg(long, value_name = "DIR")]
     link: Option<PathBuf>,
     /// Pull a device's cable out, for good or until a second time (repeatable)
     #[arg(long, requires = "pty", value_name = "DEVICE@TIME[-TIME]", value_parser = event::unplug)]
@@ -103,6 +110,19 @@ pub struct Args {
     /// `mqtt -h HOST [-p PORT] [-t TOPIC] [-q QOS] [-s BYTES] [-r RATE] [-n NUMBER]` (repeatable)
     #[arg(long = "type", value_name = "DEVICE@TIME=COMMAND", conflicts_with = "pty", value_parser = typed)]
     typed: Vec<TypedAt>,
+    /// Change a property while the lab runs: loss=10%, load=30% (of others), distance=20m, sleep=none, min or max;
+    /// of one device with its name and a colon before it (repeatable)
+    #[arg(long, value_name = "[DEVICE:]KEY=VALUE@TIME", value_parser = what_if)]
+    what_if: Vec<WhatIfAt>,
+    /// Take lines of JSON on this socket that change the lab while it runs (docs/live.md)
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    /// Devices drop fragments of IPv4, as ESP-IDF does without CONFIG_LWIP_IP4_REASSEMBLY, which is its default
+    #[arg(long, conflicts_with = "pty")]
+    no_reassembly: bool,
+    /// The interface has no address: COMMAND asks the router for one by DHCP
+    #[arg(long, conflicts_with = "pty")]
+    dhcp: bool,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C, or when COMMAND has ended]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
     lifetime: Option<Duration>,
@@ -172,6 +192,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                           that speak IP, `espbench live --pty` serves the consoles of ESP-NOW boards";
             Err(error.remedy(remedy).into())
         }
+        Some(lab) if network::speaks_ip(lab)? => network::run(args, lab),
         lab => consoles(args, lab.unwrap_or(LAB)),
     }
 }
@@ -179,6 +200,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Serves the consoles of a lab's ESP-NOW devices.
 fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let scene = scene(args, lab)?;
+    if args.variant.is_some() || args.control.is_some() || !args.what_if.is_empty() {
+        let error = UserError::new(format!("{lab} has boards of ESP-NOW only"));
+        let why = "variants, --what-if and --control are of labs whose devices speak IP";
+        return Err(error.because(why).remedy("leave them out, or choose wifi-home").into());
+    }
     let late_most = args.late_most.unwrap_or(GIVEN_UP);
     let count = scene.nodes.len();
     if count == 0 {
@@ -189,7 +215,8 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
     let _ = sys::files::allow(count as u64 + 64);
     let setup = LiveSetup { seed: args.seed, baud: args.baud };
-    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path, &gone)).transpose()?;
     let mut lab = LiveLab::new(&scene, setup, air);
     firmware::offer(&mut lab, args.image.as_ref(), args.app)?;
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
@@ -197,6 +224,8 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     for node in 0..count {
         ports.push(Port::open(node, links.as_mut())?);
     }
+    let mark = mark(&scene, None);
+    ports.iter_mut().for_each(|port| port.mark(&mark));
     let shown = Shown::new(args.format, args.quiet);
     shown.devices(&scene, args.baud, &ports)?;
     let mut bench = Bench::new(
@@ -205,7 +234,7 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         links,
         events,
         shown,
-        BenchSetup { answers: args.answer_cursor, late_most },
+        BenchSetup { answers: args.answer_cursor, late_most, gone },
     );
     bench.run(args.lifetime, &cancel)?;
     let lag = bench.close()?;
@@ -214,6 +243,12 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(invalid(lag, late_most).into())
+}
+
+/// Returns what tells programs of the lab.
+fn mark(scene: &Scene, pc: Option<std::net::Ipv4Addr>) -> LiveMark {
+    let (lab, variant) = (scene.name.clone(), scene.variant.clone());
+    LiveMark { lab, variant, pc, process: std::process::id() }
 }
 
 /// Returns the error of a lab that was too late for what was measured to be valid.
@@ -227,11 +262,22 @@ fn invalid(lag: Lag, late_most: Duration) -> UserError {
     UserError::new("what was measured is invalid").because(why).remedy(remedy)
 }
 
+/// Returns the number of packets of a capture; `None` where its reader went before its end.
+fn finished(
+    ended: std::io::Result<u64>,
+    path: &std::path::Path,
+) -> anyhow::Result<Option<u64>> {
+    match ended {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+        ended => ended.map(Some).with_context(|| cannot_write(path)),
+    }
+}
+
 /// Ends the capture, where there is one.
-fn written(air: Option<AirCapture<BufWriter<File>>>, args: &Args) -> anyhow::Result<()> {
+fn written(air: Option<AirCapture<FlushedFile>>, args: &Args) -> anyhow::Result<()> {
     let Some(air) = air else { return Ok(()) };
     let path = args.pcap.as_deref().unwrap_or_else(|| std::path::Path::new(""));
-    let packets = air.finish().with_context(|| cannot_write(path))?;
+    let Some(packets) = finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet {
         say!("{packets} packets in {}", path.display());
     }
@@ -258,8 +304,10 @@ fn capture(
     scene: &Scene,
     args: &Args,
     path: &std::path::Path,
-) -> anyhow::Result<AirCapture<BufWriter<File>>> {
+    gone: &Arc<AtomicBool>,
+) -> anyhow::Result<AirCapture<FlushedFile>> {
     let origin = CaptureOrigin { scene, seed: args.seed, observer: 0, what: "live" };
-    let begun = File::create(path).and_then(|file| AirCapture::new(BufWriter::new(file), &origin));
+    let file = FlushedFile::create(path, gone.clone());
+    let begun = file.and_then(|file| AirCapture::new(file, &origin));
     begun.with_context(|| cannot_write(path))
 }

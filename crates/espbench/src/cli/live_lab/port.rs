@@ -1,6 +1,7 @@
 //! A device's pseudo-terminal, with what waits for its reader.
 
 use super::links::LinkDir;
+use crate::live_mark::{LiveMark, PortMark};
 use crate::sys::pty::Pty;
 use anyhow::Context as _;
 use espbench_model::time::Instant;
@@ -32,6 +33,8 @@ pub(super) struct Port {
     /// `None` while the cable is out.
     pty: Option<Pty>,
     link: Option<PathBuf>,
+    /// What marks the pseudo-terminal as that of a simulated device.
+    mark: Option<(LiveMark, Option<PortMark>)>,
     /// Whether a program has it open.
     pub(super) is_open: bool,
     waiting: VecDeque<u8>,
@@ -41,12 +44,18 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Opens the port of a device.
+    /// Opens the port of a node of ESP-NOW.
     pub(super) fn open(node: usize, links: Option<&mut LinkDir>) -> anyhow::Result<Self> {
+        Self::named(format!("node{node}"), links)
+    }
+
+    /// Opens the port of a device with that name.
+    pub(super) fn named(name: String, links: Option<&mut LinkDir>) -> anyhow::Result<Self> {
         let mut port = Self {
-            name: format!("node{node}"),
+            name,
             pty: None,
             link: None,
+            mark: None,
             is_open: false,
             waiting: VecDeque::new(),
             typed: (Instant::ZERO, Instant::ZERO),
@@ -54,6 +63,12 @@ impl Port {
         };
         port.plug(links)?;
         Ok(port)
+    }
+
+    /// Lets programs know of which lab the device is.
+    pub(super) fn mark(&mut self, mark: &LiveMark) {
+        let port = self.pty.as_ref().and_then(|pty| PortMark::new(pty.path(), mark));
+        self.mark = Some((mark.clone(), port));
     }
 
     /// Gives the device a pseudo-terminal, where it has none.
@@ -64,6 +79,9 @@ impl Port {
         let pty = Pty::open().with_context(|| format!("no pseudo-terminal for {}", self.name))?;
         self.link = links.map(|links| links.make(&self.name, pty.path())).transpose()?;
         self.pty = Some(pty);
+        if let Some((mark, _)) = self.mark.take() {
+            self.mark(&mark);
+        }
         Ok(())
     }
 
@@ -71,6 +89,9 @@ impl Port {
     pub(super) fn unplug(&mut self, links: Option<&mut LinkDir>) -> bool {
         if let (Some(link), Some(links)) = (self.link.take(), links) {
             links.remove(&link);
+        }
+        if let Some((_, port)) = &mut self.mark {
+            *port = None;
         }
         self.is_open = false;
         self.counters.unheard += self.waiting.len() as u64;

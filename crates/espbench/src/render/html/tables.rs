@@ -33,7 +33,7 @@ pub(super) fn draw(out: &mut String, table: &Table, seen: bool) {
         // What was published has its colour; what was found begins the lines of a figure.
         out.push_str(match table.row_origins.get(number).copied().flatten() {
             Some(Origin::Published) => "<tr class=\"pub\">",
-            Some(Origin::Measured | Origin::Simulated) => "<tr class=\"lead\">",
+            Some(Origin::Measured | Origin::Live | Origin::Simulated) => "<tr class=\"lead\">",
             None => "<tr>",
         });
         for (i, (column, text)) in table.columns.iter().zip(row).enumerate() {

@@ -125,14 +125,16 @@ pub(super) fn legend(figure: &Figure) -> String {
     }
     // Beside measured values, simulated ones say so.
     let has = |origin| figure.series.iter().any(|it| it.origin == origin);
-    let mixed = has(Origin::Measured) && has(Origin::Simulated);
+    let real = has(Origin::Measured) || has(Origin::Live);
+    let mixed = real && has(Origin::Simulated) || has(Origin::Measured) && has(Origin::Live);
     let named = figure.series.iter().enumerate().filter(|(_, s)| is_listed(s));
     for (at, series) in named {
         // What is not published is of the run, whose origin stands at its head.
         let origin = match series.origin {
             Origin::Published => "<b class=\"pub\">published</b> ",
             Origin::Simulated if mixed => "<b>simulated</b> ",
-            Origin::Measured | Origin::Simulated => "",
+            Origin::Live if mixed => "<b>live</b> ",
+            Origin::Measured | Origin::Live | Origin::Simulated => "",
         };
         let _ = write!(
             out,

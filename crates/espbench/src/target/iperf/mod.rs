@@ -16,6 +16,7 @@ mod tcp;
 mod udp;
 
 use super::{Sink, Target, TargetError, noted};
+use crate::live_mark::LiveMark;
 use crate::clock::Clock;
 use crate::pump::epoch_ns;
 use crate::sys;
@@ -156,6 +157,10 @@ fn socket_options(work: &Iperf) -> SocketOptions {
 impl Target for IperfTarget {
     fn site(&self) -> Site {
         self.site.clone()
+    }
+
+    fn live_lab(&self) -> Option<LiveMark> {
+        LiveMark::of_peer(self.peer.ip())
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

@@ -7,6 +7,7 @@
 mod peer;
 
 use super::{Sink, Target, TargetError, noted};
+use crate::live_mark::LiveMark;
 use crate::serial::bench::SerialBench;
 use crate::serial::ports::{self, BoardPort};
 use crate::sys;
@@ -135,6 +136,10 @@ impl BoardRecord for SerialRecord<'_> {
 impl Target for SerialTarget {
     fn site(&self) -> Site {
         self.site.clone()
+    }
+
+    fn live_lab(&self) -> Option<LiveMark> {
+        self.ports.iter().find_map(|port| LiveMark::of_port(port.as_ref()))
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

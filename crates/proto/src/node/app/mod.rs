@@ -2,11 +2,13 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `dhcp` | a client of DHCP |
 //! | `echo` | UDP echo, the device's side |
 //! | `http` | a small page over HTTP |
 //! | [`iperf`] | iperf 2 in both roles and over both transports, as four programs have it |
 //! | [`mqtt`] | MQTT programs: two publishers, a subscriber, a broker |
 //! | `probe` | UDP echo, the side that measures |
+//! | `router` | servers of DNS and DHCP |
 //! | `tcp` | short messages over TCP, counted for a second at a time |
 //!
 //! [`Sockets`] is what a program is given: BSD sockets that never block, as lwIP has them. The
@@ -23,6 +25,8 @@
 //! | program | runs on | behaviour |
 //! |---|---|---|
 //! | [`EchoServer`], [`ArduinoEcho`] | device | UDP echo, written well and as the Arduino sketch does it |
+//! | [`DhcpClient`] | device | asks for its address |
+//! | [`NameServer`], [`AddressServer`] | router | names and addresses of hosts |
 //! | [`HttpPage`] | device | a page over HTTP |
 //! | [`EchoProbe`] | PC | sends the probes and times the replies |
 //! | [`IperfClient`], [`IperfServer`] | either | iperf 2 over UDP and TCP |
@@ -30,20 +34,24 @@
 //! | [`Mqtt`], [`SmoothMqtt`] | device | numbered messages to a broker, written well and as Smooth does it |
 //! | [`LabBroker`], [`MqttListener`] | PC | the broker, and a subscriber |
 
+mod dhcp;
 mod echo;
 mod http;
 pub mod iperf;
 pub mod mqtt;
 mod probe;
+mod router;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
+pub use dhcp::DhcpClient;
 pub use echo::{ArduinoEcho, EchoServer};
 pub use http::HttpPage;
 pub use iperf::{IperfClient, IperfServer, IperfSetup};
 pub use mqtt::{LabBroker, Mqtt, MqttListener, SmoothMqtt};
 pub use probe::EchoProbe;
+pub use router::{AddressServer, HostDirectory, NameServer};
 pub use tcp::{TcpSender, TcpSink};
 
 use espbench_model::sample::Sample;

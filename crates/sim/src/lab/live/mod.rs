@@ -9,28 +9,39 @@
 //! |---|---|
 //! | `application` | firmware of the devices: the examples of the esp-now component |
 //! | `typed` | programs that such a device starts when it is told to |
+//! | `devices` | the devices of a live network at their consoles: what they are told, how they start anew |
+//! | `console` | the console of such a device |
+//! | `what_if` | what is changed while a live network runs |
 //! | `uart` | a direction of a UART: bytes with the times at which they have arrived |
 //! | `lateness` | by how much events were too late |
 //! | `network` | devices that speak IP, whose PC is a real machine |
+//! | `router` | addresses and names for such devices |
 //! | `services` | the programs of such devices |
 //! | `pace` | virtual time that follows a wall clock |
 
 mod application;
+mod console;
+mod devices;
 mod lateness;
 mod network;
 mod pace;
+mod router;
 mod services;
 #[cfg(test)]
 mod tests;
 mod typed;
 mod uart;
+mod what_if;
 
 pub use application::{ExampleApp, IMAGE_LEN};
+pub use devices::LivePort;
 pub use lateness::LatenessHistogram;
-pub use network::{LiveHost, LiveNetwork, PC_NAME, ServiceReport};
+pub use network::{LiveHost, LiveNetwork, LiveRole, PC_NAME, ServiceReport};
 pub use pace::{BEHIND, GIVEN_UP, Lag, STEP_MAX, WallPace, late_line, late_of};
+pub use router::{DOMAIN, LiveLease, ROUTER_NAME};
 pub use services::{DeviceProgram, DeviceService};
 pub use typed::{IperfCommand, MqttCommand};
+pub use what_if::{WHAT_IF_LOAD, WhatIf, add_load};
 
 use super::nodes::conversation::ConversationParts as _;
 use super::nodes::note::{Note, Watch};

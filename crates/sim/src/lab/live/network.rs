@@ -3,9 +3,12 @@
 //! The devices have services ([`DeviceService`]) that any program may use. What the lab has besides,
 //! the applications of devices that are not measured among it, goes on as in virtual time.
 
-use super::services::{DeviceProgram, DeviceService, iperf_style, start};
+use super::devices::{LiveDevice, lines};
+use super::router::{LabDirectory, LiveLease, MASK, ROUTER_NAME};
+use super::services::{DeviceProgram, iperf_style};
 use super::typed::{IperfCommand, MqttCommand};
-use crate::lab::nodes::{Conversation as _, Livelock};
+use super::{ConsoleOutput, TypedBytes};
+use crate::lab::nodes::{Conversation as _, NodeId};
 use crate::lab::run::Lab;
 use crate::lab::scene::{Delay, NetRole, Scene};
 use crate::lab::suite::SuiteError;
@@ -13,14 +16,18 @@ use crate::lab::suite::programs::{NODES_SETTLE, SETTLE, begin_traffic, starts};
 use crate::lab::wifi::machine::address;
 use crate::lab::wifi::watch::Watcher;
 use crate::lab::wifi::{MachineId, OutsideCounts};
-use crate::net::fill_checksums;
+use crate::net::{Stack, fill_checksums};
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_model::sample::{Interval, Sample};
+use core::time::Duration;
+use espbench_model::sample::Interval;
 use espbench_model::time::Instant;
 use espbench_proto::node::app::iperf::IperfStyle;
+use espbench_proto::node::app::{AddressServer, NameServer};
+
+/// Time between the beginnings of two devices that ask for their addresses.
+const DHCP_APART: Duration = Duration::from_millis(23);
 
 /// Name of the PC, for its address.
 pub const PC_NAME: &str = "pc";
@@ -32,8 +39,31 @@ pub struct LiveHost {
     pub name: String,
     /// IPv4 address.
     pub address: [u8; 4],
-    /// Whether it is a device with services.
-    pub serves: bool,
+    /// Role.
+    pub role: LiveRole,
+    /// Hardware address of its radio; `None` of one on a wire.
+    pub hardware: Option<[u8; 6]>,
+}
+
+impl LiveHost {
+    /// Returns whether it is a device with services.
+    #[must_use]
+    pub fn serves(&self) -> bool {
+        self.role == LiveRole::Device
+    }
+}
+
+/// Role of a host in a live network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveRole {
+    /// A device with services.
+    Device,
+    /// A device that is in no network of IP.
+    Apart,
+    /// The PC, which is outside.
+    Pc,
+    /// The router.
+    Router,
 }
 
 /// The result of a device's program, or of one stream that a service had.
@@ -50,12 +80,24 @@ pub struct ServiceReport {
 /// A lab of devices that speak IP, whose PC is outside.
 #[derive(Debug)]
 pub struct LiveNetwork<'a> {
-    lab: Lab<'a>,
-    hosts: Vec<LiveHost>,
+    pub(super) lab: Lab<'a, ConsoleOutput>,
+    pub(super) scene: Scene,
+    pub(super) seed: u64,
+    pub(super) hosts: Vec<LiveHost>,
+    pub(super) devices: Vec<LiveDevice>,
+    /// What is typed at nodes of ESP-NOW.
+    pub(super) typing: Vec<TypedBytes>,
+    /// Reports that nobody has taken yet.
+    pub(super) reports: Vec<ServiceReport>,
     /// How each device's iperf is written.
-    styles: Vec<IperfStyle>,
+    pub(super) styles: Vec<IperfStyle>,
+    directory: LabDirectory,
+    /// Whether anybody takes what consoles print.
+    pub(super) shows: bool,
+    /// Fragments that a device keeps at most.
+    pub(super) reassembly: u16,
     /// Virtual time of the lab when the live time began.
-    origin: Instant,
+    pub(super) origin: Instant,
 }
 
 /// Returns a name as hosts have it (RFC 952): letters, digits, hyphens.
@@ -66,14 +108,25 @@ fn host_name(name: &str) -> String {
 }
 
 fn hosts(scene: &Scene) -> Vec<LiveHost> {
+    let nodes = scene.nodes.len();
     let devices = scene.devices.iter().enumerate().map(|(number, it)| LiveHost {
         name: host_name(&it.name),
         address: address(number),
-        serves: it.role != NetRole::Alone && !it.esp_now,
+        role: match it.role {
+            NetRole::Alone => LiveRole::Apart,
+            _ if it.esp_now => LiveRole::Apart,
+            _ => LiveRole::Device,
+        },
+        hardware: Some(NodeId((nodes + number) as u16).mac().0),
     });
-    let number = scene.devices.len();
-    let pc = LiveHost { name: PC_NAME.to_string(), address: address(number), serves: false };
-    devices.chain([pc]).collect()
+    let wired = |(number, (name, role)): (usize, (&str, LiveRole))| {
+        let address = address(scene.devices.len() + number);
+        LiveHost { name: name.to_string(), address, role, hardware: None }
+    };
+    // Without an access point there is no router.
+    let router = (!scene.access_points.is_empty()).then_some((ROUTER_NAME, LiveRole::Router));
+    let others = [(PC_NAME, LiveRole::Pc)].into_iter().chain(router);
+    devices.chain(others.enumerate().map(wired)).collect()
 }
 
 impl<'a> LiveNetwork<'a> {
@@ -91,7 +144,7 @@ impl<'a> LiveNetwork<'a> {
     ) -> Result<Self, SuiteError> {
         let hosts = hosts(scene);
         let unable = |why: &str| Err(SuiteError::Unable(scene.name.clone(), why.to_string()));
-        if !hosts.iter().any(|it| it.serves) {
+        if !hosts.iter().any(LiveHost::serves) {
             return unable("none of its devices speaks IP");
         }
         starts(scene)?;
@@ -100,26 +153,46 @@ impl<'a> LiveNetwork<'a> {
             return unable("it has no PC for the real one's place");
         };
         pc.turn = Delay::default();
-        let mut lab = Lab::new(&scene, seed, ());
+        let (printed, typing) = lines(&scene);
+        let mut lab = Lab::new(&scene, seed, ConsoleOutput(printed));
         lab.keep_nothing();
         let boot = scene.nodes.iter().map(|it| it.profile.boot).max();
         lab.run_for(boot.map_or(SETTLE, |boot| boot + NODES_SETTLE))?;
+        let pc = MachineId(scene.devices.len() as u16);
+        let directory = LabDirectory::new(&hosts);
+        if let Some(router) = hosts.iter().find(|it| it.role == LiveRole::Router) {
+            let number = lab.put_beside(pc, seed);
+            lab.start_beside(number, Box::new(NameServer::new(directory.clone())));
+            let addresses = AddressServer::new(directory.clone(), router.address, MASK);
+            lab.start_beside(number, Box::new(addresses));
+        }
         if let Some(watcher) = watcher {
             lab.attach(watcher);
         }
-        lab.put_outside(MachineId(scene.devices.len() as u16));
-        let pc_address = address(scene.devices.len());
+        lab.put_outside(pc);
         begin_traffic(&mut lab, &scene, seed);
-        for (number, device) in scene.devices.iter().enumerate().filter(|it| hosts[it.0].serves) {
-            let page = format!("{} of the simulated lab {}\n", hosts[number].name, scene.name);
-            let written = (device.program, page.as_str());
-            for service in DeviceService::ALL {
-                start(&mut lab, MachineId(number as u16), written, pc_address, service);
-            }
-        }
         let origin = lab.now();
         let styles = scene.devices.iter().map(|it| iperf_style(it.program)).collect();
-        Ok(Self { lab, hosts, styles, origin })
+        let devices = scene.devices.iter().map(LiveDevice::new).collect();
+        let reports = Vec::new();
+        let mut network = Self {
+            lab,
+            scene,
+            seed,
+            hosts,
+            devices,
+            typing,
+            reports,
+            styles,
+            directory,
+            shows: false,
+            reassembly: Stack::REASSEMBLED,
+            origin,
+        };
+        for device in 0..network.devices.len() as u16 {
+            network.serve(device, DHCP_APART * u32::from(device + 1));
+        }
+        Ok(network)
     }
 
     /// Returns the hosts: the devices in the order of their numbers, then the PC.
@@ -130,14 +203,15 @@ impl<'a> LiveNetwork<'a> {
 
     /// Returns the PC.
     fn pc(&self) -> MachineId {
-        MachineId((self.hosts.len() - 1) as u16)
+        let pc = self.hosts.iter().position(|it| it.role == LiveRole::Pc);
+        MachineId(pc.unwrap_or_default() as u16)
     }
 
-    fn live(&self, at: Instant) -> Instant {
+    pub(super) fn live(&self, at: Instant) -> Instant {
         Instant::ZERO + at.since(self.origin)
     }
 
-    fn lab_time(&self, at: Instant) -> Instant {
+    pub(super) fn lab_time(&self, at: Instant) -> Instant {
         self.origin + at.since(Instant::ZERO)
     }
 
@@ -145,21 +219,6 @@ impl<'a> LiveNetwork<'a> {
     #[must_use]
     pub fn now(&self) -> Instant {
         self.live(self.lab.now())
-    }
-
-    /// Returns when something happens next; `None` if nothing is left to do.
-    pub fn next_due(&mut self) -> Option<Instant> {
-        let next = self.lab.next_event()?;
-        Some(self.live(next))
-    }
-
-    /// Lets time go on to that instant.
-    ///
-    /// # Errors
-    /// [`Livelock`]: a node does not come to rest.
-    pub fn advance(&mut self, until: Instant) -> Result<(), Livelock> {
-        let until = self.lab_time(until);
-        self.lab.run_until(until)
     }
 
     /// Lets a packet of the real PC begin its way now.
@@ -196,21 +255,29 @@ impl<'a> LiveNetwork<'a> {
         self.lab.start_on_at(at, link, MachineId(device), Box::new(command.program(link)));
     }
 
-    /// Takes what the devices' programs have reported since the last call.
-    pub fn take_reports(&mut self) -> Vec<ServiceReport> {
-        let mut reports = Vec::new();
-        let devices = (0..).zip(&self.hosts).filter(|(_, it)| it.serves);
-        for (device, _) in devices {
-            for sample in self.lab.take_program_samples(MachineId(device)) {
-                if let Sample::Interval(total) = sample
-                    && total.total
-                    && let Some(program) = DeviceProgram::of(total.link)
-                {
-                    reports.push(ServiceReport { device, program, total });
-                }
-            }
+    /// Takes the leases that the router has given since the last call; a host's last one.
+    pub fn take_leases(&mut self) -> Vec<LiveLease> {
+        let lease = |it: LiveLease| LiveLease { at: self.live(it.at), ..it };
+        self.directory.take().map(lease).collect()
+    }
+
+    /// Returns the fragments that devices have dropped, and the packets that they could not put together.
+    #[must_use]
+    pub fn fragments_lost(&self) -> (u64, u64) {
+        let devices = (0..).zip(&self.hosts).filter(|it| it.1.role == LiveRole::Device);
+        devices.fold((0, 0), |sum, (number, _)| {
+            let it = self.lab.ip_counters(MachineId(number));
+            (sum.0 + it.fragments_dropped, sum.1 + it.unassembled)
+        })
+    }
+
+    /// Lets devices drop fragments of IPv4, as ESP-IDF does without `CONFIG_LWIP_IP4_REASSEMBLY`, or keep
+    /// so many.
+    pub fn set_reassembly(&mut self, most: u16) {
+        self.reassembly = most;
+        for (number, _) in (0..).zip(&self.hosts).filter(|it| it.1.role == LiveRole::Device) {
+            self.lab.set_reassembly(MachineId(number), most);
         }
-        reports
     }
 
     /// Returns the programs of a device that could not run: their ports were taken, or the device

@@ -4,6 +4,7 @@ use crate::lab::run::{Lab, Tap};
 use crate::lab::scene::ProgramStyle;
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::setup::Program;
+use crate::net::Stack;
 use alloc::boxed::Box;
 use core::time::Duration;
 use espbench_model::sample::Link;
@@ -111,6 +112,9 @@ impl DeviceProgram {
 /// Port of the PC at which the published sketch of device 0 answers; that of device 1 at the next one.
 const ECHO_REPLY: u16 = 10_001;
 
+/// Bytes of the longest datagram that is answered: as many as `IP_REASS_MAX_PBUFS` fragments carry.
+const ECHO_MAX: usize = Stack::REASSEMBLED as usize * 1480 - 8;
+
 /// Pause before a program begins anew.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -163,7 +167,7 @@ pub(super) fn start<W: Tap>(
             let to = Endpoint::new(pc, ECHO_REPLY + device.0);
             Box::new(ArduinoEcho::new(port, to))
         }
-        DeviceService::UdpEcho => Box::new(EchoServer::<1472>::new(port)),
+        DeviceService::UdpEcho => Box::new(EchoServer::<ECHO_MAX>::new(port)),
         DeviceService::TcpSink => Box::new(TcpSink::<1460>::new(port)),
         DeviceService::Http => Box::new(<HttpPage>::new(port, page)),
         DeviceService::Sockperf => Box::new(EchoServer::<1472>::answering(port, sockperf::answer)),

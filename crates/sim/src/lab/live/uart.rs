@@ -60,6 +60,11 @@ impl UartQueue {
         Some(byte)
     }
 
+    /// Forgets what waits.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Returns the number of bytes that were taken at its end.
     pub(super) const fn carried(&self) -> u64 {
         self.carried

@@ -257,6 +257,15 @@ impl<'a, W: Tap> Lab<'a, W> {
         self.medium.net.begin(&mut self.medium.room);
     }
 
+    /// Sets how many frames a second a station of other people sends from now on, by its number among
+    /// these.
+    pub fn set_background(&mut self, number: u32, rate: f64) {
+        let RadioMedium { room, lab_drivers, .. } = &mut self.medium;
+        if let Some(at) = lab_drivers.others.set_rate(number, rate, room.now()) {
+            room.wake_at(at, Wake::Load(number).token());
+        }
+    }
+
     /// Lets a node's application send a payload now, if the node is on and its send lock is free.
     /// How it ended is told as
     /// [`EspNowEvent::Sent`](esp_now::node::task::EspNowEvent::Sent).

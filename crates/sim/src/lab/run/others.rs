@@ -27,6 +27,8 @@ struct Load {
     /// The beginning of the first burst of noise.
     phase: Option<Duration>,
     random: RngStream,
+    /// Whether it has said when its next frames are.
+    goes_on: bool,
 }
 
 impl Others {
@@ -41,6 +43,7 @@ impl Others {
             it: it.clone(),
             phase: None,
             random: RngStream::stream(seed, first + i as u32, Purpose::Arrival),
+            goes_on: false,
         };
         let loads = background.iter().enumerate().map(load).collect();
         Self { first: [router, first], routers, loads }
@@ -97,6 +100,19 @@ impl Others {
         load.next(room.now())
     }
 
+    /// Sets how many frames a second a station has from now on; returns when it has the first, where it had
+    /// none before.
+    pub(in crate::lab) fn set_rate(
+        &mut self,
+        number: u32,
+        rate: f64,
+        now: Instant,
+    ) -> Option<Instant> {
+        let load = self.loads.get_mut(number as usize)?;
+        load.it.rate = rate;
+        if load.goes_on { None } else { load.next(now) }
+    }
+
     /// Returns when a station has its next frames, if it has none before that time.
     pub(in crate::lab) fn next_load(&mut self, number: u32, from: Instant) -> Option<Instant> {
         self.loads.get_mut(number as usize)?.next(from)
@@ -126,8 +142,15 @@ impl Others {
 }
 
 impl Load {
-    /// Bursts come as a Poisson process, noise in its period, which begins at a random time.
+    /// Returns when it has its next frames.
     fn next(&mut self, now: Instant) -> Option<Instant> {
+        let next = self.after(now);
+        self.goes_on = next.is_some();
+        next
+    }
+
+    /// Bursts come as a Poisson process, noise in its period, which begins at a random time.
+    fn after(&mut self, now: Instant) -> Option<Instant> {
         if let Some(NoiseBursts { period, .. }) = self.it.noise {
             let first =
                 Instant::ZERO + *self.phase.get_or_insert_with(|| self.random.time_below(period));
@@ -187,8 +210,12 @@ mod tests {
                 to: None,
                 noise: None,
             };
-            let mut load =
-                Load { it, phase: None, random: RngStream::stream(1, 0, Purpose::Arrival) };
+            let mut load = Load {
+                it,
+                phase: None,
+                random: RngStream::stream(1, 0, Purpose::Arrival),
+                goes_on: false,
+            };
             let (mut now, mut frames, mut bursts) = (Instant::ZERO, 0, 0);
             while now < Instant::from_nanos(500_000_000_000) {
                 now = load.next(now).expect("it has a rate");

@@ -261,7 +261,7 @@ impl Field<'_> {
     }
 
     /// Hands the packets that an ESP's stack has sent to lwIP's task.
-    fn flush_esp(&mut self, now: Instant, number: u16) {
+    pub(super) fn flush_esp(&mut self, now: Instant, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         let Self { machines, pool, .. } = self;
         if let Some(Machine { body: Body::Esp(esp), host, .. }) =

@@ -6,6 +6,7 @@ use super::machine::{Body, Esp, Machine, TaskJob, machine_at};
 use super::packet::{ALL, Head, Pool};
 use super::setup::MachinePlace;
 use super::watch::Watched;
+use super::what_if::ExtraLoss;
 use crate::lab::pool::Handle;
 use crate::lab::token::Wake;
 use crate::power::ModemState;
@@ -61,6 +62,8 @@ pub(super) struct Field<'a> {
     pub(super) esp_now: Option<Box<esp_now::EspNowExchange>>,
     /// Associations of the stations of the room, while they are in a network.
     pub(super) members: Vec<Option<Joined>>,
+    /// Losses beside those of the radio, if there are any.
+    pub(super) extra_loss: Option<ExtraLoss>,
     /// Watcher, if there is one.
     pub(super) watched: Option<Box<Watched<'a>>>,
 }
@@ -106,6 +109,7 @@ impl<'a> Field<'a> {
             losses: VecDeque::new(),
             esp_now: None,
             members: vec![None; stations as usize],
+            extra_loss: None,
             watched: None,
         }
     }
@@ -183,7 +187,7 @@ impl Field<'_> {
     }
 
     /// Copies a packet, for a queue of its own.
-    fn copy(&mut self, tag: Handle) -> Handle {
+    pub(super) fn copy(&mut self, tag: Handle) -> Handle {
         let head = self.pool.get(tag).head;
         let bytes = self.pool.lend(tag);
         let copy = self.pool.put(head.of_copy(), &bytes);

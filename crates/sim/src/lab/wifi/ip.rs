@@ -49,6 +49,27 @@ impl Field<'_> {
         self.pool.release(tag);
     }
 
+    /// Lets the IP stack of an ESP send an echo request; returns whether the driver took it.
+    pub(super) fn ping(
+        &mut self,
+        now: Instant,
+        number: u16,
+        to: [u8; 4],
+        (ident, seq): (u16, u16),
+        size: usize,
+    ) -> bool {
+        let mut out = core::mem::take(&mut self.out);
+        let mut taken = false;
+        if let Some(machine) = self.machines.get_mut(usize::from(number)) {
+            with_host(&mut self.pool, machine, number, &mut out, |host, lower| {
+                taken = host.send_echo(to, (ident, seq), size, lower);
+            });
+        }
+        self.out = out;
+        self.flush_esp(now, number);
+        taken
+    }
+
     /// Lets the IP stack of a machine go on.
     pub(super) fn poll(&mut self, now: Instant, number: u16) {
         let mut out = core::mem::take(&mut self.out);

@@ -25,6 +25,7 @@
 //! | `program` | how programs run, and what their calls cost |
 //! | `class` | what a packet is, as far as it decides what it costs |
 //! | `packet` | packets on their way |
+//! | `what_if` | what is changed while it runs; a device that starts anew, or pings |
 //! | [`watch`] | what is seen of all that |
 
 mod class;
@@ -43,6 +44,7 @@ pub mod setup;
 #[cfg(test)]
 mod tests;
 pub mod watch;
+mod what_if;
 
 pub use machine::{DriverDrops, HeapUse};
 pub use outside::{OUTSIDE_MAX, OutsideCounts};
@@ -270,6 +272,14 @@ impl<'a, W: Tap> Lab<'a, W> {
         let RadioMedium { room, net, .. } = &mut self.medium;
         if let Some(station) = net.field.station(machine.0) {
             net.wifi.leave(room, station, &mut net.field);
+        }
+    }
+
+    /// Sets how many fragments of IPv4 wait at a machine for the others of their packets at most; 0: each
+    /// is dropped.
+    pub fn set_reassembly(&mut self, machine: MachineId, most: u16) {
+        if let Some(machine) = self.medium.net.machine_mut(machine.0) {
+            machine.host.set_reassembly(most);
         }
     }
 

@@ -176,6 +176,10 @@ impl Network<'_> {
 
     #[inline]
     pub(in crate::lab) fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
+        let extra = self.field.extra_loss.as_mut();
+        if extra.is_some_and(|it| it.loses(station, frame)) {
+            return false;
+        }
         if !wifi::is_ours(frame.tag) {
             return true;
         }

@@ -5,12 +5,14 @@
 //! devices' applications) keep what is sent to their ports.
 
 use super::field::{Field, destination};
-use super::machine::{Body, PcDriver};
+use super::machine::{Body, Machine, PcDriver};
 use super::packet::Head;
-use super::setup::MachinePlace;
+use super::setup::{MachineKind, MachinePlace, MachineSetup, PcSetup, Wire};
 use super::{Lab, MachineId};
 use crate::lab::pool::Handle;
 use crate::lab::run::Tap;
+use crate::lab::scene::Delay;
+use crate::net::Stack;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use espbench_dot11::mac::WirelessMedium;
@@ -27,8 +29,7 @@ pub struct OutsideCounts {
     pub went_out: u64,
     /// Packets that had no place, since nobody took those that waited.
     pub overrun: u64,
-    /// Packets from outside for nobody in the lab, or in no form that the lab carries: IPv6,
-    /// fragments.
+    /// Packets from outside for nobody in the lab, or in no form that the lab carries: IPv6.
     pub strange: u64,
     /// Packets from outside that found the queue of the PC's radio full.
     pub no_room: u64,
@@ -41,12 +42,11 @@ pub(super) struct OutsideStack {
     counts: OutsideCounts,
 }
 
-/// Returns whether the lab carries a packet: one of IPv4 that is whole, and as long as it says.
+/// Returns whether the lab carries a packet: one of IPv4 that is as long as it says.
 fn is_carried(packet: &[u8]) -> bool {
     let Some(head) = packet.get(..20) else { return false };
     let total = usize::from(u16::from_be_bytes([head[2], head[3]]));
-    let fragment = u16::from_be_bytes([head[6], head[7]]) & 0x3FFF;
-    head[0] >> 4 == 4 && total == packet.len() && fragment == 0
+    head[0] >> 4 == 4 && total == packet.len()
 }
 
 impl PcDriver {
@@ -119,6 +119,29 @@ impl<W: Tap> Lab<'_, W> {
         {
             driver.outside = Some(OutsideStack::default());
         }
+    }
+
+    /// Adds a machine without a radio and without delays of its own at the first router, with the
+    /// next number: the router itself. A PC on the wire has its forwarding between them.
+    pub fn put_beside(&mut self, pc: MachineId, seed: u64) -> MachineId {
+        let field = &mut self.medium.net.field;
+        let number = field.machines.len();
+        let of_pc = field.machines.get(usize::from(pc.0)).map(|it| (it.place, &it.body));
+        let (place, forward) = match of_pc {
+            Some((place @ MachinePlace::Wire(_), Body::Pc(pc))) => {
+                (place, pc.setup.wire.map(|it| it.forward).unwrap_or_default())
+            }
+            _ => {
+                let first = field.lan.first().copied().unwrap_or_default();
+                (MachinePlace::Wire(first), Delay::default())
+            }
+        };
+        let wire = Wire { delay: Delay::default(), forward, bits: Wire::default().bits };
+        let setup = PcSetup { turn: Delay::default(), wire: Some(wire), ..PcSetup::default() };
+        let kind = MachineKind::Pc(setup);
+        let machine = Machine::new(seed, number, MachineSetup { place, stack: Stack::pc(), kind });
+        field.machines.push(machine);
+        MachineId(number as u16)
     }
 
     /// Lets a packet of the stack outside begin its way from the PC now. What the lab does not carry

@@ -1,7 +1,7 @@
 //! Work of a PC: its programs, its driver, and the wire.
 
 use super::field::{Carried, Field};
-use super::machine::{Awaits, Body, PcDriver};
+use super::machine::{Awaits, Body, Machine, PcDriver};
 use super::program::{Space, step};
 use super::setup::MachinePlace;
 use crate::lab::pool::Handle;
@@ -107,6 +107,7 @@ impl Field<'_> {
                 if let Some(next) = self.hop(to) {
                     if next == GROUP {
                         self.flood(room, ap, at, tag);
+                        self.flood_wire(room, number, at, tag);
                     }
                     let ap = self.serving(next).filter(|it| self.lan.contains(it)).unwrap_or(ap);
                     self.post(room, at, Carried::AccessPoint { ap, tag });
@@ -117,6 +118,20 @@ impl Field<'_> {
                         _ => self.pool.release(tag),
                     }
                 }
+            }
+        }
+    }
+
+    /// Sends copies of a group's packet to the other machines on the wire.
+    fn flood_wire(&mut self, room: &mut WirelessMedium, from: u16, at: Instant, tag: Handle) {
+        for machine in 0..self.machines.len() as u16 {
+            let is_wired = matches!(
+                self.machines[usize::from(machine)],
+                Machine { place: MachinePlace::Wire(_), body: Body::Pc(_), .. }
+            );
+            if is_wired && machine != from {
+                let tag = self.copy(tag);
+                self.post(room, at, Carried::Pc { machine, tag });
             }
         }
     }

@@ -5,13 +5,15 @@ mod table;
 pub(super) use table::{SocketKind, SocketSlot, TcpListener};
 
 use super::api::ProgramSockets;
+use super::checksum::fill_checksums;
 use super::count::{ConnectionInfo, HeapStats, NetCounters};
-use super::device::{SinglePacketDevice, TxBuffer};
+use super::device::{MTU, SinglePacketDevice, TxBuffer};
+use super::fragments::{self, FragmentFate, Reassembler};
 use super::lower::{NetDriver, ProgramEnv};
 use super::stack::{AckPolicy, Stack};
 use super::tcp::{ConnectionOwner, Io, Segment, TcpConnection, TickClock};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use espbench_dot11::random::{Purpose, RngStream};
 use espbench_model::time::Instant;
@@ -26,6 +28,26 @@ use table::ConnectionKey;
 /// The number of a program on a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramId(pub u16);
+
+/// A reply to an ICMP echo request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EchoReply {
+    /// The address that it is from.
+    pub from: [u8; 4],
+    /// The identifier of the request.
+    pub ident: u16,
+    /// The sequence number of the request.
+    pub seq: u16,
+    /// The bytes of its data.
+    pub size: usize,
+    /// The hops that were left.
+    pub hops: u8,
+    /// The time at which it came.
+    pub at: Instant,
+}
+
+/// The echo replies that wait at most.
+const ECHO_REPLIES: usize = 16;
 
 /// An IP host.
 pub struct IpHost {
@@ -53,6 +75,10 @@ pub struct IpHost {
     pub(super) counters: NetCounters,
     heap: HeapStats,
     held: u32,
+    reassembler: Reassembler,
+    /// The identification of the last packet that went in fragments.
+    ident: u16,
+    echo_replies: VecDeque<EchoReply>,
 }
 
 impl core::fmt::Debug for IpHost {
@@ -99,6 +125,9 @@ impl IpHost {
             counters: NetCounters::default(),
             heap: HeapStats::default(),
             held: 0,
+            reassembler: Reassembler::default(),
+            ident: 0,
+            echo_replies: VecDeque::new(),
         }
     }
 
@@ -109,11 +138,14 @@ impl IpHost {
             self.counters.strange += 1;
             return;
         };
+        if ip.more_frags() || ip.frag_offset() != 0 {
+            return self.fragment(now, &ip, lower);
+        }
         // The bytes after the packet are padding.
         let packet = &packet[..usize::from(ip.total_len())];
         let handled = match ip.next_header() {
-            _ if ip.more_frags() || ip.frag_offset() != 0 => false,
             IpProtocol::Udp => self.datagram(now, &ip),
+            IpProtocol::Icmp => self.echo_reply(now, &ip),
             IpProtocol::Tcp if ip.dst_addr().octets() == self.address => {
                 self.segment(now, &ip, lower)
             }
@@ -134,11 +166,117 @@ impl IpHost {
         }
     }
 
+    /// Takes a fragment, and the packet that it makes whole.
+    fn fragment(&mut self, now: Instant, ip: &Ipv4Packet<&[u8]>, lower: &mut dyn NetDriver) {
+        let most = usize::from(self.stack.reassembly);
+        let is_own = ip.dst_addr().octets() == self.address && most > 0;
+        self.counters.unassembled += self.reassembler.expire(now);
+        let fate = match is_own {
+            true => self.reassembler.take(now, ip, most, &mut self.counters.unassembled),
+            false => FragmentFate::Dropped,
+        };
+        match fate {
+            FragmentFate::Whole(packet) if packet.len() <= MTU => {
+                self.receive(now, &packet, lower);
+            }
+            FragmentFate::Whole(packet) => self.long(now, packet, lower),
+            FragmentFate::Waits => {}
+            FragmentFate::Dropped => self.counters.fragments_dropped += 1,
+        }
+    }
+
+    /// Takes a packet that was too long for a frame: a datagram, or a ping.
+    fn long(&mut self, now: Instant, packet: Vec<u8>, lower: &mut dyn NetDriver) {
+        let ip = Ipv4Packet::new_unchecked(&packet[..]);
+        if self.echo_reply(now, &ip)
+            || ip.next_header() == IpProtocol::Udp && self.datagram(now, &ip)
+        {
+            return;
+        }
+        match fragments::echo_reply(packet, self.address) {
+            Some(mut reply) => {
+                self.send_long(&mut reply, lower);
+            }
+            None => self.counters.strange += 1,
+        }
+    }
+
+    /// Sends a packet that is too long for a frame, in fragments; returns whether the driver took
+    /// them. Its checksums are those of the whole.
+    pub(super) fn send_long(&mut self, packet: &mut [u8], lower: &mut dyn NetDriver) -> bool {
+        fill_checksums(packet);
+        self.ident = self.ident.wrapping_add(1);
+        let pieces = fragments::pieces(packet.len());
+        let taken = lower.room() >= pieces && fragments::send(lower, packet, self.ident);
+        self.counters.sent += if taken { pieces as u64 } else { 0 };
+        taken
+    }
+
+    /// Sends an ICMP echo request with so many bytes, in fragments if need be; returns whether the driver
+    /// took it.
+    pub fn send_echo(
+        &mut self,
+        to: [u8; 4],
+        (ident, seq): (u16, u16),
+        size: usize,
+        lower: &mut dyn NetDriver,
+    ) -> bool {
+        let size = size.min(fragments::LONGEST_PACKET - fragments::ECHO_HEADERS);
+        let mut packet = fragments::echo_request(self.address, to, (ident, seq), size);
+        if packet.len() > MTU {
+            return self.send_long(&mut packet, lower);
+        }
+        let taken = lower.room() > 0 && lower.send(&packet);
+        self.counters.sent += u64::from(taken);
+        taken
+    }
+
+    /// Takes the next echo reply that has come; of those that nobody takes the oldest are dropped.
+    pub fn take_echo_reply(&mut self) -> Option<EchoReply> {
+        self.echo_replies.pop_front()
+    }
+
+    /// Returns the address.
+    #[must_use]
+    pub const fn address(&self) -> [u8; 4] {
+        self.address
+    }
+
+    /// Returns the limits and choices.
+    #[must_use]
+    pub const fn stack(&self) -> &Stack {
+        &self.stack
+    }
+
+    /// Keeps an echo reply; returns whether the packet is one.
+    fn echo_reply(&mut self, now: Instant, ip: &Ipv4Packet<&[u8]>) -> bool {
+        let (own, from) = (ip.dst_addr().octets() == self.address, ip.src_addr().octets());
+        let payload = ip.payload();
+        let (true, IpProtocol::Icmp, [0, 0, _, _, a, b, c, d, data @ ..]) =
+            (own, ip.next_header(), payload)
+        else {
+            return false;
+        };
+        if self.echo_replies.len() >= ECHO_REPLIES {
+            self.echo_replies.pop_front();
+        }
+        let (ident, seq) = (u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d]));
+        let (size, hops) = (data.len(), ip.hop_limit());
+        self.echo_replies.push_back(EchoReply { from, ident, seq, size, hops, at: now });
+        true
+    }
+
+    /// Sets how many fragments wait for the others of their packets at most; 0: each is dropped.
+    pub const fn set_reassembly(&mut self, most: u16) {
+        self.stack.reassembly = most;
+    }
+
     /// Returns whether a socket of the host is there for a packet.
     #[must_use]
     pub fn serves(&self, packet: &[u8]) -> bool {
         let Ok(ip) = Ipv4Packet::new_checked(packet) else { return false };
         match ip.next_header() {
+            _ if ip.more_frags() || ip.frag_offset() != 0 => false,
             IpProtocol::Udp => UdpPacket::new_checked(ip.payload())
                 .is_ok_and(|udp| self.udp_ports.contains_key(&udp.dst_port())),
             IpProtocol::Tcp => Segment::read(&ip).is_some_and(|segment| {
@@ -242,6 +380,7 @@ impl IpHost {
                 it.due_at() <= now && it.wake(now, io)
             });
         }
+        self.counters.unassembled += self.reassembler.expire(now);
         // Each connection goes on once, in the order in which they were blocked.
         for _ in 0..self.blocked.len() {
             if lower.room() == 0 {
@@ -259,7 +398,8 @@ impl IpHost {
     /// driver that had no room, a PC must be polled when there is some again.
     #[must_use]
     pub fn wait(&self) -> Option<Instant> {
-        self.timers.first().map(|&(at, _)| at)
+        let timer = self.timers.first().map(|&(at, _)| at);
+        timer.into_iter().chain(self.reassembler.wait()).min()
     }
 
     /// Returns whether the host waits for room in the driver, and must be polled when there is
@@ -313,11 +453,11 @@ impl IpHost {
         self.heap
     }
 
-    /// Returns the number of received packets that wait in mailboxes or out of order. Each still
-    /// has its buffer of the driver.
+    /// Returns the number of received packets that wait in mailboxes, out of order, or for other
+    /// fragments. Each still has its buffer of the driver.
     #[must_use]
-    pub const fn held(&self) -> usize {
-        self.held as usize
+    pub fn held(&self) -> usize {
+        self.held as usize + self.reassembler.held()
     }
 
     /// Returns the number of connections, including closing ones and those in `TIME-WAIT`.

@@ -45,7 +45,7 @@ fn a_driver_without_room_is_the_programs_to_know() {
     net.run(ms(100));
     assert_eq!(net.at(0, |it| it.udp_send(a, to, &[0; 1000])), Ok(()));
     assert_eq!(net.at(0, |it| it.udp_send(a, to, &[0; 1472])), Ok(()));
-    assert_eq!(net.at(0, |it| it.udp_send(a, to, &[0; 1473])), Err(SocketError::TooLong));
+    assert_eq!(net.at(0, |it| it.udp_send(a, to, &[0; 65_508])), Err(SocketError::TooLong));
     net.run(ms(100));
     let mut buf = [0; 8];
     let lens: Vec<_> = core::iter::from_fn(|| net.at(1, |it| it.udp_receive(b, &mut buf)))

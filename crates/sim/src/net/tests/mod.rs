@@ -6,6 +6,7 @@
 //! | `bounds` | throughput equals the bound of window and round trip, or of the wire |
 //! | `datagrams` | datagrams: the mailbox, the driver without room, pings |
 //! | `ends` | the beginning and the end of connections |
+//! | `fragments` | packets that are longer than a frame |
 //! | `heap` | the heap: its users, and what a host gives up when it is short |
 //! | `hostile` | segments that no honest peer sends |
 //! | `laws` | properties that hold for any seed, loss and limits |
@@ -17,6 +18,7 @@ mod acknowledge;
 mod bounds;
 mod datagrams;
 mod ends;
+mod fragments;
 mod heap;
 mod hostile;
 mod laws;

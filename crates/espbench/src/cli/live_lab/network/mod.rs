@@ -3,36 +3,53 @@
 //! | module | contents |
 //! |---|---|
 //! | `bench` | the loop: virtual time in step with the clock, packets in and out, the command |
+//! | `control` | a socket on which lines of JSON change the lab while it runs |
+//! | `request` | such a line |
+//! | `what_if` | what is changed while it runs |
 //! | `session` | namespaces, interface, names of hosts, the command |
 //! | `told` | what is printed, as text and as lines of JSON |
 //! | `typed` | programs that devices start when they are told to |
 
 mod bench;
+mod control;
+mod request;
 mod session;
 mod told;
 pub(super) mod typed;
+pub(super) mod what_if;
 
+use super::consoles::Consoles;
+use super::flushed::FlushedFile;
+use super::links::LinkDir;
+use super::port::Port;
+use super::shown::Shown;
 use super::{Args, LiveFormat, invalid};
 use crate::capture::LabCapture;
 use crate::cli::flow::on_interrupt;
 use crate::cli::output::cannot_write;
 use crate::labs;
+use crate::live_mark;
 use crate::say::say;
+use crate::sys;
 use crate::user_error::UserError;
 use anyhow::Context as _;
-use bench::NetworkBench;
+use bench::{BenchParts, NetworkBench};
+use control::ControlSocket;
 use espbench_measure::units;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{FileKind, Overrides};
-use espbench_sim::lab::live::LiveNetwork;
+use espbench_sim::lab::live::{LiveNetwork, LiveRole, add_load};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::wifi::watch::Watcher;
-use session::NetworkSession;
+use session::{NetworkSession, SessionSetup};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use told::NetworkOutput;
 use typed::TypedProgram;
+use what_if::WhatIfAt;
 
 /// Lateness that makes what is measured invalid where nothing is said: of a round trip of some
 /// milliseconds that is much, and no busy machine should reach it.
@@ -44,15 +61,24 @@ const LATE_MOST: &str = "50 ms";
 /// The lab cannot be read, the system allows no network of one's own, a file cannot be written, the
 /// command cannot be started.
 pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
-    let scene = scene(args, lab)?;
+    let mut scene = scene(args, lab)?;
     let late_most = match args.late_most {
         Some(given) => given,
         None => units::duration(LATE_MOST).map_err(UserError::new)?,
     };
-    let mut air = args.pcap.as_ref().map(|path| capture(&scene, args, path)).transpose()?;
+    let wants_load = args.control.is_some() || args.what_if.iter().any(WhatIfAt::is_load);
+    if wants_load {
+        add_load(&mut scene);
+    }
+    let gone = Arc::new(AtomicBool::new(false));
+    let air = args.pcap.as_ref().map(|path| capture(&scene, args, path, &gone));
+    let mut air = air.transpose()?;
     let watcher = air.as_mut().map(|it| it as &mut dyn Watcher);
     let mut planned;
     let mut lab = LiveNetwork::new(&scene, args.seed, watcher).map_err(|why| unable(&why))?;
+    if args.no_reassembly {
+        lab.set_reassembly(0);
+    }
     planned = typed::plan(&args.typed, lab.hosts())?;
     for it in &mut planned {
         let at = Instant::ZERO + it.at;
@@ -61,18 +87,70 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
             TypedProgram::Mqtt(command) => lab.type_mqtt(it.device, at, command),
         }
     }
-    let mut session = NetworkSession::open(lab.hosts())?;
+    let changes = what_if::plan(&args.what_if, lab.hosts())?;
+    let pc = lab.hosts().iter().find(|it| it.role == LiveRole::Pc);
+    let mark = super::mark(&scene, pc.map(|it| it.address.into()));
+    let mut consoles = consoles(&mut lab, args)?;
+    consoles.ports.iter_mut().for_each(|port| port.mark(&mark));
+    // Threads come after the namespaces.
+    let mut session = match args.pty {
+        true => None,
+        false => {
+            let setup = SessionSetup { without_address: args.dhcp };
+            Some(NetworkSession::open(lab.hosts(), setup)?)
+        }
+    };
     let cancel = on_interrupt()?;
+    let control = args.control.as_deref().map(ControlSocket::open).transpose()?;
     let told = NetworkOutput::new(args.format, args.quiet);
-    told.hosts(&scene, lab.hosts())?;
-    session.start(&args.command)?;
-    let mut bench = NetworkBench::new(lab, &mut session, told, late_most);
+    told.hosts(lab.hosts())?;
+    told.consoles(&lab.ports(), &consoles.ports)?;
+    told.ready(&scene)?;
+    if let Some(session) = &mut session {
+        let told = serde_json::to_string(&mark).context("the mark of the lab")?;
+        session.environment.push((live_mark::VARIABLE, told.into()));
+        session.start(&args.command)?;
+    }
+    let parts = BenchParts {
+        session: session.as_mut(),
+        consoles,
+        told,
+        shown: Shown::new(args.format, args.quiet),
+        planned: changes,
+        control,
+        gone,
+        late_most,
+    };
+    let mut bench = NetworkBench::new(lab, parts);
     let ended = bench.run(args.lifetime, &cancel);
     let lag = bench.close()?;
     drop(bench);
     written(air, args)?;
     let status = ended?;
     if lag.is_valid() { Ok(status) } else { Err(invalid(lag, late_most).into()) }
+}
+
+/// Time after which is looked whether a program has opened a console that nobody had open.
+const OPENED: Duration = Duration::from_millis(50);
+
+/// Opens the consoles, where they are wanted.
+fn consoles(lab: &mut LiveNetwork<'_>, args: &Args) -> anyhow::Result<Consoles> {
+    let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
+    let mut ports = Vec::new();
+    if args.pty || args.link.is_some() {
+        let names = lab.ports();
+        let _ = sys::files::allow(names.len() as u64 + 64);
+        lab.show_consoles();
+        for it in names {
+            ports.push(Port::named(it.name, links.as_mut())?);
+        }
+    }
+    Ok(Consoles::new(ports, links, args.answer_cursor, OPENED))
+}
+
+/// Returns whether a lab's devices speak IP.
+pub(super) fn speaks_ip(lab: &str) -> anyhow::Result<bool> {
+    Ok(!labs::library(FileKind::Lab, lab)?.variants(lab).is_empty())
 }
 
 fn unable(why: &dyn std::fmt::Display) -> UserError {
@@ -97,10 +175,15 @@ fn scene(args: &Args, lab: &str) -> anyhow::Result<Scene> {
 }
 
 /// A capture that is read while it is written: what is in it is handed on ten times a second.
-type LiveCapture = LabCapture<told::FlushedFile>;
+type LiveCapture = LabCapture<FlushedFile>;
 
-fn capture(scene: &Scene, args: &Args, path: &Path) -> anyhow::Result<LiveCapture> {
-    let begun = told::FlushedFile::create(path)
+fn capture(
+    scene: &Scene,
+    args: &Args,
+    path: &Path,
+    gone: &Arc<AtomicBool>,
+) -> anyhow::Result<LiveCapture> {
+    let begun = FlushedFile::create(path, gone.clone())
         .and_then(|file| LabCapture::new(file, scene, args.seed, "live"));
     begun.with_context(|| cannot_write(path))
 }
@@ -108,7 +191,7 @@ fn capture(scene: &Scene, args: &Args, path: &Path) -> anyhow::Result<LiveCaptur
 /// Ends the capture, where there is one.
 fn written(air: Option<LiveCapture>, args: &Args) -> anyhow::Result<()> {
     let (Some(air), Some(path)) = (air, args.pcap.as_deref()) else { return Ok(()) };
-    let packets = air.finish().with_context(|| cannot_write(path))?;
+    let Some(packets) = super::finished(air.finish(), path)? else { return Ok(()) };
     if !args.quiet && args.format == LiveFormat::Text {
         say!("{packets} packets in {}", path.display());
     }

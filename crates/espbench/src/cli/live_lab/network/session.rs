@@ -3,7 +3,7 @@
 use crate::sys::namespace::{self, NamespaceError};
 use crate::sys::tun::Tun;
 use crate::user_error::UserError;
-use espbench_sim::lab::live::LiveHost;
+use espbench_sim::lab::live::{DOMAIN, LiveHost, LiveRole};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -20,21 +20,38 @@ const PREFIX: u8 = 16;
 /// File in which names of hosts are looked up first.
 const HOSTS: &str = "/etc/hosts";
 
+/// File that says who is asked for names.
+const RESOLVER: &str = "/etc/resolv.conf";
+
 /// A network of this process's own, and a command in it.
 #[derive(Debug)]
 pub(super) struct NetworkSession {
     pub(super) tun: Tun,
     child: Option<Child>,
+    /// Variables of the command's environment beside those of this process.
+    pub(super) environment: Vec<(&'static str, OsString)>,
+}
+
+/// How the network is set up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SessionSetup {
+    /// Whether the interface has no address: a client of DHCP asks for one.
+    pub(super) without_address: bool,
 }
 
 impl NetworkSession {
-    /// Puts this process into a network of its own, where the last of the hosts is this machine.
-    pub(super) fn open(hosts: &[LiveHost]) -> anyhow::Result<Self> {
-        let own = hosts.last().map_or(Ipv4Addr::UNSPECIFIED, |it| it.address.into());
+    /// Puts this process into a network of its own, where the PC among the hosts is this machine.
+    pub(super) fn open(hosts: &[LiveHost], setup: SessionSetup) -> anyhow::Result<Self> {
+        let address = |role| hosts.iter().find(|it| it.role == role).map(|it| it.address.into());
+        let own = if setup.without_address { None } else { address(LiveRole::Pc) };
         namespace::enter().map_err(no_rights)?;
         let tun = Tun::open(INTERFACE, own, PREFIX).map_err(no_tun)?;
         name(hosts)?;
-        Ok(Self { tun, child: None })
+        if let Some(router) = address(LiveRole::Router) {
+            // Where that file is none, names are in the other one.
+            let _ = resolve(router);
+        }
+        Ok(Self { tun, child: None, environment: Vec::new() })
     }
 
     /// Starts the command; a shell where there is none.
@@ -44,7 +61,11 @@ impl NetworkSession {
             [program, arguments @ ..] => (program.clone(), arguments),
             [] => (shell(), &[][..]),
         };
-        let child = Command::new(&program).args(arguments).spawn().map_err(|error| {
+        let child = Command::new(&program)
+            .args(arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .spawn();
+        let child = child.map_err(|error| {
             UserError::new(format!("cannot start `{}`", program.to_string_lossy()))
                 .because(error)
                 .remedy("give a program of this machine after --")
@@ -79,16 +100,29 @@ fn name(hosts: &[LiveHost]) -> anyhow::Result<()> {
     for LiveHost { name, address, .. } in hosts {
         text += &format!("{} {name}\n", Ipv4Addr::from(*address));
     }
-    let file = temporary(&text).map_err(|error| cannot_name(&error))?;
-    let bound = namespace::bind_file(&file, Path::new(HOSTS));
+    Ok(bind("hosts", &text, HOSTS).map_err(|error| cannot_name(&error))?)
+}
+
+/// Lets all programs of this process's namespaces ask the router for names.
+fn resolve(router: Ipv4Addr) -> io::Result<()> {
+    // Ten seconds of silence would be the default.
+    let text = format!("nameserver {router}\nsearch {DOMAIN}\noptions timeout:1 attempts:3\n");
+    let place = std::fs::canonicalize(RESOLVER)?;
+    bind("resolv", &text, &place)
+}
+
+/// Puts a text in a file's place, for the programs of this process's namespaces.
+fn bind(name: &str, text: &str, place: impl AsRef<Path>) -> io::Result<()> {
+    let file = temporary(name, text)?;
+    let bound = namespace::bind_file(&file, place.as_ref());
     // The mount keeps what is in it.
     let _ = std::fs::remove_file(&file);
-    Ok(bound.map_err(|NamespaceError { error, .. }| cannot_name(&error))?)
+    bound.map_err(|NamespaceError { error, .. }| error)
 }
 
 /// Writes a text to a new file that everybody may read.
-fn temporary(text: &str) -> io::Result<PathBuf> {
-    let path = std::env::temp_dir().join(format!("espbench-hosts-{}", std::process::id()));
+fn temporary(name: &str, text: &str) -> io::Result<PathBuf> {
+    let path = std::env::temp_dir().join(format!("espbench-{name}-{}", std::process::id()));
     let _ = std::fs::remove_file(&path);
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
     file.write_all(text.as_bytes())?;

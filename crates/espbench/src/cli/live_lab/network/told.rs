@@ -1,17 +1,19 @@
-//! Output of a live network: hosts, reports, counts, as text and as lines of JSON; the file of a
-//! capture that is read while it is written.
+//! Output of a live network: hosts, reports, counts, as text and as lines of JSON.
 
 use super::bench::NetworkCounts;
 use crate::cli::live_lab::LiveFormat;
+use crate::cli::live_lab::port::Port;
 use crate::cli::live_lab::shown::{lag_words, print_json, seconds};
-use crate::clock::Clock;
 use crate::say::say;
+use espbench_dot11::wifi::PowerSave;
+use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
-use espbench_sim::lab::live::{BEHIND, DeviceService, LatenessHistogram, LiveHost, ServiceReport};
+use espbench_sim::lab::live::{
+    BEHIND, DeviceService, LatenessHistogram, LiveHost, LiveLease, LivePort, LiveRole,
+    ServiceReport, WhatIf,
+};
 use espbench_sim::lab::scene::Scene;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
@@ -29,13 +31,12 @@ impl NetworkOutput {
     }
 
     /// Prints a line for each host: on stderr as text, since stdout is the command's.
-    pub(super) fn hosts(&self, scene: &Scene, hosts: &[LiveHost]) -> anyhow::Result<()> {
+    pub(super) fn hosts(&self, hosts: &[LiveHost]) -> anyhow::Result<()> {
         if self.format == LiveFormat::Json {
             for it in hosts {
                 print_json(&host_json(it))?;
             }
-            let (lab, variant) = (&scene.name, &scene.variant);
-            return print_json(&json!({ "type": "ready", "lab": lab, "variant": variant }));
+            return Ok(());
         }
         if !self.quiet {
             let width = hosts.iter().map(|it| it.name.len()).max().unwrap_or(0);
@@ -44,6 +45,70 @@ impl NetworkOutput {
             }
         }
         Ok(())
+    }
+
+    /// Prints a line for each console.
+    pub(super) fn consoles(&self, consoles: &[LivePort], ports: &[Port]) -> anyhow::Result<()> {
+        for (console, port) in consoles.iter().zip(ports) {
+            match self.format {
+                LiveFormat::Json => print_json(&json!({
+                    "type": "device",
+                    "device": console.name,
+                    "address": console.address,
+                    "chip": console.chip,
+                    "baud": console.baud,
+                    "port": port.path(),
+                    "link": port.link(),
+                }))?,
+                LiveFormat::Text if self.quiet => {}
+                LiveFormat::Text => {
+                    let path = port.link().or(port.path()).unwrap_or_else(|| Path::new(""));
+                    let LivePort { name, chip, baud, .. } = console;
+                    say!("{name}  console of {chip}, {baud}  {}", path.display());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells that the lab begins.
+    pub(super) fn ready(&self, scene: &Scene) -> anyhow::Result<()> {
+        if self.format == LiveFormat::Text {
+            return Ok(());
+        }
+        let (lab, variant) = (&scene.name, &scene.variant);
+        print_json(&json!({ "type": "ready", "lab": lab, "variant": variant }))
+    }
+
+    /// Tells that a property was changed, of a device or of all.
+    pub(super) fn changed(
+        &self,
+        at: Instant,
+        device: Option<&str>,
+        what: WhatIf,
+    ) -> anyhow::Result<()> {
+        let (key, value) = match what {
+            WhatIf::Loss(share) => ("loss", format!("{:.4} %", share * 100.0)),
+            WhatIf::Load(share) => ("load", format!("{:.4} %", share * 100.0)),
+            WhatIf::Distance(metres) => ("distance", format!("{metres} m")),
+            WhatIf::Sleep(PowerSave::None) => ("sleep", "none".into()),
+            WhatIf::Sleep(PowerSave::MinModem) => ("sleep", "min".into()),
+            WhatIf::Sleep(PowerSave::MaxModem { .. }) => ("sleep", "max".into()),
+        };
+        match self.format {
+            LiveFormat::Json => print_json(&json!({
+                "type": "changed",
+                "time_s": seconds(at),
+                "device": device,
+                "key": key,
+                "value": value,
+            })),
+            LiveFormat::Text if self.quiet => Ok(()),
+            LiveFormat::Text => {
+                say!("{:9.3} s  {}: {key} {value}", seconds(at), device.unwrap_or("all devices"));
+                Ok(())
+            }
+        }
     }
 
     /// Tells the result of a device's program.
@@ -82,6 +147,31 @@ impl NetworkOutput {
         Ok(())
     }
 
+    /// Tells that a host has got its address from the router: as text once, at its first time.
+    pub(super) fn lease(
+        &self,
+        hosts: &[LiveHost],
+        lease: LiveLease,
+        is_first: bool,
+    ) -> anyhow::Result<()> {
+        let Some(host) = hosts.get(lease.host) else { return Ok(()) };
+        let address = Ipv4Addr::from(host.address);
+        match self.format {
+            LiveFormat::Json => print_json(&json!({
+                "type": "lease",
+                "time_s": seconds(lease.at),
+                "host": host.name,
+                "address": address.to_string(),
+                "hardware": host.hardware.map(|it| Mac(it).to_string()),
+            })),
+            LiveFormat::Text if self.quiet || !is_first => Ok(()),
+            LiveFormat::Text => {
+                say!("{:9.3} s  {} has {address} by DHCP", seconds(lease.at), host.name);
+                Ok(())
+            }
+        }
+    }
+
     /// Tells that simulating takes longer than the time that passes, at the first time.
     pub(super) fn behind(&self, at: Instant) -> anyhow::Result<()> {
         match self.format {
@@ -100,7 +190,7 @@ impl NetworkOutput {
 
     /// Prints the counts, at the end.
     pub(super) fn end(&self, at: Instant, counts: &NetworkCounts) -> anyhow::Result<()> {
-        let NetworkCounts { packets, refused, failed, lag, lateness } = counts;
+        let NetworkCounts { packets, refused, failed, fragments, lag, lateness } = counts;
         if self.format == LiveFormat::Json {
             return print_json(&json!({
                 "type": "end",
@@ -111,6 +201,8 @@ impl NetworkOutput {
                 "no_room": packets.no_room,
                 "overrun": packets.overrun + refused,
                 "failed_programs": failed,
+                "fragments_dropped": fragments.0,
+                "unassembled": fragments.1,
                 "behind_times": lag.times,
                 "behind_longest_ms": ms(lag.longest),
                 "behind_given_up_s": lag.given_up.as_secs_f64(),
@@ -131,6 +223,14 @@ impl NetworkOutput {
             packets.strange,
             packets.no_room + packets.overrun + refused,
         );
+        if fragments.0 + fragments.1 > 0 {
+            say!(
+                "{} fragments dropped by devices, {} packets not put together (--no-reassembly is \
+                 ESP-IDF's default)",
+                fragments.0,
+                fragments.1
+            );
+        }
         if *failed > 0 {
             say!("{failed} programs of devices failed: a port or a connection was not to be had");
         }
@@ -163,8 +263,8 @@ fn class_json((most, events): (Option<Duration>, u64)) -> Value {
     json!({ "most_ms": most.map(ms), "events": events })
 }
 
-fn host_json(host: &LiveHost) -> Value {
-    let services = DeviceService::ALL.into_iter().filter(|_| host.serves);
+pub(super) fn host_json(host: &LiveHost) -> Value {
+    let services = DeviceService::ALL.into_iter().filter(|_| host.serves());
     let services = services.map(|it| {
         let transport = if it.is_tcp() { "tcp" } else { "udp" };
         json!({ "service": it.name(), "transport": transport, "port": it.port() })
@@ -173,49 +273,18 @@ fn host_json(host: &LiveHost) -> Value {
         "type": "host",
         "name": host.name,
         "address": Ipv4Addr::from(host.address).to_string(),
+        "hardware": host.hardware.map(|it| Mac(it).to_string()),
         "services": services.collect::<Vec<_>>(),
     })
 }
 
 fn services(host: &LiveHost) -> String {
-    if !host.serves {
-        return "no services of the lab".into();
-    }
-    let each = DeviceService::ALL.map(|it| format!("{} {}", it.name(), it.port()));
-    each.join(", ")
-}
-
-/// Time after which what is written is handed on.
-const FLUSH: Duration = Duration::from_millis(100);
-
-/// A file whose reader may wait for what comes: it is handed on with the first write after
-/// 100 ms, and at the end.
-#[derive(Debug)]
-pub(super) struct FlushedFile {
-    file: BufWriter<File>,
-    clock: Clock,
-    flushed: Instant,
-}
-
-impl FlushedFile {
-    /// Creates it. One that is a pipe waits for its reader.
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let file = BufWriter::new(File::create(path)?);
-        Ok(Self { file, clock: Clock::start(), flushed: Instant::ZERO })
-    }
-}
-
-impl Write for FlushedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        if self.clock.now().since(self.flushed) >= FLUSH {
-            self.flush()?;
+    match host.role {
+        LiveRole::Pc | LiveRole::Apart => "no services of the lab".into(),
+        LiveRole::Router => "ping, DNS 53, DHCP 67".into(),
+        LiveRole::Device => {
+            let each = DeviceService::ALL.map(|it| format!("{} {}", it.name(), it.port()));
+            each.join(", ")
         }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.flushed = self.clock.now();
-        self.file.flush()
     }
 }

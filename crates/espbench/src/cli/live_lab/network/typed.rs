@@ -108,7 +108,7 @@ pub(super) enum TypedProgram {
 /// Returns the programs, with names of hosts as addresses.
 pub(super) fn plan(typed: &[TypedAt], hosts: &[LiveHost]) -> anyhow::Result<Vec<PlannedProgram>> {
     let planned = |it: &TypedAt| {
-        let number = hosts.iter().position(|host| host.serves && host.name == it.device);
+        let number = hosts.iter().position(|host| host.serves() && host.name == it.device);
         let number =
             number.ok_or_else(|| unknown("--type: there is no device", &it.device, hosts))?;
         let program = match &it.command {
@@ -170,14 +170,16 @@ fn unknown(what: &str, name: &str, hosts: &[LiveHost]) -> UserError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use espbench_sim::lab::live::LiveRole;
 
     fn hosts() -> Vec<LiveHost> {
-        let host = |name: &str, last, serves| LiveHost {
+        let host = |name: &str, last, role| LiveHost {
             name: name.into(),
             address: [10, 0, 0, last],
-            serves,
+            role,
+            hardware: None,
         };
-        vec![host("device", 1, true), host("pc", 2, false)]
+        vec![host("device", 1, LiveRole::Device), host("pc", 2, LiveRole::Pc)]
     }
 
     #[test]

@@ -1,4 +1,14 @@
 //! A cause shown in the lab: the device as files describe it, and with the remedy, over seeds of their own.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `scene` | scenes of a link as a log tells it: strength, sleep, channels, PHYs |
+
+mod scene;
+
+pub use scene::{
+    NEAR_DBM, ProofScene, SceneError, SceneProof, SceneQuestion, SceneValue, prove_scene,
+};
 
 use crate::tune::{TuneError, TuneFile, TuneLab, TuneSetup};
 use alloc::string::String;
