@@ -10,7 +10,9 @@ peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
-        openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs npm binutils libns3-dev pkg-config)
+        openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
+    # Node.js of some sources has npm within.
+    command -v npm >/dev/null || packages+=(npm)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
