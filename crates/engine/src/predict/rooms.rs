@@ -235,6 +235,12 @@ impl Predictor {
         self.scene.nodes.first().map(|it| &*it.profile)
     }
 
+    /// Returns whether the chips of all its devices can have that clock.
+    pub(super) fn all_run_at(&self, clock_mhz: u32) -> bool {
+        let runs = |chip: Chip| chip.clocks_mhz().contains(&clock_mhz);
+        self.scene.nodes.iter().all(|it| it.profile.chip_name.parse().is_ok_and(runs))
+    }
+
     /// Returns what all settings share.
     #[must_use]
     pub const fn setup(&self) -> &PredictSetup {
