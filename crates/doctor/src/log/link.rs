@@ -176,7 +176,7 @@ fn has_address(lower: &str) -> bool {
     };
     told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="]
         .iter()
-        .any(|it| given(it))
+        .any(given)
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
