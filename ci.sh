@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals python ns3 packages deny sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm web fuzz component terminals python ns3 packages deny sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -11,6 +11,8 @@ peers() {
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
         openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
+    # Node.js of some sources has npm within.
+    command -v npm >/dev/null || packages+=(npm)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
@@ -59,6 +61,9 @@ icount() { ci/icount.sh; }
 
 # The engine as a module of WebAssembly: the same reports to the byte.
 wasm() { ci/wasm.sh; }
+
+# The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
+web() { ci/page.sh --test; }
 
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }

@@ -64,7 +64,9 @@ def _plan(plan: object) -> tuple[str, bool]:
     """Returns a plan, and whether it is a text: that has a line's end, a name has none."""
     if isinstance(plan, dict):
         return _words.to_toml(plan), True
-    text = _words.word("a plan", plan)
+    if not isinstance(plan, (str, _os.PathLike)):
+        raise TypeError(f"plans and labs are texts, paths or dicts, and not of the type {type(plan).__name__}")
+    text = str(_os.fspath(plan))
     return text, "\n" in text
 
 
@@ -109,7 +111,8 @@ def run(
         if targets and ":" in targets[0]:
             if lab is not None:
                 raise EspbenchError("a lab is named twice", f"lab={lab!r} and on={on!r}", "leave one of them out")
-            place = (targets[0].partition(":")[2], False)
+            name = targets[0].partition(":")[2]
+            place = (name, False) if name else None
         started = _datetime.now(_timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         shown = _progress.counter(progress, "cells")
         return _of(_espbench.simulate(given, place, seed, started, threads, shown))
@@ -216,6 +219,8 @@ def read(path: _PathLike, run: str = "last") -> Result | Diagnosis:
     """
     with open(path, "rb") as file:
         head = file.read(4096)
+    if _Path(path).suffix == ".toml":
+        raise EspbenchError(f"{path} is no result", "a .toml file is a plan or a lab", "carry it out: espbench.run")
     if head.startswith(_SQLITE):
         return Result(_espbench.read_store(path, run))
     if head.lstrip().startswith(b"{"):

@@ -182,7 +182,20 @@ def test_hostile_toml_is_an_exception_with_its_place(plan: str, said: str) -> No
     assert said in str(wrong.value) and len(str(wrong.value)) < 2000
 
 
-@pytest.mark.parametrize("given", [{"plan": 7.5j}, {"plan": None}, {"plan": "round-trip", "seed": "x"}, {"plan": "round-trip", "seed": -1}, {"plan": "round-trip", "threads": 70_000}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"plan": 7.5j},
+        {"plan": 7},
+        {"plan": None},
+        {"plan": b"x"},
+        {"plan": {1: 2}},
+        {"plan": "round-trip", "lab": 5},
+        {"plan": "round-trip", "seed": "x"},
+        {"plan": "round-trip", "seed": -1},
+        {"plan": "round-trip", "threads": 70_000},
+    ],
+)
 def test_wrong_types_are_type_errors(given) -> None:
     with pytest.raises((TypeError, OverflowError)):
         espbench.run(**given)
@@ -200,6 +213,8 @@ def test_names_are_guessed_and_flags_are_checked() -> None:
         espbench.run(PING, lab="no-such-lab")
     with pytest.raises(TypeError, match="is of the type set"):
         espbench.predict("fleet", devices={1})
+    with pytest.raises(espbench.EspbenchError, match="is no result"):
+        espbench.read(ROOT / "plans/iperf.toml")
     with pytest.raises(FileNotFoundError):
         espbench.read("no/such.sqlite")
     with pytest.raises(ValueError, match="no report"):

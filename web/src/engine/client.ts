@@ -64,7 +64,6 @@ interface Waiting {
 
 /** A worker with the engine in it, which answers one question after the other. */
 export class EngineWorker {
-    onprogress: ((text: string) => void) | undefined;
     private worker: Worker | undefined;
     private starting: Promise<Worker> | undefined;
     private readonly waiting = new Map<number, Waiting>();
@@ -91,7 +90,6 @@ export class EngineWorker {
     }
 
     private hear(message: FromWorker): void {
-        if (message.kind === "progress") return this.onprogress?.(message.text);
         if (message.kind === "broken") return this.fail(broken(message.why));
         if (message.kind === "answer") {
             this.waiting.get(message.id)?.resolve(message.bytes);
@@ -291,18 +289,4 @@ export function predict(asker: EngineWorker, question: FleetQuestion, told: (ans
     })();
     whole.catch(() => undefined);
     return { whole, stop };
-}
-
-/** Carries a plan out; `told` hears which cell begins. */
-export async function plan(question: object, told: (cell: number, of: number) => void): Promise<string> {
-    const worker = new EngineWorker();
-    worker.onprogress = (text) => {
-        const { cell, of } = JSON.parse(text) as { cell: number; of: number };
-        told(cell, of);
-    };
-    try {
-        return await worker.ask<string>({ ask: "plan", plan: question });
-    } finally {
-        worker.end();
-    }
 }

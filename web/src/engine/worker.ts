@@ -18,7 +18,6 @@ export type ToWorker =
 export type FromWorker =
     | { kind: "ready" }
     | { kind: "answer"; id: number; bytes: Uint8Array }
-    | { kind: "progress"; text: string }
     | { kind: "broken"; id: number; why: string };
 
 const worker = self as unknown as DedicatedWorkerGlobalScope;
@@ -52,11 +51,7 @@ function ask(question: string): Uint8Array {
 }
 
 async function start(module: WebAssembly.Module): Promise<void> {
-    const tell = (at: number, len: number): void => {
-        const memory = engine?.memory;
-        if (memory) say({ kind: "progress", text: new TextDecoder().decode(new Uint8Array(memory.buffer, at >>> 0, len)) });
-    };
-    const instance = await WebAssembly.instantiate(module, { page: { tell } });
+    const instance = await WebAssembly.instantiate(module, {});
     engine = instance.exports as unknown as Exports;
     say({ kind: "ready" });
 }

@@ -119,18 +119,23 @@ const WORDS: &[&str] = &[
     "transport",
 ];
 
-/// Pairs of letters that words begin with.
-const PAIRS: [u64; 1024] = {
-    let mut pairs = [0; 1024];
+/// Threes of letters that words begin with, one bit each.
+const THREES: [u64; 512] = {
+    let mut threes = [0; 512];
     let mut at = 0;
     while at < WORDS.len() {
         let word = WORDS[at].as_bytes();
-        let pair = (word[0] as usize) << 8 | word[1] as usize;
-        pairs[pair / 64] |= 1 << (pair % 64);
+        let bit = mixed(mixed(mixed(0, word[0]), word[1]), word[2]);
+        threes[bit / 64] |= 1 << (bit % 64);
         at += 1;
     }
-    pairs
+    threes
 };
+
+/// Adds a byte to a number of the last three: what is older falls out at the top.
+const fn mixed(before: usize, byte: u8) -> usize {
+    (before << 5 ^ byte as usize) & 0x7fff
+}
 
 /// Returns whether a record may tell something.
 pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
@@ -143,19 +148,18 @@ pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
 }
 
 fn has_word(text: &[u8]) -> bool {
-    let mut before = 0;
+    let mut last = 0;
     text.iter().enumerate().any(|(at, byte)| {
-        let byte = byte.to_ascii_lowercase();
-        let pair = usize::from(before) << 8 | usize::from(byte);
-        before = byte;
-        PAIRS[pair / 64] & 1 << (pair % 64) != 0 && at > 0 && begins(&text[at - 1..])
+        last = mixed(last, byte.to_ascii_lowercase());
+        THREES[last / 64] & 1 << (last % 64) != 0 && at > 1 && begins(&text[at - 2..])
     })
 }
 
 fn begins(text: &[u8]) -> bool {
-    WORDS
-        .iter()
-        .any(|it| text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it.as_bytes())))
+    let first = text[0].to_ascii_lowercase();
+    WORDS.iter().map(|it| it.as_bytes()).any(|it| {
+        it[0] == first && text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it))
+    })
 }
 
 #[cfg(test)]

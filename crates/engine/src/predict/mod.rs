@@ -33,5 +33,5 @@ pub use frames::{FramesCase, FramesQuestion, frames, longest_frame};
 pub use largest::{SearchLimits, largest_fleet};
 pub use questions::{fleet, rate, rate_in_force};
 pub use range::range;
-pub use rooms::{OneByOne, Predictor, RoomCase, RoomRunner, SearchPlan};
+pub use rooms::{OneByOne, Predictor, RoomCase, RoomRunner, SearchPlan, WatchedRoom};
 pub use setup::{PredictSetup, QUEUE};

@@ -33,7 +33,7 @@ use espbench_sim::lab::predict::range::{
     DistanceProspects, RangedMessage, prospects, range_m, reach_m,
 };
 use espbench_sim::lab::predict::sleep::SleepMode;
-use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load};
+use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Scene};
 use espbench_sim::power::Modulation;
@@ -79,6 +79,15 @@ pub struct RoomCase {
     pub load: Load,
     /// Settings of their sdkconfig.
     pub firmware: NodeFirmware,
+}
+
+/// A room as it was simulated, with what was on the air.
+#[derive(Clone, Debug)]
+pub struct WatchedRoom {
+    /// Stations with their places.
+    pub scene: Scene,
+    /// Fates of the messages, and frames.
+    pub outcome: Outcome,
 }
 
 /// Simulates the rooms that an answer takes.
@@ -192,7 +201,9 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; a message that is too long for its firmware.
     pub fn new(setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
-        let usual = Overrides { channel: None, ..change(&setup, &setup.firmware, 1) };
+        // As many devices as the lab has: what is asked may be fewer than stand in it for sure.
+        let usual =
+            Overrides { channel: None, devices: None, ..change(&setup, &setup.firmware, 1) };
         let mut scene = library.scene(&setup.lab, &usual, setup.seed)?;
         if let (Some(channel), Some(first)) = (setup.channel, scene.nodes.first()) {
             let chip = first.profile.chip;
@@ -296,13 +307,27 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; [`PredictError::Livelock`].
     pub fn trial(&self, case: &RoomCase, room: u32) -> Result<RoomTrial, PredictError> {
+        self.watch(case, room, 0).map(|watched| trial(&watched.outcome))
+    }
+
+    /// Simulates that room, and keeps so many frames that were on the air.
+    ///
+    /// # Errors
+    /// As [`Predictor::trial`].
+    pub fn watch(
+        &self,
+        case: &RoomCase,
+        room: u32,
+        flights: usize,
+    ) -> Result<WatchedRoom, PredictError> {
         let seed = RngStream::stream(self.setup.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let fidelity = if self.setup.bare { Fidelity::MacOnly } else { Fidelity::FullStack };
-        let outcome = predict::run(&scene, &case.load, fidelity, seed);
+        let outcome = predict::watched(&scene, &case.load, fidelity, seed, flights);
         let RoomCase { devices, mode, .. } = *case;
         let livelock = |why| PredictError::Livelock { devices, mode, seed, why: Box::new(why) };
-        outcome.as_ref().map(trial).map_err(|why| livelock(why.clone()))
+        let outcome = outcome.map_err(livelock)?;
+        Ok(WatchedRoom { scene, outcome })
     }
 
     /// Returns the room of a case.

@@ -15,6 +15,7 @@
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
 //! | [`mod@file`] | files that the command writes: whole, or not at all |
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
+//! | `http` | answers over HTTP, in bounded time and memory |
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
 //! | [`extcap`] | the air of a simulated lab, as an interface of Wireshark |
@@ -36,6 +37,7 @@
 //! | [`samples`] | `espbench samples`: the raw samples of a stored run |
 //! | [`serial_args`] | flags for boards on serial ports |
 //! | [`shard`] | parts of a run that several machines carry out |
+//! | [`serve`] | `espbench serve`: the page for a browser |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
@@ -55,6 +57,7 @@ pub mod file;
 pub mod extcap;
 pub mod fit;
 pub mod flow;
+mod http;
 pub mod iperf;
 pub mod lab;
 pub mod live;
@@ -76,6 +79,7 @@ pub mod samples;
 pub mod sdkconfig;
 pub mod serial_args;
 pub mod shard;
+pub mod serve;
 pub mod shell;
 pub mod told;
 pub mod tune;
@@ -132,6 +136,8 @@ enum Command {
     Extcap(extcap::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
+    /// Serve the page: rooms, predictions and the doctor in a browser
+    Serve(serve::Args),
     /// List the runs in the store
     Runs(runs::Args),
     /// Print the report of a stored run
@@ -215,6 +221,7 @@ fn carry_out(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Live(args) => live_lab::run(args),
         Command::Extcap(args) => extcap::run(args),
         Command::Respond(args) => respond::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),
         Command::Samples(args) => samples::run(args),

@@ -147,7 +147,7 @@ fn room(list: &mut Vec<Constant>) {
         add(&format!("lab.file.barrier.{name}_db"), loss_db, ground);
     }
     for (name, dbi) in file::ANTENNAS.into_iter().zip(file::ANTENNA_DBI) {
-        let source = "the middle of efficiencies in datasheets of modules: docs/labs.md, `antenna`";
+        let source = "the middle of efficiencies in datasheets of modules, and of the polarization efficiency of IEEE Std 145: docs/labs.md, `antenna`";
         add(&format!("lab.file.lab.antenna_{name}_dbi"), dbi, (Published, source));
     }
     for (key, value) in link_trace_constants() {

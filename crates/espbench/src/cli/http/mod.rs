@@ -1,76 +1,114 @@
-//! The few words of HTTP/1.1 (RFC 9112) that a scraper needs: one request on a connection, in bounded
-//! time and memory.
+//! The few words of HTTP/1.1 (RFC 9112) that a scraper or a browser needs: one request on a connection, in
+//! bounded time and memory.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `request` | requests as they arrive |
 
 mod request;
 
-use super::Now;
-use crate::render::openmetrics::{self, CONTENT_TYPE};
-use request::{Request, RequestHead};
+pub(super) use request::Request;
+
+use request::RequestHead;
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Scrapers at a time; further ones are closed at once.
-const MOST: usize = 8;
+/// Plain text, of answers that are no success.
+const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// Longest that a connection may take, from its first octet to its last.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Bounds of a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HttpLimits {
+    /// Connections at a time; further ones are closed at once.
+    pub(super) connections: usize,
+    /// Longest that a connection may take, from its first octet to its last.
+    pub(super) patience: Duration,
+}
 
-/// Answers scrapers until it is told to stop; those that it still talks to are waited for.
-pub(super) fn serve(listener: &TcpListener, now: &Now, stop: &AtomicBool) {
+/// An answer.
+#[derive(Clone, Debug)]
+pub(super) struct HttpReply<'a> {
+    /// Number and words of the status line.
+    pub(super) status: &'static str,
+    /// Value of `Content-Type`.
+    pub(super) kind: &'a str,
+    /// Further lines of the head, each with its end.
+    pub(super) head: Cow<'static, str>,
+    /// Octets.
+    pub(super) body: Cow<'a, [u8]>,
+}
+
+impl HttpReply<'_> {
+    /// Returns an answer in words.
+    pub(super) const fn said(status: &'static str, words: &'static str) -> Self {
+        let (head, body) = (Cow::Borrowed(""), Cow::Borrowed(words.as_bytes()));
+        Self { status, kind: PLAIN, head, body }
+    }
+
+    /// Returns the answer to a method that changes something.
+    pub(super) fn other_method() -> Self {
+        let head = Cow::Borrowed("Allow: GET, HEAD\r\n");
+        Self { head, ..Self::said("405 Method Not Allowed", "use GET\n") }
+    }
+
+    /// Returns the answer to what is no request.
+    pub(super) const fn nonsense() -> Self {
+        Self::said("400 Bad Request", "this is HTTP\n")
+    }
+}
+
+/// Answers until it is told to stop; those that it still talks to are waited for. The listener does not block.
+pub(super) fn serve<'a>(
+    listener: &TcpListener,
+    limits: HttpLimits,
+    stop: &AtomicBool,
+    answer: impl Fn(&Request) -> HttpReply<'a> + Sync,
+) {
     let busy = Arc::new(AtomicUsize::new(0));
+    let answer = &answer;
     std::thread::scope(|scope| {
         while !stop.load(Ordering::Relaxed) {
             match listener.accept() {
-                Ok((stream, _)) if busy.load(Ordering::Relaxed) < MOST => {
+                Ok((stream, _)) if busy.load(Ordering::Relaxed) < limits.connections => {
                     let busy = Arc::clone(&busy);
                     busy.fetch_add(1, Ordering::Relaxed);
                     scope.spawn(move || {
-                        // A scraper that goes, or is too slow, gets no figures: that is its affair.
-                        let _ = answer(stream, now);
+                        // Whoever goes, or is too slow, gets no answer: that is its affair.
+                        let _ = talk(stream, limits.patience, answer);
                         busy.fetch_sub(1, Ordering::Relaxed);
                     });
                 }
                 // One too many, or gone before it was taken.
                 Ok(_) => {}
-                Err(_) => std::thread::park_timeout(Duration::from_millis(50)),
+                Err(_) => std::thread::park_timeout(Duration::from_millis(10)),
             }
         }
     });
 }
 
-fn answer(mut stream: TcpStream, now: &Now) -> io::Result<()> {
+fn talk<'a>(
+    mut stream: TcpStream,
+    patience: Duration,
+    answer: impl Fn(&Request) -> HttpReply<'a>,
+) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    let end = Instant::now() + PATIENCE;
-    let (status, kind, body, with_body) = match read_request(&mut stream, end)? {
-        Request::Metrics { head } => {
-            ("200 OK", CONTENT_TYPE, openmetrics::render(&now.snapshot()), !head)
-        }
-        Request::Elsewhere => (
-            "404 Not Found",
-            "text/plain; charset=utf-8",
-            "the figures are at /metrics\n".into(),
-            true,
-        ),
-        Request::OtherMethod => {
-            ("405 Method Not Allowed", "text/plain; charset=utf-8", "use GET\n".into(), true)
-        }
-        Request::Nonsense => {
-            ("400 Bad Request", "text/plain; charset=utf-8", "this is HTTP\n".into(), true)
-        }
-    };
-    let allow = if status.starts_with("405") { "Allow: GET, HEAD\r\n" } else { "" };
+    let end = Instant::now() + patience;
+    let request = read_request(&mut stream, end)?;
+    let HttpReply { status, kind, head, body } = answer(&request);
     let mut reply = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{allow}Connection: \
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{head}Connection: \
          close\r\n\r\n",
         body.len()
-    );
-    if with_body {
-        reply.push_str(&body);
+    )
+    .into_bytes();
+    if !matches!(request, Request::Get { head: true, .. }) {
+        reply.extend_from_slice(&body);
     }
-    write_until(&mut stream, reply.as_bytes(), end)
+    write_until(&mut stream, &reply, end)
 }
 
 /// Returns the time until `end` as sockets take it, which is not zero.

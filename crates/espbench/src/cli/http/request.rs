@@ -1,15 +1,13 @@
 //! Requests of HTTP/1 as they arrive (RFC 9112): octets in any pieces, up to the empty line of the head.
 
 /// Longest head of a request.
-pub(super) const LONGEST_HEAD: usize = 8192;
+pub(crate) const LONGEST_HEAD: usize = 8192;
 
-/// A scraper's request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Request {
-    /// The figures, or only the head of the answer.
-    Metrics { head: bool },
-    /// Another path.
-    Elsewhere,
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// What is at a path, without its query; or only the head of the answer.
+    Get { head: bool, path: String },
     /// A method that changes something.
     OtherMethod,
     /// No request line of HTTP/1, or a head without an end.
@@ -18,13 +16,13 @@ pub(super) enum Request {
 
 /// The head of a request, as far as it has come.
 #[derive(Debug, Default)]
-pub(super) struct RequestHead {
+pub(crate) struct RequestHead {
     octets: Vec<u8>,
 }
 
 impl RequestHead {
     /// Adds octets; returns the request once its head is whole, or too long to be one.
-    pub(super) fn add(&mut self, octets: &[u8]) -> Option<Request> {
+    pub(crate) fn add(&mut self, octets: &[u8]) -> Option<Request> {
         // An end may lie across two pieces.
         let seen = self.octets.len().saturating_sub(2);
         let room = LONGEST_HEAD - self.octets.len();
@@ -55,9 +53,12 @@ fn request(head: &[u8]) -> Request {
         return Request::Nonsense;
     }
     let path = target.split(|&c| c == b'?').next().unwrap_or_default();
-    match (method, path) {
-        (b"GET" | b"HEAD", b"/metrics" | b"/") => Request::Metrics { head: method == b"HEAD" },
-        (b"GET" | b"HEAD", _) => Request::Elsewhere,
+    match method {
+        // What is served has names in ASCII; others are not found.
+        b"GET" | b"HEAD" => Request::Get {
+            head: method == b"HEAD",
+            path: String::from_utf8_lossy(path).into_owned(),
+        },
         _ => Request::OtherMethod,
     }
 }
@@ -75,12 +76,13 @@ mod tests {
 
     #[test]
     fn request_lines() {
+        let get = |head, path: &str| Request::Get { head, path: path.into() };
         for (octets, wanted) in [
-            (&b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"[..], Request::Metrics { head: false }),
-            (b"GET /metrics?name=a HTTP/1.0\n\n", Request::Metrics { head: false }),
-            (b"GET /metrics HTTP/1.1\nHost: a\n\r\n", Request::Metrics { head: false }),
-            (b"HEAD / HTTP/1.1\r\n\r\n", Request::Metrics { head: true }),
-            (b"GET /etc/passwd HTTP/1.1\r\n\r\n", Request::Elsewhere),
+            (&b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"[..], get(false, "/metrics")),
+            (b"GET /metrics?name=a HTTP/1.0\n\n", get(false, "/metrics")),
+            (b"GET /metrics HTTP/1.1\nHost: a\n\r\n", get(false, "/metrics")),
+            (b"HEAD / HTTP/1.1\r\n\r\n", get(true, "/")),
+            (b"GET /../\xff HTTP/1.1\r\n\r\n", get(false, "/../\u{fffd}")),
             (b"POST /metrics HTTP/1.1\r\n\r\n", Request::OtherMethod),
             (b"GET http://a/metrics HTTP/1.1\r\n\r\n", Request::Nonsense),
             (b"GET /metrics\r\n\r\n", Request::Nonsense),
@@ -88,7 +90,7 @@ mod tests {
         ] {
             let told = String::from_utf8_lossy(octets);
             for len in [1, 2, 3, octets.len()] {
-                assert_eq!(in_pieces(octets, len), Some(wanted), "{told}");
+                assert_eq!(in_pieces(octets, len), Some(wanted.clone()), "{told}");
             }
             assert_eq!(in_pieces(&octets[..octets.len() - 1], 1), None, "{told}");
         }

@@ -437,6 +437,7 @@ impl Library {
         if let Some(device) = scene.devices.first() {
             set.check_clock(device.profile.chip).map_err(wrong)?;
         }
+        set.check_idle_clock_over_ip().map_err(wrong)?;
         Ok(scene)
     }
 
