@@ -72,7 +72,9 @@ fn bare(cell: &Cell) -> Option<String> {
     Some(match cell.origin {
         Origin::Published => format!("{value}"),
         _ if COUNTED.contains(&cell.unit.as_str()) => format!("{value}"),
-        Origin::Measured | Origin::Live | Origin::Simulated => worth(value, cell.ci_low, cell.ci_high),
+        Origin::Measured | Origin::Live | Origin::Simulated => {
+            worth(value, cell.ci_low, cell.ci_high)
+        }
     })
 }
 
