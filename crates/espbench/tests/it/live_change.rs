@@ -223,9 +223,9 @@ fn distance_and_load_are_seen_on_the_air() {
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
     assert!(!early.is_empty() && !late.is_empty(), "beacons are heard in both parts");
     assert!(mean(&early) > mean(&late) + 15.0, "{early:?} {late:?}");
-    let loads = |part: &str| fields(&format!("frame.len > 1400 && {part}"), "frame.len").len();
+    let loads = |part: &str| fields(&format!("frame.len == 1524 && {part}"), "frame.len").len();
     let (before, after) = (loads("frame.time_relative < 2.9"), loads("frame.time_relative > 3.1"));
-    assert!(before < 50 && after > 500, "{before} {after}");
+    assert!(before == 0 && after > 500, "{before} {after}");
 }
 
 /// Lets tshark find captures in a folder of ours: as root it looks in the system's alone.
