@@ -33,8 +33,8 @@ pub mod spec;
 pub mod tcp_rate;
 pub mod udp_echo;
 
-use crate::user_error::UserError;
 use crate::live_mark::LiveMark;
+use crate::user_error::UserError;
 use espbench_engine::{CellError, SeededCell};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::{LabFit, Site};

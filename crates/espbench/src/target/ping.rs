@@ -3,8 +3,8 @@
 use super::round_trips::{Hints, ProbeCarrier, ProbeExchange, out_of_buffers};
 use super::udp_echo::stamps;
 use super::{Sink, Target, TargetError, noted};
-use crate::live_mark::LiveMark;
 use crate::clock::Clock;
+use crate::live_mark::LiveMark;
 use crate::sys::icmp::{IcmpSocket, IpFields, OpenError, QuotedFailure};
 use crate::sys::stamp::StampedDatagram;
 use espbench_measure::run::Site;

@@ -23,8 +23,8 @@
 //! has what is left. Runs that the workload discards are made and not recorded.
 
 use super::{Sink, Target, TargetError, noted};
-use crate::live_mark::LiveMark;
 use crate::clock::Clock;
+use crate::live_mark::LiveMark;
 use crate::pump::is_pause;
 use crate::pump::peer::{LOOK, Peer};
 use crate::sys::{ready, tcp};

@@ -2,8 +2,8 @@
 
 use super::round_trips::{Hints, ProbeCarrier, ProbeExchange, out_of_buffers};
 use super::{Sink, Target, TargetError, noted};
-use crate::live_mark::LiveMark;
 use crate::clock::Clock;
+use crate::live_mark::LiveMark;
 use crate::sys::stamp::{StampedDatagram, StampedSocket};
 use espbench_measure::run::Site;
 use espbench_model::sample::Cause;

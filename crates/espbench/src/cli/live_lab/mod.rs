@@ -263,10 +263,7 @@ fn invalid(lag: Lag, late_most: Duration) -> UserError {
 }
 
 /// Returns the number of packets of a capture; `None` where its reader went before its end.
-fn finished(
-    ended: std::io::Result<u64>,
-    path: &std::path::Path,
-) -> anyhow::Result<Option<u64>> {
+fn finished(ended: std::io::Result<u64>, path: &std::path::Path) -> anyhow::Result<Option<u64>> {
     match ended {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
         ended => ended.map(Some).with_context(|| cannot_write(path)),

@@ -192,7 +192,11 @@ fn head(out: &mut String, report: &Report) {
     let tab = if answered(report).is_some() { &title } else { &run.name };
     out.push_str(&begin(&format!("{tab} – espbench report"), &script));
     let origin = run.origin.name();
-    let class = if matches!(run.origin, Origin::Simulated | Origin::Live) { " class=\"simulated\"" } else { "" };
+    let class = if matches!(run.origin, Origin::Simulated | Origin::Live) {
+        " class=\"simulated\""
+    } else {
+        ""
+    };
     let _ = writeln!(
         out,
         "<header{class}>\n<p class=\"kicker\">espbench report <span class=\"origin {origin}\">{origin}</span></p>\n\

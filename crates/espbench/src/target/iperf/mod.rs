@@ -16,8 +16,8 @@ mod tcp;
 mod udp;
 
 use super::{Sink, Target, TargetError, noted};
-use crate::live_mark::LiveMark;
 use crate::clock::Clock;
+use crate::live_mark::LiveMark;
 use crate::pump::epoch_ns;
 use crate::sys;
 use crate::sys::options::SocketOptions;
