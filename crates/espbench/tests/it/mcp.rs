@@ -59,7 +59,7 @@ const PLAN: &str = "name = \"asked\"\nrepetitions = 2\n[[measure]]\nkind = \"esp
 fn tools_have_schemas_and_say_what_they_do() {
     with_server(&TestDir::new(), |client| async move {
         let info = client.peer_info().unwrap();
-        assert_eq!(info.server_info.name, "espbench");
+        assert_eq!(info.server_info.as_ref().unwrap().name, "espbench");
         assert!(info.instructions.as_deref().unwrap().contains("null is unknown"));
         let tools = client.list_all_tools().await.unwrap();
         let mut names: Vec<&str> = tools.iter().map(|it| &*it.name).collect();
