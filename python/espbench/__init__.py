@@ -145,12 +145,7 @@ def _file(plan: tuple[str, bool], path: _Path) -> str:
 
 def _of(report: _espbench.Report) -> Result:
     """Returns a result with the exit status that the command has."""
-    result = Result(report)
-    if result.failures or result.json["incomplete"]:
-        result.status = 2
-    elif not all(it["passed"] for it in result.checks):
-        result.status = 1
-    return result
+    return Result(report, report.status)
 
 
 def predict(question: str = "fleet", *, progress: _Progress = None, **flags: _Any) -> Result:

@@ -195,6 +195,16 @@ impl PyReport {
         self.report.run.seed
     }
 
+    /// Exit status that the command has: 0 fine, 1 a threshold failed, 2 something could not be measured.
+    #[getter]
+    fn status(&self) -> u8 {
+        let report = &self.report;
+        if report.incomplete || !report.failures.is_empty() {
+            return 2;
+        }
+        u8::from(!report.checks.iter().all(|check| check.passed))
+    }
+
     #[getter]
     fn has_samples(&self) -> bool {
         !matches!(self.raw, RawSamples::Gone)

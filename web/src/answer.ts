@@ -52,6 +52,8 @@ export class AnswerView {
         this.body.setAttribute("aria-busy", "true");
         this.body.classList.add("old");
         this.state.textContent = "Simulating …";
+        // The command and the report of another question are none of this one.
+        put(this.line);
         const asked = predict(this.asker, question, (answer) => {
             if (asked === this.asked) this.show(answer, command);
         });

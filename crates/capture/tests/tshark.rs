@@ -111,136 +111,126 @@ impl Writer {
 
     /// Writes a connection whose segments are lost, doubled and overtaken by chance.
     fn connection(&mut self) {
-        let scale = match self.chance.below(3) {
-            0 => None,
-            1 => Some(0),
-            _ => Some(4),
-        };
-        let shift = scale.unwrap_or(0);
-        let isn = if self.chance.below(4) == 0 {
-            u32::MAX - 3000
-        } else {
-            1 + self.chance.below(1 << 30)
-        };
-        let rsn = 7000;
-        let opens = self.chance.below(5) > 0;
-        let mut window = 8192_u16 >> shift;
-        if opens {
-            let syn = Segment {
-                from_client: true,
-                sequence: isn,
-                ack: 0,
-                flags: 2,
-                window: 8192,
-                length: 0,
-                scale,
-            };
+        let scale = [None, Some(0), Some(4)][self.chance.below(3) as usize];
+        let wraps = self.chance.below(4) == 0;
+        let isn = if wraps { u32::MAX - 3000 } else { 1 + self.chance.below(1 << 30) };
+        let begin = isn.wrapping_add(1);
+        let window = 8192_u16 >> scale.unwrap_or(0);
+        let mut talk = Talk { scale, begin, next: begin, acked: begin, window };
+        if self.chance.below(5) > 0 {
+            let syn = Segment { sequence: isn, ack: 0, flags: 2, window: 8192, ..talk.data(0, 0) };
             self.write(syn);
-            self.write(Segment {
-                from_client: false,
-                sequence: rsn,
-                ack: isn.wrapping_add(1),
-                flags: 18,
-                ..syn
-            });
-            let ack =
-                Segment { sequence: isn.wrapping_add(1), ack: rsn + 1, flags: 16, window, ..syn };
-            self.write(ack);
+            let answer = Segment { from_client: false, sequence: SERVER_ISN, ack: begin, ..syn };
+            self.write(Segment { flags: 18, ..answer });
+            self.write(Segment { flags: 16, window, ..talk.data(begin, 0) });
         }
-        let (begin, mut next, mut acked) =
-            (isn.wrapping_add(1), isn.wrapping_add(1), isn.wrapping_add(1));
-        let data = |sequence: u32, length: u32| Segment {
-            from_client: true,
-            sequence,
-            ack: rsn + 1,
-            flags: 24,
-            window: 4096,
-            length,
-            scale,
-        };
-        let reply = |ack: u32, window: u16| Segment {
-            from_client: false,
-            sequence: rsn + 1,
-            ack,
-            flags: 16,
-            window,
-            length: 0,
-            scale,
-        };
         for _ in 0..self.chance.below(80) {
-            let length = [1, 100, 536, 1460][self.chance.below(4) as usize];
-            let limit = acked.wrapping_add(u32::from(window) << shift);
             match self.chance.below(16) {
-                0..=4 => {
-                    self.write(data(next, length));
-                    next = next.wrapping_add(length);
-                }
-                5 => {
-                    // To the window's edge.
-                    let room = limit.wrapping_sub(next);
-                    if room > 0 && room < 20_000 {
-                        self.write(data(next, room.min(1460)));
-                        next = next.wrapping_add(room.min(1460));
-                    }
-                }
-                6 if next != begin => {
-                    let back = 1 + self.chance.below(next.wrapping_sub(begin).min(4000));
-                    self.write(data(next.wrapping_sub(back), back.min(length)));
-                }
-                7 => {
-                    // The capture lacks one.
-                    next = next.wrapping_add(length);
-                    self.write(data(next, length));
-                    next = next.wrapping_add(length);
-                }
-                8 => {
-                    for _ in 0..self.chance.below(4) {
-                        self.write(reply(acked, window));
-                    }
-                    self.write(data(acked, length));
-                    if acked == next {
-                        next = next.wrapping_add(length);
-                    }
-                }
-                9 | 10 => {
-                    acked = next;
-                    self.write(reply(acked, window));
-                }
-                11 => {
-                    let middle = acked.wrapping_add(next.wrapping_sub(acked) / 2);
-                    acked = middle;
-                    self.write(reply(acked, window));
-                }
-                12 => {
-                    self.write(reply(acked, 0));
-                    if self.chance.below(2) == 0 {
-                        self.write(data(next, 1));
-                        self.write(reply(acked, 0));
-                    }
-                    window = (1 + self.chance.below(8192) as u16) >> shift;
-                    self.write(reply(acked, window.max(1)));
-                    window = window.max(1);
-                }
-                13 => {
-                    self.write(data(next.wrapping_sub(1), self.chance.0 as u32 & 1));
-                    self.write(reply(acked, window));
-                }
-                14 => {
-                    // More is acknowledged than was captured.
-                    acked = next.wrapping_add(length);
-                    next = acked;
-                    self.write(reply(acked, window));
-                }
-                _ => self.write(reply(acked, window)),
+                action @ 0..=8 => self.send(&mut talk, action),
+                action => self.answer(&mut talk, action),
             }
         }
         if self.chance.below(2) == 0 {
-            self.write(Segment { flags: 17, ..data(next, 0) });
-            self.write(reply(next.wrapping_add(1), window));
+            self.write(Segment { flags: 17, ..talk.data(talk.next, 0) });
+            self.write(talk.reply(talk.next.wrapping_add(1)));
         }
         if self.chance.below(8) == 0 {
-            self.write(Segment { flags: 4, ..data(next, 0) });
+            self.write(Segment { flags: 4, ..talk.data(talk.next, 0) });
         }
+    }
+
+    fn length(&mut self) -> u32 {
+        [1, 100, 536, 1460][self.chance.below(4) as usize]
+    }
+
+    /// Sends data: new, to the window's edge, again, behind a gap, or after duplicate acknowledgements.
+    fn send(&mut self, talk: &mut Talk, action: u32) {
+        let length = self.length();
+        match action {
+            0..=4 => {
+                self.write(talk.data(talk.next, length));
+                talk.next = talk.next.wrapping_add(length);
+            }
+            5 => {
+                let limit =
+                    talk.acked.wrapping_add(u32::from(talk.window) << talk.scale.unwrap_or(0));
+                let room = limit.wrapping_sub(talk.next);
+                if room > 0 && room < 20_000 {
+                    self.write(talk.data(talk.next, room.min(1460)));
+                    talk.next = talk.next.wrapping_add(room.min(1460));
+                }
+            }
+            6 if talk.next != talk.begin => {
+                let sent = talk.next.wrapping_sub(talk.begin).min(4000);
+                let back = 1 + self.chance.below(sent);
+                self.write(talk.data(talk.next.wrapping_sub(back), back.min(length)));
+            }
+            6 | 7 => {
+                talk.next = talk.next.wrapping_add(length);
+                self.write(talk.data(talk.next, length));
+                talk.next = talk.next.wrapping_add(length);
+            }
+            _ => {
+                for _ in 0..self.chance.below(4) {
+                    self.write(talk.reply(talk.acked));
+                }
+                self.write(talk.data(talk.acked, length));
+                if talk.acked == talk.next {
+                    talk.next = talk.next.wrapping_add(length);
+                }
+            }
+        }
+    }
+
+    /// Answers: all, a half, without a window, to a keep-alive, more than was captured, or again.
+    fn answer(&mut self, talk: &mut Talk, action: u32) {
+        match action {
+            9 | 10 => talk.acked = talk.next,
+            11 => talk.acked = talk.acked.wrapping_add(talk.next.wrapping_sub(talk.acked) / 2),
+            12 => {
+                let none = Segment { window: 0, ..talk.reply(talk.acked) };
+                self.write(none);
+                if self.chance.below(2) == 0 {
+                    self.write(talk.data(talk.next, 1));
+                    self.write(none);
+                }
+                let window = (1 + self.chance.below(8192) as u16) >> talk.scale.unwrap_or(0);
+                talk.window = window.max(1);
+            }
+            13 => {
+                let one = self.chance.below(2);
+                self.write(talk.data(talk.next.wrapping_sub(1), one));
+            }
+            14 => {
+                talk.acked = talk.next.wrapping_add(self.length());
+                talk.next = talk.acked;
+            }
+            _ => {}
+        }
+        self.write(talk.reply(talk.acked));
+    }
+}
+
+const SERVER_ISN: u32 = 7000;
+
+/// A connection as its ends know it: what the client sent, and what the server took.
+struct Talk {
+    scale: Option<u8>,
+    begin: u32,
+    next: u32,
+    acked: u32,
+    window: u16,
+}
+
+impl Talk {
+    fn data(&self, sequence: u32, length: u32) -> Segment {
+        let (ack, scale) = (SERVER_ISN + 1, self.scale);
+        Segment { from_client: true, sequence, ack, flags: 24, window: 4096, length, scale }
+    }
+
+    fn reply(&self, ack: u32) -> Segment {
+        let (sequence, window, scale) = (SERVER_ISN + 1, self.window, self.scale);
+        Segment { from_client: false, sequence, ack, flags: 16, window, length: 0, scale }
     }
 }
 

@@ -61,7 +61,7 @@ export function doctorFlow(): Flow {
             if (mine === number) put(result, wrong(why));
         }
     };
-    const input = h("input", { type: "file", multiple: true, class: "away", onchange: () => void examine([...(input.files ?? [])]) });
+    const input = h("input", { type: "file", multiple: true, class: "away", tabindex: -1, "aria-label": "Files for the doctor", onchange: () => void examine([...(input.files ?? [])]) });
     const zone = h("div", { class: "zone" },
         h("p", { class: "large" }, "Drop a console log, an sdkconfig, or both"),
         h("p", { class: "hint" }, "From idf.py monitor, Arduino, ESPHome, MicroPython or any terminal. Nothing is uploaded."),

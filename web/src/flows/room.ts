@@ -59,7 +59,7 @@ class RoomTask {
     }
 
     flow(): Flow {
-        const openFile = h("input", { type: "file", accept: ".toml,text/plain", class: "away", onchange: () => void this.open(openFile.files?.[0]) });
+        const openFile = h("input", { type: "file", accept: ".toml,text/plain", class: "away", tabindex: -1, "aria-label": "File of a lab", onchange: () => void this.open(openFile.files?.[0]) });
         const toml = h("details", { class: "toml" }, h("summary", {}, "The room as TOML"),
             field("Text of the lab", this.text, "As espbench lab, run and predict take it."), this.mistake,
             h("div", { class: "line" },
@@ -72,7 +72,7 @@ class RoomTask {
             this.runButton,
             this.answer.element,
             form(this.settings, { own: true, name: "Messages to the gateway" }, () => this.changed()),
-            h("section", { class: "part" }, h("h3", {}, "In the room"), field("Surroundings", this.environment), this.list),
+            h("section", { class: "part" }, h("h2", { class: "minor" }, "In the room"), field("Surroundings", this.environment), this.list),
             toml);
         return {
             title: "Draw your room, and run it.",

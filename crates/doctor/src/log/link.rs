@@ -174,9 +174,7 @@ fn has_address(lower: &str) -> bool {
             |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
         rest.is_some_and(|it| digits(it) && !it.starts_with("0.0.0.0"))
     };
-    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="]
-        .iter()
-        .any(|it| given(it))
+    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="].iter().any(given)
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.

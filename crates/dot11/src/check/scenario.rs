@@ -293,7 +293,12 @@ const fn ns3_mode(mode: WifiMode) -> &'static str {
         WifiMode::Ofdm(Ofdm::M54) => "ErpOfdmRate54Mbps",
         WifiMode::Ofdm(_) => "ErpOfdmRate6Mbps",
         WifiMode::Ht(_) => "HtMcs7",
-        WifiMode::He(_) => "HeMcs9",
+        WifiMode::He(he) => match he.mcs() {
+            0 => "HeMcs0",
+            4 => "HeMcs4",
+            7 => "HeMcs7",
+            _ => "HeMcs9",
+        },
         WifiMode::Lr(_) => "none",
     }
 }

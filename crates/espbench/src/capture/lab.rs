@@ -72,4 +72,10 @@ impl<W: Write> Watcher for LabCapture<W> {
             wlan.frame(seen);
         }
     }
+
+    fn gain(&mut self, station: u32, gain_db: f64) {
+        if let Self::Machines(wlan) = self {
+            wlan.gain(station, gain_db);
+        }
+    }
 }

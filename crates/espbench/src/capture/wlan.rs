@@ -23,6 +23,7 @@ use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::scene::{Scene, StationNumbers};
 use espbench_sim::lab::wifi::watch::{MpduContent, ObservedPpdu, Watcher};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Longest frame: the longest MSDU (9.2.4.7.1) and what is around it.
@@ -41,6 +42,8 @@ pub struct Wlan<W> {
     protected: bool,
     /// From beacon to beacon, in units of 1024 us.
     interval: u16,
+    /// Gains of stations' links that are in their signals, in dB.
+    gains: BTreeMap<u32, f64>,
     /// A-MPDUs so far.
     aggregates: u32,
     buf: Vec<u8>,
@@ -80,6 +83,7 @@ impl<W: Write> Wlan<W> {
             memberships,
             protected,
             interval,
+            gains: BTreeMap::new(),
             aggregates: 0,
             buf,
             failed: None,
@@ -95,7 +99,7 @@ impl<W: Write> Wlan<W> {
     }
 
     fn mac(&self, station: u32) -> Mac {
-        self.stations.get(station as usize).map_or(Mac::BROADCAST, |it| it.0)
+        self.stations.get(station as usize).map_or_else(|| other(station), |it| it.0)
     }
 
     fn ppdu(&mut self, seen: &ObservedPpdu<'_>) -> io::Result<()> {
@@ -340,8 +344,17 @@ fn mac(scene: &Scene, station: u32) -> Mac {
     if devices.contains(&station) {
         return NodeId((nodes.end + station - devices.start) as u16).mac();
     }
+    if station < devices.start {
+        let [high, low] = (station as u16).to_be_bytes();
+        return Mac([2, 0, 0, 1, high, low]);
+    }
+    other(station)
+}
+
+/// Returns the address of a station behind the devices, or of a machine on a wire.
+const fn other(station: u32) -> Mac {
     let [high, low] = (station as u16).to_be_bytes();
-    Mac([2, 0, 0, if station < devices.start { 1 } else { 2 }, high, low])
+    Mac([2, 0, 0, 2, high, low])
 }
 
 impl<W: Write> Watcher for Wlan<W> {
@@ -349,6 +362,19 @@ impl<W: Write> Watcher for Wlan<W> {
         if self.failed.is_none() {
             self.failed = self.ppdu(seen).err();
         }
+    }
+
+    fn gain(&mut self, station: u32, gain_db: f64) {
+        // What the observer hears of all others changes with its own links.
+        let all = 0..self.stations.len();
+        for at in all.filter(|at| station == self.observer || *at == station as usize) {
+            let before = self.gains.get(&station).copied().unwrap_or_default();
+            if let (mac, Some(signal)) = self.stations[at] {
+                let changed = f64::from(signal) + gain_db - before;
+                self.stations[at] = (mac, Some(changed.round().clamp(-128.0, 127.0) as i8));
+            }
+        }
+        self.gains.insert(station, gain_db);
     }
 }
 

@@ -22,6 +22,8 @@ pub struct DhcpClient {
     own: [u8; 4],
     host: heapless::Vec<u8, 32>,
     begins: Instant,
+    /// When the device's clock began.
+    clock: Instant,
     socket: Option<SocketId>,
     step: DhcpStep,
     /// Number of the exchange.
@@ -40,9 +42,15 @@ enum DhcpStep {
 }
 
 impl DhcpClient {
-    /// Creates a client of a host with that hardware address, name and address, which begins then.
+    /// Creates a client of a host with that hardware address, name and address, whose clock began at the
+    /// first of these times and which begins at the second.
     #[must_use]
-    pub fn new(hardware: [u8; 6], own: [u8; 4], host: &str, begins: Instant) -> Self {
+    pub fn new(
+        hardware: [u8; 6],
+        own: [u8; 4],
+        host: &str,
+        (clock, begins): (Instant, Instant),
+    ) -> Self {
         let mut name = heapless::Vec::new();
         let _ = name.extend_from_slice(&host.as_bytes()[..host.len().min(32)]);
         let [.., a, b, c, d] = hardware;
@@ -51,6 +59,7 @@ impl DhcpClient {
             own,
             host: name,
             begins,
+            clock,
             socket: None,
             step: DhcpStep::Selecting,
             exchange: u32::from_be_bytes([a, b, c, d]),
@@ -118,7 +127,7 @@ impl DhcpClient {
                     let _ = write!(
                         line,
                         "I ({}) esp_netif_handlers: sta ip: {}, mask: {}, gw: {}\r\n",
-                        now.as_nanos() / 1_000_000,
+                        now.since(self.clock).as_millis(),
                         Dotted(it.yours),
                         Dotted(it.mask.unwrap_or_default()),
                         Dotted(it.router.unwrap_or_default()),

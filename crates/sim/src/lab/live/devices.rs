@@ -1,12 +1,10 @@
 //! The devices of a live network at their consoles: what they are told, and how they start anew.
 
 use super::console::{
-    CommandProblem, ConsoleCommand, DeviceConsole, IperfLine, PING_LEAST, PingLine, PingSession,
-    boot_lines, help, iperf_begins, joined_lines, left_line, rate_row, version,
+    DeviceConsole, PingSession, boot_lines, connect_failed, joined_lines, left_line, rate_row,
 };
 use super::network::{LiveNetwork, LiveRole, ServiceReport};
 use super::services::{DeviceProgram, DeviceService, start};
-use super::typed::IperfCommand;
 use super::uart::UartQueue;
 use super::{ConsoleBytes, PRINTED_MAX, TYPED_MAX, TypedBytes, baud};
 use crate::lab::nodes::conversation::ConversationParts as _;
@@ -21,9 +19,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
-use espbench_model::workload::Iperf;
-use espbench_proto::node::app::{DhcpClient, Endpoint};
-use espbench_proto::wire::iperf2;
+use espbench_proto::node::app::DhcpClient;
 
 /// Time from a reset to the application's first line where the profile says nothing.
 const BOOT: Duration = Duration::from_millis(550);
@@ -33,7 +29,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// Stage of a device that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DeviceStage {
+pub(super) enum DeviceStage {
     /// It is in its network, or is one, or is in none.
     Up,
     /// It begins to look for its network then; with a boot before, if it was reset.
@@ -46,11 +42,11 @@ enum DeviceStage {
 #[derive(Debug)]
 pub(super) struct LiveDevice {
     pub(super) console: DeviceConsole,
-    stage: DeviceStage,
-    /// When its clock began.
+    pub(super) stage: DeviceStage,
+    /// When its clock began: at its last reset, or with the lab.
     began: Instant,
     /// Starts so far.
-    life: u64,
+    pub(super) life: u64,
 }
 
 impl LiveDevice {
@@ -287,9 +283,8 @@ impl LiveNetwork<'_> {
                 device.stage = DeviceStage::Joining;
                 if boots {
                     let hardware = self.hosts[usize::from(number)].hardware.unwrap_or_default();
-                    device.began = now;
                     device.console.listens = true;
-                    let text = boot_lines(hardware, Instant::ZERO + BOOT, device.life > 0);
+                    let text = boot_lines(hardware, device.clock(now), device.life > 0);
                     device.console.print(now, &text);
                     device.console.prompt(now);
                 }
@@ -309,7 +304,7 @@ impl LiveNetwork<'_> {
                 let device = &mut self.devices[usize::from(number)];
                 device.stage = DeviceStage::Up;
                 let began = self.origin + device.began.since(Instant::ZERO);
-                let text = joined_lines(now, &joined, (name, channel, rssi), began);
+                let text = joined_lines(device.clock(now), &joined, (name, channel, rssi), began);
                 device.console.print(now, &text);
                 self.serve(number, Duration::ZERO);
             }
@@ -328,11 +323,18 @@ impl LiveNetwork<'_> {
             if is_up && self.lab.association(MachineId(number)).is_none() {
                 // Beacons that do not come: `WIFI_REASON_BEACON_TIMEOUT`.
                 let device = &mut self.devices[index];
-                device.console.print(now, &left_line(now, 200));
+                device.console.print(now, &left_line(device.clock(now), 200));
                 device.stage = DeviceStage::Until(now + AGAIN, false);
                 self.lab.renew(self.seed, MachineId(number));
             }
         }
+    }
+
+    /// Returns how strongly the access point of a device arrives at it, in dBm.
+    fn rssi(&self, number: u16) -> Option<i8> {
+        let station = self.lab.station_of(MachineId(number))?;
+        let ap = self.lab.association(MachineId(number))?.ap;
+        self.lab.room().rssi(ap, station)
     }
 
     /// Starts a device's services, and its client of DHCP after a while.
@@ -347,7 +349,8 @@ impl LiveNetwork<'_> {
         let style = self.scene.devices[usize::from(number)].program;
         if let Some(hardware) = host.hardware {
             let begins = self.lab.now() + after;
-            let client = DhcpClient::new(hardware, host.address, &host.name, begins);
+            let clock = self.origin + self.devices[usize::from(number)].began.since(Instant::ZERO);
+            let client = DhcpClient::new(hardware, host.address, &host.name, (clock, begins));
             self.lab.start_beside(machine, Box::new(client));
         }
         for service in DeviceService::ALL {
@@ -365,6 +368,7 @@ impl LiveNetwork<'_> {
         device.stage = DeviceStage::Until(now + time, boots);
         if boots {
             device.console.reset();
+            device.began = now;
         }
         let seed = self.seed ^ device.life << 32;
         self.lab.leave(MachineId(number));
@@ -398,6 +402,13 @@ impl LiveNetwork<'_> {
                 self.reports.push(ServiceReport { device, program, total: row });
             }
         }
+        let failed = self.failed(device);
+        let it = &mut self.devices[usize::from(device)];
+        if it.console.iperf.client && failed > it.console.iperf.failed {
+            it.console.iperf.client = false;
+            let text = connect_failed(it.clock(now));
+            it.console.print(now, &text);
+        }
     }
 
     /// Takes what the devices' programs have reported since the last call.
@@ -412,6 +423,16 @@ impl LiveNetwork<'_> {
 }
 
 impl LiveDevice {
+    /// Returns the time on the device's clock.
+    pub(super) fn clock(&self, now: Instant) -> Instant {
+        Instant::ZERO + now.since(self.began)
+    }
+
+    /// Returns the milliseconds on the device's clock, for a line of its log.
+    pub(super) fn ms(&self, now: Instant) -> u64 {
+        self.clock(now).as_nanos() / 1_000_000
+    }
+
     /// Returns when the device has something to do, beside what it prints.
     fn work_due(&self) -> Option<Instant> {
         let console = &self.console;
@@ -423,168 +444,4 @@ impl LiveDevice {
         let all = [console.typed.due(), ping, console.iperf.server_until, stage];
         all.into_iter().flatten().min()
     }
-}
-
-/// What is typed.
-impl LiveNetwork<'_> {
-    /// Carries out a line.
-    fn execute(&mut self, now: Instant, number: u16, line: &str) {
-        let index = usize::from(number);
-        let text = match DeviceConsole::parse(line) {
-            Ok(ConsoleCommand::Restart) => {
-                self.start_over(number, true);
-                return;
-            }
-            Ok(ConsoleCommand::Help) => help(),
-            Ok(ConsoleCommand::Version) => {
-                let device = &self.scene.devices[index];
-                version(&device.profile.chip_name, device.cores)
-            }
-            Ok(ConsoleCommand::Heap) => {
-                let free = self.lab.free_heap(MachineId(number)).unwrap_or_default();
-                format!("{free}\n")
-            }
-            Ok(ConsoleCommand::Join(ssid)) => self.join(now, number, &ssid),
-            Ok(ConsoleCommand::IperfAbort) => {
-                self.devices[index].console.iperf = Default::default();
-                format!("I ({}) iperf: iperf exit\n", now.as_nanos() / 1_000_000)
-            }
-            Ok(ConsoleCommand::Iperf(line)) => self.iperf(now, number, &line),
-            Ok(ConsoleCommand::Ping(line)) => self.ping(now, number, line),
-            Err(CommandProblem::Empty) => String::new(),
-            Err(CommandProblem::Unknown) => "Unrecognized command\n".into(),
-            Err(CommandProblem::Option(what)) => {
-                format!("{what}\nCommand returned non-zero error code: 0x1 (ERROR)\n")
-            }
-        };
-        let console = &mut self.devices[index].console;
-        console.print(now, &text);
-        console.prompt(now);
-    }
-
-    fn join(&mut self, now: Instant, number: u16, ssid: &str) -> String {
-        let network = self.scene.networks(self.seed)[usize::from(number)];
-        let ap = network.and_then(|it| self.scene.access_points.get(usize::from(it)));
-        if ap.is_some_and(|it| it.name == ssid) {
-            self.start_over(number, false);
-            return String::new();
-        }
-        // No network of that name: `WIFI_REASON_NO_AP_FOUND`.
-        left_line(now, 201)
-    }
-
-    /// Returns the address of a host by its name, or as it is written.
-    fn host(&self, name: &str) -> Option<[u8; 4]> {
-        let known = self.hosts.iter().find(|it| it.name == name).map(|it| it.address);
-        known.or_else(|| name.parse::<core::net::Ipv4Addr>().ok().map(|it| it.octets()))
-    }
-
-    fn iperf(&mut self, now: Instant, number: u16, line: &IperfLine) -> String {
-        let index = usize::from(number);
-        if self.devices[index].console.iperf.is_busy() {
-            return format!("W ({}) iperf: iperf is running\n", now.as_nanos() / 1_000_000);
-        }
-        if self.devices[index].stage != DeviceStage::Up {
-            return format!("E ({}) IPERF: sta has no IP\n", now.as_nanos() / 1_000_000);
-        }
-        let own = self.hosts[index].address;
-        let spans = (line.interval, line.time);
-        let Some(client) = &line.client else {
-            if line.port != iperf2::PORT {
-                return format!("E (0) iperf: the lab's devices listen on {}\n", iperf2::PORT);
-            }
-            self.devices[index].console.iperf.server_until = Some(now + line.time);
-            return iperf_begins(now, line.transport, true, (own, [0; 4], line.port), spans);
-        };
-        let Some(to) = self.host(client) else {
-            return format!("E (0) iperf: {client}: unknown host\n");
-        };
-        let work = Iperf {
-            transport: line.transport,
-            time: line.time,
-            interval: line.interval,
-            length: line.length.unwrap_or(0),
-            bandwidth: line.bandwidth,
-            ..Iperf::DEFAULT
-        };
-        let command = IperfCommand { to: Endpoint::new(to, line.port), work };
-        self.devices[index].console.iperf.client = true;
-        self.type_iperf(number, now, &command);
-        iperf_begins(now, line.transport, false, (own, to, line.port), spans)
-    }
-
-    fn ping(&mut self, now: Instant, number: u16, line: PingLine) -> String {
-        let Some(to) = self.host(&line.host) else {
-            return format!("ping: unknown host {}\n", line.host);
-        };
-        let device = &mut self.devices[usize::from(number)];
-        device.console.ping = Some(PingSession {
-            to,
-            ident: device.life as u16 ^ 0xABCD,
-            line,
-            seq: 0,
-            sent: None,
-            began: now,
-            next: now,
-            received: 0,
-            sum_ms: 0,
-        });
-        String::new()
-    }
-
-    /// Takes a reply, gives a request up, sends the next, or ends.
-    fn ping_goes_on(&mut self, now: Instant, number: u16) {
-        let machine = MachineId(number);
-        let (device, origin) = (&mut self.devices[usize::from(number)], self.origin);
-        let Some(mut ping) = device.console.ping.take() else { return };
-        while let Some(reply) = self.lab.take_echo_reply(machine) {
-            let is_it = (reply.ident, reply.seq, reply.from) == (ping.ident, ping.seq, ping.to);
-            let Some(sent) = ping.sent.filter(|_| is_it) else { continue };
-            let time = (Instant::ZERO + reply.at.since(origin)).since(sent).as_millis() as u64;
-            let from = core::net::Ipv4Addr::from(reply.from);
-            let text = format!(
-                "{} bytes from {from} icmp_seq={} ttl={} time={time} ms\n",
-                reply.size, reply.seq, reply.hops
-            );
-            device.console.print(now, &text);
-            (ping.sent, ping.received, ping.sum_ms) = (None, ping.received + 1, ping.sum_ms + time);
-        }
-        if ping.sent.is_some_and(|it| now >= it + ping.line.timeout) {
-            let to = core::net::Ipv4Addr::from(ping.to);
-            device.console.print(now, &format!("From {to} icmp_seq={} timeout\n", ping.seq));
-            ping.sent = None;
-        }
-        if ping.sent.is_none() && now >= ping.next {
-            if u32::from(ping.seq) >= ping.line.count {
-                let text = ping_end(&ping, now);
-                device.console.print(now, &text);
-                return;
-            }
-            ping.seq += 1;
-            ping.sent = Some(now);
-            ping.next = now + ping.line.interval.max(PING_LEAST);
-            self.lab.send_echo(machine, ping.to, (ping.ident, ping.seq), ping.line.size);
-        }
-        let console = &mut self.devices[usize::from(number)].console;
-        console.ping = Some(ping);
-    }
-
-    /// Returns how strongly the access point of a device arrives at it, in dBm.
-    fn rssi(&self, number: u16) -> Option<i8> {
-        let station = self.lab.station_of(MachineId(number))?;
-        let ap = self.lab.association(MachineId(number))?.ap;
-        self.lab.room().rssi(ap, station)
-    }
-}
-
-/// Returns what a ping says at its end (`cmd_ping_on_ping_end`).
-fn ping_end(ping: &PingSession, now: Instant) -> String {
-    let (sent, received) = (u32::from(ping.seq), ping.received);
-    let loss = (sent - received) * 100 / sent.max(1);
-    let to = core::net::Ipv4Addr::from(ping.to);
-    let time = now.since(ping.began).as_millis();
-    format!(
-        "\n--- {to} ping statistics ---\n{sent} packets transmitted, {received} received, {loss}% packet loss, \
-         time {time}ms\n"
-    )
 }

@@ -10,6 +10,7 @@
 //! | `application` | firmware of the devices: the examples of the esp-now component |
 //! | `typed` | programs that such a device starts when it is told to |
 //! | `devices` | the devices of a live network at their consoles: what they are told, how they start anew |
+//! | `lines` | lines that are typed at them, carried out |
 //! | `console` | the console of such a device |
 //! | `what_if` | what is changed while a live network runs |
 //! | `uart` | a direction of a UART: bytes with the times at which they have arrived |
@@ -23,6 +24,7 @@ mod application;
 mod console;
 mod devices;
 mod lateness;
+mod lines;
 mod network;
 mod pace;
 mod router;

@@ -49,9 +49,10 @@ impl PcDriver {
     }
 
     /// Returns when a packet that a program sends now will reach the air's end of its wire, or its
-    /// radio's queue.
-    fn way_out(&mut self, now: Instant, bytes: usize) -> Instant {
-        let at = now + self.draw(self.setup.turn) + self.wire(bytes) + self.queue();
+    /// radio's queue; or, where it does not go to the air, another machine on the wire.
+    fn way_out(&mut self, now: Instant, bytes: usize, to_air: bool) -> Instant {
+        let waits = if to_air { self.queue() } else { Duration::ZERO };
+        let at = now + self.draw(self.setup.turn) + self.wire(bytes) + waits;
         self.last_out = self.last_out.max(at);
         self.last_out
     }
@@ -89,6 +90,7 @@ impl Field<'_> {
 
     pub(super) fn send_pc(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
         let bytes = self.pool.get(tag).data.len();
+        let to_air = self.hop(self.pool.get(tag).head.to).is_some();
         let machine = &mut self.machines[usize::from(number)];
         let place = machine.place;
         let Body::Pc(pc) = &mut machine.body else { return };
@@ -96,7 +98,7 @@ impl Field<'_> {
             let at = pc.way_within(room.now());
             return self.post(room, at, Carried::Pc { machine: number, tag });
         }
-        let at = pc.way_out(room.now(), bytes);
+        let at = pc.way_out(room.now(), bytes, to_air);
         match place {
             MachinePlace::Air(station) => {
                 pc.queued += 1;

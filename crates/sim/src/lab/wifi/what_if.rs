@@ -86,6 +86,9 @@ impl<W: Tap> Lab<'_, W> {
     /// Gives all links of a station a gain in dB beside those of the room.
     pub fn set_gain(&mut self, station: u32, gain_db: f64) {
         self.medium.room.set_gain(station, gain_db);
+        if let Some(watched) = &mut self.medium.net.field.watched {
+            watched.watcher.gain(station, gain_db);
+        }
     }
 
     /// Sets how a machine's station saves power from now on.

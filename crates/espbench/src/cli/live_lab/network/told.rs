@@ -95,6 +95,8 @@ impl NetworkOutput {
             WhatIf::Sleep(PowerSave::MinModem) => ("sleep", "min".into()),
             WhatIf::Sleep(PowerSave::MaxModem { .. }) => ("sleep", "max".into()),
         };
+        let usual = if key == "load" { "the channel" } else { "all devices" };
+        let whose = device.unwrap_or(usual);
         match self.format {
             LiveFormat::Json => print_json(&json!({
                 "type": "changed",
@@ -105,7 +107,7 @@ impl NetworkOutput {
             })),
             LiveFormat::Text if self.quiet => Ok(()),
             LiveFormat::Text => {
-                say!("{:9.3} s  {}: {key} {value}", seconds(at), device.unwrap_or("all devices"));
+                say!("{:9.3} s  {}: {key} {value}", seconds(at), whose);
                 Ok(())
             }
         }

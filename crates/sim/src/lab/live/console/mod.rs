@@ -10,7 +10,9 @@ mod command;
 mod text;
 
 pub(super) use command::{CommandProblem, ConsoleCommand, IperfLine, PingLine};
-pub(super) use text::{boot_lines, help, iperf_begins, joined_lines, left_line, rate_row, version};
+pub(super) use text::{
+    boot_lines, connect_failed, help, iperf_begins, joined_lines, left_line, rate_row, version,
+};
 
 use super::uart::UartQueue;
 use super::{PRINTED_MAX, TYPED_MAX};
@@ -56,6 +58,8 @@ pub(super) struct ShownIperf {
     pub(super) server_until: Option<Instant>,
     /// Whether a client's rows are shown.
     pub(super) client: bool,
+    /// Programs of the device that had failed when the client began.
+    pub(super) failed: u64,
     /// Whether the head of the table has been printed.
     pub(super) headed: bool,
 }

@@ -128,6 +128,14 @@ pub(in crate::lab::live) fn iperf_begins(
     )
 }
 
+/// Returns the line of a client whose server refuses it, or is not there (`ECONNRESET`).
+pub(in crate::lab::live) fn connect_failed(now: Instant) -> String {
+    format!(
+        "E ({}) iperf: tcp client connect error, error code: 104, reason: Connection reset by peer\n",
+        ms(now)
+    )
+}
+
 /// Returns a row of the table (the component `iperf` from 1.0 on); the head of the table before the first.
 pub(in crate::lab::live) fn rate_row(row: &Interval, headed: bool) -> String {
     let head = if headed { "" } else { "\n[ ID] Interval\t\tTransfer\tBandwidth\n" };

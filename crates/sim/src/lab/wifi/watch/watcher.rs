@@ -28,6 +28,11 @@ pub trait Watcher {
         let _ = (at, station, cause);
     }
 
+    /// Takes note that all links of a station have a gain in dB from now on, beside those of the room.
+    fn gain(&mut self, station: u32, gain_db: f64) {
+        let _ = (station, gain_db);
+    }
+
     /// Takes a probe that a machine has recorded.
     fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
         let _ = (at, station, probe);
@@ -64,6 +69,10 @@ impl<T: Watcher + ?Sized> Watcher for &mut T {
         (**self).lost(at, station, cause);
     }
 
+    fn gain(&mut self, station: u32, gain_db: f64) {
+        (**self).gain(station, gain_db);
+    }
+
     fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
         (**self).probe(at, station, probe);
     }
@@ -92,6 +101,10 @@ impl<T: Watcher> Watcher for Option<T> {
 
     fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
         self.iter_mut().for_each(|it| it.lost(at, station, cause));
+    }
+
+    fn gain(&mut self, station: u32, gain_db: f64) {
+        self.iter_mut().for_each(|it| it.gain(station, gain_db));
     }
 
     fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
@@ -126,6 +139,11 @@ impl<A: Watcher, B: Watcher> Watcher for (A, B) {
     fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
         self.0.lost(at, station, cause);
         self.1.lost(at, station, cause);
+    }
+
+    fn gain(&mut self, station: u32, gain_db: f64) {
+        self.0.gain(station, gain_db);
+        self.1.gain(station, gain_db);
     }
 
     fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
