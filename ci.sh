@@ -3,14 +3,16 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals ns3 sizes prose)
+STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm web fuzz component terminals python ns3 packages deny sizes prose)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
-        rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
+        openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
+    # Node.js of some sources has npm within.
+    command -v npm >/dev/null || packages+=(npm)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
@@ -20,6 +22,7 @@ peers() {
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
     fi
     ci/micropython.sh
+    ci/schemas.sh
     # Libraries of the examples in docs/data.md, once.
     if ! cmp -s ci/python.txt target/python/python.txt; then
         python3 -m venv --clear target/python
@@ -59,6 +62,9 @@ icount() { ci/icount.sh; }
 # The engine as a module of WebAssembly: the same reports to the byte.
 wasm() { ci/wasm.sh; }
 
+# The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
+web() { ci/page.sh --test; }
+
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }
 
@@ -71,6 +77,9 @@ component() {
 # Serial programs at the consoles of simulated boards.
 terminals() { ci/terminals.sh; }
 
+# The Python package: its wheel, tests, types, example project and notebooks.
+python() { ci/python.sh; }
+
 # The medium beside ns-3: throughput within 2 %.
 ns3() {
     if [ "${CI:-}" != true ] && ! pkg-config --exists ns3-wifi 2>/dev/null; then
@@ -79,6 +88,15 @@ ns3() {
     fi
     bench/ns3/run.sh --quick
 }
+
+# What a release has, of the binary of the tests: installed into roots of its own, and run.
+packages() {
+    cargo build --locked -p espbench
+    ci/packages.sh
+}
+
+# Licences, bans and sources of all dependencies, by deny.toml. Advisories need a network: SECURITY.md.
+deny() { ci/deny.py; }
 
 # File lengths: 600 lines is a stop.
 sizes() { ci/sizes.sh; }
@@ -94,6 +112,8 @@ for step in "${chosen[@]}"; do
         *) echo "no step '$step'; there are: ${STEPS[*]}" >&2; exit 2 ;;
     esac
     echo "== $step"
+    begun=$SECONDS
     "$step"
+    echo "== $step took $((SECONDS - begun)) s"
 done
 echo "steps: ${#chosen[@]} passed, 0 failed"

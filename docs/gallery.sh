@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/gallery.md: five pages that the commands write, shrunk to at most 80 kB each.
-# docs/gallery.sh ESPBENCH, with Chromium and Python installed.
+# Makes the pictures of docs/gallery.md: five pages that the commands write and the page of web/, shrunk to at most 80 kB each.
+# docs/gallery.sh ESPBENCH, with Chromium and Python installed; the page where ci/page.sh has built it.
 set -euo pipefail
 espbench=$(realpath "${1:-target/release/espbench}")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,3 +31,8 @@ sleep 1
     -o echo.html >/dev/null
 kill "$responder"
 for page in suite sleep fleet sweep echo; do picture "$page"; done
+if [ -e "$here/../web/dist/index.html" ]; then
+    node "$here/../web/test/picture.mjs" "$work/page.png"
+    "$here/shrink.py" "$work/page.png" "$here/gallery-page.png"
+    [ "$(wc -c <"$here/gallery-page.png")" -le 81920 ]
+fi

@@ -4,6 +4,7 @@
 mod app;
 mod board_console;
 mod broker_url;
+mod capture;
 mod esp_now_console;
 mod esp_now_control;
 mod esp_now_engine;
@@ -35,6 +36,7 @@ mod websocket;
 pub use app::app;
 pub use board_console::board_console;
 pub use broker_url::broker_url;
+pub use capture::{capture_file, capture_packets};
 pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
@@ -116,6 +118,8 @@ pub const TARGETS: &[Target] = &[
     ("idf_iperf", idf_iperf),
     ("sdkconfig", sdkconfig),
     ("doctor_log", doctor_log),
+    ("capture_file", capture_file),
+    ("capture_packets", capture_packets),
 ];
 
 /// Reads a console log in two pieces: it tells the same as in one, and the shares of its findings are of one.

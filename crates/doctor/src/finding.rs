@@ -20,6 +20,10 @@ pub enum TroubleCause {
     StackOverflow,
     /// A task does not let others run.
     Watchdog,
+    /// The heap or a stack is overwritten.
+    MemoryCorrupted,
+    /// The ROM or the bootloader finds no firmware that it can start.
+    Flash,
     /// The heap is used up, or nearly.
     Heap,
     /// The link ends, or is not made, for reasons of this kind.
@@ -28,6 +32,16 @@ pub enum TroubleCause {
     SendBuffers,
     /// ESP-NOW refuses calls.
     EspNow(EspNowError),
+    /// The device is associated, and gets no IP address.
+    NoAddress,
+    /// Addresses of names cannot be had.
+    Names,
+    /// TLS cannot be set up.
+    Tls,
+    /// The MQTT broker refuses the client.
+    BrokerRefused,
+    /// The program calls the Wi-Fi driver at a wrong time.
+    WifiCalls,
     /// Connections end or cannot be made although the device is in the network.
     Connections,
     /// Settings of the firmware do not fit, or are small, by this rule of the check (its stable name).
@@ -46,6 +60,20 @@ pub enum TroubleCause {
     Losses(Cause),
     /// Cells of a stored run were not measured.
     CellsFailed,
+    /// Stations that do not hear each other send at the same time.
+    HiddenNodes,
+    /// The channel is nearly full.
+    BusyChannel,
+    /// Frames are sent again and again, and the signal is weak.
+    WeakSignal,
+    /// Frames are sent again and again, although the signal is strong.
+    Interference,
+    /// A TCP receiver offers no window: its program does not read.
+    TcpZeroWindow,
+    /// The window of a TCP receiver limits.
+    TcpWindow,
+    /// TCP segments are lost.
+    TcpLosses,
 }
 
 impl TroubleCause {
@@ -57,10 +85,17 @@ impl TroubleCause {
             Self::Panic => "panic".into(),
             Self::StackOverflow => "stack-overflow".into(),
             Self::Watchdog => "watchdog".into(),
+            Self::MemoryCorrupted => "memory-corruption".into(),
+            Self::Flash => "flash".into(),
             Self::Heap => "heap".into(),
             Self::Disconnections(group) => format!("link-{}", group.name()),
             Self::SendBuffers => "send-buffers".into(),
             Self::EspNow(error) => format!("esp-now-{}", error.name()),
+            Self::NoAddress => "no-address".into(),
+            Self::Names => "dns".into(),
+            Self::Tls => "tls".into(),
+            Self::BrokerRefused => "mqtt-refused".into(),
+            Self::WifiCalls => "wifi-calls".into(),
             Self::Connections => "connections".into(),
             Self::Settings(rule) => format!("settings-{rule}"),
             Self::OtherBuild => "other-build".into(),
@@ -70,6 +105,13 @@ impl TroubleCause {
             Self::EspNowUnheard => "esp-now-unheard".into(),
             Self::Losses(cause) => format!("loss-{}", cause.name()),
             Self::CellsFailed => "cells-failed".into(),
+            Self::HiddenNodes => "hidden-nodes".into(),
+            Self::BusyChannel => "busy-channel".into(),
+            Self::WeakSignal => "weak-signal".into(),
+            Self::Interference => "interference".into(),
+            Self::TcpZeroWindow => "tcp-zero-window".into(),
+            Self::TcpWindow => "tcp-window".into(),
+            Self::TcpLosses => "tcp-losses".into(),
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Causes of wireless trouble, found in what people have: console logs, `sdkconfig` files, stored runs.
+//! Causes of wireless trouble, found in what people have: console logs, captures, `sdkconfig` files, stored runs.
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`captured`] | captures: what the air and TCP show |
 //! | [`finding`] | what was found: cause, evidence, confidence, what would confirm it, what to do |
 //! | [`incident`] | files of one incident to one diagnosis |
 //! | [`log`] | console logs of ESP-IDF, Arduino, ESPHome and MicroPython: records, events, a reader |
@@ -19,6 +20,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod captured;
 pub mod finding;
 pub mod incident;
 pub mod log;

@@ -4,6 +4,8 @@
 //! IEEE 802.11-2020, Table 9-49. Causes and remedies: ESP-IDF Programming Guide, Wi-Fi Driver, "Wi-Fi Reason
 //! Code", and what users found (issues of ESP-IDF, arduino-esp32 and ESPHome).
 
+use crate::log::folded;
+
 /// A kind of cause that reasons share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReasonGroup {
@@ -547,7 +549,31 @@ pub fn by_name(name: &str) -> Option<&'static DisconnectionReason> {
         "NO_AP_FOUND_RSSI" => "NO_AP_FOUND_IN_RSSI_THRESHOLD",
         name => name,
     };
-    REASONS.iter().find(|it| it.name == name)
+    REASONS.iter().find(|it| it.name == name).or_else(|| by_words(name))
+}
+
+/// Finds a reason by a name of Rust's enums, such as `NoAccessPointFound` of esp-radio.
+fn by_words(name: &str) -> Option<&'static DisconnectionReason> {
+    // One capital alone is a word: "Timeout" is none.
+    let capitals = name.bytes().filter(u8::is_ascii_uppercase).count();
+    if capitals < 2 || !name.bytes().any(|it| it.is_ascii_lowercase()) {
+        return None;
+    }
+    let name = folded(name);
+    let name = match &*name {
+        "authenticationexpired" => "authexpire",
+        "authenticationleave" => "authleave",
+        "authenticationfailed" => "authfail",
+        "disassociatedduetoinactivity" => "disassocduetoinactivity",
+        "associationtoomany" => "assoctoomany",
+        "associationleave" => "assocleave",
+        "associationfailed" => "assocfail",
+        "fourwayhandshaketimeout" => "4wayhandshaketimeout",
+        "noaccesspointfound" => "noapfound",
+        "connectionfailed" => "connectionfail",
+        name => name,
+    };
+    REASONS.iter().find(|it| folded(it.name) == name)
 }
 
 #[cfg(test)]

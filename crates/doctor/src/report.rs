@@ -5,17 +5,48 @@ use crate::log::{EvidenceSource, LogPlace};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use espbench_measure::report::{DIAGNOSIS, GlanceValue, Report};
+use espbench_measure::report::{DIAGNOSIS, Report};
 use espbench_measure::run::RunFacts;
 use espbench_measure::table::{Column, Table, TableRow};
-use espbench_measure::tune::card::TuneFigure;
-use espbench_measure::tune::{Metric, TuneCard};
+use espbench_measure::tune::TuneCard;
 use serde::Serialize;
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "espbench-doctor/1";
 
-/// Outcome of showing the first cause in the lab.
+/// Value of a proof, as the files describe the device and with the remedy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProofValue {
+    /// Stable name of the metric.
+    pub metric: String,
+    /// Metric in words.
+    pub words: String,
+    /// Unit of the values.
+    pub unit: String,
+    /// Whether more is better.
+    pub more: bool,
+    /// Mean and interval at 95 % over seeds, as the files describe the device.
+    pub before: [f64; 3],
+    /// Mean and interval with the remedy.
+    pub after: [f64; 3],
+}
+
+impl ProofValue {
+    /// Returns whether the remedy makes it better, and the intervals lie apart.
+    #[must_use]
+    pub fn improves(&self) -> bool {
+        let ([_, low, high], [_, after_low, after_high]) = (self.before, self.after);
+        if self.more { after_low > high } else { after_high < low }
+    }
+
+    /// Returns whether the remedy makes it worse, and the intervals lie apart.
+    fn worsens(&self) -> bool {
+        let ([_, low, high], [_, after_low, after_high]) = (self.before, self.after);
+        if self.more { after_high < low } else { after_low > high }
+    }
+}
+
+/// Outcome of showing a cause in the lab.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShownProof {
     /// Cause that the lab was set up for.
@@ -26,12 +57,8 @@ pub struct ShownProof {
     pub reproduced: bool,
     /// Remedy that was tried.
     pub remedy: String,
-    /// Metric, in its unit.
-    pub metric: Metric,
-    /// Value as the file describes the device: mean and interval over seeds.
-    pub before: [f64; 3],
-    /// Value with the remedy.
-    pub after: [f64; 3],
+    /// Values, that of the complaint first.
+    pub values: Vec<ProofValue>,
     /// Seeds.
     pub seeds: u32,
 }
@@ -94,22 +121,28 @@ impl DiagnosisEntry {
 }
 
 impl ShownProof {
-    /// Returns the outcome in sentences.
+    /// Returns whether the lab shows the cause, in a sentence without its full stop.
     #[must_use]
-    pub fn words(&self) -> String {
-        let shown = |[mean, low, high]: [f64; 3]| format!("{mean:.2} [{low:.2}, {high:.2}]");
-        let Self { place, remedy, metric, before, after, seeds, .. } = self;
-        let worse = if metric.more() { after[2] < before[1] } else { after[1] > before[2] };
-        let outcome = match (self.reproduced, worse) {
+    pub fn outcome(&self) -> &'static str {
+        match (self.reproduced, self.values.iter().any(ProofValue::worsens)) {
             (true, _) => "The lab shows it",
             (_, true) => "The lab contradicts it: it is worse with the remedy",
             _ => "The lab does not show it: the intervals overlap",
+        }
+    }
+
+    /// Returns the outcome in sentences, with the first value.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let shown = |[mean, low, high]: [f64; 3]| format!("{mean:.2} [{low:.2}, {high:.2}]");
+        let Self { place, remedy, seeds, values, .. } = self;
+        let outcome = self.outcome();
+        let Some(ProofValue { words, unit, before, after, .. }) = values.first() else {
+            return format!("{outcome}. {place}; {seeds} seeds each, simulated.");
         };
         format!(
-            "{outcome}. {place}: {} {} {} as the files describe the device, {} with {remedy}; {seeds} seeds each, simulated.",
-            metric.words(),
+            "{outcome}. {place}: {words} {} {unit} as the files describe the device, {} with {remedy}; {seeds} seeds each, simulated.",
             shown(*before),
-            metric.unit(),
             shown(*after)
         )
     }
@@ -142,6 +175,7 @@ pub fn place_name(place: &LogPlace) -> String {
         EvidenceSource::Log => format!("line {}", place.line),
         EvidenceSource::SdkConfig => format!("sdkconfig line {}", place.line),
         EvidenceSource::Run => format!("sample {}", place.line),
+        EvidenceSource::Capture => format!("frame {}", place.line),
     }
 }
 
@@ -215,6 +249,34 @@ fn evidence(document: &DoctorDocument) -> Table {
     table("doctor-evidence", "Evidence", columns, rows)
 }
 
+/// Returns the table of what the lab shows, before and after the remedy.
+fn proofs(document: &DoctorDocument) -> Table {
+    let columns = alloc::vec![
+        Column::words("file"),
+        Column::words("metric"),
+        Column::words("unit"),
+        Column::words("as it is [95 % interval]"),
+        Column::words("with the remedy"),
+        Column::words("shown"),
+    ];
+    let shown = |[mean, low, high]: [f64; 3]| format!("{mean:.2} [{low:.2}, {high:.2}]");
+    let mut rows = Vec::new();
+    for entry in &document.diagnoses {
+        let Some(ProofOutcome::Lab(it)) = &entry.proof else { continue };
+        rows.extend(it.values.iter().map(|value| {
+            alloc::vec![
+                Some(entry.files.join(" and ")),
+                Some(value.words.clone()),
+                Some(value.unit.clone()),
+                Some(shown(value.before)),
+                Some(shown(value.after)),
+                Some(if value.improves() { "yes" } else { "no" }.into()),
+            ]
+        }));
+    }
+    table("doctor-proof", "Proof: before and after the remedy, simulated", columns, rows)
+}
+
 fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<TableRow>) -> Table {
     let (id, section, title) = (id.into(), DIAGNOSIS.into(), title.into());
     Table { id, section, title, columns, rows, ..Table::default() }
@@ -249,25 +311,12 @@ fn card(entry: &DiagnosisEntry, others: &[DiagnosisEntry]) -> TuneCard {
     let mut warnings = found.contradictions.clone();
     warnings.extend(found.findings.iter().skip(1).map(|it| it.title.clone()));
     warnings.extend(others.iter().map(DiagnosisEntry::title));
-    let value = |[value, low, high]: [f64; 3]| {
-        Some(GlanceValue { value, ci_low: Some(low), ci_high: Some(high), fitted: false })
-    };
-    let figure = match &entry.proof {
-        Some(ProofOutcome::Lab(it)) => Some(TuneFigure {
-            metric: it.metric,
-            before: value(it.before),
-            after: value(it.after),
-            wanted: None,
-        }),
-        _ => None,
-    };
     TuneCard {
         verdict: entry.title(),
         context,
         advice: first.map(|it| format!("Do: {}.", it.remedy)),
         warnings,
         given: "as it is".into(),
-        figures: figure.into_iter().collect(),
         notes,
         ..TuneCard::default()
     }
@@ -277,7 +326,7 @@ fn card(entry: &DiagnosisEntry, others: &[DiagnosisEntry]) -> TuneCard {
 #[must_use]
 pub fn report(facts: RunFacts, document: &DoctorDocument) -> Report {
     let tuning = document.diagnoses.split_first().map(|(first, others)| card(first, others));
-    let mut tables = alloc::vec![on_page(causes(document)), evidence(document)];
+    let mut tables = alloc::vec![proofs(document), on_page(causes(document)), evidence(document)];
     tables.retain(|it| !it.rows.is_empty());
     Report { tuning, tables, ..Report::empty(facts) }
 }

@@ -3,11 +3,15 @@
 //! | module | contents |
 //! |---|---|
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
+//! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
+//! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
 
 mod air;
+mod network;
+mod restarts;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{EspNowError, LogEvent, LogSummary, ResetReason};
+use crate::log::{EspNowError, LogEvent, LogSummary};
 use crate::reason::{self, ReasonGroup};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -17,19 +21,16 @@ use alloc::vec::Vec;
 
 /// From here on a signal is weak, dBm: an ESP32 reads MCS 0 down to some -92 dBm, and walls and people move it by
 /// 10 dB (ESP32 Series Datasheet, Wi-Fi Radio; docs/lab.md, fading).
-const WEAK_DBM: i8 = -80;
+pub const WEAK_DBM: i8 = -80;
 
 /// From here on a signal is strong, dBm.
 const STRONG_DBM: i8 = -65;
 
-/// Below this a heap is nearly used up: a TLS handshake takes some 40 KB, a buffer of Wi-Fi 1.6 KB, bytes.
-const LEAST_HEAP: u32 = 10_000;
+/// Different strengths from which on they may be those of a scan.
+const SCANNED: usize = 4;
 
 /// Time-outs of beacons without a disconnection from which on they are a finding.
 const BEACONS: u64 = 3;
-
-/// Errors of a socket from which on they are a finding: one is a server that restarts.
-const SOCKETS: u64 = 3;
 
 /// Returns what a log tells, without a check of the settings that it prints.
 #[must_use]
@@ -38,7 +39,12 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
     let link = log.count(|it| {
         matches!(
             it,
-            LogEvent::Associated | LogEvent::GotIp | LogEvent::PowerSave(_) | LogEvent::Rssi(_)
+            LogEvent::Associated
+                | LogEvent::GotIp
+                | LogEvent::PowerSave(_)
+                | LogEvent::Rssi(_)
+                | LogEvent::FastReply
+                | LogEvent::EspNowHeard
         )
     });
     let notes = notes(log, &findings);
@@ -48,9 +54,9 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
 /// Returns the findings of a log's events.
 fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     let mut findings: Vec<CauseFinding> = Vec::new();
-    crashes(log, &mut findings);
+    restarts::findings(log, &mut findings);
     disconnections(log, &mut findings);
-    heap(log, &mut findings);
+    network::findings(log, &mut findings);
     sending(log, &mut findings);
     air::findings(log, &mut findings);
     findings
@@ -79,24 +85,60 @@ pub(crate) fn ranked(
 /// and that more than a call that fails.
 fn weight(finding: &CauseFinding) -> f64 {
     let of_cause = match finding.cause {
+        // Without firmware there is nothing else.
+        TroubleCause::Flash => 20.0,
         TroubleCause::Brownout => 12.0,
-        TroubleCause::Panic | TroubleCause::StackOverflow | TroubleCause::Watchdog => 10.0,
+        TroubleCause::Panic
+        | TroubleCause::StackOverflow
+        | TroubleCause::MemoryCorrupted
+        | TroubleCause::Watchdog => 10.0,
         TroubleCause::Heap => 6.0,
-        TroubleCause::Disconnections(_) => 3.0,
-        TroubleCause::SendBuffers | TroubleCause::EspNow(_) => 2.0,
+        TroubleCause::Disconnections(_) | TroubleCause::NoAddress => 3.0,
+        TroubleCause::SendBuffers
+        | TroubleCause::EspNow(_)
+        | TroubleCause::BrokerRefused
+        | TroubleCause::WifiCalls => 2.0,
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
         TroubleCause::Losses(_) => 1.0,
+        // A receiver that stops reading holds all up; losses are what others cause.
+        TroubleCause::TcpZeroWindow => 8.0,
+        TroubleCause::HiddenNodes => 3.0,
+        TroubleCause::TcpLosses | TroubleCause::WeakSignal | TroubleCause::Interference => 1.0,
+        TroubleCause::BusyChannel => 1.5,
+        TroubleCause::TcpWindow => 0.9,
         TroubleCause::ChannelMoved | TroubleCause::EspNowUnheard => 2.0,
+        TroubleCause::Names | TroubleCause::Tls => 1.5,
         TroubleCause::Connections | TroubleCause::PowerSave => 1.0,
-        TroubleCause::OtherBuild | TroubleCause::Settings(_) | TroubleCause::SlowPhy => 0.9,
+        TroubleCause::OtherBuild => 0.9,
+        // A setting is a cause where nothing failed.
+        TroubleCause::Settings(_) | TroubleCause::SlowPhy => 0.5,
     };
     let sure = match finding.certainty {
         Certainty::Low => 0.4,
         Certainty::Medium => 0.7,
         Certainty::High => 1.0,
     };
-    of_cause * sure * finding.incidents as f64
+    of_cause * sure * repeated(finding)
+}
+
+/// Returns what a cause's incidents weigh together. An attempt that fails is made again and again, so that in a log each
+/// doubling weighs as much as the first; lost probes, frames and segments are counted one by one.
+fn repeated(finding: &CauseFinding) -> f64 {
+    let incidents = finding.incidents.max(1);
+    match finding.cause {
+        TroubleCause::Losses(_)
+        | TroubleCause::CellsFailed
+        | TroubleCause::HiddenNodes
+        | TroubleCause::BusyChannel
+        | TroubleCause::WeakSignal
+        | TroubleCause::Interference
+        | TroubleCause::TcpZeroWindow
+        | TroubleCause::TcpWindow
+        | TroubleCause::TcpLosses => incidents as f64,
+        // Between two powers of 2 in a straight line.
+        _ => f64::from(incidents.ilog2()) + incidents as f64 / (1_u64 << incidents.ilog2()) as f64,
+    }
 }
 
 fn finding(
@@ -120,75 +162,31 @@ fn finding(
     })
 }
 
-fn crashes(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
-    let brownout =
-        |it: &LogEvent| matches!(it, LogEvent::Brownout | LogEvent::Reset(ResetReason::Brownout));
-    findings.extend(finding(
-        log,
-        TroubleCause::Brownout,
-        Certainty::High,
-        (
-            "the supply falls too low, and the device restarts",
-            "use a supply and a cable for 500 mA and more, put 100 uF and more beside the module, or send with less \
-             power (esp_wifi_set_max_tx_power)",
-            "measure 3.3 V at the module with an oscilloscope while it sends",
-        ),
-        brownout,
-    ));
-    for (cause, event, words) in [
-        (
-            TroubleCause::StackOverflow,
-            LogEvent::StackOverflow,
-            (
-                "a task's stack is too small, and the device restarts",
-                "give the task that is named a larger stack, or keep large arrays off it",
-                "uxTaskGetStackHighWaterMark() of that task",
-            ),
-        ),
-        (
-            TroubleCause::Panic,
-            LogEvent::Panic,
-            (
-                "the program is stopped by an exception or an assertion, and the device restarts",
-                "decode the backtrace (espbench board monitor --elf FILE, or idf.py monitor), and mend what it names",
-                "the restart comes again at the same place of the program",
-            ),
-        ),
-        (
-            TroubleCause::Watchdog,
-            LogEvent::Watchdog,
-            (
-                "a task does not let others run: a watchdog fires",
-                "let the task that is named wait (vTaskDelay), or give it a lower priority",
-                "the same task is named each time",
-            ),
-        ),
-    ] {
-        findings.extend(finding(log, cause, Certainty::High, words, |it| *it == event));
-    }
-}
-
 fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
-    let mut groups: BTreeMap<ReasonGroup, (u64, u64, u8)> = BTreeMap::new();
+    let groups = Groups::of(log);
+    let mut counted: BTreeMap<ReasonGroup, (u64, u64, u8)> = BTreeMap::new();
     for (event, counts) in &log.events {
         let LogEvent::Disconnected(code) = event else { continue };
-        let group = reason::by_code(*code).map_or(ReasonGroup::Other, |it| it.group);
-        let (all, most, named) = groups.entry(group).or_insert((0, 0, *code));
+        let (all, most, named) = counted.entry(groups.group(*code)).or_insert((0, 0, *code));
         *all += counts.count;
-        if counts.count > *most {
+        // Of reasons that are counted together, one of its own names the cause.
+        let own = reason::by_code(*code).is_some_and(|it| it.group == groups.group(*code));
+        if counts.count > *most && own {
             (*most, *named) = (counts.count, *code);
         }
     }
-    let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
-    for (group, (all, _, code)) in groups {
-        let once = all == 1 && joined;
+    if attempts_before(log) {
+        counted.clear();
+    }
+    for (group, (all, _, code)) in counted {
+        let once = all == 1 && groups.joined && log.linked != Some(false);
         // A device that leaves by itself once, or whose first attempt fails, is in order.
         let usual =
             matches!(group, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal);
         if once && (usual || group == ReasonGroup::Steered) {
             continue;
         }
-        findings.extend(disconnection(log, group, code, joined));
+        findings.extend(disconnection(log, &groups, group, code));
     }
     let timeouts = log.count(|it| *it == LogEvent::BeaconTimeout);
     let ended = log.count(|it| *it == LogEvent::Disconnected(200));
@@ -201,12 +199,68 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
     }
 }
 
+/// Groups of reasons, by what else a log tells.
+struct Groups<'a> {
+    log: &'a LogSummary,
+    joined: bool,
+    /// Line of the first link whose beacons were lost.
+    lost: Option<u64>,
+}
+
+impl<'a> Groups<'a> {
+    fn of(log: &'a LogSummary) -> Self {
+        let joined = log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0;
+        let first = log.places(|it| *it == LogEvent::Disconnected(200)).first().map(|it| it.line);
+        Self { log, joined, lost: first }
+    }
+
+    /// Returns whether the beacons were lost before that reason first came.
+    fn follows_a_loss(&self, code: u8) -> bool {
+        let first = self.log.places(|it| *it == LogEvent::Disconnected(code));
+        first.first().zip(self.lost).is_some_and(|(it, lost)| lost < it.line)
+    }
+
+    fn group(&self, code: u8) -> ReasonGroup {
+        match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
+            // Before there is an association none can be dropped for inactivity: the access point did not answer.
+            ReasonGroup::Inactive if !self.joined => ReasonGroup::Handshake,
+            // A network whose beacons were lost is not found right after, either, nor does it answer.
+            ReasonGroup::Absent | ReasonGroup::Handshake | ReasonGroup::Signal
+                if self.follows_a_loss(code) =>
+            {
+                ReasonGroup::Beacons
+            }
+            group => group,
+        }
+    }
+}
+
+/// Attempts that may fail before one succeeds.
+const ATTEMPTS: u64 = 3;
+
+/// Returns whether nothing but first attempts failed, and the link that came after them held.
+fn attempts_before(log: &LogSummary) -> bool {
+    let failed = |it: &LogEvent| matches!(it, LogEvent::Disconnected(_));
+    // A link that was lost was there before the log began.
+    let lost = |it: &LogEvent| {
+        matches!(it, LogEvent::Disconnected(4 | 6 | 7 | 12 | 16 | 34 | 200 | 206 | 207))
+    };
+    let joined = |it: &LogEvent| matches!(it, LogEvent::Associated | LogEvent::GotIp);
+    let first = log.places(joined).first().map(|it| it.line);
+    let last = log.places(failed).last().map(|it| it.line);
+    log.count(failed) <= ATTEMPTS
+        && log.count(lost) == 0
+        && log.linked == Some(true)
+        && first > last
+}
+
 fn disconnection(
     log: &LogSummary,
+    groups: &Groups<'_>,
     group: ReasonGroup,
     code: u8,
-    joined: bool,
 ) -> Option<CauseFinding> {
+    let joined = groups.joined;
     let rssi = weakest(log);
     let weak = rssi.is_some_and(|it| it <= WEAK_DBM);
     let signal =
@@ -235,9 +289,7 @@ fn disconnection(
         confirm = "the same board beside the router keeps its link".into();
     }
     let of_group = |it: &LogEvent| match it {
-        LogEvent::Disconnected(code) => {
-            reason::by_code(*code).map_or(ReasonGroup::Other, |it| it.group) == group
-        }
+        LogEvent::Disconnected(code) => groups.group(*code) == group,
         _ => false,
     };
     let cause = TroubleCause::Disconnections(group);
@@ -247,7 +299,10 @@ fn disconnection(
 /// Returns title, remedy and confirmation of a kind of reasons; `code` is the one that came most.
 fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
     let known = reason::by_code(code);
-    let remedy = known.map_or("look the reason up in esp_wifi_types.h", |it| it.remedy);
+    let own = known.filter(|it| it.group == group);
+    // A reason that is counted with another kind has that kind's remedy.
+    let alike = known.and_then(|_| reason::REASONS.iter().find(|it| it.group == group));
+    let remedy = own.or(alike).map_or("look the reason up in esp_wifi_types.h", |it| it.remedy);
     let title = match known {
         Some(it) => format!("{} (reason {code}, {})", group.words(), it.name),
         None => format!("{} (reason {code})", group.words()),
@@ -275,25 +330,15 @@ fn words_of(group: ReasonGroup, code: u8) -> (String, String, String) {
     (title, remedy.into(), confirm.into())
 }
 
-fn weakest(log: &LogSummary) -> Option<i8> {
-    log.events
-        .keys()
-        .filter_map(|it| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None })
-        .min()
-}
-
-fn heap(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
-    let words = (
-        "the heap is used up",
-        "free what is kept, use fewer or smaller buffers of Wi-Fi and TLS (espbench tune --want 'heap>=…'), or PSRAM",
-        "esp_get_minimum_free_heap_size() falls with time or with load",
-    );
-    let none =
-        finding(log, TroubleCause::Heap, Certainty::High, words, |it| *it == LogEvent::NoMemory);
-    let low = |it: &LogEvent| matches!(it, LogEvent::FreeHeap(bytes) if *bytes < LEAST_HEAP);
-    let words = ("the heap is nearly used up", words.1, words.2);
-    findings
-        .extend(none.or_else(|| finding(log, TroubleCause::Heap, Certainty::Medium, words, low)));
+/// Returns how weak the access point is heard at worst. Strengths that may be those of other networks in a scan count
+/// only where there are no others, and where there are too few for a scan.
+#[must_use]
+pub fn weakest(log: &LogSummary) -> Option<i8> {
+    let own = |it: &LogEvent| if let LogEvent::Rssi(dbm) = it { Some(*dbm) } else { None };
+    let other = |it: &LogEvent| if let LogEvent::OtherRssi(dbm) = it { Some(*dbm) } else { None };
+    let scanned = log.events.keys().filter_map(other).count() > SCANNED;
+    let others = log.events.keys().filter_map(other).filter(|_| !scanned);
+    log.events.keys().filter_map(own).min().or_else(|| others.min())
 }
 
 fn sending(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
@@ -323,15 +368,6 @@ fn sending(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
             esp_now(error),
             is,
         ));
-    }
-    let failed = |it: &LogEvent| matches!(it, LogEvent::SocketError(_));
-    if log.count(failed) >= SOCKETS {
-        let words = (
-            "connections end or cannot be made although the device is in the network",
-            "see whether the server runs and listens, and whether the router lets stations reach it (client isolation)",
-            "a PC in the same network reaches the server",
-        );
-        findings.extend(finding(log, TroubleCause::Connections, Certainty::Low, words, failed));
     }
 }
 
@@ -393,6 +429,12 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
                  Bluetooth or sleep, or from the access point."
             ));
         }
+    }
+    let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
+    if unlinked > 0 {
+        notes.push(format!(
+            "{unlinked} failures of connections, names or TLS came while the link was down, and follow from it."
+        ));
     }
     if log.cut > 0 || log.dropped > 0 {
         notes

@@ -110,6 +110,7 @@ pub(crate) fn place_words(place: &LogPlace) -> String {
         EvidenceSource::Log => "the log",
         EvidenceSource::SdkConfig => "the sdkconfig",
         EvidenceSource::Run => "the run",
+        EvidenceSource::Capture => "the capture",
     };
     let mut words = String::from("line ");
     words.push_str(&place.line.to_string());

@@ -3,6 +3,8 @@
 //! `cases/cases.csv` has the files of each case and what is expected: the stable name of the first cause, or of the
 //! verdict. The table of docs/doctor.md is made here: `BLESS=1 cargo test -p espbench-doctor --test cases`.
 
+use espbench_capture::analysis::CaptureAnalysis;
+use espbench_doctor::captured;
 use espbench_doctor::finding::DiagnosisVerdict;
 use espbench_doctor::incident::{Incident, diagnose};
 use espbench_doctor::log::{LogReader, LogSummary};
@@ -26,10 +28,15 @@ fn outcome(row: &str) -> Outcome {
     let (files, expected) = row.split_once(',').unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let (mut log, mut config): (Option<LogSummary>, Option<ConfigFile>) = (None, None);
+    let mut captured = None;
     for file in files.split(' ') {
         let bytes = std::fs::read(folder.join(file)).unwrap();
         if file.ends_with(".sdkconfig") {
             config = Some(ConfigFile::read(std::str::from_utf8(&bytes).unwrap()).unwrap());
+        } else if file.ends_with(".pcap") {
+            let mut analysis = CaptureAnalysis::default();
+            analysis.push(&bytes).unwrap();
+            captured = Some(captured::diagnose(&analysis.finish(None).unwrap()));
         } else {
             let mut reader = LogReader::new();
             reader.push(&bytes);
@@ -38,7 +45,7 @@ fn outcome(row: &str) -> Outcome {
     }
     let rtt = Duration::from_millis(5).into();
     let incident = Incident { name: files, log: log.as_ref(), config: config.as_ref(), rtt };
-    let found = diagnose(&incident).diagnosis;
+    let found = captured.unwrap_or_else(|| diagnose(&incident).diagnosis);
     let (first, certainty) = match (found.verdict, found.findings.first()) {
         (DiagnosisVerdict::CannotTell, _) => ("cannot-tell".into(), ""),
         (_, Some(first)) => (first.cause.name(), first.certainty.word()),

@@ -145,6 +145,7 @@ impl Simulation {
             site: site_of(&set, || simulator.site()),
             beside: None,
             fitted: simulator.fits(),
+            library: Some(simulator.library_digest()),
             host: BTreeMap::new(),
         };
         Ok(Self { set, simulator, facts })

@@ -92,6 +92,12 @@ impl Simulator {
         }
     }
 
+    /// Returns the SHA-256 of the library's files.
+    #[must_use]
+    pub fn library_digest(&self) -> String {
+        self.library.digest()
+    }
+
     /// Returns the runs that the lab was fitted to.
     #[must_use]
     pub fn fits(&self) -> Vec<LabFit> {

@@ -20,6 +20,8 @@
 //! | [`capture`] | capture files of what was on a simulated air |
 //! | [`logic`] | captures of logic analysers: VCD, sigrok sessions, CSV |
 //! | [`serial`] | serial ports of boards: which there are, how a chip behind one is reset |
+//! | `batches` | tables as record batches of Arrow |
+//! | [`embed`] | commands inside another program: what they print is a value |
 //! | [`clock`] | the monotonic clock |
 //! | [`say`] | prints to stderr and stdout, and never panics |
 //! | [`user_error`] | errors as a user is told of them, in three lines at most |
@@ -29,9 +31,12 @@
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
+#[cfg(feature = "arrow")]
+pub mod batches;
 pub mod capture;
 pub mod cli;
 pub mod clock;
+pub mod embed;
 #[cfg(feature = "flash")]
 pub mod flash;
 pub mod labs;

@@ -4,6 +4,7 @@
 //! nothing here: what is measured is in the store, and matters more than a line about it. `println!`
 //! and `eprintln!` panic then, so clippy refuses them in this crate.
 
+use crate::embed;
 use crate::sys::terminal;
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
@@ -27,6 +28,9 @@ const UP: &str = "\x1b[A";
 /// Prints one line to stderr, in one piece, so that lines of several threads do not mix; above the status,
 /// where there is one. A failure is ignored: there is nowhere left to report it.
 pub fn line(text: fmt::Arguments<'_>) {
+    if embed::line(text) {
+        return;
+    }
     let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
     let text = format!("{}{text}\n{}", clear(&status), status.join("\n"));
     let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -34,6 +38,9 @@ pub fn line(text: fmt::Arguments<'_>) {
 
 /// Draws the status on the terminal, each line cut to its width; no line clears it.
 pub fn status(lines: &[String]) {
+    if embed::is_one() {
+        return;
+    }
     let width = terminal::columns().unwrap_or(80).saturating_sub(1);
     let cut = |it: &String| it.chars().filter(|c| !c.is_control()).take(width).collect();
     let shown: Vec<String> = lines.iter().map(cut).collect();
@@ -65,6 +72,9 @@ pub fn is_coloured() -> bool {
 /// # Errors
 /// Any other failure to write.
 pub fn out(text: &str) -> io::Result<()> {
+    if embed::out(text) {
+        return Ok(());
+    }
     let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stdout = io::stdout().lock();
     let is_above = !status.is_empty() && stdout.is_terminal();

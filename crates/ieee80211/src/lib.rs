@@ -11,6 +11,8 @@
 //! | [`beacon`] | beacon frames and their elements |
 //! | [`wlan`] | frames of an infrastructure network: data, control, authentication, association |
 //! | [`radiotap`] | radiotap headers of captured frames |
+//! | [`ppi`] | PPI headers of captured frames |
+//! | [`view`] | an MPDU of any type, as a capture shows it |
 //!
 //! A first program is `examples/frame.rs`: a captured frame is read.
 #![no_std]
@@ -22,7 +24,9 @@ extern crate std;
 pub mod beacon;
 pub mod mac;
 pub mod mpdu;
+pub mod ppi;
 pub mod radiotap;
+pub mod view;
 pub mod wlan;
 
 /// The program of the README, compiled and run as a test.

@@ -67,6 +67,9 @@ pub struct RunFacts {
     /// Runs that the lab of a simulated run was fitted to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<LabFit>,
+    /// SHA-256 of the lab's library, of a run in the virtual lab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
 }

@@ -20,6 +20,8 @@ pub struct LabOverrides {
     pub power_dbm: Option<f64>,
     /// Clock of the processor in MHz.
     pub clock_mhz: Option<u32>,
+    /// Clock of the processor in MHz while nothing runs, of a node of ESP-NOW (DFS).
+    pub idle_clock_mhz: Option<u32>,
     /// Number of devices that are measured at once over Wi-Fi. A cell of ESP-NOW has its own.
     pub devices: Option<u16>,
     /// Distance of the measured devices from their router in metres, over Wi-Fi. A cell of ESP-NOW has its
@@ -37,6 +39,7 @@ impl LabOverrides {
         phy_rate: None,
         power_dbm: None,
         clock_mhz: None,
+        idle_clock_mhz: None,
         devices: None,
         distance_m: None,
         sdkconfig: OptionValues::NONE,

@@ -1,6 +1,6 @@
 //! The air as a log tells it: PHYs and rates in effect, DTIM, block ack, replies, frames of ESP-NOW.
 
-use super::event::{LogEvent, PhyGeneration, number};
+use super::event::{EspNowError, LogEvent, PhyGeneration, has_number, number};
 use super::record::LogRecord;
 use alloc::vec::Vec;
 
@@ -46,12 +46,67 @@ pub(super) fn air(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(phy(text).map(LogEvent::Phy));
     found.extend(rate(text).map(LogEvent::PhyRate));
     found.extend(reply(text));
-    let lower = text.to_ascii_lowercase();
-    let unheard = ["delivery fail", "esp_now_send_fail", "send status: fail", "send status:fail"];
-    if unheard.iter().any(|it| lower.contains(it)) {
-        found.push(LogEvent::EspNowUnheard);
-    }
+    found.extend(esp_now(record.tag, &text.to_ascii_lowercase()));
     found
+}
+
+/// Reads errors and outcomes of ESP-NOW.
+fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
+    let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    if has(&["peer channel is not equal to the home channel", "peer's channel is not equal"]) {
+        return Some(LogEvent::EspNow(EspNowError::Channel));
+    }
+    if has(&["peer interface is invalid"]) {
+        return Some(LogEvent::EspNow(EspNowError::Interface));
+    }
+    let named = lower.split_once("esp_err_espnow_").map(|it| it.1);
+    let error = EspNowError::NAMES.iter().find(|(name, code, _)| {
+        let rest = named.and_then(|it| it.strip_prefix(&*name.to_ascii_lowercase()));
+        let whole = rest
+            .is_some_and(|it| !it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_'));
+        whole || has_number(lower, code)
+    });
+    if let Some((_, _, error)) = error {
+        return Some(LogEvent::EspNow(*error));
+    }
+    // Words of Arduino's examples and of ESPHome, and codes in decimal.
+    let words = [
+        (EspNowError::PeerNotFound, ["peer not found", "peer not registered"]),
+        (EspNowError::NotInitialized, ["espnow not init", "esp-now not init"]),
+    ];
+    if let Some((error, _)) = words.iter().find(|it| has(&it.1)) {
+        return Some(LogEvent::EspNow(*error));
+    }
+    if has(&["peer", "esp_now", "espnow", "esp-now"]) {
+        let decimal = EspNowError::NAMES.iter().find(|(_, code, _)| {
+            let code = u32::from_str_radix(&code[2..], 16).unwrap_or_default();
+            has_number(lower, &alloc::format!("{code}"))
+        });
+        if let Some((_, _, error)) = decimal {
+            return Some(LogEvent::EspNow(*error));
+        }
+    }
+    let unheard = [
+        "delivery fail",
+        "esp_now_send_fail",
+        "send status: fail",
+        "send status:fail",
+        "espnow: send_failed",
+        "esp-now send failed",
+        "espnow send failed",
+    ];
+    if has(&unheard) {
+        return Some(LogEvent::EspNowUnheard);
+    }
+    // "espnow: send to … ok".
+    let of_it = ["espnow", "esp_now", "esp-now"]
+        .iter()
+        .any(|it| lower.contains(it) || tag.eq_ignore_ascii_case(it));
+    if of_it && lower.contains("send") && [" ok", "success"].iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::EspNowHeard);
+    }
+    has(&["delivery success", "espnow: ack_ok", "esp_now_send_success"])
+        .then_some(LogEvent::EspNowHeard)
 }
 
 /// Reads `security: WPA2-PSK, phy: bgn, rssi: -58`.
@@ -73,10 +128,17 @@ fn rate(text: &str) -> Option<u32> {
     RATES.iter().find(|it| it.0 == word).map(|it| it.1)
 }
 
-/// Reads `64 bytes from 192.168.4.1 icmp_seq=1 ttl=64 time=250 ms`, of ping in ESP-IDF and elsewhere.
+/// Reads `64 bytes from 192.168.4.1 icmp_seq=1 ttl=64 time=250 ms` of ping in ESP-IDF and elsewhere, and `Reply from
+/// 192.168.4.1: bytes=32 time=250ms TTL=64` of Windows.
 fn reply(text: &str) -> Option<LogEvent> {
-    let rest = text.split_once("bytes from ")?.1.split_once("time=")?.1;
-    let ms = number(rest)?;
+    let rest = text.split_once("bytes from ").or_else(|| text.split_once("Reply from "));
+    let Some((_, rest)) = rest else {
+        let none = ["Request timed out.", "Request timeout for icmp_seq"]
+            .iter()
+            .any(|it| text.starts_with(it));
+        return none.then_some(LogEvent::NoReply);
+    };
+    let ms = number(rest.split_once("time=").or_else(|| rest.split_once("time<"))?.1)?;
     Some(if ms >= SLOW_MS { LogEvent::SlowReply } else { LogEvent::FastReply })
 }
 

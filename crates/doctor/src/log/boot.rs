@@ -20,8 +20,8 @@ fn chip(record: &LogRecord<'_>) -> Option<Chip> {
     if let Some(name) = record.tag.strip_prefix("boot.") {
         return named(name);
     }
-    // The ROM of the ESP32 tells its date alone.
-    if record.text.starts_with("ets J") {
+    // The ROM of the ESP32 tells its date alone; that of the ESP8266 is of January 2013.
+    if ["ets Jun", "ets Jul"].iter().any(|it| record.text.starts_with(it)) {
         return Some(Chip::Esp32);
     }
     let lower = record.text.to_ascii_lowercase();

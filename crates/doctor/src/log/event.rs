@@ -1,91 +1,10 @@
 //! Events: the meaning of a record of a log.
 
 use super::record::LogRecord;
-use crate::reason;
+use super::setting::BootSetting;
+use super::{air, boot, crash, link, network, setting, trigger};
 use alloc::vec::Vec;
-use espbench_model::sdkconfig::{Chip, ConfigOption, IdfRelease};
-
-/// A setting that the boot log prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BootSetting {
-    /// `Init static rx buffer num`
-    StaticRx,
-    /// `Init dynamic rx buffer num`
-    DynamicRx,
-    /// `Init dynamic tx buffer num`
-    DynamicTx,
-    /// `Init static tx buffer num`
-    StaticTx,
-    /// `rx ba win`
-    RxBaWindow,
-    /// `tcpip mbox`
-    TcpipMailbox,
-    /// `udp mbox`
-    UdpMailbox,
-    /// `tcp mbox`
-    TcpMailbox,
-    /// `tcp tx win`, in bytes
-    TcpSendBuffer,
-    /// `tcp rx win`, in bytes
-    TcpWindow,
-    /// `tcp mss`, in bytes
-    TcpMss,
-    /// `Init tx cache buffer num`
-    CacheTx,
-    /// `WiFi IRAM OP enabled`; 1
-    WifiIram,
-    /// `WiFi RX IRAM OP enabled`; 1
-    WifiRxIram,
-    /// `LWIP IRAM OP enabled`; 1
-    LwipIram,
-}
-
-impl BootSetting {
-    /// All settings, with the words in front of their value.
-    const WORDS: [(&'static str, Self); 12] = [
-        ("Init static rx buffer num: ", Self::StaticRx),
-        ("Init dynamic rx buffer num: ", Self::DynamicRx),
-        ("Init dynamic tx buffer num: ", Self::DynamicTx),
-        ("Init static tx buffer num: ", Self::StaticTx),
-        ("rx ba win: ", Self::RxBaWindow),
-        ("tcpip mbox: ", Self::TcpipMailbox),
-        ("udp mbox: ", Self::UdpMailbox),
-        ("tcp mbox: ", Self::TcpMailbox),
-        ("tcp tx win: ", Self::TcpSendBuffer),
-        ("tcp rx win: ", Self::TcpWindow),
-        ("tcp mss: ", Self::TcpMss),
-        ("Init tx cache buffer num: ", Self::CacheTx),
-    ];
-
-    /// Flags, with the words that stand there where they are set.
-    const FLAGS: [(&'static str, Self); 3] = [
-        ("WiFi IRAM OP enabled", Self::WifiIram),
-        ("WiFi RX IRAM OP enabled", Self::WifiRxIram),
-        ("LWIP IRAM OP enabled", Self::LwipIram),
-    ];
-
-    /// Returns the option of sdkconfig that sets it.
-    #[must_use]
-    pub const fn option(self) -> ConfigOption {
-        match self {
-            Self::StaticRx => ConfigOption::StaticRx,
-            Self::DynamicRx => ConfigOption::DynamicRx,
-            Self::DynamicTx => ConfigOption::DynamicTx,
-            Self::StaticTx => ConfigOption::StaticTx,
-            Self::CacheTx => ConfigOption::CacheTx,
-            Self::RxBaWindow => ConfigOption::RxBaWindow,
-            Self::TcpipMailbox => ConfigOption::TcpipMailbox,
-            Self::UdpMailbox => ConfigOption::UdpMailbox,
-            Self::TcpMailbox => ConfigOption::TcpMailbox,
-            Self::TcpSendBuffer => ConfigOption::SendBuffer,
-            Self::TcpWindow => ConfigOption::Window,
-            Self::TcpMss => ConfigOption::TcpMss,
-            Self::WifiIram => ConfigOption::WifiIram,
-            Self::WifiRxIram => ConfigOption::WifiRxIram,
-            Self::LwipIram => ConfigOption::LwipIram,
-        }
-    }
-}
+use espbench_model::sdkconfig::{Chip, IdfRelease};
 
 /// A type of power save (`wifi_ps_type_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,7 +58,7 @@ impl EspNowError {
     }
 
     /// All errors with the end of their name and their code.
-    const NAMES: [(&'static str, &'static str, Self); 9] = [
+    pub(super) const NAMES: [(&'static str, &'static str, Self); 9] = [
         ("NOT_INIT", "0x3065", Self::NotInitialized),
         ("ARG", "0x3066", Self::Argument),
         ("NO_MEM", "0x3067", Self::NoMemory),
@@ -174,13 +93,30 @@ pub enum ResetReason {
     PowerOn,
     /// The supply fell too low.
     Brownout,
-    /// A watchdog of the hardware.
+    /// A watchdog of the hardware that a program feeds.
     Watchdog,
+    /// The watchdog of the bootloader and of a restart that does not end.
+    RtcWatchdog,
     /// The program, a panic among it.
     Software,
+    /// The ESP32's digital core by software: `esp_restart()` resets processors, the handler of brown-outs all.
+    Silent,
     /// Out of deep sleep.
     DeepSleep,
     /// Another reason: a pin, a debugger, USB.
+    Other,
+}
+
+/// Why TLS could not be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TlsFailure {
+    /// The certificate was not accepted.
+    Certificate,
+    /// The other side sent an alert.
+    Refused,
+    /// The connection ended during the handshake.
+    Ended,
+    /// Another reason.
     Other,
 }
 
@@ -209,18 +145,26 @@ pub enum LogEvent {
     SlowReply,
     /// A reply took less.
     FastReply,
+    /// No reply came.
+    NoReply,
     /// No peer acknowledged an ESP-NOW frame.
     EspNowUnheard,
+    /// A peer acknowledged an ESP-NOW frame.
+    EspNowHeard,
     /// The station is associated.
     Associated,
     /// The device has an IP address.
     GotIp,
+    /// The device was associated for [`ADDRESS_MS`](super::ADDRESS_MS) and more without an IP address.
+    NoAddress,
     /// The link ended, or an attempt failed, with the number of the reason.
     Disconnected(u8),
     /// No beacon came for a while, and the station asks the access point.
     BeaconTimeout,
-    /// The access point told how strong it is heard, dBm.
+    /// How strong the access point is heard, dBm.
     Rssi(i8),
+    /// How strong something is heard, dBm: the access point, or another one of a scan.
+    OtherRssi(i8),
     /// Power save began.
     PowerSave(PowerSaveType),
     /// The station or ESP-NOW follows the access point to this channel.
@@ -233,6 +177,18 @@ pub enum LogEvent {
     StackOverflow,
     /// A task did not let others run, or an interrupt took too long.
     Watchdog,
+    /// The task that did not let others run was named.
+    WatchdogTask,
+    /// The heap or a stack was overwritten.
+    MemoryCorrupted,
+    /// The program was stopped where memory could not be had.
+    CrashOfMemory,
+    /// A Python program ended by an exception.
+    Traceback,
+    /// A person ended a Python program.
+    Interrupted,
+    /// The ROM or the bootloader finds no firmware that it can start.
+    FlashUnreadable,
     /// Memory could not be had.
     NoMemory,
     /// The free heap was printed, in bytes.
@@ -243,199 +199,63 @@ pub enum LogEvent {
     SendBuffersFull,
     /// A connection ended or could not be made (`errno` 103, 104, 110, 111, 113, 118 and others).
     SocketError(u16),
+    /// A connection could not be made, without a code.
+    ConnectionFailed,
+    /// The address of a name could not be had.
+    NameFailed,
+    /// TLS could not be set up.
+    TlsFailed(TlsFailure),
+    /// The MQTT broker refused the client.
+    BrokerRefused,
+    /// A call of the Wi-Fi driver came at a wrong time.
+    WifiCall,
+    /// A connection, a name or TLS failed while there was no link.
+    FailedUnlinked,
 }
 
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
+    if trigger::may_tell(record) { all_events(record) } else { Vec::new() }
+}
+
+/// Asks all readers.
+pub(super) fn all_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let text = record.text;
     let mut found = Vec::new();
-    found.extend(reset(text));
-    found.extend(crash(text));
-    found.extend(settings(text));
-    found.extend(super::boot::boot(record));
-    found.extend(super::air::air(record));
-    found.extend(disconnection(record));
-    found.extend(link(record));
-    found.extend(memory(text));
-    found.extend(esp_now(text));
-    found.extend(socket(text));
-    found
-}
-
-fn reset(text: &str) -> Option<LogEvent> {
-    let name = text.split_once("rst:0x")?.1.split_once('(')?.1.split_once(')')?.0;
-    let has = |word: &str| name.contains(word);
-    Some(LogEvent::Reset(if has("BROWN_OUT") || has("BROWNOUT") {
-        ResetReason::Brownout
-    } else if has("WDT") {
-        ResetReason::Watchdog
-    } else if has("DEEPSLEEP") || has("DSLEEP") {
-        ResetReason::DeepSleep
-    } else if has("POWERON") || has("POWER_ON") {
-        ResetReason::PowerOn
-    } else if has("SW_") || has("_SW") {
-        ResetReason::Software
-    } else {
-        ResetReason::Other
-    }))
-}
-
-fn crash(text: &str) -> Option<LogEvent> {
-    let has = |word: &str| text.contains(word);
-    if has("Brownout detector was triggered") {
-        Some(LogEvent::Brownout)
-    } else if has("stack overflow in task") || has("Stack canary watchpoint triggered") {
-        Some(LogEvent::StackOverflow)
-    } else if has("Task watchdog got triggered") || has("Interrupt wdt timeout") {
-        Some(LogEvent::Watchdog)
-    } else if has("Guru Meditation Error") || has("abort() was called") || has("assert failed:") {
-        Some(LogEvent::Panic)
-    } else {
-        None
-    }
-}
-
-fn settings(text: &str) -> impl Iterator<Item = LogEvent> {
-    let flags = BootSetting::FLAGS.iter().filter(|it| text.contains(it.0));
-    let numbers = BootSetting::WORDS.iter().filter_map(move |(words, setting)| {
-        let at = text.find(words)?;
-        // "tcp mbox" is the end of no other word, but "udp mbox" and "rx ba win" follow others.
-        let whole = text[..at].chars().next_back().is_none_or(|it| !it.is_alphanumeric());
-        let value = number(&text[at + words.len()..])?;
-        whole.then_some(LogEvent::Setting(*setting, value))
-    });
-    flags.map(|it| LogEvent::Setting(it.1, 1)).chain(numbers)
-}
-
-fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
-    let text = record.text;
-    // "state: run -> init (0xc800)": the reason is above the lowest byte; older releases leave 0x out.
-    if let Some(rest) = text.strip_prefix("state: ") {
-        let code = rest.split_once("-> init (")?.1.split_once(')')?.0;
-        let code = u32::from_str_radix(code.trim_start_matches("0x"), 16).ok()? >> 8;
-        return u8::try_from(code).ok().filter(|it| *it > 0).map(LogEvent::Disconnected);
-    }
-    let lower = text.to_ascii_lowercase();
-    let speaks = ["disconnect", "reason:", "reason=", "reason ", "connect fail"];
-    if !speaks.iter().any(|it| lower.contains(it)) {
-        return None;
-    }
-    if let Some(at) = lower.find("reason") {
-        let rest = text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"']);
-        if let Some(code) = number(rest).and_then(|it| u8::try_from(it).ok()) {
-            return (reason::by_code(code).is_some()).then_some(LogEvent::Disconnected(code));
-        }
-    }
-    // Names: "NO_AP_FOUND", "WIFI_REASON_AUTH_FAIL"; ESPHome's words.
-    let named = text
-        .split(|it: char| !(it.is_ascii_alphanumeric() || it == '_'))
-        .filter(|word| word.len() > 6)
-        .find_map(reason::by_name);
-    let esphome = ESPHOME.iter().find(|(words, _)| lower.contains(words)).map(|it| it.1);
-    named.map(|it| it.code).or(esphome).map(LogEvent::Disconnected)
-}
-
-/// ESPHome's words for reasons (its `get_disconnect_reason_str`), in lower case.
-const ESPHOME: &[(&str, u8)] = &[
-    ("auth expired", 2),
-    ("auth leave", 3),
-    ("association expired", 4),
-    ("too many associations", 5),
-    ("not authenticated", 6),
-    ("not associated", 7),
-    ("association leave", 8),
-    ("4-way handshake timeout", 15),
-    ("beacon timeout", 200),
-    ("ap not found", 201),
-    ("authentication failed", 202),
-    ("association failed", 203),
-    ("handshake failed", 204),
-    ("connection failed", 205),
-];
-
-fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let text = record.text;
-    let mut found = Vec::new();
-    if text.contains("bcn_timeout") && !text.contains("bcn_timeout:") {
-        found.push(LogEvent::BeaconTimeout);
-    }
-    let lower = text.to_ascii_lowercase();
-    let joined = ["connected with ", "state: assoc -> run"].iter().any(|it| text.starts_with(it));
-    if joined || (lower.contains("wifi connected") && !lower.contains("disconnected")) {
-        found.push(LogEvent::Associated);
-    }
-    let address = |words| {
-        let rest = lower.split_once(words).map(|it| it.1.trim_start());
-        rest.is_some_and(|it| {
-            it.starts_with(|it: char| it.is_ascii_digit()) && !it.starts_with("0.0.0.0")
-        })
-    };
-    if lower.contains("got ip") || lower.contains("sta ip:") || address("ip address:") {
-        found.push(LogEvent::GotIp);
-    }
-    let strength =
-        ["rssi", "signal strength"].iter().find_map(|it| Some(lower.find(it)? + it.len()));
-    if let Some(at) = strength {
-        let rest = text[at..].trim_start_matches([' ', ':', '=', '(', '\'']);
-        let minus = rest.strip_prefix('-');
-        if let Some(dbm) = minus.and_then(number).and_then(|it| i8::try_from(it).ok()) {
-            found.push(LogEvent::Rssi(-dbm));
-        }
-    }
-    let ps = text.strip_prefix("pm start, type: ").or_else(|| text.strip_prefix("Set ps type: "));
-    if let Some(kind) = ps.and_then(number) {
-        let kind = match kind {
-            0 => PowerSaveType::None,
-            1 => PowerSaveType::MinModem,
-            _ => PowerSaveType::MaxModem,
-        };
-        found.push(LogEvent::PowerSave(kind));
-    }
-    if record.tag == "wifi"
-        && let Some(channel) = text.strip_prefix("new:<").and_then(number)
-        && let Ok(channel) = u8::try_from(channel)
-    {
-        found.push(LogEvent::Channel(channel));
+    found.extend(crash::reset(text));
+    found.extend(crash::crash(text));
+    found.extend(setting::settings(text));
+    found.extend(boot::boot(record));
+    found.extend(air::air(record));
+    found.extend(link::disconnection(record));
+    found.extend(link::link(record));
+    found.extend(crash::memory(text));
+    found.extend(network::network(record));
+    found.extend(ended_program(text));
+    // "task_wdt:  - poller (CPU 1)": who did not let others run.
+    if record.tag == "task_wdt" && text.starts_with("- ") {
+        found.push(LogEvent::WatchdogTask);
     }
     found
 }
 
-fn memory(text: &str) -> Option<LogEvent> {
-    let lower = text.to_ascii_lowercase();
-    let none = [
-        "esp_err_no_mem",
-        "malloc failed",
-        "out of memory",
-        "failed to allocate",
-        "bad_alloc",
-        "memoryerror",
-    ];
-    if none.iter().any(|it| lower.contains(it)) {
-        return Some(LogEvent::NoMemory);
+/// Reads what Python says of a program that ended.
+fn ended_program(text: &str) -> Option<LogEvent> {
+    if text.starts_with("Traceback (most recent call last)") {
+        return Some(LogEvent::Traceback);
     }
-    let at = lower.find("free heap").map(|it| it + "free heap".len());
-    let rest = lower.get(at?..)?.trim_start_matches(|it: char| !it.is_ascii_digit() && it != '\n');
-    number(rest).map(LogEvent::FreeHeap)
+    text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)
 }
 
-fn esp_now(text: &str) -> Option<LogEvent> {
-    let named = text.split_once("ESP_ERR_ESPNOW_").map(|it| it.1);
-    let lower = text.to_ascii_lowercase();
-    EspNowError::NAMES.iter().find_map(|(name, code, error)| {
-        let rest = named.and_then(|it| it.strip_prefix(name));
-        let whole = rest
-            .is_some_and(|it| !it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_'));
-        (whole || lower.contains(code)).then_some(LogEvent::EspNow(*error))
+/// Returns whether a text has a number as it is written, and not as a part of another.
+pub(super) fn has_number(text: &str, number: &str) -> bool {
+    text.match_indices(number).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + number.len()..].chars().next();
+        !before.is_some_and(|it| it.is_ascii_alphanumeric())
+            && !after.is_some_and(|it| it.is_ascii_alphanumeric())
     })
-}
-
-fn socket(text: &str) -> Option<LogEvent> {
-    let lower = text.to_ascii_lowercase();
-    let at = lower.find("errno")? + "errno".len();
-    let rest = lower[at..].trim_start_matches([' ', ':', '=', '(']);
-    let code = number(rest).and_then(|it| u16::try_from(it).ok()).filter(|it| *it > 0)?;
-    Some(if code == 12 { LogEvent::SendBuffersFull } else { LogEvent::SocketError(code) })
 }
 
 /// Reads the decimal number that a text begins with.
@@ -469,7 +289,7 @@ mod tests {
             ),
             (
                 "[12:00:01][W][wifi_esp32:489]: Event: Disconnected ssid='x' reason='Probe Request Unsuccessful'",
-                0,
+                201,
             ),
             ("wifi: disconnected, WIFI_REASON_NO_AP_FOUND", 201),
         ] {

@@ -4,19 +4,35 @@
 //! |---|---|
 //! | `air` | what a record tells of the air: PHYs, rates, replies, frames of ESP-NOW |
 //! | `boot` | what start-up tells of the firmware: chip, release, clock |
+//! | `crash` | restarts, panics, watchdogs, memory, flash |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
+//! | `format` | heads of records, in the format of each program |
+//! | `link` | the link: reasons of its end, strength, power save |
+//! | `network` | names, TLS, brokers, sockets |
+//! | `open_crash` | lines of one crash, told once |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
-//! | `record` | records of a line, in the format of each program |
+//! | `record` | records of a line |
+//! | `setting` | settings that start-up prints |
+//! | `trigger` | words without which a record tells nothing |
 
 mod air;
 mod boot;
+mod crash;
 mod event;
+mod format;
+mod link;
+mod network;
+mod open_crash;
 mod reader;
 mod record;
+mod setting;
+mod trigger;
 
 pub use air::SLOW_MS;
 pub use event::{
-    BootSetting, EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, events,
+    EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, TlsFailure, events,
 };
-pub use reader::{EventCounts, EvidenceSource, LogPlace, LogReader, LogSummary};
+pub(crate) use link::folded;
+pub use reader::{ADDRESS_MS, EventCounts, EvidenceSource, LogPlace, LogReader, LogSummary};
 pub use record::{LogRecord, RecordLevel, plain, records};
+pub use setting::BootSetting;

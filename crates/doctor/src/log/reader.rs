@@ -1,7 +1,8 @@
 //! A log as it streams by.
 
 use super::event::{LogEvent, events};
-use super::record::{plain, records};
+use super::open_crash::OpenCrash;
+use super::record::{LogRecord, plain, records};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,6 +20,10 @@ const KINDS: usize = 4096;
 /// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
 const SAME_MS: u64 = 1000;
 
+/// Time without an IP address after which an associated device lacks one, in milliseconds: DHCP takes some 2 s, and asks
+/// again after 4 and 8 s (RFC 2131, 4.1).
+pub const ADDRESS_MS: u64 = 10_000;
+
 /// A kind of file that evidence is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -29,6 +34,8 @@ pub enum EvidenceSource {
     SdkConfig,
     /// A stored run; its samples are numbered within their cell.
     Run,
+    /// A capture; its frames are numbered.
+    Capture,
 }
 
 /// A place in a log, an sdkconfig or a stored run.
@@ -66,6 +73,8 @@ pub struct LogSummary {
     pub dropped: u64,
     /// Events with their numbers and places.
     pub events: BTreeMap<LogEvent, EventCounts>,
+    /// Whether there is a link at the end, where the log tells.
+    pub linked: Option<bool>,
 }
 
 impl LogSummary {
@@ -98,6 +107,11 @@ pub struct LogReader {
     is_cut: bool,
     /// The last disconnection: its reason, and the time of the device.
     ended: Option<(u8, u64)>,
+    crash: OpenCrash,
+    /// Whether there is a link, where the log has told.
+    linked: Option<bool>,
+    /// The association that has no address yet.
+    joined: Option<LogPlace>,
     summary: LogSummary,
 }
 
@@ -130,6 +144,10 @@ impl LogReader {
         if !self.line.is_empty() {
             self.end_line();
         }
+        if let Some((event, place)) = self.crash.close() {
+            self.keep(event, place);
+        }
+        self.summary.linked = self.linked;
         self.summary
     }
 
@@ -141,28 +159,96 @@ impl LogReader {
         self.line.clear();
         let found = records(&line);
         summary.recorded += u64::from(found.iter().any(|it| it.level.is_some()));
+        if let Some((event, place)) = self.crash.close_before(self.summary.lines) {
+            self.keep(event, place);
+        }
         for record in &found {
             for event in events(record) {
-                if let (LogEvent::Disconnected(code), Some(now)) = (event, record.uptime_ms) {
+                self.take(event, record);
+            }
+            self.still_without_address(record);
+        }
+    }
+
+    fn place(&self, record: &LogRecord<'_>) -> LogPlace {
+        let (source, line) = (EvidenceSource::Log, self.summary.lines);
+        LogPlace { source, line, uptime_ms: record.uptime_ms, text: shown(record.text) }
+    }
+
+    /// Takes an event in: what is told twice counts once, and what follows from a link that is down is no cause.
+    fn take(&mut self, event: LogEvent, record: &LogRecord<'_>) {
+        let place = self.place(record);
+        let (complete, is_crash) = self.crash.take(event, &place);
+        if let Some((event, place)) = complete {
+            self.keep(event, place);
+        }
+        if is_crash {
+            return;
+        }
+        let event = match event {
+            LogEvent::Disconnected(code) => {
+                (self.linked, self.joined) = (Some(false), None);
+                if let Some(now) = record.uptime_ms {
                     let before = self.ended.replace((code, now));
                     let same = |(it, at): (u8, u64)| it == code && now.abs_diff(at) < SAME_MS;
                     if before.is_some_and(same) {
-                        continue;
+                        return;
                     }
                 }
-                if summary.events.len() >= KINDS && !summary.events.contains_key(&event) {
-                    summary.dropped += 1;
-                    continue;
-                }
-                let counts = summary.events.entry(event).or_default();
-                counts.count += 1;
-                if counts.places.len() < PLACES {
-                    let text = shown(record.text);
-                    let uptime_ms = record.uptime_ms;
-                    let (source, line) = (EvidenceSource::Log, summary.lines);
-                    counts.places.push(LogPlace { source, line, uptime_ms, text });
-                }
+                event
             }
+            LogEvent::Associated => {
+                self.linked = Some(true);
+                self.joined = Some(place.clone());
+                event
+            }
+            LogEvent::GotIp => {
+                (self.linked, self.joined) = (Some(true), None);
+                event
+            }
+            LogEvent::Reset(_) => {
+                if let Some((crash, at)) = self.crash.close() {
+                    self.keep(crash, at);
+                }
+                (self.linked, self.joined) = (None, None);
+                event
+            }
+            LogEvent::SocketError(_)
+            | LogEvent::ConnectionFailed
+            | LogEvent::NameFailed
+            | LogEvent::TlsFailed(_)
+                if self.linked == Some(false) =>
+            {
+                LogEvent::FailedUnlinked
+            }
+            event => event,
+        };
+        self.keep(event, place);
+    }
+
+    /// Notes where an association has had no address for too long.
+    fn still_without_address(&mut self, record: &LogRecord<'_>) {
+        let late = |joined: &LogPlace| {
+            let since = record.uptime_ms?.checked_sub(joined.uptime_ms?)?;
+            (since >= ADDRESS_MS).then_some(())
+        };
+        if self.joined.as_ref().and_then(late).is_some()
+            && let Some(place) = self.joined.take()
+        {
+            self.keep(LogEvent::NoAddress, place);
+        }
+    }
+
+    fn keep(&mut self, event: LogEvent, place: LogPlace) {
+        let summary = &mut self.summary;
+        if summary.events.len() >= KINDS && !summary.events.contains_key(&event) {
+            summary.dropped += 1;
+            return;
+        }
+        let counts = summary.events.entry(event).or_default();
+        counts.count += 1;
+        if counts.places.len() < PLACES {
+            counts.places.push(place);
         }
     }
 }

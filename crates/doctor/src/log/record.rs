@@ -1,5 +1,6 @@
-//! Records of a console log: the formats of ESP-IDF, Arduino, ESPHome and plain lines.
+//! Records of a console log.
 
+use super::format::next_head;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -19,7 +20,7 @@ pub enum RecordLevel {
 }
 
 impl RecordLevel {
-    const fn of(letter: u8) -> Option<Self> {
+    pub(super) const fn of(letter: u8) -> Option<Self> {
         Some(match letter {
             b'E' => Self::Error,
             b'W' => Self::Warning,
@@ -45,7 +46,8 @@ pub struct LogRecord<'a> {
     pub text: &'a str,
 }
 
-/// Removes what terminals do with colours (`ESC [ … letter`), other control characters and the line's end.
+/// Removes what terminals do with colours (`ESC [ … letter`), other control characters, those that stand for them (`␛`), and
+/// the line's end.
 ///
 /// ```
 /// assert_eq!(espbench_doctor::log::plain("\u{1b}[0;31mE (5) wifi: x\u{1b}[0m\r\n"), "E (5) wifi: x");
@@ -55,7 +57,7 @@ pub fn plain(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
     while let Some(char) = chars.next() {
-        if char == '\u{1b}' {
+        if char == '\u{1b}' || char == '\u{241b}' {
             if chars.next_if_eq(&'[').is_some() {
                 // The parameters end with a character from @ to ~ (ECMA-48, 5.4).
                 for char in chars.by_ref() {
@@ -64,7 +66,11 @@ pub fn plain(line: &str) -> String {
                     }
                 }
             }
-        } else if char == '\t' || !char.is_control() {
+        } else if char == '\t'
+            || !(char.is_control()
+                || ('\u{2400}'..='\u{2426}').contains(&char)
+                || char == '\u{feff}')
+        {
             out.push(char);
         }
     }
@@ -75,6 +81,7 @@ pub fn plain(line: &str) -> String {
 /// record begins within another one's line.
 #[must_use]
 pub fn records(line: &str) -> Vec<LogRecord<'_>> {
+    let line = unquoted(line);
     let mut heads = Vec::new();
     let mut from = 0;
     while let Some(head) = next_head(line, from) {
@@ -85,8 +92,9 @@ pub fn records(line: &str) -> Vec<LogRecord<'_>> {
     let mut found: Vec<LogRecord<'_>> = Vec::new();
     let before = heads.first().map_or(line, |it| &line[..it.start]);
     // What stands before the first record is a monitor's time stamp, or the rest of a broken line.
-    if !before.trim().is_empty() && !is_time_stamp(before) {
-        found.push(LogRecord { level: None, uptime_ms: None, tag: "", text: before.trim() });
+    let text = without_time(before).trim();
+    if !text.is_empty() && !is_time_stamp(before) {
+        found.push(LogRecord { level: None, uptime_ms: None, tag: "", text });
     }
     for (head, end) in heads.iter().zip(ends) {
         found.push(LogRecord {
@@ -99,78 +107,22 @@ pub fn records(line: &str) -> Vec<LogRecord<'_>> {
     found
 }
 
-/// The head of a record: where it starts, and where its message does.
-struct Head {
-    start: usize,
-    level: RecordLevel,
-    uptime_ms: Option<u64>,
-    tag: (usize, usize),
-    text: usize,
+/// Removes what Markdown puts before a line that it quotes, and the prompt of Python.
+fn unquoted(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t', '>', '`'])
 }
 
-fn next_head(line: &str, from: usize) -> Option<Head> {
-    let bytes = line.as_bytes();
-    (from..bytes.len()).find_map(|at| match bytes[at] {
-        b'[' => bracketed(line, at),
-        _ => idf(line, at),
-    })
+/// Removes the time that a monitor writes before a line, such as `12:34:56.789 -> ` or `[12:34:56]`.
+fn without_time(line: &str) -> &str {
+    let end = line.find(|it: char| !is_of_time(it)).unwrap_or(line.len());
+    let head = &line[..end];
+    let digits = head.bytes().filter(u8::is_ascii_digit).count();
+    let ends = head.ends_with([' ', ']', '>', '|']);
+    if head.contains(':') && digits >= 5 && ends { &line[end..] } else { line }
 }
 
-/// Reads `I (1234) tag: text`, or `I (12:34:56.789) tag: text` with the time of day.
-fn idf(line: &str, at: usize) -> Option<Head> {
-    let level = RecordLevel::of(*line.as_bytes().get(at)?)?;
-    let rest = line.get(at + 1..)?.strip_prefix(" (")?;
-    let close = rest.find(')')?;
-    let time = &rest[..close];
-    let is_clock =
-        time.len() <= 24 && time.bytes().all(|it| it.is_ascii_digit() || b":. -".contains(&it));
-    if time.is_empty() || !is_clock {
-        return None;
-    }
-    let after = rest[close + 1..].strip_prefix(' ')?;
-    let begin = line.len() - after.len();
-    let colon = after.find(':').filter(|it| *it <= 64)?;
-    let tag = &after[..colon];
-    (!tag.is_empty()).then(|| Head {
-        start: at,
-        level,
-        uptime_ms: time.parse().ok(),
-        tag: (begin, begin + colon),
-        text: begin + colon + 1,
-    })
-}
-
-/// Reads Arduino's `[  1234][E][WiFi.cpp:12] f(): text` and ESPHome's `[12:34:56][E][wifi:12]: text`.
-fn bracketed(line: &str, at: usize) -> Option<Head> {
-    let (time, next) = bracket(line, at)?;
-    let (level, next) = bracket(line, next)?;
-    let (tag, next) = bracket(line, next)?;
-    let [letter] = level.as_bytes() else { return None };
-    let level = RecordLevel::of(*letter)?;
-    let time = time.trim();
-    let is_clock =
-        !time.is_empty() && time.bytes().all(|it| it.is_ascii_digit() || b":.".contains(&it));
-    if !is_clock {
-        return None;
-    }
-    // The tag may have the source's line behind it.
-    let name = tag.split_once(':').map_or(tag, |it| it.0);
-    let begin = next - 1 - tag.len();
-    let text = line[next..].strip_prefix(':').map_or(next, |_| next + 1);
-    Some(Head {
-        start: at,
-        level,
-        uptime_ms: time.parse().ok(),
-        tag: (begin, begin + name.len()),
-        text,
-    })
-}
-
-/// Returns what stands between the bracket at that place and its end, and the place behind it.
-fn bracket(line: &str, at: usize) -> Option<(&str, usize)> {
-    let rest = line.get(at..)?.strip_prefix('[')?;
-    let close = rest.find(']').filter(|it| *it <= 64)?;
-    Some((&rest[..close], at + close + 2))
+fn is_of_time(it: char) -> bool {
+    it.is_ascii_digit() || ":.,- []>|+".contains(it)
 }
 
 /// Returns whether a text is a time that a monitor writes before each line, such as `12:34:56.789 > ` or

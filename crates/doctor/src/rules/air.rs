@@ -10,6 +10,9 @@ use alloc::vec::Vec;
 /// Events without which a finding of this module is none: one slow reply or one lost frame is usual.
 const LEAST: u64 = 3;
 
+/// Frames that may be heard for each one that is not: fewer lost ones are usual on a busy channel.
+const LOSSY: u64 = 20;
+
 /// Below this a PHY rate is slow, in kbit/s: the lowest of 802.11g and n.
 const SLOW_KBIT_S: u32 = 6000;
 
@@ -26,6 +29,11 @@ pub(super) fn sleeps(log: &LogSummary) -> bool {
         _ => None,
     });
     kinds.max().is_some_and(|it| it.1 != PowerSaveType::None)
+}
+
+/// Returns whether the log says that power save is off. Without a word about it a station sleeps: it is the default.
+fn is_awake(log: &LogSummary) -> bool {
+    !sleeps(log) && log.count(|it| matches!(it, LogEvent::PowerSave(_))) > 0
 }
 
 /// Returns the longest DTIM period that the log tells.
@@ -51,9 +59,10 @@ pub(super) fn sleep_note(log: &LogSummary) -> String {
 fn power_save(log: &LogSummary) -> Option<CauseFinding> {
     let [slow, fast] =
         [LogEvent::SlowReply, LogEvent::FastReply].map(|event| log.count(|it| *it == event));
-    if slow < LEAST || slow <= fast || !sleeps(log) {
+    if slow < LEAST || slow <= fast || is_awake(log) {
         return None;
     }
+    let sure = if sleeps(log) { Certainty::High } else { Certainty::Medium };
     let words = (
         "power save delays replies: what comes for the device waits for a beacon",
         "call esp_wifi_set_ps(WIFI_PS_NONE) after esp_wifi_start() where current allows it, or set the router's DTIM \
@@ -61,7 +70,7 @@ fn power_save(log: &LogSummary) -> Option<CauseFinding> {
         "with WIFI_PS_NONE the same ping answers in a few milliseconds",
     );
     let is = |it: &LogEvent| *it == LogEvent::SlowReply;
-    finding(log, TroubleCause::PowerSave, Certainty::High, words, is)
+    finding(log, TroubleCause::PowerSave, sure, words, is)
 }
 
 fn phy(log: &LogSummary) -> Option<CauseFinding> {
@@ -92,7 +101,9 @@ fn phy(log: &LogSummary) -> Option<CauseFinding> {
 
 fn unheard(log: &LogSummary) -> Option<CauseFinding> {
     let is = |it: &LogEvent| *it == LogEvent::EspNowUnheard;
-    if log.count(is) < LEAST {
+    let (lost, heard) = (log.count(is), log.count(|it| *it == LogEvent::EspNowHeard));
+    // One lost frame among others is usual; where none is heard it is all that there is.
+    if lost == 0 || (lost < LEAST && heard >= lost) || lost * LOSSY < heard {
         return None;
     }
     let moved = log.events.keys().find_map(|it| match it {
@@ -118,5 +129,6 @@ fn unheard(log: &LogSummary) -> Option<CauseFinding> {
          same channel",
         "esp_wifi_get_channel() and esp_wifi_get_mac() on the peer",
     );
-    finding(log, TroubleCause::EspNowUnheard, Certainty::Medium, words, is)
+    let sure = if lost < LEAST { Certainty::Low } else { Certainty::Medium };
+    finding(log, TroubleCause::EspNowUnheard, sure, words, is)
 }

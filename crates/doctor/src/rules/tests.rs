@@ -118,3 +118,62 @@ fn slow_replies_are_blamed_on_sleep_only_where_it_is_on() {
     let awake = diagnosis(&format!("{JOINED}I (2000) wifi:Set ps type: 0\n{ping}"));
     assert!(awake.findings.is_empty(), "{awake:#?}");
 }
+
+#[test]
+fn failures_without_a_link_follow_from_it() {
+    let lost = "I (5000) wifi:bcn_timeout,ap_probe_send_start\nI (7500) wifi:state: run -> init (0xc800)\n";
+    let failed =
+        "E (8000) esp-tls: couldn't get hostname for :a.example: getaddrinfo() returns 202\n"
+            .repeat(9);
+    let found = diagnosis(&format!("{JOINED}{lost}{failed}"));
+    assert_eq!(found.findings.len(), 1, "{found:#?}");
+    assert_eq!(found.findings[0].cause, TroubleCause::Disconnections(ReasonGroup::Beacons));
+    assert!(found.notes.iter().any(|it| it.starts_with("9 failures")), "{found:#?}");
+    let linked = diagnosis(&format!("{JOINED}{failed}"));
+    assert_eq!(linked.findings[0].cause, TroubleCause::Names);
+    assert!(linked.findings[0].title.contains("it is not the link"), "{linked:#?}");
+}
+
+#[test]
+fn attempts_before_a_link_that_holds_are_in_order_and_later_ones_are_not() {
+    let failed = "W (300) sta: reason=202\nW (700) sta: reason=201\n";
+    let found = diagnosis(&format!("{failed}{JOINED}"));
+    assert_eq!(
+        (found.verdict, found.findings.len()),
+        (DiagnosisVerdict::NothingWrong, 0),
+        "{found:#?}"
+    );
+    let after = diagnosis(&format!("{JOINED}{failed}"));
+    assert_eq!(after.findings.len(), 2, "{after:#?}");
+    // A log that ends without its link tells of the end, be it one.
+    let ended = diagnosis(&format!("{JOINED}I (9000) wifi:Send disconnect event, reason=8\n"));
+    assert_eq!(ended.findings[0].cause, TroubleCause::Disconnections(ReasonGroup::Local));
+}
+
+#[test]
+fn an_association_without_an_address_is_a_cause_after_ten_seconds() {
+    let joined = "I (900) wifi:connected with a, aid = 1\n";
+    let late = diagnosis(&format!("{joined}I (11000) app: waiting\n"));
+    assert_eq!(late.findings[0].cause, TroubleCause::NoAddress, "{late:#?}");
+    assert!(diagnosis(&format!("{joined}I (9000) app: waiting\n")).findings.is_empty());
+    let slow =
+        diagnosis(&format!("{joined}I (12000) esp_netif_handlers: sta ip: 10.0.0.7, mask: x\n"));
+    assert!(slow.findings.is_empty(), "{slow:#?}");
+}
+
+#[test]
+fn strengths_of_a_scan_are_not_those_of_the_link() {
+    let scan: String = (60..95).map(|dbm| format!("[D][wifi:1]:     RSSI: -{dbm} dB\n")).collect();
+    let lost = "I (9000) wifi:state: run -> init (0xc800)\n";
+    let found = diagnosis(&format!("{scan}{JOINED}{lost}{lost}"));
+    assert!(!found.findings[0].title.contains("weak"), "{found:#?}");
+    let found = diagnosis(&format!("{scan}I (9000) a: reason=200\n"));
+    assert_eq!(found.findings[0].certainty, Certainty::Medium, "{found:#?}");
+}
+
+#[test]
+fn what_repeats_weighs_less_than_what_restarts() {
+    let absent = "W (5) sta: reason=201\n".repeat(6);
+    let found = diagnosis(&format!("{absent}Brownout detector was triggered\n"));
+    assert_eq!(found.findings[0].cause, TroubleCause::Brownout, "{found:#?}");
+}

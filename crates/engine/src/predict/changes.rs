@@ -79,7 +79,8 @@ fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)
     if predictor.setup().bare {
         return Vec::new();
     }
-    let clocks = chip.clocks_mhz().iter().copied();
+    // A lab may have several chips: a clock is for all of them.
+    let clocks = chip.clocks_mhz().iter().copied().filter(|it| predictor.all_run_at(*it));
     let clock = match case.load.sleep.map(|it| it.mode) {
         None => clocks.max(),
         Some(SleepMode::None | SleepMode::Modem) => clocks.min(),

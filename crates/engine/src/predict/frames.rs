@@ -113,9 +113,10 @@ pub fn frames(
         EspNowCast::Unicast => "unicast",
         EspNowCast::Broadcast { .. } => "broadcast",
     };
+    let on_channel = setup.channel.map(|it| format!(", channel {it}")).unwrap_or_default();
     Ok(FramesAnswer {
         title: format!(
-            "{} B in one frame or several, esp_now_send {cast} at {}, {}",
+            "{} B in one frame or several, esp_now_send {cast} at {}{on_channel}, {}",
             question.message, question.mode, setup.place
         ),
         message: question.message,

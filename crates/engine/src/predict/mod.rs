@@ -7,6 +7,7 @@
 //! | `error` | what keeps a prediction from being made |
 //! | `rooms` | rooms of the lab, made and simulated for one setting after the other |
 //! | `trials` | what a room has come to, as a trial |
+//! | `watch` | a room, simulated, and what was on the air of it |
 //! | `questions` | [`fleet`], [`rate`] and [`rate_in_force`]: from a question to its answer |
 //! | `largest` | [`largest_fleet`]: the search for it |
 //! | `frames` | [`frames()`]: one long frame or several short ones |
@@ -26,6 +27,7 @@ mod range;
 mod rooms;
 mod setup;
 mod trials;
+mod watch;
 
 pub use error::PredictError;
 pub use firmware::NodeFirmware;
@@ -35,3 +37,4 @@ pub use questions::{fleet, rate, rate_in_force};
 pub use range::range;
 pub use rooms::{OneByOne, Predictor, RoomCase, RoomRunner, SearchPlan};
 pub use setup::{PredictSetup, QUEUE};
+pub use watch::WatchedRoom;

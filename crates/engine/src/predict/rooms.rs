@@ -4,9 +4,7 @@ use super::error::PredictError;
 use super::firmware::NodeFirmware;
 use super::frames::FramesCase;
 use super::setup::PredictSetup;
-use super::trials::trial;
 use crate::TOOL;
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -18,7 +16,6 @@ use espbench_dot11::radio::airtime::airtime_on;
 use espbench_dot11::radio::response::BasicRates;
 use espbench_dot11::radio::timing::SIFS_NS;
 use espbench_dot11::radio::{Channel, WifiMode, airtime};
-use espbench_dot11::random::{Purpose, RngStream};
 use espbench_measure::cell::Origin;
 use espbench_measure::kind::esp_now::mode;
 use espbench_measure::predict::frames::MessageTrial;
@@ -33,7 +30,7 @@ use espbench_sim::lab::predict::range::{
     DistanceProspects, RangedMessage, prospects, range_m, reach_m,
 };
 use espbench_sim::lab::predict::sleep::SleepMode;
-use espbench_sim::lab::predict::{self, Arrival, Fidelity, Load};
+use espbench_sim::lab::predict::{self, Arrival, Load};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Scene};
 use espbench_sim::power::Modulation;
@@ -192,7 +189,9 @@ impl Predictor {
     /// # Errors
     /// The mistake in the lab; a message that is too long for its firmware.
     pub fn new(setup: PredictSetup, library: Library) -> Result<Self, PredictError> {
-        let usual = Overrides { channel: None, ..change(&setup, &setup.firmware, 1) };
+        // As many devices as the lab has: what is asked may be fewer than stand in it for sure.
+        let usual =
+            Overrides { channel: None, devices: None, ..change(&setup, &setup.firmware, 1) };
         let mut scene = library.scene(&setup.lab, &usual, setup.seed)?;
         if let (Some(channel), Some(first)) = (setup.channel, scene.nodes.first()) {
             let chip = first.profile.chip;
@@ -222,6 +221,12 @@ impl Predictor {
     /// Returns the profile of its devices, as their firmware has it.
     pub(super) fn profile(&self) -> Option<&Profile> {
         self.scene.nodes.first().map(|it| &*it.profile)
+    }
+
+    /// Returns whether the chips of all its devices can have that clock.
+    pub(super) fn all_run_at(&self, clock_mhz: u32) -> bool {
+        let runs = |chip: Chip| chip.clocks_mhz().contains(&clock_mhz);
+        self.scene.nodes.iter().all(|it| it.profile.chip_name.parse().is_ok_and(runs))
     }
 
     /// Returns what all settings share.
@@ -291,22 +296,8 @@ impl Predictor {
         Duration::from_nanos(ns as u64)
     }
 
-    /// Simulates a room of a case: the same for the same number.
-    ///
-    /// # Errors
-    /// The mistake in the lab; [`PredictError::Livelock`].
-    pub fn trial(&self, case: &RoomCase, room: u32) -> Result<RoomTrial, PredictError> {
-        let seed = RngStream::stream(self.setup.seed, room, Purpose::Start).bits();
-        let scene = self.scene(case, seed)?;
-        let fidelity = if self.setup.bare { Fidelity::MacOnly } else { Fidelity::FullStack };
-        let outcome = predict::run(&scene, &case.load, fidelity, seed);
-        let RoomCase { devices, mode, .. } = *case;
-        let livelock = |why| PredictError::Livelock { devices, mode, seed, why: Box::new(why) };
-        outcome.as_ref().map(trial).map_err(|why| livelock(why.clone()))
-    }
-
     /// Returns the room of a case.
-    fn scene(&self, case: &RoomCase, seed: u64) -> Result<Scene, PredictError> {
+    pub(super) fn scene(&self, case: &RoomCase, seed: u64) -> Result<Scene, PredictError> {
         let change = change(&self.setup, &case.firmware, case.devices);
         let mut scene = self.library.scene(&self.setup.lab, &change, seed)?;
         limit_power(&mut scene, &case.firmware);

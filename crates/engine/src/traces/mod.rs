@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `capture` | pcap and pcapng with radiotap: RSSI, and delivery by sequence numbers and retries |
+//! | `capture` | pcap and pcapng of IEEE 802.11: RSSI, and delivery by sequence numbers and retries |
 //! | `console` | the esp-now component's lines with an RSSI |
 //! | `rows` | CSV with columns time, from, to, rssi, delivered |
 //! | `windows` | frames to measurements: one row for each link and window |
@@ -15,7 +15,7 @@ mod console;
 mod rows;
 mod windows;
 
-pub use capture::CaptureReader;
+pub use capture::CaptureTrace;
 pub use console::ConsoleReader;
 pub use rows::RowReader;
 pub use windows::{Sighting, TraceCounts, TraceGap, TraceSettings, TraceWindows};
@@ -49,7 +49,7 @@ impl core::error::Error for TraceError {}
 #[derive(Debug)]
 pub enum TraceReader {
     /// A capture.
-    Capture(CaptureReader),
+    Capture(Box<CaptureTrace>),
     /// A console's log.
     Console(Box<ConsoleReader>),
     /// CSV.
@@ -60,8 +60,8 @@ impl TraceReader {
     /// Returns the reader for a file with these first bytes.
     #[must_use]
     pub fn of(first: &[u8]) -> Self {
-        if CaptureReader::knows(first) {
-            return Self::Capture(CaptureReader::default());
+        if CaptureTrace::knows(first) {
+            return Self::Capture(Box::default());
         }
         if RowReader::knows(first) {
             return Self::Rows(RowReader::default());

@@ -130,6 +130,7 @@ impl SideLab {
             site: site_of(&set, || simulator.site()),
             beside: Some(run.facts.name.clone()),
             fitted: simulator.fits(),
+            library: Some(simulator.library_digest()),
             host: BTreeMap::new(),
         };
         let lab_run = Store::open(store.path())?.begin(facts, None, &set)?;

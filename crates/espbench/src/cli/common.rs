@@ -26,14 +26,48 @@ pub enum Format {
     Markdown,
     /// One self-contained page with figures
     Html,
+    /// JUnit's XML: a test for each threshold (docs/ci.md)
+    Junit,
+    /// Bencher Metric Format: figures with intervals, by test and metric
+    Bencher,
+    /// Figures of which lower ones are better, for github-action-benchmark
+    BenchmarkSmaller,
+    /// Figures of which higher ones are better, for github-action-benchmark
+    BenchmarkBigger,
+    /// SARIF 2.1.0, of `tune --check`: what was found, by line of the sdkconfig
+    Sarif,
 }
 
 impl Format {
+    /// Returns whether it has no tables, but what CI systems read.
+    #[must_use]
+    pub const fn is_for_ci(self) -> bool {
+        matches!(
+            self,
+            Self::Junit
+                | Self::Bencher
+                | Self::BenchmarkSmaller
+                | Self::BenchmarkBigger
+                | Self::Sarif
+        )
+    }
+
     /// Returns the format that a file name's ending asks for.
     ///
     /// # Errors
     /// An ending that is none of ours.
     pub fn of_file(path: &Path) -> anyhow::Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        for (ending, format) in [
+            (".bencher.json", Self::Bencher),
+            (".smaller.json", Self::BenchmarkSmaller),
+            (".bigger.json", Self::BenchmarkBigger),
+            (".sarif.json", Self::Sarif),
+        ] {
+            if name.ends_with(ending) {
+                return Ok(format);
+            }
+        }
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         Ok(match ending.to_ascii_lowercase().as_str() {
             "html" | "htm" => Self::Html,
@@ -41,10 +75,12 @@ impl Format {
             "csv" => Self::Csv,
             "md" => Self::Markdown,
             "txt" => Self::Text,
+            "xml" => Self::Junit,
+            "sarif" => Self::Sarif,
             _ => {
                 return Err(UserError::new(format!("cannot write {}", path.display()))
                     .because("no format has that ending")
-                    .remedy("use .html, .json, .csv, .md or .txt")
+                    .remedy("use .html, .json, .csv, .md, .txt, .xml, or one of docs/ci.md")
                     .into());
             }
         })
@@ -71,7 +107,8 @@ pub struct OutputArgs {
     /// Add the published figures that results were held against, as rows of CSV and cells of JSON
     #[arg(long)]
     pub published: bool,
-    /// Also write the report to this file: .html, .json, .csv, .md or .txt (repeatable)
+    /// Also write the report to this file: .html, .json, .csv, .md, .txt, .xml (JUnit), .bencher.json,
+    /// .smaller.json, .bigger.json (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
 }

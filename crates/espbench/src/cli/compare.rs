@@ -7,10 +7,12 @@ use crate::user_error::{ForUser as _, UserError};
 use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
-use espbench_measure::columns::{COMPARED, compared as compared_rows};
-use espbench_measure::compare::{Comparison, compare, gate};
+use espbench_measure::columns::{COMPARED, POWER, compared as compared_rows, power_rows};
+use espbench_measure::compare::{CellDifference, Comparison, compare, exactly, gate, power};
+use espbench_measure::label;
 use espbench_measure::report::{Report, SCHEMA};
 use espbench_measure::table::compared;
+use espbench_measure::table::repetitions::table as power_table;
 use espbench_measure::units::{self, Dimension};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,6 +30,14 @@ pub struct Args {
     /// shows it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     threshold: Option<f64>,
+    /// Exit with status 1 unless all figures are equal to the bit, and tell the first that is not: of simulated runs
+    /// with one seed
+    #[arg(long, conflicts_with_all = ["threshold", "power"])]
+    exact: bool,
+    /// Say how many repetitions in either run show a change of this size, such as "5 %", and what those of
+    /// this run show; nothing is compared
+    #[arg(long, value_name = "PERCENT", value_parser = change, conflicts_with_all = ["threshold", "other"])]
+    power: Option<f64>,
     /// Compare only these metrics
     #[arg(long, value_delimiter = ',', value_name = "METRIC")]
     metric: Vec<String>,
@@ -64,19 +74,32 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a change that is to be shown.
+fn change(text: &str) -> Result<f64, String> {
+    percent(text).and_then(|part| match part {
+        part if part > 0.0 && part.is_finite() => Ok(part),
+        _ => Err(format!("`{text}` is no change that could be shown")),
+    })
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
 /// One of the two cannot be read, or nothing in them matches.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(change) = args.power {
+        return repetitions(args, change);
+    }
+    if args.exact {
+        return exact(args);
+    }
     if args.full && !matches!(args.format, Form::Text) {
         let place = "beside --format: that prints all pairs";
         return Err(idle("--full", place, "leave one of them out").into());
     }
     let (ours, others) = (cells(args, &args.this)?, cells(args, &args.other)?);
     let wanted_of = metrics(&ours);
-    let wanted = |cell: &&Cell| args.metric.is_empty() || args.metric.contains(&cell.id.metric);
-    let ours: Vec<Cell> = ours.iter().filter(wanted).cloned().collect();
+    let ours = wanted(args, ours);
     let comparisons = compare(&ours, &others);
     if comparisons.is_empty() {
         bail!(in_common_is_none(args, &wanted_of));
@@ -98,6 +121,91 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         limit * 100.0
     );
     Ok(if gated.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Says what repetitions can show.
+fn repetitions(args: &Args, change: f64) -> anyhow::Result<ExitCode> {
+    if args.full {
+        let place = "beside --power: that prints all figures";
+        return Err(idle("--full", place, "leave one of them out").into());
+    }
+    let rows = power(&wanted(args, cells(args, &args.this)?), change);
+    if rows.iter().all(|row| row.repetitions < 2) {
+        bail!(
+            UserError::new(format!("{} does not tell how its figures scatter", args.this))
+                .because("no test has two repetitions")
+                .remedy("carry the plan out with `repetitions = 5`, and ask that run")
+        );
+    }
+    let table = power_table(&rows, &args.this, change);
+    output::print(&match args.format {
+        Form::Text => render::text::table(&table),
+        Form::Markdown => render::markdown::table(&table),
+        Form::Csv => render::csv::rows(&power_rows(&rows), POWER),
+        Form::Json => serde_json::to_string_pretty(&rows).context("the rows as JSON")? + "\n",
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Holds two runs against each other bit by bit.
+fn exact(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.full || !matches!(args.format, Form::Text) {
+        let flag = if args.full { "--full" } else { "--format" };
+        let place = "beside --exact: that tells the first difference";
+        return Err(idle(flag, place, "leave one of them out").into());
+    }
+    let (ours, others) = (cells(args, &args.this)?, cells(args, &args.other)?);
+    let metrics = metrics(&ours);
+    let (ours, others) = (wanted(args, ours), wanted(args, others));
+    if let Some(real) = ours.iter().chain(&others).find(|it| it.origin != Origin::Simulated) {
+        bail!(
+            UserError::new(format!(
+                "--exact is for simulated runs, and here are {} figures",
+                real.origin.name()
+            ))
+            .because("what is measured scatters, and is never the same to the bit")
+            .remedy("use --threshold, which asks the intervals; --power tells what that shows")
+        );
+    }
+    let found = exactly(&ours, &others);
+    let Some(first) = found.differences.first() else {
+        if found.compared == 0 {
+            bail!(in_common_is_none(args, &metrics));
+        }
+        say!("all {} figures are equal", found.compared);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let all = found.differences.len();
+    say!(
+        "espbench: {all} of {} figures differ; the first: {}",
+        ours.len().max(others.len()),
+        told(first)
+    );
+    Ok(ExitCode::from(1))
+}
+
+/// Tells a figure that is not the same on both sides.
+fn told(it: &CellDifference) -> String {
+    let Some(named) = it.ours.as_ref().or(it.other.as_ref()) else { return String::new() };
+    let figure = |cell: &Option<Cell>| match cell {
+        None => "none".to_owned(),
+        Some(Cell { value: None, .. }) => "no value".to_owned(),
+        Some(Cell { value: Some(value), unit, ci_low, ci_high, n, .. }) => {
+            let interval = ci_low.zip(*ci_high).map(|(low, high)| format!(" [{low}, {high}]"));
+            let n = n.map(|n| format!(", n = {n}")).unwrap_or_default();
+            format!("{value} {unit}{}{n}", interval.unwrap_or_default())
+        }
+    };
+    let (ours, other) = (figure(&it.ours), figure(&it.other));
+    let repetition =
+        named.test.repetition.map(|it| format!(", repetition {it}")).unwrap_or_default();
+    format!("{}{repetition}, {}: {ours} here, {other} there", label::test(named), named.id.metric)
+}
+
+/// Returns the cells of the metrics that were asked for.
+fn wanted(args: &Args, cells: Vec<Cell>) -> Vec<Cell> {
+    let is = |cell: &Cell| args.metric.is_empty() || args.metric.contains(&cell.id.metric);
+    cells.into_iter().filter(is).collect()
 }
 
 /// Returns the metrics of cells, each once.

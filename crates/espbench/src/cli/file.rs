@@ -67,7 +67,7 @@ fn step(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
 }
 
 /// Returns a hidden name in the same folder, and so on the same file system.
-fn beside(path: &Path) -> PathBuf {
+pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.tmp", std::process::id()));

@@ -5,6 +5,8 @@ use super::common::{Format, MeasureArgs, OutputArgs, TOOL};
 use super::live::{Feed, Outlet};
 use super::output;
 use super::progress::{ProgressLine, ProgressMode};
+use super::shard::Shard;
+use crate::embed;
 use crate::say::say;
 use crate::store::{Recorder, SampleObserver, Store, StoredCell, StoredRun};
 use crate::sys;
@@ -28,11 +30,14 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Returns a flag that Ctrl-C, a termination signal and the end of the terminal set; a second
 /// signal ends the process at once (what was measured is in the store). Under `nohup` the terminal
-/// may end.
+/// may end. Where a program runs the command, the flag is that program's.
 ///
 /// # Errors
 /// The handler cannot be installed.
 pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    if let Some(cancel) = embed::cancel() {
+        return Ok(cancel);
+    }
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let times = AtomicU8::new(0);
@@ -55,7 +60,9 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
 /// store and not what is printed.
 fn on_interrupt_of_run() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = on_interrupt()?;
-    sys::hangup::ignore();
+    if !embed::is_one() {
+        sys::hangup::ignore();
+    }
     Ok(cancel)
 }
 
@@ -78,6 +85,8 @@ pub struct Measurement<'a> {
     pub prints: Prints,
     /// Lab in which the same plan is simulated afterwards.
     pub beside: Option<SideLab>,
+    /// Part of the cells that is carried out.
+    pub shard: Option<Shard>,
 }
 
 /// Output of a subcommand's live lines.
@@ -123,6 +132,7 @@ pub fn measure(mut job: Measurement<'_>) -> anyhow::Result<ExitCode> {
         site: site(&job),
         beside: None,
         fitted: job.target.fits(),
+        library: job.target.library(),
         host,
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
@@ -147,7 +157,8 @@ pub fn resume(
     let _lock = store.lock(run)?;
     // What another process did until it let go of the run is done.
     let run = &store.run(&run.facts.name)?;
-    let open = run.open_cells().count();
+    let open = run.open_cells().filter(|it| job.shard.is_none_or(|shard| shard.holds(it.position)));
+    let open = open.count();
     let (name, all, path) = (&run.facts.name, run.cells.len(), store.path().display());
     say!("run {name}, stored in {path}: {open} of {all} cells to do");
     carry_out(store, run, &mut job, outlet, &cancel)
@@ -211,7 +222,9 @@ fn carry_out(
     outlet: Option<Outlet>,
     cancel: &Arc<AtomicBool>,
 ) -> anyhow::Result<ExitCode> {
-    let open: Vec<&StoredCell> = run.open_cells().collect();
+    let shard = job.shard;
+    let open = run.open_cells().filter(|it| shard.is_none_or(|shard| shard.holds(it.position)));
+    let open: Vec<&StoredCell> = open.collect();
     let seeded = |it: &&StoredCell| SeededCell::new(it.position, it.step, run.facts.seed);
     job.target.prepare(&open.iter().map(seeded).collect::<Vec<_>>());
     let times: Vec<WorkTime> =
@@ -260,7 +273,16 @@ fn carry_out(
             lab.simulate(store, run, &cells, mode, cancel)?;
         }
     }
-    finish(store, &run.facts.name, failures, &job.args.output, job.prints)
+    let ended = EndedRun { store, name: &run.facts.name, failures, shard };
+    finish(ended, &job.args.output, job.prints)
+}
+
+/// A run, or its shard, of which nothing is left to do or to try.
+struct EndedRun<'a> {
+    store: &'a Store,
+    name: &'a str,
+    failures: Failures,
+    shard: Option<Shard>,
 }
 
 /// Cells that failed. Until one is measured their lines are held back: where none is, one error says it
@@ -332,18 +354,15 @@ fn span(work: &Workload, origin: Origin) -> WorkTime {
 }
 
 /// Draws the report of a run, and says where it is and how to complete it.
-fn finish(
-    store: &Store,
-    name: &str,
-    failures: Failures,
-    args: &OutputArgs,
-    prints: Prints,
-) -> anyhow::Result<ExitCode> {
+fn finish(ended: EndedRun<'_>, args: &OutputArgs, prints: Prints) -> anyhow::Result<ExitCode> {
+    let EndedRun { store, name, failures, shard } = ended;
     let report = output::report(store, name)?;
     let written = output::files(&report, args);
     // Without a result there is nothing for people to read but the error.
     let nothing = failures.measured == 0 && failures.first.is_some() && report.has_only_causes();
-    let shown = prints != Prints::Rows && !(nothing && args.format == Format::Text && !args.full);
+    // Nor is a part of the results one.
+    let brief = args.format == Format::Text && !args.full;
+    let shown = prints != Prints::Rows && !((nothing || shard.is_some()) && brief);
     // The run was carried out whether or not somebody could read of it.
     if shown && let Err(error) = output::show(&report, args) {
         say!(
@@ -354,6 +373,9 @@ fn finish(
     failures.tell(name);
     if nothing {
         return Ok(ExitCode::from(2));
+    }
+    if let Some(shard) = shard {
+        return shard.tell(&store.run(name)?, store.path());
     }
     for line in report.doubts() {
         say!("espbench: {line}");

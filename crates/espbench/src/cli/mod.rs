@@ -6,19 +6,22 @@
 //! | [`board`] | `espbench board`: the boards that are attached |
 //! | `broker` | limits of the MQTT broker, as options |
 //! | [`builtin`] | the plans that the tool carries |
+//! | [`capture`] | `espbench capture`: what a capture tells of ESP-NOW, the medium and TCP |
 //! | [`common`] | flags that every measuring subcommand takes, and what they mean |
 //! | [`compare`] | `espbench compare` |
-//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, sdkconfig files and stored runs |
+//! | [`doctor`] | `espbench doctor`: the cause of trouble, from logs, captures, sdkconfig files and stored runs |
 //! | [`echo`] | `espbench echo` |
 //! | [`espnow`] | `espbench espnow` |
 //! | [`fit`] | `espbench fit`: constants of the lab from one's own measurements |
 //! | [`mod@file`] | files that the command writes: whole, or not at all |
 //! | [`flow`] | the one flow: plan and target to samples, to the store, to a report |
+//! | `http` | answers over HTTP, in bounded time and memory |
 //! | [`iperf`] | `espbench iperf`: the options that iperf 2 users know |
 //! | [`lab`] | `espbench lab`: the rooms of the simulator |
 //! | [`extcap`] | the air of a simulated lab, as an interface of Wireshark |
 //! | [`live`] | output while a run goes: `--format jsonl` on stdout, `--openmetrics` in a file or over HTTP |
 //! | [`live_lab`] | `espbench live`: simulated devices in real time, on pseudo-terminals |
+//! | [`mcp`] | `espbench mcp`: a server of the Model Context Protocol |
 //! | [`mqtt_access`] | flags of every subcommand that reaches an MQTT broker |
 //! | [`output`] | from the store to a report, and from a report to files and stdout |
 //! | [`ping`] | `espbench ping` |
@@ -33,6 +36,8 @@
 //! | [`sdkconfig`] | files of sdkconfig that flags name |
 //! | [`samples`] | `espbench samples`: the raw samples of a stored run |
 //! | [`serial_args`] | flags for boards on serial ports |
+//! | [`shard`] | parts of a run that several machines carry out |
+//! | [`serve`] | `espbench serve`: the page for a browser |
 //! | [`shell`] | `espbench completions` and `espbench man` |
 //! | [`told`] | errors of all modules as the user is told of them, and those of the command line |
 //! | [`tune`] | `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back |
@@ -42,6 +47,7 @@ pub mod beside;
 pub mod board;
 mod broker;
 pub mod builtin;
+pub mod capture;
 pub mod common;
 pub mod compare;
 pub mod doctor;
@@ -51,10 +57,13 @@ pub mod extcap;
 pub mod file;
 pub mod fit;
 pub mod flow;
+mod http;
 pub mod iperf;
 pub mod lab;
 pub mod live;
 pub mod live_lab;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;
@@ -69,11 +78,16 @@ pub mod runs;
 pub mod samples;
 pub mod sdkconfig;
 pub mod serial_args;
+pub mod serve;
+pub mod shard;
 pub mod shell;
 pub mod told;
 pub mod tune;
 
+use crate::embed::{self, HostProgram};
+use crate::user_error::UserError;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
@@ -107,8 +121,10 @@ enum Command {
     Predict(predict::Args),
     /// Find firmware settings that reach your goals (simulated), or check an sdkconfig
     Tune(Box<tune::Args>),
-    /// Find the cause of trouble in console logs: disconnections, crashes, memory, refused sends
+    /// Find the cause of trouble in console logs and captures: disconnections, crashes, memory, refused sends
     Doctor(doctor::Args),
+    /// Tell what a capture shows: ESP-NOW by pair, the medium, stations that sleep, TCP
+    Capture(capture::Args),
     /// List, draw and check the rooms of the simulator and their constants
     Lab(lab::Args),
     /// List the boards that are attached, flash them and talk to them
@@ -120,6 +136,8 @@ enum Command {
     Extcap(extcap::Args),
     /// Serve the other side of a test: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
+    /// Serve the page: rooms, predictions and the doctor in a browser
+    Serve(serve::Args),
     /// List the runs in the store
     Runs(runs::Args),
     /// Print the report of a stored run
@@ -130,6 +148,9 @@ enum Command {
     Compare(compare::Args),
     /// Fit constants of the lab to a measured run
     Fit(Box<fit::Args>),
+    /// Serve check, predict, tune, doctor, run and read as tools of the Model Context Protocol, over stdio
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Print the completions of a shell: bash, zsh, fish, powershell or elvish
     Completions(shell::CompletionsArgs),
     /// Print the manual page, or write one for each subcommand
@@ -137,9 +158,9 @@ enum Command {
 }
 
 /// Says where there is more on the subcommand: the first word, since no flag stands before it.
-fn help() -> String {
-    let name = std::env::args_os().nth(1).unwrap_or_default();
-    format!("`espbench {} --help` says what it takes", name.to_string_lossy())
+fn help(words: &[OsString]) -> String {
+    let name = words.get(1).map(|it| it.to_string_lossy()).unwrap_or_default();
+    format!("`espbench {name} --help` says what it takes")
 }
 
 /// Returns the command with all its subcommands and flags.
@@ -152,11 +173,38 @@ pub fn command() -> clap::Command {
 /// measure.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match told::parse::<Arguments>(std::env::args_os()) {
+    main_of(&std::env::args_os().collect::<Vec<_>>())
+}
+
+/// Parses the words of a command line, of which the first is the command's own name, and runs it. Exit status
+/// as of [`main`].
+#[must_use]
+pub fn main_of(words: &[OsString]) -> ExitCode {
+    let arguments = match told::parse::<Arguments>(words.iter().cloned()) {
         Ok(arguments) => arguments,
         Err(status) => return status,
     };
-    let result = match &arguments.command {
+    carry_out(&arguments.command).unwrap_or_else(|error| {
+        told::error(&error).or_remedy(&help(words)).say();
+        ExitCode::from(2)
+    })
+}
+
+/// Runs a command for a program, as the words of a command line have it: returns the exit status and what
+/// goes to stdout.
+///
+/// # Errors
+/// The command line is wrong, or the command could not be carried out.
+pub fn ask(host: &HostProgram, words: &[OsString]) -> Result<(u8, String), UserError> {
+    let arguments = told::read::<Arguments>(words.iter().cloned())?;
+    let (done, out) = embed::heard(host, || carry_out(&arguments.command));
+    let status = done.map_err(|error| told::error(&error).or_remedy(&help(words)))?;
+    let number = (0..=u8::MAX).find(|it| ExitCode::from(*it) == status);
+    Ok((number.unwrap_or(2), out))
+}
+
+fn carry_out(command: &Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Run(args) => run::run(args),
         Command::Echo(args) => echo::run(args),
         Command::Ping(args) => ping::run(args),
@@ -165,6 +213,7 @@ pub fn main() -> ExitCode {
         Command::Espnow(args) => espnow::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Capture(args) => capture::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Lab(args) => lab::run(args),
         #[cfg(feature = "serial")]
@@ -172,16 +221,15 @@ pub fn main() -> ExitCode {
         Command::Live(args) => live_lab::run(args),
         Command::Extcap(args) => extcap::run(args),
         Command::Respond(args) => respond::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),
         Command::Samples(args) => samples::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Fit(args) => fit::run(args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => shell::completions(args, Arguments::command()),
         Command::Man(args) => shell::man(args, Arguments::command()),
-    };
-    result.unwrap_or_else(|error| {
-        told::error(&error).or_remedy(&help()).say();
-        ExitCode::from(2)
-    })
+    }
 }

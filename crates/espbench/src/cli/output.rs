@@ -11,6 +11,7 @@ use crate::user_error::UserError;
 use anyhow::Context as _;
 use espbench_engine::ReportBuilder;
 use espbench_measure::beside;
+use espbench_measure::metric::Better;
 use espbench_measure::report::Report;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _};
@@ -55,6 +56,22 @@ fn of_run(store: &Store, run: &StoredRun) -> Result<Report, StoreError> {
 /// # Errors
 /// An ending that no format has; a folder that is not there, or may not be written to.
 pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
+    if args.format == Format::Sarif {
+        return Err(no_sarif().into());
+    }
+    for path in &args.output {
+        if Format::of_file(path)? == Format::Sarif {
+            return Err(no_sarif().into());
+        }
+    }
+    can_be_written(args)
+}
+
+/// Checks the files' names, and that they can be written.
+///
+/// # Errors
+/// As [`check`].
+pub fn can_be_written(args: &OutputArgs) -> anyhow::Result<()> {
     if args.full && args.format != Format::Text {
         let place = "beside --format: that prints all there is";
         return Err(idle("--full", place, "leave one of them out").into());
@@ -69,6 +86,30 @@ pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
             Err(e) => Err(e),
         }
         .map_err(|error| not_written(path, &error))?;
+    }
+    Ok(())
+}
+
+/// Returns the error that there is no SARIF of a report.
+fn no_sarif() -> UserError {
+    UserError::new("a report cannot be drawn as SARIF")
+        .because("it has results, and no findings at lines of a file")
+        .remedy("SARIF is for `espbench tune --check`; take --format junit for thresholds")
+}
+
+/// Refuses formats of results, where there are none.
+///
+/// # Errors
+/// One of them was asked for.
+pub fn without_results(args: &OutputArgs, thing: &str) -> anyhow::Result<()> {
+    let files = args.output.iter().map(|path| Format::of_file(path));
+    let mut formats = files.collect::<anyhow::Result<Vec<_>>>()?;
+    formats.push(args.format);
+    if formats.iter().any(|it| it.is_for_ci()) {
+        return Err(UserError::new(format!("{thing} cannot be drawn for CI"))
+            .because("it has findings, and no results")
+            .remedy("draw it as text, json, markdown or html")
+            .into());
     }
     Ok(())
 }
@@ -185,5 +226,11 @@ pub fn draw(report: &Report, format: Format) -> String {
         Format::Csv => render::csv::render(report),
         Format::Markdown => render::markdown::render(report),
         Format::Html => render::html::render(report),
+        Format::Junit => render::junit::render(report),
+        Format::Bencher => render::bencher::render(report),
+        Format::BenchmarkSmaller => render::benchmark::render(report, Better::Lower),
+        Format::BenchmarkBigger => render::benchmark::render(report, Better::Higher),
+        // Refused before anything is measured.
+        Format::Sarif => String::new(),
     }
 }

@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         live,
         prints: if prints { flow::Prints::Lines } else { flow::Prints::Nothing },
         beside: None,
+        shard: None,
     })
 }
 

@@ -295,6 +295,7 @@ fn carry_out(
         live: None,
         prints: flow::Prints::Nothing,
         beside: None,
+        shard: None,
     })
 }
 

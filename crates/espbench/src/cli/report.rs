@@ -100,7 +100,12 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
             "beside --truth: that prints one value",
             "use --format json"
         )),
-        Format::Html => bail!(idle(
+        it if it.is_for_ci() => bail!(idle(
+            "--truth",
+            "beside a format for CI: that has the figures and not their errors",
+            "leave out --truth, or use --format json"
+        )),
+        _ => bail!(idle(
             "--truth",
             "beside --format html: the page has these errors as a chapter",
             "leave out --truth"

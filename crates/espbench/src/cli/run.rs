@@ -6,6 +6,7 @@ use super::common::{MeasureArgs, SimArgs, SiteArgs, idle};
 use super::flow::{self, Measurement};
 use super::mqtt_access::MqttAccessArgs;
 use super::serial_args::SerialArgs;
+use super::shard::Shard;
 use crate::store::{Store, StoredRun};
 use crate::target::Target;
 use crate::target::replay::ReplayTarget;
@@ -52,6 +53,10 @@ pub struct Args {
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "",
         conflicts_with_all = ["plans", "on", "seed", "chip", "mode", "security", "environment", "distance"])]
     resume: Option<String>,
+    /// Carry out only this part of the cells, such as 3/8, in a store of its own; `espbench runs merge`
+    /// puts the parts together
+    #[arg(long, value_name = "I/N", conflicts_with = "list")]
+    shard: Option<Shard>,
     /// Battery of the devices: 2xAA, AAA, CR123A, 18650, LiPo-500, CR2032, or a charge such as 2500mAh
     #[arg(long, value_name = "BATTERY", conflicts_with = "resume")]
     battery: Option<Battery>,
@@ -122,6 +127,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         live: None,
         prints: flow::Prints::Nothing,
         beside,
+        shard: args.shard,
     })
 }
 
@@ -156,6 +162,7 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
         live: None,
         prints: flow::Prints::Nothing,
         beside,
+        shard: args.shard,
     };
     flow::resume(&store, &run, job)
 }
@@ -221,6 +228,12 @@ fn check(args: &Args, on: &[String]) -> anyhow::Result<()> {
             .because("it sets a lab beside what is measured")
             .into());
     }
+    let shard = args.shard.map(|_| "--shard");
+    refuse(
+        shard,
+        on.iter().all(|name| is_lab(name)),
+        "leave it out: what is measured is of one place",
+    )?;
     let threads = args.sim.pcap.is_none() && args.sim.threads.is_some();
     refuse(args.sim.given(), uses(&is_lab) || beside && threads, "leave it out, or use --on sim")?;
     // The lab says itself why it takes none of these.

@@ -1,23 +1,48 @@
 //! `espbench runs`.
 
 use super::common::StoreArgs;
+use super::{file, flow};
 use crate::say::say;
-use crate::user_error::UserError;
+use crate::store::Store;
+use crate::store::merge::{self, MergedRun};
+use crate::user_error::{ForUser as _, UserError};
 use espbench_measure::plan;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Remove this run and its samples from the store
     #[arg(long, value_name = "RUN")]
     remove: Option<String>,
     /// Print what the consoles of a run's boards printed, by cell and port
     #[arg(long, value_name = "RUN", conflicts_with = "remove")]
     consoles: Option<String>,
-    #[command(flatten)]
-    store: StoreArgs,
+    /// The database of runs [default: runs.sqlite in the user's data folder]
+    #[arg(long, value_name = "FILE", env = "ESPBENCH_STORE")]
+    store: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Put the stores of shards together: what `espbench run --shard` measured becomes whole runs
+    Merge(MergeArgs),
+}
+
+/// Flags of `espbench runs merge`.
+#[derive(Debug, clap::Args)]
+struct MergeArgs {
+    /// Stores of the shards
+    #[arg(required = true, value_name = "STORE")]
+    stores: Vec<PathBuf>,
+    /// The store to write, which must not be there yet
+    #[arg(short, long, value_name = "STORE")]
+    output: PathBuf,
 }
 
 /// Runs the subcommand.
@@ -25,16 +50,20 @@ pub struct Args {
 /// # Errors
 /// The store's.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(Action::Merge(args)) = &args.action {
+        return merge(args);
+    }
+    let store = StoreArgs { store: args.store.clone() };
     if let Some(name) = &args.remove {
-        let name = args.store.existing()?.remove(name)?;
+        let name = store.existing()?.remove(name)?;
         say!("removed {name}");
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(name) = &args.consoles {
-        return consoles(args, name);
+        return consoles(&store, name);
     }
-    let path = args.store.path()?;
-    let runs = if path.exists() { args.store.to_read()?.list()? } else { Vec::new() };
+    let path = store.path()?;
+    let runs = if path.exists() { store.to_read()?.list()? } else { Vec::new() };
     if runs.is_empty() {
         say!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);
@@ -58,8 +87,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints the consoles of a run's boards, with a head above each.
-fn consoles(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
-    let store = args.store.to_read()?;
+fn consoles(store: &StoreArgs, name: &str) -> anyhow::Result<ExitCode> {
+    let store = store.to_read()?;
     let run = store.run(name)?;
     let consoles = store.consoles(&run)?;
     if consoles.is_empty() {
@@ -79,4 +108,49 @@ fn consoles(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
     }
     super::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Puts stores together. Exit status: 0 where each run is complete, else 2.
+fn merge(args: &MergeArgs) -> anyhow::Result<ExitCode> {
+    let path = &args.output;
+    let shown = path.display();
+    if path.exists() {
+        return Err(UserError::new(format!("{shown} is already there"))
+            .because("a store is put together from nothing but the shards")
+            .remedy("name another file with -o, or remove this one")
+            .into());
+    }
+    let stores = merge::open(&args.stores)?;
+    let cancel = flow::on_interrupt()?;
+    let beside = file::beside(path);
+    let merged = Store::open(&beside)
+        .map_err(|error| UserError::from(&error))
+        .and_then(|mut into| merge::merge(&stores, &mut into, &cancel));
+    let renamed = merged.and_then(|runs| {
+        let what = || format!("cannot write {shown}");
+        std::fs::rename(&beside, path).for_user(what, "name another file with -o")?;
+        Ok(runs)
+    });
+    let runs = renamed.inspect_err(|_| remove(&beside))?;
+    let mut whole = true;
+    for MergedRun { name, parts, planned, done, failed } in &runs {
+        let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+        let runs = if *parts == 1 { "run" } else { "runs" };
+        say!("{name}: {done} of {planned} cells, from {parts} {runs}{failed}");
+        if done < planned {
+            whole = false;
+            say!("to measure what is missing: espbench run --resume {name} --store {shown}");
+        }
+    }
+    say!("wrote {shown}");
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Removes a store that is not whole, with what SQLite had beside it.
+fn remove(store: &std::path::Path) {
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = store.as_os_str().to_owned();
+        name.push(ending);
+        let _ = std::fs::remove_file(name);
+    }
 }

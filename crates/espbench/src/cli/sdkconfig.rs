@@ -19,7 +19,11 @@ pub fn file(path: &Path) -> anyhow::Result<ParsedSdkConfig> {
     )?)
 }
 
-fn text(path: &Path) -> anyhow::Result<String> {
+/// Reads the text of an sdkconfig.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub fn text(path: &Path) -> anyhow::Result<String> {
     let named = || format!("cannot read {}", path.display());
     let remedy = "name the sdkconfig in the project's folder";
     let facts = std::fs::metadata(path).for_user(named, remedy)?;

@@ -50,6 +50,21 @@ pub fn parse<P: clap::Parser>(words: impl IntoIterator<Item = OsString>) -> Resu
     })
 }
 
+/// Reads a command line for a program, which asks for no help.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read<P: clap::Parser>(
+    words: impl IntoIterator<Item = OsString>,
+) -> Result<P, UserError> {
+    P::try_parse_from(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            UserError::new("--help and --version are for a terminal")
+        }
+        _ => of_command_line(&error),
+    })
+}
+
 /// Returns an error of the command line: what is wrong, and what could have been meant or how the command
 /// is written.
 fn of_command_line(error: &clap::Error) -> UserError {

@@ -2,7 +2,10 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`bencher`] | the Bencher Metric Format |
+//! | [`benchmark`] | JSON of github-action-benchmark |
 //! | `beside` | measured, lab, published and limit in rows for a terminal |
+//! | [`capture`] | what a capture tells, for a terminal |
 //! | [`compare`] | two runs held against each other, in a few lines |
 //! | [`csv`] | CSV (RFC 4180): the table of results, one row a figure, and drawn tables |
 //! | [`doctor`] | diagnoses for a terminal and as Markdown |
@@ -11,6 +14,7 @@
 //! | [`html`] | one HTML file that needs nothing else: no font, no picture, no script but ours |
 //! | [`json`] | JSON: the report as it is (`docs/report.schema.json`) |
 //! | [`jsonl`] | JSON lines: what happens, as it happens (`docs/jsonl.schema.json`) |
+//! | [`junit`] | JUnit's XML: thresholds as tests |
 //! | [`lab`] | drawings of a room: text, SVG, HTML |
 //! | [`live`] | the figures of a cell while it is measured, for a line of a terminal |
 //! | [`markdown`] | Markdown with GitHub's tables |
@@ -18,11 +22,15 @@
 //! | [`predict`] | the answer of a prediction in a few lines, for a terminal |
 //! | `palette` | colours of all charts, one meaning each |
 //! | `parts` | plans that measure several kinds of test: their names, and one table of all |
+//! | [`sarif`] | SARIF: findings of a check by line |
 //! | [`svg`] | figures as SVG, for use inside HTML |
 //! | [`text`] | plain text: aligned tables that read without colour |
 //! | [`tune`] | checks of an sdkconfig and searches of settings, drawn |
 
+pub mod bencher;
+pub mod benchmark;
 mod beside;
+pub mod capture;
 pub mod compare;
 pub mod csv;
 pub mod doctor;
@@ -31,6 +39,7 @@ pub mod glance;
 pub mod html;
 pub mod json;
 pub mod jsonl;
+pub mod junit;
 pub mod lab;
 pub mod live;
 pub mod markdown;
@@ -38,6 +47,7 @@ pub mod openmetrics;
 mod palette;
 mod parts;
 pub mod predict;
+pub mod sarif;
 pub mod svg;
 pub mod text;
 pub mod tune;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`consoles`] | what the consoles of boards printed while a run was measured |
 //! | `error` | errors of the store |
+//! | [`merge`] | stores that are put together |
 //! | `recorder` | the way of samples from a target to the writer's thread |
 //! | `rows` | samples as rows, and back |
 //! | `lock` | the lock of a run that is being carried out |
@@ -15,6 +16,7 @@
 pub mod consoles;
 mod error;
 mod lock;
+pub mod merge;
 mod recorder;
 mod rows;
 

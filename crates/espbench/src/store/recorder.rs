@@ -7,6 +7,7 @@ use crate::target::Sink;
 use crate::user_error::UserError;
 use espbench_measure::cell::Origin;
 use espbench_measure::live::FateCounts;
+use espbench_measure::run::Recorded;
 use espbench_model::sample::Sample;
 use espbench_model::time::Instant;
 use espbench_model::workload::Workload;
@@ -153,6 +154,23 @@ impl Recorder {
             Err(StoreError::Unusable { path: "the recorder".into(), why })
         })?;
         Ok(result)
+    }
+
+    /// Records a cell as it was recorded elsewhere, in the same steps, so that the file is equal, too. What
+    /// happened to the cell was told there.
+    pub(super) fn again(
+        &self,
+        run: &StoredRun,
+        cell: &StoredCell,
+        recorded: &Recorded,
+    ) -> Result<(), StoreError> {
+        let result = self.cell(run, cell, &mut (), |sink| {
+            recorded.samples.iter().for_each(|it| sink.sample(*it));
+            recorded.counters.iter().for_each(|(name, by)| sink.count(name, *by));
+            recorded.facts.iter().for_each(|(name, value)| sink.fact(name, value.clone()));
+            recorded.error.as_ref().map_or(Ok(()), |error| Err(UserError::new(error)))
+        });
+        result.map(|_| ())
     }
 
     /// Hands a job to the writer; true if that had to wait.

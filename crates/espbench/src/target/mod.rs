@@ -203,6 +203,10 @@ pub trait Target {
     fn fits(&self) -> Vec<LabFit> {
         Vec::new()
     }
+    /// Returns the SHA-256 of the lab's library, where the target is a lab.
+    fn library(&self) -> Option<String> {
+        None
+    }
     /// Returns what the cells set of the labs that they are carried out in, to other values than the
     /// labs' files: a line for people about each lab.
     fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {

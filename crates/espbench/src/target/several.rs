@@ -27,6 +27,12 @@ impl Target for Several {
         self.0.iter().flat_map(|target| target.fits()).collect()
     }
 
+    fn library(&self) -> Option<String> {
+        // Each cell is that of one of them: labs of one run differ in what the first has of them, too.
+        let all: Vec<String> = self.0.iter().filter_map(|target| target.library()).collect();
+        (!all.is_empty()).then(|| all.join("+"))
+    }
+
     fn prepare(&mut self, cells: &[SeededCell]) {
         let able = |targets: &[Box<dyn Target>], workload| {
             targets.iter().position(|target| target.check(workload).is_ok())

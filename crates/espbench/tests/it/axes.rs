@@ -98,6 +98,12 @@ fn each_axis_of_esp_now_is_a_cell_and_a_field() {
         &[80.into(), 240.into()],
     ));
     varies(
+        &pings("profile = \"esp32s3\"\nclock_mhz = 240\nidle_clock_mhz = [80, 160]"),
+        "rtt_avg",
+        "idle_clock_mhz",
+        &[80.into(), 160.into()],
+    );
+    varies(
         &pings("CONFIG_FREERTOS_HZ = [100, 1000]"),
         "rtt_avg",
         "CONFIG_FREERTOS_HZ",
@@ -251,6 +257,11 @@ fn what_a_lab_cannot_vary_is_refused_before_anything_is_simulated() {
         &["an esp32c3 does not run at 240 MHz", "80, 160"],
     );
     has(said(&echoes("clock_mhz = 100"), &[]), &["does not run at 100 MHz"]);
+    has(
+        said(&pings("clock_mhz = 240\nidle_clock_mhz = 80"), &[]),
+        &["an esp32 at 240 MHz keeps that clock", "`clock_mhz` = 160"],
+    );
+    has(said(&echoes("idle_clock_mhz = 80"), &[]), &["over IP is simulated without"]);
     has(
         said(&echoes("CONFIG_LWIP_TCP_WND_DEFAUL = 5760"), &[]),
         &["no option of sdkconfig", "CONFIG_LWIP_TCP_WND_DEFAULT"],

@@ -37,6 +37,7 @@ fn the_page_has_each_column_with_unit_and_meaning() {
     holds("columns of every file", &columns::fixed());
     holds("columns of settings", &columns::settings());
     holds("columns of comparisons", &columns::further(columns::COMPARED));
+    holds("columns of repetitions", &columns::further(columns::POWER));
     holds("columns of errors", &columns::further(columns::TRUTH));
     holds("columns of probes", &columns::samples(SampleTable::Probes));
     holds("columns of intervals", &columns::samples(SampleTable::Intervals));

@@ -35,12 +35,10 @@ fn files_that_are_no_logs_are_refused_with_what_would_do() {
     let bench = TestDir::new();
     bench.write("sdkconfig", "# Automatically generated file\nCONFIG_LWIP_TCP_MSS=x\nCONFIG_B=6\n");
     bench.write("empty.log", "");
-    std::fs::write(bench.path("a.pcapng"), [0x0a, 0x0d, 0x0d, 0x0a, 0x1c, 0, 0, 0]).unwrap();
     std::fs::write(bench.path("image.bin"), [0xe9, 0, 0, 0]).unwrap();
     for (file, remedy) in [
         ("sdkconfig", "idf.py has written"),
         ("empty.log", "name a log"),
-        ("a.pcapng", "console log of that time"),
         ("image.bin", "as text"),
         ("missing.log", "name a log"),
     ] {

@@ -9,6 +9,8 @@ mod beside;
 #[cfg(feature = "serial")]
 mod board;
 mod broker;
+mod capture;
+mod ci;
 mod constants;
 mod data;
 mod doctor;
@@ -33,6 +35,8 @@ mod live_change;
 mod live_ip;
 mod live_pty;
 mod maps;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod messages;
 mod mqtt;
 mod mqtt_clients;
@@ -56,6 +60,7 @@ mod results_wifi;
 mod rom_loader;
 #[cfg(all(feature = "serial", unix))]
 mod serial;
+mod shards;
 mod shell;
 mod sim;
 mod sink;

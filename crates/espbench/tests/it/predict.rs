@@ -347,7 +347,7 @@ fn rates_that_do_not_differ_tie() {
 #[test]
 fn a_rate_that_loses_too_much_is_left_out() {
     let args =
-        ["rate", "--devices", "3", "--phy-rates", "1M,54M", "--room", "open", "--distance", "250"];
+        ["rate", "--devices", "3", "--phy-rates", "1M,54M", "--room", "open", "--distance", "200"];
     let text = screen(&[&args[..], &["--rooms", "5", "--messages", "600"]].concat());
     assert!(text.contains("left out") && text.contains("1M has the lowest p99"), "{text}");
     insta::assert_snapshot!(text);

@@ -72,7 +72,7 @@ fn started(store: &Path) -> String {
 
 /// Returns a store's bytes without the time at which the run was started, the one thing in it that
 /// is not of the simulation: that is blotted out where it stands.
-fn without_start(store: &Path) -> Vec<u8> {
+pub(crate) fn without_start(store: &Path) -> Vec<u8> {
     let started = started(store);
     let mut bytes = std::fs::read(store).unwrap();
     let places: Vec<usize> = bytes

@@ -2,7 +2,7 @@
 
 use super::value::{ColumnType, ColumnValue};
 use crate::cell::{Cell, Origin, PublishedFigure};
-use crate::compare::{Comparison, Verdict};
+use crate::compare::{Comparison, PowerRow, Verdict};
 use crate::truth::{CellDeviation, Truth};
 use alloc::vec::Vec;
 
@@ -69,6 +69,23 @@ further! { TRUTH of CellDeviation:
         "From the nearest of these to ours, over it; negative where ours is smaller."
     "group" "" Text (|it| text(it.group.name())) "Group of the figure, which sets how true it should be."
     "within" "" Flag (|it| Some(ColumnValue::Flag(it.within))) "Ours meets what is asked of a single figure."
+}
+
+further! { POWER of PowerRow:
+    "spread" "" Number (|it| number(it.spread))
+        "Standard deviation between repetitions, over their mean; empty of fewer than two."
+    "shown_change" "" Number (|it| number(it.shown))
+        "Least change, over the mean, that so many repetitions in either run show with a probability of 80 %."
+    "repetitions_needed" "" Count (|it| it.needed.map(ColumnValue::Count))
+        "Repetitions in either run that show the change that was asked for; empty where unknown."
+}
+
+/// Makes the rows of what repetitions show.
+#[must_use]
+pub fn power_rows(rows: &[PowerRow]) -> FurtherRows {
+    let row =
+        |it: &PowerRow| (it.cell.clone(), POWER.iter().map(|column| (column.value)(it)).collect());
+    rows.iter().map(row).collect()
 }
 
 /// Returns the first reason of a pair that is not comparable.

@@ -23,7 +23,9 @@ mod test_row;
 mod tests;
 mod value;
 
-pub use compared::{COMPARED, FurtherColumn, FurtherRows, TRUTH, compared, errors};
+pub use compared::{
+    COMPARED, FurtherColumn, FurtherRows, POWER, TRUTH, compared, errors, power_rows,
+};
 pub use markdown::{fixed, further, samples, settings};
 pub use samples::{SampleColumn, SampleTable};
 pub use test_row::{RunColumn, TestRow};

@@ -5,6 +5,7 @@ use crate::interval::{self, mean_t};
 use crate::kind::{self, TestKind};
 use crate::metric::{self, Statistic};
 use crate::wifi;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -83,6 +84,35 @@ pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
         note: Some(format!("mean of {} repetitions, with the interval of their scatter", mean.n)),
         ..(*first).clone()
     })
+}
+
+/// Returns each figure once: where there are repetitions of a test, their mean with the interval of their
+/// scatter, in the place of the first.
+#[must_use]
+pub fn pool_all(cells: &[Cell]) -> Vec<Cell> {
+    groups(cells)
+        .iter()
+        .filter_map(|group| pool(group).or_else(|| Some((*group.first()?).clone())))
+        .collect()
+}
+
+/// Returns the repetitions of each figure, in the order of the first ones.
+pub(super) fn groups(cells: &[Cell]) -> Vec<Vec<&Cell>> {
+    let mut groups: Vec<Vec<&Cell>> = Vec::new();
+    // Most cells differ in these, so that few remain to be compared whole.
+    let mut by_name: BTreeMap<(&str, &str, Option<u32>), Vec<usize>> = BTreeMap::new();
+    for cell in cells {
+        let name = (cell.id.metric.as_str(), cell.id.table.as_str(), cell.id.payload_bytes);
+        let alike = by_name.entry(name).or_default();
+        match alike.iter().find(|at| groups[**at].first().is_some_and(|it| same_cell(it, cell))) {
+            Some(at) => groups[*at].push(cell),
+            None => {
+                alike.push(groups.len());
+                groups.push(alloc::vec![cell]);
+            }
+        }
+    }
+    groups
 }
 
 fn same_cell(a: &Cell, b: &Cell) -> bool {

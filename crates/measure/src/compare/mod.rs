@@ -28,12 +28,17 @@
 //!
 //! Each verdict is for one pair. Of many pairs with 95 % intervals one in twenty differs by chance.
 
+mod exact;
 mod gate;
 mod join;
 mod judge;
+mod power;
 
+pub use exact::{CellDifference, ExactlyCompared, exactly};
 pub use gate::{Gated, gate};
 pub(crate) use join::pool;
+pub use join::pool_all;
+pub use power::{PowerRow, power};
 
 use crate::cell::{Cell, Origin};
 use crate::units::Dimension;

@@ -13,6 +13,7 @@ mod words;
 pub use read::{Unknown, read};
 pub(crate) use words::test_case;
 
+use crate::cell::Cell;
 use crate::run::Recorded;
 use crate::settings::{SettingKey, Settings};
 use alloc::format;
@@ -101,6 +102,25 @@ pub(crate) fn differs(kind: &str, settings: &Settings, shared: &Settings) -> boo
 pub fn result(settings: &Settings) -> Option<String> {
     let words: Vec<String> = words::of_result(settings).into_iter().map(|it| it.text).collect();
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Names the test of a result by all that tells it from another: a name that stays from run to run, for those who
+/// keep figures by name.
+#[must_use]
+pub fn test(cell: &Cell) -> String {
+    let id = &cell.id;
+    let mut parts: Vec<String> = [&id.table, &id.chip, &id.transport, &id.mode]
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .cloned()
+        .collect();
+    parts.extend(id.payload_bytes.map(|it| format!("{it} B")));
+    parts.extend(id.devices.map(|it| devices(it.into())));
+    parts.extend(id.distance_m.map(|it| format!("{it} m")));
+    parts.extend(id.security.iter().chain(&id.environment).cloned());
+    parts.extend(result(&cell.settings));
+    parts.dedup();
+    parts.join(", ")
 }
 
 /// Says between which devices a link is, as far as a console told.

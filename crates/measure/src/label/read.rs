@@ -107,6 +107,7 @@ fn counted(word: &str) -> Option<Setting> {
         .or_else(|| many(" hops").or_else(|| many(" hop")).map(Setting::Hops))
         .or_else(|| before::<f64>(word, " dBm").map(Setting::TxPower))
         .or_else(|| many(" MHz").map(Setting::Clock))
+        .or_else(|| many(" MHz idle").map(Setting::IdleClock))
         .or_else(|| many(" packets").map(Setting::Packets))
         .or_else(|| many(" pings").map(Setting::Pings))
         .or_else(|| many(" times").map(Setting::Encryptions))

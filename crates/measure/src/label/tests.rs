@@ -293,8 +293,9 @@ fn of_esp_now() -> impl Strategy<Value = Workload> {
 fn lab() -> impl Strategy<Value = LabOverrides> {
     use proptest::option::of;
     let option = of((0..ConfigOption::COUNT, any::<u32>()));
-    (of(name()), of(name()), of(name()), of(-20.0..30.0), of(10_u32..1000), option).prop_map(
-        |(profile, environment, phy_rate, power_dbm, clock_mhz, option)| {
+    let clocks = (of(10_u32..1000), of(10_u32..1000));
+    (of(name()), of(name()), of(name()), of(-20.0..30.0), clocks, option).prop_map(
+        |(profile, environment, phy_rate, power_dbm, (clock_mhz, idle_clock_mhz), option)| {
             let mut sdkconfig = OptionValues::NONE;
             if let Some((at, value)) = option {
                 let fact = sdkconfig::FACTS[at];
@@ -311,6 +312,7 @@ fn lab() -> impl Strategy<Value = LabOverrides> {
                 phy_rate,
                 power_dbm,
                 clock_mhz,
+                idle_clock_mhz,
                 sdkconfig,
                 ..LabOverrides::NONE
             }

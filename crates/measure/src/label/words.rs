@@ -246,6 +246,7 @@ fn common(settings: &Settings, setting: &Setting) -> Option<LabelWords> {
         Setting::Environment(name) => format!("environment {}", name.as_str()),
         Setting::TxPower(dbm) => format!("{dbm} dBm"),
         Setting::Clock(mhz) => format!("{mhz} MHz"),
+        Setting::IdleClock(mhz) => format!("{mhz} MHz idle"),
         Setting::Sdkconfig(option, value) => format!("{}={}", option.name(), option.text(*value)),
         Setting::MqttVersion(MqttVersion::V311) => "MQTT 3.1.1".into(),
         Setting::MqttVersion(MqttVersion::V5) => "MQTT 5".into(),

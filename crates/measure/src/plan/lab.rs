@@ -27,7 +27,7 @@ const CONFIG: &str = "CONFIG_";
 /// Words for what a key that is left out means.
 const FILE: &str = "what the lab's file says";
 /// Keys of every lab.
-pub(super) const KEYS: [PlanKey; 6] = [
+pub(super) const KEYS: [PlanKey; 7] = [
     PlanKey::new(
         "profile",
         PlanValue::Form("name of a profile: `espbench lab list`"),
@@ -58,6 +58,13 @@ pub(super) const KEYS: [PlanKey; 6] = [
     .or(FILE),
     PlanKey::new("clock_mhz", PlanValue::Whole(10, 1000), "80", "clock of their processors")
         .or(FILE),
+    PlanKey::new(
+        "idle_clock_mhz",
+        PlanValue::Whole(10, 1000),
+        "80",
+        "clock of their processors while nothing runs (DFS), of nodes of ESP-NOW",
+    )
+    .or(FILE),
     PlanKey::new(
         "CONFIG_NAME",
         PlanValue::Form("a whole number, true and false, or a word such as `\"QIO\"`"),
@@ -129,6 +136,7 @@ impl CellDraft {
             "phy_rate" => lab.phy_rate = Some(mode(value.text()?)?),
             "power_dbm" => lab.power_dbm = Some(value.number()?),
             "clock_mhz" => lab.clock_mhz = Some(value.int()? as u32),
+            "idle_clock_mhz" => lab.idle_clock_mhz = Some(value.int()? as u32),
             option => set_option(&mut lab.sdkconfig, option, value)?,
         }
         Ok(())
@@ -237,6 +245,7 @@ pub(super) fn print(work: &Workload) -> Vec<(&'static str, String)> {
     list.extend(named("phy_rate", lab.phy_rate));
     list.extend(lab.power_dbm.map(|it| ("power_dbm", it.to_string())));
     list.extend(lab.clock_mhz.map(|it| ("clock_mhz", it.to_string())));
+    list.extend(lab.idle_clock_mhz.map(|it| ("idle_clock_mhz", it.to_string())));
     list.extend(lab.sdkconfig.given().map(|(option, value)| {
         let text = match option.fact().kind {
             sdkconfig::ValueType::Flag => (value != 0).to_string(),

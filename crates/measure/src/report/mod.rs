@@ -27,13 +27,13 @@ pub(crate) use build::known;
 pub use build::{Builder, report};
 pub(crate) use glance::agreement;
 pub use glance::{Agreement, BARS, GlanceGroup, GlanceMetric, GlanceRow, GlanceValue};
-pub use sections::{DIAGNOSIS, Section};
+pub use sections::{CAPTURE, DIAGNOSIS, Section};
 pub(crate) use test_facts::{add_published, add_run};
 
 use crate::air::{ChannelOccupancy, Timeline};
 use crate::beside::LabComparison;
 use crate::cell::{Cell, Origin};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, pool_all};
 use crate::figure::Figure;
 use crate::predict::Prediction;
 use crate::run::RunFacts;
@@ -188,6 +188,14 @@ impl Report {
             }
         }
         self
+    }
+
+    /// Returns each figure of the run's own once: of repetitions their mean, with the interval of their
+    /// scatter.
+    #[must_use]
+    pub fn figures_of_tests(&self) -> Vec<Cell> {
+        let own = self.cells.iter().filter(|it| it.origin != Origin::Published);
+        pool_all(&own.cloned().collect::<Vec<_>>())
     }
 
     /// Returns a report in which nothing stands but the facts.

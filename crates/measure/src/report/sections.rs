@@ -37,9 +37,13 @@ const POWER: (&str, &str) = (power::SECTION, "Current and battery");
 /// Name of the chapter of causes that the doctor has found.
 pub const DIAGNOSIS: &str = "diagnosis";
 
+/// Name of the chapter of what a capture tells.
+pub const CAPTURE: &str = "capture";
+
 /// Names and titles of the chapters after those of all kinds.
-const LAST: [(&str, &str); 7] = [
+const LAST: [(&str, &str); 8] = [
     (DIAGNOSIS, "Causes"),
+    (CAPTURE, "What the capture tells"),
     (crate::predict::SECTION, "Prediction"),
     (crate::tune::SECTION, "Settings"),
     ("losses", "Losses and findings"),

@@ -282,10 +282,12 @@ settings! {
     TxPower(f64) "power_dbm" "dBm",
     /// Clock of a device's processor in MHz, where a plan sets it.
     Clock(u32) "clock_mhz" "MHz",
+    /// Clock of a node's processor in MHz while nothing runs (DFS), where a plan sets it.
+    IdleClock(u32) "idle_clock_mhz" "MHz",
 }
 
 /// Settings that a plan may set of a lab, beside the options of sdkconfig.
-const OF_LAB: [SettingKey; 8] = [
+const OF_LAB: [SettingKey; 9] = [
     SettingKey::Devices,
     SettingKey::Nearest,
     SettingKey::Farthest,
@@ -294,6 +296,7 @@ const OF_LAB: [SettingKey; 8] = [
     SettingKey::Environment,
     SettingKey::TxPower,
     SettingKey::Clock,
+    SettingKey::IdleClock,
 ];
 
 /// Settings of a cell: at most one of each key. The order in which they were put in tells nothing.

@@ -46,6 +46,7 @@ impl Settings {
         settings.extend(lab.phy_rate.map(Setting::PhyRate));
         settings.extend(lab.power_dbm.map(Setting::TxPower));
         settings.extend(lab.clock_mhz.map(Setting::Clock));
+        settings.extend(lab.idle_clock_mhz.map(Setting::IdleClock));
         let options = lab.sdkconfig.given();
         settings.extend(options.map(|(option, value)| Setting::Sdkconfig(option, value)));
         settings.extend(lab.devices.map(|count| Setting::Devices(count.into())));

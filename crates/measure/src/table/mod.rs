@@ -8,6 +8,7 @@
 //! | `heap` | the heap of devices over Wi-Fi: what was in use, and what was left |
 //! | `overview` | one line for each question that people ask, with what others published |
 //! | `power` | what cells of devices over Wi-Fi cost their battery, beside what they gave for it |
+//! | [`repetitions`] | what repetitions of a run can show |
 //! | `round_trips` | columns and settings of all kinds of round trips |
 //! | [`status`] | the parts of a report that are not results, as tables |
 //! | [`truth`] | how far simulated figures are from the published ones |
@@ -17,6 +18,7 @@ pub(crate) mod findings;
 pub(crate) mod heap;
 pub(crate) mod overview;
 pub(crate) mod power;
+pub mod repetitions;
 pub(crate) mod round_trips;
 pub mod status;
 pub mod truth;

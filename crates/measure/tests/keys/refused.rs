@@ -380,6 +380,10 @@ const ESP_NOW: &[(&str, &str)] = &[
     ),
     (r#"power_dbm = "high""#, "line 4, column 13: `power_dbm`: expected a number, found a text"),
     ("clock_mhz = 0", "line 4, column 13: `clock_mhz`: 0 is out of range: use 10 to 1000"),
+    (
+        "idle_clock_mhz = 5",
+        "line 4, column 18: `idle_clock_mhz`: 5 is out of range: use 10 to 1000",
+    ),
     (r#"variant = "ps-none""#, "line 4, column 1: unknown key `variant`."),
     ("channel = 6", "line 4, column 1: unknown key `channel`."),
     (

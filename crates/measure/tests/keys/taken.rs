@@ -48,6 +48,10 @@ fn keys_of_udp_echo() {
         ),
         ("variant = \"ps-none\"\nclock_mhz = 80", &["udp-echo 100 B, variant ps-none, 80 MHz"][..]),
         (
+            "variant = \"ps-none\"\nidle_clock_mhz = 80",
+            &["udp-echo 100 B, variant ps-none, 80 MHz idle"][..],
+        ),
+        (
             "variant = \"ps-none\"\npower_dbm = 8.5",
             &["udp-echo 100 B, variant ps-none, 8.5 dBm"][..],
         ),
@@ -301,6 +305,7 @@ fn keys_of_esp_now() {
                 "esp-now round trip, unicast, 230 B, 3 m, 160 MHz",
             ][..],
         ),
+        ("idle_clock_mhz = 80", &["esp-now round trip, unicast, 230 B, 3 m, 80 MHz idle"][..]),
     ] {
         makes("esp-now", keys, cells);
     }

@@ -77,6 +77,14 @@ fn device(list: &mut Vec<Constant>) {
         (Published, "lwIP, opt.h, IP_REASS_MAXAGE: 15 ticks of ip_reass_tmr of a second"),
     );
     add(
+        "lab.wifi.pc.interrupt_us",
+        us(wifi::INTERRUPT),
+        (
+            Published,
+            "Linux, Documentation/networking, e1000e: InterruptThrottleRate, 20,000 interrupts a second",
+        ),
+    );
+    add(
         "lab.nodes.chip.stays_ms",
         nodes::chip::STAYS_NS as f64 / 1e6,
         guess("an assumption: between two pings code stays in the cache, between two commands not"),
@@ -144,7 +152,7 @@ fn room(list: &mut Vec<Constant>) {
         add(&format!("lab.file.barrier.{name}_db"), loss_db, ground);
     }
     for (name, dbi) in file::ANTENNAS.into_iter().zip(file::ANTENNA_DBI) {
-        let source = "the middle of efficiencies in datasheets of modules: docs/labs.md, `antenna`";
+        let source = "the middle of efficiencies in datasheets of modules, and of the polarization efficiency of IEEE Std 145: docs/labs.md, `antenna`";
         add(&format!("lab.file.lab.antenna_{name}_dbi"), dbi, (Published, source));
     }
     for (key, value) in link_trace_constants() {

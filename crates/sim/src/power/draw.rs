@@ -10,6 +10,8 @@ use espbench_dot11::radio::ChannelWidth;
 pub struct PowerSettings {
     /// The clock of the processor.
     pub clock_mhz: u32,
+    /// The clock of the processor while nothing runs, where it is lower then (DFS).
+    pub idle_clock_mhz: Option<u32>,
     /// The width of the channel on which the device listens.
     pub width: ChannelWidth,
     /// The transmit power in dBm by kind of mode, in the order of [`Modulation::ALL`].
@@ -31,6 +33,8 @@ impl CurrentDraw {
             ChannelWidth::Mhz20 => currents.receive_na,
             ChannelWidth::Mhz40 => currents.receive_40_na,
         };
+        let idle = firmware.idle_clock_mhz.map_or(clock, |it| currents.modem_sleep(it));
+        let saved = clock.idle_na.saturating_sub(idle.idle_na);
         let modem = |modem: ModemState| match modem {
             ModemState::Off => clock.idle_na,
             ModemState::Listen | ModemState::Receive => receive,
@@ -40,7 +44,8 @@ impl CurrentDraw {
         let computing = clock.active_na.saturating_sub(clock.idle_na);
         let mut draw = Self { na: [0; PowerState::COUNT] };
         for it in ModemState::ALL {
-            draw.na[PowerState::Awake(it, CpuState::Idle).index()] = modem(it);
+            draw.na[PowerState::Awake(it, CpuState::Idle).index()] =
+                modem(it).saturating_sub(saved);
             draw.na[PowerState::Awake(it, CpuState::Busy).index()] =
                 modem(it).saturating_add(computing);
         }

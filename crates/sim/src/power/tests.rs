@@ -31,8 +31,12 @@ fn light(least_ns: u64) -> AutoLightSleep {
 }
 
 fn draw() -> CurrentDraw {
-    let firmware =
-        PowerSettings { clock_mhz: 160, width: ChannelWidth::Mhz20, power_dbm: [21.0, 19.0, 18.5] };
+    let firmware = PowerSettings {
+        clock_mhz: 160,
+        idle_clock_mhz: None,
+        width: ChannelWidth::Mhz20,
+        power_dbm: [21.0, 19.0, 18.5],
+    };
     CurrentDraw::new(&currents(), &firmware)
 }
 

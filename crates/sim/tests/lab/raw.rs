@@ -54,11 +54,60 @@ fn probes_in(work: RawEspNow, lab: Option<&str>) -> Vec<Probe> {
 /// Returns the 5th percentile, the median and the 95th percentile of the microseconds from one frame to the
 /// next.
 fn quantiles(probes: &[Probe]) -> [f64; 3] {
+    let gaps = gaps(probes);
+    [5, 50, 95].map(|percent| gaps[gaps.len() * percent / 100])
+}
+
+/// Returns the microseconds from one frame to the next, the shortest first.
+fn gaps(probes: &[Probe]) -> Vec<f64> {
     let arrivals: Vec<_> = probes.iter().filter_map(|it| it.received).collect();
     let mut gaps: Vec<f64> =
         arrivals.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64() * 1e6).collect();
     gaps.sort_by(f64::total_cmp);
-    [5, 50, 95].map(|percent| gaps[gaps.len() * percent / 100])
+    gaps
+}
+
+#[test]
+fn a_beacon_puts_off_one_frame_of_thirty_and_so_the_99th_percentile() {
+    for (is_broadcast, measured) in [(false, [3148.0, 6449.0]), (true, [2831.0, 5938.0])] {
+        let work = RawEspNow { is_broadcast, ..WORK };
+        let gaps = gaps(&probes_in(work, Some("raw-esp-now-beacons")));
+        let got = [50, 99].map(|percent| gaps[gaps.len() * percent / 100]);
+        assert!((got[0] - measured[0]).abs() < 16.0, "{is_broadcast}: {got:?}");
+        // Of 280 octets; a beacon of 353 would take the rest.
+        assert!((got[1] / measured[1] - 0.86).abs() < 0.03, "{is_broadcast}: {got:?}");
+        let quiet = quantiles(&probes(work));
+        assert!(quiet[2] < 1.1 * quiet[1], "{quiet:?}");
+    }
+}
+
+#[test]
+fn on_one_core_a_call_makes_room_for_the_driver() {
+    let work = |profile: &str| {
+        let lab = LabOverrides { clock_mhz: Some(80), ..at(profile, "HT20-MCS7").lab };
+        RawEspNow { is_broadcast: true, lab, ..at(profile, "HT20-MCS7") }
+    };
+    let costs = |profile: &str| {
+        let chip = Library::built_in().profile(profile).unwrap().node_at_clock(80);
+        let turns = chip.send_latency.ns(250) + chip.sent_latency.ns(250) + 2 * chip.jitter_ns;
+        [chip.esp_now_send.ns(250) as f64 / 1e3, turns as f64 / 1e3]
+    };
+    // The frame takes less than the call: the processor is the limit.
+    let [call, turns] = costs("esp32c3");
+    let [_, median, _] = quantiles(&probes(work("esp32c3")));
+    assert!((median / (call + turns) - 1.0).abs() < 0.1, "{median} for {call} and {turns}");
+    let [call, turns] = costs("esp32");
+    let [_, median, _] = quantiles(&probes(work("esp32")));
+    assert!(median < 0.9 * (call + turns), "{median} for {call} and {turns}");
+}
+
+#[test]
+fn with_frequency_scaling_each_interrupt_takes_longer() {
+    let [_, median, _] = quantiles(&probes(WORK));
+    let idle = LabOverrides { idle_clock_mhz: Some(80), ..LabOverrides::NONE };
+    let [_, scaled, _] = quantiles(&probes(RawEspNow { lab: idle, ..WORK }));
+    // One interrupt from frame to frame: that of its end.
+    assert!((scaled - median - 10.0).abs() < 2.0, "{median} {scaled}");
 }
 
 #[test]

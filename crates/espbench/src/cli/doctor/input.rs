@@ -1,10 +1,15 @@
-//! Files as they are recognised by their contents: logs, sdkconfig files; names of stored runs.
+//! Files as they are recognised by their contents: logs, captures, sdkconfig files; names of stored runs.
 
+use crate::cli::capture;
 use crate::cli::common::StoreArgs;
 use crate::cli::output;
 use crate::store::Store;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
+use espbench_capture::air::esp_now::CaptureKeys;
+use espbench_capture::file::CaptureReader;
+use espbench_doctor::captured;
+use espbench_doctor::finding::DiagnosisVerdict;
 use espbench_doctor::log::{LogReader, LogSummary};
 use espbench_doctor::report::{DiagnosisEntry, answer};
 use espbench_doctor::settings::ConfigFile;
@@ -27,7 +32,7 @@ pub(super) enum Found {
     Log(String, LogSummary),
     /// An sdkconfig.
     Config(String, Box<ConfigFile>),
-    /// A stored run, diagnosed.
+    /// A stored run or a capture, diagnosed.
     Run(Box<DiagnosisEntry>),
 }
 
@@ -54,6 +59,28 @@ pub(super) fn read(path: &Path, store: &StoreArgs) -> anyhow::Result<Found> {
     }
 }
 
+/// Diagnoses a capture.
+fn capture(name: String, head: &[u8], from: impl Read) -> anyhow::Result<Found> {
+    let seen = capture::analyse(&name, CaptureKeys::default(), head.chain(from))?;
+    let diagnosis = captured::diagnose(&seen);
+    let answer = match diagnosis.verdict {
+        DiagnosisVerdict::CannotTell => {
+            "this file cannot tell: no frame of IEEE 802.11 and no packet of IP in it can be read"
+                .into()
+        }
+        _ => answer(&diagnosis),
+    };
+    let (files, proof) = (vec![name], None);
+    Ok(Found::Run(Box::new(DiagnosisEntry {
+        files,
+        lines: None,
+        recorded: None,
+        answer,
+        diagnosis,
+        proof,
+    })))
+}
+
 /// Reads a log or an sdkconfig to its end.
 fn stream(name: String, mut from: impl Read) -> anyhow::Result<Found> {
     let mut reader = LogReader::new();
@@ -63,8 +90,11 @@ fn stream(name: String, mut from: impl Read) -> anyhow::Result<Found> {
         let length = fill(&name, &mut from, &mut buffer, first)?;
         let read = &buffer[..length];
         if std::mem::take(&mut first) {
+            if CaptureReader::knows(read) {
+                return capture(name, read, from);
+            }
             is_text(&name, read)?;
-            if is_sdkconfig(read) {
+            if is_sdkconfig(&plain(read)) {
                 return config(name, read, from);
             }
         }
@@ -104,7 +134,8 @@ fn config(name: String, head: &[u8], from: impl Read) -> anyhow::Result<Found> {
                 .remedy(remedy)
         );
     }
-    let text = String::from_utf8(bytes).for_user(|| format!("{name} is no text"), remedy)?;
+    let text = String::from_utf8(plain(&bytes).into_owned());
+    let text = text.for_user(|| format!("{name} is no text"), remedy)?;
     let file = ConfigFile::read(&text)
         .for_user(|| format!("{name} cannot be read as an sdkconfig"), remedy)?;
     Ok(Found::Config(name, Box::new(file)))
@@ -140,17 +171,24 @@ fn is_text(name: &str, head: &[u8]) -> anyhow::Result<()> {
     };
     match head {
         [] => refuse("it is empty", "name a log that a terminal has kept"),
-        [0xd4, 0xc3, 0xb2, 0xa1, ..]
-        | [0xa1, 0xb2, 0xc3, 0xd4, ..]
-        | [0x4d, 0x3c, 0xb2, 0xa1, ..]
-        | [0x0a, 0x0d, 0x0d, 0x0a, ..] => refuse(
-            "it is a capture, which the doctor does not read yet",
-            "name the board's console log of that time",
-        ),
-        _ if is_binary(head) => {
+        _ if !is_utf16(head) && is_binary(head) => {
             refuse("it holds bytes that no text has", "name a log that a terminal has kept as text")
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns whether a file has the mark of UTF-16, which PowerShell writes.
+fn is_utf16(head: &[u8]) -> bool {
+    matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+/// Returns the bytes of a text in ASCII. Of UTF-16 every second one is zero; the log reader leaves zeros out, too.
+fn plain(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    if is_utf16(bytes) {
+        bytes[2..].iter().copied().filter(|it| *it != 0).collect::<Vec<u8>>().into()
+    } else {
+        bytes.into()
     }
 }
 

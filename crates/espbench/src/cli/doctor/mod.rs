@@ -1,4 +1,4 @@
-//! `espbench doctor`: the cause of trouble, from console logs, sdkconfig files and stored runs.
+//! `espbench doctor`: the cause of trouble, from console logs, captures, sdkconfig files and stored runs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -29,7 +29,8 @@ use std::process::ExitCode;
 const AFTER_HELP: &str = "\
 A log is what idf.py monitor, the Arduino IDE, ESPHome, minicom or another terminal shows of a board; \
 colours, time stamps and mixed lines do not matter, and a log of any length is read in little memory. \
-An sdkconfig beside logs is of their firmware: the settings are checked as tune --check does, and where \
+A capture is one in monitor mode (radiotap, PPI or bare frames) or of IP on the PC's side, as pcap or pcapng; \
+`espbench capture` tells its figures. An sdkconfig beside logs is of their firmware: the settings are checked as tune --check does, and where \
 the log prints others, that is said. A name that is no file is that of a stored run, or last.
 
 Examples:
@@ -37,6 +38,7 @@ Examples:
   espbench doctor boot.log sdkconfig -o diagnosis.html
   idf.py monitor | tee board.log; espbench doctor board.log --full
   espbench doctor --strict node-*.log
+  espbench doctor air.pcapng
   espbench doctor last
 
 Exit status: 0 read, 1 a cause was found and --strict was said, 2 a file is none of these or cannot be read.";
@@ -45,7 +47,7 @@ Exit status: 0 read, 1 a cause was found and --strict was said, 2 a file is none
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Console logs, one device each; an sdkconfig of their firmware; a stored run; `-` is stdin
+    /// Console logs and captures, one device each; an sdkconfig of their firmware; a stored run; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Exit with 1 when a cause was found
@@ -88,6 +90,7 @@ fn check_output(args: &Args) -> anyhow::Result<()> {
             .remedy("draw it as text, json, csv, markdown or html")
             .into());
     }
+    output::without_results(&args.output, "a diagnosis")?;
     output::without_published(&args.output, "in doctor")?;
     output::check(&args.output)
 }
@@ -146,7 +149,7 @@ fn entry(
         rtt: rtt.clone(),
     };
     let found: IncidentDiagnosis = diagnose(&incident);
-    let proof = if args.no_proof { None } else { prove::first(bench, &found)? };
+    let proof = if args.no_proof { None } else { prove::first(bench, log.map(|it| it.1), &found)? };
     Ok(DiagnosisEntry {
         files,
         lines: log.map(|it| it.1.lines),
@@ -174,6 +177,7 @@ fn draw(
         Format::Csv => render::csv::of_table(&causes(document)),
         Format::Markdown => render::doctor::markdown(document),
         Format::Html => render::html::render(&page()),
-        Format::Text => render::doctor::text(document, full, output::screen()),
+        // Formats for CI were refused.
+        _ => render::doctor::text(document, full, output::screen()),
     })
 }

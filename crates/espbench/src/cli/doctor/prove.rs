@@ -3,9 +3,12 @@
 use crate::labs;
 use espbench_doctor::finding::{CauseFinding, Diagnosis, TroubleCause};
 use espbench_doctor::incident::IncidentDiagnosis;
-use espbench_doctor::report::{ProofOutcome, ShownProof};
+use espbench_doctor::log::{LogEvent, LogSummary, PhyGeneration, PowerSaveType};
+use espbench_doctor::report::{ProofOutcome, ProofValue, ShownProof};
+use espbench_doctor::rules::{WEAK_DBM, weakest};
 use espbench_engine::proof::{
-    LabProof, LabRemedy, PROOF_LAB, ProofRequest, proof_round_trip, prove,
+    LabProof, LabRemedy, NEAR_DBM, PROOF_LAB, ProofRequest, ProofScene, SceneProof, SceneQuestion,
+    proof_round_trip, prove, prove_scene,
 };
 use espbench_measure::tune::RoundTrip;
 use espbench_model::sdkconfig::ConfigOption;
@@ -43,11 +46,21 @@ impl ProofBench {
 /// The lab's.
 pub(super) fn first(
     bench: &ProofBench,
+    log: Option<&LogSummary>,
     found: &IncidentDiagnosis,
 ) -> anyhow::Result<Option<ProofOutcome>> {
     let reading = found.settings.clone().unwrap_or_default();
+    let Some((library, _)) = &bench.made else { return Ok(cannot(&found.diagnosis)) };
     for it in &found.diagnosis.findings {
-        let (Some(remedy), Some((library, _))) = (remedy(it), &bench.made) else { continue };
+        if let Some((question, words)) = log.and_then(|log| question(it, log)) {
+            let printed =
+                log.map(espbench_doctor::settings::PrintedSettings::of).unwrap_or_default();
+            let chip = reading.chip.or(printed.reading.chip);
+            let release = reading.release.or(printed.reading.release);
+            let shown = prove_scene(&ProofScene { chip, release, question }, library)?;
+            return Ok(Some(ProofOutcome::Lab(of_scene(it.cause, shown, words))));
+        }
+        let Some(remedy) = remedy(it) else { continue };
         let request = ProofRequest { reading: reading.clone(), remedy: remedy.0 };
         let Some(shown) = prove(&request, library)? else { continue };
         return Ok(Some(ProofOutcome::Lab(proof(it.cause, shown, remedy.1))));
@@ -57,7 +70,67 @@ pub(super) fn first(
 
 fn proof(cause: TroubleCause, it: LabProof, remedy: String) -> ShownProof {
     let LabProof { place, metric, before, after, seeds, shown } = it;
-    ShownProof { cause, place, reproduced: shown, remedy, metric, before, after, seeds }
+    let value = ProofValue {
+        metric: metric.name().into(),
+        words: metric.words().into(),
+        unit: metric.unit().into(),
+        more: metric.more(),
+        before,
+        after,
+    };
+    ShownProof { cause, place, reproduced: shown, remedy, values: vec![value], seeds }
+}
+
+fn of_scene(cause: TroubleCause, it: SceneProof, remedy: String) -> ShownProof {
+    let reproduced = it.values.iter().any(espbench_engine::proof::SceneValue::shown);
+    let value = |it: espbench_engine::proof::SceneValue| ProofValue {
+        metric: it.metric.into(),
+        words: it.words.into(),
+        unit: it.unit.into(),
+        more: it.more,
+        before: it.before,
+        after: it.after,
+    };
+    let values = it.values.into_iter().map(value).collect();
+    ShownProof { cause, place: it.place, reproduced, remedy, values, seeds: it.seeds }
+}
+
+/// Returns the scene that shows a cause, as the log tells the link, with the words of its remedy.
+fn question(it: &CauseFinding, log: &LogSummary) -> Option<(SceneQuestion, String)> {
+    let events = || log.events.keys();
+    match it.cause {
+        TroubleCause::Disconnections(_) => {
+            let dbm = weakest(log).filter(|it| *it <= WEAK_DBM)?;
+            Some((SceneQuestion::Signal(dbm), format!("a link of {NEAR_DBM} dBm")))
+        }
+        TroubleCause::PowerSave => {
+            let dtim = events().filter_map(|it| match it {
+                LogEvent::Dtim(period) => Some(*period),
+                _ => None,
+            });
+            let max = events().any(|it| *it == LogEvent::PowerSave(PowerSaveType::MaxModem));
+            let dtim = dtim.max()?.clamp(1, 10);
+            Some((SceneQuestion::Sleep { max, dtim }, "WIFI_PS_NONE".into()))
+        }
+        TroubleCause::ChannelMoved => {
+            let network = events().find_map(|it| match it {
+                LogEvent::Channel(channel) if (1..=13).contains(channel) => Some(*channel),
+                _ => None,
+            })?;
+            // Where the peer stayed is not in the log; a radio that was not told has channel 1.
+            let peer = if network == 1 { 6 } else { 1 };
+            Some((SceneQuestion::Channels { network, peer }, format!("both on channel {network}")))
+        }
+        TroubleCause::SlowPhy => {
+            let old = events().any(|it| *it == LogEvent::Phy(PhyGeneration::G));
+            let slow = events().any(|it| matches!(it, LogEvent::PhyRate(1000)));
+            if slow {
+                return Some((SceneQuestion::SlowEspNow, "24 Mbit/s".into()));
+            }
+            old.then(|| (SceneQuestion::OldPhy, "802.11n".into()))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the remedy that the lab can try, with its words.
@@ -91,14 +164,32 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
             "channels and places of the peers are not in the files"
         }
         TroubleCause::Disconnections(_) => {
-            "what the access point and the air did is not in the files"
+            "what the access point and the air did is not in the files, nor a weak signal"
         }
         TroubleCause::Connections => "what the server does is not in the files",
         TroubleCause::OtherBuild => "a build is not the lab's",
         TroubleCause::Losses(_) | TroubleCause::CellsFailed => {
             "the run has its own record: espbench run --on sim carries its plan out in the lab"
         }
-        _ => "what the files tell is not enough to set the lab up for it",
+        TroubleCause::HiddenNodes
+        | TroubleCause::BusyChannel
+        | TroubleCause::WeakSignal
+        | TroubleCause::Interference
+        | TroubleCause::TcpZeroWindow
+        | TroubleCause::TcpWindow
+        | TroubleCause::TcpLosses => "a capture does not tell the settings of who sends",
+        TroubleCause::Flash => "its devices always have firmware",
+        TroubleCause::MemoryCorrupted => {
+            "it does not run the program that writes beyond its memory"
+        }
+        TroubleCause::NoAddress => "what the DHCP server did is not in the files",
+        TroubleCause::Names => "what the DNS server did is not in the files",
+        TroubleCause::Tls => "it has no certificates",
+        TroubleCause::BrokerRefused => "the broker's users are not in the files",
+        TroubleCause::WifiCalls => "it does not run the program that calls the driver",
+        TroubleCause::PowerSave | TroubleCause::SlowPhy | TroubleCause::Settings(_) => {
+            "what the files tell is not enough to set the lab up for it"
+        }
     };
     Some(ProofOutcome::CannotShow(why.into()))
 }

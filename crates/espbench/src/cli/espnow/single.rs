@@ -318,6 +318,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
         live: None,
         prints: flow::Prints::Nothing,
         beside: None,
+        shard: None,
     };
     flow::measure(job)
 }

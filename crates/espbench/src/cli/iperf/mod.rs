@@ -160,6 +160,7 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
         live,
         prints,
         beside: None,
+        shard: None,
     })
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A capture (pcap or pcapng with radiotap), a console's log, or CSV with the columns time, from, to, rssi,
+    /// A capture in monitor mode (pcap or pcapng), a console's log, or CSV with the columns time, from, to, rssi,
     /// delivered
     file: PathBuf,
     /// Write the trace to this CSV file, which `[link] trace` of a lab names [default: stdout]

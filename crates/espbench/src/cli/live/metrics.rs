@@ -1,7 +1,8 @@
 //! `--openmetrics`: the figures so far, in a file or over HTTP.
 
-use super::{Now, http};
+use super::Now;
 use crate::cli::file;
+use crate::cli::http::{self, HttpLimits, HttpReply, Request};
 use crate::cli::output::cannot_write;
 use crate::render::openmetrics;
 use crate::say::say;
@@ -15,6 +16,9 @@ use std::time::{Duration, Instant};
 
 /// Between two writings of the file.
 const TICK: Duration = Duration::from_secs(1);
+
+/// Scrapers at a time, and how long one may take.
+const LIMITS: HttpLimits = HttpLimits { connections: 8, patience: Duration::from_secs(3) };
 
 /// Where the figures are to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +96,7 @@ impl Metrics {
         let flag = Arc::clone(&stop);
         let thread = std::thread::spawn(move || match outlet {
             Outlet::File(path) => keep(&path, &now, &flag),
-            Outlet::Http(listener) => http::serve(&listener, &now, &flag),
+            Outlet::Http(listener) => http::serve(&listener, LIMITS, &flag, |it| answer(it, &now)),
         });
         Self { stop, thread: Some(thread) }
     }
@@ -105,6 +109,20 @@ impl Drop for Metrics {
             thread.thread().unpark();
             let _ = thread.join();
         }
+    }
+}
+
+/// Answers a scraper.
+fn answer(request: &Request, now: &Now) -> HttpReply<'static> {
+    match request {
+        Request::Get { path, .. } if path == "/metrics" || path == "/" => HttpReply {
+            kind: openmetrics::CONTENT_TYPE,
+            body: openmetrics::render(&now.snapshot()).into_bytes().into(),
+            ..HttpReply::said("200 OK", "")
+        },
+        Request::Get { .. } => HttpReply::said("404 Not Found", "the figures are at /metrics\n"),
+        Request::OtherMethod => HttpReply::other_method(),
+        Request::Nonsense => HttpReply::nonsense(),
     }
 }
 

@@ -3,7 +3,6 @@
 //! The measuring thread only adds each sample to a meter and hands intervals on; writing is done by
 //! threads of their own, which may be slow or fail without a consequence for the run.
 
-mod http;
 mod lines;
 mod metrics;
 

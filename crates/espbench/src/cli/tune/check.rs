@@ -5,6 +5,7 @@ use super::super::output::{self, cannot_write, print};
 use super::lab::{TrialPool, advised, file, lab, lab_of_place};
 use super::{Args, rtt};
 use crate::cli::file::replace;
+use crate::cli::sdkconfig;
 use crate::render;
 use crate::say::say;
 use crate::user_error::UserError;
@@ -23,16 +24,17 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     let formats = args.output.output.iter().map(|path| Format::of_file(path));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
     for format in formats.iter().chain([&args.output.format]) {
-        if matches!(format, Format::Csv | Format::Jsonl) {
-            return Err(UserError::new("a check cannot be drawn as CSV or as lines of JSON")
+        let results = format.is_for_ci() && *format != Format::Sarif;
+        if results || matches!(format, Format::Csv | Format::Jsonl) {
+            return Err(UserError::new("a check cannot be drawn as results or as lines of JSON")
                 .because("it has findings, and no rows of results")
-                .remedy("draw it as text, json, markdown or html")
+                .remedy("draw it as text, json, markdown, html or sarif")
                 .into());
         }
     }
     output::without_published(&args.output, "in tune")?;
-    output::check(&args.output)?;
-    let file = file(args, path)?;
+    output::can_be_written(&args.output)?;
+    let (file, text) = (file(args, path)?, sdkconfig::text(path)?);
     let (lab, rtt) = match lab(args, Some(file.clone()))? {
         Ok(lab) => {
             let rtt = lab.rtt().clone();
@@ -50,8 +52,8 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     }
     let facts = facts(&checked, lab.as_ref());
     for (path, format) in args.output.output.iter().zip(formats) {
-        let text = draw(&checked, &facts, format, true)?;
-        replace(path, text.as_bytes()).with_context(|| cannot_write(path))?;
+        let drawn = draw(&checked, (&facts, &text), format, true)?;
+        replace(path, drawn.as_bytes()).with_context(|| cannot_write(path))?;
         say!("wrote {}", path.display());
     }
     if let Some(path) = &args.fragment {
@@ -59,7 +61,7 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
         replace(path, text.as_bytes()).with_context(|| cannot_write(path))?;
         say!("wrote {}", path.display());
     }
-    print(&draw(&checked, &facts, args.output.format, args.output.full)?)?;
+    print(&draw(&checked, (&facts, &text), args.output.format, args.output.full)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;
     Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
@@ -101,8 +103,15 @@ fn facts(checked: &Checked, lab: Option<&TuneLab>) -> RunFacts {
     RunFacts { name: format!("tune --check {}", checked.file), host, ..facts }
 }
 
-fn draw(checked: &Checked, facts: &RunFacts, format: Format, full: bool) -> anyhow::Result<String> {
+/// Draws a check, with the facts of its page and the text of its file.
+fn draw(
+    checked: &Checked,
+    (facts, text): (&RunFacts, &str),
+    format: Format,
+    full: bool,
+) -> anyhow::Result<String> {
     Ok(match format {
+        Format::Sarif => render::sarif::render(checked, text),
         Format::Json => serde_json::to_string_pretty(checked)? + "\n",
         Format::Markdown => render::tune::check_markdown(checked),
         Format::Html => render::html::render(&report(facts.clone(), checked)),

@@ -74,6 +74,10 @@ impl Target for SimTarget {
         self.simulator.fits()
     }
 
+    fn library(&self) -> Option<String> {
+        Some(self.simulator.library_digest())
+    }
+
     fn notices(&self, cells: &[Workload]) -> Vec<TargetNotice> {
         let notice =
             |it: &LabNotice| TargetNotice { text: it.to_string(), is_warning: it.is_of_places() };

@@ -12,17 +12,20 @@ pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
     for warning in &reading.warnings {
         match warning {
             SdkConfigWarning::OldName { .. } => old += 1,
-            SdkConfigWarning::Twice { .. } => {
+            SdkConfigWarning::Twice { first, .. } => {
                 let why = "The build takes the last one.";
-                out.push(finding("twice", Wrong, warning.to_string(), why, Vec::new()));
+                let it = finding("twice", Wrong, warning.to_string(), why, Vec::new());
+                out.push(Finding { line: Some(*first), ..it });
             }
-            SdkConfigWarning::Near { .. } => {
+            SdkConfigWarning::Near { line, .. } => {
                 let why = "The build does not use a name that it does not know.";
-                out.push(finding("name", Wrong, warning.to_string(), why, Vec::new()));
+                let it = finding("name", Wrong, warning.to_string(), why, Vec::new());
+                out.push(Finding { line: Some(*line), ..it });
             }
-            SdkConfigWarning::Empty { .. } => {
+            SdkConfigWarning::Empty { line, .. } => {
                 let why = "Write n, or # CONFIG_NAME is not set.";
-                out.push(finding("empty", Note, warning.to_string(), why, Vec::new()));
+                let it = finding("empty", Note, warning.to_string(), why, Vec::new());
+                out.push(Finding { line: Some(*line), ..it });
             }
         }
     }

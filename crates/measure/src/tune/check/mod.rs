@@ -112,6 +112,9 @@ pub struct Finding {
     pub why: String,
     /// Settings to change; empty where nothing in the file helps.
     pub set: Vec<SettingChange>,
+    /// Line of the file, from 1, where it is about one.
+    #[serde(skip)]
+    pub line: Option<usize>,
 }
 
 /// A setting as the build takes it.
@@ -436,7 +439,7 @@ fn finding(
     why: impl Into<String>,
     set: Vec<SettingChange>,
 ) -> Finding {
-    Finding { rule, severity, what, why: why.into(), set }
+    Finding { rule, severity, what, why: why.into(), set, line: None }
 }
 
 /// Removes changes that a finding before has asked for already: a later one stays only where it

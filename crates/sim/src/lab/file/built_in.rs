@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// All files: kind, name, text.
-pub(super) const FILES: [(FileKind, &str, &str); 44] = [
+pub(super) const FILES: [(FileKind, &str, &str); 45] = [
     file!(Profile, "profiles", "work"),
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
@@ -54,6 +54,7 @@ pub(super) const FILES: [(FileKind, &str, &str); 44] = [
     file!(Lab, "labs", "wifi-join"),
     file!(Lab, "labs", "raw-esp-now"),
     file!(Lab, "labs", "raw-esp-now-5ghz"),
+    file!(Lab, "labs", "raw-esp-now-beacons"),
     file!(Lab, "labs", "forty-stations"),
     file!(Lab, "labs", "shared-channel"),
     file!(Lab, "labs", "relay-line"),

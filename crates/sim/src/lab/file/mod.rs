@@ -62,6 +62,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use block::TomlText;
 use esp_now::component::{ComponentRelease, Idf};
+use sha2::{Digest as _, Sha256};
 
 /// Kind of thing that a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,6 +171,8 @@ pub struct Library {
     environments: BTreeMap<String, Surroundings>,
     labs: BTreeMap<String, (lab::LabFile, Arc<str>)>,
     link_traces: BTreeMap<String, LinkTrace>,
+    /// Texts of all files, by the names that errors give them.
+    texts: BTreeMap<String, Arc<str>>,
     /// Releases that all nodes of ESP-NOW have, in place of those of their labs.
     releases: (Option<ComponentRelease>, Option<Idf>),
 }
@@ -216,7 +219,21 @@ impl Library {
                 self.labs.insert(name.to_string(), (lab::read(source)?, text.into()));
             }
         }
+        self.texts.insert(file, text.into());
         Ok(())
+    }
+
+    /// Returns the SHA-256 of all files with their names, as they were added. What two libraries of
+    /// one digest simulate is the same.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut all = Sha256::new();
+        for part in self.texts.iter().flat_map(|(name, text)| [name.as_str(), text]) {
+            // With its length, a part is told apart from the next.
+            all.update((part.len() as u64).to_le_bytes());
+            all.update(part.as_bytes());
+        }
+        all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Adds a trace of links, or puts it in the place of one with the same name.
@@ -225,6 +242,7 @@ impl Library {
     /// What is wrong in the text, with its line.
     pub fn add_link_trace(&mut self, name: &str, text: &str) -> Result<(), FileError> {
         self.link_traces.insert(name.to_string(), link_trace::read(name, text)?);
+        self.texts.insert(name.to_string(), text.into());
         Ok(())
     }
 
@@ -419,6 +437,7 @@ impl Library {
         if let Some(device) = scene.devices.first() {
             set.check_clock(device.profile.chip).map_err(wrong)?;
         }
+        set.check_idle_clock_over_ip().map_err(wrong)?;
         Ok(scene)
     }
 

@@ -35,6 +35,8 @@ pub struct Overrides {
     pub power_dbm: Option<f64>,
     /// Clock of the processor in MHz.
     pub clock_mhz: Option<u32>,
+    /// Clock of the processor in MHz while nothing runs (DFS).
+    pub idle_clock_mhz: Option<u32>,
     /// Options of the firmware's sdkconfig.
     pub sdkconfig: OptionValues,
 }
@@ -49,6 +51,7 @@ impl From<&LabOverrides> for Overrides {
             channel: None,
             power_dbm: lab.power_dbm,
             clock_mhz: lab.clock_mhz,
+            idle_clock_mhz: lab.idle_clock_mhz,
             devices: lab.devices,
             distance_m: lab.distance_m.map(|it| (f64::from(it), f64::from(it))),
             encrypted: None,
@@ -166,15 +169,17 @@ impl Overrides {
 
     /// Checks that a chip can run at the clock that is set.
     pub(super) fn check_clock(&self, chip: RadioChip) -> Result<(), String> {
-        let Some(clock) = self.clock_mhz else { return Ok(()) };
-        let known = chip.name().parse::<Chip>();
-        let clocks = known.map_or(&ESP8266_CLOCKS[..], Chip::clocks_mhz);
-        if clocks.contains(&clock) {
-            return Ok(());
+        self.clock_mhz.map_or(Ok(()), |it| runs_at(chip, "clock_mhz", it))
+    }
+
+    /// Checks that devices over IP are not given what only nodes of ESP-NOW have.
+    pub(super) fn check_idle_clock_over_ip(&self) -> Result<(), String> {
+        match self.idle_clock_mhz {
+            None => Ok(()),
+            Some(_) => Err("`idle_clock_mhz`: a device over IP is simulated without dynamic frequency scaling; leave \
+                            it out, or vary it in a lab of ESP-NOW"
+                .into()),
         }
-        let clocks: Vec<String> = clocks.iter().map(ToString::to_string).collect();
-        let (chip, clocks) = (chip.name(), clocks.join(", "));
-        Err(format!("`clock_mhz`: an {chip} does not run at {clock} MHz: use one of {clocks}"))
     }
 
     /// Checks that nodes of ESP-NOW are simulated with the options that are set, and that these are
@@ -198,11 +203,16 @@ impl Overrides {
         Ok(())
     }
 
-    /// Returns a profile as it is with the clock and the options that are set.
-    pub(super) fn profile_of_node(&self, profile: Arc<Profile>) -> Arc<Profile> {
+    /// Returns a profile as it is with these clocks and the options that are set.
+    pub(super) fn profile_of_node(
+        &self,
+        profile: Arc<Profile>,
+        clock_mhz: Option<u32>,
+        idle_clock_mhz: Option<u32>,
+    ) -> Arc<Profile> {
         let [tick, tx, mode, flash] = OF_NODES.map(|it| self.sdkconfig.get(it));
-        let clock = self.clock_mhz.filter(|it| *it != profile.processor.clock_mhz);
-        if clock.is_none() && [tick, tx, mode, flash] == [None; 4] {
+        let clock = clock_mhz.filter(|it| *it != profile.processor.clock_mhz);
+        if clock.is_none() && idle_clock_mhz.is_none() && [tick, tx, mode, flash] == [None; 4] {
             return profile;
         }
         let mut profile = clock.map_or_else(|| (*profile).clone(), |it| profile.node_at_clock(it));
@@ -210,6 +220,9 @@ impl Overrides {
         memory.set(ConfigOption::FlashMode, mode);
         memory.set(ConfigOption::FlashClock, flash);
         profile = profile.node_with_flash(memory);
+        if let Some(idle) = idle_clock_mhz {
+            profile = profile.node_with_idle_clock(idle);
+        }
         profile.tick_hz = tick.unwrap_or(profile.tick_hz);
         profile.tx_buffers = tx.and_then(|it| it.try_into().ok()).unwrap_or(profile.tx_buffers);
         Arc::new(profile)
@@ -223,6 +236,50 @@ impl Overrides {
         device
     }
 }
+
+/// Returns the clocks that a chip's firmware can choose.
+fn clocks_mhz(chip: RadioChip) -> &'static [u32] {
+    chip.name().parse::<Chip>().map_or(&ESP8266_CLOCKS[..], Chip::clocks_mhz)
+}
+
+/// Checks that a chip can run at a clock, which is the value of that key.
+pub(super) fn runs_at(chip: RadioChip, key: &str, clock_mhz: u32) -> Result<(), String> {
+    let clocks = clocks_mhz(chip);
+    if clocks.contains(&clock_mhz) {
+        return Ok(());
+    }
+    let clocks: Vec<String> = clocks.iter().map(ToString::to_string).collect();
+    let (chip, clocks) = (chip.name(), clocks.join(", "));
+    Err(format!("`{key}`: an {chip} does not run at {clock_mhz} MHz: use one of {clocks}"))
+}
+
+/// Checks that dynamic frequency scaling down to a clock does something, while Wi-Fi is on and holds APB at 80 MHz
+/// (ESP-IDF, `esp_pm`, `pm_impl.c`).
+pub(super) fn scales_to(chip: RadioChip, clock_mhz: u32, idle_mhz: u32) -> Result<(), String> {
+    let key = "idle_clock_mhz";
+    if chip == RadioChip::Esp8266 {
+        return Err(format!("`{key}`: an esp8266 has no dynamic frequency scaling; leave it out"));
+    }
+    if idle_mhz < LEAST_WITH_WIFI_MHZ {
+        return Err(format!(
+            "`{key}`: while Wi-Fi is on the clock does not fall below {LEAST_WITH_WIFI_MHZ} MHz; use {LEAST_WITH_WIFI_MHZ}"
+        ));
+    }
+    runs_at(chip, key, idle_mhz)?;
+    if chip == RadioChip::Esp32 && clock_mhz == 240 {
+        return Err(format!(
+            "`{key}`: an esp32 at 240 MHz keeps that clock while Wi-Fi is on, since 80 MHz need another PLL; \
+             leave it out, or use `clock_mhz` = 160"
+        ));
+    }
+    if idle_mhz >= clock_mhz {
+        return Err(format!("`{key}`: the clock is {clock_mhz} MHz; use less, or leave it out"));
+    }
+    Ok(())
+}
+
+/// Clock below which no processor falls while Wi-Fi is on.
+const LEAST_WITH_WIFI_MHZ: u32 = 80;
 
 /// Says that a chip has no Bluetooth, and which have.
 pub(in crate::lab) fn no_bluetooth(chip: RadioChip) -> String {

@@ -2,6 +2,7 @@
 
 use super::load::{Arrival, Load, MessageClock};
 use super::outcome::{Air, Outcome, Stages};
+use crate::lab::trace::Flight;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -70,6 +71,10 @@ pub(super) struct MessageLog {
     air: Air,
     /// Stretches of busy time, which do not overlap, in the order of their ends.
     stretches: Vec<(u64, u64)>,
+    /// Frames that an observer wants to see, in the order of their ends, and how many at most.
+    flights: Vec<Flight>,
+    most_flights: usize,
+    flights_dropped: u64,
 }
 
 impl MessageLog {
@@ -90,6 +95,23 @@ impl MessageLog {
             applications: (0..=devices).map(application).collect(),
             air: Air { window: load.time, ..Air::default() },
             stretches: Vec::new(),
+            flights: Vec::new(),
+            most_flights: 0,
+            flights_dropped: 0,
+        }
+    }
+
+    /// Keeps so many frames that end from now on; further ones are counted.
+    pub(super) const fn watch(&mut self, most: usize) {
+        self.most_flights = most;
+    }
+
+    /// Takes a frame that has ended.
+    pub(super) fn see(&mut self, flight: impl FnOnce() -> Flight) {
+        if self.flights.len() < self.most_flights {
+            self.flights.push(flight());
+        } else if self.most_flights > 0 {
+            self.flights_dropped += 1;
         }
     }
 
@@ -306,7 +328,17 @@ impl MessageLog {
             *sequence += 1;
             add(&mut stages, &message);
         }
-        Outcome { samples, stages, air: self.air, energy: Vec::new() }
+        let (flights, flights_dropped) = (self.flights, self.flights_dropped);
+        let begun = self.start;
+        Outcome {
+            samples,
+            stages,
+            air: self.air,
+            energy: Vec::new(),
+            begun,
+            flights,
+            flights_dropped,
+        }
     }
 
     fn message(&mut self, number: u32) -> Option<&mut Message> {

@@ -6,6 +6,7 @@ use super::load::Load;
 use super::outcome::Outcome;
 use crate::lab::run::Livelock;
 use crate::lab::scene::Scene;
+use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use alloc::vec::Vec;
 use espbench_dot11::mac::{
     self, GROUP, MacUser, MissedReception, Reception, TxFrame, TxStatus, WirelessMedium,
@@ -57,6 +58,10 @@ impl FrameSource for Radios {
     fn go_on(&mut self, until: Instant) -> Result<(), Livelock> {
         self.room.run(&mut self.host, until);
         Ok(())
+    }
+
+    fn watch(&mut self, most: usize) {
+        self.host.ledger.watch(most);
     }
 
     fn close(self) -> Outcome {
@@ -117,6 +122,15 @@ impl MacUser for Host {
         heard: &[Reception],
         missed: &[MissedReception],
     ) {
+        let (collided, noise) = missed_by_cause(missed);
+        let heard_by = heard.len() as u32;
+        self.ledger.see(|| Flight {
+            what: AirtimeKind::Data,
+            heard: heard_by,
+            collided,
+            noise,
+            ..Flight::of(frame)
+        });
         let (now, number) = (room.now(), frame.tag as u32);
         let read = heard.iter().any(|it| it.station == LISTENER);
         let missed = missed.iter().find(|it| it.station == LISTENER).map(|it| it.cause);
@@ -149,6 +163,7 @@ impl MacUser for Host {
         if frame.kind == mac::FrameKind::Ack && frame.channel == self.channel {
             let (begin, end) = (Instant::from_nanos(frame.begin), Instant::from_nanos(frame.end));
             self.ledger.on_air(OnAir { kind: AirKind::Ack, begin, end }, false);
+            self.ledger.see(|| Flight { what: AirtimeKind::Ack, ..Flight::of(frame) });
         }
     }
 }

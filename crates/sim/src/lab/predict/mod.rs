@@ -70,6 +70,8 @@ trait FrameSource {
     fn ledger(&self) -> &MessageLog;
     /// Lets time go on to `until`, with all messages that are due.
     fn go_on(&mut self, until: Instant) -> Result<(), Livelock>;
+    /// Keeps so many frames for the outcome.
+    fn watch(&mut self, most: usize);
     /// Ends the run.
     fn close(self) -> Outcome;
 }
@@ -79,6 +81,20 @@ trait FrameSource {
 /// # Errors
 /// [`Livelock`].
 pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<Outcome, Livelock> {
+    watched(scene, load, fidelity, seed, 0)
+}
+
+/// Carries a load out as [`run`] does, and keeps so many frames that were on the air.
+///
+/// # Errors
+/// [`Livelock`].
+pub fn watched(
+    scene: &Scene,
+    load: &Load,
+    fidelity: Fidelity,
+    seed: u64,
+    flights: usize,
+) -> Result<Outcome, Livelock> {
     let is_full = fidelity == Fidelity::FullStack;
     let mut scene = match is_full {
         true => scene.clone(),
@@ -95,20 +111,25 @@ pub fn run(scene: &Scene, load: &Load, fidelity: Fidelity, seed: u64) -> Result<
         if !is_full {
             at_once(&mut scene);
         }
-        return carry_out(sensors::Sensors::new(&scene, load, plan, seed), load);
+        return carry_out(sensors::Sensors::new(&scene, load, plan, seed), load, flights);
     }
     if is_full {
-        return carry_out(stack::Nodes::new(scene, load, seed)?, load);
+        return carry_out(stack::Nodes::new(scene, load, seed)?, load, flights);
     }
     if !load.ack() {
-        return carry_out(mac::Radios::new(&scene, load, seed), load);
+        return carry_out(mac::Radios::new(&scene, load, seed), load, flights);
     }
     at_once(&mut scene);
-    carry_out(stack::Nodes::new(scene, load, seed)?, load)
+    carry_out(stack::Nodes::new(scene, load, seed)?, load, flights)
 }
 
 /// Lets the applications send for the load's time, and waits for what is still under way.
-fn carry_out(mut frames: impl FrameSource, load: &Load) -> Result<Outcome, Livelock> {
+fn carry_out(
+    mut frames: impl FrameSource,
+    load: &Load,
+    flights: usize,
+) -> Result<Outcome, Livelock> {
+    frames.watch(flights);
     let until = frames.ledger().until();
     frames.go_on(until)?;
     let last = until + load.drain;

@@ -1,9 +1,11 @@
 //! Fates of the messages of a run.
 
 use super::sleep::EnergyUse;
+use crate::lab::trace::Flight;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_model::sample::Sample;
+use espbench_model::time::Instant;
 
 /// Times of the delivered messages by stage: sums over them, from when each was due until the
 /// listener's application had it.
@@ -66,4 +68,10 @@ pub struct Outcome {
     pub air: Air,
     /// Time and charge of each device that sleeps between its messages, while messages were recorded.
     pub energy: Vec<EnergyUse>,
+    /// Time at which the applications began.
+    pub begun: Instant,
+    /// Frames on the air from then on, in the order of their ends, as far as they were asked for.
+    pub flights: Vec<Flight>,
+    /// Frames beyond these.
+    pub flights_dropped: u64,
 }

@@ -11,6 +11,7 @@ use crate::lab::run::Livelock;
 use crate::lab::run::Others;
 use crate::lab::scene::Scene;
 use crate::lab::token::Wake;
+use crate::lab::trace::{AirtimeKind, Flight, missed_by_cause};
 use crate::power::{CpuState, ModemState, Modulation, PowerState, StateTimes};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -116,6 +117,10 @@ impl FrameSource for Sensors {
         }
         self.room.run(&mut self.host, until);
         Ok(())
+    }
+
+    fn watch(&mut self, most: usize) {
+        self.host.ledger.watch(most);
     }
 
     fn close(self) -> Outcome {
@@ -429,7 +434,10 @@ impl MacUser for Host {
             }
             return;
         }
-        let kind = if frame.kind == FrameKind::Ack { AirKind::Ack } else { AirKind::Other };
+        let is_ack = frame.kind == FrameKind::Ack;
+        let what = if is_ack { AirtimeKind::Ack } else { AirtimeKind::Background };
+        self.ledger.see(|| Flight { what, ..Flight::of(frame) });
+        let kind = if is_ack { AirKind::Ack } else { AirKind::Other };
         if frame.channel == self.channel {
             self.ledger.on_air(OnAir { kind, begin, end }, false);
         }
@@ -445,8 +453,18 @@ impl MacUser for Host {
         if frame.tag & OURS == 0 {
             return;
         }
+        let is_ack = frame.tag & ACK != 0;
+        let (collided, noise) = missed_by_cause(missed);
+        let heard_by = heard.len() as u32;
+        self.ledger.see(|| Flight {
+            what: if is_ack { AirtimeKind::Ack } else { AirtimeKind::Data },
+            heard: heard_by,
+            collided,
+            noise,
+            ..Flight::of(frame)
+        });
         let (now, number) = (room.now(), frame.tag as u32);
-        if frame.tag & ACK != 0 {
+        if is_ack {
             let begin = Instant::from_nanos(frame.begin);
             self.ledger.on_air(OnAir { kind: AirKind::Ack, begin, end: now }, false);
             return self.acknowledged(room, number, heard);

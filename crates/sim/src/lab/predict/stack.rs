@@ -85,6 +85,10 @@ impl FrameSource for Nodes {
         self.applications.go_on(&mut self.lab, until)
     }
 
+    fn watch(&mut self, most: usize) {
+        self.lab.watch.ledger.watch(most);
+    }
+
     fn close(self) -> Outcome {
         // What its queue did not drop its filter of repetitions did: two messages had the same id, of
         // 16 bits, among the last ones that it remembers.
@@ -327,6 +331,7 @@ impl Watch for NodeWatch {
 impl Tap for NodeWatch {
     fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
         self.queued = flight.queued;
+        self.ledger.see(|| *flight);
         let kind = match flight.what {
             AirtimeKind::Data => return,
             AirtimeKind::Ack => AirKind::Ack,

@@ -168,6 +168,10 @@ pub struct Profile {
     /// Mean of the random time that each of these two turns of the driver's task takes longer, which is
     /// exponentially distributed.
     pub jitter_ns: u64,
+    /// Time that raising the processor's clock takes, where it is lower while nothing runs (DFS).
+    pub clock_switch_ns: u64,
+    /// Clock of the processor while nothing runs, where it is lower then.
+    pub idle_clock_mhz: Option<u32>,
     /// Time from the send callback until the component's task goes on.
     pub resume: Cost,
     /// Encrypting (AES-CCM).
@@ -301,6 +305,19 @@ impl Profile {
         }
     }
 
+    /// Returns a node's chip with dynamic frequency scaling (`esp_pm_configure`): while nothing runs its clock is
+    /// that low. An interrupt raises it, which puts off what comes with a received and with a sent frame.
+    #[must_use]
+    pub fn node_with_idle_clock(&self, clock_mhz: u32) -> Self {
+        let switch = Cost { fixed_ns: self.clock_switch_ns, ..Cost::default() };
+        Self {
+            receive: self.receive.and(switch),
+            sent_latency: self.sent_latency.and(switch),
+            idle_clock_mhz: Some(clock_mhz),
+            ..self.clone()
+        }
+    }
+
     /// Returns the processor's work for sending a frame with the component, up to the driver's taking it.
     #[must_use]
     pub const fn sending(&self) -> Cost {
@@ -366,6 +383,8 @@ impl Profile {
             send_latency: free,
             sent_latency: free,
             jitter_ns: 0,
+            clock_switch_ns: 0,
+            idle_clock_mhz: None,
             resume: free,
             seal: free,
             open: free,

@@ -41,6 +41,10 @@ pub(super) struct Driver {
     is_sending: bool,
     /// Time at which the driver's task is done with the last transmission: it has called the send callback.
     done: Instant,
+    /// Time at which its task is done with the turns that it has begun.
+    pub(super) free_at: Instant,
+    /// Processor time of all its turns, in nanoseconds.
+    pub(super) worked_ns: u64,
     /// Frames that wait for those before them.
     waiting: VecDeque<Handle>,
     random: RngStream,
@@ -83,6 +87,8 @@ impl Driver {
             on_since: Instant::ZERO,
             is_sending: false,
             done: Instant::ZERO,
+            free_at: Instant::ZERO,
+            worked_ns: 0,
             waiting: VecDeque::new(),
             drops: Drops::default(),
             recent_losses: RecentLosses::default(),
@@ -127,6 +133,7 @@ impl Driver {
         self.held -= 1;
         let took = self.profile.sent_latency.ns(bytes) + self.hold_up_ns();
         self.done = now.after_nanos(took);
+        (self.free_at, self.worked_ns) = (self.done, self.worked_ns + took);
         let next = self.waiting.pop_front();
         self.is_sending = next.is_some();
         (self.done, next)
@@ -136,7 +143,15 @@ impl Driver {
     /// task does one thing after the other.
     pub(super) fn turn(&mut self, now: Instant, bytes: u32) -> Instant {
         let took = self.profile.send_latency.ns(bytes) + self.hold_up_ns();
-        self.done.max(now).after_nanos(took)
+        self.free_at = self.done.max(now).after_nanos(took);
+        self.worked_ns += took;
+        self.free_at
+    }
+
+    /// Returns whether programs run on the core of the driver's task, which goes before them: there is no
+    /// other.
+    pub(super) fn shares_core(&self) -> bool {
+        self.profile.processor.cores == 1
     }
 
     /// Draws the time by which a turn of the driver's task is longer than it could be.

@@ -3,7 +3,8 @@
 //!
 //! The application waits for the send callback before its next call, or calls at once again and waits for
 //! a callback only where the driver has no buffer (`ESP_ERR_ESPNOW_NO_MEM`). The component's node on these
-//! boards is at rest meanwhile.
+//! boards is at rest meanwhile. On a chip with one core the driver's task interrupts the call: it has the higher
+//! priority.
 
 use super::Lab;
 use super::mac_host::{LabDrivers, MacHost};
@@ -49,6 +50,8 @@ pub(super) struct RawExchange {
     /// The application waits for a callback since the driver had no buffer.
     is_refused: bool,
     channel: u8,
+    /// Work of the driver's task that the call in progress has made room for, in nanoseconds.
+    given_way_ns: u64,
 }
 
 impl RawExchange {
@@ -96,9 +99,27 @@ impl LabDrivers {
     fn raw_calls(&mut self, room: &mut WirelessMedium) {
         let Some(raw) = &self.raw else { return };
         if (raw.probes.len() as u32) < raw.sends.count {
-            let at = room.now() + raw.call(self);
-            room.wake_at(at, Wake::RawCall.token());
+            let (from, call) = (raw.sends.from.index(), raw.call(self));
+            let driver = &self.drivers[from];
+            let begin = match driver.shares_core() {
+                true => driver.free_at.max(room.now()),
+                false => room.now(),
+            };
+            let worked_ns = driver.worked_ns;
+            if let Some(raw) = &mut self.raw {
+                raw.given_way_ns = worked_ns;
+            }
+            room.wake_at(begin + call, Wake::RawCall.token());
         }
+    }
+
+    /// Returns the time by which the call in progress ends later, since the driver's task has run meanwhile on
+    /// the only core.
+    fn raw_gives_way(&mut self) -> Option<Duration> {
+        let raw = self.raw.as_mut()?;
+        let driver = &self.drivers[raw.sends.from.index()];
+        let ns = driver.worked_ns - core::mem::replace(&mut raw.given_way_ns, driver.worked_ns);
+        (driver.shares_core() && ns > 0).then(|| Duration::from_nanos(ns))
     }
 }
 
@@ -107,6 +128,9 @@ impl<W: Tap> MacHost<'_, '_, W> {
     pub(super) fn raw_call(&mut self, room: &mut WirelessMedium) {
         let now = room.now();
         let lab_drivers = &mut *self.lab_drivers;
+        if let Some(more) = lab_drivers.raw_gives_way() {
+            return room.wake_at(now + more, Wake::RawCall.token());
+        }
         let Some(mut raw) = lab_drivers.raw.take() else { return };
         let sends = raw.sends;
         let call = raw.call(lab_drivers);
@@ -178,6 +202,7 @@ impl<W: Tap> Lab<'_, W> {
             refused: 0,
             is_refused: false,
             channel,
+            given_way_ns: 0,
         });
         lab_drivers.raw_calls(&mut self.medium.room);
     }

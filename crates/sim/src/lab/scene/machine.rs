@@ -181,6 +181,8 @@ pub struct AccessPoint {
     pub ampdu: u16,
     /// Whether aggregates are preceded by RTS.
     pub rts: bool,
+    /// Longest time for which it keeps the medium once it has it; zero: one exchange.
+    pub burst: Duration,
     /// Time between beacons.
     pub beacon: Duration,
     /// Every so many beacons is a DTIM.
@@ -298,6 +300,7 @@ impl NetDevice {
         let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));
         let firmware = PowerSettings {
             clock_mhz: self.profile.processor.clock_mhz,
+            idle_clock_mhz: None,
             width: self.width,
             power_dbm: fastest.map(power),
         };

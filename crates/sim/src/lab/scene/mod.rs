@@ -149,6 +149,7 @@ impl Device {
         };
         let settings = PowerSettings {
             clock_mhz: self.profile.processor.clock_mhz,
+            idle_clock_mhz: self.profile.idle_clock_mhz,
             width,
             power_dbm: [self.power_dbm(); Modulation::ALL.len()],
         };

@@ -167,6 +167,12 @@ fn lab_of_nodes(workload: &Workload, file: &Scene, list: &mut List) {
         let lab = each(&|it| it.profile.processor.clock_mhz.to_string());
         list.add(("clock", "MHz"), mhz.to_string(), lab);
     }
+    if let Some(mhz) = set.idle_clock_mhz {
+        let idle = |it: &crate::lab::profile::Profile| it.idle_clock_mhz;
+        let lab =
+            each(&|it| idle(&it.profile).unwrap_or(it.profile.processor.clock_mhz).to_string());
+        list.add(("idle clock", "MHz"), mhz.to_string(), lab);
+    }
     for (option, value) in set.sdkconfig.given() {
         let lab = each(&|it| match option {
             ConfigOption::TickHz => {

@@ -4,7 +4,7 @@ use super::super::overrides::{no_bluetooth, option_refused, unsent};
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NetworkEnds, ROLE};
-use super::keys::ANTENNA_DBI;
+use super::keys::{ANTENNA_DBI, IDLE_CLOCK};
 use super::layer::{FIRMWARE, Layers};
 use super::network::{WIDTH, chosen, every, us};
 use crate::lab::profile::Profile;
@@ -72,6 +72,11 @@ impl DeviceTable<'_> {
         if self.layers.find(self.table, FIRMWARE).is_some() {
             let message = "`firmware`: it needs `program = \"esp-now\"`; use `sdkconfig`";
             return Err(self.wrong(FIRMWARE, message));
+        }
+        if self.layers.find(self.table, IDLE_CLOCK).is_some() {
+            let message =
+                format!("`{IDLE_CLOCK}`: only devices with `program = \"esp-now\"` have it");
+            return Err(self.wrong(IDLE_CLOCK, message));
         }
         let first = self.device(ends)?;
         if count > 1 && first.role == NetRole::SoftAp {
@@ -195,7 +200,8 @@ impl DeviceTable<'_> {
         })
     }
 
-    pub(super) fn profile(&self) -> Result<Arc<Profile>, FileError> {
+    /// Returns the profile that its devices name.
+    pub(super) fn named_profile(&self) -> Result<Arc<Profile>, FileError> {
         let Some(name) = self.layers.text(self.table, "profile") else {
             let message =
                 format!("`profile` of `{}` is missing: give the name of a profile", self.name);
@@ -204,7 +210,12 @@ impl DeviceTable<'_> {
         let missing = |it: FileError| {
             self.build.text.wrong(self.layers.at(self.table, "profile"), format!("{it}"))
         };
-        let profile = self.build.library.chip(name).map_err(missing)?;
+        self.build.library.chip(name).map_err(missing)
+    }
+
+    /// Returns the profile of its devices over IP, at their clock.
+    pub(super) fn profile(&self) -> Result<Arc<Profile>, FileError> {
+        let profile = self.named_profile()?;
         Ok(match self.number("clock_mhz").map(|it| it as u32) {
             Some(clock) if clock != profile.processor.clock_mhz => {
                 Arc::new(profile.at_clock(clock))

@@ -21,7 +21,7 @@ pub(super) const CASTS: [&str; 2] = ["unicast", "multicast"];
 pub(super) const APPLICATIONS: [&str; 4] = ["none", "reports", "upload", "download"];
 /// Kinds of antennas, with their mean effective gains in dBi: see `antenna`.
 pub(in crate::lab) const ANTENNAS: [&str; 3] = ["pcb", "chip", "external"];
-pub(in crate::lab) const ANTENNA_DBI: [f64; 3] = [-2.0, -5.0, -1.0];
+pub(in crate::lab) const ANTENNA_DBI: [f64; 3] = [-3.5, -6.5, -1.0];
 /// States of Bluetooth.
 pub(super) const BLUETOOTH: [&str; BluetoothState::NAMED.len()] = {
     let mut names = [""; BluetoothState::NAMED.len()];
@@ -242,7 +242,7 @@ pub(in super::super) static DEVICE: [KeySpec; 40] = [
         "antenna",
         KeyType::Word(&ANTENNAS),
         "as `antenna_dbi`",
-        "kind of its antenna: -2 dBi (a printed one: 71, 50 and 73 % efficiency, Microchip RNWF11, RNBD451, BM2x), -5 dBi (a chip antenna over metal: 30 %, Johanson 2450AT42E0100), -1 dBi (a dipole: a lossless one has 0 dBi in the mean; its cable and plug are taken for 1 dB)",
+        "kind of its antenna: -3.5 dBi (a printed one: 71, 50 and 73 % efficiency, Microchip RNWF11, RNBD451, BM2x, are -2 dB), -6.5 dBi (a chip antenna over metal: 30 %, Johanson 2450AT42E0100), each with half of what two antennas lose whose polarizations stand at any angle, 3 dB in the mean; -1 dBi (an upright dipole: a lossless one has 0 dBi in the mean; its cable and plug are taken for 1 dB)",
     ),
     key(
         "program",
@@ -314,8 +314,8 @@ pub(in super::super) static DEVICE: [KeySpec; 40] = [
 ];
 
 /// Keys of `[[group]]`: those of devices, and these.
-pub(in super::super) static GROUP: [KeySpec; 48] = {
-    let mut keys = [NAME; 48];
+pub(in super::super) static GROUP: [KeySpec; 49] = {
+    let mut keys = [NAME; 49];
     let mut at = 0;
     while at < DEVICE.len() {
         keys[at] = DEVICE[at];
@@ -354,11 +354,20 @@ pub(in super::super) static GROUP: [KeySpec; 48] = {
         "none",
         "with `program = \"esp-now\"`: settings of the component",
     );
+    keys[48] = key(
+        IDLE_CLOCK,
+        KeyType::Whole(10, 1000),
+        "`clock_mhz`",
+        "with `program = \"esp-now\"`: clock of its processor while nothing runs, as `min_freq_mhz` of `esp_pm_configure`, 80 or more since Wi-Fi is on; an interrupt then takes longer, and less current is drawn",
+    );
     keys
 };
 
+/// Key of the clock of a node's processor while nothing runs.
+pub(super) const IDLE_CLOCK: &str = "idle_clock_mhz";
+
 /// Keys of a group that say something of devices with `program = "esp-now"`.
-pub(super) const OF_NODES: [&str; 21] = [
+pub(super) const OF_NODES: [&str; 23] = [
     "name",
     "program",
     "profile",
@@ -369,6 +378,8 @@ pub(super) const OF_NODES: [&str; 21] = [
     "power_dbm",
     "antenna_dbi",
     "antenna",
+    "clock_mhz",
+    IDLE_CLOCK,
     "bluetooth",
     "coexist_wifi_ms",
     "coexist_period_ms",
@@ -388,7 +399,7 @@ const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
 const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.
-pub(in super::super) static ACCESS_POINT: [KeySpec; 20] = [
+pub(in super::super) static ACCESS_POINT: [KeySpec; 21] = [
     key("at", KeyType::Place, "[0, 0, 1.5]", "where it is"),
     key("channel", KeyType::Whole(1, 14), "6", "its channel"),
     key("width", KeyType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
@@ -401,6 +412,12 @@ pub(in super::super) static ACCESS_POINT: [KeySpec; 20] = [
     ),
     key("ampdu", KeyType::Whole(0, 64), "32", "frames of an A-MPDU at most; 0: it sends none"),
     key("rts", KeyType::Switch, "false", "whether aggregates are preceded by RTS"),
+    key(
+        "burst_us",
+        KeyType::Number(0.0, 10_000.0),
+        "0",
+        "how long it keeps the medium once it has it (a TXOP), microseconds: its next frames follow after a SIFS; 0: one frame or aggregate",
+    ),
     key("beacon_ms", KeyType::Number(1.0, 70_000.0), "102.4", "time between beacons"),
     key("dtim", KeyType::Whole(1, 255), "1", "every so many beacons is a DTIM"),
     key("queue", KeyType::Whole(1, 10_000), "256", "frames that wait for the air"),

@@ -3,7 +3,7 @@
 use super::super::Overrides;
 use super::super::firmware::Firmware;
 use super::super::key::ROOM_M;
-use super::super::overrides::{channel_refused, unsent};
+use super::super::overrides::{channel_refused, runs_at, scales_to, unsent};
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NOTHING, NetworkEnds};
@@ -219,9 +219,10 @@ impl DeviceTable<'_> {
         let wrong = |message: String| self.build.unchanged(message);
         let profile = match &change.profile {
             Some(name) => self.build.library.chip(name)?,
-            None => self.profile()?,
+            None => self.named_profile()?,
         };
         change.check_clock(profile.chip).map_err(wrong)?;
+        let (clock, idle_clock) = self.node_clocks(&profile)?;
         change.check_options_of_nodes(profile.chip).map_err(wrong)?;
         let modes = |key| self.layers.modes(self.table, key);
         let mode = modes("esp_now_mode").or_else(|| modes("mode"));
@@ -250,7 +251,7 @@ impl DeviceTable<'_> {
             application: self.application(),
             number,
             start: layer.start,
-            profile: change.profile_of_node(profile),
+            profile: change.profile_of_node(profile, clock, idle_clock),
         };
         if let Some(message) = channel_refused(group.profile.chip, group.channel) {
             return Err(self.wrong("channel", message));
@@ -260,6 +261,35 @@ impl DeviceTable<'_> {
         }
         self.check_application(&group)?;
         Ok(group)
+    }
+
+    /// Returns the clock of its nodes, and that while nothing runs, where the plan or the file says so.
+    fn node_clocks(&self, profile: &Profile) -> Result<(Option<u32>, Option<u32>), FileError> {
+        let change = self.build.change;
+        let own = |key| self.number(key).map(|it| it as u32);
+        let (chip, key) = (profile.chip, "clock_mhz");
+        let clock = match (change.clock_mhz, own(key)) {
+            // What is said of one profile need not hold for another.
+            (None, Some(mhz)) if change.profile.is_none() => {
+                runs_at(chip, key, mhz).map_err(|it| self.wrong(key, it))?;
+                Some(mhz)
+            }
+            (set, _) => set,
+        };
+        let (clock_mhz, key) = (clock.unwrap_or(profile.processor.clock_mhz), "idle_clock_mhz");
+        let idle = match (change.idle_clock_mhz, own(key)) {
+            (Some(mhz), _) => {
+                scales_to(chip, clock_mhz, mhz).map_err(|it| self.build.unchanged(it))?;
+                Some(mhz)
+            }
+            (None, Some(mhz)) if change.profile.is_none() && change.clock_mhz.is_none() => {
+                scales_to(chip, clock_mhz, mhz).map_err(|it| self.wrong(key, it))?;
+                Some(mhz)
+            }
+            // The plan's clock may be one from which the file's does not differ.
+            (None, mhz) => mhz.filter(|it| scales_to(chip, clock_mhz, *it).is_ok()),
+        };
+        Ok((clock, idle))
     }
 
     /// Returns the middle of its nodes; nothing where it is so far from the initiator.

@@ -90,6 +90,19 @@ pub(super) const GROUPS: &[ConstantGroup<Profile>] = &[
             spare 1e3 jitter_ns
         ),
     ),
+    group!(
+        "frequency_scaling",
+        "dynamic frequency scaling, where a device has `idle_clock_mhz`",
+        (
+            key(
+                "switch_us",
+                KeyType::Number(0.0, 1000.0),
+                "0",
+                "what an interrupt takes longer that finds the clock low, in microseconds"
+            ),
+            spare 1e3 clock_switch_ns
+        ),
+    ),
     cost!(resume, "from the send callback until the component's task goes on"),
     cost!(seal, "encrypting (AES-CCM)"),
     cost!(open, "decrypting (AES-CCM)"),

@@ -1,7 +1,8 @@
 //! What a plan sets of a lab, in place of what its file says.
 
-use super::super::{Library, Overrides};
+use super::super::{FileKind, Library, Overrides};
 use crate::lab::scene::{Device, NetDevice, Scene};
+use crate::power::{CpuState, ModemState, PowerState};
 use alloc::string::ToString as _;
 use espbench_dot11::radio::WifiMode;
 use espbench_dot11::wifi::DataRates;
@@ -79,6 +80,48 @@ fn another_clock_makes_what_the_processor_computes_longer_and_flash_no_slower() 
     assert_eq!(slow.ip.udp_send.ns(0), 2 * profile.ip.udp_send.ns(0));
     assert_eq!(slow.send_latency.ns(0), 2 * profile.send_latency.ns(0));
     assert_eq!(slow.erase, profile.erase);
+}
+
+#[test]
+fn a_node_s_clock_falls_while_nothing_runs_where_that_does_something() {
+    let library = Library::built_in();
+    let node = |profile: &str, keys: &str| {
+        let text = alloc::format!(
+            "title = \"t\"\nenvironment = \"free-space\"\n[[group]]\nname = \"i\"\nprofile = \"{profile}\"\n{keys}"
+        );
+        let mut library = Library::built_in();
+        library.add(FileKind::Lab, "mine", &text).map_err(|it| it.to_string())?;
+        library.scene("mine", &Overrides::default(), 1).map_err(|it| it.to_string())
+    };
+    let scene = node("esp32", "clock_mhz = 160\nidle_clock_mhz = 80\n").unwrap();
+    let (node_at, plain) = (&scene.nodes[0], library.profile("esp32").unwrap());
+    assert_eq!(node_at.profile.idle_clock_mhz, Some(80));
+    let later = |it: fn(&crate::lab::profile::Profile) -> u64| it(&node_at.profile) - it(&plain);
+    assert_eq!(later(|it| it.receive.ns(9)), plain.clock_switch_ns);
+    assert_eq!(later(|it| it.sent_latency.ns(9)), plain.clock_switch_ns);
+    assert_eq!(later(|it| it.esp_now_send.ns(9)), 0);
+    // What idle costs less is the difference of both clocks' idle currents.
+    let usual = node("esp32", "").unwrap();
+    let listens = PowerState::Awake(ModemState::Listen, CpuState::Idle);
+    let saved = usual.nodes[0].draw().na(listens) - node_at.draw().na(listens);
+    let idle = |mhz| plain.currents.modem_sleep(mhz).idle_na;
+    assert!(saved > 0 && saved == idle(160) - idle(80), "{saved}");
+    let slow = node("esp32c3", "clock_mhz = 80\n").unwrap();
+    assert_eq!(slow.nodes[0].profile.processor.clock_mhz, 80);
+    for (profile, keys, wanted) in [
+        ("esp32", "clock_mhz = 100\n", "`clock_mhz`: an esp32 does not run at 100 MHz"),
+        ("esp32", "clock_mhz = 240\nidle_clock_mhz = 80\n", "an esp32 at 240 MHz keeps that clock"),
+        ("esp32s3", "idle_clock_mhz = 40\n", "does not fall below 80 MHz; use 80"),
+        ("esp32c3", "idle_clock_mhz = 160\n", "the clock is 160 MHz; use less"),
+        ("esp32c3", "idle_clock_mhz = 120\n", "does not run at 120 MHz: use one of 80, 160"),
+        ("esp8266", "idle_clock_mhz = 80\n", "has no dynamic frequency scaling"),
+    ] {
+        let told = node(profile, keys).unwrap_err();
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    let set = Overrides { idle_clock_mhz: Some(80), ..Overrides::default() };
+    let told = library.variant_scene_with("power-save", "ps-none", &set).unwrap_err().to_string();
+    assert!(told.contains("over IP is simulated without"), "{told}");
 }
 
 #[test]

@@ -184,7 +184,8 @@ fn labs_are_the_scenes_of_the_report() {
     let library = Library::built_in();
     let mut text = String::new();
     // Of these labs no published report tells.
-    let others = ["raw-esp-now", "raw-esp-now-5ghz", "relay-line", "many-to-many"];
+    let others =
+        ["raw-esp-now", "raw-esp-now-5ghz", "raw-esp-now-beacons", "relay-line", "many-to-many"];
     for lab in esp_now(&library).filter(|it| !others.contains(it)) {
         let scene = library.scene(lab, &Overrides::default(), 1).unwrap();
         // Its figures tell which component two boards had, and which more of them (docs/fit.md).

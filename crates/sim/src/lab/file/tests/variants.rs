@@ -337,6 +337,7 @@ fn currents_of_all_chips_are_in_a_plausible_order() {
         let power = |modulation: Modulation| it.transmit[modulation as usize].at_dbm;
         let firmware = PowerSettings {
             clock_mhz: profile.processor.clock_mhz,
+            idle_clock_mhz: None,
             width: ChannelWidth::Mhz20,
             power_dbm: Modulation::ALL.map(power),
         };

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Times of the Python package: a call of a small lab, samples to data frames, the import. Medians of so many tries.
+
+    target/wheel-env/bin/python bench/python.py
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import espbench
+
+SMALL = {
+    "name": "small",
+    "measure": [{"kind": "esp-now", "test": "ping", "cast": "unicast", "size": 230, "count": 20, "distance": "3 m"}],
+}
+PROBES = {"name": "many", "measure": [{**SMALL["measure"][0], "count": 10_000}]}
+
+
+def median(job, tries=30):
+    """Returns the median of a job's times, in milliseconds."""
+    times = []
+    for _ in range(tries):
+        begun = time.perf_counter()
+        job()
+        times.append(1e3 * (time.perf_counter() - begun))
+    return statistics.median(times)
+
+
+def main():
+    first = median(lambda: espbench.run(SMALL, seed=1, progress=False), 1)
+    small = median(lambda: espbench.run(SMALL, seed=1, progress=False))
+    many = espbench.run(PROBES, seed=1, progress=False)
+    rows = [("first call of a small lab (20 round trips), which reads the library", first, None), ("each further call", small, 5.0)]
+    for name in ("arrow", "polars", "pandas"):
+
+        def frame(method=f"to_{name}"):
+            table = many._report.samples(False)
+            assert len(getattr(table, method)()) == 10_000
+
+        frame()
+        rows.append((f"10,000 probes to {name}", median(frame), 50.0))
+    imported = median(lambda: subprocess.run([sys.executable, "-c", "import espbench"], check=True), 10)
+    bare = median(lambda: subprocess.run([sys.executable, "-c", ""], check=True), 10)
+    rows.append(("import espbench, without Python's own start", imported - bare, None))
+    for what, took, budget in rows:
+        print(f"{what}: {took:.1f} ms" + (f" (budget {budget:.0f} ms)" if budget else ""))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+//! What is behind a packet's first header: a frame of IEEE 802.11 with what the radio knew of it, or an IP packet.
+
+use crate::file::{CapturedPacket, LinkType};
+use espbench_ieee80211::mpdu;
+use espbench_ieee80211::ppi;
+use espbench_ieee80211::radiotap::Radiotap;
+
+/// EtherTypes of IP, and of a VLAN's tag.
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86DD;
+const TAGS: [u16; 2] = [0x8100, 0x88A8];
+
+/// What a packet holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkContent<'a> {
+    /// A frame of IEEE 802.11.
+    Air(AirCapture80211<'a>),
+    /// An IP packet, of version 4 or 6.
+    Ip(&'a [u8]),
+    /// Anything else.
+    Other,
+}
+
+/// A frame as a radio captured it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AirCapture80211<'a> {
+    /// Knowledge of the capturing radio.
+    pub radio: Radiotap,
+    /// Octets of the MPDU with its FCS.
+    pub octets: u32,
+    /// Whether its FCS is wrong.
+    pub bad: bool,
+    /// Frame without its FCS.
+    pub frame: &'a [u8],
+}
+
+/// Returns what is behind the first header.
+#[must_use]
+pub fn content<'a>(packet: &CapturedPacket<'a>) -> LinkContent<'a> {
+    found(packet).unwrap_or(LinkContent::Other)
+}
+
+fn found<'a>(packet: &CapturedPacket<'a>) -> Option<LinkContent<'a>> {
+    let bytes = packet.bytes;
+    let half = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u16::from_be_bytes);
+    Some(match packet.link {
+        LinkType::Ieee80211 => air(packet, Radiotap::default(), bytes),
+        LinkType::Radiotap => {
+            let (radio, frame) = Radiotap::parse(bytes)?;
+            air(packet, radio, frame)
+        }
+        LinkType::Ppi => match ppi::parse(bytes)? {
+            (ppi::IEEE80211, radio, frame) => air(packet, radio, frame),
+            _ => return None,
+        },
+        LinkType::Ethernet => {
+            let (mut at, mut kind) = (14, half(12)?);
+            while TAGS.contains(&kind) {
+                (at, kind) = (at + 4, half(at + 2)?);
+            }
+            of_type(kind, bytes.get(at..)?)?
+        }
+        LinkType::RawIp => ip(bytes)?,
+        LinkType::Loopback => ip(bytes.get(4..)?)?,
+        LinkType::LinuxSll => of_type(half(14)?, bytes.get(16..)?)?,
+        LinkType::LinuxSll2 => of_type(half(0)?, bytes.get(20..)?)?,
+        LinkType::Other(_) => return None,
+    })
+}
+
+fn of_type(kind: u16, bytes: &[u8]) -> Option<LinkContent<'_>> {
+    if matches!(kind, IPV4 | IPV6) { ip(bytes) } else { None }
+}
+
+fn ip(bytes: &[u8]) -> Option<LinkContent<'_>> {
+    matches!(bytes.first()? >> 4, 4 | 6).then_some(LinkContent::Ip(bytes))
+}
+
+fn air<'a>(packet: &CapturedPacket<'a>, radio: Radiotap, bytes: &'a [u8]) -> LinkContent<'a> {
+    let head = packet.bytes.len() - bytes.len();
+    let octets = packet.octets.saturating_sub(head as u32).max(bytes.len() as u32);
+    let is_cut = octets as usize > bytes.len();
+    // Where nothing tells whether the FCS is there, a right one tells it.
+    let has_fcs = match radio.flags {
+        Some(_) => radio.fcs_at_end(),
+        None => !is_cut && mpdu::check_fcs(bytes).is_some(),
+    };
+    let fcs_len = mpdu::FCS_LEN;
+    let frame = match (has_fcs, is_cut) {
+        (true, false) => bytes.get(..bytes.len().saturating_sub(fcs_len)).unwrap_or_default(),
+        _ => bytes,
+    };
+    let octets = if has_fcs { octets } else { octets.saturating_add(fcs_len as u32) };
+    LinkContent::Air(AirCapture80211 { radio, octets, bad: radio.bad_fcs() || packet.bad, frame })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use espbench_ieee80211::mac::Mac;
+    use espbench_ieee80211::mpdu::AckFrame;
+    use proptest::prelude::*;
+
+    fn packet(link: u16, bytes: &[u8]) -> CapturedPacket<'_> {
+        let link = LinkType::of(link);
+        CapturedPacket {
+            number: 1,
+            at_ns: None,
+            link,
+            octets: bytes.len() as u32,
+            bad: false,
+            bytes,
+        }
+    }
+
+    #[test]
+    fn an_ip_packet_is_behind_each_header() {
+        let ip = [0x45, 0, 0, 20];
+        let behind = |head: &[u8]| [head, &ip].concat();
+        let ethernet = behind(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]);
+        let tagged = behind(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x81, 0, 0, 5, 8, 0]);
+        let cooked = behind(&[0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]);
+        let cooked2 = behind(&[8, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for (link, bytes) in [
+            (1, ethernet),
+            (1, tagged),
+            (101, ip.to_vec()),
+            (228, ip.to_vec()),
+            (0, behind(&[2, 0, 0, 0])),
+            (113, cooked),
+            (276, cooked2),
+        ] {
+            assert_eq!(content(&packet(link, &bytes)), LinkContent::Ip(&ip), "{link}");
+        }
+        assert_eq!(content(&packet(195, &ip)), LinkContent::Other);
+        assert_eq!(content(&packet(1, &[0; 14])), LinkContent::Other);
+    }
+
+    #[test]
+    fn an_fcs_is_found_where_no_header_tells_of_it() {
+        let ack = AckFrame { duration: 0, receiver: Mac([2; 6]) }.emit();
+        for (bytes, octets) in [(&ack[..], 14), (&ack[..10], 14)] {
+            let LinkContent::Air(air) = content(&packet(105, bytes)) else { panic!("of the air") };
+            assert_eq!((air.frame, air.octets, air.bad), (&ack[..10], octets, false));
+        }
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let len = Radiotap::captured(5, 1, -40).emit(&mut head).unwrap();
+        let bytes = [&head[..len], &ack].concat();
+        let LinkContent::Air(air) = content(&packet(127, &bytes)) else { panic!("of the air") };
+        assert_eq!((air.frame, air.octets, air.radio.signal), (&ack[..10], 14, Some(-40)));
+        // One that was cut has its length.
+        let cut = CapturedPacket { octets: 400, ..packet(127, &bytes) };
+        let LinkContent::Air(air) = content(&cut) else { panic!("of the air") };
+        assert_eq!((air.frame.len(), air.octets), (14, 400 - len as u32));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes(link in 0_u16..300, bytes: Vec<u8>, octets: u32) {
+            let _ = content(&CapturedPacket { octets, ..packet(link, &bytes) });
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Restarts: what the ROM, panic handlers, watchdogs and allocators print.
+
+use super::event::{LogEvent, ResetReason, has_number, number};
+use alloc::string::String;
+
+/// Returns why a device started: `rst:0xc (SW_CPU_RESET)` of the ESP32 and later chips, `rst cause:4` of the ESP8266.
+pub(super) fn reset(text: &str) -> Option<LogEvent> {
+    if let Some(rest) = text.split_once("rst cause:").map(|it| it.1) {
+        // The ESP8266's ROM: 1 is power, 2 the pin, 4 the watchdog of the hardware.
+        return Some(LogEvent::Reset(match number(rest)? {
+            1 => ResetReason::PowerOn,
+            4 => ResetReason::Watchdog,
+            _ => ResetReason::Other,
+        }));
+    }
+    let (code, rest) = text.split_once("rst:0x")?.1.split_once('(')?;
+    let name = rest.split_once(')')?.0;
+    let has = |word: &str| name.contains(word);
+    Some(LogEvent::Reset(if has("BROWN_OUT") || has("BROWNOUT") {
+        ResetReason::Brownout
+    } else if code.trim() == "3" && name == "SW_RESET" {
+        ResetReason::Silent
+    } else if has("RTCWDT") || has("RTC_WDT") || has("GLITCH") {
+        ResetReason::RtcWatchdog
+    } else if has("WDT") {
+        ResetReason::Watchdog
+    } else if has("DEEPSLEEP") || has("DSLEEP") {
+        ResetReason::DeepSleep
+    } else if has("POWERON") || has("POWER_ON") {
+        ResetReason::PowerOn
+    } else if has("SW_") || has("_SW") {
+        ResetReason::Software
+    } else {
+        ResetReason::Other
+    }))
+}
+
+/// Words of a crash, the more telling first: a line has the first that fits.
+const CRASHES: [(&[&str], LogEvent); 6] = [
+    (
+        &[
+            "Brownout detector was triggered",
+            "Brownout reset",
+            "E BOD:",
+            "rst_reason:brownout",
+            "ESP_RST_BROWNOUT",
+        ],
+        LogEvent::Brownout,
+    ),
+    (
+        &[
+            "stack overflow in task",
+            "***ERROR*** A stack",
+            "Stack canary watchpoint triggered",
+            "Stack protection fault",
+            "stack overflow detected",
+            "Detected a write to the stack guard",
+        ],
+        LogEvent::StackOverflow,
+    ),
+    (
+        &[
+            "CORRUPT HEAP",
+            "Stack smashing protect failure",
+            "stack smashing detected",
+            "multi_heap",
+            "tlsf.c",
+            "heap_caps_free",
+            "free() target pointer is outside heap areas",
+            "umm_poison",
+            "last failed alloc call", // The ESP8266's allocator names the caller before it stops.
+        ],
+        LogEvent::MemoryCorrupted,
+    ),
+    (
+        &[
+            "Task watchdog got triggered",
+            "Interrupt wdt timeout",
+            "Interrupt WDT timeout",
+            "Soft WDT reset",
+            "Int wdt timeout",
+            "CPU has been reset by WDT",
+        ],
+        LogEvent::Watchdog,
+    ),
+    (
+        &[
+            "Guru Meditation Error",
+            "abort() was called",
+            "assert failed:",
+            "ESP_ERROR_CHECK failed",
+            "Fatal exception",
+            "Exception occurred '",
+            "!! A panic occured",
+            "!! A panic occurred",
+            "====================== PANIC",
+            "User exception (panic/abort/assert)",
+            "panicked at ",
+            "Panic core_esp8266",
+            "Exception was unhandled",
+            "Memory access fault",
+        ],
+        LogEvent::Panic,
+    ),
+    (
+        &[
+            "flash read err",
+            "invalid header: 0x",
+            "invalid header: Ox",
+            "No bootable app partitions",
+            "Failed to verify partition table",
+            "invalid magic number 0x",
+            "Invalid app image",
+            "Image hash failed",
+            "invalid segment length",
+            "OTA data partition invalid and no factory app",
+            "ets_main.c ",
+            "load:0xffffffff,len:-1",
+        ],
+        LogEvent::FlashUnreadable,
+    ),
+];
+
+/// Returns the crash that a text tells of.
+pub(super) fn crash(text: &str) -> Option<LogEvent> {
+    let told = CRASHES.iter().find(|it| it.0.iter().any(|words| text.contains(words)));
+    if let Some((_, event)) = told {
+        // Heap poisoning and the allocator are named by healthy programs, too; their assertions are not.
+        let names_only = *event == LogEvent::MemoryCorrupted
+            && !["CORRUPT", "assert", "smashing", "outside heap"]
+                .iter()
+                .any(|it| text.contains(it));
+        return (!names_only).then_some(*event);
+    }
+    // The ESP8266 prints "Exception (28):" and "wdt reset", each as a line of its own.
+    let rest = text.strip_prefix("Exception (");
+    if rest.is_some_and(|it| number(it).is_some() && it.contains(')')) {
+        return Some(LogEvent::Panic);
+    }
+    None
+}
+
+/// Codes of mbedTLS that say that memory could not be had: `MBEDTLS_ERR_MPI_ALLOC_FAILED` and those of other modules
+/// (mbedTLS, `include/mbedtls/*.h`), as they are printed after a minus.
+const TLS_MEMORY: [&str; 9] = [
+    "-0x10", "-0x0010", "-0x7f00", "-0x5180", "-0x3f80", "-0x2880", "-0x6180", "-0x4290", "-0x0e80",
+];
+
+/// Returns what a text tells of memory.
+pub(super) fn memory(text: &str) -> Option<LogEvent> {
+    let lower = text.to_ascii_lowercase();
+    let none = [
+        "esp_err_no_mem",
+        "malloc failed",
+        "malloc fail",
+        "malloc: no memory",
+        "out of memory",
+        "failed to allocate",
+        "unable to allocate",
+        "cannot allocate",
+        "couldn't allocate",
+        "memory allocation failed",
+        "memory alloc failed",
+        "memory allocation of",
+        "alloc failed",
+        "bad_alloc",
+        "memoryerror",
+        "no mem for",
+        "not enough memory",
+        "insufficient memory",
+    ];
+    let init = lower.contains("expected to init") && lower.contains("rx buffer");
+    // 257 and 0x101 are ESP_ERR_NO_MEM.
+    let refused = [
+        "esp_wifi_init",
+        "esp_wifi_start",
+        "error initializing wifi",
+        "wifi unknown error",
+        "esp_bt_controller",
+    ]
+    .iter()
+    .filter_map(|it| Some(&lower[lower.find(it)? + it.len()..]))
+    .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
+    let tls = lower.contains("ssl") || lower.contains("tls");
+    let tls = tls && TLS_MEMORY.iter().any(|it| has_number(&lower, it));
+    if init || refused || tls || none.iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::NoMemory);
+    }
+    free_heap(&lower)
+}
+
+/// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224` and `minimum free heap size: 664 bytes`.
+fn free_heap(lower: &str) -> Option<LogEvent> {
+    let plain: String = lower.chars().map(|it| if it == '_' { ' ' } else { it }).collect();
+    let at = plain.find("free heap")? + "free heap".len();
+    let rest = plain[at..].trim_start_matches([' ', ':', '=', '(', ')', '>']);
+    let rest = rest.strip_prefix("size").unwrap_or(rest);
+    let rest = rest.trim_start_matches([' ', ':', '=', '(', ')', '>', 'i', 's']);
+    let value = number(rest)?;
+    // "95 kB" and "95.2 KB" are not bytes.
+    let unit = rest.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.').trim_start();
+    let scale = if unit.starts_with('k') { 1024 } else { 1 };
+    let percent = unit.starts_with('%');
+    (!percent).then(|| LogEvent::FreeHeap(value.saturating_mul(scale)))
+}

@@ -1,0 +1,294 @@
+//! The link: how it begins and ends, its strength, power save, channels.
+
+use super::event::{LogEvent, PowerSaveType, number};
+use super::record::LogRecord;
+use crate::reason;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Weaker than this no receiver hears: -127 and -128 stand for "unknown", dBm.
+const FAINTEST: i8 = -110;
+
+/// Words of ESPHome (its `get_disconnect_reason_str`), Tasmota, Arduino and the ESP8266's SDK for reasons, in lower case.
+const WORDS: &[(&str, u8)] = &[
+    ("auth expired", 2),
+    ("auth leave", 3),
+    ("association expired", 4),
+    ("too many associations", 5),
+    ("not authenticated", 6),
+    ("not associated", 7),
+    ("association leave", 8),
+    ("4-way handshake timeout", 15),
+    ("group-key handshake timeout", 16),
+    ("802.1x auth failed", 23),
+    ("beacon timeout", 200),
+    ("ap not found", 201),
+    ("probe request unsuccessful", 201),
+    ("authentication failed", 202),
+    ("association failed", 203),
+    ("handshake failed", 204),
+    ("connection failed", 205),
+    ("ap tsf reset", 206),
+    ("station roaming", 207),
+];
+
+/// Lines that tell of a reason without the word, in lower case.
+const LINES: &[(&str, u8)] = &[
+    ("connect failed with ap incorrect password", 202),
+    ("connect failed with ap timeout", 204),
+    ("connect failed as ap cannot be reached", 201),
+    ("wl_no_ssid_avail", 201),
+    ("wl_wrong_password", 202),
+    ("station_wrong_password", 202),
+    ("station_no_ap_found", 201),
+    ("no matching network found", 201),
+];
+
+/// Others that disconnect and give reasons, in lower case: their numbers are not those of Wi-Fi.
+const OTHERS: [&str; 14] = [
+    "mqtt",
+    "websocket",
+    "ws client",
+    "ble",
+    "bluetooth",
+    "gatt",
+    "gap",
+    "nimble",
+    "btdm",
+    "http",
+    "socket",
+    "tcp",
+    "reset reason",
+    "a2dp",
+];
+
+/// Returns the end of a link, or a failed attempt, with its reason.
+pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
+    let text = record.text;
+    // "state: run -> init (0xc800)": the reason is above the lowest byte; older releases leave 0x out, and the ESP8266
+    // has numbers for the states.
+    if let Some(rest) = text.strip_prefix("state: ") {
+        let rest = rest.split_once("-> init (").or_else(|| rest.split_once("-> 0 ("))?.1;
+        let code = rest.split_once(')')?.0;
+        let code = u32::from_str_radix(code.trim_start_matches("0x"), 16).ok()? >> 8;
+        return u8::try_from(code).ok().filter(|it| *it > 0).map(LogEvent::Disconnected);
+    }
+    let lower = text.to_ascii_lowercase();
+    // "wifi station: 201": a program that prints nothing but the number.
+    if record.tag.to_ascii_lowercase().contains("wifi")
+        && let Ok(code @ 200..) = text.parse::<u32>()
+    {
+        return known(code);
+    }
+    if let Some((_, code)) = LINES.iter().find(|it| lower.contains(it.0)) {
+        return Some(LogEvent::Disconnected(*code));
+    }
+    // "no NAME found, reconnect after 1s" of the ESP8266's SDK.
+    if lower.starts_with("no ") && lower.contains(" found, reconnect after") {
+        return Some(LogEvent::Disconnected(201));
+    }
+    let speaks = ["disconnect", "reason:", "reason=", "reason ", "connect fail", "reason("];
+    if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, &lower) {
+        return None;
+    }
+    if let Some(rest) = lower.split_once("sta disconnect: ").map(|it| it.1) {
+        return known(number(rest)?);
+    }
+    if let Some(at) = lower.find("reason") {
+        let rest =
+            text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
+        if let Some(code) = number(rest) {
+            return known(code);
+        }
+    }
+    // Names: "NO_AP_FOUND", "WIFI_REASON_AUTH_FAIL", "NoApFound"; words.
+    let named = text
+        .split(|it: char| !(it.is_ascii_alphanumeric() || it == '_'))
+        .filter(|word| word.len() > 6)
+        .find_map(reason::by_name);
+    let words = WORDS.iter().find(|(words, _)| lower.contains(words)).map(|it| it.1);
+    named.map(|it| it.code).or(words).map(LogEvent::Disconnected)
+}
+
+fn known(code: u32) -> Option<LogEvent> {
+    let code = u8::try_from(code).ok()?;
+    reason::by_code(code).is_some().then_some(LogEvent::Disconnected(code))
+}
+
+/// Returns whether a record is of Bluetooth, MQTT or another that has reasons of its own.
+fn is_of_others(record: &LogRecord<'_>, lower: &str) -> bool {
+    let tag = record.tag.to_ascii_lowercase();
+    let wifi = lower.contains("wifi") || lower.contains("ssid") || tag.contains("wifi");
+    let whole = |text: &str, word: &str| {
+        text.match_indices(word).any(|(at, _)| {
+            text[..at].chars().next_back().is_none_or(|it| !it.is_ascii_alphanumeric())
+        })
+    };
+    !wifi && OTHERS.iter().any(|it| whole(lower, it) || whole(&tag, it))
+}
+
+/// Returns what a record tells of a link that is made or works.
+pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
+    let text = record.text;
+    let mut found = Vec::new();
+    // The driver had "bcn_timout" until ESP-IDF 5.0.
+    if ["bcn_timout,", "bcn_timeout,"].iter().any(|it| text.contains(it)) {
+        found.push(LogEvent::BeaconTimeout);
+    }
+    let lower = text.to_ascii_lowercase();
+    let joined = ["connected with ", "state: assoc -> run", "state: 3 -> 5"];
+    if joined.iter().any(|it| text.starts_with(it))
+        || ((lower.contains("wifi connected")
+            || lower.contains("wifi: connected")
+            || lower.contains("wifi : connected"))
+            && !lower.contains("disconnected"))
+    {
+        found.push(LogEvent::Associated);
+    }
+    if has_address(&lower) {
+        found.push(LogEvent::GotIp);
+    }
+    found.extend(strength(&lower));
+    found.extend(power_save(text, &lower));
+    found.extend(wifi_call(&lower));
+    if record.tag == "wifi"
+        && let Some(channel) = text.strip_prefix("new:<").and_then(number)
+        && let Ok(channel) = u8::try_from(channel)
+    {
+        found.push(LogEvent::Channel(channel));
+    }
+    found
+}
+
+fn has_address(lower: &str) -> bool {
+    // A SoftAP's address is its own.
+    if ["ap ip", "softap", "ap_ip", "192.168.4.1,"].iter().any(|it| lower.contains(it)) {
+        return false;
+    }
+    let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
+    let given = |words| {
+        let rest = lower
+            .split_once(words)
+            .map(|it: (&str, &str)| it.1.trim_start_matches([' ', ':', '=']));
+        let digits =
+            |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
+        rest.is_some_and(|it| digits(it) && !it.starts_with("0.0.0.0"))
+    };
+    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="].iter().any(given)
+}
+
+/// Reads how strong the access point is heard. A scan's strengths are of others, too.
+fn strength(lower: &str) -> Option<LogEvent> {
+    let words = ["rssi", "signal strength", "wifi signal"];
+    let at = words.iter().find_map(|it| Some(lower.find(it)? + it.len()))?;
+    let rest = lower[at..].trim_start_matches(|it: char| !it.is_ascii_digit() && it != '-');
+    let dbm = rest.strip_prefix('-').and_then(number).and_then(|it| i8::try_from(it).ok())?;
+    let dbm = -dbm;
+    if dbm <= FAINTEST {
+        return None;
+    }
+    let own = ["security:", "signal strength", "ifidx:", "wifi signal", "disconnect", "reason"];
+    let own = own.iter().any(|it| lower.contains(it));
+    Some(if own { LogEvent::Rssi(dbm) } else { LogEvent::OtherRssi(dbm) })
+}
+
+fn power_save(text: &str, lower: &str) -> Option<LogEvent> {
+    let number_of = |words: &str| text.strip_prefix(words).and_then(number);
+    if let Some(kind) = number_of("pm start, type: ").or_else(|| number_of("Set ps type: ")) {
+        return Some(LogEvent::PowerSave(match kind {
+            0 => PowerSaveType::None,
+            1 => PowerSaveType::MinModem,
+            _ => PowerSaveType::MaxModem,
+        }));
+    }
+    // The ESP8266: 1 is light sleep, 2 modem sleep.
+    if let Some(kind) = number_of("pm open,type:") {
+        let kind = if kind == 0 { PowerSaveType::None } else { PowerSaveType::MinModem };
+        return Some(LogEvent::PowerSave(kind));
+    }
+    let word =
+        lower.split_once("power save mode: ").or_else(|| lower.split_once("power_save_mode: "))?.1;
+    let kind = [
+        ("none", PowerSaveType::None),
+        ("light", PowerSaveType::MinModem),
+        ("high", PowerSaveType::MaxModem),
+    ];
+    kind.iter().find(|it| word.starts_with(it.0)).map(|it| LogEvent::PowerSave(it.1))
+}
+
+/// Finds calls of the driver that come at a wrong time.
+fn wifi_call(lower: &str) -> Option<LogEvent> {
+    let names: [&str; 12] = [
+        "sta is connecting, return error",
+        "sta is connecting, cannot set config",
+        "wifi internal error",
+        "wifi internal state error",
+        "wifi not initialized",
+        "wifi not started",
+        "esp_err_wifi_not_init",
+        "esp_err_wifi_not_started",
+        "esp_err_wifi_state",
+        "esp_err_wifi_conn",
+        "esp_err_wifi_mode",
+        "esperrwificonn",
+    ];
+    names.iter().any(|it| lower.contains(it)).then_some(LogEvent::WifiCall)
+}
+
+/// Returns a name of a reason as it is compared: without underscores, in lower case.
+pub(crate) fn folded(name: &str) -> String {
+    name.chars().filter(|it| *it != '_').map(|it| it.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{plain, records};
+    use super::super::{LogEvent, PowerSaveType, events};
+    use alloc::vec::Vec;
+
+    fn told(line: &str) -> Vec<LogEvent> {
+        records(&plain(line)).iter().flat_map(events).collect()
+    }
+
+    #[test]
+    fn reasons_of_each_program_are_read_and_those_of_others_are_not() {
+        use LogEvent::Disconnected;
+        for (line, code) in [
+            ("Reason: '(201) No AP found' Connected for 2860 ms", 201),
+            ("no barn found, reconnect after 1s", 201),
+            ("STA disconnect: 200", 200),
+            ("00:00:10 WIF: Connect failed with AP incorrect password", 202),
+            ("I (5) wifi station: 201", 201),
+            ("[W][wifi:1]: Disconnected ssid='x' reason='Beacon Timeout'", 200),
+            ("INFO - Disconnected { reason: FourWayHandshakeTimeout }", 15),
+            ("[  166.98] Disconnect event for ssid test [reason:201]", 201),
+            ("[W][WiFiGeneric.cpp:187] _eventCallback(): Reason: 201 - AUTH_FAIL", 201),
+        ] {
+            assert_eq!(told(line), [Disconnected(code)], "{line}");
+        }
+        for line in [
+            "I (5) NimBLE: disconnect; reason=8",
+            "[MQTT WARN] Connection refuse, reason code: 5",
+            "I (5) ws: websocket disconnected, reason 7",
+            "I (5) app: reset reason: 3",
+        ] {
+            assert!(!told(line).iter().any(|it| matches!(it, Disconnected(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn strengths_addresses_and_sleep_are_read() {
+        for (line, events) in [
+            ("[C][wifi:291]:   Signal strength: -93 dB", &[LogEvent::Rssi(-93)][..]),
+            ("[D][wifi:367]:     RSSI: -79 dB", &[LogEvent::OtherRssi(-79)]),
+            ("I (5) a: Disconnect reason: 205, rssi=-128", &[LogEvent::Disconnected(205)]),
+            ("AP IP address: 192.168.4.1", &[]),
+            ("IP address: 192.0.2.7", &[LogEvent::GotIp]),
+            ("ip:192.0.2.7,mask:255.255.255.0,gw:192.0.2.1", &[LogEvent::GotIp]),
+            ("pm open,type:2 0", &[LogEvent::PowerSave(PowerSaveType::MinModem)]),
+            ("bcn_timout,ap_probe_send_start", &[LogEvent::BeaconTimeout]),
+        ] {
+            assert_eq!(told(line), events, "{line}");
+        }
+    }
+}

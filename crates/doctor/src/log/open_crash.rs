@@ -1,0 +1,138 @@
+//! Lines of one crash, told once: a watchdog, its `abort()` and the panic handler speak of the same.
+
+use super::event::LogEvent;
+use super::reader::LogPlace;
+
+/// Lines within which a crash is told to its end: two register dumps and a backtrace.
+const NEAR: u64 = 80;
+
+/// Lines before a crash within which memory that could not be had is its cause.
+const MEMORY: u64 = 30;
+
+/// A crash whose lines are still coming.
+#[derive(Clone, Debug)]
+struct Open {
+    event: LogEvent,
+    place: LogPlace,
+    first: u64,
+    last: u64,
+}
+
+/// The crash whose lines come, if any.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpenCrash {
+    open: Option<Open>,
+    /// Last line that told of memory that could not be had.
+    no_memory: Option<u64>,
+}
+
+/// Returns how much an event tells of a crash; none of events that tell nothing.
+fn telling(event: LogEvent) -> Option<u8> {
+    Some(match event {
+        LogEvent::Panic => 0,
+        LogEvent::Watchdog => 1,
+        LogEvent::MemoryCorrupted => 2,
+        LogEvent::StackOverflow => 3,
+        _ => return None,
+    })
+}
+
+impl OpenCrash {
+    /// Takes an event in. Events of a crash are kept until all of it is told; returns the crash that is complete with
+    /// this one, and whether the event is of a crash.
+    pub(super) fn take(
+        &mut self,
+        event: LogEvent,
+        place: &LogPlace,
+    ) -> (Option<(LogEvent, LogPlace)>, bool) {
+        if event == LogEvent::NoMemory {
+            self.no_memory = Some(place.line);
+        }
+        let Some(rank) = telling(event) else { return (None, false) };
+        if let Some(open) = &mut self.open {
+            // A watchdog that does not stop the program fires again and again.
+            let again =
+                event == LogEvent::Watchdog && open.event == event && place.line > open.last + 1;
+            if place.line <= open.last + NEAR && !again {
+                if telling(open.event).is_none_or(|it| rank > it) {
+                    (open.event, open.place) = (event, place.clone());
+                }
+                open.last = place.line;
+                return (None, true);
+            }
+        }
+        let complete = self.close();
+        let line = place.line;
+        self.open = Some(Open { event, place: place.clone(), first: line, last: line });
+        (complete, true)
+    }
+
+    /// Ends the crash, and returns it.
+    pub(super) fn close(&mut self) -> Option<(LogEvent, LogPlace)> {
+        let open = self.open.take()?;
+        let of_memory =
+            self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + 3);
+        let event = match open.event {
+            LogEvent::Panic if of_memory => LogEvent::CrashOfMemory,
+            event => event,
+        };
+        Some((event, open.place))
+    }
+
+    /// Ends the crash where its lines must have ended by that line.
+    pub(super) fn close_before(&mut self, line: u64) -> Option<(LogEvent, LogPlace)> {
+        if self.open.as_ref().is_some_and(|it| line > it.last + NEAR) { self.close() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LogEvent, LogReader};
+    use alloc::vec::Vec;
+
+    fn told(log: &str) -> Vec<(LogEvent, u64)> {
+        let mut reader = LogReader::new();
+        reader.push(log.as_bytes());
+        reader.finish().events.into_iter().map(|it| (it.0, it.1.count)).collect()
+    }
+
+    #[test]
+    fn lines_of_one_crash_are_one() {
+        use LogEvent::{MemoryCorrupted, StackOverflow, Watchdog};
+        for (log, event, count) in [
+            (
+                "E (5) task_wdt: Task watchdog got triggered.\nabort() was called at PC 0x4\n",
+                Watchdog,
+                1,
+            ),
+            (
+                "***ERROR*** A stack overflow in task a has been detected.\nabort() was called\nGuru Meditation Error: x\n",
+                StackOverflow,
+                1,
+            ),
+            ("CORRUPT HEAP: Bad tail\nassert failed: y\nabort() was called\n", MemoryCorrupted, 1),
+            // It fires again and again where it does not stop the program.
+            (
+                "E (5) task_wdt: Task watchdog got triggered.\nx\nx\nE (9) task_wdt: Task watchdog got triggered.\n",
+                Watchdog,
+                2,
+            ),
+        ] {
+            assert_eq!(told(log), [(event, count)], "{log}");
+        }
+        let restarted = told(
+            "Guru Meditation Error: x\nrst:0xc (SW_CPU_RESET),boot:0x13\nGuru Meditation Error: x\n",
+        );
+        assert!(restarted.contains(&(LogEvent::Panic, 2)), "{restarted:?}");
+    }
+
+    #[test]
+    fn a_crash_after_memory_that_could_not_be_had_is_of_memory() {
+        let log =
+            "E (5) wifi:Expected to init 10 rx buffer, actual is 3\nabort() was called at PC 0x4\n";
+        assert!(told(log).contains(&(LogEvent::CrashOfMemory, 1)), "{:?}", told(log));
+        let far =
+            alloc::format!("E (5) a: malloc failed\n{}abort() was called\n", "x\n".repeat(40));
+        assert!(told(&far).contains(&(LogEvent::Panic, 1)), "{:?}", told(&far));
+    }
+}

@@ -1,0 +1,199 @@
+//! Words without which a record tells nothing: most lines of a long log are passed over after one look at each byte.
+
+use super::record::LogRecord;
+
+/// Words in lower case; each line that tells something has one of them (a test holds all readers against it).
+const WORDS: &[&str] = &[
+    // Restarts, memory, flash.
+    "brownout",
+    "brown_out",
+    "bod:",
+    "stack",
+    "heap",
+    "smash",
+    "tlsf",
+    "umm_",
+    "alloc",
+    "watchdog",
+    "wdt",
+    "guru",
+    "abort",
+    "assert",
+    "error_check",
+    "exception",
+    "panic",
+    "flash read",
+    "invalid header",
+    "bootable",
+    "partition",
+    "magic",
+    "image",
+    "segment",
+    "ets",
+    "load:0xffffffff",
+    "memory",
+    "mem ",
+    "rst",
+    "no_mem",
+    "rx buffer",
+    "esp_wifi_init",
+    "esp_wifi_start",
+    "initializing wifi",
+    "unknown error",
+    "esp_bt_controller",
+    "traceback",
+    "keyboardinterrupt",
+    // Settings and start-up.
+    "buffer num",
+    " win",
+    "rx ba",
+    "mbox",
+    "mss",
+    "iram op",
+    "esp-rom:",
+    "chip",
+    "model=",
+    "esp-idf",
+    "cpu freq",
+    // The air and ESP-NOW.
+    "dtim",
+    "winsize",
+    "phy: ",
+    "phy_rate",
+    "bytes from",
+    "reply from",
+    "request time",
+    "peer",
+    "espnow",
+    "esp_now",
+    "esp-now",
+    "deliver",
+    "send",
+    "0x306",
+    // The link.
+    "state: ",
+    "connect",
+    "reason",
+    "wl_",
+    "station_",
+    "no matching network",
+    "bcn_tim",
+    "ip ",
+    "ip:",
+    "ip=",
+    "got ip",
+    "got_ip",
+    "local ip",
+    "rssi",
+    "signal",
+    "pm start",
+    "ps type",
+    "pm open",
+    "power",
+    "wifi internal",
+    "wifi not",
+    "err_wifi",
+    "errwifi",
+    "new:<",
+    // Beyond it.
+    "host",
+    "dns",
+    "resolv",
+    "addrinfo",
+    "gaierror",
+    "oserror",
+    "service",
+    "mqtt",
+    "broker",
+    "rc=",
+    "refuse",
+    "authori",
+    "user",
+    "credential",
+    "identifier",
+    "ssl",
+    "tls",
+    "x509",
+    "certificate",
+    "errno",
+    "transport",
+];
+
+/// Threes of letters that words begin with, one bit each.
+const THREES: [u64; 512] = {
+    let mut threes = [0; 512];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let word = WORDS[at].as_bytes();
+        let bit = mixed(mixed(mixed(0, word[0]), word[1]), word[2]);
+        threes[bit / 64] |= 1 << (bit % 64);
+        at += 1;
+    }
+    threes
+};
+
+/// Adds a byte to a number of the last three: what is older falls out at the top.
+const fn mixed(before: usize, byte: u8) -> usize {
+    (before << 5 ^ byte as usize) & 0x7fff
+}
+
+/// Returns whether a record may tell something.
+pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
+    let tag = record.tag.as_bytes();
+    // A chip in the tag of the bootloader, the watchdog's list of tasks, and a reason that is the whole text.
+    has_word(record.text.as_bytes())
+        || tag.starts_with(b"boot.")
+        || tag == b"task_wdt"
+        || (!record.text.is_empty() && record.text.bytes().all(|it| it.is_ascii_digit()))
+}
+
+fn has_word(text: &[u8]) -> bool {
+    let mut last = 0;
+    text.iter().enumerate().any(|(at, byte)| {
+        last = mixed(last, byte.to_ascii_lowercase());
+        THREES[last / 64] & 1 << (last % 64) != 0 && at > 1 && begins(&text[at - 2..])
+    })
+}
+
+fn begins(text: &[u8]) -> bool {
+    let first = text[0].to_ascii_lowercase();
+    WORDS.iter().map(|it| it.as_bytes()).any(|it| {
+        it[0] == first && text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::all_events;
+    use super::super::record::{plain, records};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn all_lines_of_the_cases_that_tell_something_have_a_word() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+        let mut told = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            for line in alloc::string::String::from_utf8_lossy(&bytes).lines() {
+                let line = plain(line);
+                for record in records(&line) {
+                    let events = all_events(&record);
+                    told += events.len();
+                    assert!(events.is_empty() || may_tell(&record), "{record:?} tells {events:?}");
+                }
+            }
+        }
+        assert!(told > 1000, "{told}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_tells_something_has_a_word(text in "([a-z]{0,3}|I \\(5\\) wifi:|rssi: -7|[Ii][Pp] address: 1.2.3.4|errno 1|Reason: 2|free heap: 9|[ -~]){0,6}") {
+            let line = plain(&text);
+            for record in records(&line) {
+                prop_assert!(all_events(&record).is_empty() || may_tell(&record), "{:?}", record);
+            }
+        }
+    }
+}

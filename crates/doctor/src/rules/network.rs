@@ -1,0 +1,124 @@
+//! Addresses, names, TLS, brokers, connections, calls of the driver: most are not the link.
+
+use super::finding;
+use crate::finding::{CauseFinding, Certainty, TroubleCause};
+use crate::log::{LogEvent, LogSummary, TlsFailure};
+use alloc::vec::Vec;
+
+/// Errors of a socket from which on they are a finding: one is a server that restarts.
+const SOCKETS: u64 = 3;
+
+pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let words = (
+        "the device is associated and gets no IP address: DHCP does not answer, or its frames are lost",
+        "see the router's list of leases and its range of addresses, whether another DHCP server answers, and try a fixed \
+         address",
+        "with a fixed address it reaches the router",
+    );
+    let is = |it: &LogEvent| *it == LogEvent::NoAddress;
+    out.extend(finding(log, TroubleCause::NoAddress, Certainty::Medium, words, is));
+    let words = (
+        "the program calls the Wi-Fi driver at a wrong time: before it is started, or while it connects",
+        "call esp_wifi_connect() (WLAN.connect) once, and again only after the event of a disconnection; after \
+         esp_wifi_start(), and not before",
+        "with a disconnect and a wait before it the call succeeds",
+    );
+    let is = |it: &LogEvent| *it == LogEvent::WifiCall;
+    out.extend(finding(log, TroubleCause::WifiCalls, Certainty::High, words, is));
+    let words = (
+        "the MQTT broker refuses the client: user, password, client id or rights",
+        "check user name and password, that each client has an id of its own, and the broker's list of rights",
+        "mosquitto_pub on a PC with the same user is refused, too; the broker's log says why",
+    );
+    let is = |it: &LogEvent| *it == LogEvent::BrokerRefused;
+    out.extend(finding(log, TroubleCause::BrokerRefused, Certainty::High, words, is));
+    names(log, out);
+    tls(log, out);
+    connections(log, out);
+}
+
+/// Returns whether the log ever shows a link.
+fn linked(log: &LogSummary) -> bool {
+    log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0
+}
+
+fn names(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let words = if linked(log) {
+        (
+            "names cannot be resolved although the device is in the network: it is not the link",
+            "check the name, the DNS server that the router hands out (or set 1.1.1.1), and whether the router reaches the \
+             internet",
+            "with the server's IP address in place of its name it works",
+        )
+    } else {
+        (
+            "names cannot be resolved, and the log shows no network at that time",
+            "wait for the event of the IP address before the first connection; then check the DNS server",
+            "with the server's IP address in place of its name it fails as well while there is no network",
+        )
+    };
+    let is = |it: &LogEvent| *it == LogEvent::NameFailed;
+    out.extend(finding(log, TroubleCause::Names, Certainty::Medium, words, is));
+}
+
+fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let is = |it: &LogEvent| matches!(it, LogEvent::TlsFailed(_));
+    let has = |failure| log.count(|it| *it == LogEvent::TlsFailed(failure)) > 0;
+    let (sure, words) = if has(TlsFailure::Certificate) {
+        (
+            Certainty::High,
+            (
+                "TLS does not accept the server's certificate: it is not the link",
+                "set the clock first (SNTP), and give the program the root certificate that the server's chain ends in, for \
+                 the host name that it connects to",
+                "openssl s_client -connect HOST:PORT -CAfile FILE with the same file fails, too",
+            ),
+        )
+    } else if has(TlsFailure::Refused) {
+        (
+            Certainty::Medium,
+            (
+                "the server ends the TLS handshake with an alert: it is not the link",
+                "check the client's certificate and key, the server name (SNI), and which versions and ciphers the server takes",
+                "the server's log names the alert; so does openssl s_client with the same certificate",
+            ),
+        )
+    } else {
+        (
+            Certainty::Low,
+            (
+                "the TLS handshake does not end: the server or what is between closes the connection",
+                "check the port, the client's certificate, and the server's log; then the free heap and the signal",
+                "openssl s_client from a PC in the same network ends its handshake",
+            ),
+        )
+    };
+    out.extend(finding(log, TroubleCause::Tls, sure, words, is));
+}
+
+fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let socket = |it: &LogEvent| matches!(it, LogEvent::SocketError(_));
+    let any = |it: &LogEvent| matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed);
+    // A connection that is refused follows from a name, from TLS or from the broker.
+    let explained = log.count(|it| {
+        matches!(
+            it,
+            LogEvent::NameFailed
+                | LogEvent::TlsFailed(_)
+                | LogEvent::BrokerRefused
+                | LogEvent::NoMemory
+        )
+    }) > 0;
+    // An error that nobody catches ends a Python program.
+    let ended = log.count(socket) > 0 && log.count(|it| *it == LogEvent::Traceback) > 0;
+    let failed = log.count(any);
+    if !(failed >= SOCKETS || ended) || (explained && log.count(socket) < SOCKETS) {
+        return;
+    }
+    let words = (
+        "connections end or cannot be made although the device is in the network",
+        "see whether the server runs and listens, and whether the router lets stations reach it (client isolation)",
+        "a PC in the same network reaches the server",
+    );
+    out.extend(finding(log, TroubleCause::Connections, Certainty::Low, words, any));
+}

@@ -1,0 +1,351 @@
+//! Scenes of proofs: a device and its access point as a log tells them, once as they are and once with the remedy.
+
+use super::interval;
+use crate::run::{Refused, run};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_measure::plan::PlanSet;
+use espbench_measure::report::Report;
+use espbench_model::sdkconfig::{Chip, IdfRelease};
+use espbench_sim::lab::file::{FileError, FileKind, Library};
+
+/// Seeds of a scene.
+const SEEDS: core::ops::Range<u64> = 3000..3005;
+
+/// Name of the lab, and of its variants: as told, and with the remedy.
+const LAB: &str = "doctor-scene";
+const TRACE: &str = "doctor-scene.csv";
+
+/// Strength at which a device beside its access point hears it, dBm.
+pub const NEAR_DBM: i8 = -55;
+
+/// What a log tells of a link, and its remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SceneQuestion {
+    /// The access point is heard that weakly, in dBm; the remedy is [`NEAR_DBM`].
+    Signal(i8),
+    /// The station sleeps, wakes for one beacon in so many (DTIM period), and with `max` for every third alone; the remedy is to
+    /// stay awake.
+    Sleep {
+        /// Maximum modem sleep.
+        max: bool,
+        /// DTIM period.
+        dtim: u8,
+    },
+    /// Joining moved the radio to the network's channel, and an ESP-NOW peer has stayed on another; the remedy is one channel.
+    Channels {
+        /// Channel of the network.
+        network: u8,
+        /// Channel of the peer.
+        peer: u8,
+    },
+    /// ESP-NOW frames go at 1 Mbit/s; the remedy is 24 Mbit/s.
+    SlowEspNow,
+    /// The association has 802.11g and no 802.11n; the remedy is 802.11n.
+    OldPhy,
+}
+
+/// A scene, with what files tell of the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProofScene {
+    /// Chip; without one an ESP32-C3.
+    pub chip: Option<Chip>,
+    /// Release of ESP-IDF; without one 5.2.
+    pub release: Option<IdfRelease>,
+    /// What is shown.
+    pub question: SceneQuestion,
+}
+
+/// A value of a scene, as it is told and with the remedy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SceneValue {
+    /// Name of the metric.
+    pub metric: &'static str,
+    /// Metric in words.
+    pub words: &'static str,
+    /// Unit of the values.
+    pub unit: &'static str,
+    /// Whether more is better.
+    pub more: bool,
+    /// Mean and interval at 95 % as the log tells.
+    pub before: [f64; 3],
+    /// Mean and interval with the remedy.
+    pub after: [f64; 3],
+}
+
+impl SceneValue {
+    /// Returns whether the remedy makes it better, and the intervals lie apart.
+    #[must_use]
+    pub fn shown(&self) -> bool {
+        if self.more { self.after[1] > self.before[2] } else { self.after[2] < self.before[1] }
+    }
+}
+
+/// Outcome of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SceneProof {
+    /// Place and device in words.
+    pub place: String,
+    /// Values, the one that changes most first.
+    pub values: Vec<SceneValue>,
+    /// Seeds behind each.
+    pub seeds: u32,
+}
+
+/// Reason for which a scene cannot be simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SceneError {
+    /// The lab's text is not accepted.
+    Lab(FileError),
+    /// The test is refused.
+    Refused(Refused),
+    /// A test gave no value.
+    NoValue,
+}
+
+impl core::fmt::Display for SceneError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Lab(it) => write!(f, "{it}"),
+            Self::Refused(it) => write!(f, "{it}"),
+            Self::NoValue => f.write_str("the test gave no value"),
+        }
+    }
+}
+
+impl core::error::Error for SceneError {}
+
+/// Metric of a scene: its name in reports, words, unit, and whether more is better.
+type SceneMetric = (&'static str, &'static str, &'static str, bool);
+
+/// One of the two sides of a scene.
+struct Side {
+    /// Keys of the device, of the other board and of the access point, for the lab.
+    device: String,
+    other: Option<String>,
+    dtim: u8,
+    channel: u8,
+    /// Strength of the link, where it is measured.
+    rssi: Option<i8>,
+    /// Keys of the measurement.
+    measure: String,
+}
+
+const ECHO: &str = "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat = \"binary\"\nin_flight = 8\ncount = 200\n\
+                    interval = \"230 ms\"\ntimeout = \"2 s\"\n";
+
+const FRAMES: &str = "kind = \"raw-esp-now\"\ncount = 500\nsize = 250\n";
+
+const STREAM: &str = "kind = \"iperf\"\nvariant = \"device\"\ntransport = \"tcp\"\ndirection = \"forward\"\ntime = \"2 s\"\n";
+
+impl SceneQuestion {
+    fn sides(self) -> [Side; 2] {
+        let side = |measure: &str| Side {
+            device: "sleep = \"none\"\n".into(),
+            other: None,
+            dtim: 1,
+            channel: 6,
+            rssi: None,
+            measure: measure.into(),
+        };
+        match self {
+            Self::Signal(dbm) => {
+                [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..side(ECHO) })
+            }
+            Self::Sleep { max, dtim } => {
+                let sleep = if max {
+                    "sleep = \"max\"\nlisten_interval = 3\n"
+                } else {
+                    "sleep = \"min\"\n"
+                };
+                [Side { device: sleep.into(), dtim, ..side(ECHO) }, Side { dtim, ..side(ECHO) }]
+            }
+            Self::Channels { network, peer } => [peer, network].map(|peer| Side {
+                device: "sleep = \"none\"\nesp_now = true\n".into(),
+                other: Some(format!("role = \"alone\"\nchannel = {peer}\n")),
+                channel: network,
+                ..side(ECHO)
+            }),
+            Self::SlowEspNow => {
+                ["1M", "24M"].map(|rate| side(&format!("{FRAMES}phy_rate = \"{rate}\"\n")))
+            }
+            Self::OldPhy => [side(&format!("{STREAM}phy_rate = \"54M\"\n")), side(STREAM)],
+        }
+    }
+
+    const fn metrics(self) -> &'static [SceneMetric] {
+        const ECHO: &[SceneMetric] = &[
+            ("loss", "UDP round trips lost", "percent", false),
+            ("rtt_avg", "mean UDP round trip", "ms", false),
+            ("rtt_p99", "p99 of UDP round trips", "ms", false),
+        ];
+        match self {
+            Self::Signal(_) | Self::Sleep { .. } => ECHO,
+            Self::Channels { .. } => &[("loss", "ESP-NOW round trips lost", "percent", false)],
+            Self::SlowEspNow => &[("throughput", "ESP-NOW throughput", "Mbit/s", true)],
+            Self::OldPhy => &[("throughput_rx", "TCP receiving", "Mbit/s", true)],
+        }
+    }
+
+    /// Returns whether the two boards of the scene have no access point.
+    const fn of_boards(self) -> bool {
+        matches!(self, Self::SlowEspNow)
+    }
+}
+
+/// Carries a scene out, once as it is told and once with the remedy.
+///
+/// # Errors
+/// The lab's and the test's.
+pub fn prove_scene(scene: &ProofScene, library: &Library) -> Result<SceneProof, SceneError> {
+    let chip = scene.chip.filter(|it| library.profile(it.name()).is_ok()).unwrap_or(Chip::Esp32c3);
+    let metrics = scene.question.metrics();
+    let mut values: [Vec<Vec<f64>>; 2] = [Vec::new(), Vec::new()];
+    for (side, values) in scene.question.sides().iter().zip(&mut values) {
+        *values = metrics.iter().map(|_| Vec::new()).collect();
+        let (library, lab) = room(scene, chip, side, library).map_err(SceneError::Lab)?;
+        for seed in SEEDS {
+            let plan = plan(scene, chip, side);
+            let set = PlanSet::parse(&plan).map_err(|_| SceneError::NoValue)?;
+            let report = run(set, library.clone(), Some(lab), Some(seed), &mut ());
+            let report = report.map_err(SceneError::Refused)?;
+            for (metric, values) in metrics.iter().zip(values.iter_mut()) {
+                values.extend(value(&report, metric.0));
+            }
+        }
+    }
+    let [before, after] = values;
+    let both = metrics.iter().zip(before).zip(after);
+    let mut values: Vec<SceneValue> = both
+        .filter(|((_, before), after)| !before.is_empty() && !after.is_empty())
+        .map(|((metric, before), after)| SceneValue {
+            metric: metric.0,
+            words: metric.1,
+            unit: metric.2,
+            more: metric.3,
+            before: interval(&before),
+            after: interval(&after),
+        })
+        .collect();
+    if values.is_empty() {
+        return Err(SceneError::NoValue);
+    }
+    values.sort_by_key(|it| !it.shown());
+    let seeds = (SEEDS.end - SEEDS.start) as u32;
+    Ok(SceneProof { place: place(scene, chip), values, seeds })
+}
+
+fn place(scene: &ProofScene, chip: Chip) -> String {
+    let room = match scene.question {
+        SceneQuestion::SlowEspNow => "two boards a metre apart",
+        SceneQuestion::Signal(_) => {
+            "a device whose link is as strong as the log says, nobody else on the air"
+        }
+        _ => "a device 5 m from its router, nobody else on the air",
+    };
+    format!("{room}, {chip}")
+}
+
+/// Returns the library with the lab of one side, and the lab's name.
+fn room(
+    scene: &ProofScene,
+    chip: Chip,
+    side: &Side,
+    library: &Library,
+) -> Result<(Library, &'static str), FileError> {
+    let mut library = library.clone();
+    if scene.question.of_boards() {
+        return Ok((library, "raw-esp-now"));
+    }
+    let release = scene.release.unwrap_or(IdfRelease::new(5, 2));
+    let link = match side.rssi {
+        Some(dbm) => {
+            library.add_link_trace(
+                TRACE,
+                &format!("time_s,from,to,rssi_dbm\n0,access point,device,{dbm}\n"),
+            )?;
+            format!("[link]\ntrace = \"{TRACE}\"\n")
+        }
+        None => String::new(),
+    };
+    let other = side.other.as_ref().map_or_else(String::new, |it| {
+        format!("[other]\nprofile = \"{chip}\"\nat = [2, 3, 1]\nidf = \"{release}\"\n{it}")
+    });
+    let Side { device, dtim, channel, .. } = side;
+    let text = format!(
+        "title = \"A device as a log tells it\"\nsource = \"the doctor's file\"\norigin = \"assumed\"\n\
+         environment = \"free-space\"\nsecurity = \"wpa2\"\n{link}[device]\nprofile = \"{}\"\ndistance_m = 5\n\
+         idf = \"{release}\"\n{device}{other}[access_point]\nat = [0, 0, 1.5]\nchannel = {channel}\ndtim = {dtim}\n\
+         forward_us = 100\nforward_random_us = 100\nsource = \"an assumption: a router for homes forwards in software\"\n\
+         origin = \"assumed\"\nconfidence = \"low\"\n[pc]\nlink = \"wire\"\nwire_mbit = 1000\nturn_us = 50\n\
+         source = \"an assumption: Linux\"\norigin = \"assumed\"\nconfidence = \"low\"\n[[variant]]\nname = \"device\"\n",
+        chip.name()
+    );
+    library.add(FileKind::Lab, LAB, &text)?;
+    Ok((library, LAB))
+}
+
+fn plan(scene: &ProofScene, chip: Chip, side: &Side) -> String {
+    let profile = if scene.question.of_boards() {
+        format!("profile = \"{}\"\n", chip.name())
+    } else {
+        String::new()
+    };
+    format!("name = \"proof\"\n[[measure]]\n{}{profile}", side.measure)
+}
+
+/// Returns the value of a metric in a report, in the unit of the scene.
+fn value(report: &Report, metric: &str) -> Option<f64> {
+    let cell = report.cells.iter().find(|it| it.id.metric == metric)?;
+    let scale = match &*cell.unit {
+        "us" => 1e-3,
+        "s" => 1e3,
+        "kbit/s" => 1e-3,
+        _ => 1.0,
+    };
+    Some(cell.value? * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proof(question: SceneQuestion) -> SceneProof {
+        let scene = ProofScene { chip: Some(Chip::Esp32), release: None, question };
+        prove_scene(&scene, &Library::built_in()).unwrap_or_else(|it| panic!("{question:?}: {it}"))
+    }
+
+    #[test]
+    fn a_weak_signal_loses_and_delays_round_trips() {
+        let it = proof(SceneQuestion::Signal(-93));
+        assert!(it.values[0].shown(), "{it:?}");
+        let strong = proof(SceneQuestion::Signal(-60));
+        assert!(!strong.values[0].shown(), "{strong:?}");
+    }
+
+    #[test]
+    fn a_sleeper_answers_later_with_a_longer_dtim_period() {
+        let [one, three] = [1, 3].map(|dtim| proof(SceneQuestion::Sleep { max: false, dtim }));
+        let mean =
+            |it: &SceneProof| it.values.iter().find(|it| it.metric == "rtt_avg").unwrap().clone();
+        assert!(
+            mean(&one).shown() && mean(&three).before[0] > 1.5 * mean(&one).before[0],
+            "{one:?} {three:?}"
+        );
+    }
+
+    #[test]
+    fn a_peer_on_another_channel_hears_nothing() {
+        let it = proof(SceneQuestion::Channels { network: 6, peer: 1 });
+        assert!(it.values[0].shown() && it.values[0].before[0] > 99.0, "{it:?}");
+    }
+
+    #[test]
+    fn faster_phys_carry_more() {
+        for question in [SceneQuestion::SlowEspNow, SceneQuestion::OldPhy] {
+            let it = proof(question);
+            assert!(it.values[0].shown(), "{it:?}");
+        }
+    }
+}

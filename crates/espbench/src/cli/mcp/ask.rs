@@ -1,0 +1,207 @@
+//! Arguments of the tools, with their schemas, and the commands that they become. Ranges and words are the command's:
+//! what it refuses is told with what to do.
+
+use super::child::ChildCommand;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::io::Write as _;
+use tempfile::TempPath;
+
+/// Arguments of `check`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CheckAsked {
+    /// Path of an sdkconfig or sdkconfig.defaults.
+    sdkconfig: String,
+    /// Chip, such as esp32c3; without it the file's.
+    chip: Option<String>,
+    /// Release of ESP-IDF, such as v5.2; without it the file's.
+    idf: Option<String>,
+    /// Round trip to the other side, such as 20ms.
+    rtt: Option<String>,
+    /// TCP streams at a time.
+    streams: Option<u16>,
+    /// UDP datagrams that come back to back.
+    burst: Option<u32>,
+}
+
+impl CheckAsked {
+    pub(super) fn command(self) -> ChildCommand {
+        ChildCommand::new(&["tune", "--format=json", "-q"])
+            .flag("check", Some(self.sdkconfig))
+            .flag("chip", self.chip)
+            .flag("idf", self.idf)
+            .flag("rtt", self.rtt)
+            .flag("streams", self.streams)
+            .flag("burst", self.burst)
+    }
+}
+
+/// Arguments of `predict`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PredictAsked {
+    /// Devices that send: `60`, `10,30,60` or `1..200`; without it the largest fleet that keeps `loss` or `p99`.
+    devices: Option<String>,
+    /// Time between two messages of a device, such as 5s; 1s without it.
+    every: Option<String>,
+    /// Bytes of a message; 100 without it.
+    payload: Option<u32>,
+    /// Room of the fleet, such as office or hall.
+    room: Option<String>,
+    /// A lab of `espbench lab list`, or a TOML file, in place of a room.
+    lab: Option<String>,
+    /// Profile of the devices, such as esp32c3.
+    profile: Option<String>,
+    /// PHY rate, such as 1M, 54M or HT20-MCS7.
+    phy_rate: Option<String>,
+    /// How messages are sent: unicast or broadcast.
+    cast: Option<String>,
+    /// Battery, such as 2xAA or 2500mAh.
+    battery: Option<String>,
+    /// Loss that a fleet should keep, such as 1%.
+    loss: Option<String>,
+    /// 99th percentile of the latency that it should keep, such as 50ms.
+    p99: Option<String>,
+    /// Rooms that are simulated for each figure: more are slower and narrow the intervals.
+    rooms: Option<u32>,
+    /// Messages in each of them.
+    messages: Option<u32>,
+    /// Seed of everything random: the same gives the same answer.
+    seed: Option<u64>,
+}
+
+impl PredictAsked {
+    pub(super) fn command(self) -> ChildCommand {
+        ChildCommand::new(&["predict", "fleet", "--format=json", "-q"])
+            .flag("devices", self.devices)
+            .flag("every", self.every)
+            .flag("payload", self.payload)
+            .flag("room", self.room)
+            .flag("lab", self.lab)
+            .flag("profile", self.profile)
+            .flag("phy-rate", self.phy_rate)
+            .flag("cast", self.cast)
+            .flag("battery", self.battery)
+            .flag("loss", self.loss)
+            .flag("p99", self.p99)
+            .flag("rooms", self.rooms)
+            .flag("messages", self.messages)
+            .flag("seed", self.seed)
+    }
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TuneAsked {
+    /// Goals: tcp-tx, tcp-rx, udp-tx, udp-rx in Mbit/s, udp-latency in ms, heap in KB, current in mA, battery in d; such as
+    /// `tcp-tx>=20Mbit/s`.
+    #[schemars(length(min = 1))]
+    want: Vec<String>,
+    /// Path of an sdkconfig to start from: then the fewest changes to it are looked for.
+    sdkconfig: Option<String>,
+    /// Chip, such as esp32c3.
+    chip: Option<String>,
+    /// Evaluations of candidates, 120 without it: fewer are faster.
+    budget: Option<u16>,
+    /// Seed of everything random.
+    seed: Option<u64>,
+}
+
+impl TuneAsked {
+    pub(super) fn command(self) -> ChildCommand {
+        let command = ChildCommand::new(&["tune", "--format=json", "-q"]);
+        let command = self.want.into_iter().fold(command, |it, want| it.flag("want", Some(want)));
+        command
+            .flag("check", self.sdkconfig)
+            .flag("chip", self.chip)
+            .flag("budget", self.budget)
+            .flag("seed", self.seed)
+    }
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DoctorAsked {
+    /// Paths of console logs and of the sdkconfig that their firmware was built with, or names of stored runs.
+    #[serde(default)]
+    files: Vec<String>,
+    /// Text of a console log, in place of a file.
+    log: Option<String>,
+}
+
+impl DoctorAsked {
+    pub(super) fn command(self) -> Result<ChildCommand, String> {
+        let mut names = self.files;
+        let mut files = Vec::new();
+        if let Some(text) = self.log {
+            let path = kept(&text, ".log")?;
+            names.push(path.display().to_string());
+            files.push(path);
+        }
+        if names.is_empty() {
+            return Err("doctor: name files, or give the text of a log".into());
+        }
+        let command = ChildCommand::new(&["doctor", "--format=json"]).names(names);
+        Ok(ChildCommand { files, ..command })
+    }
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunAsked {
+    /// Name of a built-in plan, such as round-trip, or path of a TOML file.
+    plan: Option<String>,
+    /// Text of a plan in TOML, in place of a name.
+    plan_toml: Option<String>,
+    /// Target: sim, sim:LAB, loopback, udp:HOST, icmp:HOST, tcp:HOST, serial:auto, …; without it the virtual lab, or loopback
+    /// for plans that are not for the lab.
+    on: Option<String>,
+    /// Seed of everything random.
+    seed: Option<u64>,
+}
+
+impl RunAsked {
+    pub(super) fn command(self) -> Result<ChildCommand, String> {
+        let (plan, files) = match (self.plan, self.plan_toml) {
+            (Some(plan), None) => (plan, Vec::new()),
+            (None, Some(text)) => {
+                let path = kept(&text, ".toml")?;
+                (path.display().to_string(), vec![path])
+            }
+            _ => return Err("run: give either plan or plan_toml".into()),
+        };
+        let command = ChildCommand::new(&["run", "--format=json", "-q"])
+            .flag("on", self.on)
+            .flag("seed", self.seed)
+            .names([plan]);
+        Ok(ChildCommand { files, ..command })
+    }
+}
+
+/// Arguments of `read`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadAsked {
+    /// Name of a run; without it the newest.
+    run: Option<String>,
+}
+
+impl ReadAsked {
+    pub(super) fn command(self) -> ChildCommand {
+        let run = self.run.unwrap_or_else(|| "last".into());
+        ChildCommand::new(&["report", "--format=json"]).names([run])
+    }
+}
+
+/// Keeps text in a file until the command has ended.
+fn kept(text: &str, ending: &str) -> Result<TempPath, String> {
+    let file = tempfile::Builder::new().prefix("espbench-").suffix(ending).tempfile();
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()).map(|()| file));
+    written
+        .map(tempfile::NamedTempFile::into_temp_path)
+        .map_err(|error| format!("no temporary file: {error}"))
+}

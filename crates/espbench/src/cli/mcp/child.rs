@@ -1,0 +1,108 @@
+//! espbench as a child process, whose JSON is the answer.
+
+use super::Context;
+use super::told::Answer;
+use crate::user_error::ForUser as _;
+use rmcp::Json;
+use std::path::PathBuf;
+use std::process::Stdio;
+use tempfile::TempPath;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::Command;
+
+/// Bytes of an answer that are read: a report beyond them is none for a conversation.
+const ANSWER: u64 = 64 << 20;
+/// Bytes of errors that are told.
+const ERRORS: u64 = 16 << 10;
+
+/// Arguments of a command, with files that live as long as it runs.
+#[derive(Debug, Default)]
+pub(super) struct ChildCommand {
+    pub(super) args: Vec<String>,
+    /// Text that the caller gave in place of a file.
+    pub(super) files: Vec<TempPath>,
+}
+
+impl ChildCommand {
+    pub(super) fn new(words: &[&str]) -> Self {
+        Self { args: words.iter().map(|it| (*it).to_owned()).collect(), files: Vec::new() }
+    }
+
+    /// Adds a flag with its value in one argument, so that no value is taken for a flag.
+    pub(super) fn flag(mut self, name: &str, value: Option<impl std::fmt::Display>) -> Self {
+        self.args.extend(value.map(|value| format!("--{name}={value}")));
+        self
+    }
+
+    /// Adds what is no flag, whatever it begins with.
+    pub(super) fn names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.args.push("--".into());
+        self.args.extend(names);
+        self
+    }
+}
+
+/// The program itself.
+#[derive(Clone, Debug)]
+pub(super) struct Child {
+    program: PathBuf,
+    store: Option<PathBuf>,
+}
+
+impl Child {
+    pub(super) fn new(store: Option<PathBuf>) -> anyhow::Result<Self> {
+        let what = || "espbench does not find itself".to_owned();
+        let program = std::env::current_exe().for_user(what, "start it by its whole path")?;
+        Ok(Self { program, store })
+    }
+
+    /// Runs a command to its end, or until the client does not want its answer any more, and reads it.
+    pub(super) async fn ask<T: Answer>(
+        &self,
+        command: ChildCommand,
+        context: &Context,
+    ) -> Result<Json<T>, String> {
+        let done = context.ct.run_until_cancelled(self.carry_out(&command.args)).await;
+        // The text that the caller gave has been read.
+        drop(command.files);
+        let Some(done) = done else { return Err("cancelled".into()) };
+        let (status, out, errors) =
+            done.map_err(|error| format!("espbench did not run: {error}"))?;
+        // Status 1 is an answer, too: a threshold that failed, settings that do not reach what is wanted.
+        if out.is_empty() || !matches!(status, Some(0..=2)) {
+            return Err(if errors.is_empty() { "espbench was ended".into() } else { errors });
+        }
+        T::read(&out, errors).map(Json)
+    }
+
+    async fn carry_out(&self, args: &[String]) -> std::io::Result<(Option<i32>, String, String)> {
+        let mut process = Command::new(&self.program);
+        process
+            .args(args)
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(store) = &self.store {
+            process.env("ESPBENCH_STORE", store);
+        }
+        let mut child = process.spawn()?;
+        let (out, errors) = (child.stdout.take(), child.stderr.take());
+        // Both pipes at once: a full one would hold the child up.
+        let errors = tokio::spawn(text(errors, ERRORS));
+        let out = text(out, ANSWER).await?;
+        let errors = errors.await.unwrap_or_else(|_| Ok(String::new()))?;
+        Ok((child.wait().await?.code(), out, errors.trim().to_owned()))
+    }
+}
+
+/// Reads a pipe to its end, and keeps its first bytes.
+async fn text(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::Result<String> {
+    let Some(mut pipe) = pipe else { return Ok(String::new()) };
+    let mut bytes = Vec::new();
+    (&mut pipe).take(most).read_to_end(&mut bytes).await?;
+    let mut rest = [0; 4096];
+    while pipe.read(&mut rest).await? > 0 {}
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,380 @@
+//! Answers of the tools, with their schemas: what a conversation needs of a command's JSON, which has more.
+
+use espbench_measure::cell::{Cell, Origin};
+use espbench_measure::label;
+use espbench_measure::report::{GlanceValue, Report};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Results that an answer has at most.
+const RESULTS: usize = 200;
+
+/// An answer that is read from a command's JSON.
+pub(super) trait Answer: Serialize + JsonSchema + 'static + Sized {
+    /// Reads it; `errors` is what the command told beside.
+    fn read(json: &str, errors: String) -> Result<Self, String>;
+}
+
+/// Returns the error of JSON that is not what was expected, with what the command told.
+fn odd(error: &serde_json::Error, errors: &str) -> String {
+    if errors.is_empty() {
+        format!("the answer cannot be read: {error}")
+    } else {
+        errors.to_owned()
+    }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(json: &str, errors: &str) -> Result<T, String> {
+    serde_json::from_str(json).map_err(|error| odd(&error, errors))
+}
+
+/// A value with its 95 % interval.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ValueTold {
+    value: f64,
+    /// Lower end of the 95 % interval; null where there is none.
+    ci_low: Option<f64>,
+    /// Upper end of it.
+    ci_high: Option<f64>,
+}
+
+impl From<GlanceValue> for ValueTold {
+    fn from(it: GlanceValue) -> Self {
+        Self { value: it.value, ci_low: it.ci_low, ci_high: it.ci_high }
+    }
+}
+
+/// A setting that would help.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct SettingTold {
+    /// Name of the option.
+    name: String,
+    /// Value now.
+    from: String,
+    /// Value to write instead.
+    to: String,
+}
+
+/// A finding of a check.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct FindingTold {
+    /// Stable name of the rule.
+    rule: String,
+    /// wrong, limits or note.
+    severity: String,
+    what: String,
+    why: String,
+    /// Settings to change; empty where nothing in the file helps.
+    set: Vec<SettingTold>,
+}
+
+/// Answer of `check`.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct CheckTold {
+    chip: String,
+    /// Release of ESP-IDF.
+    release: String,
+    /// The worst first.
+    findings: Vec<FindingTold>,
+    /// The lab that the file was tried in; null where it cannot simulate the chip.
+    place: Option<String>,
+    /// The one setting that gives most, in the lab; null where none gives 2 %, or without a lab.
+    advice: Option<AdviceTold>,
+}
+
+/// Advice of a check.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct AdviceTold {
+    /// Lines to write.
+    set: Vec<LineTold>,
+    /// Throughput that it raises most.
+    metric: String,
+    /// Simulated throughput in Mbit/s now: mean, and the ends of its 95 % interval.
+    before: [f64; 3],
+    /// With the setting.
+    after: [f64; 3],
+}
+
+/// A line of an advice.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct LineTold {
+    line: String,
+    /// Value now.
+    from: String,
+}
+
+impl Answer for CheckTold {
+    fn read(json: &str, errors: String) -> Result<Self, String> {
+        parsed(json, &errors)
+    }
+}
+
+/// A row of a prediction.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PredictionTold {
+    devices: u32,
+    /// PHY rate.
+    rate: String,
+    loss_percent: Option<ValueTold>,
+    /// 99th percentile of the latency.
+    p99_ms: Option<ValueTold>,
+    channel_busy_percent: Option<ValueTold>,
+    /// Life of the battery; null where no battery was named.
+    life_days: Option<ValueTold>,
+}
+
+/// Answer of `predict`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PredictTold {
+    /// Always simulated.
+    origin: &'static str,
+    /// The fleet and its place.
+    title: String,
+    /// The answer in a sentence, where figures alone are none.
+    verdict: Option<String>,
+    rows: Vec<PredictionTold>,
+    /// What most of latency and charge go to.
+    limited_by: Vec<ShareTold>,
+    /// The change to make next, which was tried.
+    next: Option<String>,
+    /// Reasons to read the figures with care.
+    warnings: Vec<String>,
+    seed: u64,
+}
+
+/// A share of a quantity.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ShareTold {
+    /// Quantity: charge, latency, loss.
+    of: String,
+    part: String,
+    /// 0 to 1.
+    share: f64,
+}
+
+impl Answer for PredictTold {
+    fn read(json: &str, errors: String) -> Result<Self, String> {
+        let report: Report = parsed(json, &errors)?;
+        let Some(card) = report.prediction else {
+            return Err("the answer has no prediction".into());
+        };
+        let row = |it: espbench_measure::predict::card::PredictionRow| PredictionTold {
+            devices: it.devices,
+            rate: it.rate,
+            loss_percent: it.loss_percent.map(Into::into),
+            p99_ms: it.p99_ms.map(Into::into),
+            channel_busy_percent: it.channel_busy_percent.map(Into::into),
+            life_days: it.life_days.map(Into::into),
+        };
+        let share = |it: espbench_measure::predict::card::LimitShare| ShareTold {
+            of: it.of,
+            part: it.part,
+            share: it.share,
+        };
+        Ok(Self {
+            origin: Origin::Simulated.name(),
+            title: card.title,
+            verdict: card.verdict,
+            rows: card.rows.into_iter().map(row).collect(),
+            limited_by: card.limited_by.into_iter().map(share).collect(),
+            next: card.next,
+            warnings: card.warnings,
+            seed: report.run.seed,
+        })
+    }
+}
+
+/// Figure of `tune` before and after.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TuneFigureTold {
+    /// Metric, with its unit.
+    metric: String,
+    before: Option<ValueTold>,
+    after: Option<ValueTold>,
+    /// What is wanted; null of a figure that is only shown.
+    wanted: Option<f64>,
+}
+
+/// Answer of `tune`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TuneTold {
+    /// Always simulated.
+    origin: &'static str,
+    verdict: String,
+    context: String,
+    /// Lines for sdkconfig.defaults, or calls in code.
+    changes: Vec<LineTold>,
+    figures: Vec<TuneFigureTold>,
+    /// What is wrong or missed.
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    seed: u64,
+}
+
+impl Answer for TuneTold {
+    fn read(json: &str, errors: String) -> Result<Self, String> {
+        let report: Report = parsed(json, &errors)?;
+        let Some(card) = report.tuning else { return Err("the answer has no settings".into()) };
+        let figure = |it: espbench_measure::tune::card::TuneFigure| TuneFigureTold {
+            metric: format!("{}, {}", it.metric.words(), it.metric.unit()),
+            before: it.before.map(Into::into),
+            after: it.after.map(Into::into),
+            wanted: it.wanted,
+        };
+        let line = |it: espbench_measure::tune::card::TuneChange| LineTold {
+            line: it.line,
+            from: it.from,
+        };
+        Ok(Self {
+            origin: Origin::Simulated.name(),
+            verdict: card.verdict,
+            context: card.context,
+            changes: card.changes.into_iter().map(line).collect(),
+            figures: card.figures.into_iter().map(figure).collect(),
+            warnings: card.warnings,
+            notes: card.notes,
+            seed: report.run.seed,
+        })
+    }
+}
+
+/// A cause that the doctor found.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct CauseTold {
+    title: String,
+    /// How sure it is.
+    certainty: String,
+    /// How often it happened.
+    incidents: u64,
+    remedy: String,
+    /// What would confirm it.
+    confirm: String,
+    #[serde(default)]
+    set: Vec<SettingTold>,
+}
+
+/// A diagnosis.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct DiagnosisTold {
+    files: Vec<String>,
+    answer: String,
+    /// causes, nothing-wrong or cannot-tell.
+    verdict: String,
+    /// Those first that explain most.
+    findings: Vec<CauseTold>,
+    notes: Vec<String>,
+}
+
+/// Answer of `doctor`.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct DoctorTold {
+    diagnoses: Vec<DiagnosisTold>,
+}
+
+impl Answer for DoctorTold {
+    fn read(json: &str, errors: String) -> Result<Self, String> {
+        parsed(json, &errors)
+    }
+}
+
+/// A result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ResultTold {
+    /// The test, by all that tells it from another.
+    test: String,
+    metric: String,
+    /// null where it could not be determined.
+    value: Option<f64>,
+    unit: String,
+    /// Lower end of the 95 % interval; null where there is none.
+    ci_low: Option<f64>,
+    /// Upper end of it.
+    ci_high: Option<f64>,
+    /// Observations behind it.
+    n: Option<u64>,
+    /// Repetitions behind it, of which it is the mean.
+    repetitions: Option<u32>,
+}
+
+/// A threshold of the plan.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ThresholdTold {
+    threshold: String,
+    place: String,
+    /// null where there is none; then it has not passed.
+    value: Option<f64>,
+    unit: String,
+    passed: bool,
+}
+
+/// Answer of `run` and of `read`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ResultsTold {
+    /// Name of the run, for `read`.
+    run: String,
+    /// measured or simulated: of all results.
+    origin: &'static str,
+    target: String,
+    plan: String,
+    seed: u64,
+    /// Version of espbench that measured.
+    tool: String,
+    /// Some of the plan was not measured.
+    incomplete: bool,
+    /// Results, repetitions as their mean.
+    results: Vec<ResultTold>,
+    /// Results that are not in the list, because there are too many.
+    left_out: usize,
+    thresholds: Vec<ThresholdTold>,
+    /// Cells that could not be measured, and why.
+    failures: Vec<String>,
+    /// What a reader must know before the first number.
+    remarks: Vec<String>,
+}
+
+impl Answer for ResultsTold {
+    fn read(json: &str, errors: String) -> Result<Self, String> {
+        let report: Report = parsed(json, &errors)?;
+        let figures = report.figures_of_tests();
+        if figures.is_empty() && !errors.is_empty() {
+            // Nothing was measured: the error says why.
+            return Err(errors);
+        }
+        let result = |it: &Cell| ResultTold {
+            test: label::test(it),
+            metric: it.id.metric.clone(),
+            value: it.value,
+            unit: it.unit.clone(),
+            ci_low: it.ci_low,
+            ci_high: it.ci_high,
+            n: it.n,
+            repetitions: it.test.repetitions,
+        };
+        let threshold = |it: &espbench_measure::report::Check| ThresholdTold {
+            threshold: it.threshold.clone(),
+            place: it.place.clone(),
+            value: it.value,
+            unit: it.unit.clone(),
+            passed: it.passed,
+        };
+        let remarks = report.headlines();
+        Ok(Self {
+            run: report.run.name.clone(),
+            origin: report.run.origin.name(),
+            target: report.run.target.clone(),
+            plan: report.run.plan_name.clone(),
+            seed: report.run.seed,
+            tool: report.run.tool.clone(),
+            incomplete: report.incomplete,
+            results: figures.iter().take(RESULTS).map(result).collect(),
+            left_out: figures.len().saturating_sub(RESULTS),
+            thresholds: report.checks.iter().map(threshold).collect(),
+            failures: report
+                .failures
+                .iter()
+                .map(|it| format!("{}: {}", it.place, it.error))
+                .collect(),
+            remarks,
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! Files of the page by their paths. All are read at the start: what a path names is looked up among them,
+//! and no path reaches the file system.
+
+use super::no_page;
+use crate::user_error::UserError;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Most files of a page, and most octets of all.
+const MOST_FILES: usize = 1000;
+const MOST_OCTETS: u64 = 64 << 20;
+
+/// Deepest folder.
+const DEEPEST: usize = 4;
+
+/// A file.
+#[derive(Debug)]
+pub(super) struct PageFile {
+    /// Media type.
+    pub(super) kind: &'static str,
+    /// Octets.
+    pub(super) bytes: Cow<'static, [u8]>,
+    /// Its name has a hash of its content, so a browser may keep it.
+    pub(super) is_named_by_content: bool,
+}
+
+/// Files by their paths.
+#[derive(Debug, Default)]
+pub(super) struct PageFiles {
+    files: BTreeMap<String, PageFile>,
+    octets: u64,
+}
+
+impl PageFiles {
+    /// Reads the page of a folder, or the one that comes with the command.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn find(folder: Option<&Path>) -> Result<Self, UserError> {
+        if let Some(folder) = folder {
+            return Self::read(folder);
+        }
+        let mut places = Vec::new();
+        if let Ok(command) = std::env::current_exe()
+            && let Some(root) = command.parent().and_then(Path::parent)
+        {
+            places.push(root.join("share/espbench/page"));
+        }
+        let found = places.iter().find(|it| it.join("index.html").is_file());
+        match found {
+            Some(folder) => Self::read(folder),
+            None => {
+                let looked: Vec<String> =
+                    places.iter().map(|it| it.display().to_string()).collect();
+                Err(no_page(format!(
+                    "--page is not given, and there is none in {}",
+                    looked.join(", ")
+                )))
+            }
+        }
+    }
+
+    fn read(folder: &Path) -> Result<Self, UserError> {
+        let mut files = Self::default();
+        files.add(folder, "/", 0).map_err(|why| no_page(format!("{}: {why}", folder.display())))?;
+        if !files.files.contains_key("/index.html") {
+            return Err(no_page(format!("{} has no index.html", folder.display())));
+        }
+        Ok(files)
+    }
+
+    fn add(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
+        let too_much = || io::Error::other("it has more files than a page, or larger ones");
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(folder)?.map(|it| it.map(|it| it.path())).collect::<io::Result<_>>()?;
+        entries.sort();
+        for entry in entries {
+            let Some(name) = entry.file_name().and_then(|it| it.to_str()) else { continue };
+            let about = fs::metadata(&entry)?;
+            if about.is_dir() && depth < DEEPEST {
+                self.add(&entry, &format!("{path}{name}/"), depth + 1)?;
+            } else if about.is_file() {
+                self.octets += about.len();
+                if self.files.len() >= MOST_FILES || self.octets > MOST_OCTETS {
+                    return Err(too_much());
+                }
+                let file = PageFile {
+                    kind: kind(name),
+                    bytes: fs::read(&entry)?.into(),
+                    is_named_by_content: path == "/assets/",
+                };
+                self.files.insert(format!("{path}{name}"), file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the file at a path.
+    pub(super) fn get(&self, path: &str) -> Option<&PageFile> {
+        self.files.get(if path == "/" { "/index.html" } else { path })
+    }
+}
+
+/// Returns the media type of a file by its ending.
+fn kind(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |it| it.1) {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "wasm" => "application/wasm",
+        "webmanifest" => "application/manifest+json",
+        "json" => "application/json",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_a_file_of_the_page_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("page");
+        fs::create_dir_all(page.join("assets")).unwrap();
+        fs::write(folder.path().join("secret"), "no").unwrap();
+        fs::write(page.join("index.html"), "<!doctype html>").unwrap();
+        fs::write(page.join("assets/engine-1.wasm"), "\0asm").unwrap();
+        let files = PageFiles::find(Some(&page)).unwrap();
+        assert_eq!(&*files.get("/").unwrap().bytes, b"<!doctype html>");
+        assert!(!files.get("/index.html").unwrap().is_named_by_content);
+        let engine = files.get("/assets/engine-1.wasm").unwrap();
+        assert_eq!((engine.kind, engine.is_named_by_content), ("application/wasm", true));
+        for path in
+            ["/../secret", "//secret", "/assets/../../secret", "/assets", "", "/%2e%2e/secret"]
+        {
+            assert!(files.get(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_without_a_page_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = PageFiles::find(Some(folder.path())).unwrap_err();
+        assert!(error.why.contains("has no index.html"), "{error}");
+        let error = PageFiles::find(Some(&folder.path().join("none"))).unwrap_err();
+        assert!(!error.remedy.is_empty());
+    }
+}

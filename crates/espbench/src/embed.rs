@@ -1,0 +1,127 @@
+//! Commands inside another program: what they print is a value, and they end on a flag of that program's.
+//!
+//! A command runs on the thread that calls [`heard`]. The terminal, the process's streams and its signals
+//! are the program's own, so nothing is printed and no handler installed for it. Lines that other threads print
+//! go to stderr.
+
+use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of lines for people that wait to be taken at most.
+const MOST_SAID: usize = 256 * 1024;
+
+/// Lines for people that a command has printed and that nobody has taken yet, in bounded memory.
+#[derive(Debug, Default)]
+pub struct SaidLines(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    lines: Vec<String>,
+    bytes: usize,
+    dropped: usize,
+}
+
+impl SaidLines {
+    fn add(&self, line: String) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.bytes + line.len() > MOST_SAID {
+            waiting.dropped += 1;
+            return;
+        }
+        waiting.bytes += line.len();
+        waiting.lines.push(line);
+    }
+
+    /// Takes the lines that wait. Where lines found no room, the last one tells how many.
+    #[must_use]
+    pub fn take(&self) -> Vec<String> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Waiting { mut lines, dropped, .. } = std::mem::take(&mut *waiting);
+        if dropped > 0 {
+            lines.push(format!("{dropped} further lines were dropped"));
+        }
+        lines
+    }
+}
+
+/// The program that a command runs in.
+#[derive(Clone, Debug, Default)]
+pub struct HostProgram {
+    /// Flag on which the command stops.
+    pub cancel: Arc<AtomicBool>,
+    /// Lines for people.
+    pub said: Arc<SaidLines>,
+}
+
+thread_local! {
+    static HOST: RefCell<Option<(HostProgram, String)>> = const { RefCell::new(None) };
+}
+
+/// Runs a command for a program; returns its result and all that it printed to stdout.
+pub fn heard<T>(host: &HostProgram, command: impl FnOnce() -> T) -> (T, String) {
+    HOST.set(Some((host.clone(), String::new())));
+    let result = command();
+    let out = HOST.take().map(|(_, out)| out);
+    (result, out.unwrap_or_default())
+}
+
+/// Returns the flag on which a command stops that this thread runs for a program.
+#[must_use]
+pub fn cancel() -> Option<Arc<AtomicBool>> {
+    HOST.with_borrow(|host| host.as_ref().map(|(host, _)| Arc::clone(&host.cancel)))
+}
+
+/// Keeps a line for people; false where this thread runs no command for a program.
+pub(crate) fn line(text: std::fmt::Arguments<'_>) -> bool {
+    HOST.with_borrow(|host| {
+        let Some((host, _)) = host else { return false };
+        host.said.add(text.to_string());
+        true
+    })
+}
+
+/// Keeps a text for stdout; false where this thread runs no command for a program.
+pub(crate) fn out(text: &str) -> bool {
+    HOST.with_borrow_mut(|host| {
+        let Some((_, out)) = host else { return false };
+        out.push_str(text);
+        true
+    })
+}
+
+/// Returns whether this thread runs a command for a program.
+pub(crate) fn is_one() -> bool {
+    HOST.with_borrow(Option::is_some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::say::{self, say};
+
+    #[test]
+    fn what_a_command_prints_is_a_value() {
+        let host = HostProgram::default();
+        assert!(cancel().is_none());
+        let (result, out) = heard(&host, || {
+            say!("{} of {}", 1, 2);
+            say::out("a table\n").unwrap();
+            assert!(Arc::ptr_eq(&cancel().unwrap(), &host.cancel));
+            7
+        });
+        assert_eq!((result, &*out), (7, "a table\n"));
+        assert_eq!(host.said.take(), ["1 of 2"]);
+        assert!(host.said.take().is_empty() && cancel().is_none());
+    }
+
+    #[test]
+    fn lines_that_nobody_takes_are_dropped_and_counted() {
+        let host = HostProgram::default();
+        let line = "x".repeat(MOST_SAID / 2);
+        heard(&host, || (0..5).for_each(|_| say!("{line}")));
+        let taken = host.said.take();
+        assert_eq!(taken.len(), 3);
+        assert_eq!(taken[2], "3 further lines were dropped");
+    }
+}

@@ -1,0 +1,170 @@
+//! The server of the Model Context Protocol, asked by the client of the protocol's own Rust SDK over a child process.
+
+use crate::util::{PATIENCE, TestDir};
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt as _};
+use serde_json::{Value, json};
+
+type Client = RunningService<RoleClient, ()>;
+
+/// Runs a conversation with a server in the folder.
+fn with_server<F: Future<Output = ()>>(bench: &TestDir, talk: impl FnOnce(Client) -> F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut command = tokio::process::Command::from(bench.command(&["mcp"]));
+        command.kill_on_drop(true);
+        let transport = TokioChildProcess::new(command).unwrap();
+        let client = ().serve(transport).await.expect("the server says hello");
+        tokio::time::timeout(PATIENCE, talk(client)).await.expect("an end");
+    });
+}
+
+async fn call(client: &Client, tool: &'static str, arguments: Value) -> CallToolResult {
+    let arguments = arguments.as_object().unwrap().clone();
+    let asked = CallToolRequestParams::new(tool).with_arguments(arguments);
+    client.call_tool(asked).await.expect("an answer of the protocol")
+}
+
+/// Returns the structured answer, which is valid by the tool's own schema.
+async fn answer(client: &Client, tool: &'static str, arguments: Value) -> Value {
+    let result = call(client, tool, arguments).await;
+    assert_ne!(result.is_error, Some(true), "{result:?}");
+    let value = result.structured_content.expect("a structured answer");
+    let tools = client.list_all_tools().await.unwrap();
+    let schema = tools.iter().find(|it| it.name == tool).unwrap().output_schema.clone().unwrap();
+    let schema = Value::Object((*schema).clone());
+    let wrong: Vec<String> = jsonschema::validator_for(&schema)
+        .unwrap()
+        .iter_errors(&value)
+        .map(|it| it.to_string())
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?} in {value:#}");
+    value
+}
+
+/// Returns what a tool says that failed.
+async fn refusal(client: &Client, tool: &'static str, arguments: Value) -> String {
+    let result = call(client, tool, arguments).await;
+    assert_eq!(result.is_error, Some(true), "{result:?}");
+    assert!(result.structured_content.is_none(), "no answer beside an error: {result:?}");
+    result.content.iter().filter_map(|it| it.as_text()).map(|it| it.text.clone()).collect()
+}
+
+const PLAN: &str = "name = \"asked\"\nrepetitions = 2\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 20\n\
+                    [[threshold]]\nmetric = \"rtt_exact_p50\"\nmax = \"1 us\"\n";
+
+#[test]
+fn tools_have_schemas_and_say_what_they_do() {
+    with_server(&TestDir::new(), |client| async move {
+        let info = client.peer_info().unwrap();
+        assert_eq!(info.server_info.as_ref().unwrap().name, "espbench");
+        assert!(info.instructions.as_deref().unwrap().contains("null is unknown"));
+        let tools = client.list_all_tools().await.unwrap();
+        let mut names: Vec<&str> = tools.iter().map(|it| &*it.name).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["check", "doctor", "predict", "read", "run", "tune"]);
+        for tool in &tools {
+            assert!(tool.description.as_deref().is_some_and(|it| it.len() > 40), "{tool:?}");
+            assert!(tool.output_schema.is_some(), "{}", tool.name);
+            let properties = tool.input_schema["properties"].as_object().unwrap();
+            assert!(properties.values().all(|it| it["description"].is_string()), "{}", tool.name);
+            let reads = tool.annotations.as_ref().and_then(|it| it.read_only_hint);
+            assert_eq!(reads, Some(tool.name != "run"), "{}", tool.name);
+        }
+    });
+}
+
+#[test]
+fn a_run_is_carried_out_and_read_again() {
+    let bench = TestDir::new();
+    with_server(&bench, |client| async move {
+        let run =
+            answer(&client, "run", json!({ "plan_toml": PLAN, "on": "sim", "seed": 3 })).await;
+        assert_eq!(
+            (&run["run"], &run["origin"], &run["seed"]),
+            (&json!("asked-1"), &json!("simulated"), &json!(3))
+        );
+        let results = run["results"].as_array().unwrap();
+        let rtt = results.iter().find(|it| it["metric"] == "rtt_exact_p50").unwrap();
+        assert!(rtt["ci_low"].as_f64() < rtt["value"].as_f64() && rtt["repetitions"] == 2, "{rtt}");
+        // A threshold that fails is an answer, and no error.
+        assert_eq!(run["thresholds"][0]["passed"], false);
+        let read = answer(&client, "read", json!({})).await;
+        assert_eq!(run, read, "the last run");
+        assert_eq!(answer(&client, "read", json!({ "run": "asked-1" })).await, read);
+    });
+}
+
+#[test]
+fn what_is_not_known_is_an_error_and_not_a_figure() {
+    let bench = TestDir::new();
+    bench.write("broken.toml", "name = \"b\"\n[[measure]]\nkind = \"no-such-kind\"\n");
+    with_server(&bench, |client| async move {
+        for (tool, arguments, wanted) in [
+            ("read", json!({ "run": "nowhere-1" }), "there is no store"),
+            ("run", json!({ "plan": "broken.toml", "on": "sim" }), "line 3"),
+            ("run", json!({ "plan": "a", "plan_toml": "b" }), "either plan or plan_toml"),
+            ("run", json!({ "plan_toml": PLAN, "on": "sim:nowhere" }), "no lab is called"),
+            // A value is no flag, and no command.
+            ("run", json!({ "plan": "--help" }), "--help"),
+            ("run", json!({ "plan_toml": PLAN, "on": "sim; touch hit" }), "sim; touch hit"),
+            ("predict", json!({ "devices": "0" }), "not a number of devices"),
+            ("predict", json!({}), "neither a number of devices nor limits"),
+            ("check", json!({ "sdkconfig": "nowhere" }), "cannot read nowhere"),
+            ("tune", json!({ "want": ["fast"] }), "fast"),
+            ("doctor", json!({}), "name files"),
+            ("doctor", json!({ "files": ["nowhere"] }), "cannot read nowhere"),
+        ] {
+            let told = refusal(&client, tool, arguments.clone()).await;
+            assert!(told.contains(wanted), "{tool} {arguments}: {told}");
+        }
+        // Arguments that the schema does not have are refused by the protocol.
+        let odd = json!({ "run": "last", "file": "/etc/passwd" }).as_object().unwrap().clone();
+        let asked = CallToolRequestParams::new("read").with_arguments(odd);
+        let refused = match client.call_tool(asked).await {
+            Err(_) => true,
+            Ok(result) => result.is_error == Some(true),
+        };
+        assert!(refused, "an unknown argument");
+    });
+    assert!(!bench.path("hit").exists());
+}
+
+#[test]
+fn predictions_and_diagnoses_have_intervals_and_evidence() {
+    let bench = TestDir::new();
+    with_server(&bench, |client| async move {
+        let small = json!({ "devices": "3", "every": "1s", "rooms": 2, "messages": 100 });
+        let fleet = answer(&client, "predict", small).await;
+        assert_eq!(fleet["origin"], "simulated");
+        let row = &fleet["rows"][0];
+        assert_eq!(row["devices"], 3);
+        assert!(row["loss_percent"]["ci_high"].is_number() && row["life_days"].is_null(), "{row}");
+        let log = "I (1234) wifi:state: run -> init (0x200)\nW (1240) wifi station: disconnect reason:201\n\
+                   wifi:disconnected, reason: 201\n";
+        let told = answer(&client, "doctor", json!({ "log": log })).await;
+        let verdict = told["diagnoses"][0]["verdict"].as_str().unwrap();
+        assert!(["causes", "nothing-wrong", "cannot-tell"].contains(&verdict), "{told}");
+        let nothing = answer(&client, "doctor", json!({ "log": "hello\nworld\n" })).await;
+        assert_eq!(nothing["diagnoses"][0]["verdict"], "cannot-tell", "{nothing}");
+    });
+}
+
+#[test]
+fn a_call_that_is_cancelled_ends_its_work() {
+    let bench = TestDir::new();
+    // Years of virtual time: nobody waits for its end.
+    let long = "name = \"long\"\nrepetitions = 1000\n[[measure]]\nkind = \"esp-now\"\ntest = \"multi-ping\"\ndevices = 64\ncount = 100000\n";
+    with_server(&bench, |client| async move {
+        let arguments = json!({ "plan_toml": long, "on": "sim" }).as_object().unwrap().clone();
+        let asked = CallToolRequestParams::new("run").with_arguments(arguments);
+        let call =
+            tokio::time::timeout(std::time::Duration::from_secs(3), client.call_tool(asked)).await;
+        assert!(call.is_err(), "it is not done in 3 s: {call:?}");
+        // The server answers others meanwhile, and ends when the client does.
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 6);
+        client.cancel().await.unwrap();
+    });
+}

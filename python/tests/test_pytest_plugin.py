@@ -1,0 +1,135 @@
+"""The plugin: assertions that explain themselves, and baselines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rooms import PING
+
+PLAN = f"PLAN = '''{PING}'''\n"
+
+
+def test_a_limit_that_does_not_hold_is_explained(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        PLAN
+        + """
+def test_holds(espbench):
+    echo = espbench.run(PLAN)
+    assert echo.p99 < "1 s" or echo.figures("rtt_exact_p50") < "30 ms"
+    assert echo.figures("rtt_exact_p50", payload_bytes=10) < "30 ms"
+
+def test_fails(espbench):
+    echo = espbench.run(PLAN)
+    assert echo.figures("rtt_exact_p50", payload_bytes=230) < "2 ms"
+
+def test_inconclusive(espbench):
+    echo = espbench.run(PLAN.replace("count = 400", "count = 50"))
+    assert echo.p99 < "10 s"
+"""
+    )
+    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    ran.assert_outcomes(passed=1, failed=2)
+    ran.stdout.fnmatch_lines(
+        [
+            "E * rtt_exact_p50 < 2 ms: fails",
+            "E *fails: rtt_exact_p50 (unicast, 230 B, 3 m): * ms, 95 % interval * to *, n = 400",
+            "E *likeliest causes:*",
+            "E *1. *",
+            "E * rtt_exact_p99 < 10 s: inconclusive",
+            "E *inconclusive is not passed: take more samples, or allow a wider limit*",
+        ]
+    )
+
+
+def test_baselines_are_written_and_held_against(pytester: pytest.Pytester) -> None:
+    body = """
+def test_it(espbench):
+    echo = espbench.run(PLAN, seed=SEED, distance_m=None)
+    espbench.baseline(echo, tolerance="25 %")
+"""
+    body = body.replace(", distance_m=None", "")
+    pytester.makepyfile(test_gate=PLAN + "SEED = 1\n" + body)
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*has no baseline `test_gate.py::test_it`: run pytest --espbench-update once"])
+    pytester.runpytest_subprocess("--espbench-update").assert_outcomes(passed=1)
+    file = pytester.path / "espbench-baselines.json"
+    known = json.loads(file.read_text())
+    assert known["schema"] == "espbench-baselines/1"
+    # The same seed: the same figures, exactly.
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    # Half as long as measured: now everything is worse.
+    for row in known["baselines"]["test_gate.py::test_it"]:
+        row["value"] /= 2
+    file.write_text(json.dumps(known))
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*worse: rtt_exact_p50 of 230 B * ms (95 % interval * to *), before * ms, allowed 25 % more or less"])
+    file.write_text("rubbish")
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*espbench-baselines.json is no file of baselines*"])
+
+
+def test_other_seeds_are_compared_by_intervals(pytester: pytest.Pytester) -> None:
+    body = 'def test_it(espbench):\n    espbench.baseline(espbench.run(PLAN, seed=SEED), "rtt_exact_p50", tolerance="%s", name="rtt")\n'
+    pytester.makepyfile(test_gate=PLAN + "SEED = 1\n" + body % "50 %")
+    pytester.runpytest_subprocess("--espbench-update").assert_outcomes(passed=1)
+    pytester.makepyfile(test_gate=PLAN + "SEED = 2\n" + body % "50 %")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    pytester.makepyfile(test_gate=PLAN + "SEED = 2\n" + body % "0 %")
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=1)
+
+
+def test_what_cannot_be_measured_fails(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile('def test_it(espbench):\n    espbench.run("udp-echo", on="udp:127.0.0.1:9")\n')
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=1)
+
+
+def test_a_target_comes_from_the_command_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PLAN + 'def test_it(espbench):\n    assert espbench.run(PLAN).json["run"]["target"] == "sim:two-boards"\n')
+    pytester.runpytest_subprocess("--espbench-on", "sim:two-boards").assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\nespbench_on = sim:two-boards\n")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_pytest_embedded_and_espbench_take_turns_at_a_port(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("pytest_embedded_serial")
+    pytester.makeconftest(
+        """
+from espbench.fleet import Fleet
+
+def pytest_configure(config):
+    fleet = Fleet("two-boards", app="solution", late_most="1h")
+    config.add_cleanup(fleet.close)
+    config.option.port = "|".join(fleet.ports)
+    config.option.count = 2
+    config.option.embedded_services = "serial"
+"""
+    )
+    pytester.makepyfile(
+        PLAN
+        + """
+import os, time
+
+def typed(board, text):
+    for part in (*text, "\\r"):
+        board.serial.proc.write(part.encode())
+        time.sleep(0.05)
+
+def test_turns(espbench, dut):
+    with espbench.board(*dut) as boards:
+        assert boards.startswith("serial:/dev/pts/")
+        assert not dut[0].serial.proc.is_open
+        echo = espbench.run(PLAN.replace("[10, 230]", "10").replace("400", "20"), on=boards)
+    assert echo.origin == "measured" and len(echo.samples) == 20
+    assert echo["loss"] < "50 %"
+    typed(dut[0], "help")
+    dut[0].expect("espnow_iperf", timeout=60)
+"""
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)

@@ -1,0 +1,79 @@
+/// The answer: a few large figures with their intervals, what limits them, and the change to make next.
+
+import { digits, life, line, percent, type Shown, time } from "./format";
+import { h } from "./dom";
+import type { Prediction, ReportTable } from "./engine/types";
+
+/** Makes a large figure. */
+export function figure(label: string, it: Shown, help = ""): HTMLElement {
+    return h("div", { class: "figure" },
+        h("dt", {}, label),
+        h("dd", {}, h("span", { class: "value" }, it.value), it.unit ? h("span", { class: "unit" }, ` ${it.unit}`) : null),
+        h("dd", { class: "interval" }, it.interval),
+        help ? h("dd", { class: "hint" }, help) : null);
+}
+
+/** Makes the figures of a prediction. */
+export function figures(prediction: Prediction): HTMLElement {
+    const row = prediction.rows[0];
+    const list = h("dl", { class: "figures" });
+    if (!row) return list;
+    list.append(
+        figure("Messages lost", percent(row.loss_percent)),
+        figure("99 % arrive within", time(row.p99_ms)),
+        figure("Channel busy", percent(row.channel_busy_percent)));
+    const days = prediction.energy?.life_days ?? row.life_days;
+    if (days) list.append(figure("Battery lasts", life(days)));
+    else if (prediction.energy?.mean_ma) list.append(figure("Mean current", currentOf(prediction)));
+    return list;
+}
+
+function currentOf(prediction: Prediction): Shown {
+    const it = prediction.energy?.mean_ma;
+    if (!it) return percent(null);
+    const end = (value: number | null): string => (value === null ? "?" : digits(value, 3));
+    return { value: digits(it.value, 3), unit: "mA", interval: `${end(it.ci_low)} to ${end(it.ci_high)}` };
+}
+
+/** Makes bars of shares that add up to a whole. */
+export function bars(title: string, parts: { name: string; share: number; shown: string; role?: string }[]): HTMLElement | null {
+    const told = parts.filter((it) => it.share > 0.0005);
+    if (told.length === 0) return null;
+    const list = h("ul", { class: "bars" }, ...told.map((it, at) => {
+        const bar = h("span", { class: `bar ${it.role ?? `c${at % 6}`}` });
+        bar.style.width = `${Math.max(0.5, it.share * 100).toFixed(1)}%`;
+        return h("li", {}, h("span", { class: "name" }, it.name), h("span", { class: "track", "aria-hidden": "true" }, bar), h("span", { class: "share" }, it.shown));
+    }));
+    return h("section", { class: "part" }, h("h3", {}, title), list);
+}
+
+/** Makes what limits the figures, and what to change. */
+export function advice(prediction: Prediction): HTMLElement {
+    const words = prediction.limited_by.map((it) => `${it.part}, ${(it.share * 100).toFixed(0)} % of the ${it.of}`);
+    const changes = prediction.changes ?? [];
+    return h("div", { class: "advice" },
+        words.length > 0 ? h("p", {}, h("strong", {}, "Limited by: "), `${words.join("; ")}.`) : null,
+        prediction.next ? h("p", { class: "next" }, h("strong", {}, "Next: "), prediction.next) : null,
+        ...(prediction.warnings ?? []).map((it) => h("p", { class: "warning" }, it)),
+        changes.length > 0 ? h("details", {}, h("summary", {}, `${changes.length} changes were tried, each alone`), changeTable(prediction)) : null);
+}
+
+function changeTable(prediction: Prediction): HTMLElement {
+    const rows = (prediction.changes ?? []).map((it) => h("tr", {},
+        h("th", { scope: "row" }, `${it.flag} ${it.to}`),
+        h("td", {}, line(percent(it.figures.loss_percent))),
+        h("td", {}, line(time(it.figures.p99_ms))),
+        h("td", {}, it.helps ? "better" : "no")));
+    const head = ["change", "lost", "99 % within", "helps beyond chance"].map((it) => h("th", { scope: "col" }, it));
+    return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Changes that were tried" },
+        h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)));
+}
+
+/** Makes a table of a report. */
+export function table(it: ReportTable): HTMLElement {
+    const head = it.columns.map((column) => h("th", { scope: "col" }, column.unit ? `${column.name} (${column.unit})` : column.name));
+    const rows = it.rows.map((row) => h("tr", {}, ...row.map((cell) => h("td", {}, cell))));
+    return h("section", { class: "part" }, h("h3", {}, it.title),
+        h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": it.title },
+            h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))));
+}
