@@ -11,6 +11,7 @@
 //! | [`store`] | the record, in SQLite |
 //! | [`published`] | published figures in files of the user's |
 //! | [`texts`] | text files that people wrote: plans, labs, profiles, environments |
+//! | [`live_mark`] | how programs learn that devices are simulated in real time |
 //! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
 //! | [`flash`] | flashing of boards: images, the chip's loader, addresses as functions and lines |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |

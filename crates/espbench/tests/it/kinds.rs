@@ -66,6 +66,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("measure/src/settings/value.rs", &["ping"]),
     // What a live device is told to publish, and the name of its echo.
     ("espbench/src/cli/live_lab/network/typed.rs", &["mqtt-rate"]),
+    ("sim/src/lab/live/console/command.rs", &["iperf", "ping"]),
     ("sim/src/lab/live/services.rs", &["udp-echo"]),
     ("sim/src/lab/live/typed.rs", &["mqtt-rate"]),
     // The name of a thread.

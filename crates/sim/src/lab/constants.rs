@@ -72,6 +72,11 @@ fn device(list: &mut Vec<Constant>) {
     );
     add("lab.wifi.pc.call_us", us(wifi::CALL), guess("an assumption: a call of a PC's program"));
     add(
+        "net.fragments.reassembly_age_s",
+        crate::net::REASSEMBLY_AGE.as_secs_f64(),
+        (Published, "lwIP, opt.h, IP_REASS_MAXAGE: 15 ticks of ip_reass_tmr of a second"),
+    );
+    add(
         "lab.wifi.pc.interrupt_us",
         us(wifi::INTERRUPT),
         (

@@ -1,6 +1,6 @@
 //! The loop: virtual time in step with the clock, bytes in and out, who comes and goes.
 
-use super::consoles::Consoles;
+use super::consoles::ConsolePorts;
 use super::event::Planned;
 use super::links::LinkDir;
 use super::port::Port;
@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A live lab on pseudo-terminals.
 pub(super) struct Bench<W> {
     lab: LiveLab<W>,
-    consoles: Consoles,
+    consoles: ConsolePorts,
     events: VecDeque<(Duration, usize, Planned)>,
     shown: Shown,
     clock: Clock,
@@ -58,7 +58,7 @@ impl<W: Tap> Bench<W> {
     ) -> Self {
         Self {
             lab,
-            consoles: Consoles::new(ports, links, setup.answers, LOOK),
+            consoles: ConsolePorts::new(ports, links, setup.answers, LOOK),
             events: events.into(),
             shown,
             clock: Clock::start(),
@@ -109,7 +109,7 @@ impl<W: Tap> Bench<W> {
         let now = self.clock.now();
         let passed = now.since(Instant::ZERO);
         while let Some((_, node, what)) = self.events.pop_front_if(|(at, ..)| *at <= passed) {
-            let Consoles { ports, links, .. } = &mut self.consoles;
+            let ConsolePorts { ports, links, .. } = &mut self.consoles;
             let port = &mut ports[node];
             let happened = match what {
                 Planned::Unplug => port.unplug(links.as_mut()).then_some(Happened::Unplugged),

@@ -84,7 +84,7 @@ impl HasConsoles for LiveNetwork<'_> {
 }
 
 /// The ports of the consoles.
-pub(super) struct Consoles {
+pub(super) struct ConsolePorts {
     pub(super) ports: Vec<Port>,
     pub(super) links: Option<LinkDir>,
     /// Whether cursor queries are answered inside while a program has the port open, too.
@@ -94,7 +94,7 @@ pub(super) struct Consoles {
     looked: Instant,
 }
 
-impl Consoles {
+impl ConsolePorts {
     pub(super) const fn new(
         ports: Vec<Port>,
         links: Option<LinkDir>,

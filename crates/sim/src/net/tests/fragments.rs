@@ -1,11 +1,12 @@
 //! Packets that are longer than a frame: in fragments there, and whole again at the other end.
 
-use super::{TestNet, TestWire, address, esp};
+use super::{APP, TestNet, TestWire, address, esp};
 use crate::net::{REASSEMBLY_AGE, Stack, fill_checksums};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::node::app::{Endpoint, SocketId};
+use espbench_model::time::Instant;
+use espbench_proto::node::app::{Endpoint, SocketId, Sockets as _};
 use proptest::prelude::*;
 use smoltcp::wire::{IpProtocol, Ipv4Address, Ipv4Packet, UdpPacket};
 
@@ -108,7 +109,9 @@ proptest! {
     ) {
         let (mut net, device, pc) = pair(20);
         let bytes: Vec<u8> = (0..len).map(|it| (it / 7) as u8).collect();
-        net.at(1, |it| it.udp_send(pc, Endpoint::new(address(0), 7), &bytes)).expect("is sent");
+        let end = &mut net.ends[1];
+        let mut api = net.hosts[1].api(Instant::ZERO, APP, end);
+        api.udp_send(pc, Endpoint::new(address(0), 7), &bytes).expect("is sent");
         let mut pieces: Vec<_> = net.ends[1].given.drain(..).map(|it| it.1).collect();
         for (at, other) in order.iter().enumerate().take(pieces.len()) {
             let other = other.index(pieces.len());

@@ -6,7 +6,7 @@ use super::request::ControlRequest;
 use super::session::NetworkSession;
 use super::told::{self, NetworkOutput};
 use super::what_if;
-use crate::cli::live_lab::consoles::Consoles;
+use crate::cli::live_lab::consoles::ConsolePorts;
 use crate::cli::live_lab::shown::Shown;
 use crate::clock::Clock;
 use crate::sys::timer;
@@ -37,7 +37,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub(super) struct NetworkBench<'a, 's> {
     lab: LiveNetwork<'a>,
     session: Option<&'s mut NetworkSession>,
-    consoles: Consoles,
+    consoles: ConsolePorts,
     told: NetworkOutput,
     shown: Shown,
     planned: VecDeque<(Duration, Option<u16>, WhatIf)>,
@@ -59,7 +59,7 @@ pub(super) struct NetworkBench<'a, 's> {
 /// What a live network is run with.
 pub(super) struct BenchParts<'s> {
     pub(super) session: Option<&'s mut NetworkSession>,
-    pub(super) consoles: Consoles,
+    pub(super) consoles: ConsolePorts,
     pub(super) told: NetworkOutput,
     pub(super) shown: Shown,
     pub(super) planned: Vec<(Duration, Option<u16>, WhatIf)>,

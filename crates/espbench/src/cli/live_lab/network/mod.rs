@@ -18,7 +18,7 @@ mod told;
 pub(super) mod typed;
 pub(super) mod what_if;
 
-use super::consoles::Consoles;
+use super::consoles::ConsolePorts;
 use super::flushed::FlushedFile;
 use super::links::LinkDir;
 use super::port::Port;
@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
 const OPENED: Duration = Duration::from_millis(50);
 
 /// Opens the consoles, where they are wanted.
-fn consoles(lab: &mut LiveNetwork<'_>, args: &Args) -> anyhow::Result<Consoles> {
+fn consoles(lab: &mut LiveNetwork<'_>, args: &Args) -> anyhow::Result<ConsolePorts> {
     let mut links = args.link.as_deref().map(LinkDir::open).transpose()?;
     let mut ports = Vec::new();
     if args.pty || args.link.is_some() {
@@ -145,7 +145,7 @@ fn consoles(lab: &mut LiveNetwork<'_>, args: &Args) -> anyhow::Result<Consoles> 
             ports.push(Port::named(it.name, links.as_mut())?);
         }
     }
-    Ok(Consoles::new(ports, links, args.answer_cursor, OPENED))
+    Ok(ConsolePorts::new(ports, links, args.answer_cursor, OPENED))
 }
 
 /// Returns whether a lab's devices speak IP.
