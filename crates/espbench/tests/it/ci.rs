@@ -156,10 +156,9 @@ fn what_a_check_finds_is_sarif_at_its_lines() {
         missing("the schema of SARIF (ci/schemas.sh)");
         return;
     };
-    let mut schema: Value = serde_json::from_str(&schema).unwrap();
-    // That of a run's language has a bracket too many, so that it is no regular expression.
-    let language = schema.pointer_mut("/definitions/run/properties/language").unwrap();
-    language.as_object_mut().unwrap().remove("pattern");
+    // The pattern of a language has a bracket too many, so that it is no regular expression.
+    let schema = schema.replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
+    let schema: Value = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let wrong: Vec<String> = validator.iter_errors(&log).map(|it| it.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
