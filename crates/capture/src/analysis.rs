@@ -2,7 +2,7 @@
 
 use crate::air::AirAnalysis;
 use crate::air::esp_now::CaptureKeys;
-use crate::course::Course;
+use crate::course::CaptureCourse;
 use crate::file::{CaptureError, CaptureReader, CapturedPacket, LinkType};
 use crate::link::{LinkContent, content};
 use crate::tcp::{TcpAnalysis, TcpFlow};
@@ -57,7 +57,7 @@ pub struct CaptureSummary {
     /// Connections.
     pub flows: Vec<TcpFlow>,
     /// Course of the octets of IP.
-    pub ip_course: Course,
+    pub ip_course: CaptureCourse,
     last_ns: Option<u64>,
 }
 

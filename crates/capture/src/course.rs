@@ -13,13 +13,13 @@ pub const LANES: usize = 4;
 
 /// Sums of quantities by steps of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct CaptureCourse {
     begin_ns: Option<u64>,
     step_ns: u64,
     steps: Vec<[u64; LANES]>,
 }
 
-impl Course {
+impl CaptureCourse {
     /// Adds to a quantity at a time. A time before the first counts for the first step.
     pub fn add(&mut self, at_ns: u64, lane: usize, amount: u64) {
         let begin = *self.begin_ns.get_or_insert(at_ns);
@@ -69,7 +69,7 @@ mod tests {
         /// Nothing is lost, however far times are apart, and memory is bounded.
         #[test]
         fn sums_stay(all in prop::collection::vec((any::<u64>(), 0..LANES, 0_u64..1000), 0..60)) {
-            let mut course = Course::default();
+            let mut course = CaptureCourse::default();
             for (at, lane, amount) in &all {
                 course.add(*at, *lane, *amount);
             }

@@ -59,7 +59,7 @@ pub struct StationRow {
 
 /// Frames of a link at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RateRow {
+pub struct RateShare {
     /// Rate in kbit/s.
     pub kbit_s: u32,
     /// Frames.
@@ -96,7 +96,7 @@ pub struct LinkRow {
     /// Weakest and strongest frame, dBm.
     pub rssi_range_dbm: Option<(i8, i8)>,
     /// Rates.
-    pub rates: Vec<RateRow>,
+    pub rates: Vec<RateShare>,
     /// Share of the time on the air.
     pub air_share: Option<f64>,
     /// Mean number of MPDUs of its A-MPDUs, and the greatest.
@@ -411,7 +411,7 @@ fn link(key: LinkKey, it: &LinkRecord, hears: bool, share: Share) -> LinkRow {
     let is_unicast = key.to.0[0] & 1 == 0;
     let delivered =
         (is_unicast && hears && it.messages > 0).then(|| it.acked as f64 / it.messages as f64);
-    let rate = |(kbit_s, count): (&u32, &RateCount)| RateRow {
+    let rate = |(kbit_s, count): (&u32, &RateCount)| RateShare {
         kbit_s: *kbit_s,
         frames: count.frames,
         retries: count.retries,

@@ -92,10 +92,10 @@ impl Simulator {
         }
     }
 
-    /// Returns the SHA-256 of the library's files.
+    /// Returns the SHA-256 of the library's files, as far as the lab may be of them.
     #[must_use]
     pub fn library_digest(&self) -> String {
-        self.library.digest()
+        self.library.digest(self.lab.as_deref())
     }
 
     /// Returns the runs that the lab was fitted to.

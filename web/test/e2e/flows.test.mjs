@@ -41,9 +41,9 @@ test("predict: sliders, and the command's report to the byte", async (t) => {
     await answer.locator("code", { hasText: "24M" }).waitFor({ timeout: 240_000 });
     assert.notEqual(await answer.locator(".figures").textContent(), before, "another question has another answer");
     const line = await answer.locator("code").textContent();
-    assert.match(line, /--devices 60 .*--phy-rate 24M/);
+    assert.match(line, /--devices 80 .*--phy-rate 24M/);
     const report = await saved(page, answer.getByRole("button", { name: "Report (JSON)" }));
-    assert.equal(JSON.parse(report).prediction.rows[0].devices, 60);
+    assert.equal(JSON.parse(report).prediction.rows[0].devices, 80);
     assert.deepEqual(wrong, []);
     assert.ok(fetched.every((it) => it.startsWith(host.url) || it.startsWith("blob:")), fetched.join("\n"));
     await context.close();
@@ -97,7 +97,9 @@ test("room: drawn by mouse and keys, run, and the same as the command to the byt
 
     // A link has the room.
     await text.fill(lab);
-    await page.waitForFunction(() => location.hash.startsWith("#room="));
+    await page.waitForFunction(() => [...document.querySelectorAll("button.main")].every((it) => !it.disabled));
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "Link copied" }).waitFor();
     const other = await open(context, page.url());
     await other.page.getByRole("button", { name: "sensor-1" }).waitFor();
     assert.equal(await other.page.locator("textarea.code").inputValue(), lab);
@@ -112,7 +114,7 @@ test("battery: life, and where the charge goes", async () => {
     const { page, wrong } = await open(context, `${host.url}#predict`);
     await page.getByLabel("Power").selectOption("2xAA");
     const answer = await whole(page, "Prediction");
-    await answer.getByText("Battery lasts").waitFor({ timeout: 120_000 });
+    await answer.getByText("Battery lasts", { exact: true }).waitFor({ timeout: 120_000 });
     await answer.getByRole("heading", { name: "Where the charge goes" }).waitFor();
     assert.deepEqual(wrong, []);
     await context.close();

@@ -3,7 +3,7 @@
 use super::class::{FrameClass, is_action, mode};
 use super::esp_now::{self, EspNowHeard, EspNowPair};
 use super::link::{Attempt, LinkKey};
-use super::overlap::OnAir;
+use super::overlap::AirInterval;
 use super::{AirAnalysis, MOST_LINKS, MOST_STATIONS};
 use crate::link::AirCapture80211;
 use alloc::boxed::Box;
@@ -183,7 +183,13 @@ impl AirAnalysis {
         if timed.joined {
             self.overlaps.extend(end_ns);
         } else {
-            self.overlaps.take(OnAir { number, from, channel: timed.channel, begin_ns, end_ns });
+            self.overlaps.take(AirInterval {
+                number,
+                from,
+                channel: timed.channel,
+                begin_ns,
+                end_ns,
+            });
         }
     }
 

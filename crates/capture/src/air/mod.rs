@@ -16,7 +16,7 @@ pub mod link;
 pub mod network;
 pub mod overlap;
 
-use crate::course::Course;
+use crate::course::CaptureCourse;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use class::FrameClass;
@@ -101,7 +101,7 @@ pub struct AirAnalysis {
     /// Decoded frames of the component.
     pub esp_now: EspNowFrames,
     /// Course of the time on the air.
-    pub course: Course,
+    pub course: CaptureCourse,
     /// First frames, for a timeline, with the places of stations in `shown_stations`.
     pub shown: Vec<AirFrame>,
     /// Stations of `shown`.

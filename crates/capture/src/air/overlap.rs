@@ -25,7 +25,7 @@ const RESPONSE_NS: i64 = 60_000;
 
 /// A frame on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OnAir {
+pub(crate) struct AirInterval {
     pub(crate) number: u64,
     pub(crate) from: Mac,
     /// Channel; 0 is unknown.
@@ -46,7 +46,7 @@ pub struct OverlapRecord {
 /// Frames at the same time.
 #[derive(Clone, Debug, Default)]
 pub struct Overlaps {
-    recent: [Option<OnAir>; RECENT],
+    recent: [Option<AirInterval>; RECENT],
     at: usize,
     /// Frames whose time on the air is known.
     pub timed: u64,
@@ -84,7 +84,7 @@ impl Overlaps {
     }
 
     /// Takes a frame, and looks for others at the same time.
-    pub(crate) fn take(&mut self, frame: OnAir) {
+    pub(crate) fn take(&mut self, frame: AirInterval) {
         self.timed += 1;
         for other in self.recent.iter().flatten() {
             let from = frame.begin_ns.max(other.begin_ns);

@@ -6,7 +6,7 @@ use super::record::RecordLevel;
 const LONGEST_TAG: usize = 64;
 
 /// The head of a record: where it starts, and where its message does.
-pub(super) struct Head {
+pub(super) struct LineHead {
     pub(super) start: usize,
     pub(super) level: RecordLevel,
     pub(super) uptime_ms: Option<u64>,
@@ -15,7 +15,7 @@ pub(super) struct Head {
 }
 
 /// Finds the next head of a line from a place on.
-pub(super) fn next_head(line: &str, from: usize) -> Option<Head> {
+pub(super) fn next_head(line: &str, from: usize) -> Option<LineHead> {
     let bytes = line.as_bytes();
     (from..bytes.len()).find_map(|at| match bytes[at] {
         b'[' => bracketed(line, at).or_else(|| zephyr(line, at)).or_else(|| rust(line, at)),
@@ -31,7 +31,7 @@ fn begins(line: &str, at: usize) -> bool {
 }
 
 /// Reads `I (1234) tag: text`, or `I (12:34:56.789) tag: text` with the time of day.
-fn idf(line: &str, at: usize) -> Option<Head> {
+fn idf(line: &str, at: usize) -> Option<LineHead> {
     let level = RecordLevel::of(*line.as_bytes().get(at)?)?;
     let rest = line.get(at + 1..)?.strip_prefix(" (")?;
     let close = rest.find(')')?;
@@ -45,7 +45,7 @@ fn idf(line: &str, at: usize) -> Option<Head> {
     let begin = line.len() - after.len();
     let colon = after.find(':').filter(|it| *it <= LONGEST_TAG)?;
     let tag = &after[..colon];
-    (!tag.is_empty()).then(|| Head {
+    (!tag.is_empty()).then(|| LineHead {
         start: at,
         level,
         uptime_ms: time.parse().ok(),
@@ -56,7 +56,7 @@ fn idf(line: &str, at: usize) -> Option<Head> {
 
 /// Reads Arduino's `[  1234][E][WiFi.cpp:12] f(): text` and ESPHome's `[12:34:56][E][wifi:12]: text`, both also without
 /// the time, and ESPHome's with a task behind the tag.
-fn bracketed(line: &str, at: usize) -> Option<Head> {
+fn bracketed(line: &str, at: usize) -> Option<LineHead> {
     let (first, next) = bracket(line, at)?;
     let time = first.trim();
     let is_clock =
@@ -78,7 +78,7 @@ fn bracketed(line: &str, at: usize) -> Option<Head> {
         next = after;
     }
     let text = line[next..].strip_prefix(':').map_or(next, |_| next + 1);
-    Some(Head {
+    Some(LineHead {
         start: at,
         level,
         uptime_ms: time.parse().ok().filter(|_| is_clock),
@@ -95,7 +95,7 @@ fn bracket(line: &str, at: usize) -> Option<(&str, usize)> {
 }
 
 /// Reads `[00:00:00.638,000] <inf> tag: text`.
-fn zephyr(line: &str, at: usize) -> Option<Head> {
+fn zephyr(line: &str, at: usize) -> Option<LineHead> {
     let (time, next) = bracket(line, at)?;
     let rest = line[next..].strip_prefix(" <")?;
     let (word, rest) = rest.split_once("> ")?;
@@ -109,7 +109,13 @@ fn zephyr(line: &str, at: usize) -> Option<Head> {
     let begin = line.len() - rest.len();
     let colon = rest.find(':').filter(|it| *it <= LONGEST_TAG)?;
     let uptime_ms = clock_ms(time.split(',').next()?);
-    Some(Head { start: at, level, uptime_ms, tag: (begin, begin + colon), text: begin + colon + 1 })
+    Some(LineHead {
+        start: at,
+        level,
+        uptime_ms,
+        tag: (begin, begin + colon),
+        text: begin + colon + 1,
+    })
 }
 
 /// Reads `00:01:02.345` in milliseconds.
@@ -124,7 +130,7 @@ fn clock_ms(time: &str) -> Option<u64> {
 }
 
 /// Reads `INFO - text` and `[INFO ] text` of Rust's loggers.
-fn rust(line: &str, at: usize) -> Option<Head> {
+fn rust(line: &str, at: usize) -> Option<LineHead> {
     if !begins(line, at) {
         return None;
     }
@@ -144,11 +150,11 @@ fn rust(line: &str, at: usize) -> Option<Head> {
         Some((level, plain.or(framed)?))
     })?;
     let text = line.len() - behind.len();
-    Some(Head { start: at, level, uptime_ms: None, tag: (text, text), text })
+    Some(LineHead { start: at, level, uptime_ms: None, tag: (text, text), text })
 }
 
 /// Reads Tasmota's `00:00:10 WIF: text` and `22:59:25.768-031 WIF: text`.
-fn tasmota(line: &str, at: usize) -> Option<Head> {
+fn tasmota(line: &str, at: usize) -> Option<LineHead> {
     let (time, rest) = line[at..].split_once(' ')?;
     let is_clock = time.len() >= 8
         && time.bytes().filter(|it| *it == b':').count() == 2
@@ -158,7 +164,7 @@ fn tasmota(line: &str, at: usize) -> Option<Head> {
         .filter(|it| it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit()))?;
     rest[3..].strip_prefix(": ")?;
     let begin = line.len() - rest.len();
-    is_clock.then(|| Head {
+    is_clock.then(|| LineHead {
         start: at,
         level: RecordLevel::Info,
         uptime_ms: None,
@@ -168,7 +174,7 @@ fn tasmota(line: &str, at: usize) -> Option<Head> {
 }
 
 /// Reads ESPEasy's `443329 : WIFI : text`.
-fn espeasy(line: &str, at: usize) -> Option<Head> {
+fn espeasy(line: &str, at: usize) -> Option<LineHead> {
     let (time, rest) = line[at..].split_once(" : ")?;
     let uptime_ms: u64 = time.parse().ok()?;
     let (tag, _) = rest.split_once(':')?;
@@ -176,7 +182,7 @@ fn espeasy(line: &str, at: usize) -> Option<Head> {
     let is_tag =
         (2..=12).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric());
     let begin = line.len() - rest.len();
-    is_tag.then(|| Head {
+    is_tag.then(|| LineHead {
         start: at,
         level: RecordLevel::Info,
         uptime_ms: Some(uptime_ms),

@@ -41,7 +41,7 @@ struct MergeArgs {
     #[arg(required = true, value_name = "STORE")]
     stores: Vec<PathBuf>,
     /// The store to write, which must not be there yet
-    #[arg(short, long, value_name = "STORE")]
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
 

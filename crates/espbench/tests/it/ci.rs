@@ -156,6 +156,8 @@ fn what_a_check_finds_is_sarif_at_its_lines() {
         missing("the schema of SARIF (ci/schemas.sh)");
         return;
     };
+    // The pattern of a language has a bracket too many, so that it is no regular expression.
+    let schema = schema.replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let wrong: Vec<String> = validator.iter_errors(&log).map(|it| it.to_string()).collect();
@@ -241,7 +243,10 @@ fn a_gate_on_boards_says_what_it_can_show() {
     assert_eq!(run(&bench, &[]).status, Some(1));
     let power = |more: &[&str]| bench.run(&[&["compare", "last", "--power", "5 %"], more].concat());
     let text = power(&[]).ok();
-    assert!(text.contains("repetitions for 5 %") && text.contains("rtt_exact_p50"), "{text}");
+    assert!(
+        text.contains("scatter") && text.contains("repetitions") && text.contains("rtt_exact_p50"),
+        "{text}"
+    );
     let rows: Value = serde_json::from_str(&power(&["--format", "json"]).ok()).unwrap();
     let row = |metric: &str| {
         rows.as_array().unwrap().iter().find(|it| it["cell"]["metric"] == metric).unwrap().clone()

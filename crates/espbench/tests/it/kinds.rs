@@ -45,6 +45,8 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ),
     ("espbench/src/cli/lab/constants/plans.rs", &["raw-esp-now"]),
     ("sim/src/lab/file/built_in.rs", &["raw-esp-now", "wifi-join"]),
+    // The lab in which a log's complaint is set up.
+    ("engine/src/proof/scene.rs", &["raw-esp-now"]),
     // Work that a search of settings has done.
     ("engine/src/tune/lab.rs", &["iperf", "udp-echo"]),
     // The transport of its cells.

@@ -1,5 +1,13 @@
 //! Joins two lists of cells: ratio, interval, verdict.
 //!
+//! | module | contents |
+//! |---|---|
+//! | `exact` | figures that must be equal to the bit |
+//! | `gate` | a limit on how much worse a run may be |
+//! | `join` | which cells stand side by side; repetitions as their mean |
+//! | `judge` | the verdict on a pair |
+//! | `power` | how many repetitions show a change |
+//!
 //! # Which pairs
 //!
 //! Run against run: cells of equal identity and settings; where there are none, cells of the same

@@ -32,7 +32,7 @@ pub fn table(rows: &[PowerRow], run: &str, change: f64) -> Table {
             Column::result("value", "", origin),
             Column::setting("repetitions", ""),
             Column::setting("scatter", "%"),
-            Column::setting("change that they show", "%"),
+            Column::setting("shown change", "%"),
             Column::setting(&format!("repetitions for {change} %"), ""),
         ],
         rows: rows.iter().map(row).collect(),

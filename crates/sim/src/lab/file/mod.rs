@@ -55,7 +55,7 @@ pub use wrong::FileError;
 
 use super::profile::Profile;
 use super::scene::{Background, Environment, LinkTrace, Scene};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -171,8 +171,8 @@ pub struct Library {
     environments: BTreeMap<String, Surroundings>,
     labs: BTreeMap<String, (lab::LabFile, Arc<str>)>,
     link_traces: BTreeMap<String, LinkTrace>,
-    /// Texts of all files, by the names that errors give them.
-    texts: BTreeMap<String, Arc<str>>,
+    /// Texts of all files.
+    texts: BTreeMap<(FileKind, String), Arc<str>>,
     /// Releases that all nodes of ESP-NOW have, in place of those of their labs.
     releases: (Option<ComponentRelease>, Option<Idf>),
 }
@@ -219,21 +219,44 @@ impl Library {
                 self.labs.insert(name.to_string(), (lab::read(source)?, text.into()));
             }
         }
-        self.texts.insert(file, text.into());
+        self.texts.insert((kind, name.to_string()), text.into());
         Ok(())
     }
 
-    /// Returns the SHA-256 of all files with their names, as they were added. What two libraries of
-    /// one digest simulate is the same.
+    /// Returns the SHA-256 of the files that cells of that lab, or of any lab of the library, may be of: all that are
+    /// no user's, and those of the user's that the lab names. Two of one digest simulate the same.
     #[must_use]
-    pub fn digest(&self) -> String {
+    pub fn digest(&self, lab: Option<&str>) -> String {
+        let named = self.named_by(lab);
         let mut all = Sha256::new();
-        for part in self.texts.iter().flat_map(|(name, text)| [name.as_str(), text]) {
-            // With its length, a part is told apart from the next.
-            all.update((part.len() as u64).to_le_bytes());
-            all.update(part.as_bytes());
+        for ((kind, name), text) in &self.texts {
+            if is_path(name) && !named.contains(&(*kind, name.clone())) {
+                continue;
+            }
+            for part in [kind.folder(), name.as_str(), text] {
+                // With its length, a part is told apart from the next.
+                all.update((part.len() as u64).to_le_bytes());
+                all.update(part.as_bytes());
+            }
         }
+        let traces = named.iter().filter(|it| it.0 == FileKind::Lab);
+        let traces = traces.filter_map(|it| self.link_traces.get(self.link_trace_of(&it.1)?.0));
+        traces.for_each(|it| all.update(format!("{it:?}").as_bytes()));
         all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns a lab with all files that it names, that those name, and so on.
+    fn named_by(&self, lab: Option<&str>) -> BTreeSet<(FileKind, String)> {
+        let mut named = BTreeSet::new();
+        let mut todo: Vec<_> =
+            lab.map(|lab| (FileKind::Lab, lab.to_string())).into_iter().collect();
+        while let Some((kind, name)) = todo.pop() {
+            let needs = self.needs(kind, &name).into_iter().map(|it| (it.kind, it.name));
+            if named.insert((kind, name)) {
+                todo.extend(needs);
+            }
+        }
+        named
     }
 
     /// Adds a trace of links, or puts it in the place of one with the same name.
@@ -242,7 +265,6 @@ impl Library {
     /// What is wrong in the text, with its line.
     pub fn add_link_trace(&mut self, name: &str, text: &str) -> Result<(), FileError> {
         self.link_traces.insert(name.to_string(), link_trace::read(name, text)?);
-        self.texts.insert(name.to_string(), text.into());
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! What is typed at the console of a device of a live network, carried out.
 
 use super::console::{
-    CommandProblem, ConsoleCommand, DeviceConsole, IperfLine, PING_LEAST, PingLine, PingSession,
-    ShownIperf, help, iperf_begins, left_line, version,
+    CommandProblem, ConsoleCommand, DeviceConsole, IperfCommandLine, PING_LEAST, PingLine,
+    PingSession, ShownIperf, help, iperf_begins, left_line, version,
 };
 use super::devices::DeviceStage;
 use super::network::LiveNetwork;
@@ -69,7 +69,7 @@ impl LiveNetwork<'_> {
         known.or_else(|| name.parse::<core::net::Ipv4Addr>().ok().map(|it| it.octets()))
     }
 
-    fn iperf(&mut self, now: Instant, number: u16, line: &IperfLine) -> String {
+    fn iperf(&mut self, now: Instant, number: u16, line: &IperfCommandLine) -> String {
         let index = usize::from(number);
         if self.devices[index].console.iperf.is_busy() {
             return format!("W ({}) iperf: iperf is running\n", self.devices[index].ms(now));

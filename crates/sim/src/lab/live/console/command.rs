@@ -24,7 +24,7 @@ pub(in crate::lab::live) enum ConsoleCommand {
     /// Joins the network of that name.
     Join(String),
     /// Sends a stream of iperf 2, or tells what comes.
-    Iperf(IperfLine),
+    Iperf(IperfCommandLine),
     /// Stops the telling.
     IperfAbort,
     /// Sends echo requests.
@@ -33,7 +33,7 @@ pub(in crate::lab::live) enum ConsoleCommand {
 
 /// Options of `iperf`.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::lab::live) struct IperfLine {
+pub(in crate::lab::live) struct IperfCommandLine {
     /// The server to send to; `None` of a server.
     pub(in crate::lab::live) client: Option<String>,
     pub(in crate::lab::live) transport: Transport,
@@ -174,7 +174,7 @@ impl<'w> Options<'w> {
 
 /// Parses the options of `iperf`; the defaults are `IPERF_DEFAULT_TIME` and `IPERF_DEFAULT_INTERVAL`.
 fn iperf(rest: &[String]) -> Result<ConsoleCommand, CommandProblem> {
-    let mut line = IperfLine {
+    let mut line = IperfCommandLine {
         client: None,
         transport: Transport::Tcp,
         port: iperf2::PORT,

@@ -9,7 +9,7 @@
 mod command;
 mod text;
 
-pub(super) use command::{CommandProblem, ConsoleCommand, IperfLine, PingLine};
+pub(super) use command::{CommandProblem, ConsoleCommand, IperfCommandLine, PingLine};
 pub(super) use text::{
     boot_lines, connect_failed, help, iperf_begins, joined_lines, left_line, rate_row, version,
 };
