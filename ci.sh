@@ -8,7 +8,7 @@ STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm web fuz
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
-    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
+    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf udhcpc curl chromium python3 python3-venv python3-prometheus-client util-linux iproute2
         iputils-ping procps picocom minicom g++ gcc libmosquitto-dev sigrok-cli
         openssh-client rustc-web cargo-web rust-web-src rust-web-clippy lld qemu-system-misc nodejs binutils libns3-dev pkg-config)
     # Node.js of some sources has npm within.

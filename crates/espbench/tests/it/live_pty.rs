@@ -219,7 +219,8 @@ fn a_lifetime_ends_it_and_rubbish_is_told() {
     for (args, said) in [
         (&["live"][..], "--pty"),
         (&["live", "--pty", "--lab", "nowhere"], "no lab is called `nowhere`"),
-        (&["live", "--pty", "--lab", "wifi-home"], "it has no ESP-NOW devices"),
+        (&["live", "--pty", "--lab", "wifi-home", "--app", "ota"], "--app is of boards of ESP-NOW"),
+        (&["live", "--pty", "--what-if", "loss=1%@1s"], "boards of ESP-NOW only"),
         (&["live", "--pty", "--unplug", "node9@1s"], "there is no device `node9`"),
         (&["live", "--pty", "--restart", "node1"], "write node1@10s"),
         (&["live", "--pty", "--baud", "1"], "300"),

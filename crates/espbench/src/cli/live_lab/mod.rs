@@ -153,6 +153,22 @@ enum LiveFormat {
     Json,
 }
 
+impl Args {
+    /// Returns the first flag that is of boards of ESP-NOW alone.
+    fn of_boards(&self) -> Option<&'static str> {
+        let given = [
+            ("--devices", self.devices.is_some()),
+            ("--app", self.app.is_some()),
+            ("--encrypt", self.encrypt),
+            ("--image", self.image.is_some()),
+            ("--baud", self.baud.is_some()),
+            ("--unplug", !self.unplug.is_empty()),
+            ("--restart", !self.restart.is_empty()),
+        ];
+        given.into_iter().find(|it| it.1).map(|it| it.0)
+    }
+}
+
 const AFTER_HELP: &str = "\
 With LAB, COMMAND runs in a network of its own (Linux: namespaces, a TUN interface; nothing of the system's
 changes), as the PC behind the lab's access point. The devices' names are those of their hosts. Each has UDP

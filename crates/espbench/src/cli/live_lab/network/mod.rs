@@ -62,6 +62,11 @@ const LATE_MOST: &str = "50 ms";
 /// command cannot be started.
 pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     let mut scene = scene(args, lab)?;
+    if let Some(flag) = args.of_boards() {
+        let error = UserError::new(format!("{flag} is of boards of ESP-NOW"));
+        let why = format!("the devices of {lab} speak IP, and run what its file says");
+        return Err(error.because(why).remedy("leave it out, or choose two-boards").into());
+    }
     let late_most = match args.late_most {
         Some(given) => given,
         None => units::duration(LATE_MOST).map_err(UserError::new)?,
