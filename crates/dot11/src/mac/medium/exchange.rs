@@ -266,9 +266,7 @@ impl WirelessMedium {
         it.on_success();
         it.engaged = false;
         let entry = it.queue.pop_front();
-        if !delivered || !self.go_on(station) {
-            self.back_off(station);
-        }
+        self.back_off(station);
         if let Some(QueuedFrame { packet, attempts, .. }) = entry {
             user.on_tx_status(self, station, TxStatus { tag: packet.tag, delivered, attempts });
         }

@@ -48,15 +48,11 @@ impl AckState {
         match stack.acks {
             AckPolicy::EverySecond if self.segments > 1 => self.at_once = true,
             AckPolicy::EverySecond => self.due = Some(clock.fast(now)),
-            AckPolicy::Quick { first, delay, together } => {
+            AckPolicy::Quick { first, delay } => {
                 if pause {
                     self.quick = first;
                 }
-                let soon = self.quick > 0 && !self.talks || self.bytes > u32::from(stack.mss);
-                if soon && together > Duration::ZERO {
-                    let at = now + together;
-                    self.due = Some(self.due.map_or(at, |due| due.min(at)));
-                } else if soon {
+                if self.quick > 0 && !self.talks || self.bytes > u32::from(stack.mss) {
                     self.at_once = true;
                 } else if self.due.is_none() {
                     self.due = Some(now + delay);
