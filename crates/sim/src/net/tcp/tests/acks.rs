@@ -3,7 +3,6 @@
 use super::super::acks::AckState;
 use super::super::clock::TickClock;
 use super::*;
-use crate::net::stack::AckPolicy;
 
 const RTO: Duration = ms(200);
 
