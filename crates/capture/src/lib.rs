@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`analysis`] | a whole capture: packets to the analyses of the air and of TCP |
-//! | [`file`] | pcap and pcapng: packets, in chunks of any size |
+//! | [`mod@file`] | pcap and pcapng: packets, in chunks of any size |
 //! | [`link`] | what is behind a packet's first header: a frame of IEEE 802.11, or an IP packet |
 //! | [`air`] | frames of IEEE 802.11: the medium, links, ESP-NOW |
 //! | [`tcp`] | TCP connections: what is sent again, windows, round trips, who limits |
