@@ -183,22 +183,24 @@ fn time() -> impl Strategy<Value = Duration> {
     ]
 }
 
-fn of_echo() -> impl Strategy<Value = IpTest> {
+fn of_echo() -> BoxedStrategy<IpTest> {
     let form = prop_oneof![Just(EchoFormat::Ascii), Just(EchoFormat::Binary)];
-    (any::<u32>(), form, 1_u16.., proptest::option::of(time())).prop_map(
-        |(size, format, in_flight, interval)| {
+    (any::<u32>(), form, 1_u16.., proptest::option::of(time()))
+        .prop_map(|(size, format, in_flight, interval)| {
             IpTest::UdpEcho(UdpEcho { size, format, in_flight, interval, ..echo() })
-        },
-    )
+        })
+        .boxed()
 }
 
-fn of_ping() -> impl Strategy<Value = IpTest> {
-    (any::<u32>(), time(), any::<Option<u8>>(), any::<Option<u8>>()).prop_map(
-        |(size, interval, tos, ttl)| IpTest::Ping(Ping { size, interval, tos, ttl, ..ping() }),
-    )
+fn of_ping() -> BoxedStrategy<IpTest> {
+    (any::<u32>(), time(), any::<Option<u8>>(), any::<Option<u8>>())
+        .prop_map(|(size, interval, tos, ttl)| {
+            IpTest::Ping(Ping { size, interval, tos, ttl, ..ping() })
+        })
+        .boxed()
 }
 
-fn of_iperf() -> impl Strategy<Value = IpTest> {
+fn of_iperf() -> BoxedStrategy<IpTest> {
     let transport = prop_oneof![Just(Transport::Udp), Just(Transport::Tcp)];
     let direction = prop_oneof![
         Just(Direction::Forward),
@@ -212,29 +214,31 @@ fn of_iperf() -> impl Strategy<Value = IpTest> {
     let first = (transport, direction, any::<u32>(), proptest::option::of(1_u64..1 << 50));
     let second = (1_u16.., any::<Option<u32>>(), any::<bool>(), any::<u8>(), any::<Option<u16>>());
     let third = (proptest::option::of(name()), any::<bool>(), proptest::option::of(bounceback));
-    (first, second, third).prop_map(|(first, second, third)| {
-        let (transport, direction, length, bandwidth) = first;
-        let (parallel, window, no_delay, tos, mss) = second;
-        let (congestion, trip_times, bounceback) = third;
-        IpTest::Iperf(Iperf {
-            transport,
-            direction,
-            length,
-            bandwidth,
-            parallel,
-            window,
-            no_delay,
-            tos,
-            mss,
-            congestion,
-            trip_times,
-            bounceback,
-            ..Iperf::DEFAULT
+    (first, second, third)
+        .prop_map(|(first, second, third)| {
+            let (transport, direction, length, bandwidth) = first;
+            let (parallel, window, no_delay, tos, mss) = second;
+            let (congestion, trip_times, bounceback) = third;
+            IpTest::Iperf(Iperf {
+                transport,
+                direction,
+                length,
+                bandwidth,
+                parallel,
+                window,
+                no_delay,
+                tos,
+                mss,
+                congestion,
+                trip_times,
+                bounceback,
+                ..Iperf::DEFAULT
+            })
         })
-    })
+        .boxed()
 }
 
-fn of_mqtt() -> impl Strategy<Value = IpTest> {
+fn of_mqtt() -> BoxedStrategy<IpTest> {
     let rate = || 0.001_f64..1e8;
     let mode = prop_oneof![
         Just(MqttMode::Saturate),
@@ -244,8 +248,8 @@ fn of_mqtt() -> impl Strategy<Value = IpTest> {
     ];
     let version = prop_oneof![Just(MqttVersion::V311), Just(MqttVersion::V5)];
     let session = (any::<bool>(), any::<bool>(), any::<Option<u32>>());
-    (version, 0_u8..=2, any::<u32>(), mode, 1_u16.., 1_u16.., session).prop_map(
-        |(version, qos, size, mode, in_flight, clients, session)| {
+    (version, 0_u8..=2, any::<u32>(), mode, 1_u16.., 1_u16.., session)
+        .prop_map(|(version, qos, size, mode, in_flight, clients, session)| {
             let (retain, clean_start, session_expiry) = session;
             IpTest::MqttRate(MqttRate {
                 version,
@@ -259,11 +263,11 @@ fn of_mqtt() -> impl Strategy<Value = IpTest> {
                 session_expiry,
                 ..mqtt()
             })
-        },
-    )
+        })
+        .boxed()
 }
 
-fn of_esp_now() -> impl Strategy<Value = Workload> {
+fn of_esp_now() -> BoxedStrategy<Workload> {
     let test = prop_oneof![
         Just(EspNowTest::OneWay),
         Just(EspNowTest::Ping),
@@ -280,47 +284,53 @@ fn of_esp_now() -> impl Strategy<Value = Workload> {
     ];
     let metres = (0.01_f32..1e5, 0.01_f32..1e5);
     let numbers = (any::<u32>(), any::<u32>(), any::<u16>());
-    (test, cast, numbers, time(), metres, any::<bool>(), lab()).prop_map(
-        |(test, cast, (size, count, devices), time, distance_m, encrypted, lab)| {
+    (test, cast, numbers, time(), metres, any::<bool>(), lab())
+        .prop_map(|(test, cast, (size, count, devices), time, distance_m, encrypted, lab)| {
             let work =
                 EspNow { test, cast, size, count, time, devices, distance_m, encrypted, lab };
             Workload::EspNow(work)
-        },
-    )
+        })
+        .boxed()
 }
 
 /// What a plan may set of a lab, with one option of sdkconfig at most.
-fn lab() -> impl Strategy<Value = LabOverrides> {
+fn lab() -> BoxedStrategy<LabOverrides> {
     use proptest::option::of;
     let option = of((0..ConfigOption::COUNT, any::<u32>()));
     let clocks = (of(10_u32..1000), of(10_u32..1000));
-    (of(name()), of(name()), of(name()), of(-20.0..30.0), clocks, option).prop_map(
-        |(profile, environment, phy_rate, power_dbm, (clock_mhz, idle_clock_mhz), option)| {
-            let mut sdkconfig = OptionValues::NONE;
-            if let Some((at, value)) = option {
-                let fact = sdkconfig::FACTS[at];
-                let value = match fact.kind {
-                    sdkconfig::ValueType::Flag => value % 2,
-                    sdkconfig::ValueType::Number => value,
-                    sdkconfig::ValueType::Choice(words) => words[value as usize % words.len()].0,
-                };
-                sdkconfig.set(fact.key, value);
-            }
-            LabOverrides {
-                profile,
-                environment,
-                phy_rate,
-                power_dbm,
-                clock_mhz,
-                idle_clock_mhz,
-                sdkconfig,
-                ..LabOverrides::NONE
-            }
-        },
-    )
+    (of(name()), of(name()), of(name()), of(-20.0..30.0), clocks, option)
+        .prop_map(
+            |(profile, environment, phy_rate, power_dbm, (clock_mhz, idle_clock_mhz), option)| {
+                let mut sdkconfig = OptionValues::NONE;
+                if let Some((at, value)) = option {
+                    let fact = sdkconfig::FACTS[at];
+                    let value = match fact.kind {
+                        sdkconfig::ValueType::Flag => value % 2,
+                        sdkconfig::ValueType::Number => value,
+                        sdkconfig::ValueType::Choice(words) => {
+                            words[value as usize % words.len()].0
+                        }
+                    };
+                    sdkconfig.set(fact.key, value);
+                }
+                LabOverrides {
+                    profile,
+                    environment,
+                    phy_rate,
+                    power_dbm,
+                    clock_mhz,
+                    idle_clock_mhz,
+                    sdkconfig,
+                    ..LabOverrides::NONE
+                }
+            },
+        )
+        .boxed()
 }
 
-fn workload() -> impl Strategy<Value = Workload> {
+/// Strategies of whole workloads are boxed: their value trees hold several workloads side by side, which
+/// do not fit the stack of a test's thread.
+fn workload() -> BoxedStrategy<Workload> {
     let ip = prop_oneof![
         of_echo(),
         of_ping(),
@@ -335,7 +345,7 @@ fn workload() -> impl Strategy<Value = Workload> {
         Some((variant, lab)) => Workload::Wifi(Wifi { lab, ..Wifi::new(variant, test) }),
         None => test.workload(),
     });
-    prop_oneof![4 => over_ip, 1 => of_esp_now()]
+    prop_oneof![4 => over_ip, 1 => of_esp_now()].boxed()
 }
 
 proptest! {

@@ -14,7 +14,7 @@ use esp_now::transcript::session::LinkEnds;
 use espbench_model::workload::{Direction, EchoFormat, EspNowTest, MqttVersion, Transport};
 
 /// The order in which a plan's cell is told. Counts and lengths of tests are not.
-const PLAN: [SettingKey; 52] = [
+const PLAN: [SettingKey; 53] = [
     SettingKey::Test,
     SettingKey::Pattern,
     SettingKey::Transport,
@@ -67,10 +67,11 @@ const PLAN: [SettingKey; 52] = [
     SettingKey::PhyRate,
     SettingKey::TxPower,
     SettingKey::Clock,
+    SettingKey::IdleClock,
 ];
 
 /// The order in which a result's settings are told.
-const RESULT: [SettingKey; 67] = [
+const RESULT: [SettingKey; 68] = [
     SettingKey::LabVariant,
     SettingKey::Pattern,
     SettingKey::LossLimit,
@@ -138,6 +139,7 @@ const RESULT: [SettingKey; 67] = [
     SettingKey::Environment,
     SettingKey::TxPower,
     SettingKey::Clock,
+    SettingKey::IdleClock,
 ];
 
 /// Makes the words of a plan's cell.
