@@ -143,45 +143,27 @@ impl Network<'_> {
                 self.field.flush_esp(now, number);
             }
             TaskJob::Send(tag, program) => {
+                let bytes = self.field.pool.get(tag).data.len() as u32;
                 if let Some(esp) = self.field.esp(number) {
-                    esp.queue.push_back(tag);
+                    let cost = esp.costs.wifi_start.ns(bytes) + esp.costs.wifi_cipher.ns(bytes);
+                    esp.cpu.push(now.as_nanos(), CpuTask::Wifi, TaskJob::Start(tag), cost);
                 }
-                self.field.prepare(now.as_nanos(), number);
                 if program != NOBODY {
                     self.field.returned(number, program);
                 }
             }
-            TaskJob::Start(tag) => self.started(room, number, tag),
+            TaskJob::Start(tag) => self.launch(room, number, tag),
             TaskJob::Sent(bytes) => {
                 // lwIP is not told that there is room again.
                 if let Some(esp) = self.field.esp(number) {
                     esp.let_go(bytes);
                 }
-                self.field.prepare(now.as_nanos(), number);
             }
             TaskJob::Run(program) => self.field.step_esp(now, number, program),
             TaskJob::Spent(program) => self.field.spent(now, number, program),
             TaskJob::Answer(request) => self.answer_esp_now(room, request),
             TaskJob::Computed => {}
         }
-    }
-
-    /// Ends the preparation of a packet; the last one of an A-MPDU takes the others with it to the hardware.
-    fn started(&mut self, room: &mut WirelessMedium, number: u16, tag: Handle) {
-        let Some(esp) = self.field.esp(number) else { return };
-        esp.prepared.push(tag);
-        esp.preparing -= 1;
-        if esp.preparing > 0 {
-            return;
-        }
-        let mut prepared = core::mem::take(&mut esp.prepared);
-        for tag in prepared.drain(..) {
-            self.launch(room, number, tag);
-        }
-        if let Some(esp) = self.field.esp(number) {
-            esp.prepared = prepared;
-        }
-        self.field.prepare(room.now().as_nanos(), number);
     }
 
     /// Hands a packet of an ESP to the hardware.
@@ -192,16 +174,12 @@ impl Network<'_> {
         let to = field.hop(field.pool.get(tag).head.to);
         let bytes = field.pool.get(tag).data.len() as u32;
         let (Some(station), to) = (station, to.unwrap_or(0)) else { return };
-        if let Some(esp) = self.field.esp(number) {
-            esp.transmits = true;
-        }
         if !self.send(room, station, to, tag)
             && let Some(machine) = self.machine_mut(number)
         {
             machine.drops.not_sent += 1;
             if let Body::Esp(esp) = &mut machine.body {
                 esp.let_go(bytes);
-                esp.transmits = false;
             }
         }
     }
@@ -231,26 +209,6 @@ impl Field<'_> {
         let cost = if dropped { esp.costs.wifi_receive.fixed_ns / DROPPED } else { cost };
         esp.cpu.push(now, CpuTask::Wifi, TaskJob::Taken, cost);
         true
-    }
-
-    /// Lets the Wi-Fi task prepare what waits in its queue, as much as an A-MPDU may have, unless the hardware is
-    /// still sending: it has one place for what a queue of EDCA sends next.
-    pub(super) fn prepare(&mut self, now: u64, number: u16) {
-        let Self { machines, pool, .. } = self;
-        let Some(Machine { body: Body::Esp(esp), .. }) = machines.get_mut(usize::from(number))
-        else {
-            return;
-        };
-        if esp.transmits || esp.preparing > 0 {
-            return;
-        }
-        for _ in 0..esp.setup.limits.tx_ba_window.max(1) {
-            let Some(tag) = esp.queue.pop_front() else { return };
-            let bytes = pool.get(tag).data.len() as u32;
-            let cost = esp.costs.wifi_start.ns(bytes) + esp.costs.wifi_cipher.ns(bytes);
-            esp.preparing += 1;
-            esp.cpu.push(now, CpuTask::Wifi, TaskJob::Start(tag), cost);
-        }
     }
 
     fn esp(&mut self, number: u16) -> Option<&mut Esp> {

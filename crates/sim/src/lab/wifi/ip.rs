@@ -96,7 +96,6 @@ impl Field<'_> {
             Body::Esp(esp) => {
                 let cost = esp.costs.wifi_sent.ns(0);
                 esp.cpu.push(now.as_nanos(), CpuTask::Wifi, TaskJob::Sent(bytes), cost);
-                esp.transmits = false;
                 self.arm(room, number);
             }
             Body::Pc(_) => self.left_pc(room, number),

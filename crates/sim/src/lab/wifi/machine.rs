@@ -124,12 +124,6 @@ pub(super) struct Esp {
     pub(super) arrived: VecDeque<(u64, Handle)>,
     /// Packets that wait for lwIP's task: they have a dynamic RX buffer, and a place in its mailbox.
     pub(super) mailbox: u16,
-    /// Packets in the driver's queue, those that its task prepares for the hardware, and those that it has prepared.
-    pub(super) queue: VecDeque<Handle>,
-    pub(super) preparing: u16,
-    pub(super) prepared: Vec<Handle>,
-    /// True from handing packets to the hardware until it has told what became of the first of them.
-    pub(super) transmits: bool,
     /// Packets in TX buffers.
     pub(super) tx: u16,
     /// Time until which the UART is printing.
@@ -223,10 +217,6 @@ impl Machine<'_> {
                 worked_off: 0,
                 arrived: VecDeque::new(),
                 mailbox: 0,
-                queue: VecDeque::new(),
-                preparing: 0,
-                prepared: Vec::new(),
-                transmits: false,
                 tx: 0,
                 uart_until: 0,
                 timer: false,

@@ -3,6 +3,7 @@
 use super::super::acks::AckState;
 use super::super::clock::TickClock;
 use super::*;
+use crate::net::AckPolicy;
 
 const RTO: Duration = ms(200);
 
