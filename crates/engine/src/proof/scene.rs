@@ -304,8 +304,12 @@ fn plan(scene: &ProofScene, chip: Chip, side: &Side) -> String {
 
 /// Returns the value of a metric in a report, in the unit of the scene.
 fn value(report: &Report, metric: SceneMetric) -> Option<f64> {
-    let of_metric =
-        |it: &&Cell| it.id.metric == metric.0 && (it.id.transport == "udp") == (metric == UDP_RX);
+    let streams = metric.0 == UDP_RX.0;
+    let of_metric = |it: &&Cell| {
+        // Only streams have a metric that both transports share.
+        let udp = it.id.transport == "udp";
+        it.id.metric == metric.0 && (!streams || udp == (metric == UDP_RX))
+    };
     let cell = report.cells.iter().find(of_metric)?;
     let scale = match &*cell.unit {
         "us" => 1e-3,
