@@ -11,6 +11,7 @@
 //! | `typed` | programs that devices start when they are told to |
 
 mod bench;
+mod changes;
 mod control;
 mod request;
 mod session;
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
             TypedProgram::Mqtt(command) => lab.type_mqtt(it.device, at, command),
         }
     }
-    let changes = what_if::plan(&args.what_if, lab.hosts())?;
+    let changes = changes::plan(&args.what_if, lab.hosts())?;
     let pc = lab.hosts().iter().find(|it| it.role == LiveRole::Pc);
     let mark = super::mark(&scene, pc.map(|it| it.address.into()));
     let mut consoles = consoles(&mut lab, args)?;
