@@ -5,7 +5,8 @@
 //! | `bench` | the loop: virtual time in step with the clock, packets in and out, the command |
 //! | `control` | a socket on which lines of JSON change the lab while it runs |
 //! | `request` | such a line |
-//! | `what_if` | what is changed while it runs |
+//! | `what_if` | what is changed while it runs, as people write it |
+//! | `changes` | these changes in the order of their times, with their devices |
 //! | `session` | namespaces, interface, names of hosts, the command |
 //! | `told` | what is printed, as text and as lines of JSON |
 //! | `typed` | programs that devices start when they are told to |
