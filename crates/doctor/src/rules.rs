@@ -3,10 +3,12 @@
 //! | module | contents |
 //! |---|---|
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
+//! | `faint` | single signs, in logs where nothing else is found |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
 
 mod air;
+mod faint;
 mod network;
 mod restarts;
 
@@ -59,6 +61,9 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     network::findings(log, &mut findings);
     sending(log, &mut findings);
     air::findings(log, &mut findings);
+    if findings.is_empty() {
+        faint::findings(log, &mut findings);
+    }
     findings
 }
 
@@ -430,6 +435,7 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
             ));
         }
     }
+    notes.extend(faint::early_end(log));
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
     if unlinked > 0 {
         notes.push(format!(
