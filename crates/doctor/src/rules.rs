@@ -62,6 +62,9 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     sending(log, &mut findings);
     air::findings(log, &mut findings);
     if findings.is_empty() {
+        restarts::python(log, &mut findings);
+    }
+    if findings.is_empty() {
         faint::findings(log, &mut findings);
     }
     findings

@@ -213,6 +213,7 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         "malloc buffer fail",
         "out of heap",
         "low heap",
+        "heap too low",
         "insufficient heap",
         // The driver and the allocators of the ESP8266.
         "wifi:m f null",

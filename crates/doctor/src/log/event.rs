@@ -203,6 +203,8 @@ pub enum LogEvent {
     SocketError(u16),
     /// A connection could not be made, without a code.
     ConnectionFailed,
+    /// A connection to a broker was made.
+    ConnectionMade,
     /// The address of a name could not be had.
     NameFailed,
     /// TLS could not be set up.

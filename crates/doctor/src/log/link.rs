@@ -14,13 +14,26 @@ const WORDS: &[(&str, u8)] = &[
     ("auth expired", 2),
     ("auth leave", 3),
     ("association expired", 4),
+    ("disassociated due to inactivity", 4),
     ("too many associations", 5),
+    ("association not authenticated", 9),
+    ("class 2 frame", 6),
+    ("class 3 frame", 7),
     ("not authenticated", 6),
     ("not associated", 7),
     ("association leave", 8),
+    ("power cap bad", 10),
+    ("channel bad", 11),
+    ("mic failure", 14),
     ("4-way handshake timeout", 15),
     ("group-key handshake timeout", 16),
+    ("group key update timeout", 16),
+    ("group cipher invalid", 18),
+    ("pairwise cipher invalid", 19),
+    ("akmp invalid", 20),
     ("802.1x auth failed", 23),
+    ("802.1x authentication failed", 23),
+    ("cipher suite rejected", 24),
     ("beacon timeout", 200),
     ("ap not found", 201),
     ("probe request unsuccessful", 201),
@@ -30,6 +43,11 @@ const WORDS: &[(&str, u8)] = &[
     ("connection failed", 205),
     ("ap tsf reset", 206),
     ("station roaming", 207),
+    ("comeback time too long", 208),
+    ("sa query timeout", 209),
+    ("no ap found with compatible security", 210),
+    ("no ap found in auth mode threshold", 211),
+    ("no ap found in rssi threshold", 212),
 ];
 
 /// Lines that tell of a reason without the word, in lower case.
@@ -266,7 +284,7 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
     if codes.iter().any(|it| has_number(lower, it)) {
         return Some(LogEvent::WifiCall);
     }
-    let names: [&str; 18] = [
+    let names: [&str; 20] = [
         "sta is connecting, return error",
         "sta is connecting, cannot set config",
         "wifi internal error",
@@ -285,6 +303,8 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
         "sta must be active",
         "wifi stop state",
         "ap must be active",
+        "wifi invalid mode",
+        "wifi would block",
     ];
     names.iter().any(|it| lower.contains(it)).then_some(LogEvent::WifiCall)
 }

@@ -16,7 +16,11 @@ pub(super) fn network(record: &LogRecord<'_>) -> Option<LogEvent> {
     if broker_refused(record, &lower) {
         return Some(LogEvent::BrokerRefused);
     }
-    tls(&lower).map(LogEvent::TlsFailed).or_else(|| socket(&lower))
+    tls(&lower).map(LogEvent::TlsFailed).or_else(|| socket(&lower)).or_else(|| {
+        let made =
+            ["mqtt_event_connected", "connected to mqtt", "mqtt connected", "connected to broker"];
+        made.iter().any(|it| lower.contains(it)).then_some(LogEvent::ConnectionMade)
+    })
 }
 
 fn name_failed(lower: &str) -> bool {
@@ -61,7 +65,7 @@ fn name_failed(lower: &str) -> bool {
 }
 
 /// Words of a broker, or of its client, for a client that it does not take.
-const REFUSED: [&str; 13] = [
+const REFUSED: &[&str] = &[
     "not authorized",
     "not authorised",
     "not_authorized",
@@ -84,16 +88,25 @@ fn broker_refused(record: &LogRecord<'_>, lower: &str) -> bool {
             .iter()
             .any(|it| lower.contains(it))
             || record.tag.to_ascii_lowercase().contains("mqtt");
-    let refused = |code: Option<u32>| matches!(code, Some(4 | 5));
+    // Return codes of MQTT 3.1.1 from 1 (protocol) to 5 (rights).
+    let refused = |code: Option<u32>| matches!(code, Some(1..=5));
     let code_after = |words: &str| lower.split_once(words).and_then(|it| number(it.1));
-    // PubSubClient's state 4 and 5 are MQTT's return codes; Tasmota prints them behind "rc ".
-    let code = refused(code_after("rc="))
-        || (lower.contains("connect failed") && refused(code_after("rc ")));
+    let failed = ["fail", "try again"].iter().any(|it| lower.contains(it));
     (of_broker && REFUSED.iter().any(|it| lower.contains(it)))
-        || (code && ["fail", "try again"].iter().any(|it| lower.contains(it)))
+        || (failed && return_code(lower).is_some_and(|it| matches!(it, Some(1..=5))))
         || refused(code_after("mqttexception: "))
         || (lower.contains("mqtt")
-            && refused(code_after("reason: ").or_else(|| code_after("reason "))))
+            && matches!(code_after("reason: ").or_else(|| code_after("reason ")), Some(2 | 4 | 5)))
+}
+
+/// Reads the state of PubSubClient and of Tasmota (`rc=-2`, `rc = 5`, `rc -2.`); the inner `None` is a negative one.
+fn return_code(lower: &str) -> Option<Option<u32>> {
+    let rest = ["rc=", "rc =", ", rc "].iter().find_map(|it| Some(lower.split_once(it)?.1))?;
+    let rest = rest.trim_start();
+    match rest.strip_prefix('-') {
+        Some(rest) => number(rest).map(|_| None),
+        None => number(rest).map(Some),
+    }
 }
 
 fn tls(lower: &str) -> Option<TlsFailure> {
@@ -103,6 +116,15 @@ fn tls(lower: &str) -> Option<TlsFailure> {
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     let code = |codes: &[&str]| codes.iter().any(|it| has_number(lower, it));
+    // BearSSL and axTLS of the ESP8266, and the libraries that wrap them, speak of an engine, of errors and of alerts.
+    let engine = has(&[
+        "wait_for_handshake: failed",
+        "ssl engine closed",
+        "the ssl layer",
+        "ssl error",
+        "br_err_",
+        "getlastsslerror",
+    ]);
     let handshake = has(&[
         "handshake returned",
         "tls connection error",
@@ -121,6 +143,8 @@ fn tls(lower: &str) -> Option<TlsFailure> {
             "certificate verify failed",
             "certificate has expired",
             "certificate is expired",
+            "x509_expired",
+            "x509_not_trusted",
             "certificate is not yet valid",
             "no matching trusted root",
             "failed to verify certificate",
@@ -151,16 +175,16 @@ fn tls(lower: &str) -> Option<TlsFailure> {
             "ssl connection fail",
             "tls connection fail",
         ]);
-        (other && super::crash::memory(lower) != Some(LogEvent::NoMemory))
+        let ended = engine && !has(&["getlastsslerror = 0", "ssl error 0"]);
+        ((other || ended) && super::crash::memory(lower) != Some(LogEvent::NoMemory))
             .then_some(TlsFailure::Other)
     }
 }
 
 /// Words for a connection that ended or could not be made, without a number.
-const ENDED: [&str; 41] = [
+const ENDED: &[&str] = &[
     "error transport connect",
     "connection failed, sock <",
-    "failed, rc=-",
     "failed to connect to mqtt broker",
     "failed to connect to broker",
     "error: connection refused",
@@ -173,10 +197,6 @@ const ENDED: [&str; 41] = [
     "connection to server failed",
     "tcp disconnected",
     "tcp_disconnected",
-    "disconnected from mqtt",
-    "mqtt disconnected",
-    "[mqtt] disconnected",
-    "mqtt_event_disconnected",
     "lost mqtt connection",
     "no ping_resp",
     "ping_resp timeout",
@@ -196,6 +216,8 @@ const ENDED: [&str; 41] = [
     "no route to host",
     "connection timed out",
     "broken pipe",
+    "lwmqtt_",
+    "): connection closed",
     "econnreset",
     "econnrefused",
     "etimedout",
@@ -203,12 +225,13 @@ const ENDED: [&str; 41] = [
 
 /// Returns whether a text tells of a connection that ended or could not be made, without an error of sockets.
 fn connection_ended(lower: &str) -> bool {
-    let tasmota = lower.contains("connect failed") && lower.contains(", rc -");
+    let client = lower.contains("fail") && return_code(lower) == Some(None);
+    let mqtt = lower.contains("mqtt") && lower.contains("disconnected");
     // Arduino's HTTP client: -1 is a connection that is refused, -11 a time-out.
     let refused =
         |it: &&str| matches!(lower.split_once(*it).and_then(|it| number(it.1)), Some(1 | 11));
     let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
-    tasmota || http || ENDED.iter().any(|it| lower.contains(it))
+    client || mqtt || http || ENDED.iter().any(|it| lower.contains(it))
 }
 
 fn socket(lower: &str) -> Option<LogEvent> {

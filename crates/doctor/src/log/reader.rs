@@ -81,6 +81,8 @@ pub struct LogSummary {
     pub linked: Option<bool>,
     /// The association that has no address at the end.
     pub waiting: Option<LogPlace>,
+    /// The last event.
+    pub last: Option<LogEvent>,
     /// Time of the device at the last record that has one, in milliseconds.
     pub last_ms: Option<u64>,
 }
@@ -295,6 +297,7 @@ impl LogReader {
             summary.dropped += 1;
             return;
         }
+        summary.last = Some(event);
         let counts = summary.events.entry(event).or_default();
         counts.count += 1;
         if counts.places.len() < PLACES {

@@ -159,6 +159,10 @@ const WORDS: &[&str] = &[
     "eof",
     "auth error",
     "no_ap_found",
+    "rc ",
+    "br_err_",
+    "wifi invalid",
+    "wifi would",
 ];
 
 /// Threes of letters that words begin with, one bit each.

@@ -38,9 +38,11 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
         out.extend(finding(log, cause, Certainty::Low, words, timeout));
     }
-    // One lost connection is usual in a log of a link that works; where it is all that a log shows, it is the complaint.
+    // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
+    // complaint.
     let failed = log.count(network::is_connection);
-    if failed > 1 || !network::linked(log) {
+    let ends = log.last.as_ref().is_some_and(network::is_connection);
+    if failed > 1 || ends || !network::linked(log) {
         out.extend(network::any_connection(log));
     }
     if log.count(|it| *it == LogEvent::GotIp) > 0 {
