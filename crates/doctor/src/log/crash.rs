@@ -122,6 +122,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "====================== PANIC",
             "User exception (panic/abort/assert)",
             "panicked at ",
+            "PanicInfo {",
             "Panic core_esp8266",
             "Exception was unhandled",
             "Memory access fault",
@@ -213,6 +214,7 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         "malloc buffer fail",
         "out of heap",
         "low heap",
+        "low internal heap",
         "heap too low",
         "insufficient heap",
         // The driver and the allocators of the ESP8266.
@@ -221,9 +223,10 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         ":oom(",
         " e:m ",
     ];
-    // "m f null" is all that the driver prints behind its tag.
-    let of_driver =
-        ["m f null", "mem fail", "fail to alloc", "e:m "].iter().any(|it| lower.starts_with(it));
+    // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
+    let of_driver = ["m f ", "mem fail", "fail to alloc", "e:m ", "alloc eb "]
+        .iter()
+        .any(|it| lower.starts_with(it));
     let init = of_driver || lower.contains("expected to init") && lower.contains("rx buffer");
     // 257 and 0x101 are ESP_ERR_NO_MEM.
     let refused = [

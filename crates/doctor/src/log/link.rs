@@ -139,6 +139,8 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     if let Some(at) = lower.find("reason") {
         let rest =
             text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
+        let rest =
+            rest.strip_prefix("code").map_or(rest, |it| it.trim_start_matches([' ', ':', '=']));
         if let Some(code) = number(rest) {
             return known(code);
         }

@@ -218,6 +218,8 @@ const ENDED: &[&str] = &[
     "broken pipe",
     "lwmqtt_",
     "): connection closed",
+    // Arduino's client, whose socket has an error.
+    "connected(): disconnected: res:",
     "econnreset",
     "econnrefused",
     "etimedout",
@@ -226,7 +228,11 @@ const ENDED: &[&str] = &[
 /// Returns whether a text tells of a connection that ended or could not be made, without an error of sockets.
 fn connection_ended(lower: &str) -> bool {
     let client = lower.contains("fail") && return_code(lower) == Some(None);
-    let mqtt = lower.contains("mqtt") && lower.contains("disconnected");
+    let of_broker = ["mqtt", "broker"].iter().any(|it| lower.contains(it));
+    let mqtt = of_broker
+        && ["disconnected", "connection failed", "failed, reason", "connection lost"]
+            .iter()
+            .any(|it| lower.contains(it));
     // Arduino's HTTP client: -1 is a connection that is refused, -11 a time-out.
     let refused =
         |it: &&str| matches!(lower.split_once(*it).and_then(|it| number(it.1)), Some(1 | 11));

@@ -121,7 +121,7 @@ const WORDS: &[&str] = &[
     "lookup",
     "dhcp",
     "oom(",
-    "m f null",
+    "m f ",
     "mem fail",
     "fail to alloc",
     "e:m ",
