@@ -301,7 +301,15 @@ fn disconnection(
         _ => false,
     };
     let cause = TroubleCause::Disconnections(group);
-    finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)
+    let found = finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)?;
+    // What made it known is evidence, too: the weakest reading, and the probes before the end.
+    let of_signal = |it: &LogEvent| match it {
+        LogEvent::Rssi(dbm) | LogEvent::OtherRssi(dbm) => signal && weak && Some(*dbm) == rssi,
+        LogEvent::BeaconTimeout => group == ReasonGroup::Beacons,
+        it => of_group(it),
+    };
+    let evidence = log.places(of_signal).into_iter().cloned().collect();
+    Some(CauseFinding { evidence, ..found })
 }
 
 /// Returns title, remedy and confirmation of a kind of reasons; `code` is the one that came most.
@@ -442,7 +450,13 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
     if unlinked > 0 {
         notes.push(format!(
-            "{unlinked} failures of connections, names or TLS came while the link was down, and follow from it."
+            "{} while the link was down, and {} from it.",
+            if unlinked == 1 {
+                "One failure of a connection, a name or TLS came".into()
+            } else {
+                format!("{unlinked} failures of connections, names or TLS came")
+            },
+            if unlinked == 1 { "follows" } else { "follow" }
         ));
     }
     if log.cut > 0 || log.dropped > 0 {

@@ -111,6 +111,13 @@ fn diagnoses(args: &Args, found: &[Found]) -> anyhow::Result<Vec<DiagnosisEntry>
                 }
                 all.push(entry);
             }
+            Found::Capture(entry, load) => {
+                let mut entry = (**entry).clone();
+                if !args.no_proof {
+                    entry.proof = prove::capture(&entry.diagnosis, *load)?;
+                }
+                all.push(entry);
+            }
         }
     }
     if let ([_, second, ..], false) = (configs.as_slice(), logs.is_empty()) {
