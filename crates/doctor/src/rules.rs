@@ -262,6 +262,9 @@ fn attempts_before(log: &LogSummary) -> bool {
         && first > last
 }
 
+/// Places that are told beside those of the disconnections themselves.
+const BESIDE: usize = 3;
+
 fn disconnection(
     log: &LogSummary,
     groups: &Groups<'_>,
@@ -301,15 +304,15 @@ fn disconnection(
         _ => false,
     };
     let cause = TroubleCause::Disconnections(group);
-    let found = finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)?;
+    let mut found = finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)?;
     // What made it known is evidence, too: the weakest reading, and the probes before the end.
     let of_signal = |it: &LogEvent| match it {
         LogEvent::Rssi(dbm) | LogEvent::OtherRssi(dbm) => signal && weak && Some(*dbm) == rssi,
         LogEvent::BeaconTimeout => group == ReasonGroup::Beacons,
-        it => of_group(it),
+        _ => false,
     };
-    let evidence = log.places(of_signal).into_iter().cloned().collect();
-    Some(CauseFinding { evidence, ..found })
+    found.evidence.extend(log.places(of_signal).into_iter().take(BESIDE).cloned());
+    Some(found)
 }
 
 /// Returns title, remedy and confirmation of a kind of reasons; `code` is the one that came most.
