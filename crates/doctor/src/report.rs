@@ -251,7 +251,7 @@ fn evidence(document: &DoctorDocument) -> Table {
 /// Writes a mean with its interval; seeds that all give the same have none.
 fn shown([mean, low, high]: [f64; 3]) -> String {
     if high - low < 0.005 {
-        format!("{mean:.2} with each seed")
+        format!("{mean:.2} (each seed)")
     } else {
         format!("{mean:.2} [{low:.2}, {high:.2}]")
     }
