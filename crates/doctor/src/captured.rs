@@ -11,6 +11,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_capture::air::StationRecord;
+use espbench_capture::air::class::FrameClass;
 use espbench_capture::air::link::{LinkKey, LinkRecord, SeenFrames};
 use espbench_capture::air::network::LeaveKind;
 use espbench_capture::analysis::CaptureSummary;
@@ -314,11 +316,49 @@ fn medium(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {
             places: Vec::new(),
         };
         out.push(evidence.finding(
-            format!("the channel is busy for {:.0} % of the time", 100.0 * busy),
+            format!("the channel is busy for {:.0} % of the time{}", 100.0 * busy, busiest(seen)),
             "change to another channel, send less or in longer frames, or use a faster rate",
             "on a free channel the same work has fewer retries and shorter waits",
         ));
     }
+}
+
+/// Returns who fills the air, as the end of a sentence: how many stations, and which of them most.
+fn busiest(seen: &CaptureSummary) -> String {
+    let air = |it: &StationRecord| it.sent.air_ns + it.responses_ns;
+    let stations = &seen.air.stations;
+    match stations.iter().max_by_key(|it| air(it.1)) {
+        Some((most, it)) if stations.len() > 1 => format!(
+            ", by {} stations, of which {most} takes {:.0} % of that",
+            stations.len(),
+            100.0 * air(it) as f64 / seen.air.busy_ns().max(1) as f64
+        ),
+        Some((most, _)) => format!(", by {most}"),
+        None => String::new(),
+    }
+}
+
+/// Traffic of a capture as it fills the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapturedLoad {
+    /// Frames a second.
+    pub frames_hz: u16,
+    /// Mean time of a frame on the air, with its acknowledgement where there is one, in microseconds.
+    pub air_us: u16,
+}
+
+/// Returns how a capture's frames fill the air; none without frames of IEEE 802.11.
+#[must_use]
+pub fn load(seen: &CaptureSummary) -> Option<CapturedLoad> {
+    let seconds = seen.seconds().filter(|it| *it > 0.0)?;
+    let answers = [FrameClass::Ack, FrameClass::BlockAck, FrameClass::Clearance];
+    let answers: u64 =
+        answers.iter().filter_map(|it| seen.air.classes.get(it)).map(|it| it.frames).sum();
+    let frames = seen.air.frames.saturating_sub(answers);
+    let air_us = seen.air.busy_ns().checked_div(frames)? / 1000;
+    let frames_hz = (frames as f64 / seconds) as u64;
+    let small = |it: u64| u16::try_from(it).ok().filter(|it| *it > 0);
+    Some(CapturedLoad { frames_hz: small(frames_hz)?, air_us: small(air_us)? })
 }
 
 fn sleepers(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {

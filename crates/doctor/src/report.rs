@@ -134,14 +134,13 @@ impl ShownProof {
     /// Returns the outcome in sentences, with the first value.
     #[must_use]
     pub fn words(&self) -> String {
-        let shown = |[mean, low, high]: [f64; 3]| format!("{mean:.2} [{low:.2}, {high:.2}]");
         let Self { place, remedy, seeds, values, .. } = self;
         let outcome = self.outcome();
         let Some(ProofValue { words, unit, before, after, .. }) = values.first() else {
-            return format!("{outcome}. {place}; {seeds} seeds each, simulated.");
+            return format!("{outcome}. With {place}; {seeds} seeds each, simulated.");
         };
         format!(
-            "{outcome}. {place}: {words} {} {unit} as the files describe the device, {} with {remedy}; {seeds} seeds each, simulated.",
+            "{outcome}. With {place}: {words} {} {unit} as the files describe the device, {} with {remedy}; {seeds} seeds each, simulated.",
             shown(*before),
             shown(*after)
         )
@@ -249,6 +248,36 @@ fn evidence(document: &DoctorDocument) -> Table {
     table("doctor-evidence", "Evidence", columns, rows)
 }
 
+/// Writes a mean with its interval; seeds that all give the same have none.
+fn shown([mean, low, high]: [f64; 3]) -> String {
+    if high - low < 0.005 {
+        format!("{mean:.2} (each seed)")
+    } else {
+        format!("{mean:.2} [{low:.2}, {high:.2}]")
+    }
+}
+
+/// Returns the table of the files, each with what was read of it and the answer.
+fn files(document: &DoctorDocument) -> Table {
+    let columns = alloc::vec![
+        Column::words("file"),
+        Column::setting("lines", ""),
+        Column::setting("lines of a known format", ""),
+        Column::words("answer"),
+    ];
+    let row = |it: &DiagnosisEntry| {
+        let count = |it: Option<u64>| it.map(|it| it.to_string());
+        alloc::vec![
+            Some(it.files.join(" and ")),
+            count(it.lines),
+            count(it.recorded),
+            Some(it.answer.clone()),
+        ]
+    };
+    let rows = document.diagnoses.iter().map(row).collect();
+    table("doctor-files", "Files", columns, rows)
+}
+
 /// Returns the table of what the lab shows, before and after the remedy.
 fn proofs(document: &DoctorDocument) -> Table {
     let columns = alloc::vec![
@@ -259,7 +288,6 @@ fn proofs(document: &DoctorDocument) -> Table {
         Column::words("with the remedy"),
         Column::words("shown"),
     ];
-    let shown = |[mean, low, high]: [f64; 3]| format!("{mean:.2} [{low:.2}, {high:.2}]");
     let mut rows = Vec::new();
     for entry in &document.diagnoses {
         let Some(ProofOutcome::Lab(it)) = &entry.proof else { continue };
@@ -302,9 +330,9 @@ fn card(entry: &DiagnosisEntry, others: &[DiagnosisEntry]) -> TuneCard {
     }
     let mut notes: Vec<String> = Vec::new();
     if let Some(it) = first {
-        let places = it.evidence.iter().map(|it| format!("{}: {}", place_name(it), it.text));
-        notes.extend(places);
-        notes.push(format!("Confirm: {}.", it.confirm));
+        let places = it.evidence.iter();
+        notes.extend(places.map(|it| format!("Seen in {}: {}", place_name(it), it.text)));
+        notes.push(format!("To confirm: {}.", it.confirm));
     }
     notes.extend(entry.proof.iter().map(ProofOutcome::words));
     notes.extend(found.notes.iter().cloned());
@@ -326,7 +354,12 @@ fn card(entry: &DiagnosisEntry, others: &[DiagnosisEntry]) -> TuneCard {
 #[must_use]
 pub fn report(facts: RunFacts, document: &DoctorDocument) -> Report {
     let tuning = document.diagnoses.split_first().map(|(first, others)| card(first, others));
-    let mut tables = alloc::vec![proofs(document), on_page(causes(document)), evidence(document)];
+    let mut tables = alloc::vec![
+        proofs(document),
+        on_page(causes(document)),
+        evidence(document),
+        files(document)
+    ];
     tables.retain(|it| !it.rows.is_empty());
     Report { tuning, tables, ..Report::empty(facts) }
 }

@@ -3,10 +3,12 @@
 //! | module | contents |
 //! |---|---|
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
+//! | `faint` | single signs, in logs where nothing else is found |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
 
 mod air;
+mod faint;
 mod network;
 mod restarts;
 
@@ -59,6 +61,12 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     network::findings(log, &mut findings);
     sending(log, &mut findings);
     air::findings(log, &mut findings);
+    if findings.is_empty() {
+        restarts::python(log, &mut findings);
+    }
+    if findings.is_empty() {
+        faint::findings(log, &mut findings);
+    }
     findings
 }
 
@@ -254,6 +262,9 @@ fn attempts_before(log: &LogSummary) -> bool {
         && first > last
 }
 
+/// Places that are told beside those of the disconnections themselves.
+const BESIDE: usize = 3;
+
 fn disconnection(
     log: &LogSummary,
     groups: &Groups<'_>,
@@ -293,7 +304,15 @@ fn disconnection(
         _ => false,
     };
     let cause = TroubleCause::Disconnections(group);
-    finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)
+    let mut found = finding(log, cause, certainty, (&title, &remedy, &confirm), of_group)?;
+    // What made it known is evidence, too: the weakest reading, and the probes before the end.
+    let of_signal = |it: &LogEvent| match it {
+        LogEvent::Rssi(dbm) | LogEvent::OtherRssi(dbm) => signal && weak && Some(*dbm) == rssi,
+        LogEvent::BeaconTimeout => group == ReasonGroup::Beacons,
+        _ => false,
+    };
+    found.evidence.extend(log.places(of_signal).into_iter().take(BESIDE).cloned());
+    Some(found)
 }
 
 /// Returns title, remedy and confirmation of a kind of reasons; `code` is the one that came most.
@@ -430,10 +449,17 @@ fn notes(log: &LogSummary, findings: &[CauseFinding]) -> Vec<String> {
             ));
         }
     }
+    notes.extend(faint::early_end(log));
     let unlinked = log.count(|it| *it == LogEvent::FailedUnlinked);
     if unlinked > 0 {
         notes.push(format!(
-            "{unlinked} failures of connections, names or TLS came while the link was down, and follow from it."
+            "{} while the link was down, and {} from it.",
+            if unlinked == 1 {
+                "One failure of a connection, a name or TLS came".into()
+            } else {
+                format!("{unlinked} failures of connections, names or TLS came")
+            },
+            if unlinked == 1 { "follows" } else { "follow" }
         ));
     }
     if log.cut > 0 || log.dropped > 0 {

@@ -73,6 +73,9 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
     let words = [
         (EspNowError::PeerNotFound, ["peer not found", "peer not registered"]),
         (EspNowError::NotInitialized, ["espnow not init", "esp-now not init"]),
+        (EspNowError::NotInitialized, ["error initializing esp-now", "espnow init failed"]),
+        // Mostly a peer's structure with what was in memory before, whose interface is none.
+        (EspNowError::Interface, ["failed to add peer", "add peer fail"]),
     ];
     if let Some((error, _)) = words.iter().find(|it| has(&it.1)) {
         return Some(LogEvent::EspNow(*error));

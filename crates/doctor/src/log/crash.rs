@@ -35,6 +35,31 @@ pub(super) fn reset(text: &str) -> Option<LogEvent> {
     }))
 }
 
+/// Reads the reason of the last restart as programs tell it: "Reset reason: Hardware Watchdog" of the ESP8266's core and
+/// Tasmota, "Reset Reason: Task WDT" of ESPHome, "reset_reason: ESP_RST_PANIC".
+pub(super) fn told_reset(text: &str) -> Option<LogEvent> {
+    let lower = text.to_ascii_lowercase();
+    let words = [
+        "reset reason",
+        "restart reason",
+        "reset_reason",
+        "restartreason",
+        "resetreason",
+        "reset cause",
+        "reason for reset",
+        "last reset",
+    ];
+    let at = words.iter().find_map(|it| Some(lower.find(it)? + it.len()))?;
+    let has = |words: &[&str]| words.iter().any(|it| lower[at..].contains(it));
+    if has(&["brownout", "brown out", "brown_out", "brown-out"]) {
+        return Some(LogEvent::Reset(ResetReason::Brownout));
+    }
+    if has(&["watchdog", "wdt"]) {
+        return Some(LogEvent::Reset(ResetReason::Watchdog));
+    }
+    has(&["panic", "exception"]).then_some(LogEvent::Panic)
+}
+
 /// Words of a crash, the more telling first: a line has the first that fits.
 const CRASHES: [(&[&str], LogEvent); 6] = [
     (
@@ -44,6 +69,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "E BOD:",
             "rst_reason:brownout",
             "ESP_RST_BROWNOUT",
+            "Brown out detector",
         ],
         LogEvent::Brownout,
     ),
@@ -96,9 +122,19 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "====================== PANIC",
             "User exception (panic/abort/assert)",
             "panicked at ",
+            "PanicInfo {",
             "Panic core_esp8266",
             "Exception was unhandled",
             "Memory access fault",
+            "Abort called",
+            "assertion \"",
+            "terminate called after",
+            "Backtrace: 0x",
+            "Backtrace:0x",
+            " register dump:",
+            "ESP32 CORE DUMP START",
+            "Cache disabled but cached memory",
+            ">>>stack>>>",
         ],
         LogEvent::Panic,
     ),
@@ -168,8 +204,30 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         "no mem for",
         "not enough memory",
         "insufficient memory",
+        "could not allocate",
+        "can't allocate",
+        "cannot alloc",
+        "could not alloc",
+        "can't alloc",
+        "mem alloc fail",
+        "memory exhausted",
+        "malloc buffer fail",
+        "out of heap",
+        "low heap",
+        "low internal heap",
+        "heap too low",
+        "insufficient heap",
+        // The driver and the allocators of the ESP8266.
+        "wifi:m f null",
+        "wifi:mem fail",
+        ":oom(",
+        " e:m ",
     ];
-    let init = lower.contains("expected to init") && lower.contains("rx buffer");
+    // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
+    let of_driver = ["m f ", "mem fail", "fail to alloc", "e:m ", "alloc eb "]
+        .iter()
+        .any(|it| lower.starts_with(it));
+    let init = of_driver || lower.contains("expected to init") && lower.contains("rx buffer");
     // 257 and 0x101 are ESP_ERR_NO_MEM.
     let refused = [
         "esp_wifi_init",

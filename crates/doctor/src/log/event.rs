@@ -157,6 +157,8 @@ pub enum LogEvent {
     GotIp,
     /// The device was associated for [`ADDRESS_MS`](super::ADDRESS_MS) and more without an IP address.
     NoAddress,
+    /// The device printed an address of zeros as its own.
+    AddressUnset,
     /// The link ended, or an attempt failed, with the number of the reason.
     Disconnected(u8),
     /// No beacon came for a while, and the station asks the access point.
@@ -201,6 +203,8 @@ pub enum LogEvent {
     SocketError(u16),
     /// A connection could not be made, without a code.
     ConnectionFailed,
+    /// A connection to a broker was made.
+    ConnectionMade,
     /// The address of a name could not be had.
     NameFailed,
     /// TLS could not be set up.
@@ -223,7 +227,7 @@ pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
 pub(super) fn all_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let text = record.text;
     let mut found = Vec::new();
-    found.extend(crash::reset(text));
+    found.extend(crash::reset(text).or_else(|| crash::told_reset(text)));
     found.extend(crash::crash(text));
     found.extend(setting::settings(text));
     found.extend(boot::boot(record));

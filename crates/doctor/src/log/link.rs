@@ -1,6 +1,6 @@
 //! The link: how it begins and ends, its strength, power save, channels.
 
-use super::event::{LogEvent, PowerSaveType, number};
+use super::event::{LogEvent, PowerSaveType, has_number, number};
 use super::record::LogRecord;
 use crate::reason;
 use alloc::string::String;
@@ -14,13 +14,26 @@ const WORDS: &[(&str, u8)] = &[
     ("auth expired", 2),
     ("auth leave", 3),
     ("association expired", 4),
+    ("disassociated due to inactivity", 4),
     ("too many associations", 5),
+    ("association not authenticated", 9),
+    ("class 2 frame", 6),
+    ("class 3 frame", 7),
     ("not authenticated", 6),
     ("not associated", 7),
     ("association leave", 8),
+    ("power cap bad", 10),
+    ("channel bad", 11),
+    ("mic failure", 14),
     ("4-way handshake timeout", 15),
     ("group-key handshake timeout", 16),
+    ("group key update timeout", 16),
+    ("group cipher invalid", 18),
+    ("pairwise cipher invalid", 19),
+    ("akmp invalid", 20),
     ("802.1x auth failed", 23),
+    ("802.1x authentication failed", 23),
+    ("cipher suite rejected", 24),
     ("beacon timeout", 200),
     ("ap not found", 201),
     ("probe request unsuccessful", 201),
@@ -30,19 +43,41 @@ const WORDS: &[(&str, u8)] = &[
     ("connection failed", 205),
     ("ap tsf reset", 206),
     ("station roaming", 207),
+    ("comeback time too long", 208),
+    ("sa query timeout", 209),
+    ("no ap found with compatible security", 210),
+    ("no ap found in auth mode threshold", 211),
+    ("no ap found in rssi threshold", 212),
 ];
 
 /// Lines that tell of a reason without the word, in lower case.
 const LINES: &[(&str, u8)] = &[
     ("connect failed with ap incorrect password", 202),
-    ("connect failed with ap timeout", 204),
+    // Tasmota's "timeout" is an attempt that says nothing more.
+    ("connect failed with ap timeout", 2),
     ("connect failed as ap cannot be reached", 201),
     ("wl_no_ssid_avail", 201),
     ("wl_wrong_password", 202),
     ("station_wrong_password", 202),
     ("station_no_ap_found", 201),
     ("no matching network found", 201),
+    ("no network with that ssid", 201),
+    ("no_ap_found", 201),
+    ("wl_connect_failed", 202),
+    ("wrong_password", 202),
+    ("authentication failure", 202),
+    ("reason=wrong_key", 15),
+    ("pre-shared key may be incorrect", 15),
+    ("possible-psk-mismatch", 15),
+    ("disassociated due to inactivity", 4),
+    ("deauthenticated due to inactivity", 4),
+    // The driver and the SDK of the ESP8266, after probes that nobody answered.
+    ("ap_probe_send over", 200),
 ];
+
+/// What ESP-AT answers to a command that should join: its number, and the reason that is alike.
+const AT_JOINS: [(&str, u8); 4] =
+    [("+cwjap:1", 2), ("+cwjap:2", 202), ("+cwjap:3", 201), ("+cwjap:4", 205)];
 
 /// Others that disconnect and give reasons, in lower case: their numbers are not those of Wi-Fi.
 const OTHERS: [&str; 14] = [
@@ -87,6 +122,13 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     if lower.starts_with("no ") && lower.contains(" found, reconnect after") {
         return Some(LogEvent::Disconnected(201));
     }
+    if let Some((_, code)) = AT_JOINS.iter().find(|it| lower == it.0) {
+        return Some(LogEvent::Disconnected(*code));
+    }
+    // CircuitPython: "ConnectionError: Unknown failure 205".
+    if let Some(code) = lower.split_once("unknown failure ").and_then(|it| number(it.1)) {
+        return known(code);
+    }
     let speaks = ["disconnect", "reason:", "reason=", "reason ", "connect fail", "reason("];
     if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, &lower) {
         return None;
@@ -97,6 +139,8 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     if let Some(at) = lower.find("reason") {
         let rest =
             text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
+        let rest =
+            rest.strip_prefix("code").map_or(rest, |it| it.trim_start_matches([' ', ':', '=']));
         if let Some(code) = number(rest) {
             return known(code);
         }
@@ -145,9 +189,7 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     {
         found.push(LogEvent::Associated);
     }
-    if has_address(&lower) {
-        found.push(LogEvent::GotIp);
-    }
+    found.extend(address(&lower));
     found.extend(strength(&lower));
     found.extend(power_save(text, &lower));
     found.extend(wifi_call(&lower));
@@ -160,21 +202,42 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
-fn has_address(lower: &str) -> bool {
-    // A SoftAP's address is its own.
-    if ["ap ip", "softap", "ap_ip", "192.168.4.1,"].iter().any(|it| lower.contains(it)) {
-        return false;
+/// Reads that there is an IP address, or none.
+fn address(lower: &str) -> Option<LogEvent> {
+    let none = [
+        "no dhcpoffers received",
+        "dhcp timeout",
+        "dhcp timed out",
+        "dhcp failed",
+        "dhcp client failed",
+        "dhcp: no lease",
+        "failed to obtain ip",
+        "failed to get ip",
+        "no ip address received",
+        "waiting for ip timed out",
+    ];
+    if none.iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::NoAddress);
+    }
+    // A SoftAP's address is its own; a static one of zeros stands for DHCP.
+    let others = ["ap ip", "softap", "ap_ip", "192.168.4.1,", "manual", "configuring"];
+    if others.iter().any(|it| lower.contains(it)) {
+        return None;
     }
     let told = ["got ip", "got_ip", "sta ip:", "sta_ip:"].iter().any(|it| lower.contains(it));
-    let given = |words| {
-        let rest = lower
-            .split_once(words)
-            .map(|it: (&str, &str)| it.1.trim_start_matches([' ', ':', '=']));
-        let digits =
-            |it: &str| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4;
-        rest.is_some_and(|it| digits(it) && !it.starts_with("0.0.0.0"))
-    };
-    told || ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="].iter().any(given)
+    let rests = ["ip address", "ip:", "local ip", "ip is", "dhcp ip:", "static_ip="]
+        .iter()
+        .filter_map(|it| Some(lower.split_once(it)?.1.trim_start_matches([' ', ':', '='])))
+        .filter(|it| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4);
+    let (mut any, mut unset) = (false, false);
+    for rest in rests {
+        let zeros = rest.starts_with("0.0.0.0");
+        (any, unset) = (any || !zeros, unset || zeros);
+    }
+    if told || any {
+        return Some(LogEvent::GotIp);
+    }
+    unset.then_some(LogEvent::AddressUnset)
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
@@ -218,7 +281,12 @@ fn power_save(text: &str, lower: &str) -> Option<LogEvent> {
 
 /// Finds calls of the driver that come at a wrong time.
 fn wifi_call(lower: &str) -> Option<LogEvent> {
-    let names: [&str; 12] = [
+    // Errors of the driver by number (esp_wifi.h, from ESP_ERR_WIFI_NOT_INIT on).
+    let codes = ["0x3001", "0x3002", "0x3003", "0x3005", "0x3006", "0x3007", "0x300f"];
+    if codes.iter().any(|it| has_number(lower, it)) {
+        return Some(LogEvent::WifiCall);
+    }
+    let names: [&str; 20] = [
         "sta is connecting, return error",
         "sta is connecting, cannot set config",
         "wifi internal error",
@@ -231,6 +299,14 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
         "esp_err_wifi_conn",
         "esp_err_wifi_mode",
         "esperrwificonn",
+        "wifi not start",
+        "wifi is not init",
+        "wifi is not start",
+        "sta must be active",
+        "wifi stop state",
+        "ap must be active",
+        "wifi invalid mode",
+        "wifi would block",
     ];
     names.iter().any(|it| lower.contains(it)).then_some(LogEvent::WifiCall)
 }

@@ -14,6 +14,7 @@
 //! | `record` | records of a line |
 //! | `setting` | settings that start-up prints |
 //! | `trigger` | words without which a record tells nothing |
+//! | `wrapped` | lines that a terminal wrapped |
 
 mod air;
 mod boot;
@@ -27,6 +28,7 @@ mod reader;
 mod record;
 mod setting;
 mod trigger;
+mod wrapped;
 
 pub use air::SLOW_MS;
 pub use event::{

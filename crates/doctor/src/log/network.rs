@@ -16,7 +16,11 @@ pub(super) fn network(record: &LogRecord<'_>) -> Option<LogEvent> {
     if broker_refused(record, &lower) {
         return Some(LogEvent::BrokerRefused);
     }
-    tls(&lower).map(LogEvent::TlsFailed).or_else(|| socket(&lower))
+    tls(&lower).map(LogEvent::TlsFailed).or_else(|| socket(&lower)).or_else(|| {
+        let made =
+            ["mqtt_event_connected", "connected to mqtt", "mqtt connected", "connected to broker"];
+        made.iter().any(|it| lower.contains(it)).then_some(LogEvent::ConnectionMade)
+    })
 }
 
 fn name_failed(lower: &str) -> bool {
@@ -40,6 +44,16 @@ fn name_failed(lower: &str) -> bool {
         "oserror: -2",
         "name or service not known",
         "hostbyname failed",
+        "could not get host from dns",
+        "name resolution failed",
+        "dns request failed",
+        "dns error",
+        "dns timeout",
+        "failed dns lookup",
+        "lookup failed",
+        "eai_fail",
+        "unknown host",
+        "mqtt dns fail",
     ];
     // MicroPython's number is the whole text.
     words.iter().any(|it| {
@@ -50,26 +64,49 @@ fn name_failed(lower: &str) -> bool {
     })
 }
 
+/// Words of a broker, or of its client, for a client that it does not take.
+const REFUSED: &[&str] = &[
+    "not authorized",
+    "not authorised",
+    "not_authorized",
+    "bad username",
+    "bad user name",
+    "bad_credentials",
+    "malformed credentials",
+    "identifier rejected",
+    "auth error",
+    "mqtt_connection_refuse",
+    "connection refuse, reason code",
+    "connection refused, server unavailable",
+    // Two clients of one name take the session from each other.
+    "already connected, closing old connection",
+];
+
 fn broker_refused(record: &LogRecord<'_>, lower: &str) -> bool {
-    let refused = [
-        "not authorized",
-        "not authorised",
-        "bad username",
-        "bad user name",
-        "bad_credentials",
-        "identifier rejected",
-        "mqtt_connection_refuse",
-        "connection refuse, reason code",
-        "connection refused, server unavailable",
-    ];
-    let of_broker = lower.contains("mqtt")
-        || lower.contains("connection refuse")
-        || lower.contains("broker")
-        || record.tag.to_ascii_lowercase().contains("mqtt");
-    // PubSubClient's state 4 and 5 are MQTT's return codes.
-    let code = lower.split_once("rc=").is_some_and(|it| matches!(number(it.1), Some(4 | 5)));
-    (of_broker && refused.iter().any(|it| lower.contains(it)))
-        || (code && (lower.contains("fail") || lower.contains("try again")))
+    let of_broker =
+        ["mqtt", "connection refuse", "broker", "disconnected", "client", "auth error with"]
+            .iter()
+            .any(|it| lower.contains(it))
+            || record.tag.to_ascii_lowercase().contains("mqtt");
+    // Return codes of MQTT 3.1.1 from 1 (protocol) to 5 (rights).
+    let refused = |code: Option<u32>| matches!(code, Some(1..=5));
+    let code_after = |words: &str| lower.split_once(words).and_then(|it| number(it.1));
+    let failed = ["fail", "try again"].iter().any(|it| lower.contains(it));
+    (of_broker && REFUSED.iter().any(|it| lower.contains(it)))
+        || (failed && return_code(lower).is_some_and(|it| matches!(it, Some(1..=5))))
+        || refused(code_after("mqttexception: "))
+        || (lower.contains("mqtt")
+            && matches!(code_after("reason: ").or_else(|| code_after("reason ")), Some(2 | 4 | 5)))
+}
+
+/// Reads the state of PubSubClient and of Tasmota (`rc=-2`, `rc = 5`, `rc -2.`); the inner `None` is a negative one.
+fn return_code(lower: &str) -> Option<Option<u32>> {
+    let rest = ["rc=", "rc =", ", rc "].iter().find_map(|it| Some(lower.split_once(it)?.1))?;
+    let rest = rest.trim_start();
+    match rest.strip_prefix('-') {
+        Some(rest) => number(rest).map(|_| None),
+        None => number(rest).map(Some),
+    }
 }
 
 fn tls(lower: &str) -> Option<TlsFailure> {
@@ -79,22 +116,41 @@ fn tls(lower: &str) -> Option<TlsFailure> {
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     let code = |codes: &[&str]| codes.iter().any(|it| has_number(lower, it));
+    // BearSSL and axTLS of the ESP8266, and the libraries that wrap them, speak of an engine, of errors and of alerts.
+    let engine = has(&[
+        "wait_for_handshake: failed",
+        "ssl engine closed",
+        "the ssl layer",
+        "ssl error",
+        "br_err_",
+        "getlastsslerror",
+    ]);
     let handshake = has(&[
         "handshake returned",
+        "tls connection error",
+        "oserror: (-",
         "handshake failed",
         "start_ssl_client",
         "last mbedtls failure",
     ]);
+    // BearSSL's 54 and 62: expired, and not trusted.
+    let bear = lower.split_once("tls connection error: ").and_then(|it| number(it.1));
     if code(&["-0x2700", "-0x3000", "-9984", "-0x2180", "-0x7a00"])
+        || matches!(bear, Some(54 | 62))
         || has(&[
             "certificate verification failed",
             "failed to verify peer certificate",
             "certificate verify failed",
             "certificate has expired",
             "certificate is expired",
+            "x509_expired",
+            "x509_not_trusted",
             "certificate is not yet valid",
             "no matching trusted root",
             "failed to verify certificate",
+            "tls_bad_fingerprint",
+            "bad fingerprint",
+            "bad server fingerprint",
         ])
     {
         Some(TlsFailure::Certificate)
@@ -111,25 +167,88 @@ fn tls(lower: &str) -> Option<TlsFailure> {
         Some(TlsFailure::Ended)
     } else {
         // What memory is missing for is told elsewhere.
-        let other = has(&["handshake returned -0x", "handshake failed"]);
-        (other && super::crash::memory(lower) != Some(LogEvent::NoMemory))
+        let other = has(&[
+            "handshake returned -0x",
+            "handshake returned -",
+            "handshake failed",
+            "tls connection error",
+            "ssl connection fail",
+            "tls connection fail",
+        ]);
+        let ended = engine && !has(&["getlastsslerror = 0", "ssl error 0"]);
+        ((other || ended) && super::crash::memory(lower) != Some(LogEvent::NoMemory))
             .then_some(TlsFailure::Other)
     }
 }
 
+/// Words for a connection that ended or could not be made, without a number.
+const ENDED: &[&str] = &[
+    "error transport connect",
+    "connection failed, sock <",
+    "failed to connect to mqtt broker",
+    "failed to connect to broker",
+    "error: connection refused",
+    "error: connection lost",
+    "error: read timeout",
+    "error: send header failed",
+    "mqtt connect failed",
+    "mqtt connection failed",
+    "mqtt connection lost",
+    "connection to server failed",
+    "tcp disconnected",
+    "tcp_disconnected",
+    "lost mqtt connection",
+    "no ping_resp",
+    "ping_resp timeout",
+    "transport_read(): eof",
+    "mqtt_message_receive() returned -",
+    "tcp:reconect",
+    "tcp: reconnect",
+    "select returned due to timeout",
+    "ack timeout",
+    "disconnected: exceeded timeout",
+    "is unresponsive; disconnecting",
+    "not responding; disconnecting",
+    "timeout while waiting for message response",
+    "connection reset by peer",
+    "software caused connection abort",
+    "host is unreachable",
+    "no route to host",
+    "connection timed out",
+    "broken pipe",
+    "lwmqtt_",
+    "): connection closed",
+    // Arduino's client, whose socket has an error.
+    "connected(): disconnected: res:",
+    "econnreset",
+    "econnrefused",
+    "etimedout",
+];
+
+/// Returns whether a text tells of a connection that ended or could not be made, without an error of sockets.
+fn connection_ended(lower: &str) -> bool {
+    let client = lower.contains("fail") && return_code(lower) == Some(None);
+    let of_broker = ["mqtt", "broker"].iter().any(|it| lower.contains(it));
+    let mqtt = of_broker
+        && ["disconnected", "connection failed", "failed, reason", "connection lost"]
+            .iter()
+            .any(|it| lower.contains(it));
+    // Arduino's HTTP client: -1 is a connection that is refused, -11 a time-out.
+    let refused =
+        |it: &&str| matches!(lower.split_once(*it).and_then(|it| number(it.1)), Some(1 | 11));
+    let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
+    client || mqtt || http || ENDED.iter().any(|it| lower.contains(it))
+}
+
 fn socket(lower: &str) -> Option<LogEvent> {
-    let generic = [
-        "error transport connect",
-        "connection failed, sock <",
-        "failed, rc=-2",
-        "failed, rc=-4",
-        "failed to connect to mqtt broker",
-        "failed to connect to broker",
-        "error: connection refused",
-        "mqtt connect failed",
-        "connection to server failed",
-    ];
-    let at = ["errno", "oserror:"].iter().find_map(|it| Some(lower.find(it)? + it.len()));
+    // Arduino's class for UDP has the number of the error alone.
+    if lower.contains("could not send data: 12") {
+        return Some(LogEvent::SendBuffersFull);
+    }
+    // A poll that fails has the number of the socket's error in front of the words.
+    let at = ["errno", "oserror:", "select error"]
+        .iter()
+        .find_map(|it| Some(lower.find(it)? + it.len()));
     let rest = at.map(|at| lower[at..].trim_start_matches([' ', ':', '=', '(', '[', '"']));
     let rest = rest.map(|it| it.strip_prefix("errno ").unwrap_or(it));
     let words = [
@@ -154,7 +273,7 @@ fn socket(lower: &str) -> Option<LogEvent> {
             LogEvent::SendBuffersFull
         }),
         Some(code) if LOST.contains(&code) => u16::try_from(code).ok().map(LogEvent::SocketError),
-        _ => generic.iter().any(|it| lower.contains(it)).then_some(LogEvent::ConnectionFailed),
+        _ => connection_ended(lower).then_some(LogEvent::ConnectionFailed),
     }
 }
 

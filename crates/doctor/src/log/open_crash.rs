@@ -9,6 +9,9 @@ const NEAR: u64 = 80;
 /// Lines before a crash within which memory that could not be had is its cause.
 const MEMORY: u64 = 30;
 
+/// Lines behind a crash within which memory is named as its cause: a core dump has a head.
+const AFTER: u64 = 8;
+
 /// A crash whose lines are still coming.
 #[derive(Clone, Debug)]
 struct Open {
@@ -71,7 +74,7 @@ impl OpenCrash {
     pub(super) fn close(&mut self) -> Option<(LogEvent, LogPlace)> {
         let open = self.open.take()?;
         let of_memory =
-            self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + 3);
+            self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + AFTER);
         let event = match open.event {
             LogEvent::Panic if of_memory => LogEvent::CrashOfMemory,
             event => event,

@@ -3,6 +3,7 @@
 use super::event::{LogEvent, events};
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
+use super::wrapped::WrappedLine;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,6 +17,9 @@ const PLACES: usize = 8;
 
 /// Different events kept: a hostile file could have a reading of each strength and heap.
 const KINDS: usize = 4096;
+
+/// Narrowest terminal whose lines may be wrapped, in characters.
+const NARROWEST: usize = 60;
 
 /// Within this time of the device, driver and program tell of the same disconnection, milliseconds.
 const SAME_MS: u64 = 1000;
@@ -75,6 +79,19 @@ pub struct LogSummary {
     pub events: BTreeMap<LogEvent, EventCounts>,
     /// Whether there is a link at the end, where the log tells.
     pub linked: Option<bool>,
+    /// The association that has no address at the end.
+    pub waiting: Option<LogPlace>,
+    /// The last event.
+    pub last: Option<LogEvent>,
+    /// Time of the device at the last record that has one, in milliseconds.
+    pub last_ms: Option<u64>,
+}
+
+impl LogSummary {
+    /// Returns how long the device has waited for an address at the end, in milliseconds.
+    pub fn waiting_ms(&self) -> Option<u64> {
+        self.last_ms?.checked_sub(self.waiting.as_ref()?.uptime_ms?)
+    }
 }
 
 impl LogSummary {
@@ -105,6 +122,10 @@ impl LogSummary {
 pub struct LogReader {
     line: Vec<u8>,
     is_cut: bool,
+    /// Longest line so far, in characters: the width of the terminal where lines are wrapped.
+    widest: usize,
+    /// The last line, where it may go on in the next.
+    held: Option<WrappedLine>,
     /// The last disconnection: its reason, and the time of the device.
     ended: Option<(u8, u64)>,
     crash: OpenCrash,
@@ -144,10 +165,12 @@ impl LogReader {
         if !self.line.is_empty() {
             self.end_line();
         }
+        self.release();
         if let Some((event, place)) = self.crash.close() {
             self.keep(event, place);
         }
         self.summary.linked = self.linked;
+        self.summary.waiting = self.joined;
         self.summary
     }
 
@@ -155,29 +178,58 @@ impl LogReader {
         let summary = &mut self.summary;
         summary.lines += 1;
         summary.cut += u64::from(core::mem::take(&mut self.is_cut));
+        let number = summary.lines;
         let line = plain(&String::from_utf8_lossy(&self.line));
         self.line.clear();
-        let found = records(&line);
-        summary.recorded += u64::from(found.iter().any(|it| it.level.is_some()));
-        if let Some((event, place)) = self.crash.close_before(self.summary.lines) {
+        let columns = line.chars().count();
+        if self.held.is_some() {
+            if let Some(whole) = self.held.as_ref().and_then(|it| it.with(&line)) {
+                // The rest of a line that filled the terminal goes on where it fills it, too.
+                let fills = columns >= self.widest && whole.len() < LONGEST;
+                let number = self.held.take().map_or(number, |it| it.number);
+                let whole = WrappedLine { line: whole, number };
+                if fills {
+                    self.held = Some(whole)
+                } else {
+                    self.read(&whole)
+                }
+                return;
+            }
+            self.release();
+        }
+        // A terminal leaves out a space that would stand in its last column.
+        let fills = columns >= NARROWEST && columns + 1 >= self.widest;
+        self.widest = self.widest.max(columns);
+        let read = WrappedLine { line, number };
+        if fills { self.held = Some(read) } else { self.read(&read) }
+    }
+
+    /// Reads the line that was held back, by itself.
+    fn release(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.read(&held);
+        }
+    }
+
+    fn read(&mut self, from: &WrappedLine) {
+        let found = records(&from.line);
+        self.summary.recorded += u64::from(found.iter().any(|it| it.level.is_some()));
+        if let Some((event, place)) = self.crash.close_before(from.number) {
             self.keep(event, place);
         }
         for record in &found {
             for event in events(record) {
-                self.take(event, record);
+                self.take(event, record, from.number);
             }
+            self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);
             self.still_without_address(record);
         }
     }
 
-    fn place(&self, record: &LogRecord<'_>) -> LogPlace {
-        let (source, line) = (EvidenceSource::Log, self.summary.lines);
-        LogPlace { source, line, uptime_ms: record.uptime_ms, text: shown(record.text) }
-    }
-
     /// Takes an event in: what is told twice counts once, and what follows from a link that is down is no cause.
-    fn take(&mut self, event: LogEvent, record: &LogRecord<'_>) {
-        let place = self.place(record);
+    fn take(&mut self, event: LogEvent, record: &LogRecord<'_>, line: u64) {
+        let (source, text) = (EvidenceSource::Log, shown(record.text));
+        let place = LogPlace { source, line, uptime_ms: record.uptime_ms, text };
         let (complete, is_crash) = self.crash.take(event, &place);
         if let Some((event, place)) = complete {
             self.keep(event, place);
@@ -245,6 +297,7 @@ impl LogReader {
             summary.dropped += 1;
             return;
         }
+        summary.last = Some(event);
         let counts = summary.events.entry(event).or_default();
         counts.count += 1;
         if counts.places.len() < PLACES {

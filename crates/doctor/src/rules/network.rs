@@ -38,7 +38,7 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 }
 
 /// Returns whether the log ever shows a link.
-fn linked(log: &LogSummary) -> bool {
+pub(super) fn linked(log: &LogSummary) -> bool {
     log.count(|it| matches!(it, LogEvent::GotIp | LogEvent::Associated)) > 0
 }
 
@@ -96,9 +96,24 @@ fn tls(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(finding(log, TroubleCause::Tls, sure, words, is));
 }
 
+/// Title, remedy and confirmation of connections that fail.
+const CONNECTIONS: (&str, &str, &str) = (
+    "connections end or cannot be made although the device is in the network",
+    "see whether the server runs and listens, and whether the router lets stations reach it (client isolation)",
+    "a PC in the same network reaches the server",
+);
+
+pub(super) const fn is_connection(it: &LogEvent) -> bool {
+    matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed)
+}
+
+/// Finds connections that fail, however few.
+pub(super) fn any_connection(log: &LogSummary) -> Option<CauseFinding> {
+    finding(log, TroubleCause::Connections, Certainty::Low, CONNECTIONS, is_connection)
+}
+
 fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let socket = |it: &LogEvent| matches!(it, LogEvent::SocketError(_));
-    let any = |it: &LogEvent| matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed);
     // A connection that is refused follows from a name, from TLS or from the broker.
     let explained = log.count(|it| {
         matches!(
@@ -111,14 +126,9 @@ fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     }) > 0;
     // An error that nobody catches ends a Python program.
     let ended = log.count(socket) > 0 && log.count(|it| *it == LogEvent::Traceback) > 0;
-    let failed = log.count(any);
+    let failed = log.count(is_connection);
     if !(failed >= SOCKETS || ended) || (explained && log.count(socket) < SOCKETS) {
         return;
     }
-    let words = (
-        "connections end or cannot be made although the device is in the network",
-        "see whether the server runs and listens, and whether the router lets stations reach it (client isolation)",
-        "a PC in the same network reaches the server",
-    );
-    out.extend(finding(log, TroubleCause::Connections, Certainty::Low, words, any));
+    out.extend(any_connection(log));
 }

@@ -67,11 +67,28 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(finding(log, TroubleCause::Brownout, Certainty::High, words, brownout));
     silent(log, out);
     for (cause, event, words) in RESTARTS {
-        out.extend(finding(log, cause, Certainty::High, words, |it| *it == event));
+        // A flash that could not be read once, before a program that runs, is in order.
+        let sure = if cause == TroubleCause::Flash && started(log) {
+            Certainty::Low
+        } else {
+            Certainty::High
+        };
+        out.extend(finding(log, cause, sure, words, |it| *it == event));
     }
     watchdog(log, out);
     heap(log, out);
-    python(log, out);
+}
+
+/// Returns whether a program ran after the last time that no firmware could be read.
+fn started(log: &LogSummary) -> bool {
+    let last = log.places(|it| *it == LogEvent::FlashUnreadable).last().map(|it| it.line);
+    let of_program = |it: &LogEvent| {
+        !matches!(it, LogEvent::FlashUnreadable | LogEvent::Reset(_) | LogEvent::Chip(_))
+    };
+    log.events
+        .iter()
+        .filter(|it| of_program(it.0))
+        .any(|it| it.1.places.last().map(|it| it.line) > last)
 }
 
 /// Finds resets of the whole chip without a word: what the handler of brown-outs does since ESP-IDF 5, where its message
@@ -129,7 +146,10 @@ fn watchdog(log: &LogSummary, out: &mut Vec<CauseFinding>) {
          brown-out detector",
         "with a delay in each loop, or another supply, it stays up",
     );
-    let repeated = log.count(reset) >= RESETS;
+    // Early chips are reset once more at each power-on by the watchdog of the bootloader.
+    let count = |of: ResetReason| log.count(|it| *it == LogEvent::Reset(of));
+    let started = count(ResetReason::RtcWatchdog).saturating_sub(count(ResetReason::PowerOn));
+    let repeated = count(ResetReason::Watchdog) + started >= RESETS;
     if repeated || log.count(of_program) > 0 {
         let sure = if repeated { Certainty::Medium } else { Certainty::Low };
         out.extend(finding(log, TroubleCause::Watchdog, sure, words, reset));
@@ -151,10 +171,10 @@ fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
 }
 
 /// Finds a Python program that ended by an exception which nothing else explains.
-fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let [ended, interrupted] =
         [LogEvent::Traceback, LogEvent::Interrupted].map(|event| log.count(|it| *it == event));
-    if ended <= interrupted || !out.is_empty() {
+    if ended <= interrupted {
         return;
     }
     let told = log.count(|it| {

@@ -41,7 +41,7 @@ fn defaults_are_no_cause_and_their_bound_is_told() {
     let it = found(Some(BOOT), None);
     assert_eq!(it.diagnosis.verdict, DiagnosisVerdict::NothingWrong, "{:#?}", it.diagnosis);
     assert!(
-        it.diagnosis.notes[0].starts_with("At a round trip of 5 ms TCP receives at most 9.2"),
+        it.diagnosis.notes[1].starts_with("At a round trip of 5 ms TCP receives at most 9.2"),
         "{:?}",
         it.diagnosis.notes
     );

@@ -45,6 +45,13 @@ pub enum SceneQuestion {
     SlowEspNow,
     /// The association has 802.11g and no 802.11n; the remedy is 802.11n.
     OldPhy,
+    /// Frames of others take the air; the remedy is a channel without them.
+    Busy {
+        /// Frames a second.
+        frames_hz: u16,
+        /// Mean time of a frame on the air, with what answers it, in microseconds.
+        air_us: u16,
+    },
 }
 
 /// A scene, with what files tell of the firmware.
@@ -132,12 +139,18 @@ struct Side {
     channel: u8,
     /// Strength of the link, where it is measured.
     rssi: Option<i8>,
+    /// Frames of others: how many a second, and their time on the air in microseconds.
+    others: Option<(u16, u16)>,
     /// Keys of the measurement.
     measure: String,
 }
 
 const ECHO: &str = "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat = \"binary\"\nin_flight = 8\ncount = 200\n\
                     interval = \"230 ms\"\ntimeout = \"2 s\"\n";
+
+/// Echoes over a weak link: so many that the first seconds, in which rates adapt, weigh little.
+const WEAK_ECHO: &str = "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat = \"binary\"\nin_flight = 8\n\
+                         count = 2000\ninterval = \"23 ms\"\ntimeout = \"2 s\"\n";
 
 const FRAMES: &str = "kind = \"raw-esp-now\"\ncount = 500\nsize = 250\n";
 
@@ -153,11 +166,12 @@ impl SceneQuestion {
             dtim: 1,
             channel: 6,
             rssi: None,
+            others: None,
             measure: measure.into(),
         };
         match self {
             Self::Signal(dbm) => {
-                [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..side(ECHO) })
+                [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..side(WEAK_ECHO) })
             }
             Self::Sleep { max, dtim } => {
                 let sleep = if max {
@@ -176,6 +190,9 @@ impl SceneQuestion {
             Self::SlowEspNow => {
                 ["1M", "24M"].map(|rate| side(&format!("{FRAMES}phy_rate = \"{rate}\"\n")))
             }
+            Self::Busy { frames_hz, air_us } => {
+                [Some((frames_hz, air_us)), None].map(|others| Side { others, ..side(ECHO) })
+            }
             Self::OldPhy => ["phy_rate = \"54M\"\n", ""]
                 .map(|rate| side(&format!("{DATAGRAMS}{rate}[[measure]]\n{STREAM}{rate}"))),
         }
@@ -188,7 +205,7 @@ impl SceneQuestion {
             ("rtt_p99", "p99 of UDP round trips", "ms", false),
         ];
         match self {
-            Self::Signal(_) | Self::Sleep { .. } => ECHO,
+            Self::Signal(_) | Self::Sleep { .. } | Self::Busy { .. } => ECHO,
             Self::Channels { .. } => &[("loss", "ESP-NOW round trips lost", "percent", false)],
             Self::SlowEspNow => &[("throughput", "ESP-NOW throughput", "Mbit/s", true)],
             Self::OldPhy => &[UDP_RX, ("throughput_rx", "TCP receiving", "Mbit/s", true)],
@@ -249,6 +266,9 @@ fn place(scene: &ProofScene, chip: Chip) -> String {
         SceneQuestion::Signal(_) => {
             "a device whose link is as strong as the log says, nobody else on the air"
         }
+        SceneQuestion::Busy { .. } => {
+            "a device 5 m from its router, and a station that takes as much of the air as the capture says"
+        }
         _ => "a device 5 m from its router, nobody else on the air",
     };
     format!("{room}, {chip}")
@@ -280,10 +300,11 @@ fn room(
         format!("[other]\nprofile = \"{chip}\"\nat = [2, 3, 1]\nidf = \"{release}\"\n{it}")
     });
     let Side { device, dtim, channel, .. } = side;
+    let others = side.others.map_or_else(String::new, |it| background(it, *channel));
     let text = format!(
         "title = \"A device as a log tells it\"\nsource = \"the doctor's file\"\norigin = \"assumed\"\n\
          environment = \"free-space\"\nsecurity = \"wpa2\"\n{link}[device]\nprofile = \"{}\"\ndistance_m = 5\n\
-         idf = \"{release}\"\n{device}{other}[access_point]\nat = [0, 0, 1.5]\nchannel = {channel}\ndtim = {dtim}\n\
+         idf = \"{release}\"\n{device}{other}{others}[access_point]\nat = [0, 0, 1.5]\nchannel = {channel}\ndtim = {dtim}\n\
          forward_us = 100\nforward_random_us = 100\nsource = \"an assumption: a router for homes forwards in software\"\n\
          origin = \"assumed\"\nconfidence = \"low\"\n[pc]\nlink = \"wire\"\nwire_mbit = 1000\nturn_us = 50\n\
          source = \"an assumption: Linux\"\norigin = \"assumed\"\nconfidence = \"low\"\n[[variant]]\nname = \"device\"\n",
@@ -291,6 +312,17 @@ fn room(
     );
     library.add(FileKind::Lab, LAB, &text)?;
     Ok((library, LAB))
+}
+
+/// Returns a station of others' frames for the lab. At 6 Mbit/s a frame of any usual time on the air has a length: 20 us
+/// before its octets, and 4 us for each three of them (IEEE 802.11-2020, 17.4.3).
+fn background((frames_hz, air_us): (u16, u16), channel: u8) -> String {
+    let octets = (u32::from(air_us).saturating_sub(20) * 3 / 4).clamp(14, 4000);
+    format!(
+        "[[background]]\nname = \"others\"\nat = [3, 2, 1.5]\nchannel = {channel}\npower_dbm = 20\nrate_hz = {}\n\
+         octets = {octets}\nmode = \"6M\"\nsource = \"the doctor's file\"\norigin = \"assumed\"\n",
+        frames_hz.min(10_000)
+    )
 }
 
 fn plan(scene: &ProofScene, chip: Chip, side: &Side) -> String {
@@ -352,6 +384,17 @@ mod tests {
     fn a_peer_on_another_channel_hears_nothing() {
         let it = proof(SceneQuestion::Channels { network: 6, peer: 1 });
         assert!(it.values[0].shown() && it.values[0].before[0] > 99.0, "{it:?}");
+    }
+
+    #[test]
+    fn a_full_channel_delays_round_trips_and_a_quiet_one_does_not() {
+        let full = proof(SceneQuestion::Busy { frames_hz: 900, air_us: 1000 });
+        assert!(full.values[0].shown(), "{full:?}");
+        let quiet = proof(SceneQuestion::Busy { frames_hz: 10, air_us: 100 });
+        let mean = |it: &SceneProof| {
+            it.values.iter().find(|it| it.metric == "rtt_avg").map(|it| it.before[0])
+        };
+        assert!(mean(&full) > mean(&quiet).map(|it| 1.5 * it), "{full:?} {quiet:?}");
     }
 
     #[test]

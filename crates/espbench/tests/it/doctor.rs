@@ -30,6 +30,69 @@ fn the_first_cause_of_a_log_is_told_with_its_line_and_what_to_do() {
     assert!(other.starts_with("diary.txt: this file cannot tell"), "{other}");
 }
 
+/// Returns a text as UTF-16 of one order of bytes, with or without its mark.
+fn utf16(text: &str, little: bool, mark: bool) -> Vec<u8> {
+    let mark = mark.then_some(0xfeff);
+    let units = mark.into_iter().chain(text.encode_utf16());
+    units.flat_map(|it| if little { it.to_le_bytes() } else { it.to_be_bytes() }).collect()
+}
+
+#[test]
+fn logs_in_utf16_tell_what_they_do_in_ascii() {
+    let bench = TestDir::new();
+    let log = LOST.replace('\n', "\r\n");
+    for (little, mark) in [(true, true), (false, true), (true, false), (false, false)] {
+        std::fs::write(bench.path("boot.log"), utf16(&log, little, mark)).unwrap();
+        let out = bench.run(&["doctor", "--no-proof", "boot.log"]).ok();
+        let first = "boot.log: the beacons of the access point were not heard (reason 200, BEACON_TIMEOUT)\n";
+        assert!(out.starts_with(first), "{little} {mark}: {out}");
+        assert!(out.contains("  line 7: state: run -> init (0xc800)\n"), "{out}");
+    }
+    std::fs::write(bench.path("sdkconfig"), utf16(SMALL, true, true)).unwrap();
+    let out = bench.run(&["doctor", "--no-proof", "sdkconfig"]).ok();
+    assert!(out.contains("sdkconfig line 2: CONFIG_LWIP_TCP_WND_DEFAULT=2880"), "{out}");
+}
+
+#[test]
+fn lines_that_a_terminal_wrapped_are_read_as_one() {
+    let bench = TestDir::new();
+    let log = "[21:04:11.123][I][wifi:617]: Connected to the network of the barn, which answers at once\n\
+               [21:09:11.123][W][wifi_esp32:482]: Event: Disconnected ssid='barn of the neighbours' reason='Association Leave'\n\
+               [21:09:12.001][E][mqtt.idf:166]: could not reach the broker of the barn, its socket has errno: 113\n"
+        .repeat(2);
+    let wrapped: String = log
+        .lines()
+        .flat_map(|it| {
+            it.as_bytes().chunks(80).map(|it| format!("{}\n", str::from_utf8(it).unwrap()))
+        })
+        .collect();
+    assert!(wrapped.lines().count() > log.lines().count());
+    bench.write("whole.log", &log);
+    bench.write("wrapped.log", &wrapped);
+    let [whole, wrapped] = ["whole.log", "wrapped.log"].map(|it| {
+        let out = bench.run(&["doctor", "--no-proof", "--format", "json", it]).ok();
+        valid(&out)["diagnoses"][0]["findings"].as_array().unwrap().clone()
+    });
+    let causes = |of: &[serde_json::Value]| -> Vec<(String, u64)> {
+        let of = of.iter();
+        of.map(|it| (it["cause"].as_str().unwrap().into(), it["incidents"].as_u64().unwrap()))
+            .collect()
+    };
+    assert_eq!(causes(&whole)[0], ("link-local".into(), 2), "{whole:?}");
+    assert_eq!(causes(&wrapped), causes(&whole), "{wrapped:?}");
+}
+
+#[test]
+fn a_weak_signal_is_named_with_its_strength_and_the_lab_shows_it() {
+    let bench = TestDir::new();
+    let weak = LOST.replace("rssi: -58", "rssi: -88");
+    assert_ne!(weak, LOST);
+    bench.write("weak.log", &weak);
+    let out = bench.run(&["doctor", "weak.log"]).ok();
+    assert!(out.starts_with("weak.log: the signal is weak (-88 dBm)"), "{out}");
+    assert!(out.contains("  do:      move nearer") && out.contains("lab: "), "{out}");
+}
+
 #[test]
 fn files_that_are_no_logs_are_refused_with_what_would_do() {
     let bench = TestDir::new();
@@ -49,6 +112,40 @@ fn files_that_are_no_logs_are_refused_with_what_would_do() {
     }
 }
 
+/// Returns a capture in which two stations send frames of 1 ms each 1.08 ms.
+fn full_channel() -> Vec<u8> {
+    let mut file = Vec::new();
+    // libpcap's header: magic, version 2.4, no zone, longest packet, radiotap (draft-ietf-opsawg-pcap).
+    file.extend([
+        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 127, 0, 0, 0,
+    ]);
+    for number in 0..600_u32 {
+        // Radiotap with a rate of 6 Mbit/s; data from the access point's network.
+        let mut frame = vec![0, 0, 9, 0, 4, 0, 0, 0, 12, 0x08, 0x02, 0, 0];
+        let sender = 0xaa + (number % 3 / 2) as u8;
+        for last in [1, sender, sender] {
+            frame.extend([0, 0, 0x5e, 0, 0x53, last]);
+        }
+        frame.extend((number as u16 % 4096 * 16).to_le_bytes());
+        frame.extend([0; 700]);
+        let us = 1_790_000_000_000_000_u64 + u64::from(number) * 1080;
+        for value in [us / 1_000_000, us % 1_000_000, frame.len() as u64, frame.len() as u64] {
+            file.extend((value as u32).to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+#[test]
+fn a_full_channel_of_a_capture_is_shown_in_the_lab() {
+    let bench = TestDir::new();
+    std::fs::write(bench.path("air.pcap"), full_channel()).unwrap();
+    let out = bench.run(&["doctor", "air.pcap"]).ok();
+    assert!(out.starts_with("air.pcap: the channel is busy for "), "{out}");
+    assert!(out.contains("stations, of which") && out.contains("lab: The lab shows it."), "{out}");
+}
+
 const SMALL: &str =
     "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_WND_DEFAULT=2880\nCONFIG_LWIP_TCP_MSS=1440\n";
 
@@ -61,11 +158,15 @@ fn an_sdkconfig_is_checked_and_the_lab_shows_the_first_cause() {
     let out = bench.run(&["doctor", "sdkconfig", "-o", "page.html", "-o", "rows.csv"]).ok();
     assert!(out.lines().count() <= 25, "{out}");
     assert!(out.contains("sdkconfig line 2: CONFIG_LWIP_TCP_WND_DEFAULT=2880"), "{out}");
-    assert!(out.contains("lab: The lab shows it. lab shield-box"), "{out}");
+    assert!(out.contains("lab: The lab shows it. With lab shield-box"), "{out}");
     let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
-    for part in
-        ["<h1>sdkconfig: TCP", "The lab shows it", "sdkconfig line 2", "Do: set CONFIG_LWIP"]
-    {
+    for part in [
+        "<h1>sdkconfig: TCP",
+        "The lab shows it",
+        "sdkconfig line 2",
+        "Do: set CONFIG_LWIP",
+        "espbench doctor",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let rows = std::fs::read_to_string(bench.path("rows.csv")).unwrap();

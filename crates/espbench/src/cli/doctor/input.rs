@@ -8,7 +8,7 @@ use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
 use espbench_capture::air::esp_now::CaptureKeys;
 use espbench_capture::file::CaptureReader;
-use espbench_doctor::captured;
+use espbench_doctor::captured::{self, CapturedLoad};
 use espbench_doctor::finding::DiagnosisVerdict;
 use espbench_doctor::log::{LogReader, LogSummary};
 use espbench_doctor::report::{DiagnosisEntry, answer};
@@ -32,8 +32,10 @@ pub(super) enum Found {
     Log(String, LogSummary),
     /// An sdkconfig.
     Config(String, Box<ConfigFile>),
-    /// A stored run or a capture, diagnosed.
+    /// A stored run, diagnosed.
     Run(Box<DiagnosisEntry>),
+    /// A capture, diagnosed, with how its frames fill the air.
+    Capture(Box<DiagnosisEntry>, Option<CapturedLoad>),
 }
 
 /// Reads what a name on the command line stands for.
@@ -71,14 +73,8 @@ fn capture(name: String, head: &[u8], from: impl Read) -> anyhow::Result<Found> 
         _ => answer(&diagnosis),
     };
     let (files, proof) = (vec![name], None);
-    Ok(Found::Run(Box::new(DiagnosisEntry {
-        files,
-        lines: None,
-        recorded: None,
-        answer,
-        diagnosis,
-        proof,
-    })))
+    let entry = DiagnosisEntry { files, lines: None, recorded: None, answer, diagnosis, proof };
+    Ok(Found::Capture(Box::new(entry), captured::load(&seen)))
 }
 
 /// Reads a log or an sdkconfig to its end.
@@ -178,18 +174,29 @@ fn is_text(name: &str, head: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Returns whether a file has the mark of UTF-16, which PowerShell writes.
+/// Returns whether a file is UTF-16, which PowerShell and some terminals write: by its mark, or by zeros in every second
+/// place.
 fn is_utf16(head: &[u8]) -> bool {
+    has_mark(head) || {
+        let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|it| **it == 0).count();
+        let (even, odd) = (zeros(0), zeros(1));
+        // Signs beyond Latin have both bytes.
+        let most = head.len() * 2 / 5;
+        head.len() >= 8 && (even == 0 && odd >= most || odd == 0 && even >= most)
+    }
+}
+
+const fn has_mark(head: &[u8]) -> bool {
     matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
 
 /// Returns the bytes of a text in ASCII. Of UTF-16 every second one is zero; the log reader leaves zeros out, too.
 fn plain(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
-    if is_utf16(bytes) {
-        bytes[2..].iter().copied().filter(|it| *it != 0).collect::<Vec<u8>>().into()
-    } else {
-        bytes.into()
+    if !is_utf16(bytes) {
+        return bytes.into();
     }
+    let text = if has_mark(bytes) { &bytes[2..] } else { bytes };
+    text.iter().copied().filter(|it| *it != 0).collect::<Vec<u8>>().into()
 }
 
 /// Returns whether one byte in ten or more is none of a text. A console that resets or is unplugged leaves a few.

@@ -97,40 +97,49 @@ fn check_output(args: &Args) -> anyhow::Result<()> {
 
 /// Returns a diagnosis of each log, with the sdkconfig beside it, of each run, and of an sdkconfig alone.
 fn diagnoses(args: &Args, found: &[Found]) -> anyhow::Result<Vec<DiagnosisEntry>> {
-    let mut logs: Vec<(&str, &LogSummary)> = Vec::new();
-    let mut configs: Vec<(&str, &ConfigFile)> = Vec::new();
-    let mut all = Vec::new();
-    for it in found {
+    let mut logs: Vec<(usize, (&str, &LogSummary))> = Vec::new();
+    let mut configs: Vec<(usize, (&str, &ConfigFile))> = Vec::new();
+    // Each diagnosis has the place of its file.
+    let mut all: Vec<(usize, DiagnosisEntry)> = Vec::new();
+    for (at, it) in found.iter().enumerate() {
         match it {
-            Found::Log(name, log) => logs.push((name, log)),
-            Found::Config(name, config) => configs.push((name, config)),
+            Found::Log(name, log) => logs.push((at, (name, log))),
+            Found::Config(name, config) => configs.push((at, (name, config))),
             Found::Run(entry) => {
                 let mut entry = (**entry).clone();
                 if !args.no_proof {
                     entry.proof = prove::cannot(&entry.diagnosis);
                 }
-                all.push(entry);
+                all.push((at, entry));
+            }
+            Found::Capture(entry, load) => {
+                let mut entry = (**entry).clone();
+                if !args.no_proof {
+                    entry.proof = prove::capture(&entry.diagnosis, *load)?;
+                }
+                all.push((at, entry));
             }
         }
     }
     if let ([_, second, ..], false) = (configs.as_slice(), logs.is_empty()) {
-        return Err(UserError::new(format!("{} is a second sdkconfig beside logs", second.0))
+        return Err(UserError::new(format!("{} is a second sdkconfig beside logs", second.1.0))
             .because("logs and sdkconfig are of one firmware")
             .remedy("name the sdkconfig that the firmware was built with, alone")
             .into());
     }
     let bench = prove::ProofBench::new(!logs.is_empty() || !configs.is_empty())?;
     let rtt = bench.rtt();
-    let config = configs.first().copied();
-    for (name, log) in &logs {
-        all.push(entry(args, &bench, Some((name, log)), config, &rtt)?);
+    let config = configs.first().map(|it| it.1);
+    for (at, log) in &logs {
+        all.push((*at, entry(args, &bench, Some(*log), config, &rtt)?));
     }
     if logs.is_empty() {
-        for config in &configs {
-            all.push(entry(args, &bench, None, Some(*config), &rtt)?);
+        for (at, config) in &configs {
+            all.push((*at, entry(args, &bench, None, Some(*config), &rtt)?));
         }
     }
-    Ok(all)
+    all.sort_by_key(|it| it.0);
+    Ok(all.into_iter().map(|it| it.1).collect())
 }
 
 fn entry(

@@ -1,6 +1,7 @@
 //! The first cause, shown in the lab.
 
 use crate::labs;
+use espbench_doctor::captured::CapturedLoad;
 use espbench_doctor::finding::{CauseFinding, Diagnosis, TroubleCause};
 use espbench_doctor::incident::IncidentDiagnosis;
 use espbench_doctor::log::{LogEvent, LogSummary, PhyGeneration, PowerSaveType};
@@ -66,6 +67,26 @@ pub(super) fn first(
         return Ok(Some(ProofOutcome::Lab(proof(it.cause, shown, remedy.1))));
     }
     Ok(cannot(&found.diagnosis))
+}
+
+/// Shows what a full channel does, where that is what a capture tells; else says why not of its first cause.
+///
+/// # Errors
+/// The lab's.
+pub(super) fn capture(
+    diagnosis: &Diagnosis,
+    load: Option<CapturedLoad>,
+) -> anyhow::Result<Option<ProofOutcome>> {
+    let is_busy = |it: &CauseFinding| it.cause == TroubleCause::BusyChannel;
+    let (Some(found), Some(load)) = (diagnosis.findings.iter().find(|it| is_busy(it)), load) else {
+        return Ok(cannot(diagnosis));
+    };
+    let library = labs::library(FileKind::Lab, PROOF_LAB)?;
+    let CapturedLoad { frames_hz, air_us } = load;
+    let question = SceneQuestion::Busy { frames_hz, air_us };
+    let shown = prove_scene(&ProofScene { chip: None, release: None, question }, &library)?;
+    let remedy = "a channel without these frames".into();
+    Ok(Some(ProofOutcome::Lab(of_scene(found.cause, shown, remedy))))
 }
 
 fn proof(cause: TroubleCause, it: LabProof, remedy: String) -> ShownProof {

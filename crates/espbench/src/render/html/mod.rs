@@ -26,6 +26,7 @@ use super::{palette, tame};
 use espbench_measure::cell::Origin;
 use espbench_measure::figure::Figure;
 use espbench_measure::report::{GlanceGroup, Report, Section};
+use espbench_measure::table::Table;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -77,7 +78,7 @@ pub fn render(report: &Report) -> String {
         figures::draw(&mut out, chart.as_slice());
         out.push_str("</div>\n");
     }
-    if !is_capture {
+    if !is_capture && !is_diagnosis(report) {
         notes(&mut out, report);
     }
     out.push_str("</header>\n<div class=\"columns\">\n<nav aria-label=\"Contents\"><ul>");
@@ -90,9 +91,10 @@ pub fn render(report: &Report) -> String {
     }
     let _ = write!(
         out,
-        "</main>\n</div>\n<footer>{} · {} · drawn from the run’s raw samples · intervals are at 95 %</footer>\n",
+        "</main>\n</div>\n<footer>{} · {} · drawn from {} · intervals are at 95 %</footer>\n",
         escape(&report.run.tool),
-        escape(&report.schema)
+        escape(&report.schema),
+        if is_diagnosis(report) { "the files that it names" } else { "the run’s raw samples" }
     );
     let _ = writeln!(out, "<script>{SCRIPT}</script>");
     if has_timelines(report) {
@@ -104,6 +106,12 @@ pub fn render(report: &Report) -> String {
 
 const fn has_timelines(report: &Report) -> bool {
     !report.timelines.is_empty()
+}
+
+/// Returns whether a page is of files that somebody gave, and of no run.
+fn is_diagnosis(report: &Report) -> bool {
+    let of_files = |it: &Table| it.section == espbench_measure::report::DIAGNOSIS;
+    report.cells.is_empty() && report.tables.iter().any(of_files)
 }
 
 /// Takes the first figure of a suite out of its chapter.
@@ -187,7 +195,7 @@ pub(super) fn begin(title: &str, script: &str) -> String {
 }
 
 /// Draws a table with its title.
-pub(super) fn table(out: &mut String, table: &espbench_measure::table::Table) {
+pub(super) fn table(out: &mut String, table: &Table) {
     tables::draw(out, table, true);
 }
 
@@ -201,6 +209,11 @@ fn head(out: &mut String, report: &Report) {
     let tab = if answered(report).is_some() { &title } else { &run.name };
     out.push_str(&begin(&format!("{tab} – espbench report"), &script));
     let origin = run.origin.name();
+    let (kicker, badge) = if is_diagnosis(report) {
+        ("espbench doctor", "a proof is simulated, all else is of the files")
+    } else {
+        ("espbench report", origin)
+    };
     let class = if matches!(run.origin, Origin::Simulated | Origin::Live) {
         " class=\"simulated\""
     } else {
@@ -208,7 +221,7 @@ fn head(out: &mut String, report: &Report) {
     };
     let _ = writeln!(
         out,
-        "<header{class}>\n<p class=\"kicker\">espbench report <span class=\"origin {origin}\">{origin}</span></p>\n\
+        "<header{class}>\n<p class=\"kicker\">{kicker} <span class=\"origin {origin}\">{badge}</span></p>\n\
          <h1>{}</h1>",
         escape(&title)
     );

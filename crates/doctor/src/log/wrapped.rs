@@ -1,0 +1,94 @@
+//! Lines that a terminal wrapped: what fills its width may go on in the next line.
+
+use super::event::{LogEvent, events};
+use super::record::records;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A line, or several that a terminal made of one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WrappedLine {
+    /// Text without colours.
+    pub(super) line: String,
+    /// Number of the first line, from 1.
+    pub(super) number: u64,
+}
+
+impl WrappedLine {
+    /// Returns the line with its rest, where the next line is that: it has no head of a record, and both lines as one tell
+    /// what it tells, and more than each for itself.
+    pub(super) fn with(&self, next: &str) -> Option<String> {
+        let rest = records(next);
+        if rest.iter().any(|it| it.level.is_some()) || next.trim().is_empty() {
+            return None;
+        }
+        let own = told(next);
+        let first = told(&self.line);
+        let both: Vec<LogEvent> = first.iter().chain(&own).copied().collect();
+        let whole = [format!("{}{next}", self.line), format!("{} {next}", self.line)];
+        whole.into_iter().find(|whole| {
+            let all = told(whole);
+            all != first
+                && all != both
+                && own.iter().all(|it| all.contains(it))
+                && all.len() >= first.len()
+        })
+    }
+}
+
+fn told(line: &str) -> Vec<LogEvent> {
+    records(line).iter().flat_map(events).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LogEvent, LogReader};
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    /// Wraps a text as a terminal of that many columns.
+    fn wrapped(log: &str, columns: usize) -> String {
+        let lines = log.lines().flat_map(|it| {
+            let chars: Vec<char> = it.chars().collect();
+            chars.chunks(columns).map(|it| it.iter().collect::<String>()).collect::<Vec<_>>()
+        });
+        lines.map(|it| it + "\n").collect()
+    }
+
+    fn told(log: &str) -> Vec<(LogEvent, u64)> {
+        let mut reader = LogReader::new();
+        reader.push(log.as_bytes());
+        reader.finish().events.into_iter().map(|it| (it.0, it.1.count)).collect()
+    }
+
+    #[test]
+    fn wrapped_lines_tell_what_whole_ones_do_at_any_width() {
+        let log = "[21:04:11.123][D][wifi_esp32:401]: some line that is long enough to fill any of the terminals that are tried in \
+                   this test, and which tells nothing at all\n\
+                   [21:04:11.123][W][wifi_esp32:482]: Event: Disconnected ssid='barn of the neighbours' bssid=00:00:5E:00:53:01 reason='Association Leave'\n\
+                   I (95683) app: the access point that has the strength of this line is far away and its rssi: -87\n\
+                   E (95684) mqtt_client: esp_mqtt_handle_transport_read_error: transport_read() error: errno=104\n";
+        let whole = told(log);
+        assert_eq!(whole.len(), 3, "{whole:?}");
+        for columns in 60..=132 {
+            assert_eq!(told(&wrapped(log, columns)), whole, "{columns} columns");
+        }
+    }
+
+    #[test]
+    fn lines_of_one_length_that_are_not_wrapped_stay_two() {
+        let line = "E (5) tcp: connect of the pump in the cellar of the house failed: errno 113";
+        let log =
+            alloc::format!("{line}\nstate: 5 -> 0 (200)\n{line}\nbcn_timout,ap_probe_send_start\n");
+        let told = told(&log);
+        let expected = [
+            (LogEvent::Disconnected(2), 1),
+            (LogEvent::BeaconTimeout, 1),
+            (LogEvent::SocketError(113), 1),
+            (LogEvent::FailedUnlinked, 1),
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:?}");
+        assert!(expected.iter().all(|it| told.contains(it)), "{told:?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Single signs: one lost connection, or a log that ends without an address. They are findings of low certainty, and
+//! only where nothing else is found, because each may be usual.
+
+use super::{WEAK_DBM, finding, network, weakest, words_of};
+use crate::finding::{CauseFinding, Certainty, TroubleCause};
+use crate::log::{LogEvent, LogSummary};
+use crate::reason::ReasonGroup;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// From here on an address is late, in milliseconds: DHCP takes some 2 s.
+const LATE_MS: u64 = 3000;
+
+/// Title, remedy and confirmation of a log that ends before an address came.
+const UNADDRESSED: (&str, &str, &str) = (
+    "the log ends after the device joined, and before it had an IP address",
+    "let it run for 10 s more: where no address comes, see the router's list of leases and its range of addresses, and try \
+     a fixed address",
+    "the next lines of the log say \"sta ip\", or never do",
+);
+
+/// Title, remedy and confirmation of a program that prints an address of zeros.
+const ZEROS: (&str, &str, &str) = (
+    "the device has the address 0.0.0.0: DHCP did not answer, or the program asked before it did",
+    "wait for the event of the IP address (IP_EVENT_STA_GOT_IP) before the address is read; then see the router's list of \
+     leases",
+    "the event comes some 2 s after the association, or never",
+);
+
+pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    // A weak signal makes one lost beacon the sign of a loss.
+    let timeout = |it: &LogEvent| *it == LogEvent::BeaconTimeout;
+    if weakest(log).is_some_and(|it| it <= WEAK_DBM) {
+        let words = words_of(ReasonGroup::Beacons, 200);
+        let words = (&*words.0, &*words.1, &*words.2);
+        let cause = TroubleCause::Disconnections(ReasonGroup::Beacons);
+        out.extend(finding(log, cause, Certainty::Low, words, timeout));
+    }
+    // One lost connection is usual in a log of a link that works; where it is all that a log shows, or its end, it is the
+    // complaint.
+    let failed = log.count(network::is_connection);
+    let ends = log.last.as_ref().is_some_and(network::is_connection);
+    if failed > 1 || ends || !network::linked(log) {
+        out.extend(network::any_connection(log));
+    }
+    if log.count(|it| *it == LogEvent::GotIp) > 0 {
+        return;
+    }
+    let unset = |it: &LogEvent| *it == LogEvent::AddressUnset;
+    let unset = finding(log, TroubleCause::NoAddress, Certainty::Low, ZEROS, unset);
+    out.extend(unset.or_else(|| unaddressed(log)));
+}
+
+/// Finds an association that has waited for an address at the log's end.
+fn unaddressed(log: &LogSummary) -> Option<CauseFinding> {
+    let place = log.waiting.as_ref()?;
+    log.waiting_ms().filter(|it| *it >= LATE_MS)?;
+    let is = |it: &LogEvent| *it == LogEvent::Associated;
+    let it = finding(log, TroubleCause::NoAddress, Certainty::Low, UNADDRESSED, is)?;
+    Some(CauseFinding { incidents: 1, evidence: vec![place.clone()], ..it })
+}
+
+/// Returns the remark that a log ends too early to tell whether an address comes.
+pub(super) fn early_end(log: &LogSummary) -> Option<String> {
+    let waited = log.waiting_ms().filter(|it| *it < LATE_MS)?;
+    let got = log.count(|it| *it == LogEvent::GotIp) > 0;
+    (!got).then(|| {
+        format!(
+            "The log ends {waited} ms after the device joined, before it had an IP address: DHCP takes some 2 s. Where none \
+             comes, see the router's list of leases and its range of addresses."
+        )
+    })
+}
