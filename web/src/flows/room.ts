@@ -1,6 +1,7 @@
 /// Room: draw it, run it while frames fly, see what becomes of the messages.
 
 import { AnswerView, wrong } from "../answer";
+import { themed } from "../colour";
 import { download, field, h, put, quietly } from "../dom";
 import { drawn, stopWatching, watch } from "../engine/client";
 import type { DrawnRoom, LibraryList } from "../engine/types";
@@ -46,11 +47,7 @@ class RoomTask {
     });
     private drawing = 0;
     private readonly resized = new ResizeObserver(() => this.plan.fit());
-    private readonly themed = matchMedia("(prefers-color-scheme: dark)");
-    private readonly restyle = (): void => {
-        this.plan.restyle();
-        this.plan.draw();
-    };
+    private unthemed = (): void => undefined;
 
     constructor(private readonly shared: Shared, private readonly library: Promise<LibraryList>, private readonly changed: () => void) {
         this.settings = shared.settings ??= { ...USUAL, every: 1000 };
@@ -85,8 +82,10 @@ class RoomTask {
 
     private start(): void {
         this.resized.observe(this.canvas);
-        this.themed.addEventListener("change", this.restyle);
-        document.addEventListener("themed", this.restyle);
+        this.unthemed = themed(() => {
+            this.plan.restyle();
+            this.plan.draw();
+        });
         void this.read(this.text.value, false);
         this.library.then((it) => {
             put(this.environment, ...it.environments.map((place) => h("option", { value: place.name }, place.title || place.name)));
@@ -96,8 +95,7 @@ class RoomTask {
 
     private end(): void {
         this.resized.disconnect();
-        this.themed.removeEventListener("change", this.restyle);
-        document.removeEventListener("themed", this.restyle);
+        this.unthemed();
         this.plan.air?.pause();
         this.answer.end();
         stopWatching();
