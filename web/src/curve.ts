@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { wrong } from "./answer";
 import { colours, themed } from "./colour";
-import { h, put } from "./dom";
+import { commandLine, h, put } from "./dom";
 import { type Asked, EngineWorker, predict, type Predicted } from "./engine/client";
 import { EngineError, type PredictionRow, type Report, type Value } from "./engine/types";
 import { table } from "./figures";
@@ -102,7 +102,7 @@ export class CurveView {
                 h("figure", {}, h("figcaption", {}, "99 % arrive within (ms)"), late),
                 h("figure", {}, h("figcaption", {}, "Messages lost (%)"), lost)),
             h("p", { class: "state" }, answer.whole ? "The band is the interval at 95 %." : `${answer.rooms} of ${answer.of} rooms …`),
-            answer.whole ? h("code", {}, line) : null,
+            answer.whole ? commandLine(line) : null,
             answer.whole && found ? h("details", {}, h("summary", {}, "As a table"), table(found)) : null);
         this.shown = () => {
             this.clear();
