@@ -60,12 +60,20 @@ export class AnswerView {
         this.asked = asked;
         asked.whole.catch((why: unknown) => {
             if (asked !== this.asked || (why instanceof EngineError && why.wrong.what === "stopped")) return;
-            this.body.setAttribute("aria-busy", "false");
-            this.state.textContent = "";
-            put(this.line);
-            put(this.body, wrong(why));
-            this.heard(false);
+            this.refuse(why);
         });
+    }
+
+    /** Tells why there is no answer. */
+    refuse(why: unknown): void {
+        this.stop();
+        this.whole = undefined;
+        this.body.setAttribute("aria-busy", "false");
+        this.body.classList.remove("old");
+        this.state.textContent = "";
+        put(this.line);
+        put(this.body, wrong(why));
+        this.heard(false);
     }
 
     /** Drops what was asked. */

@@ -65,7 +65,7 @@ function table(pairs: Comparison[]): HTMLElement {
         const it = pairs.find((pair) => pair.ours.metric === metric);
         return it ? [row(it, words)] : [];
     });
-    const head = ["", "A", "B", "B is", "verdict"].map((it) => h("th", { scope: "col" }, it));
+    const head = ["", "Verdict", "A", "B", "B is"].map((it) => h("th", { scope: "col" }, it));
     return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Verdicts" },
         h("table", { class: "big" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)));
 }
@@ -91,10 +91,12 @@ function change(it: Comparison): string {
 }
 
 function row(it: Comparison, words: string): HTMLElement {
+    // Why an interval beside 1 is no difference; of the others nothing more is to be said.
+    const notes = it.verdict === "no-difference-shown" ? it.notes ?? [] : [];
     return h("tr", { class: it.verdict },
         h("th", { scope: "row" }, words),
+        h("td", {}, h("span", { class: "verdict" }, WORDS[it.verdict] ?? it.verdict), ...notes.map((note) => h("span", { class: "hint note" }, note))),
         h("td", {}, shown(it.other)),
         h("td", {}, shown(it.ours)),
-        h("td", {}, change(it)),
-        h("td", {}, h("span", { class: "verdict" }, WORDS[it.verdict] ?? it.verdict), ...(it.notes ?? []).map((note) => h("span", { class: "hint note" }, note))));
+        h("td", {}, change(it)));
 }

@@ -4,7 +4,7 @@ import { AnswerView, wrong } from "../answer";
 import { themed } from "../colour";
 import { download, field, h, put, quietly } from "../dom";
 import { drawn, stopWatching, watch } from "../engine/client";
-import type { DrawnRoom, LibraryList } from "../engine/types";
+import { type DrawnRoom, EngineError, type LibraryList } from "../engine/types";
 import type { Flow } from "../flow";
 import { form } from "../form";
 import { command, OWN_ROOM, question } from "../question";
@@ -172,10 +172,13 @@ class RoomTask {
 
     private run(): void {
         const own = { text: this.text.value, devices: this.room?.devices ?? 0 };
-        if (own.devices > MOST_DEVICES) {
-            return put(this.mistake, wrong(new RangeError(`the room has ${own.devices} devices, and the page simulates ${MOST_DEVICES} at most: use the command`)));
-        }
         this.answer.element.classList.remove("old");
+        if (own.devices > MOST_DEVICES) {
+            return this.answer.refuse(new EngineError({
+                what: "this room is too large for a page", why: `it has ${own.devices} devices, and ${MOST_DEVICES} are simulated here at most`,
+                remedy: "save it as a file and ask espbench predict fleet --lab", line: 0,
+            }));
+        }
         const asked = question(this.settings, own);
         this.answer.ask(asked, command(this.settings, own));
         void this.shoot(asked);

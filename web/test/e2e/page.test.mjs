@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createRequire } from "node:module";
-import { brotliCompressSync, deflateRawSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
 import { browser, commandHost, DIST, hasCommand, open, plainHost, whole } from "./harness.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -24,17 +24,18 @@ after(async () => {
 /** Makes a link of the page. */
 const link = (task, value) => `${host.url}#${task}=${deflateRawSync(Buffer.from(typeof value === "string" ? value : JSON.stringify(value))).toString("base64url")}`;
 
-test("the engine and the page are small", () => {
+test("the engine and the page are small", (t) => {
     const assets = readdirSync(join(DIST, "assets"));
-    // As hosts send it to browsers.
-    const size = (it) => brotliCompressSync(readFileSync(join(DIST, "assets", it))).length;
+    // As most hosts send it to browsers; those with Brotli send less.
+    const size = (it) => gzipSync(readFileSync(join(DIST, "assets", it)), { level: 9 }).length;
     const engine = assets.filter((it) => it.endsWith(".wasm"));
     assert.equal(engine.length, 1);
     assert.ok(size(engine[0]) <= 1_200_000, `${size(engine[0])} bytes compressed`);
     const first = readFileSync(join(DIST, "index.html"), "utf8");
     const early = assets.filter((it) => first.includes(it));
     const sum = early.reduce((total, it) => total + size(it), 0);
-    assert.ok(sum < 60_000, `what is loaded before the engine has ${sum} bytes compressed`);
+    assert.ok(sum < 70_000, `what is loaded before the engine has ${sum} bytes compressed`);
+    t.diagnostic(`the engine has ${size(engine[0])} bytes with gzip, and what is loaded before it ${sum}`);
 });
 
 test("no file of the page names another host to fetch from", () => {
@@ -46,31 +47,33 @@ test("no file of the page names another host to fetch from", () => {
     }
 });
 
-for (const width of [390, 1280, 1920]) {
-    for (const colorScheme of ["light", "dark"]) {
-        test(`axe finds nothing serious, and nothing is cut off: ${width} px, ${colorScheme}`, async () => {
-            // The test's own scripts are no part of the page's policy.
-            const context = await chrome.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
-            for (const task of TASKS) {
-                const { page } = await open(context, `${host.url}#${task}`);
-                await page.getByRole("heading", { level: 1 }).waitFor();
-                if (task === "predict") await page.locator(".figures .value").first().waitFor({ timeout: 120_000 });
-                if (task === "room") await page.getByRole("button", { name: "gateway" }).click();
-                if (task === "doctor") {
-                    await page.getByRole("button", { name: "Try an example" }).click();
-                    await page.locator(".finding").first().waitFor({ timeout: 120_000 });
-                }
-                await page.evaluate(axe);
+for (const task of TASKS) {
+    test(`axe finds nothing serious, and nothing is cut off, in any width and colours: ${task}`, async () => {
+        // The test's own scripts are no part of the page's policy.
+        const context = await chrome.newContext({ bypassCSP: true });
+        const { page } = await open(context, `${host.url}#${task}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        if (task === "predict" || task === "compare") await page.locator(".figures .value").first().waitFor({ timeout: 120_000 });
+        if (task === "room") await page.getByRole("button", { name: "gateway" }).click();
+        if (task === "doctor") {
+            await page.getByRole("button", { name: "Try an example" }).click();
+            await page.locator(".finding").first().waitFor({ timeout: 120_000 });
+        }
+        await page.evaluate(axe);
+        for (const width of [390, 1280, 1920]) {
+            for (const colorScheme of ["light", "dark"]) {
+                await page.setViewportSize({ width, height: 900 });
+                await page.emulateMedia({ colorScheme });
                 const { violations } = await page.evaluate(() => window.axe.run());
                 const serious = violations.filter((it) => ["serious", "critical"].includes(it.impact));
-                assert.deepEqual(serious.map((it) => [it.id, it.nodes.map((node) => node.html).slice(0, 3)]), [], task);
+                const found = serious.map((it) => [it.id, it.nodes.map((node) => node.html).slice(0, 3)]);
+                assert.deepEqual(found, [], `${width} px, ${colorScheme}`);
                 const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-                assert.ok(over <= 0, `${task} is ${over} px too wide`);
-                await page.close();
+                assert.ok(over <= 0, `${over} px too wide for ${width}`);
             }
-            await context.close();
-        });
-    }
+        }
+        await context.close();
+    });
 }
 
 test("all is reached with the keyboard", async () => {
