@@ -6,9 +6,8 @@ use espbench_doctor::incident::{Incident, diagnose as diagnosed};
 use espbench_doctor::log::LogSummary;
 use espbench_doctor::report::{DiagnosisEntry, DoctorDocument, SCHEMA, answer};
 use espbench_doctor::settings::ConfigFile;
-use espbench_engine::proof::proof_round_trip;
+use espbench_engine::proof::built_in_round_trip;
 use espbench_measure::tune::RoundTrip;
-use espbench_sim::lab::file::Library;
 
 /// Most files of one diagnosis.
 const FILES: usize = 50;
@@ -76,10 +75,7 @@ pub(crate) fn diagnose(mut files: OpenFiles) -> Result<String, PageError> {
             "give the sdkconfig that the firmware was built with, alone",
         ));
     }
-    let library = Library::built_in();
-    let rtt = proof_round_trip(&library).map_err(|why| {
-        PageError::new("the lab of proofs cannot be made", why, "load the page again")
-    })?;
+    let rtt = built_in_round_trip();
     let config = configs.first().copied();
     diagnoses.extend(logs.iter().map(|log| entry(Some(*log), config, &rtt)));
     if logs.is_empty() {
