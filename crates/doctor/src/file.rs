@@ -194,7 +194,8 @@ pub fn capture_entry(name: String, seen: &CaptureSummary) -> DiagnosisEntry {
 
 fn config(bytes: &[u8]) -> Result<ConfigFile, DoctorFileFault> {
     let bytes = plain(bytes);
-    let text = core::str::from_utf8(&bytes).map_err(|why| DoctorFileFault::Config(why.to_string()))?;
+    let text =
+        core::str::from_utf8(&bytes).map_err(|why| DoctorFileFault::Config(why.to_string()))?;
     ConfigFile::read(text).map_err(|why| DoctorFileFault::Config(why.to_string()))
 }
 
