@@ -20,6 +20,7 @@ mod ieee80211;
 mod idf_iperf;
 mod iperf;
 mod lab_file;
+mod live_control;
 mod logic_capture;
 mod mqtt;
 mod mqtt_broker;
@@ -52,6 +53,7 @@ pub use ieee80211::ieee80211;
 pub use idf_iperf::idf_iperf;
 pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
 pub use lab_file::{lab_file, link_trace};
+pub use live_control::live_control;
 pub use traces::trace_source;
 pub use logic_capture::logic_capture;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
@@ -93,6 +95,7 @@ pub const TARGETS: &[Target] = &[
     ("mqtt_stream", mqtt_stream),
     ("websocket", websocket),
     ("broker_url", broker_url),
+    ("live_control", live_control),
     ("http_request", http_request),
     ("esp_now_ota", esp_now_ota),
     ("esp_now_ota_responder", esp_now_ota_responder),

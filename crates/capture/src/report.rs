@@ -423,7 +423,7 @@ fn course(seen: &CaptureSummary) -> Option<Figure> {
     let series = lanes.into_iter().enumerate().map(|(lane, (name, meaning))| Series {
         name: name.into(),
         origin: Origin::Measured,
-        mark: if lane == 0 { Mark::Bars } else { Mark::Stacked },
+        mark: Mark::Step,
         meaning,
         points: steps
             .iter()

@@ -178,6 +178,15 @@ impl Scenario {
         Self { name: "he20-mcs9".into(), mode: HE20_MCS9, standard: Standard::Ax, ..Self::ht() }
     }
 
+    /// Returns the sender of [`Scenario::ht`] in HE20 with a guard interval of 0.8 us, with A-MPDUs as large as HT
+    /// allows.
+    #[must_use]
+    pub fn he_ampdu(mcs: u8) -> Self {
+        let he = He::of(mcs, HeGuard::Us08, HeFormat::Su, false);
+        let (name, mode) = (format!("he20-mcs{mcs}-ampdu"), he.map_or(HE20_MCS9, WifiMode::He));
+        Self { name, mode, standard: Standard::Ax, ..Self::ht_ampdu() }
+    }
+
     fn placed(name: &str, senders: u32, to: u32, layout: Layout, capture: bool) -> Self {
         Self { layout, capture, ..Self::new(name.into(), senders, to) }
     }
@@ -194,6 +203,7 @@ impl Scenario {
             modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(WifiMode::Ofdm)).map(Self::in_mode),
         );
         all.extend([Self::ht(), Self::ht_ampdu(), Self::he()]);
+        all.extend([0, 4, 7].map(Self::he_ampdu));
         all.push(Self::placed("hidden", 2, 0, Layout::Hidden(-60.0, -60.0), false));
         all.push(Self::placed("hidden-near-far", 2, 0, Layout::Hidden(-50.0, -62.0), false));
         all.push(Self::placed("slope-10", 10, 0, Layout::Slope(3.0), false));

@@ -87,6 +87,8 @@ pub struct MacConfig {
     /// stations of clause 16 read, goes before a unicast frame in ERP-OFDM or HT. An RTS and its
     /// CTS also take this mode. `None`: no protection, and RTS at the rate of responses.
     pub protect: Option<WifiMode>,
+    /// The limit of a TXOP, in nanoseconds; 0 for one exchange (10.23.2.8).
+    pub txop_ns: u64,
     /// The A-MPDUs that the station sends and takes, if it aggregates.
     pub ampdu: Option<AmpduConfig>,
     /// The basic rate set, which gives the rate of ACKs.
@@ -113,6 +115,7 @@ impl Default for MacConfig {
             rts_threshold: u32::MAX,
             rts: false,
             protect: None,
+            txop_ns: 0,
             ampdu: None,
             basic: BasicRates::NONE,
             fallback: Vec::new(),

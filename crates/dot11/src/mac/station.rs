@@ -84,6 +84,8 @@ pub(crate) struct StationMac {
     pub(crate) simple: bool,
     /// The exchange in progress, if the station is not simple.
     pub(crate) exchange: FrameExchange,
+    /// The end of its TXOP.
+    pub(crate) txop_until: u64,
     /// Consecutive RTS that were not answered.
     pub(crate) failed_rts: u8,
     /// The time that the exchange goes on after the CTS that the station owes.
@@ -117,8 +119,12 @@ impl StationMac {
             window: settings.timing.cw_min,
             queue: VecDeque::with_capacity(settings.buffers.min(4)),
             requests: 0,
-            simple: settings.ampdu.is_none() && !settings.rts && settings.protect.is_none(),
+            simple: settings.ampdu.is_none()
+                && settings.txop_ns == 0
+                && !settings.rts
+                && settings.protect.is_none(),
             exchange: FrameExchange::default(),
+            txop_until: 0,
             failed_rts: 0,
             reserved_ns: 0,
             agreements: BTreeMap::new(),

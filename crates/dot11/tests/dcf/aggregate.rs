@@ -204,6 +204,19 @@ fn a_long_frame_is_announced() {
     insta::assert_snapshot!(run(&mut room, log));
 }
 
+/// In a TXOP A-MPDUs follow each other after a SIFS, with one RTS before the first, as long as there is time for one
+/// with its answer; then the station contends anew.
+#[test]
+fn a_station_keeps_the_medium_for_a_txop() {
+    let ampdu = Some(AmpduConfig { send: 2, ..AmpduConfig::MOST });
+    let settings = settings();
+    let mut room =
+        alike(&MacConfig { rts: true, rts_threshold: 2000, txop_ns: 1_800_000, ampdu, ..settings });
+    let mut log = Log::default();
+    (0..9).for_each(|_| log.at(&mut room, 1000, Step::Send(0, packet(1))));
+    insta::assert_snapshot!(run(&mut room, log));
+}
+
 #[test]
 fn without_a_cts_nothing_is_sent() {
     let mut room = alike(&MacConfig { rts: true, rts_threshold: 0, ..settings() });

@@ -278,9 +278,8 @@ impl Page {
             let sentence = agreement(published, group);
             self.line(Style::new(), &format!("  against published: {sentence}"));
         }
-        if let (Some([low, high]), Some(metric)) = (group.times_limit, group.metrics.first()) {
-            let range = range(low, high);
-            let text = format!("  {}: {range} times the theoretical limit", metric.quantity);
+        if let (Some(factor), Some(metric)) = (parts::to_limit(group), group.metrics.first()) {
+            let text = format!("  {}: {factor} the theoretical limit", metric.quantity);
             self.line(Style::new(), &text);
         }
     }

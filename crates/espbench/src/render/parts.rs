@@ -1,13 +1,24 @@
 //! Plans that measure several kinds of test: their names, and one table where the same figures lead in all.
 
-use super::figures::{cut, leading, print};
+use super::figures::{cut, leading, print, range};
 use super::{tame, width};
+use espbench_measure::metric::{self, Better};
 use espbench_measure::plan::Goal;
 use espbench_measure::report::{GlanceGroup, GlanceRow, GlanceValue};
 use espbench_measure::table::unit_sign;
 
 /// Kinds of test of one plan that each have rows of their own, at most.
 const FEW: usize = 3;
+
+/// Says how the leading figures stand to their theoretical limits: a time is so many times its limit, a rate so many
+/// percent of it.
+pub(super) fn to_limit(group: &GlanceGroup) -> Option<String> {
+    let ([low, high], metric) = group.times_limit.zip(group.metrics.first())?;
+    Some(match metric::better(&metric.metric, &metric.unit) {
+        Better::Higher => format!("{} % of", range(100.0 / high, 100.0 / low)),
+        Better::Lower | Better::Neither => format!("{} times", range(low, high)),
+    })
+}
 
 /// Returns the parts of one plan as one group, where its goal is a battery: the same figures lead in each.
 pub(super) fn together(groups: &[GlanceGroup]) -> Option<GlanceGroup> {

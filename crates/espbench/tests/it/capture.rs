@@ -1,28 +1,13 @@
 //! `espbench capture` over what the lab put on the air, beside tshark, and over files of others.
 
 use crate::util::{TestDir, peer, tshark};
+use crate::wlan::ECHOES_AND_MESSAGES;
 use std::path::Path;
 
-const PLAN: &str = r#"
-name = "short"
-title = "echoes and messages"
-
-[[measure]]
-kind = "udp-echo"
-variant = "arduino"
-size = 100
-count = 50
-discard = 1
-timeout = "1 s"
-
-[[measure]]
-kind = "mqtt-rate"
-variant = "smooth-example"
-offered = "20 /s"
-qos = 2
-size = 16
-time = "2 s"
-"#;
+/// Returns a plan of echoes and messages over Wi-Fi.
+fn plan() -> String {
+    format!("name = \"short\"\ntitle = \"echoes and messages\"\n{ECHOES_AND_MESSAGES}")
+}
 
 fn json(bench: &TestDir, args: &[&str]) -> serde_json::Value {
     let all = [&["capture"][..], args, &["--format", "json"]].concat();
@@ -50,7 +35,7 @@ fn frames_by_kind_and_retries_are_those_of_tshark() {
         return;
     }
     let bench = TestDir::new();
-    bench.write("short.toml", PLAN);
+    bench.write("short.toml", &plan());
     bench.run(&["run", "short.toml", "--pcap", "air.pcapng"]).ok();
     for name in ["air-001.pcapng", "air-002.pcapng"] {
         let file = bench.path(name);

@@ -1,25 +1,15 @@
 //! Messages among nodes of ESP-NOW: what the built-in plans find out, and plans that cannot be.
 
+use crate::results::carried_out_of;
 use crate::util::{Ran, TestDir};
 use espbench::cli::builtin;
 use espbench::render::text;
-use espbench_measure::report::Report;
 use std::fmt::Write as _;
 
 /// Carries out a built-in plan with fewer messages, and compares its table.
 #[track_caller]
 fn plan(name: &str, changes: &[(&str, &str)]) {
-    let (_, plan) = builtin::PLANS.into_iter().find(|(it, _)| *it == name).unwrap();
-    let mut plan = plan.to_owned();
-    for (words, others) in changes {
-        assert!(plan.contains(words), "{name} has no `{words}`");
-        plan = plan.replace(words, others);
-    }
-    let bench = TestDir::new();
-    bench.write("plan.toml", &plan);
-    let json = bench.run(&["run", "plan.toml", "-q", "--format", "json"]).ok();
-    let report: Report = serde_json::from_str(&json).unwrap();
-    assert!(report.failures.is_empty(), "{:?}", report.failures);
+    let report = carried_out_of(&builtin::PLANS, name, changes);
     let mut words = String::new();
     for section in report.sections() {
         let tables = section.tables.iter().filter(|it| it.id == "esp-now-messages");

@@ -4,18 +4,8 @@ use crate::timeline::assert_whole;
 use crate::util::{TestDir, peer, tshark};
 use std::collections::BTreeSet;
 
-const PLAN: &str = r#"
-name = "short"
-title = "a stream, an echo, and messages"
-
-[[measure]]
-kind = "iperf"
-variant = "rank-iperf"
-transport = "tcp"
-direction = "reverse"
-length = 16384
-time = "1 s"
-
+/// Echoes and messages of devices over Wi-Fi.
+pub(crate) const ECHOES_AND_MESSAGES: &str = r#"
 [[measure]]
 kind = "udp-echo"
 variant = "arduino"
@@ -33,6 +23,19 @@ size = 16
 time = "2 s"
 "#;
 
+const STREAM: &str = r#"
+name = "short"
+title = "a stream, an echo, and messages"
+
+[[measure]]
+kind = "iperf"
+variant = "rank-iperf"
+transport = "tcp"
+direction = "reverse"
+length = 16384
+time = "1 s"
+"#;
+
 /// A whole command: captures that tshark reads, and the report of what was on the air.
 #[test]
 fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
@@ -40,7 +43,7 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
         return;
     }
     let bench = TestDir::new();
-    bench.write("short.toml", PLAN);
+    bench.write("short.toml", &format!("{STREAM}{ECHOES_AND_MESSAGES}"));
     let html = bench.path("report.html");
     let args =
         ["run", "short.toml", "--pcap", "air.pcapng", "-o", "report.html", "--format", "json"];

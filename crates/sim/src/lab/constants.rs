@@ -77,6 +77,14 @@ fn device(list: &mut Vec<Constant>) {
         (Published, "lwIP, opt.h, IP_REASS_MAXAGE: 15 ticks of ip_reass_tmr of a second"),
     );
     add(
+        "lab.wifi.pc.interrupt_us",
+        us(wifi::INTERRUPT),
+        (
+            Published,
+            "Linux, Documentation/networking, e1000e: InterruptThrottleRate, 20,000 interrupts a second",
+        ),
+    );
+    add(
         "lab.nodes.chip.stays_ms",
         nodes::chip::STAYS_NS as f64 / 1e6,
         guess("an assumption: between two pings code stays in the cache, between two commands not"),

@@ -17,6 +17,9 @@ pub enum AckPolicy {
         first: u16,
         /// The longest delay of an acknowledgement (`TCP_DELACK_MIN`).
         delay: Duration,
+        /// The time for which a network adapter holds an interrupt back: segments that come meanwhile are joined
+        /// (generic receive offload) and acknowledged as one.
+        together: Duration,
     },
 }
 
@@ -99,6 +102,9 @@ pub struct Stack {
     pub tcp_out_of_order: u16,
     /// The growth of the window that is announced at once (`TCP_WND_UPDATE_THRESHOLD`), in bytes.
     pub tcp_window_update: u32,
+    /// Whether a call that reads goes on with what comes meanwhile, until its buffer is full or nothing is
+    /// left, and opens the window only then (lwIP: `lwip_recv_tcp`, `netconn_tcp_recvd`).
+    pub reads_on: bool,
     /// The connections that wait to be accepted, for each listener.
     pub backlog: u16,
     /// The limit on connections, including those that are closing.
@@ -161,6 +167,7 @@ impl Stack {
             tcp_out_of_order: 4,
             // opt.h: LWIP_MIN(TCP_WND / 4, TCP_MSS * 4).
             tcp_window_update: (sdkconfig.tcp_window / 4).min(4 * u32::from(mss)),
+            reads_on: true,
             // DEFAULT_ACCEPTMBOX_SIZE.
             backlog: 6,
             // CONFIG_LWIP_MAX_ACTIVE_TCP.
@@ -215,6 +222,7 @@ impl Stack {
             tcp_mailbox: 0,
             tcp_out_of_order: 0,
             tcp_window_update: 2 * 1460,
+            reads_on: false,
             backlog: 4096,
             connections: 4096,
             udp_mailbox: 0,
@@ -224,7 +232,11 @@ impl Stack {
             reassembly: 2048,
             sockets: 1024,
             // TCP_MAX_QUICKACKS, TCP_DELACK_MIN.
-            acks: AckPolicy::Quick { first: 16, delay: Duration::from_millis(40) },
+            acks: AckPolicy::Quick {
+                first: 16,
+                delay: Duration::from_millis(40),
+                together: Duration::ZERO,
+            },
             nagle: true,
             loopback: true,
             congestion: CongestionAlgorithm::Cubic,

@@ -39,10 +39,50 @@ impl WirelessMedium {
         }
         let mode = it.mode(entry.packet.mode, entry.attempts);
         let agreement = self.agreement(station, &entry.packet);
+        let it = &mut self.stations[station as usize];
+        it.txop_until = self.now + it.settings.txop_ns;
         self.compose(user, station, QueueHead { entry, mode, agreement });
         if !self.clearance(user, station, entry.packet.to) {
             self.send_exchange(user, station);
         }
+    }
+
+    /// Goes on in the TXOP of a station whose exchange has ended well; returns whether it does.
+    pub(super) fn go_on(&mut self, station: u32) -> bool {
+        let it = &mut self.stations[station as usize];
+        let at = self.now + it.settings.timing.sifs_ns;
+        let data = it.queue.front().is_some_and(|it| !it.request);
+        if it.txop_until <= at || !data || it.off {
+            return false;
+        }
+        it.engaged = true;
+        let state = &mut self.states[station as usize];
+        state.access.set_awaiting_response(false);
+        state.access.set_contending(false);
+        self.timers.set(station, crate::mac::timers::NEVER);
+        self.events.push(at, MediumEvent::Burst(station));
+        true
+    }
+
+    /// Sends the next frames of a TXOP, if there are some that it has time for.
+    pub(super) fn burst<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
+        let deaf = self.states[station as usize].receiver.deaf();
+        let it = &mut self.stations[station as usize];
+        it.engaged = false;
+        let entry = it.queue.front().copied().filter(|it| !it.request);
+        let Some(entry) = entry.filter(|_| !deaf) else { return self.back_off(station) };
+        let mode = it.mode(entry.packet.mode, entry.attempts);
+        let agreement = self.agreement(station, &entry.packet);
+        self.compose(user, station, QueueHead { entry, mode, agreement });
+        let it = &self.stations[station as usize];
+        let (octets, mpdus) = (it.exchange.octets, it.exchange.mpdus.len().max(1) as u8);
+        let end = self.now + psdu_airtime(mode, octets) + self.answer_ns(station, mode, mpdus);
+        if end > it.txop_until {
+            return self.back_off(station);
+        }
+        self.stations[station as usize].engaged = true;
+        self.turn_to_tx(station);
+        self.send_exchange(user, station);
     }
 
     /// Returns the agreement that a packet goes under, and makes it when it is first needed.
@@ -402,7 +442,9 @@ impl WirelessMedium {
         if lost > 0 && !it.off {
             self.queue_block_ack_request(station);
         }
-        self.back_off(station);
+        if answer.is_none() || !self.go_on(station) {
+            self.back_off(station);
+        }
         for &done in finished.iter().rev() {
             user.on_tx_status(self, station, done);
         }

@@ -15,6 +15,8 @@ pub(super) enum MediumEvent {
     Answer { station: u32, to: u32, mode: WifiMode, kind: FrameKind },
     /// A station that is clear to send sends.
     Clear(u32),
+    /// A station goes on in its TXOP.
+    Burst(u32),
     /// An MPDU may have waited too long in a reorder buffer.
     ReorderTimeout(u32),
     /// A station has reached its new channel.

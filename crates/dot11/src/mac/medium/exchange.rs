@@ -266,7 +266,9 @@ impl WirelessMedium {
         it.on_success();
         it.engaged = false;
         let entry = it.queue.pop_front();
-        self.back_off(station);
+        if !delivered || !self.go_on(station) {
+            self.back_off(station);
+        }
         if let Some(QueuedFrame { packet, attempts, .. }) = entry {
             user.on_tx_status(self, station, TxStatus { tag: packet.tag, delivered, attempts });
         }

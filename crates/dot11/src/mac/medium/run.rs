@@ -61,6 +61,7 @@ impl WirelessMedium {
                 self.answer(user, station, to, mode, kind);
             }
             Some(MediumEvent::Clear(station)) => self.send_cleared(user, station),
+            Some(MediumEvent::Burst(station)) => self.burst(user, station),
             Some(MediumEvent::ReorderTimeout(agreement)) => self.reorder_timeout(user, agreement),
             Some(MediumEvent::Tuned(station)) => self.tuned(station),
             Some(MediumEvent::Noise { station, channel, until }) => {

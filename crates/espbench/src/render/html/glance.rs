@@ -95,12 +95,11 @@ fn sentences(out: &mut String, group: &GlanceGroup) {
         let (head, text) = line.split_once(": ").unwrap_or(("", &line));
         let _ = write!(out, "<li><b>{}</b> {}</li>", escape(head), escape(text));
     }
-    if let (Some([low, high]), Some(metric)) = (group.times_limit, group.metrics.first()) {
+    if let (Some(factor), Some(metric)) = (parts::to_limit(group), group.metrics.first()) {
         let _ = write!(
             out,
-            "<li><b>Theoretical limit</b> {}: {} times the limit</li>",
+            "<li><b>Theoretical limit</b> {}: {factor} the limit</li>",
             escape(&metric.quantity),
-            range(low, high)
         );
     }
     out.push_str("</ul>\n");
@@ -134,14 +133,12 @@ fn suites(out: &mut String, groups: &[GlanceGroup], sections: &[Section<'_>]) {
 
 /// Says in a few words how a suite stands to published figures and to the limit.
 fn standing(group: &GlanceGroup) -> String {
-    let mut parts = Vec::new();
+    let mut stands = Vec::new();
     if let Some((ratio, error)) = group.published.as_ref().and_then(|it| it.ratio.zip(it.error)) {
-        parts.push(format!("{ratio:.2} x published, median error {:.0} %", 100.0 * error));
+        stands.push(format!("{ratio:.2} x published, median error {:.0} %", 100.0 * error));
     }
-    if let Some([low, high]) = group.times_limit {
-        parts.push(format!("{} x limit", range(low, high)));
-    }
-    parts.join(" · ")
+    stands.extend(parts::to_limit(group).map(|it| format!("{it} the limit")));
+    stands.join(" · ")
 }
 
 /// Draws the values of the leading metric over the cells, on a logarithmic axis.

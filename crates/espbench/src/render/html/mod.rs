@@ -52,6 +52,12 @@ pub fn render(report: &Report) -> String {
         // The card has its sentences.
         sections.retain(|it| it.id != "overview");
     }
+    let is_capture = sections.iter().any(|it| it.id == espbench_measure::report::CAPTURE);
+    if is_capture {
+        // Nothing was run; the timeline comes before the tables.
+        sections.retain(|it| it.id != "run");
+        sections.sort_by_key(|it| it.id != espbench_measure::air::SECTION);
+    }
     // The chart of a single suite stands on the card, not in its chapter.
     let chart = match report.glance.as_slice() {
         [only] => lead(&mut sections, only),
@@ -71,14 +77,16 @@ pub fn render(report: &Report) -> String {
         figures::draw(&mut out, chart.as_slice());
         out.push_str("</div>\n");
     }
-    notes(&mut out, report);
+    if !is_capture {
+        notes(&mut out, report);
+    }
     out.push_str("</header>\n<div class=\"columns\">\n<nav aria-label=\"Contents\"><ul>");
     for section in &sections {
         let _ = write!(out, "<li><a href=\"#{0}\">{1}</a></li>", section.id, escape(section.title));
     }
     out.push_str("</ul></nav>\n<main>\n");
     for section in &sections {
-        chapter(&mut out, report, section);
+        chapter(&mut out, report, section, is_capture);
     }
     let _ = write!(
         out,
@@ -132,9 +140,10 @@ fn headline(report: &Report) -> String {
     }
 }
 
-/// Draws a chapter, open where it is the only suite's.
-fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
-    let is_only = matches!(report.glance.as_slice(),
+/// Draws a chapter; it is open where asked, and where it is the only suite's.
+fn chapter(out: &mut String, report: &Report, section: &Section<'_>, is_open: bool) {
+    let is_open = is_open
+        || matches!(report.glance.as_slice(),
         [only] if section.id == only.name || section.id == only.kind)
         || answered(report) == Some(section.id)
         || [espbench_measure::beside::SECTION, espbench_measure::report::DIAGNOSIS]
@@ -144,7 +153,7 @@ fn chapter(out: &mut String, report: &Report, section: &Section<'_>) {
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\"><details{2}><summary><h2 id=\"{0}-h\">{1}</h2></summary>",
         section.id,
         escape(section.title),
-        if is_only { " open" } else { "" }
+        if is_open { " open" } else { "" }
     );
     figures::draw(out, &section.figures);
     timelines::draw(out, section.timelines);

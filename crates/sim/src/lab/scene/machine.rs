@@ -181,6 +181,8 @@ pub struct AccessPoint {
     pub ampdu: u16,
     /// Whether aggregates are preceded by RTS.
     pub rts: bool,
+    /// Longest time for which it keeps the medium once it has it; zero: one exchange.
+    pub burst: Duration,
     /// Time between beacons.
     pub beacon: Duration,
     /// Every so many beacons is a DTIM.

@@ -2,10 +2,11 @@
 
 use super::{NetDevice, NetRole, Pc, PcLink, ProgramStyle, Scene, StationNumbers};
 use crate::lab::profile::PSRAM_BYTES;
+use crate::lab::wifi::INTERRUPT;
 use crate::lab::wifi::setup::{
     EspSetup, HeapSetup, MachineKind, MachinePlace, MachineSetup, NetworkSetup, PcSetup, Wire,
 };
-use crate::net::Stack;
+use crate::net::{AckPolicy, Stack};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -100,6 +101,8 @@ impl Scene {
                 free => free.unwrap_or(0),
             };
             let mut stack = Stack::esp(&it.sdk);
+            // espconn hands each segment to the program in lwIP's own task (`tcp_recved`).
+            stack.reads_on = it.program != ProgramStyle::Callback;
             stack.heap.held += memory.dynamic_rx_bytes;
             stack.heap.socket = memory.socket_bytes;
             stack.heap.connection = memory.tcp_bytes;
@@ -136,7 +139,11 @@ impl Scene {
             PcLink::Air(_) => (MachinePlace::Air(dongle.start), None),
         };
         let kind = MachineKind::Pc(PcSetup { turn: *turn, wire, queue: 1000 });
-        machines.push(MachineSetup { place, stack: Stack::pc(), kind });
+        let mut stack = Stack::pc();
+        if let (Some(_), AckPolicy::Quick { together, .. }) = (wire, &mut stack.acks) {
+            *together = INTERRUPT;
+        }
+        machines.push(MachineSetup { place, stack, kind });
         machines
     }
 }

@@ -295,6 +295,7 @@ fn data(ampdu: Option<AmpduConfig>, buffers: usize) -> MacConfig {
 fn access_point(it: &AccessPoint) -> MacConfig {
     MacConfig {
         rts: it.rts,
+        txop_ns: it.burst.as_nanos() as u64,
         rts_threshold: if it.rts { 2346 } else { u32::MAX },
         ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
     }

@@ -46,6 +46,8 @@ pub(super) struct Field<'a> {
     pub(super) carried: Vec<Carried>,
     pub(super) free: Vec<u32>,
     pub(super) relays: VecDeque<Relay>,
+    /// The end of the PPDU whose packets come up.
+    pub(super) ppdu_end: Instant,
     /// The machine of each station of the room.
     pub(super) owners: Vec<Option<u16>>,
     /// Time that a router takes for a packet from one of its stations to another.
@@ -99,6 +101,7 @@ impl<'a> Field<'a> {
             carried: Vec::new(),
             free: Vec::new(),
             relays: VecDeque::new(),
+            ppdu_end: Instant::ZERO,
             owners,
             forward: Duration::ZERO,
             lan: Vec::new(),
@@ -259,7 +262,8 @@ impl Field<'_> {
                 continue;
             }
             if let Body::Pc(pc) = &mut machine.body {
-                let at = pc.way_in(room.now(), bytes);
+                // A router's radio interrupts its processor when a PPDU ends.
+                let at = pc.way_in(room.now().max(self.ppdu_end), bytes);
                 self.pool.share(tag);
                 self.post(room, at, Carried::Pc { machine: number, tag });
             }

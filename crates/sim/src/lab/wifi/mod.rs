@@ -63,7 +63,7 @@ use espbench_model::sample::{Cause, Fate, Link, Sample};
 use espbench_model::time::Instant;
 use machine::{Keeps, Machine};
 pub(in crate::lab) use network::Network;
-pub(in crate::lab) use pc::CALL;
+pub(in crate::lab) use pc::{CALL, INTERRUPT};
 
 /// Number of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -223,6 +223,7 @@ impl Network<'_> {
             FrameTag::Echo(request) => return self.esp_now_heard(room, (request, frame), heard),
             _ => return,
         }
+        self.field.ppdu_end = Instant::from_nanos(frame.end);
         self.wifi.on_data(room, frame, heard, missed, &mut self.field);
         self.relay(room);
         if let (Some(packet), false) = (wifi::packet_of(frame.tag), heard.is_empty()) {

@@ -13,6 +13,10 @@ use espbench_model::time::Instant;
 /// Time that a PC's program takes for a call.
 pub(in crate::lab) const CALL: Duration = Duration::from_nanos(500);
 
+/// Time for which a PC's network adapter holds an interrupt back (Linux, Documentation/networking, e1000e:
+/// `InterruptThrottleRate`, 20,000 a second).
+pub(in crate::lab) const INTERRUPT: Duration = Duration::from_micros(50);
+
 impl PcDriver {
     fn draw(&mut self, delay: Delay) -> Duration {
         let mean = delay.random.as_nanos() as f64;

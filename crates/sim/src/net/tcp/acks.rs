@@ -48,11 +48,15 @@ impl AckState {
         match stack.acks {
             AckPolicy::EverySecond if self.segments > 1 => self.at_once = true,
             AckPolicy::EverySecond => self.due = Some(clock.fast(now)),
-            AckPolicy::Quick { first, delay } => {
+            AckPolicy::Quick { first, delay, together } => {
                 if pause {
                     self.quick = first;
                 }
-                if self.quick > 0 && !self.talks || self.bytes > u32::from(stack.mss) {
+                let soon = self.quick > 0 && !self.talks || self.bytes > u32::from(stack.mss);
+                if soon && together > Duration::ZERO {
+                    let at = now + together;
+                    self.due = Some(self.due.map_or(at, |due| due.min(at)));
+                } else if soon {
                     self.at_once = true;
                 } else if self.due.is_none() {
                     self.due = Some(now + delay);

@@ -123,6 +123,8 @@ pub(super) struct TcpConnection {
     /// Whether the peer has sent FIN.
     finished: bool,
     mailbox: Mailbox,
+    /// The bytes that the program's call in progress has read: the window opens for them when it ends.
+    reading: u32,
     ack_state: AckState,
     /// The time of the last answer to a segment that was not acceptable.
     challenged: Option<Instant>,
@@ -172,6 +174,7 @@ impl TcpConnection {
             receive_buffer: ReceiveBuffer::new(stack.tcp_window),
             finished: false,
             mailbox: Mailbox::new(stack.tcp_mailbox),
+            reading: 0,
             ack_state: AckState::new(stack),
             challenged: None,
             offer_at: None,
@@ -296,23 +299,41 @@ impl TcpConnection {
         io: &mut Io<'_>,
         buf: &mut [u8],
     ) -> Result<usize, SocketError> {
-        let most = buf.len().min(self.mailbox.readable() as usize);
+        let readable = self.mailbox.readable() as usize;
+        if readable == 0 || self.reading as usize >= buf.len() {
+            self.end_reading(now, io);
+        }
+        let most = readable.min(buf.len() - self.reading as usize);
         if most == 0 {
             let reset = self.broken && !self.finished;
             return if reset { Err(SocketError::NotConnected) } else { Ok(0) };
         }
         let len = self.receive_buffer.read(&mut buf[..most]);
         self.mailbox.read(len);
-        if !self.finished && !self.is_closed() {
-            self.open_window(io.stack);
-            self.acknowledge(now, io);
+        self.reading += len;
+        if !io.stack.reads_on || self.reading as usize >= buf.len() {
+            self.end_reading(now, io);
         }
         Ok(len as usize)
     }
 
+    /// Ends a program's call that reads: the window opens for what it has read.
+    fn end_reading(&mut self, now: Instant, io: &mut Io<'_>) {
+        let read = core::mem::take(&mut self.reading);
+        if read > 0 && !self.finished && !self.is_closed() {
+            self.open_window(io.stack);
+            self.acknowledge(now, io);
+        }
+    }
+
+    /// Returns the room that the peer may be told of.
+    fn room(&self) -> u32 {
+        self.receive_buffer.free().saturating_sub(self.reading)
+    }
+
     /// Opens the window for what was read, and asks for an update if that is worth one.
     fn open_window(&mut self, stack: &Stack) {
-        let free = self.receive_buffer.free();
+        let free = self.room();
         let grown = self.rcv.open(stack, free);
         self.ack_state.read(stack, grown, free, self.rcv.told());
     }

@@ -150,7 +150,7 @@ impl TcpConnection {
             return;
         }
         self.challenged = Some(now);
-        self.rcv.open(io.stack, self.receive_buffer.free());
+        self.rcv.open(io.stack, self.room());
         self.send_ack(io);
     }
 
@@ -205,7 +205,7 @@ impl TcpConnection {
             self.state = self.state.finished();
         }
         let kept = new > 0 && self.keep(now, io, new);
-        self.rcv.open(io.stack, self.receive_buffer.free());
+        self.rcv.open(io.stack, self.room());
         if put && (had_gap || self.receive_buffer.has_gap()) {
             // RFC 5681 section 4.2: what is out of order, or fills a gap, is answered at once.
             self.send_ack(io);
@@ -227,6 +227,7 @@ impl TcpConnection {
             // As in lwIP's tcp_recv_null, the bytes are taken although nobody reads them.
             self.receive_buffer.discard();
             self.mailbox.clear();
+            self.reading = 0;
             self.offer_at = None;
             self.open_window(io.stack);
         }

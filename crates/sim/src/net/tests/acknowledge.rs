@@ -69,6 +69,28 @@ fn linux_acknowledges_at_once_first_and_then_after_40_ms() {
     assert!(waits[16..].iter().all(|&it| it == 42), "{waits:?}");
 }
 
+/// Returns the window that is told after two segments of 1440 bytes have been read into a buffer of so many bytes,
+/// and once nothing is left to read.
+fn windows(buffer: usize) -> [u32; 2] {
+    let mut net = TestNet::pair(Stack::pc(), esp(|_| {}), TestWire::delay(ms(1)));
+    let (a, b) = net.connect();
+    net.run(ms(1000));
+    net.at(0, |it| it.tcp_send(a, &[1; 2 * 1440]).expect("room"));
+    net.run(ms(100));
+    let mut buf = vec![0; buffer];
+    [2880, 0].map(|read| {
+        assert_eq!(net.at(1, |it| it.tcp_receive(b, &mut buf)), Ok(read.min(buffer)));
+        net.run(ms(300));
+        net.hosts[0].flow().expect("a connection").send_window
+    })
+}
+
+#[test]
+fn lwip_opens_the_window_when_a_call_has_filled_its_buffer_or_found_nothing_left() {
+    assert_eq!(windows(16_384), [2880, 5760]);
+    assert_eq!(windows(2880), [5760, 5760]);
+}
+
 /// Returns the segments for 12 messages of 100 bytes, written 1 ms after each other, and the time
 /// at which all were read.
 fn messages(no_delay: bool) -> (u64, u128) {

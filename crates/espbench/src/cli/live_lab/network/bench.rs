@@ -201,7 +201,7 @@ impl<'a, 's> NetworkBench<'a, 's> {
 
     fn request(&mut self, request: &ControlRequest) -> anyhow::Result<Value> {
         let hosts = self.lab.hosts();
-        let number = |name: &str| what_if::device(name, hosts);
+        let number = |name: &str| super::changes::device(name, hosts);
         let done = |is_done: bool| match is_done {
             true => json!({ "ok": true }),
             false => refused("this lab has nothing of it to change", ""),

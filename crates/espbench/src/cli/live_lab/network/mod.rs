@@ -5,12 +5,14 @@
 //! | `bench` | the loop: virtual time in step with the clock, packets in and out, the command |
 //! | `control` | a socket on which lines of JSON change the lab while it runs |
 //! | `request` | such a line |
-//! | `what_if` | what is changed while it runs |
+//! | `what_if` | what is changed while it runs, as people write it |
+//! | `changes` | these changes in the order of their times, with their devices |
 //! | `session` | namespaces, interface, names of hosts, the command |
 //! | `told` | what is printed, as text and as lines of JSON |
 //! | `typed` | programs that devices start when they are told to |
 
 mod bench;
+mod changes;
 mod control;
 mod request;
 mod session;
@@ -92,7 +94,7 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
             TypedProgram::Mqtt(command) => lab.type_mqtt(it.device, at, command),
         }
     }
-    let changes = what_if::plan(&args.what_if, lab.hosts())?;
+    let changes = changes::plan(&args.what_if, lab.hosts())?;
     let pc = lab.hosts().iter().find(|it| it.role == LiveRole::Pc);
     let mark = super::mark(&scene, pc.map(|it| it.address.into()));
     let mut consoles = consoles(&mut lab, args)?;

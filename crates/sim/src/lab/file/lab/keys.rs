@@ -399,7 +399,7 @@ const SOURCE_OF_LAB: KeySpec = KeySpec { usual: "not said", ..SOURCE };
 const SOURCE_OF_DELAYS: KeySpec = KeySpec { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.
-pub(in super::super) static ACCESS_POINT: [KeySpec; 20] = [
+pub(in super::super) static ACCESS_POINT: [KeySpec; 21] = [
     key("at", KeyType::Place, "[0, 0, 1.5]", "where it is"),
     key("channel", KeyType::Whole(1, 14), "6", "its channel"),
     key("width", KeyType::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
@@ -412,6 +412,12 @@ pub(in super::super) static ACCESS_POINT: [KeySpec; 20] = [
     ),
     key("ampdu", KeyType::Whole(0, 64), "32", "frames of an A-MPDU at most; 0: it sends none"),
     key("rts", KeyType::Switch, "false", "whether aggregates are preceded by RTS"),
+    key(
+        "burst_us",
+        KeyType::Number(0.0, 10_000.0),
+        "0",
+        "how long it keeps the medium once it has it (a TXOP), microseconds: its next frames follow after a SIFS; 0: one frame or aggregate",
+    ),
     key("beacon_ms", KeyType::Number(1.0, 70_000.0), "102.4", "time between beacons"),
     key("dtim", KeyType::Whole(1, 255), "1", "every so many beacons is a DTIM"),
     key("queue", KeyType::Whole(1, 10_000), "256", "frames that wait for the air"),

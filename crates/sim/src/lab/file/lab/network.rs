@@ -116,6 +116,7 @@ impl Build<'_> {
             rates: chosen(rates),
             ampdu: number("ampdu", 32.0) as u16,
             rts: layers.switch(TABLE, "rts").unwrap_or(false),
+            burst: us(number("burst_us", 0.0)),
             beacon: us(number("beacon_ms", 102.4) * 1e3),
             dtim: number("dtim", 1.0) as u8,
             queue: number("queue", 256.0) as u16,

@@ -3,6 +3,7 @@
 use super::super::acks::AckState;
 use super::super::clock::TickClock;
 use super::*;
+use crate::net::AckPolicy;
 
 const RTO: Duration = ms(200);
 
@@ -36,6 +37,20 @@ fn linux_acknowledges_sixteen_at_once_and_then_by_bytes_or_after_40_ms() {
     acks.sent();
     // A pause longer than the timeout begins anew.
     assert!(data(&mut acks, &stack, 30 + 201, 1).0);
+}
+
+#[test]
+fn segments_that_come_before_an_interrupt_are_acknowledged_as_one() {
+    let mut stack = Stack::pc();
+    if let AckPolicy::Quick { together, .. } = &mut stack.acks {
+        *together = ms(3);
+    }
+    let mut acks = AckState::new(&stack);
+    for n in 10..13 {
+        assert_eq!(data(&mut acks, &stack, n, 1440), (false, Some(13)), "three after the first");
+    }
+    acks.sent();
+    assert_eq!(data(&mut acks, &stack, 20, 1440), (false, Some(23)));
 }
 
 #[test]
