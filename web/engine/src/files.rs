@@ -118,7 +118,9 @@ fn refused(name: &str, fault: &DoctorFileFault) -> PageError {
         DoctorFileFault::LongConfig | DoctorFileFault::Config(_) => {
             "give the sdkconfig that idf.py has written into the project's folder"
         }
-        DoctorFileFault::Capture(_) => "give a capture that Wireshark, tshark or tcpdump has written",
+        DoctorFileFault::Capture(_) => {
+            "give a capture that Wireshark, tshark or tcpdump has written"
+        }
     };
     PageError::new(format!("{name} {}", fault.refused()), fault, remedy)
 }
