@@ -14,8 +14,7 @@ for tool in node npm wasm-ld; do
 done
 module=$(ci/engine.sh)
 cp "$module" web/src/engine/engine.wasm
-packed=$(node -e "process.stdout.write(String(require('zlib').brotliCompressSync(require('fs').readFileSync(process.argv[1])).length))" "$module")
-echo "the engine has $(wc -c <"$module") bytes, $(gzip -9c "$module" | wc -c) with gzip, $packed with Brotli"
+echo "the engine has $(wc -c <"$module") bytes, $(gzip -9c "$module" | wc -c) with gzip"
 cd web
 if grep -q '"resolved"' package-lock.json; then
     echo "package-lock.json names a registry: npm install writes it without, by web/.npmrc" >&2

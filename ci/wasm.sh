@@ -1,10 +1,6 @@
 #!/bin/sh
-# Builds the engine as a module of WebAssembly, runs it, and compares its report with that of the same code
-# on this machine: to the byte. Prints the size of the module.
-#
-# Debian's compiler is used with std built from source, since it needs no target to be installed
-# by rustup. With rustup: `rustup target add wasm32-unknown-unknown`, then
-# `cargo build --release --manifest-path tests/wasm/Cargo.toml --target wasm32-unknown-unknown`.
+# Builds the engine of the page as a module of WebAssembly that carries out plans, too, runs it, and compares its
+# reports with those of the same code on this machine: to the byte. Prints the size of the module.
 set -eu
 cd "$(dirname "$0")/.."
 for tool in node wasm-ld; do
@@ -16,12 +12,7 @@ for tool in node wasm-ld; do
     echo "skipped: $tool is not installed (apt-get install nodejs lld)" >&2
     exit 0
 done
-target=wasm32-unknown-unknown
-folder=${CARGO_TARGET_DIR:-$PWD/target}/wasm
-RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$folder RUSTFLAGS="-C linker=wasm-ld" \
-    /usr/bin/cargo build --quiet --release --locked --manifest-path tests/wasm/Cargo.toml \
-    --target $target -Zbuild-std=std,panic_abort
-module=$folder/$target/release/wasm.wasm
+module=$(ci/engine.sh plans)
 echo "the module has $(wc -c <"$module") bytes, $(gzip -9c "$module" | wc -c) with gzip"
 
 work=$(mktemp -d)
@@ -53,7 +44,7 @@ cargo build --quiet --locked -p espbench-engine --example report
 here=${CARGO_TARGET_DIR:-target}/debug/examples/report
 for plan in esp-now wifi; do
     "$here" "$work/$plan.toml" "" 7 >"$work/here.json"
-    node tests/wasm/run.mjs "$module" "$work/$plan.toml" "" 7 >"$work/wasm.json"
+    node web/engine/test/report.mjs "$module" "$work/$plan.toml" "" 7 >"$work/wasm.json"
     cmp "$work/here.json" "$work/wasm.json"
     echo "$plan: $(wc -c <"$work/here.json") bytes of report, the same"
 done

@@ -121,6 +121,7 @@ pub const TARGETS: &[Target] = &[
     ("idf_iperf", idf_iperf),
     ("sdkconfig", sdkconfig),
     ("doctor_log", doctor_log),
+    ("doctor_file", doctor_file),
     ("capture_file", capture_file),
     ("capture_packets", capture_packets),
 ];
@@ -140,6 +141,21 @@ pub fn doctor_log(data: &[u8]) {
     let shares: f64 = found.findings.iter().map(|it| it.share).sum();
     assert!(found.findings.is_empty() || (shares - 1.0).abs() < 1e-9, "{found:?}");
     doctor_incident(data, &whole);
+}
+
+/// Reads a file of any kind in chunks whose length the first byte chooses: its kind, or the fault, is that of the whole.
+pub fn doctor_file(data: &[u8]) {
+    use espbench_doctor::file::DoctorFileReader;
+    let [chunk, bytes @ ..] = data else { return };
+    let read = |chunk: usize| {
+        let mut reader = DoctorFileReader::default();
+        for it in bytes.chunks(chunk) {
+            // Octets behind the last that matters change nothing.
+            reader.push(it);
+        }
+        format!("{:?}", reader.finish())
+    };
+    assert_eq!(read(bytes.len().max(1)), read(usize::from(*chunk) + 1));
 }
 
 /// Diagnoses the same bytes as a log, and what stands behind a line `---` as the sdkconfig of its firmware: each finding

@@ -1,7 +1,7 @@
 /// A prediction on the page: asked anew with each change, shown while it gets finer.
 
 import { advice, bars, figures } from "./figures";
-import { announce, copy, download, h, put } from "./dom";
+import { announce, commandLine, copy, download, h, put } from "./dom";
 import { type Asked, EngineWorker, predict, type Predicted } from "./engine/client";
 import { EngineError, type FleetQuestion, type Report } from "./engine/types";
 import { digits, percent, time } from "./format";
@@ -60,12 +60,20 @@ export class AnswerView {
         this.asked = asked;
         asked.whole.catch((why: unknown) => {
             if (asked !== this.asked || (why instanceof EngineError && why.wrong.what === "stopped")) return;
-            this.body.setAttribute("aria-busy", "false");
-            this.state.textContent = "";
-            put(this.line);
-            put(this.body, wrong(why));
-            this.heard(false);
+            this.refuse(why);
         });
+    }
+
+    /** Tells why there is no answer. */
+    refuse(why: unknown): void {
+        this.stop();
+        this.whole = undefined;
+        this.body.setAttribute("aria-busy", "false");
+        this.body.classList.remove("old");
+        this.state.textContent = "";
+        put(this.line);
+        put(this.body, wrong(why));
+        this.heard(false);
     }
 
     /** Drops what was asked. */
@@ -96,9 +104,10 @@ export class AnswerView {
         this.body.setAttribute("aria-busy", "false");
         const row = prediction.rows[0];
         announce(`${this.name}: ${percent(row?.loss_percent).value} percent lost, 99 percent within ${time(row?.p99_ms).value} ${time(row?.p99_ms).unit}`);
+        const copyButton = h("button", { type: "button", class: "small", onclick: () => void copy(command, copyButton, "Command copied") }, "Copy command");
         put(this.line,
-            h("code", {}, command),
-            h("button", { type: "button", class: "small", onclick: () => void copy(command, "The command is copied.") }, "Copy command"),
+            commandLine(command),
+            copyButton,
             h("button", { type: "button", class: "small", onclick: () => download("report.json", answer.report) }, "Report (JSON)"));
         this.heard(true);
     }

@@ -3,7 +3,8 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { wrong } from "./answer";
-import { h, put } from "./dom";
+import { colours, themed } from "./colour";
+import { commandLine, h, put } from "./dom";
 import { type Asked, EngineWorker, predict, type Predicted } from "./engine/client";
 import { EngineError, type PredictionRow, type Report, type Value } from "./engine/types";
 import { table } from "./figures";
@@ -18,21 +19,21 @@ export function around(devices: number): number[] {
 }
 
 function chart(box: HTMLElement, title: string, unit: string, rows: PredictionRow[], of: (row: PredictionRow) => Value | null): uPlot {
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+    const colour = colours(["faint", "grid", "line", "s0"]);
+    const line = colour.s0 ?? "";
     const values = (pick: (value: Value) => number | null): (number | null)[] => rows.map((row) => {
         const value = of(row);
         return value ? pick(value) : null;
     });
     const data: uPlot.AlignedData = [rows.map((row) => row.devices), values((it) => it.value), values((it) => it.ci_low), values((it) => it.ci_high)];
-    const axis = { stroke: colour("faint"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "13px system-ui" };
+    const axis = { stroke: colour.faint ?? "", grid: { stroke: colour.grid ?? "", width: 1 }, ticks: { stroke: colour.line ?? "", width: 1 }, font: "13px system-ui" };
     const none = { stroke: "transparent", points: { show: false } };
     const drawn = new uPlot({
         width: Math.max(220, box.clientWidth), height: 230, legend: { show: false }, cursor: { show: false },
         scales: { x: { time: false }, y: { range: (_, __, high) => [0, Math.max(high * 1.05, 1e-3)] } },
         axes: [{ ...axis, label: "devices", labelFont: "13px system-ui" }, { ...axis, size: 56 }],
-        series: [{}, { stroke: colour("s0"), width: 2.5, points: { show: true, size: 7, fill: colour("s0") } }, none, none],
-        bands: [{ series: [3, 2], fill: `${colour("s0")}33` }],
+        series: [{}, { stroke: line, width: 2.5, points: { show: true, size: 7, fill: line } }, none, none],
+        bands: [{ series: [3, 2], fill: line.replace(/^rgb\((.*)\)$/, "rgba($1, 0.2)") }],
     }, data, box);
     drawn.root.setAttribute("role", "img");
     drawn.root.setAttribute("aria-label", `${title}, ${unit}: ${rows.map((row) => `${row.devices} devices ${of(row)?.value.toPrecision(3) ?? "not known"}`).join(", ")}`);
@@ -47,6 +48,8 @@ export class CurveView {
     private readonly button: HTMLButtonElement;
     private asked: Asked | undefined;
     private charts: uPlot[] = [];
+    private shown: (() => void) | undefined;
+    private readonly unthemed = themed(() => this.shown?.());
 
     constructor(private readonly settings: Settings) {
         this.button = h("button", { type: "button", onclick: () => this.ask() }, "Show how it scales");
@@ -57,6 +60,7 @@ export class CurveView {
     forget(): void {
         this.asked?.stop();
         this.asked = undefined;
+        this.shown = undefined;
         this.clear();
         put(this.body);
         this.button.hidden = false;
@@ -65,6 +69,7 @@ export class CurveView {
     /** Ends its worker. */
     end(): void {
         this.forget();
+        this.unthemed();
         this.asker.end();
     }
 
@@ -90,7 +95,6 @@ export class CurveView {
     private show(answer: Predicted, line: string): void {
         const report = JSON.parse(answer.report) as Report;
         const rows = report.prediction?.rows ?? [];
-        this.clear();
         const [late, lost] = [h("div", { class: "chart" }), h("div", { class: "chart" })];
         const found = report.tables.find((it) => it.id === "predict-curve");
         put(this.body,
@@ -98,11 +102,15 @@ export class CurveView {
                 h("figure", {}, h("figcaption", {}, "99 % arrive within (ms)"), late),
                 h("figure", {}, h("figcaption", {}, "Messages lost (%)"), lost)),
             h("p", { class: "state" }, answer.whole ? "The band is the interval at 95 %." : `${answer.rooms} of ${answer.of} rooms …`),
-            answer.whole ? h("code", {}, line) : null,
+            answer.whole ? commandLine(line) : null,
             answer.whole && found ? h("details", {}, h("summary", {}, "As a table"), table(found)) : null);
-        this.charts = [
-            chart(late, "99 % arrive within", "milliseconds", rows, (row) => row.p99_ms),
-            chart(lost, "messages lost", "percent", rows, (row) => row.loss_percent),
-        ];
+        this.shown = () => {
+            this.clear();
+            this.charts = [
+                chart(late, "99 % arrive within", "milliseconds", rows, (row) => row.p99_ms),
+                chart(lost, "messages lost", "percent", rows, (row) => row.loss_percent),
+            ];
+        };
+        this.shown();
     }
 }

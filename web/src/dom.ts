@@ -60,6 +60,11 @@ export function select(options: readonly (readonly [string, string])[], value: s
     return element;
 }
 
+/** Makes a command's line, which breaks between words and not within its flags. */
+export function commandLine(text: string): HTMLElement {
+    return h("code", {}, ...text.split(" ").flatMap((word, at) => [at > 0 ? " " : "", h("span", { class: "word" }, word)]));
+}
+
 /** Hands a text out as a file. */
 export function download(name: string, text: string): void {
     const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
@@ -67,14 +72,19 @@ export function download(name: string, text: string): void {
     setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** Copies a text, and says so. */
-export async function copy(text: string, said: string): Promise<void> {
+/** Copies a text, and says so on the button that was pressed. */
+export async function copy(text: string, button: HTMLElement, said: string): Promise<void> {
+    const before = (button.dataset.name ??= button.textContent ?? "");
+    let told = said;
     try {
         await navigator.clipboard.writeText(text);
         announce(said);
     } catch {
+        told = "Not allowed: copy it by hand";
         announce("The browser does not let this page copy: mark the text and copy it.");
     }
+    button.textContent = told;
+    setTimeout(() => (button.textContent = before), 2000);
 }
 
 /** Calls a function once things have been quiet for so long. */

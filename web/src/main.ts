@@ -105,10 +105,7 @@ function theme(): void {
             const link = new URL(`#${text}`, location.href).href;
             history.replaceState(null, "", `#${text}`);
             written = text;
-            void copy(link, "The link is copied.").then(() => {
-                share.textContent = "Link copied";
-                setTimeout(() => (share.textContent = "Share"), 1500);
-            });
+            void copy(link, share, "Link copied");
         }),
     }, "Share");
     put(document.getElementById("tools") as HTMLElement, share, button);

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`captured`] | captures: what the air and TCP show |
+//! | [`file`] | kind of a file by its contents: log, capture or `sdkconfig`, in pieces as they come |
 //! | [`finding`] | what was found: cause, evidence, confidence, what would confirm it, what to do |
 //! | [`incident`] | files of one incident to one diagnosis |
 //! | [`log`] | console logs of ESP-IDF, Arduino, ESPHome and MicroPython: records, events, a reader |
@@ -21,6 +22,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod captured;
+pub mod file;
 pub mod finding;
 pub mod incident;
 pub mod log;

@@ -30,6 +30,9 @@ enum Question {
     Diagnose,
     /// All files are forgotten.
     Forget,
+    /// The report of a plan, carried out in the lab.
+    #[cfg(feature = "plans")]
+    Report { plan: String, lab: String, seed: u64 },
 }
 
 /// What one worker has in hand.
@@ -117,6 +120,10 @@ impl Session {
             Question::Forget => {
                 self.files = OpenFiles::default();
                 written(Ok(()))
+            }
+            #[cfg(feature = "plans")]
+            Question::Report { plan, lab, seed } => {
+                written(crate::plans::report(&plan, &lab, seed))
             }
         }
     }

@@ -1,11 +1,12 @@
 //! The engine for a page in a browser: questions as JSON in, answers as JSON out. Nothing is imported. Plans
-//! are not carried out here: suites and their reports would double the module.
+//! are carried out with the feature `plans` alone, for a test: suites and their reports make the module larger.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `answer` | a question by its name, and the answer or the error in three parts |
 //! | `fleet` | predictions: which rooms an answer needs, and the answer of those that were simulated |
-//! | `files` | logs and sdkconfig files, and their diagnosis |
+//! | `files` | logs, captures and sdkconfig files, and their diagnosis |
+//! | `plans` | plans, with their reports |
 //! | `room` | a lab as it is drawn, and frames on the air of it |
 //! | `trial` | a simulated room as bytes, from one worker to another |
 //! | `versus` | two answers, compared |
@@ -18,6 +19,8 @@ mod files;
 mod fleet;
 #[path = "../../../crates/espbench/src/render/json.rs"]
 mod json;
+#[cfg(feature = "plans")]
+mod plans;
 mod room;
 mod trial;
 mod versus;

@@ -91,7 +91,7 @@ export interface ReportFigure {
 
 /** A result. */
 export interface Cell {
-    id: { metric: string };
+    metric: string;
     value: number | null;
     unit: string;
     ci_low: number | null;
@@ -118,6 +118,8 @@ export interface Comparison {
     difference_low: number | null;
     difference_high: number | null;
     verdict: string;
+    /** What to know beside the verdict. */
+    notes?: string[];
 }
 
 /** What there is. */

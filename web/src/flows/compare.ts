@@ -3,10 +3,10 @@
 import { AnswerView, wrong } from "../answer";
 import { announce, h, put, quietly } from "../dom";
 import { versus } from "../engine/client";
-import type { Comparison } from "../engine/types";
+import type { Cell, Comparison, Value } from "../engine/types";
 import type { Flow } from "../flow";
 import { form } from "../form";
-import { digits } from "../format";
+import { digits, life, type Shown, time } from "../format";
 import { command, question } from "../question";
 import { type Shared, USUAL } from "../share";
 
@@ -30,7 +30,7 @@ export function compareFlow(shared: Shared, changed: () => void): Flow {
         versus(second.whole.report, first.whole.report).then((pairs) => {
             put(verdicts, table(pairs));
             announce("The verdict is there.");
-        }, (why: unknown) => put(verdicts, wrong(why)));
+        }).catch((why: unknown) => put(verdicts, wrong(why)));
     };
     const first = new AnswerView("Setting A", judge);
     const second = new AnswerView("Setting B", judge);
@@ -62,25 +62,41 @@ export function compareFlow(shared: Shared, changed: () => void): Flow {
 
 function table(pairs: Comparison[]): HTMLElement {
     const rows = LEADING.flatMap(([metric, words]) => {
-        const it = pairs.find((pair) => pair.ours.id.metric === metric);
+        const it = pairs.find((pair) => pair.ours.metric === metric);
         return it ? [row(it, words)] : [];
     });
-    const head = ["", "A", "B", "B is", "verdict"].map((it) => h("th", { scope: "col" }, it));
+    const head = ["", "Verdict", "A", "B", "B is"].map((it) => h("th", { scope: "col" }, it));
     return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Verdicts" },
         h("table", { class: "big" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)));
 }
 
-function shown(value: number | null, unit: string): string {
-    return value === null ? "–" : `${digits(value, 3)} ${unit === "percent" ? "%" : unit === "ratio" ? "" : unit}`;
+function shown({ value, unit, metric }: Cell): string {
+    if (value === null) return "–";
+    const words = (it: Shown): string => `${it.value} ${it.unit}`;
+    const alone = (by: number): Value => ({ value: value / by, ci_low: null, ci_high: null });
+    if (metric === "battery_life") return words(life(alone(24)));
+    if (unit === "ms") return words(time(alone(1)));
+    return `${digits(value, 3)} ${unit === "percent" ? "%" : unit}`;
+}
+
+/** Returns how B differs from A: by a factor, or of shares by their difference. */
+function change(it: Comparison): string {
+    const told = (value: number | null, low: number | null, high: number | null, unit: string): string | undefined => {
+        if (value === null) return undefined;
+        const ends = low === null || high === null ? "" : ` [${digits(low, 3)} to ${digits(high, 3)}]`;
+        return `${digits(value, 3)}${ends} ${unit}`;
+    };
+    const away = it.ours.unit === "percent" ? "points away" : `${it.ours.unit} away`;
+    return told(it.ratio, it.ratio_low, it.ratio_high, "times A") ?? told(it.difference, it.difference_low, it.difference_high, away) ?? "–";
 }
 
 function row(it: Comparison, words: string): HTMLElement {
-    const ends = (low: number | null, high: number | null): string => (low === null || high === null ? "" : ` [${digits(low, 3)} to ${digits(high, 3)}]`);
-    const change = it.ratio !== null ? `${digits(it.ratio, 3)} times A${ends(it.ratio_low, it.ratio_high)}` : it.difference !== null ? `${digits(it.difference, 3)} ${it.ours.unit} away${ends(it.difference_low, it.difference_high)}` : "–";
+    // Why an interval beside 1 is no difference; of the others nothing more is to be said.
+    const notes = it.verdict === "no-difference-shown" ? it.notes ?? [] : [];
     return h("tr", { class: it.verdict },
         h("th", { scope: "row" }, words),
-        h("td", {}, shown(it.other.value, it.other.unit)),
-        h("td", {}, shown(it.ours.value, it.ours.unit)),
-        h("td", {}, change),
-        h("td", { class: "verdict" }, WORDS[it.verdict] ?? it.verdict));
+        h("td", {}, h("span", { class: "verdict" }, WORDS[it.verdict] ?? it.verdict), ...notes.map((note) => h("span", { class: "hint note" }, note))),
+        h("td", {}, shown(it.other)),
+        h("td", {}, shown(it.ours)),
+        h("td", {}, change(it)));
 }

@@ -9,6 +9,9 @@ import type { Flow } from "../flow";
 /** Most of a file that is read, in bytes: a log of a day has some tens of megabytes. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 
+/** Words before the number of a place. */
+const PLACES: Record<string, string> = { log: "line ", "sdk-config": "sdkconfig line ", capture: "frame " };
+
 const EXAMPLE = `I (1231) wifi:state: init -> auth (0xb0)
 I (1240) wifi:state: auth -> assoc (0x0)
 I (1251) wifi:state: assoc -> run (0x10)
@@ -63,10 +66,11 @@ export function doctorFlow(): Flow {
     };
     const input = h("input", { type: "file", multiple: true, class: "away", tabindex: -1, "aria-label": "Files for the doctor", onchange: () => void examine([...(input.files ?? [])]) });
     const zone = h("div", { class: "zone" },
-        h("p", { class: "large" }, "Drop a console log, an sdkconfig, or both"),
-        h("p", { class: "hint" }, "From idf.py monitor, Arduino, ESPHome, MicroPython or any terminal. Nothing is uploaded."),
-        h("button", { type: "button", class: "main", onclick: () => input.click() }, "Choose files"), input,
-        h("button", { type: "button", onclick: () => void examine([new File([EXAMPLE], "example.log")]) }, "Try an example"));
+        h("p", { class: "large" }, "Drop a console log, its sdkconfig, or a capture"),
+        h("p", { class: "hint" }, "A log of idf.py monitor, Arduino, ESPHome, MicroPython or any terminal; pcap or pcapng of Wireshark or tcpdump. Nothing is uploaded."),
+        h("div", { class: "line" },
+            h("button", { type: "button", class: "main", onclick: () => input.click() }, "Choose files"), input,
+            h("button", { type: "button", onclick: () => void examine([new File([EXAMPLE], "example.log")]) }, "Try an example")));
     const over = (is: boolean) => (event: DragEvent): void => {
         event.preventDefault();
         zone.classList.toggle("over", is);
@@ -82,7 +86,7 @@ export function doctorFlow(): Flow {
         h("button", { type: "button", onclick: () => void examine([new File([pasted.value], "pasted.log")]) }, "Diagnose"));
     return {
         title: "What is wrong?",
-        lead: "The doctor reads what your board printed and names the cause, with the lines that show it.",
+        lead: "The doctor reads what your board printed, or what was captured of it, and names the cause with the places that show it.",
         element: h("div", { class: "stack" }, zone, paste, result),
         start: () => {
             if (handed === undefined) return;
@@ -105,17 +109,20 @@ function diagnosis(it: Diagnosis): HTMLElement {
     const lines = it.lines === null ? "" : `, ${it.lines} lines, ${it.recorded ?? 0} of a known format`;
     return h("article", { class: `diagnosis ${it.verdict}` },
         h("p", { class: "hint" }, `${it.files.join(" and ")}${lines}`),
-        h("h2", {}, it.answer.charAt(0).toUpperCase() + it.answer.slice(1)),
+        // A cause has its own heading, and the first one is the answer.
+        it.findings.length > 0 ? null : h("h2", {}, upper(it.answer)),
         ...it.findings.map(finding),
         ...it.contradictions.map((text) => h("p", { class: "warning" }, `Contradiction: ${text}`)),
         ...it.notes.map((text) => h("p", { class: "note" }, text)));
 }
 
+const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 function finding(it: Finding, at: number): HTMLElement {
     const times = it.incidents === 1 ? "once" : `${it.incidents} times`;
-    const places = it.evidence.map((place) => h("li", {}, h("span", { class: "at" }, `${place.source === "sdk-config" ? "sdkconfig " : ""}${place.line}`), h("code", {}, place.text)));
+    const places = it.evidence.map((place) => h("li", {}, h("span", { class: "at" }, `${PLACES[place.source] ?? ""}${place.line}`), h("code", {}, place.text)));
     return h("section", { class: "finding" },
-        h("h3", {}, `${at + 1}. ${it.title}`),
+        at === 0 ? h("h2", {}, upper(it.title)) : h("h3", {}, `${at + 1}. ${upper(it.title)}`),
         h("p", { class: "hint" }, `${times}, ${(it.share * 100).toFixed(0)} % of what went wrong; certainty ${it.certainty}`),
         places.length > 0 ? h("ol", { class: "evidence" }, ...places) : null,
         h("p", {}, h("strong", {}, "Do: "), it.remedy),

@@ -1,9 +1,10 @@
 /// Room: draw it, run it while frames fly, see what becomes of the messages.
 
 import { AnswerView, wrong } from "../answer";
+import { themed } from "../colour";
 import { download, field, h, put, quietly } from "../dom";
 import { drawn, stopWatching, watch } from "../engine/client";
-import type { DrawnRoom, LibraryList } from "../engine/types";
+import { type DrawnRoom, EngineError, type LibraryList } from "../engine/types";
 import type { Flow } from "../flow";
 import { form } from "../form";
 import { command, OWN_ROOM, question } from "../question";
@@ -46,11 +47,7 @@ class RoomTask {
     });
     private drawing = 0;
     private readonly resized = new ResizeObserver(() => this.plan.fit());
-    private readonly themed = matchMedia("(prefers-color-scheme: dark)");
-    private readonly restyle = (): void => {
-        this.plan.restyle();
-        this.plan.draw();
-    };
+    private unthemed = (): void => undefined;
 
     constructor(private readonly shared: Shared, private readonly library: Promise<LibraryList>, private readonly changed: () => void) {
         this.settings = shared.settings ??= { ...USUAL, every: 1000 };
@@ -85,8 +82,10 @@ class RoomTask {
 
     private start(): void {
         this.resized.observe(this.canvas);
-        this.themed.addEventListener("change", this.restyle);
-        document.addEventListener("themed", this.restyle);
+        this.unthemed = themed(() => {
+            this.plan.restyle();
+            this.plan.draw();
+        });
         void this.read(this.text.value, false);
         this.library.then((it) => {
             put(this.environment, ...it.environments.map((place) => h("option", { value: place.name }, place.title || place.name)));
@@ -96,8 +95,7 @@ class RoomTask {
 
     private end(): void {
         this.resized.disconnect();
-        this.themed.removeEventListener("change", this.restyle);
-        document.removeEventListener("themed", this.restyle);
+        this.unthemed();
         this.plan.air?.pause();
         this.answer.end();
         stopWatching();
@@ -174,10 +172,13 @@ class RoomTask {
 
     private run(): void {
         const own = { text: this.text.value, devices: this.room?.devices ?? 0 };
-        if (own.devices > MOST_DEVICES) {
-            return put(this.mistake, wrong(new RangeError(`the room has ${own.devices} devices, and the page simulates ${MOST_DEVICES} at most: use the command`)));
-        }
         this.answer.element.classList.remove("old");
+        if (own.devices > MOST_DEVICES) {
+            return this.answer.refuse(new EngineError({
+                what: "this room is too large for a page", why: `it has ${own.devices} devices, and ${MOST_DEVICES} are simulated here at most`,
+                remedy: "save it as a file and ask espbench predict fleet --lab", line: 0,
+            }));
+        }
         const asked = question(this.settings, own);
         this.answer.ask(asked, command(this.settings, own));
         void this.shoot(asked);

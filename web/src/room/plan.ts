@@ -1,5 +1,6 @@
 /// The plan of a room on a canvas: what stands where, and frames that fly.
 
+import { colours } from "../colour";
 import type { DrawnRoom, Station } from "../engine/types";
 import type { AirView } from "./air";
 import type { Item, RoomModel } from "./model";
@@ -34,9 +35,7 @@ export class PlanView {
 
     /** Reads the colours of the page's theme. */
     restyle(): void {
-        const style = getComputedStyle(document.documentElement);
-        const names = ["bg", "ink", "faint", "line", "s0", "data", "control", "management", "background", "collided", "weak", "lost", "limit", "grid", "panel"];
-        this.colours = Object.fromEntries(names.map((it) => [it, style.getPropertyValue(`--${it}`).trim()]));
+        this.colours = colours(["bg", "ink", "faint", "line", "s0", "data", "control", "management", "background", "collided", "weak", "lost", "limit", "grid", "panel"]);
     }
 
     /** Fits the canvas and the room into its box. */

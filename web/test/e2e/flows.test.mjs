@@ -1,11 +1,11 @@
 // Each flow of the page, and the same figures as the command to the byte.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, COMMAND, hasCommand, open, plainHost, saved, whole } from "./harness.mjs";
+import { browser, CAPTURES, COMMAND, hasCommand, open, plainHost, saved, whole } from "./harness.mjs";
 
 let chrome;
 let host;
@@ -52,7 +52,7 @@ test("predict: sliders, and the command's report to the byte", async (t) => {
 });
 
 test("room: drawn by mouse and keys, run, and the same as the command to the byte", async (t) => {
-    const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });
+    const context = await chrome.newContext({ viewport: { width: 1280, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
     const { page, wrong } = await open(context, host.url);
     const plan = page.locator("canvas.plan");
     await page.getByRole("button", { name: "gateway" }).waitFor();
@@ -100,7 +100,9 @@ test("room: drawn by mouse and keys, run, and the same as the command to the byt
     await page.waitForFunction(() => [...document.querySelectorAll("button.main")].every((it) => !it.disabled));
     await page.getByRole("button", { name: "Share" }).click();
     await page.getByRole("button", { name: "Link copied" }).waitFor();
-    const other = await open(context, page.url());
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(copied, page.url());
+    const other = await open(context, copied);
     await other.page.getByRole("button", { name: "sensor-1" }).waitFor();
     assert.equal(await other.page.locator("textarea.code").inputValue(), lab);
     await context.close();
@@ -157,6 +159,27 @@ test("doctor: files dropped, and the command's diagnosis to the byte", async (t)
     await context.close();
     if (!hasCommand) return t.diagnostic("no command: not compared");
     assert.equal(text, command("espbench doctor boot.log sdkconfig --no-proof --format json"));
+});
+
+test("doctor: a capture, and the command's diagnosis to the byte", async (t) => {
+    const context = await chrome.newContext();
+    const { page, wrong } = await open(context, `${host.url}#doctor`);
+    copyFileSync(join(CAPTURES, "capture-ap-full.pcap"), join(work, "air.pcap"));
+    const [files, result] = [page.locator("input[type=file]"), page.getByRole("region", { name: "Diagnosis" })];
+    await files.setInputFiles(join(work, "air.pcap"));
+    await result.locator(".evidence").getByText(/^frame \d+$/).first().waitFor({ timeout: 120_000 });
+    const text = await saved(page, result.getByRole("button", { name: "Diagnosis (JSON)" }));
+    // Cut in its header, and of something else: a sentence, and the next file is read.
+    for (const bytes of [readFileSync(join(work, "air.pcap")).subarray(0, 20), Buffer.alloc(100)]) {
+        await files.setInputFiles({ name: "odd.bin", mimeType: "application/octet-stream", buffer: bytes });
+        await result.getByRole("alert").filter({ hasText: "odd.bin is no" }).waitFor();
+    }
+    await page.getByRole("button", { name: "Try an example" }).click();
+    await result.locator(".finding").first().waitFor();
+    assert.deepEqual(wrong, []);
+    await context.close();
+    if (!hasCommand) return t.diagnostic("no command: not compared");
+    assert.equal(text, command("espbench doctor air.pcap --no-proof --format json"));
 });
 
 test("board: a console over Web Serial, and a reason where there is none", async () => {

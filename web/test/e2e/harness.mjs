@@ -9,6 +9,8 @@ import { chromium } from "playwright-core";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 export const DIST = join(root, "dist");
 export const COMMAND = process.env.ESPBENCH ?? join(root, "../target/debug/espbench");
+/** Captures of known trouble. */
+export const CAPTURES = join(root, "../crates/doctor/tests/cases");
 export const hasCommand = existsSync(COMMAND);
 const KINDS = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", wasm: "application/wasm", webmanifest: "application/manifest+json" };
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createRequire } from "node:module";
-import { brotliCompressSync, deflateRawSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
 import { browser, commandHost, DIST, hasCommand, open, plainHost, whole } from "./harness.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -24,17 +24,18 @@ after(async () => {
 /** Makes a link of the page. */
 const link = (task, value) => `${host.url}#${task}=${deflateRawSync(Buffer.from(typeof value === "string" ? value : JSON.stringify(value))).toString("base64url")}`;
 
-test("the engine and the page are small", () => {
+test("the engine and the page are small", (t) => {
     const assets = readdirSync(join(DIST, "assets"));
-    // As hosts send it to browsers.
-    const size = (it) => brotliCompressSync(readFileSync(join(DIST, "assets", it))).length;
+    // As most hosts send it to browsers; those with Brotli send less.
+    const size = (it) => gzipSync(readFileSync(join(DIST, "assets", it)), { level: 9 }).length;
     const engine = assets.filter((it) => it.endsWith(".wasm"));
     assert.equal(engine.length, 1);
     assert.ok(size(engine[0]) <= 1_200_000, `${size(engine[0])} bytes compressed`);
     const first = readFileSync(join(DIST, "index.html"), "utf8");
     const early = assets.filter((it) => first.includes(it));
     const sum = early.reduce((total, it) => total + size(it), 0);
-    assert.ok(sum < 60_000, `what is loaded before the engine has ${sum} bytes compressed`);
+    assert.ok(sum < 70_000, `what is loaded before the engine has ${sum} bytes compressed`);
+    t.diagnostic(`the engine has ${size(engine[0])} bytes with gzip, and what is loaded before it ${sum}`);
 });
 
 test("no file of the page names another host to fetch from", () => {
@@ -46,31 +47,33 @@ test("no file of the page names another host to fetch from", () => {
     }
 });
 
-for (const width of [390, 1280, 1920]) {
-    for (const colorScheme of ["light", "dark"]) {
-        test(`axe finds nothing serious, and nothing is cut off: ${width} px, ${colorScheme}`, async () => {
-            // The test's own scripts are no part of the page's policy.
-            const context = await chrome.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
-            for (const task of TASKS) {
-                const { page } = await open(context, `${host.url}#${task}`);
-                await page.getByRole("heading", { level: 1 }).waitFor();
-                if (task === "predict") await page.locator(".figures .value").first().waitFor({ timeout: 120_000 });
-                if (task === "room") await page.getByRole("button", { name: "gateway" }).click();
-                if (task === "doctor") {
-                    await page.getByRole("button", { name: "Try an example" }).click();
-                    await page.locator(".finding").first().waitFor({ timeout: 120_000 });
-                }
-                await page.evaluate(axe);
+for (const task of TASKS) {
+    test(`axe finds nothing serious, and nothing is cut off, in any width and colours: ${task}`, async () => {
+        // The test's own scripts are no part of the page's policy.
+        const context = await chrome.newContext({ bypassCSP: true });
+        const { page } = await open(context, `${host.url}#${task}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        if (task === "predict" || task === "compare") await page.locator(".figures .value").first().waitFor({ timeout: 120_000 });
+        if (task === "room") await page.getByRole("button", { name: "gateway" }).click();
+        if (task === "doctor") {
+            await page.getByRole("button", { name: "Try an example" }).click();
+            await page.locator(".finding").first().waitFor({ timeout: 120_000 });
+        }
+        await page.evaluate(axe);
+        for (const width of [390, 1280, 1920]) {
+            for (const colorScheme of ["light", "dark"]) {
+                await page.setViewportSize({ width, height: 900 });
+                await page.emulateMedia({ colorScheme });
                 const { violations } = await page.evaluate(() => window.axe.run());
                 const serious = violations.filter((it) => ["serious", "critical"].includes(it.impact));
-                assert.deepEqual(serious.map((it) => [it.id, it.nodes.map((node) => node.html).slice(0, 3)]), [], task);
+                const found = serious.map((it) => [it.id, it.nodes.map((node) => node.html).slice(0, 3)]);
+                assert.deepEqual(found, [], `${width} px, ${colorScheme}`);
                 const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-                assert.ok(over <= 0, `${task} is ${over} px too wide`);
-                await page.close();
+                assert.ok(over <= 0, `${over} px too wide for ${width}`);
             }
-            await context.close();
-        });
-    }
+        }
+        await context.close();
+    });
 }
 
 test("all is reached with the keyboard", async () => {
@@ -105,21 +108,22 @@ test("works offline once it was loaded", async () => {
 test("a hostile link, lab or log runs no script, and is said", async () => {
     const context = await chrome.newContext();
     const evil = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>';
+    // Each link with what shows that the page is done with it.
+    const [said, drawnRoom] = ["main [role=alert]", "main .thing"];
     const links = [
-        link("room", { lab: `title = '${evil}'\nenvironment = "home"\n[[group]]\nname = '${evil}'\nprofile = "esp32"\n` }),
-        link("room", { lab: evil }),
-        link("room", { lab: `title = "huge"\nenvironment = "home"\n[[group]]\nname = "a"\nprofile = "esp32"\ncount = 60000\ngrid = { step_m = 1, columns = 100 }\n` }),
-        link("room", { lab: `${"[".repeat(100_000)}` }),
-        link("predict", { settings: { room: evil, battery: evil, profile: "x".repeat(40), devices: 1e9 } }),
-        link("compare", `{"settings":${"[".repeat(50_000)}`),
-        `${host.url}#room=${"A".repeat(70_000)}`,
-        `${host.url}#room=%00%ff"><script>window.hurt=1</script>`,
-        link("room", `{"lab":"${"a".repeat(30 << 20)}"}`),
+        [drawnRoom, link("room", { lab: `title = '${evil}'\nenvironment = "home"\n[[group]]\nname = '${evil}'\nprofile = "esp32"\n` })],
+        [said, link("room", { lab: evil })],
+        [said, link("room", { lab: `title = "huge"\nenvironment = "home"\n[[group]]\nname = "a"\nprofile = "esp32"\ncount = 60000\ngrid = { step_m = 1, columns = 100 }\n` })],
+        [said, link("room", { lab: `${"[".repeat(100_000)}` })],
+        [said, link("predict", { settings: { room: evil, battery: evil, profile: "x".repeat(40), devices: 1e9 } })],
+        [said, link("compare", `{"settings":${"[".repeat(50_000)}`)],
+        [said, `${host.url}#room=${"A".repeat(70_000)}`],
+        [said, `${host.url}#room=%00%ff"><script>window.hurt=1</script>`],
+        [said, link("room", `{"lab":"${"a".repeat(30 << 20)}"}`)],
     ];
-    for (const url of links) {
+    for (const [done, url] of links) {
         const { page, wrong } = await open(context, url);
-        await page.getByRole("heading", { level: 1 }).waitFor();
-        await page.waitForTimeout(400);
+        await page.locator(done).first().waitFor({ timeout: 120_000 }).catch((why) => assert.fail(`${url.slice(0, 80)}: ${why}`));
         assert.equal(await page.evaluate(() => window.hurt), undefined, url.slice(0, 80));
         assert.deepEqual(wrong, [], url.slice(0, 80));
         await page.close();
@@ -191,15 +195,18 @@ test("first paint comes within a second, and a slider answers within one", async
     await whole(page, "Prediction");
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
     const slider = page.getByLabel("A message every");
-    const took = await slider.evaluate(async (it) => {
+    const took = await slider.evaluate((it) => new Promise((done) => {
         const body = document.querySelector(".answer .body");
         const begun = performance.now();
+        let asked = false;
+        new MutationObserver(() => {
+            const old = body.classList.contains("old");
+            if (asked && !old) done(performance.now() - begun);
+            asked ||= old;
+        }).observe(body, { attributeFilter: ["class"] });
         it.value = String(Number(it.value) + 1);
         it.dispatchEvent(new Event("input", { bubbles: true }));
-        await new Promise((done) => setTimeout(done, 70));
-        while (body.classList.contains("old")) await new Promise((done) => setTimeout(done, 5));
-        return performance.now() - begun;
-    });
+    }));
     t.diagnostic(`first paint ${paint.toFixed(0)} ms, first answer ${took.toFixed(0)} ms`);
     // Machines differ and do other things: what is held here is that neither waits for all rooms.
     assert.ok(paint < 10_000 && took < 60_000);
