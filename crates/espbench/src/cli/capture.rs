@@ -133,7 +133,7 @@ fn keys(path: Option<&Path>) -> anyhow::Result<CaptureKeys> {
 ///
 /// # Errors
 /// It is no capture, or cannot be read.
-pub(super) fn analyse(
+fn analyse(
     name: &str,
     keys: CaptureKeys,
     mut from: impl Read,
