@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`captured`] | captures: what the air and TCP show |
-//! | [`file`] | kind of a file by its contents: log, capture or `sdkconfig`, in pieces as they come |
+//! | [`mod@file`] | kind of a file by its contents: log, capture or `sdkconfig`, in pieces as they come |
 //! | [`finding`] | what was found: cause, evidence, confidence, what would confirm it, what to do |
 //! | [`incident`] | files of one incident to one diagnosis |
 //! | [`log`] | console logs of ESP-IDF, Arduino, ESPHome and MicroPython: records, events, a reader |

@@ -27,7 +27,7 @@ mod versus;
 
 use answer::Session;
 use std::cell::RefCell;
-use std::slice;
+use std::{ptr, slice};
 
 thread_local! {
     static SESSION: RefCell<Session> = RefCell::new(Session::default());
@@ -46,7 +46,7 @@ pub extern "C" fn allocate(len: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(at: *mut u8, len: usize) {
     // SAFETY: the caller promises it.
-    drop(unsafe { Box::from_raw(slice::from_raw_parts_mut(at, len)) });
+    drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(at, len)) });
 }
 
 /// Returns the answer to a question in JSON: a length in four bytes, little end first, and the answer

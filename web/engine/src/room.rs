@@ -207,13 +207,16 @@ fn stations(scene: &Scene) -> Vec<DrawnStation> {
     drawn
 }
 
-/// Frames on the air: for each, in one row, begin and end in microseconds since the applications began,
-/// sender, addressee (-1: all), kind, how many read it, missed it for a collision, and found it too weak.
+/// Frame on the air: begin and end in microseconds since the applications began, sender, addressee (-1: all), kind, how
+/// many read it, missed it for a collision and found it too weak, and the attempt.
+type FlightRow = (f64, f64, u32, i64, u8, u32, u32, u32, u8);
+
+/// Frames on the air of a room.
 #[derive(Serialize)]
 pub(crate) struct DrawnFlights {
     stations: Vec<DrawnStation>,
     kinds: [&'static str; 4],
-    flights: Vec<(f64, f64, u32, i64, u8, u32, u32, u32, u8)>,
+    flights: Vec<FlightRow>,
     /// Frames beyond those.
     dropped: u64,
     seconds: f64,

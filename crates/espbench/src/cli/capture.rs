@@ -133,11 +133,7 @@ fn keys(path: Option<&Path>) -> anyhow::Result<CaptureKeys> {
 ///
 /// # Errors
 /// It is no capture, or cannot be read.
-pub(super) fn analyse(
-    name: &str,
-    keys: CaptureKeys,
-    mut from: impl Read,
-) -> anyhow::Result<CaptureSummary> {
+fn analyse(name: &str, keys: CaptureKeys, mut from: impl Read) -> anyhow::Result<CaptureSummary> {
     let mut analysis = CaptureAnalysis::new(keys);
     let mut buffer = vec![0; CHUNK];
     let mut fault: Option<CaptureError> = None;
