@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import threading
 import time
 from datetime import timedelta
@@ -112,9 +113,14 @@ def test_ctrl_c_stops_a_plan_that_does_not_end() -> None:
 
     endless = PING.replace("count = 400", "count = 1000000")
     timer = threading.Timer(0.5, _thread.interrupt_main)
+    # A shell's background jobs begin with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        espbench.run(endless)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            espbench.run(endless)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_other_threads_go_on_meanwhile() -> None:
