@@ -97,11 +97,10 @@ impl SeedErrors {
 impl SeedRange {
     fn of(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let n = values.clone().count();
-        Some(Self {
-            mean: values.clone().sum::<f64>() / n as f64,
-            low: values.clone().reduce(f64::min)?,
-            high: values.reduce(f64::max)?,
-        })
+        let low = values.clone().reduce(f64::min)?;
+        let high = values.clone().reduce(f64::max)?;
+        // The sum of equal values is rounded, and their mean would lie beside them.
+        Some(Self { mean: (values.sum::<f64>() / n as f64).clamp(low, high), low, high })
     }
 }
 
@@ -142,6 +141,12 @@ pub fn of_report(groups: Vec<SeedGroup>, report: &Report) -> Vec<SeedGroup> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_of_equal_values_is_that_value() {
+        let range = SeedRange::of([98.84; 10].into_iter()).unwrap();
+        assert_eq!(range, SeedRange { mean: 98.84, low: 98.84, high: 98.84 });
+    }
 
     fn row(seed: u64, group: CellGroup, median: f64, within: f64) -> SeedErrors {
         SeedErrors {
