@@ -16,6 +16,7 @@ ROOMS = {
     "rate-1M": (200, 2), "rate-2M": (100, 3), "rate-5.5M": (60, 3), "rate-11M": (60, 3),
     "rate-6M": (60, 3), "rate-54M": (30, 3), "ht20-mcs7": (30, 2), "ht20-mcs7-ampdu": (30, 2),
     "he20-mcs9": (30, 2), "he20-mcs0-ampdu": (60, 2), "he20-mcs4-ampdu": (30, 2), "he20-mcs7-ampdu": (30, 2),
+    "he20-mcs9-ampdu": (30, 2),
     "hidden": (300, 3), "hidden-near-far": (300, 3), "slope-10": (100, 3),
     "slope-10-capture": (100, 2), "ring-20": (100, 3), "channels": (60, 3),
 }

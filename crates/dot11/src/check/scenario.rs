@@ -203,7 +203,7 @@ impl Scenario {
             modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(WifiMode::Ofdm)).map(Self::in_mode),
         );
         all.extend([Self::ht(), Self::ht_ampdu(), Self::he()]);
-        all.extend([0, 4, 7].map(Self::he_ampdu));
+        all.extend([0, 4, 7, 9].map(Self::he_ampdu));
         all.push(Self::placed("hidden", 2, 0, Layout::Hidden(-60.0, -60.0), false));
         all.push(Self::placed("hidden-near-far", 2, 0, Layout::Hidden(-50.0, -62.0), false));
         all.push(Self::placed("slope-10", 10, 0, Layout::Slope(3.0), false));

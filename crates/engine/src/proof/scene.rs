@@ -124,11 +124,33 @@ impl core::fmt::Display for SceneError {
 
 impl core::error::Error for SceneError {}
 
-/// Metric of a scene: its name in reports, words, unit, and whether more is better.
-type SceneMetric = (&'static str, &'static str, &'static str, bool);
+/// Metric of a scene.
+#[derive(Clone, Copy)]
+struct SceneMetric {
+    /// Name in reports.
+    name: &'static str,
+    /// Transport in reports, where the scene has the metric of two.
+    transport: Option<&'static str>,
+    words: &'static str,
+    unit: &'static str,
+    more: bool,
+}
 
-/// Metric of streams over UDP, beside those over TCP: a window of a few segments bounds TCP whatever the PHY.
-const UDP_RX: SceneMetric = ("throughput_rx", "UDP receiving", "Mbit/s", true);
+impl SceneMetric {
+    /// Creates a metric of which less is better.
+    const fn new(name: &'static str, words: &'static str, unit: &'static str) -> Self {
+        Self { name, transport: None, words, unit, more: false }
+    }
+
+    /// Creates a rate in Mbit/s.
+    const fn rate(
+        name: &'static str,
+        transport: Option<&'static str>,
+        words: &'static str,
+    ) -> Self {
+        Self { name, transport, words, unit: "Mbit/s", more: true }
+    }
+}
 
 /// One of the two sides of a scene.
 struct Side {
@@ -145,12 +167,13 @@ struct Side {
     measure: String,
 }
 
-const ECHO: &str = "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat = \"binary\"\nin_flight = 8\ncount = 200\n\
-                    interval = \"230 ms\"\ntimeout = \"2 s\"\n";
-
-/// Echoes over a weak link: so many that the first seconds, in which rates adapt, weigh little.
-const WEAK_ECHO: &str = "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat = \"binary\"\nin_flight = 8\n\
-                         count = 2000\ninterval = \"23 ms\"\ntimeout = \"2 s\"\n";
+/// Returns the measurement of so many echoes, one each so many milliseconds.
+fn echoes(count: u32, interval_ms: u32) -> String {
+    format!(
+        "kind = \"udp-echo\"\nvariant = \"device\"\nsize = 64\nformat = \"binary\"\nin_flight = 8\ncount = {count}\n\
+         interval = \"{interval_ms} ms\"\ntimeout = \"2 s\"\n"
+    )
+}
 
 const FRAMES: &str = "kind = \"raw-esp-now\"\ncount = 500\nsize = 250\n";
 
@@ -169,9 +192,12 @@ impl SceneQuestion {
             others: None,
             measure: measure.into(),
         };
+        let echo = || side(&echoes(200, 230));
         match self {
             Self::Signal(dbm) => {
-                [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..side(WEAK_ECHO) })
+                // So many that the first seconds, in which rates adapt, weigh little.
+                let weak = || side(&echoes(2000, 23));
+                [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..weak() })
             }
             Self::Sleep { max, dtim } => {
                 let sleep = if max {
@@ -179,19 +205,19 @@ impl SceneQuestion {
                 } else {
                     "sleep = \"min\"\n"
                 };
-                [Side { device: sleep.into(), dtim, ..side(ECHO) }, Side { dtim, ..side(ECHO) }]
+                [Side { device: sleep.into(), dtim, ..echo() }, Side { dtim, ..echo() }]
             }
             Self::Channels { network, peer } => [peer, network].map(|peer| Side {
                 device: "sleep = \"none\"\nesp_now = true\n".into(),
                 other: Some(format!("role = \"alone\"\nchannel = {peer}\n")),
                 channel: network,
-                ..side(ECHO)
+                ..echo()
             }),
             Self::SlowEspNow => {
                 ["1M", "24M"].map(|rate| side(&format!("{FRAMES}phy_rate = \"{rate}\"\n")))
             }
             Self::Busy { frames_hz, air_us } => {
-                [Some((frames_hz, air_us)), None].map(|others| Side { others, ..side(ECHO) })
+                [Some((frames_hz, air_us)), None].map(|others| Side { others, ..echo() })
             }
             Self::OldPhy => ["phy_rate = \"54M\"\n", ""]
                 .map(|rate| side(&format!("{DATAGRAMS}{rate}[[measure]]\n{STREAM}{rate}"))),
@@ -200,15 +226,24 @@ impl SceneQuestion {
 
     const fn metrics(self) -> &'static [SceneMetric] {
         const ECHO: &[SceneMetric] = &[
-            ("loss", "UDP round trips lost", "percent", false),
-            ("rtt_avg", "mean UDP round trip", "ms", false),
-            ("rtt_p99", "p99 of UDP round trips", "ms", false),
+            SceneMetric::new("loss", "UDP round trips lost", "percent"),
+            SceneMetric::new("rtt_avg", "mean UDP round trip", "ms"),
+            SceneMetric::new("rtt_p99", "p99 of UDP round trips", "ms"),
+        ];
+        // A window of a few segments bounds TCP whatever the PHY.
+        const STREAMS: &[SceneMetric] = &[
+            SceneMetric::rate("throughput_rx", Some("udp"), "UDP receiving"),
+            SceneMetric::rate("throughput_rx", Some("tcp"), "TCP receiving"),
         ];
         match self {
             Self::Signal(_) | Self::Sleep { .. } | Self::Busy { .. } => ECHO,
-            Self::Channels { .. } => &[("loss", "ESP-NOW round trips lost", "percent", false)],
-            Self::SlowEspNow => &[("throughput", "ESP-NOW throughput", "Mbit/s", true)],
-            Self::OldPhy => &[UDP_RX, ("throughput_rx", "TCP receiving", "Mbit/s", true)],
+            Self::Channels { .. } => {
+                const { &[SceneMetric::new("loss", "ESP-NOW round trips lost", "percent")] }
+            }
+            Self::SlowEspNow => {
+                const { &[SceneMetric::rate("throughput", None, "ESP-NOW throughput")] }
+            }
+            Self::OldPhy => STREAMS,
         }
     }
 
@@ -244,10 +279,10 @@ pub fn prove_scene(scene: &ProofScene, library: &Library) -> Result<SceneProof, 
     let mut values: Vec<SceneValue> = both
         .filter(|((_, before), after)| !before.is_empty() && !after.is_empty())
         .map(|((metric, before), after)| SceneValue {
-            metric: metric.0,
-            words: metric.1,
-            unit: metric.2,
-            more: metric.3,
+            metric: metric.name,
+            words: metric.words,
+            unit: metric.unit,
+            more: metric.more,
             before: interval(&before),
             after: interval(&after),
         })
@@ -336,11 +371,8 @@ fn plan(scene: &ProofScene, chip: Chip, side: &Side) -> String {
 
 /// Returns the value of a metric in a report, in the unit of the scene.
 fn value(report: &Report, metric: SceneMetric) -> Option<f64> {
-    let streams = metric.0 == UDP_RX.0;
     let of_metric = |it: &&Cell| {
-        // Only streams have a metric that both transports share.
-        let udp = it.id.transport == "udp";
-        it.id.metric == metric.0 && (!streams || udp == (metric == UDP_RX))
+        it.id.metric == metric.name && metric.transport.is_none_or(|name| it.id.transport == name)
     };
     let cell = report.cells.iter().find(of_metric)?;
     let scale = match &*cell.unit {

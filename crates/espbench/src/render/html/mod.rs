@@ -94,7 +94,13 @@ pub fn render(report: &Report) -> String {
         "</main>\n</div>\n<footer>{} · {} · drawn from {} · intervals are at 95 %</footer>\n",
         escape(&report.run.tool),
         escape(&report.schema),
-        if is_diagnosis(report) { "the files that it names" } else { "the run’s raw samples" }
+        if is_capture {
+            "the capture"
+        } else if is_diagnosis(report) {
+            "the files that it names"
+        } else {
+            "the run’s raw samples"
+        }
     );
     let _ = writeln!(out, "<script>{SCRIPT}</script>");
     if has_timelines(report) {
