@@ -1,7 +1,7 @@
 //! The answer of a report in a few lines, for a terminal: at most 15 for one suite, 30 for several.
 
 use super::figures::{
-    NAME, RATIO, bar, cut, fitting, heads, histogram, leading, names, range, short, values,
+    NAME, RATIO, bar, cut, fitting, heads, histogram, leading, names, short, values,
 };
 use super::{beside, parts, tame, width, wrap};
 use anstyle::{AnsiColor, Style};
@@ -304,22 +304,22 @@ impl Page {
         let figures: Vec<String> = groups.iter().map(leading).collect();
         // Bar and limit stand where there is room for them.
         let is_wide = self.width >= WIDTH;
-        let beside = if is_wide { 51 } else { 29 };
+        let beside = if is_wide { 54 } else { 29 };
         let room = self.width.saturating_sub(name + beside).max(16);
         let figure = figures.iter().map(|it| width(it)).max().unwrap_or(0).min(32).min(room);
         let line = |texts: [&str; 7]| {
             let [suite, cells, leading, bar, published, error, limit] = texts;
             let bar = if is_wide { format!("  {bar:RATIO$}") } else { String::new() };
-            let limit = if is_wide { format!("  {limit:>9}") } else { String::new() };
+            let limit = if is_wide { format!("  {limit:>12}") } else { String::new() };
             format!(
                 "  {suite:name$}  {cells:>5}  {leading:figure$}{bar}  {published:>9}  {error:>5}{limit}"
             )
         };
         let head =
-            ["suite", "cells", "leading figure", "½   1   2", "published", "error", "x limit"];
+            ["suite", "cells", "leading figure", "½   1   2", "published", "error", "of limit"];
         self.line(self.colours.faint, &line(head));
         for ((group, suite), text) in groups.iter().zip(names).zip(&figures) {
-            let limit = group.times_limit.map_or_else(String::new, |[a, b]| range(a, b));
+            let limit = parts::limit_column(group);
             let of = group.published.as_ref().filter(|it| it.ratio.is_some());
             let ratio = of.and_then(|it| it.ratio);
             let error = of.and_then(|it| it.error).map(|it| format!("{:.0} %", 100.0 * it));

@@ -10,13 +10,23 @@ use espbench_measure::table::unit_sign;
 /// Kinds of test of one plan that each have rows of their own, at most.
 const FEW: usize = 3;
 
-/// Says how the leading figures stand to their theoretical limits: a time is so many times its limit, a rate so many
-/// percent of it.
+/// Says how the leading figures stand to their theoretical limits, in the words between: a time is so many times its
+/// limit, a rate so many percent of it.
 pub(super) fn to_limit(group: &GlanceGroup) -> Option<String> {
+    of_limit(group, ["% of", "times"])
+}
+
+/// Returns how the leading figures stand to their theoretical limits, for a column.
+pub(super) fn limit_column(group: &GlanceGroup) -> String {
+    of_limit(group, ["%", "x"]).unwrap_or_default()
+}
+
+/// Returns the range of these shares and factors, with the word for a share or the one for a factor.
+fn of_limit(group: &GlanceGroup, [share, factor]: [&str; 2]) -> Option<String> {
     let ([low, high], metric) = group.times_limit.zip(group.metrics.first())?;
     Some(match metric::better(&metric.metric, &metric.unit) {
-        Better::Higher => format!("{} % of", range(100.0 / high, 100.0 / low)),
-        Better::Lower | Better::Neither => format!("{} times", range(low, high)),
+        Better::Higher => format!("{} {share}", range(100.0 / high, 100.0 / low)),
+        Better::Lower | Better::Neither => format!("{} {factor}", range(low, high)),
     })
 }
 
