@@ -10,6 +10,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ const WAITING: usize = 16;
 
 /// Time for an answer of the loop, after which a connection is given up.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// Time for the last answers to be written once the lab has ended.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// A request, and where its answer goes.
 pub(super) struct Asked {
@@ -28,7 +32,39 @@ pub(super) struct Asked {
 /// A socket that takes requests; it is removed when this is dropped.
 pub(super) struct ControlSocket {
     path: PathBuf,
-    asked: Receiver<Asked>,
+    /// Requests that wait for the loop; absent once the lab has ended.
+    asked: Option<Receiver<Asked>>,
+    unanswered: Unanswered,
+}
+
+/// A count of the requests whose answer is not written yet.
+#[derive(Clone, Default)]
+struct Unanswered(Arc<(Mutex<usize>, Condvar)>);
+
+impl Unanswered {
+    /// Counts one more until what it returns is dropped.
+    fn one_more(&self) -> OneUnanswered {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        OneUnanswered(self.clone())
+    }
+
+    /// Waits until no request is unanswered, for at most that time.
+    fn wait(&self, most: Duration) {
+        let (count, changed) = &*self.0;
+        let count = count.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(changed.wait_timeout_while(count, most, |it| *it > 0));
+    }
+}
+
+/// A request that counts as unanswered until this is dropped.
+struct OneUnanswered(Unanswered);
+
+impl Drop for OneUnanswered {
+    fn drop(&mut self) {
+        let (count, changed) = &*self.0.0;
+        *count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        changed.notify_all();
+    }
 }
 
 impl ControlSocket {
@@ -44,24 +80,30 @@ impl ControlSocket {
         }
         let listener = UnixListener::bind(path).map_err(cannot)?;
         let (send, asked) = sync_channel(WAITING);
+        let unanswered = Unanswered::default();
+        let counted = unanswered.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let send = send.clone();
-                thread::spawn(move || serve(&stream, &send));
+                let (send, unanswered) = (send.clone(), counted.clone());
+                thread::spawn(move || serve(&stream, &send, &unanswered));
             }
         });
-        Ok(Self { path: path.to_owned(), asked })
+        Ok(Self { path: path.to_owned(), asked: Some(asked), unanswered })
     }
 
     /// Takes the next request.
     pub(super) fn take(&self) -> Option<Asked> {
-        self.asked.try_recv().ok()
+        self.asked.as_ref()?.try_recv().ok()
     }
 }
 
 impl Drop for ControlSocket {
+    /// Lets the threads write what was answered last (the answer to `stop` is one): the program ends next.
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
+        // Requests that nobody takes any more are given up at once.
+        self.asked = None;
+        self.unanswered.wait(LAST_ANSWERS);
     }
 }
 
@@ -71,7 +113,7 @@ fn is_socket(path: &Path) -> bool {
 }
 
 /// Reads the lines of a connection, and writes the answers.
-fn serve(stream: &UnixStream, send: &SyncSender<Asked>) {
+fn serve(stream: &UnixStream, send: &SyncSender<Asked>, unanswered: &Unanswered) {
     let mut reader = BufReader::new(stream);
     let mut out = stream;
     loop {
@@ -81,6 +123,7 @@ fn serve(stream: &UnixStream, send: &SyncSender<Asked>) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
+        let _unanswered = unanswered.one_more();
         let is_cut = line.len() > LINE_MAX && line.last() != Some(&b'\n');
         let answer = match ControlRequest::parse(&line) {
             _ if is_cut => refused(&format!("the line is longer than {LINE_MAX} bytes"), ""),
