@@ -98,6 +98,7 @@ fn esp(case: &Case) -> MachineSetup {
         kind: MachineKind::Esp(Box::new(EspSetup {
             costs,
             cores: profile.map_or(1, |it| it.processor.cores),
+            clock_switch_ns: 0,
             limits,
             uart_baud: 0,
             uart_fifo: 0,

@@ -124,6 +124,7 @@ fn lab(stations: u16) -> Lab<'static> {
         kind: MachineKind::Esp(Box::new(EspSetup {
             costs: profile.costs(&SdkConfig { lwip_iram: true, ..limits }),
             cores: 1,
+            clock_switch_ns: 0,
             limits,
             uart_baud: 0,
             uart_fifo: 0,

@@ -70,7 +70,7 @@ pub(super) fn worth(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, Room
 }
 
 /// Returns the changes of sdkconfig that may help: a faster clock, or a slower one where devices that sleep keep
-/// their processor on, and a finer tick where somebody waits for ticks. A slower clock is not tried in deep sleep,
+/// their processor on, or one that falls while nothing runs, and a finer tick where somebody waits for ticks. A slower clock is not tried in deep sleep,
 /// since the times of wake and boot are a profile's at any clock.
 fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)> {
     let Some((profile, chip)) = predictor.profile().zip(predictor.chip()) else {
@@ -88,15 +88,19 @@ fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)
     };
     let now = case.firmware.clock_mhz.unwrap_or(profile.processor.clock_mhz);
     let clock = clock.filter(|it| *it != now).map(|it| case.firmware.at_clock(it));
+    let keeps_on = matches!(case.load.sleep.map(|it| it.mode), Some(SleepMode::None | SleepMode::Modem));
+    let scaling = (keeps_on && !case.firmware.scales_clock && predictor.all_scale(&case.firmware))
+        .then(|| case.firmware.scaling());
     let tick_hz = case.firmware.options.get(ConfigOption::TickHz).unwrap_or(profile.tick_hz);
     let is_coarse = case.load.ack() && tick_hz < FINE_TICK_HZ;
     let tick = is_coarse.then(|| case.firmware.with(ConfigOption::TickHz, FINE_TICK_HZ));
     let change = |firmware: NodeFirmware| {
         let before = case.firmware.lines(chip);
-        let line = firmware.lines(chip).into_iter().find(|it| !before.contains(it));
-        (Change::Sdkconfig(line.unwrap_or_default()), RoomCase { firmware, ..*case })
+        let new = firmware.lines(chip).into_iter().filter(|it| !before.contains(it));
+        let lines: Vec<_> = new.collect();
+        (Change::Sdkconfig(lines.join(", ")), RoomCase { firmware, ..*case })
     };
-    [clock, tick].into_iter().flatten().map(change).collect()
+    [clock, scaling, tick].into_iter().flatten().map(change).collect()
 }
 
 /// Returns the changes of a battery's firmware.

@@ -5,14 +5,23 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use espbench_measure::settings::Setting;
 use espbench_model::sdkconfig::{
-    Chip, ConfigOption, OptionValues, SdkContext, TX_POWER, ValueType, clock,
+    Chip, ConfigOption, OptionValues, SCALES_CLOCK, SdkContext, TX_POWER, ValueType, clock,
 };
+
+/// Flag that [`SCALES_CLOCK`] needs.
+const POWER_MANAGEMENT: &str = "CONFIG_PM_ENABLE";
+
+/// Clock in MHz to which dynamic frequency scaling goes down while Wi-Fi is on, which holds APB at that (ESP-IDF,
+/// `esp_pm`, `pm_impl.c`).
+const SCALED_MHZ: u32 = 80;
 
 /// Settings of sdkconfig that act on a node of ESP-NOW, in place of its profile's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeFirmware {
     /// Clock of the processor in MHz.
     pub clock_mhz: Option<u32>,
+    /// Whether the clock falls while nothing runs (dynamic frequency scaling).
+    pub scales_clock: bool,
     /// Largest transmit power in dBm.
     pub tx_power_dbm: Option<u8>,
     /// Tick, send buffers and flash.
@@ -31,6 +40,9 @@ impl NodeFirmware {
             let _ = clock(&mut line, chip, release, mhz);
             lines.push(line.trim_end().into());
         }
+        if self.scales_clock {
+            lines.extend([POWER_MANAGEMENT, SCALES_CLOCK].map(|it| format!("{it}=y")));
+        }
         lines.extend(self.tx_power_dbm.map(|dbm| format!("{TX_POWER}={dbm}")));
         lines.extend(self.options.given().map(|(key, value)| {
             let (name, text) = (key.name_for(chip, release), key.text(value));
@@ -47,9 +59,22 @@ impl NodeFirmware {
     pub fn settings(&self) -> Vec<Setting> {
         let mut all = Vec::new();
         all.extend(self.clock_mhz.map(Setting::Clock));
+        all.extend(self.idle_clock_mhz().map(Setting::IdleClock));
         all.extend(self.tx_power_dbm.map(|dbm| Setting::TxPower(dbm.into())));
         all.extend(self.options.given().map(|(key, value)| Setting::Sdkconfig(key, value)));
         all
+    }
+
+    /// Returns the clock of the processor in MHz while nothing runs, where it is another then.
+    #[must_use]
+    pub fn idle_clock_mhz(&self) -> Option<u32> {
+        self.scales_clock.then_some(SCALED_MHZ)
+    }
+
+    /// Returns the firmware with dynamic frequency scaling.
+    #[must_use]
+    pub const fn scaling(self) -> Self {
+        Self { scales_clock: true, ..self }
     }
 
     /// Returns the firmware with another clock.
@@ -70,6 +95,7 @@ impl NodeFirmware {
         match (self.settings().len(), self.clock_mhz, self.tx_power_dbm) {
             (0, ..) => String::new(),
             (1, Some(mhz), _) => format!("{mhz} MHz"),
+            (1, ..) if self.scales_clock => format!("{SCALED_MHZ} MHz idle"),
             (1, _, Some(dbm)) => format!("{dbm} dBm"),
             (1, ..) => {
                 let named = |(key, value): (ConfigOption, u32)| {

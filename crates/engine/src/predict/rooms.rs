@@ -25,7 +25,7 @@ use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::sdkconfig::Chip;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::file::{Library, Overrides};
+use espbench_sim::lab::file::{Library, Overrides, scales_to};
 use espbench_sim::lab::predict::range::{
     DistanceProspects, RangedMessage, prospects, range_m, reach_m,
 };
@@ -227,6 +227,16 @@ impl Predictor {
     pub(super) fn all_run_at(&self, clock_mhz: u32) -> bool {
         let runs = |chip: Chip| chip.clocks_mhz().contains(&clock_mhz);
         self.scene.nodes.iter().all(|it| it.profile.chip_name.parse().is_ok_and(runs))
+    }
+
+    /// Returns whether the clocks of all its devices fall while nothing runs, if their firmware asks for that.
+    pub(super) fn all_scale(&self, firmware: &NodeFirmware) -> bool {
+        let scales = |it: &Profile| {
+            let clock = firmware.clock_mhz.unwrap_or(it.processor.clock_mhz);
+            let scaled = firmware.scaling().idle_clock_mhz();
+            scaled.is_some_and(|mhz| scales_to(it.chip, clock, mhz).is_ok())
+        };
+        self.scene.nodes.iter().all(|it| scales(&it.profile))
     }
 
     /// Returns what all settings share.
@@ -558,6 +568,7 @@ pub(super) fn limit_power(scene: &mut Scene, firmware: &NodeFirmware) {
 pub(super) fn change(setup: &PredictSetup, firmware: &NodeFirmware, devices: u32) -> Overrides {
     Overrides {
         clock_mhz: firmware.clock_mhz,
+        idle_clock_mhz: firmware.idle_clock_mhz(),
         sdkconfig: firmware.options,
         devices: Some(u16::try_from(devices).unwrap_or(u16::MAX)),
         distance_m: setup.distance_m,

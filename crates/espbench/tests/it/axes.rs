@@ -261,7 +261,14 @@ fn what_a_lab_cannot_vary_is_refused_before_anything_is_simulated() {
         said(&pings("clock_mhz = 240\nidle_clock_mhz = 80"), &[]),
         &["an esp32 at 240 MHz keeps that clock", "`clock_mhz` = 160"],
     );
-    has(said(&echoes("idle_clock_mhz = 80"), &[]), &["over IP is simulated without"]);
+    has(
+        said(&echoes("profile = \"esp32c3\"\nidle_clock_mhz = 160"), &[]),
+        &["the clock is 160 MHz", "use less"],
+    );
+    has(
+        said(&echoes("profile = \"esp8266\"\nidle_clock_mhz = 80"), &[]),
+        &["no dynamic frequency scaling"],
+    );
     has(
         said(&echoes("CONFIG_LWIP_TCP_WND_DEFAUL = 5760"), &[]),
         &["no option of sdkconfig", "CONFIG_LWIP_TCP_WND_DEFAULT"],

@@ -62,7 +62,7 @@ pub(super) const KEYS: [PlanKey; 7] = [
         "idle_clock_mhz",
         PlanValue::Whole(10, 1000),
         "80",
-        "clock of their processors while nothing runs (DFS), of nodes of ESP-NOW",
+        "clock of their processors while nothing runs (DFS)",
     )
     .or(FILE),
     PlanKey::new(

@@ -282,7 +282,7 @@ settings! {
     TxPower(f64) "power_dbm" "dBm",
     /// Clock of a device's processor in MHz, where a plan sets it.
     Clock(u32) "clock_mhz" "MHz",
-    /// Clock of a node's processor in MHz while nothing runs (DFS), where a plan sets it.
+    /// Clock of a device's processor in MHz while nothing runs (DFS), where a plan sets it.
     IdleClock(u32) "idle_clock_mhz" "MHz",
 }
 

@@ -30,7 +30,7 @@ pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, OptionText, Price, ValueT
 pub use memory::{MEMORY_OPTIONS, MemoryOptions};
 pub use ranks::{RANKS, Rank};
 pub use read::{
-    ParseError, ParseErrorKind, ParsedSdkConfig, SKIPS_CHECK, SdkConfigWarning, TX_POWER, WARNINGS,
+    ParseError, ParseErrorKind, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkConfigWarning, TX_POWER, WARNINGS,
     read,
 };
 pub use settings::OptionValues;

@@ -36,6 +36,9 @@ const TX_POWER_DBM: core::ops::RangeInclusive<u8> = 10..=20;
 /// (components/bootloader/Kconfig.projbuild).
 pub const SKIPS_CHECK: &str = "CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP";
 
+/// Flag by which the processor's clock falls while nothing runs, from start-up on (components/esp_pm/Kconfig).
+pub const SCALES_CLOCK: &str = "CONFIG_PM_DFS_INIT_AUTO";
+
 /// Returns whether a comment has a meaning for the parser.
 pub(super) fn is_more(comment: &str) -> bool {
     OLD_NAMES.contains(&comment) || comment.starts_with(HEAD) || comment.ends_with(NOT_SET)
@@ -55,6 +58,8 @@ pub struct ParsedSdkConfig {
     /// Whether the bootloader leaves the check of the image out when the chip wakes from deep sleep, where
     /// the file says it.
     pub skips_check: Option<bool>,
+    /// Whether the processor's clock falls while nothing runs, from start-up on, where the file says it.
+    pub scales_clock: Option<bool>,
     /// Release in the first lines of a generated file, or in `CONFIG_IDF_INIT_VERSION`.
     pub release: Option<IdfRelease>,
     /// Number of options that espbench does not know: they do not shape links.
@@ -266,6 +271,10 @@ impl<'t> Parser<'t> {
                 self.reading.skips_check = Some(false);
                 return;
             }
+            if name == SCALES_CLOCK {
+                self.reading.scales_clock = Some(false);
+                return;
+            }
             match ConfigOption::find(name).filter(|_| name.starts_with("CONFIG_")) {
                 // One flag of a choice is set, and that one counts.
                 None if ConfigOption::find_member(name).is_some() => {}
@@ -322,6 +331,7 @@ impl<'t> Parser<'t> {
                     None => return wrong(at, ParseErrorKind::TxPower { found: bare }),
                 }
             }
+            SCALES_CLOCK => self.reading.scales_clock = Some(matches!(bare, "y" | "Y" | "1")),
             SKIPS_CHECK => self.reading.skips_check = Some(matches!(bare, "y" | "Y" | "1")),
             _ if let Some(mhz) = clock(name) => {
                 if matches!(bare, "y" | "Y" | "1") {

@@ -5,7 +5,7 @@ use crate::cli::sdkconfig;
 use crate::user_error::{ForUser as _, UserError};
 use espbench_engine::predict::NodeFirmware;
 use espbench_model::sdkconfig::{
-    Chip, ConfigOption, ParsedSdkConfig, SKIPS_CHECK, SdkContext, TX_POWER, ValueType, read,
+    Chip, ConfigOption, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkContext, TX_POWER, ValueType, read,
 };
 use std::path::PathBuf;
 
@@ -31,6 +31,8 @@ pub(super) struct FirmwareArgs {
 pub(super) struct ActingParts {
     /// The processor takes its time.
     pub clock: bool,
+    /// The processor rests while nothing runs.
+    pub rests: bool,
     /// Code comes out of flash while a message is sent.
     pub flash: bool,
     /// Somebody waits for ticks of `FreeRTOS`.
@@ -44,6 +46,7 @@ impl ActingParts {
     fn names(&self) -> Vec<&'static str> {
         let mut names = vec![TX_POWER];
         names.extend(self.clock.then_some(CLOCK));
+        names.extend(self.rests.then_some(SCALES_CLOCK));
         names.extend(self.options().iter().map(|it| it.name()));
         names.extend(self.boots.then_some(SKIPS_CHECK));
         names
@@ -60,6 +63,7 @@ impl ActingParts {
     fn of(&self, reading: &ParsedSdkConfig) -> FleetFirmware {
         let mut node = NodeFirmware {
             clock_mhz: reading.clock_mhz.filter(|_| self.clock),
+            scales_clock: self.rests && reading.scales_clock == Some(true) && !keeps_clock(reading),
             tx_power_dbm: reading.tx_power_dbm,
             ..NodeFirmware::default()
         };
@@ -69,6 +73,15 @@ impl ActingParts {
         }
         let skips_check = reading.skips_check.filter(|_| self.boots);
         FleetFirmware { node, chip: reading.chip, skips_check }
+    }
+}
+
+/// Returns whether a file's clock stays as it is while Wi-Fi is on, whatever it asks for: at 80 MHz, and an ESP32's
+/// at 240 MHz.
+fn keeps_clock(reading: &ParsedSdkConfig) -> bool {
+    match reading.clock_mhz {
+        Some(240) => reading.chip == Some(Chip::Esp32),
+        mhz => mhz == Some(80),
     }
 }
 
@@ -93,6 +106,7 @@ impl FleetFirmware {
     fn take(&mut self, other: &Self) {
         let node = &mut self.node;
         node.clock_mhz = other.node.clock_mhz.or(node.clock_mhz);
+        node.scales_clock |= other.node.scales_clock;
         node.tx_power_dbm = other.node.tx_power_dbm.or(node.tx_power_dbm);
         for (key, value) in other.node.options.given() {
             node.options.set(key, value);

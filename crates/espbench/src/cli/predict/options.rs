@@ -315,6 +315,7 @@ impl Common {
         }
         ActingParts {
             clock: true,
+            rests: plan.is_none_or(|it| matches!(it.mode, SleepMode::None | SleepMode::Modem)),
             flash: plan.is_none() || self.encrypt,
             ticks: self.ack,
             boots: plan.is_some_and(|it| it.mode == SleepMode::Deep),

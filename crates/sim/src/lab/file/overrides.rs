@@ -172,16 +172,6 @@ impl Overrides {
         self.clock_mhz.map_or(Ok(()), |it| runs_at(chip, "clock_mhz", it))
     }
 
-    /// Checks that devices over IP are not given what only nodes of ESP-NOW have.
-    pub(super) fn check_idle_clock_over_ip(&self) -> Result<(), String> {
-        match self.idle_clock_mhz {
-            None => Ok(()),
-            Some(_) => Err("`idle_clock_mhz`: a device over IP is simulated without dynamic frequency scaling; leave \
-                            it out, or vary it in a lab of ESP-NOW"
-                .into()),
-        }
-    }
-
     /// Checks that nodes of ESP-NOW are simulated with the options that are set, and that these are
     /// in range.
     pub(super) fn check_options_of_nodes(&self, chip: RadioChip) -> Result<(), String> {
@@ -255,7 +245,10 @@ pub(super) fn runs_at(chip: RadioChip, key: &str, clock_mhz: u32) -> Result<(), 
 
 /// Checks that dynamic frequency scaling down to a clock does something, while Wi-Fi is on and holds APB at 80 MHz
 /// (ESP-IDF, `esp_pm`, `pm_impl.c`).
-pub(super) fn scales_to(chip: RadioChip, clock_mhz: u32, idle_mhz: u32) -> Result<(), String> {
+///
+/// # Errors
+/// It does nothing, or the chip cannot: with what to write instead.
+pub fn scales_to(chip: RadioChip, clock_mhz: u32, idle_mhz: u32) -> Result<(), String> {
     let key = "idle_clock_mhz";
     if chip == RadioChip::Esp8266 {
         return Err(format!("`{key}`: an esp8266 has no dynamic frequency scaling; leave it out"));

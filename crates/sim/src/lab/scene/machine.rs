@@ -300,7 +300,7 @@ impl NetDevice {
         let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));
         let firmware = PowerSettings {
             clock_mhz: self.profile.processor.clock_mhz,
-            idle_clock_mhz: None,
+            idle_clock_mhz: self.profile.idle_clock_mhz,
             width: self.width,
             power_dbm: fastest.map(power),
         };

@@ -218,6 +218,11 @@ fn machines(work: &Wifi, file: &Scene, list: &mut List) {
         let lab = device.profile.processor.clock_mhz.to_string();
         list.add(("clock", "MHz"), mhz.to_string(), lab);
     }
+    if let Some(mhz) = set.idle_clock_mhz {
+        let profile = &device.profile;
+        let lab = profile.idle_clock_mhz.unwrap_or(profile.processor.clock_mhz).to_string();
+        list.add(("idle clock", "MHz"), mhz.to_string(), lab);
+    }
     let chip = device.profile.chip.name().parse().unwrap_or(Chip::Esp32);
     let context = device.settings.context(SdkContext { chip, ..SdkContext::default() });
     for (option, value) in set.sdkconfig.given() {

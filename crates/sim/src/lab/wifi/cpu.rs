@@ -41,13 +41,24 @@ pub(super) struct Cpu<J> {
     /// Task that each core runs, and since when.
     running: [Option<(CpuTask, u64)>; 2],
     cores: usize,
+    /// Instant at which the last work ended.
+    rests_since: u64,
+    /// Time that the first work after a rest takes more, in nanoseconds: with dynamic frequency scaling the clock
+    /// is raised first.
+    switch_ns: u64,
 }
 
 impl<J: Copy> Cpu<J> {
-    /// Creates an idle processor with one or two cores.
-    pub(super) fn new(cores: u8) -> Self {
+    /// Creates an idle processor with one or two cores, whose first work after a rest takes so much longer.
+    pub(super) fn new(cores: u8, switch_ns: u64) -> Self {
         let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
-        Self { queues, running: [None; 2], cores: usize::from(cores.clamp(1, 2)) }
+        let cores = usize::from(cores.clamp(1, 2));
+        Self { queues, running: [None; 2], cores, rests_since: 0, switch_ns }
+    }
+
+    /// Returns what work takes that begins now: longer where the processor has rested.
+    const fn begun(&self, now: u64, cost: u64) -> u64 {
+        if self.is_busy() || now == self.rests_since { cost } else { cost + self.switch_ns }
     }
 
     const fn core(&self, task: CpuTask) -> usize {
@@ -59,7 +70,8 @@ impl<J: Copy> Cpu<J> {
 
     /// Gives a task work.
     pub(super) fn push(&mut self, now: u64, task: CpuTask, what: J, cost: u64) {
-        self.queues[task as usize].push_back(Job { what, left: cost });
+        let left = self.begun(now, cost);
+        self.queues[task as usize].push_back(Job { what, left });
         let core = self.core(task);
         match self.running[core] {
             Some((current, _)) if current <= task => {}
@@ -69,9 +81,9 @@ impl<J: Copy> Cpu<J> {
 
     /// Gives a task work that belongs to what it has just done: it comes before all that waits.
     pub(super) fn push_first(&mut self, now: u64, task: CpuTask, what: J, cost: u64) {
-        let core = self.core(task);
+        let (core, left) = (self.core(task), self.begun(now, cost));
         self.settle(now, core);
-        self.queues[task as usize].push_front(Job { what, left: cost });
+        self.queues[task as usize].push_front(Job { what, left });
         match self.running[core] {
             Some((current, _)) if current <= task => {}
             _ => self.switch(now, core),
@@ -127,6 +139,7 @@ impl<J: Copy> Cpu<J> {
             let job = self.queues[task as usize].pop_front();
             self.running[core] = None;
             self.switch(since + left, core);
+            self.rests_since = since + left;
             return job.map(|job| job.what);
         }
         None
@@ -142,7 +155,7 @@ mod tests {
 
     /// Gives work at these instants, and says when what was done.
     fn work(cores: u8, jobs: &[(u64, CpuTask, u64)]) -> Vec<(u64, usize)> {
-        let mut cpu = Cpu::new(cores);
+        let mut cpu = Cpu::new(cores, 0);
         let mut done = Vec::new();
         let mut drain = |cpu: &mut Cpu<usize>, until: u64| {
             while let Some(at) = cpu.next().filter(|at| *at <= until) {
@@ -173,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_belongs_to_the_work_just_done_comes_before_what_waits() {
-        let mut cpu = Cpu::new(1);
+        let mut cpu = Cpu::new(1, 0);
         cpu.push(0, CpuTask::Tcpip, 'a', 10);
         cpu.push(0, CpuTask::Tcpip, 'b', 10);
         assert_eq!(cpu.done(10), Some('a'));
@@ -182,6 +195,20 @@ mod tests {
         cpu.push_first(12, CpuTask::Tcpip, 'd', 5);
         let order: Vec<_> = [17, 20, 30].map(|at| cpu.done(at)).into_iter().flatten().collect();
         assert_eq!(order, vec!['d', 'c', 'b']);
+    }
+
+    #[test]
+    fn the_first_work_after_a_rest_waits_for_the_clock() {
+        let mut cpu = Cpu::new(2, 7);
+        cpu.push(100, CpuTask::Wifi, 'a', 10);
+        cpu.push(103, CpuTask::App, 'b', 20);
+        assert_eq!((cpu.next(), cpu.done(117)), (Some(117), Some('a')));
+        assert_eq!((cpu.next(), cpu.done(123)), (Some(123), Some('b')));
+        // What follows at once finds the clock as it was.
+        cpu.push(123, CpuTask::Tcpip, 'c', 5);
+        assert_eq!((cpu.next(), cpu.done(128)), (Some(128), Some('c')));
+        cpu.push_first(129, CpuTask::Tcpip, 'd', 5);
+        assert_eq!(cpu.next(), Some(141));
     }
 
     proptest! {

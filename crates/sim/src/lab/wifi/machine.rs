@@ -209,7 +209,7 @@ impl Machine<'_> {
         let body = match setup.kind {
             MachineKind::Esp(it) => Body::Esp(Box::new(Esp {
                 meter: StateMeter::new(Instant::ZERO, it.light).doing(ModemState::Listen),
-                cpu: Cpu::new(it.cores),
+                cpu: Cpu::new(it.cores, it.clock_switch_ns),
                 costs: it.costs,
                 setup: *it,
                 static_rx: 0,

@@ -63,6 +63,8 @@ pub struct EspSetup {
     pub costs: IpCosts,
     /// Cores.
     pub cores: u8,
+    /// Time that the first work after a rest takes more, in nanoseconds: dynamic frequency scaling raises the clock.
+    pub clock_switch_ns: u64,
     /// Buffers and queues.
     pub limits: SdkConfig,
     /// Bits a second of its console; 0: it takes no time.

@@ -1,10 +1,10 @@
 //! Devices that speak IP, from `[device]`, `[other]` or a `[[group]]`.
 
-use super::super::overrides::{no_bluetooth, option_refused, unsent};
+use super::super::overrides::{no_bluetooth, option_refused, runs_at, scales_to, unsent};
 use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NetworkEnds, ROLE};
-use super::keys::{ANTENNA_DBI, IDLE_CLOCK};
+use super::keys::{ANTENNA_DBI, CLOCK, IDLE_CLOCK};
 use super::layer::{FIRMWARE, Layers};
 use super::network::{WIDTH, chosen, every, us};
 use crate::lab::profile::Profile;
@@ -72,11 +72,6 @@ impl DeviceTable<'_> {
         if self.layers.find(self.table, FIRMWARE).is_some() {
             let message = "`firmware`: it needs `program = \"esp-now\"`; use `sdkconfig`";
             return Err(self.wrong(FIRMWARE, message));
-        }
-        if self.layers.find(self.table, IDLE_CLOCK).is_some() {
-            let message =
-                format!("`{IDLE_CLOCK}`: only devices with `program = \"esp-now\"` have it");
-            return Err(self.wrong(IDLE_CLOCK, message));
         }
         let first = self.device(ends)?;
         if count > 1 && first.role == NetRole::SoftAp {
@@ -213,15 +208,24 @@ impl DeviceTable<'_> {
         self.build.library.chip(name).map_err(missing)
     }
 
-    /// Returns the profile of its devices over IP, at their clock.
+    /// Returns the profile of its devices over IP, at their clock, and with that while nothing runs.
     pub(super) fn profile(&self) -> Result<Arc<Profile>, FileError> {
         let profile = self.named_profile()?;
-        Ok(match self.number("clock_mhz").map(|it| it as u32) {
-            Some(clock) if clock != profile.processor.clock_mhz => {
-                Arc::new(profile.at_clock(clock))
-            }
-            _ => profile,
-        })
+        let own = |key| self.number(key).map(|it| it as u32);
+        let (chip, usual) = (profile.chip, profile.processor.clock_mhz);
+        let clock = own(CLOCK).unwrap_or(usual);
+        if clock != usual {
+            runs_at(chip, CLOCK, clock).map_err(|it| self.wrong(CLOCK, it))?;
+        }
+        let idle = own(IDLE_CLOCK);
+        if let Some(mhz) = idle {
+            scales_to(chip, clock, mhz).map_err(|it| self.wrong(IDLE_CLOCK, it))?;
+        }
+        if clock == usual && idle.is_none() {
+            return Ok(profile);
+        }
+        let at_clock = profile.at_clock(clock);
+        Ok(Arc::new(Profile { idle_clock_mhz: idle, ..at_clock }))
     }
 
     /// Returns the settings of the firmware that the file states, each value in its range.

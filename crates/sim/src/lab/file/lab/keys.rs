@@ -190,7 +190,7 @@ const COUNT: KeySpec = key(
 );
 
 /// Keys of `[device]`, `[other]` and `[[group]]`.
-pub(in super::super) static DEVICE: [KeySpec; 40] = [
+pub(in super::super) static DEVICE: [KeySpec; 41] = [
     COUNT,
     LINE_TABLE,
     GRID_TABLE,
@@ -211,7 +211,13 @@ pub(in super::super) static DEVICE: [KeySpec; 40] = [
         "2; without variants 0",
         "metres from the router, or from the PC where there is none, to the right; without variants from the initiator",
     ),
-    key("clock_mhz", KeyType::Whole(10, 1000), "that of the profile", "clock of its processor"),
+    key(CLOCK, KeyType::Whole(10, 1000), "that of the profile", "clock of its processor"),
+    key(
+        IDLE_CLOCK,
+        KeyType::Whole(10, 1000),
+        "`clock_mhz`",
+        "clock of its processor while nothing runs, as `min_freq_mhz` of `esp_pm_configure`, 80 or more since Wi-Fi is on; an interrupt then takes longer, and less current is drawn",
+    ),
     key("idf", KeyType::Text, "\"v5.2\"", "release of ESP-IDF, for the defaults of its settings"),
     key(
         "channel",
@@ -322,48 +328,45 @@ pub(in super::super) static GROUP: [KeySpec; 49] = {
         at += 1;
     }
     keys[0] = KeySpec { is: KeyType::Whole(0, MOST_NODES as i64), ..COUNT };
-    keys[40] = NAME;
-    keys[41] = key(
+    keys[41] = NAME;
+    keys[42] = key(
         "application",
         KeyType::Word(&APPLICATIONS),
         "\"none\"",
         "what each does while others are measured: datagrams to the PC and back, or a stream of TCP to it or from it; with `program = \"esp-now\"` payloads to the first device that runs it",
     );
-    keys[42] = key(
+    keys[43] = key(
         "report_bytes",
         KeyType::Whole(16, 1472),
         "64",
         "with `application = \"reports\"`: bytes",
     );
-    keys[43] =
+    keys[44] =
         key("report_ms", MS, "1000", "with `application = \"reports\"`: time from one to the next");
-    keys[44] = SDKCONFIG_TABLE;
-    keys[45] = key(
+    keys[45] = SDKCONFIG_TABLE;
+    keys[46] = key(
         "mode",
         KeyType::Mode,
         "as `esp_now_mode`",
         "with `program = \"esp-now\"`: another name of `esp_now_mode`",
     );
-    keys[46] = KeySpec {
+    keys[47] = KeySpec {
         about: "with `program = \"esp-now\"`: how the second and later attempts of a unicast frame are sent; the last one is kept",
         ..FALLBACK
     };
-    keys[47] = key(
+    keys[48] = key(
         "firmware",
         KeyType::Table,
         "none",
         "with `program = \"esp-now\"`: settings of the component",
     );
-    keys[48] = key(
-        IDLE_CLOCK,
-        KeyType::Whole(10, 1000),
-        "`clock_mhz`",
-        "with `program = \"esp-now\"`: clock of its processor while nothing runs, as `min_freq_mhz` of `esp_pm_configure`, 80 or more since Wi-Fi is on; an interrupt then takes longer, and less current is drawn",
-    );
     keys
 };
 
-/// Key of the clock of a node's processor while nothing runs.
+/// Key of the clock of a processor.
+pub(super) const CLOCK: &str = "clock_mhz";
+
+/// Key of the clock of a processor while nothing runs.
 pub(super) const IDLE_CLOCK: &str = "idle_clock_mhz";
 
 /// Keys of a group that say something of devices with `program = "esp-now"`.
@@ -378,7 +381,7 @@ pub(super) const OF_NODES: [&str; 23] = [
     "power_dbm",
     "antenna_dbi",
     "antenna",
-    "clock_mhz",
+    CLOCK,
     IDLE_CLOCK,
     "bluetooth",
     "coexist_wifi_ms",

@@ -8,7 +8,7 @@ use super::super::pattern::Pattern;
 use super::super::wrong::{FileError, hint};
 use super::build::{Build, NOTHING, NetworkEnds};
 use super::device::DeviceTable;
-use super::keys::{ESP_NOW, MOST_NODES, OF_NODES};
+use super::keys::{CLOCK, ESP_NOW, IDLE_CLOCK, MOST_NODES, OF_NODES};
 use super::layer::{DEVICE_TABLE, Layers};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{Application, Coexistence, Device, Point};
@@ -267,7 +267,7 @@ impl DeviceTable<'_> {
     fn node_clocks(&self, profile: &Profile) -> Result<(Option<u32>, Option<u32>), FileError> {
         let change = self.build.change;
         let own = |key| self.number(key).map(|it| it as u32);
-        let (chip, key) = (profile.chip, "clock_mhz");
+        let (chip, key) = (profile.chip, CLOCK);
         let clock = match (change.clock_mhz, own(key)) {
             // What is said of one profile need not hold for another.
             (None, Some(mhz)) if change.profile.is_none() => {
@@ -276,7 +276,7 @@ impl DeviceTable<'_> {
             }
             (set, _) => set,
         };
-        let (clock_mhz, key) = (clock.unwrap_or(profile.processor.clock_mhz), "idle_clock_mhz");
+        let (clock_mhz, key) = (clock.unwrap_or(profile.processor.clock_mhz), IDLE_CLOCK);
         let idle = match (change.idle_clock_mhz, own(key)) {
             (Some(mhz), _) => {
                 scales_to(chip, clock_mhz, mhz).map_err(|it| self.build.unchanged(it))?;

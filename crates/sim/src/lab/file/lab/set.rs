@@ -2,6 +2,7 @@
 
 use super::super::Overrides;
 use super::LabFile;
+use super::keys::{CLOCK, IDLE_CLOCK};
 use super::layer::{DEVICE_TABLE, Entry, Layer, ROUTER_TABLE, Value};
 use alloc::string::String;
 use alloc::vec;
@@ -63,7 +64,8 @@ fn layer(set: &Overrides, mode: Option<WifiMode>, start: usize) -> Layer {
     put("", "environment", text(&set.environment));
     put(DEVICE_TABLE, "profile", text(&set.profile));
     put(DEVICE_TABLE, "power_dbm", number(set.power_dbm));
-    put(DEVICE_TABLE, "clock_mhz", number(set.clock_mhz.map(f64::from)));
+    put(DEVICE_TABLE, CLOCK, number(set.clock_mhz.map(f64::from)));
+    put(DEVICE_TABLE, IDLE_CLOCK, number(set.idle_clock_mhz.map(f64::from)));
     put(DEVICE_TABLE, "count", number(set.devices.map(f64::from)));
     put(DEVICE_TABLE, "distance_m", number(set.distance_m.map(|it| it.0)));
     put(DEVICE_TABLE, "esp_now_mode", modes());

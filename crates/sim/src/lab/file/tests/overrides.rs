@@ -119,9 +119,29 @@ fn a_node_s_clock_falls_while_nothing_runs_where_that_does_something() {
         let told = node(profile, keys).unwrap_err();
         assert!(told.contains(wanted), "{wanted}: {told}");
     }
-    let set = Overrides { idle_clock_mhz: Some(80), ..Overrides::default() };
-    let told = library.variant_scene_with("power-save", "ps-none", &set).unwrap_err().to_string();
-    assert!(told.contains("over IP is simulated without"), "{told}");
+}
+
+#[test]
+fn a_device_over_ip_rests_at_another_clock_where_that_does_something() {
+    let library = Library::built_in();
+    let with = |clock_mhz, mhz| {
+        let profile = Some("esp32c3".into());
+        let set = Overrides { profile, clock_mhz, idle_clock_mhz: mhz, ..Overrides::default() };
+        library.variant_scene_with("power-save", "ps-none", &set).map_err(|it| it.to_string())
+    };
+    let (usual, scaled) = (with(None, None).unwrap(), with(None, Some(80)).unwrap());
+    let (usual, scaled) = (&usual.devices[0], &scaled.devices[0]);
+    assert_eq!(scaled.profile.idle_clock_mhz, Some(80));
+    assert_eq!(scaled.profile.ip, usual.profile.ip, "work takes what it takes at the full clock");
+    let listens = PowerState::Awake(ModemState::Listen, CpuState::Idle);
+    let works = PowerState::Awake(ModemState::Listen, CpuState::Busy);
+    let idle = |mhz| usual.profile.currents.modem_sleep(mhz).idle_na;
+    assert_eq!(usual.draw().na(listens) - scaled.draw().na(listens), idle(160) - idle(80));
+    assert_eq!(usual.draw().na(works), scaled.draw().na(works));
+    let told = with(Some(80), Some(80)).unwrap_err();
+    assert!(told.contains("the clock is 80 MHz; use less, or leave it out"), "{told}");
+    let told = with(Some(240), None).unwrap_err();
+    assert!(told.contains("does not run at 240 MHz: use one of 80, 160"), "{told}");
 }
 
 #[test]

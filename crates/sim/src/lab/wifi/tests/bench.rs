@@ -97,6 +97,7 @@ impl Bench {
                 kind: MachineKind::Esp(std::boxed::Box::new(EspSetup {
                     costs,
                     cores: profile.processor.cores,
+                    clock_switch_ns: 0,
                     limits,
                     uart_baud: profile.uart_baud,
                     uart_fifo: profile.uart_fifo,
