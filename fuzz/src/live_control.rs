@@ -1,10 +1,10 @@
 //! What people write to a live lab: `--what-if`, and lines of the control socket.
 
 #[allow(dead_code, unreachable_pub, reason = "compiled by itself, without the rest of its crate")]
-#[path = "../../crates/espbench/src/cli/live_lab/network/request.rs"]
+#[path = "../../crates/espbench/src/cli/live_lab/request.rs"]
 mod request;
 #[allow(dead_code, unreachable_pub, reason = "compiled by itself, without the rest of its crate")]
-#[path = "../../crates/espbench/src/cli/live_lab/network/what_if.rs"]
+#[path = "../../crates/espbench/src/cli/live_lab/what_if.rs"]
 mod what_if;
 
 use espbench_sim::lab::live::WhatIf;

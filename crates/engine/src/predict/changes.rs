@@ -88,7 +88,8 @@ fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)
     };
     let now = case.firmware.clock_mhz.unwrap_or(profile.processor.clock_mhz);
     let clock = clock.filter(|it| *it != now).map(|it| case.firmware.at_clock(it));
-    let keeps_on = matches!(case.load.sleep.map(|it| it.mode), Some(SleepMode::None | SleepMode::Modem));
+    let keeps_on =
+        matches!(case.load.sleep.map(|it| it.mode), Some(SleepMode::None | SleepMode::Modem));
     let scaling = (keeps_on && !case.firmware.scales_clock && predictor.all_scale(&case.firmware))
         .then(|| case.firmware.scaling());
     let tick_hz = case.firmware.options.get(ConfigOption::TickHz).unwrap_or(profile.tick_hz);

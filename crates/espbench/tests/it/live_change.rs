@@ -184,6 +184,56 @@ fn a_control_socket_changes_the_lab_and_tells_of_rubbish() {
 }
 
 #[test]
+fn a_control_socket_changes_a_fleet_of_boards() {
+    let dir = TestDir::new();
+    let flags = ["two-boards", "--control", "control", "--answer-cursor"];
+    let mut lab = Running::start(&dir, &flags);
+    let socket = UnixStream::connect(dir.path("control")).unwrap();
+    let mut answers = BufReader::new(socket.try_clone().unwrap());
+    let mut ask = |line: &str| {
+        writeln!(&socket, "{line}").unwrap();
+        let mut answer = String::new();
+        answers.read_line(&mut answer).unwrap();
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    assert_eq!(ask(r#"{"do":"status"}"#)["devices"][1], "node1");
+    for line in [
+        r#"{"do":"set","key":"loss","value":"1%","device":"node2"}"#,
+        r#"{"do":"set","key":"sleep","value":"min"}"#,
+        r#"{"do":"set","key":"distance","value":"3 m","device":"node0"}"#,
+        r#"{"do":"type","device":"node0","line":"two\rlines"}"#,
+    ] {
+        assert_eq!(ask(line)["ok"], false, "{line}");
+    }
+    let mut console = opened(&dir, &mut lab, "node0");
+    // Until its boards have booted.
+    while ask(r#"{"do":"status"}"#)["time_s"].as_f64().unwrap() < 2.0 {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let ping =
+        r#"{"do":"type","device":"node0","line":"espnow_iperf -c 24:0a:c4:00:00:02 -p -C 4"}"#;
+    assert_eq!(ask(r#"{"do":"type","device":"node1","line":"espnow_iperf -s"}"#)["ok"], true);
+    assert_eq!(ask(r#"{"do":"set","key":"loss","value":"100%","device":"node1"}"#)["ok"], true);
+    assert_eq!(lab.line("changed")["device"], "node1");
+    assert_eq!(ask(ping)["ok"], true);
+    console.until("4 packets transmitted, 0 received, 100.00% packet loss");
+    for change in [
+        r#"{"do":"set","key":"loss","value":"0%"}"#,
+        r#"{"do":"set","key":"distance","value":"2 m","device":"node1"}"#,
+        r#"{"do":"set","key":"load","value":"10%"}"#,
+    ] {
+        assert_eq!(ask(change)["ok"], true, "{change}");
+    }
+    assert_eq!(ask(ping)["ok"], true);
+    console.until("4 packets transmitted, 4 received, 0.00% packet loss");
+    assert_eq!(ask(r#"{"do":"restart","device":"node1"}"#)["ok"], true);
+    assert_eq!(lab.line("reset")["device"], "node1");
+    assert_eq!(ask(r#"{"do":"stop"}"#)["ok"], true);
+    assert_eq!(lab.line("end")["valid"], true);
+    assert!(lab.child.wait().unwrap().success());
+}
+
+#[test]
 fn distance_and_load_are_seen_on_the_air() {
     if !peer("tshark") {
         return;

@@ -30,8 +30,8 @@ pub use key::{BUFFER_BYTES, ConfigOption, FACTS, Fact, OptionText, Price, ValueT
 pub use memory::{MEMORY_OPTIONS, MemoryOptions};
 pub use ranks::{RANKS, Rank};
 pub use read::{
-    ParseError, ParseErrorKind, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkConfigWarning, TX_POWER, WARNINGS,
-    read,
+    ParseError, ParseErrorKind, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkConfigWarning,
+    TX_POWER, WARNINGS, read,
 };
 pub use settings::OptionValues;
 pub use write::{Line, clock, comment, fragment};

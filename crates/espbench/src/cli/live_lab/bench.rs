@@ -1,16 +1,19 @@
 //! The loop: virtual time in step with the clock, bytes in and out, who comes and goes.
 
 use super::consoles::ConsolePorts;
-use super::event::Planned;
+use super::control::{ControlSocket, Controlled, RETURN_AFTER, carry_out};
+use super::event::{self, Planned};
 use super::links::LinkDir;
 use super::port::Port;
 use super::shown::{Happened, Shown};
 use crate::clock::Clock;
+use crate::user_error::UserError;
 use anyhow::anyhow;
 use espbench_model::time::Instant;
-use espbench_sim::lab::live::{Lag, LiveLab, WallPace, late_line};
+use espbench_sim::lab::live::{Lag, LiveLab, WallPace, WhatIf, late_line};
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::run::Tap;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,19 +33,31 @@ pub(super) struct Bench<W> {
     lab: LiveLab<W>,
     consoles: ConsolePorts,
     events: VecDeque<(Duration, usize, Planned)>,
+    changes: VecDeque<(Duration, Option<usize>, WhatIf)>,
+    control: Option<ControlSocket>,
     shown: Shown,
     clock: Clock,
     pace: WallPace,
     gone: Arc<AtomicBool>,
+    /// Whether somebody has asked for the end.
+    stopped: bool,
+}
+
+/// What happens at times of one's choice.
+#[derive(Clone, Debug)]
+pub(super) struct BenchPlan {
+    pub(super) events: Vec<(Duration, usize, Planned)>,
+    pub(super) changes: Vec<(Duration, Option<usize>, WhatIf)>,
 }
 
 /// How a live lab is run.
-#[derive(Clone, Debug)]
 pub(super) struct BenchSetup {
     /// Whether cursor queries are answered inside while a program has the port open, too.
     pub(super) answers: bool,
     /// Lateness above which what is measured is invalid.
     pub(super) late_most: Duration,
+    /// Socket of requests that change the lab.
+    pub(super) control: Option<ControlSocket>,
     /// Whether the reader of the capture has gone, which ends the lab.
     pub(super) gone: Arc<AtomicBool>,
 }
@@ -52,18 +67,21 @@ impl<W: Tap> Bench<W> {
         lab: LiveLab<W>,
         ports: Vec<Port>,
         links: Option<LinkDir>,
-        events: Vec<(Duration, usize, Planned)>,
+        plan: BenchPlan,
         shown: Shown,
         setup: BenchSetup,
     ) -> Self {
         Self {
             lab,
             consoles: ConsolePorts::new(ports, links, setup.answers, LOOK),
-            events: events.into(),
+            events: plan.events.into(),
+            changes: plan.changes.into(),
+            control: setup.control,
             shown,
             clock: Clock::start(),
             pace: WallPace::new(setup.late_most),
             gone: setup.gone,
+            stopped: false,
         }
     }
 
@@ -76,9 +94,14 @@ impl<W: Tap> Bench<W> {
         self.clock = Clock::start();
         let end = lifetime.map_or(Instant::NEVER, |it| Instant::ZERO + it);
         let is_asked = || cancel.load(Ordering::Relaxed);
-        while !is_asked() && !self.gone.load(Ordering::Relaxed) && self.clock.now() < end {
+        while !is_asked()
+            && !self.stopped
+            && !self.gone.load(Ordering::Relaxed)
+            && self.clock.now() < end
+        {
             self.keep_up()?;
             self.plans()?;
+            carry_out(self)?;
             self.consoles.print(&mut self.lab)?;
             let now = self.clock.now();
             let next = self.lab.next_due();
@@ -129,7 +152,20 @@ impl<W: Tap> Bench<W> {
                 self.shown.event(now, port, happened)?;
             }
         }
+        while let Some((_, device, what)) = self.changes.pop_front_if(|it| it.0 <= passed) {
+            self.change(device, what)?;
+        }
         Ok(())
+    }
+
+    /// Changes a property, and tells so; returns whether there was one to change.
+    fn change(&mut self, device: Option<usize>, what: WhatIf) -> anyhow::Result<bool> {
+        let changed = self.lab.change(device.map(|it| NodeId(it as u16)), what);
+        if changed {
+            let name = device.and_then(|it| self.consoles.ports.get(it)).map(Port::name);
+            self.shown.changed(self.clock.now(), name, what)?;
+        }
+        Ok(changed)
     }
 
     /// Waits until a program types, or comes or goes, at most for that time; then takes what it has
@@ -158,5 +194,53 @@ impl<W: Tap> Bench<W> {
     /// Returns the witness of the lab.
     pub(super) fn into_watch(self) -> W {
         self.lab.into_watch()
+    }
+}
+
+impl<W: Tap> Controlled for Bench<W> {
+    fn socket(&self) -> Option<&ControlSocket> {
+        self.control.as_ref()
+    }
+
+    fn keep_up(&mut self) -> anyhow::Result<()> {
+        Self::keep_up(self)
+    }
+
+    fn device(&self, name: &str) -> Result<usize, UserError> {
+        event::asked_for(name, self.consoles.ports.len())
+    }
+
+    fn change(&mut self, device: Option<usize>, what: WhatIf) -> anyhow::Result<bool> {
+        Self::change(self, device, what)
+    }
+
+    fn type_line(&mut self, device: usize, line: &str) -> bool {
+        let (node, now) = (NodeId(device as u16), self.lab.now());
+        let fits = line.len() < self.lab.room(node);
+        if fits {
+            self.lab.type_bytes(node, line.as_bytes());
+            self.lab.type_bytes_at(node, now + RETURN_AFTER, b"\r");
+        }
+        fits
+    }
+
+    fn restart(&mut self, device: usize) -> anyhow::Result<()> {
+        self.lab.reset(NodeId(device as u16));
+        self.shown.event(self.clock.now(), &self.consoles.ports[device], Happened::Reset)
+    }
+
+    fn status(&self) -> Value {
+        let lag = self.pace.lag();
+        json!({
+            "ok": true,
+            "time_s": self.lab.now().since(Instant::ZERO).as_secs_f64(),
+            "devices": self.consoles.ports.iter().map(Port::name).collect::<Vec<_>>(),
+            "behind_times": lag.times,
+            "valid": lag.is_valid(),
+        })
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
     }
 }

@@ -1,7 +1,9 @@
 //! Events at a time of one's choice: a cable pulled out and put in again, a reset.
 
+use super::what_if::WhatIfAt;
 use crate::user_error::UserError;
 use espbench_measure::units;
+use espbench_sim::lab::live::WhatIf;
 use std::time::Duration;
 
 /// `--unplug node1@10s`, `node1@10s-15s`.
@@ -73,13 +75,47 @@ pub(super) fn all(
     Ok(events)
 }
 
-/// Returns the number of the device of that name.
+/// Returns the changes of `--what-if` in the order of their times, each with its device.
+pub(super) fn changes(
+    all: &[WhatIfAt],
+    devices: usize,
+) -> anyhow::Result<Vec<(Duration, Option<usize>, WhatIf)>> {
+    let flag = "--what-if";
+    let mut planned = Vec::new();
+    for it in all {
+        if matches!(it.what, WhatIf::Sleep(_)) {
+            let error = UserError::new(format!("{flag}: boards of ESP-NOW do not sleep here"));
+            return Err(error.remedy("leave `sleep` out, or choose wifi-home").into());
+        }
+        let device = it.device.as_ref().map(|name| node(name, flag, devices)).transpose()?;
+        if matches!(it.what, WhatIf::Distance(_)) && device == Some(0) {
+            let error = UserError::new(format!("{flag}: distances are those from node0"));
+            return Err(error.remedy("name another device, or none").into());
+        }
+        planned.push((it.at, device, it.what));
+    }
+    planned.sort_by_key(|it| it.0);
+    Ok(planned)
+}
+
+/// Returns the number of the device of that name, which a flag names.
 fn node(device: &str, flag: &str, devices: usize) -> anyhow::Result<usize> {
+    Ok(number(device, devices).ok_or_else(|| unknown(&format!("{flag}: "), device, devices))?)
+}
+
+/// Returns the number of the device of that name, which a request names.
+pub(super) fn asked_for(device: &str, devices: usize) -> Result<usize, UserError> {
+    number(device, devices).ok_or_else(|| unknown("", device, devices))
+}
+
+fn number(device: &str, devices: usize) -> Option<usize> {
     let number = device.strip_prefix("node").and_then(|it| it.parse().ok());
-    number.filter(|number| *number < devices).ok_or_else(|| {
-        let error = UserError::new(format!("{flag}: there is no device `{device}`"));
-        error.remedy(format!("use node0 to node{}", devices - 1)).into()
-    })
+    number.filter(|number| *number < devices)
+}
+
+fn unknown(place: &str, device: &str, devices: usize) -> UserError {
+    let error = UserError::new(format!("{place}there is no device `{device}`"));
+    error.remedy(format!("use node0 to node{}", devices - 1))
 }
 
 #[cfg(test)]

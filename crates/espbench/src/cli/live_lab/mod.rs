@@ -6,6 +6,9 @@
 //! | `network` | devices that speak IP, and a command in their network |
 //! | `bench` | the loop of consoles: virtual time in step with the clock, bytes in and out, who comes and goes |
 //! | `consoles` | bytes in and out of pseudo-terminals, who comes and goes |
+//! | `what_if` | what is changed while a lab runs, as people write it |
+//! | `control` | a socket on which lines of JSON change the lab while it runs |
+//! | `request` | such a line |
 //! | `port` | a device's pseudo-terminal, with what waits for its reader |
 //! | `firmware` | what the devices run, and the image that they find for others |
 //! | `flushed` | the file of a capture, which is read while it is written |
@@ -15,13 +18,16 @@
 
 mod bench;
 mod consoles;
+mod control;
 mod event;
 mod firmware;
 mod flushed;
 mod links;
 mod network;
 mod port;
+mod request;
 mod shown;
+mod what_if;
 
 use super::flow::on_interrupt;
 use super::output::cannot_write;
@@ -32,18 +38,18 @@ use crate::say::say;
 use crate::sys;
 use crate::user_error::UserError;
 use anyhow::Context as _;
-use bench::{Bench, BenchSetup};
+use bench::{Bench, BenchPlan, BenchSetup};
+use control::ControlSocket;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
 use espbench_sim::lab::file::{FileKind, Overrides};
-use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup};
+use espbench_sim::lab::live::{GIVEN_UP, Lag, LiveLab, LiveSetup, add_load};
 use espbench_sim::lab::scene::Scene;
 use event::{ResetAt, UnplugAt};
 use firmware::{ImageSource, LiveApp};
 use flushed::FlushedFile;
 use links::LinkDir;
 use network::typed::{TypedAt, typed};
-use network::what_if::{WhatIfAt, what_if};
 use port::Port;
 use shown::Shown;
 use std::ffi::OsString;
@@ -52,6 +58,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use what_if::{WhatIfAt, what_if};
 
 const DEVICES_MAX: u16 = 1000;
 const LAB: &str = "two-boards";
@@ -110,8 +117,8 @@ pub struct Args {
     /// `mqtt -h HOST [-p PORT] [-t TOPIC] [-q QOS] [-s BYTES] [-r RATE] [-n NUMBER]` (repeatable)
     #[arg(long = "type", value_name = "DEVICE@TIME=COMMAND", conflicts_with = "pty", value_parser = typed)]
     typed: Vec<TypedAt>,
-    /// Change a property while the lab runs: loss=10%, load=30% (of others), distance=20m, sleep=none, min or max;
-    /// of one device with its name and a colon before it (repeatable)
+    /// Change a property while the lab runs: loss=10%, load=30% (of others), distance=20m; of devices that speak IP
+    /// sleep=none, min or max; of one device with its name and a colon before it (repeatable)
     #[arg(long, value_name = "[DEVICE:]KEY=VALUE@TIME", value_parser = what_if)]
     what_if: Vec<WhatIfAt>,
     /// Take lines of JSON on this socket that change the lab while it runs (docs/live.md)
@@ -215,11 +222,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Serves the consoles of a lab's ESP-NOW devices.
 fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
-    let scene = scene(args, lab)?;
-    if args.variant.is_some() || args.control.is_some() || !args.what_if.is_empty() {
-        let error = UserError::new(format!("{lab} has boards of ESP-NOW only"));
-        let why = "variants, --what-if and --control are of labs whose devices speak IP";
-        return Err(error.because(why).remedy("leave them out, or choose wifi-home").into());
+    let mut scene = scene(args, lab)?;
+    if args.variant.is_some() {
+        let error = UserError::new(format!("{lab} has no variants"));
+        let why = "its devices are boards of ESP-NOW";
+        return Err(error.because(why).remedy("leave --variant out, or choose wifi-home").into());
     }
     let late_most = args.late_most.unwrap_or(GIVEN_UP);
     let count = scene.nodes.len();
@@ -228,6 +235,10 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         return Err(error.remedy("choose a lab with devices of ESP-NOW: two-boards").into());
     }
     let events = event::all(&args.unplug, &args.restart, count)?;
+    let changes = event::changes(&args.what_if, count)?;
+    if wants_load(args) {
+        add_load(&mut scene);
+    }
     let cancel = on_interrupt()?;
     let _ = sys::files::allow(count as u64 + 64);
     let setup = LiveSetup { seed: args.seed, baud: args.baud };
@@ -242,16 +253,12 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
     }
     let mark = mark(&scene, None);
     ports.iter_mut().for_each(|port| port.mark(&mark));
+    let control = args.control.as_deref().map(ControlSocket::open).transpose()?;
     let shown = Shown::new(args.format, args.quiet);
     shown.devices(&scene, args.baud, &ports)?;
-    let mut bench = Bench::new(
-        lab,
-        ports,
-        links,
-        events,
-        shown,
-        BenchSetup { answers: args.answer_cursor, late_most, gone },
-    );
+    let setup = BenchSetup { answers: args.answer_cursor, late_most, control, gone };
+    let planned = BenchPlan { events, changes };
+    let mut bench = Bench::new(lab, ports, links, planned, shown, setup);
     bench.run(args.lifetime, &cancel)?;
     let lag = bench.close()?;
     written(bench.into_watch(), args)?;
@@ -259,6 +266,11 @@ fn consoles(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(invalid(lag, late_most).into())
+}
+
+/// Returns whether somebody may ask for a load of other people's.
+fn wants_load(args: &Args) -> bool {
+    args.control.is_some() || args.what_if.iter().any(WhatIfAt::is_load)
 }
 
 /// Returns what tells programs of the lab.

@@ -2,10 +2,11 @@
 
 use super::LiveFormat;
 use super::port::{Port, PortCounters};
+use super::what_if::key_and_value;
 use crate::cli::output;
 use crate::say::say;
 use espbench_model::time::Instant;
-use espbench_sim::lab::live::{self, BEHIND, ConsoleBytes, Lag};
+use espbench_sim::lab::live::{self, BEHIND, ConsoleBytes, Lag, WhatIf};
 use espbench_sim::lab::nodes::NodeId;
 use espbench_sim::lab::scene::{Device, Scene};
 use serde_json::{Value, json};
@@ -108,6 +109,32 @@ impl Shown {
                 let path = port.path().map(|path| format!(" {}", path.display()));
                 let (path, name) = (path.unwrap_or_default(), port.name());
                 say!("{:9.3} s  {name} {word}{path}", seconds(at));
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells that a property was changed, of a device or of all.
+    pub(super) fn changed(
+        &self,
+        at: Instant,
+        device: Option<&str>,
+        what: WhatIf,
+    ) -> anyhow::Result<()> {
+        let (key, value) = key_and_value(what);
+        let usual = if key == "load" { "the channel" } else { "all devices" };
+        let whose = device.unwrap_or(usual);
+        match self.format {
+            LiveFormat::Json => print_json(&json!({
+                "type": "changed",
+                "time_s": seconds(at),
+                "device": device,
+                "key": key,
+                "value": value,
+            })),
+            LiveFormat::Text if self.quiet => Ok(()),
+            LiveFormat::Text => {
+                say!("{:9.3} s  {}: {key} {value}", seconds(at), whose);
                 Ok(())
             }
         }

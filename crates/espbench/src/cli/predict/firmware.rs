@@ -5,7 +5,8 @@ use crate::cli::sdkconfig;
 use crate::user_error::{ForUser as _, UserError};
 use espbench_engine::predict::NodeFirmware;
 use espbench_model::sdkconfig::{
-    Chip, ConfigOption, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkContext, TX_POWER, ValueType, read,
+    Chip, ConfigOption, ParsedSdkConfig, SCALES_CLOCK, SKIPS_CHECK, SdkContext, TX_POWER,
+    ValueType, read,
 };
 use std::path::PathBuf;
 

@@ -49,8 +49,8 @@ pub(in crate::lab) use barrier::material_constants;
 pub use document::{Constant, Constants, constants, document};
 pub use fitted::FitRecord;
 pub(in crate::lab) use lab::{ANTENNA_DBI, ANTENNAS, IDLE_TICKS};
-pub use overrides::{Overrides, scales_to};
 pub(in crate::lab) use overrides::no_bluetooth;
+pub use overrides::{Overrides, scales_to};
 pub use wrong::FileError;
 
 use super::profile::Profile;

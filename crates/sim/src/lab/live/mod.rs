@@ -95,6 +95,8 @@ pub struct ConsoleBytes {
 pub struct LiveLab<W = ()> {
     lab: Lab<'static, (ConsoleOutput, W)>,
     typing: Vec<TypedBytes>,
+    scene: Scene,
+    seed: u64,
 }
 
 /// Bytes that are typed at a console.
@@ -148,7 +150,7 @@ impl<W: Tap> LiveLab<W> {
             .unzip();
         let mut lab = Lab::new(&scene, setup.seed, (ConsoleOutput(printed), watch));
         lab.keep_nothing();
-        Self { lab, typing }
+        Self { lab, typing, scene, seed: setup.seed }
     }
 
     /// Returns the virtual time.

@@ -1,6 +1,9 @@
 //! What is changed of a live network while it runs.
 
+use super::LiveLab;
 use super::network::{LiveNetwork, LiveRole};
+use crate::lab::nodes::NodeId;
+use crate::lab::run::{Lab, Tap};
 use crate::lab::scene::{Background, Point, Scene};
 use crate::lab::wifi::MachineId;
 use alloc::string::ToString as _;
@@ -31,15 +34,18 @@ pub enum WhatIf {
     Sleep(PowerSave),
 }
 
-/// Adds a silent station near the first access point, which makes the load of others later.
+/// Adds a silent station near the first access point, or where there is none near the first node, which makes the
+/// load of others later.
 pub fn add_load(scene: &mut Scene) {
-    let Some(ap) = scene.access_points.first() else { return };
-    let at = Point { x: ap.at.x + 2.0, ..ap.at };
+    let ap = scene.access_points.first().map(|it| (it.at, it.channel, it.power_dbm));
+    let node = || scene.nodes.first().map(|it| (it.at, it.channel, it.power_dbm()));
+    let Some((near, channel, power_dbm)) = ap.or_else(node) else { return };
+    let at = Point { x: near.x + 2.0, ..near };
     scene.background.push(Background {
         name: WHAT_IF_LOAD.to_string(),
         at,
-        channel: ap.channel,
-        power_dbm: ap.power_dbm,
+        channel,
+        power_dbm,
         rate: 0.0,
         burst: 1.0,
         octets: LOAD_OCTETS,
@@ -99,10 +105,51 @@ impl LiveNetwork<'_> {
 
     /// Lets a station of other people take a share of the channel's time.
     fn set_load(&mut self, share: f64) -> bool {
-        let number = self.scene.background.iter().position(|it| it.name == WHAT_IF_LOAD);
-        let Some(number) = number else { return false };
-        let each = airtime(LOAD_MODE, LOAD_OCTETS) as f64 / 1e9;
-        self.lab.set_background(number as u32, share / each);
-        true
+        set_load(&mut self.lab, &self.scene, share)
     }
+}
+
+impl<W: Tap> LiveLab<W> {
+    /// Changes a property of a node, or of all nodes, from now on; returns whether there was something to
+    /// change. Distances are those from the first node, and nodes do not sleep.
+    pub fn change(&mut self, node: Option<NodeId>, what: WhatIf) -> bool {
+        if let WhatIf::Load(share) = what {
+            return set_load(&mut self.lab, &self.scene, share);
+        }
+        let nodes = (0..self.scene.nodes.len()).map(|it| NodeId(it as u16));
+        let meant: Vec<NodeId> = nodes.filter(|it| node.is_none_or(|node| node == *it)).collect();
+        let mut changed = false;
+        for node in meant {
+            let station = u32::from(node.0);
+            match what {
+                WhatIf::Loss(chance) => self.lab.set_loss(self.seed, station, chance),
+                WhatIf::Distance(metres) => {
+                    let Some(gain_db) = self.gain_at(node, metres) else { continue };
+                    self.lab.set_gain(station, gain_db);
+                }
+                WhatIf::Sleep(_) | WhatIf::Load(_) => continue,
+            }
+            changed = true;
+        }
+        changed
+    }
+
+    /// Returns how much more arrives of a node at a distance from the first, in dB.
+    fn gain_at(&self, node: NodeId, metres: f64) -> Option<f64> {
+        let first = self.scene.nodes.first()?;
+        let device = self.scene.nodes.get(node.index()).filter(|_| node.index() > 0)?;
+        let mhz = Channel::of(first.channel).map_or(2437, Channel::centre_mhz);
+        let room = self.scene.environment.room_at(self.seed, mhz);
+        let loss = |metres: f64| room.distance_db(metres.max(0.1), mhz);
+        Some(loss(device.at.to(first.at)) - loss(metres))
+    }
+}
+
+/// Lets the station of the load take a share of the channel's time; returns whether there is one.
+fn set_load<W: Tap>(lab: &mut Lab<'_, W>, scene: &Scene, share: f64) -> bool {
+    let number = scene.background.iter().position(|it| it.name == WHAT_IF_LOAD);
+    let Some(number) = number else { return false };
+    let each = airtime(LOAD_MODE, LOAD_OCTETS) as f64 / 1e9;
+    lab.set_background(number as u32, share / each);
+    true
 }

@@ -112,7 +112,10 @@ impl Scene {
                 kind: MachineKind::Esp(Box::new(EspSetup {
                     costs,
                     cores: it.cores,
-                    clock_switch_ns: it.profile.idle_clock_mhz.map_or(0, |_| it.profile.clock_switch_ns),
+                    clock_switch_ns: it
+                        .profile
+                        .idle_clock_mhz
+                        .map_or(0, |_| it.profile.clock_switch_ns),
                     limits: it.sdk,
                     uart_baud: it.profile.uart_baud,
                     uart_fifo: it.profile.uart_fifo,

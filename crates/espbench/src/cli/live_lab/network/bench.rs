@@ -1,12 +1,10 @@
 //! The loop: virtual time in step with the clock, packets in and out, the command.
 
 use super::LOOK_MAX;
-use super::control::{Asked, ControlSocket, refused};
-use super::request::ControlRequest;
 use super::session::NetworkSession;
 use super::told::{self, NetworkOutput};
-use super::what_if;
 use crate::cli::live_lab::consoles::ConsolePorts;
+use crate::cli::live_lab::control::{ControlSocket, Controlled, RETURN_AFTER, carry_out};
 use crate::cli::live_lab::shown::Shown;
 use crate::clock::Clock;
 use crate::sys::timer;
@@ -120,7 +118,7 @@ impl<'a, 's> NetworkBench<'a, 's> {
             if now.since(self.looked) >= LOOK_MAX {
                 self.looked = now;
                 self.report()?;
-                self.requests()?;
+                carry_out(self)?;
                 if let Some(session) = &mut self.session
                     && let Some(status) = session.ended().context("the command")?
                 {
@@ -181,77 +179,9 @@ impl<'a, 's> NetworkBench<'a, 's> {
         if changed {
             let name = device.and_then(|it| self.lab.hosts().get(usize::from(it)));
             let name = name.map(|it| it.name.as_str());
-            self.told.changed(self.clock.now(), name, what)?;
+            self.shown.changed(self.clock.now(), name, what)?;
         }
         Ok(changed)
-    }
-
-    /// Carries out the requests of the control socket.
-    fn requests(&mut self) -> anyhow::Result<()> {
-        while let Some(Asked { request, answer }) =
-            self.control.as_ref().and_then(ControlSocket::take)
-        {
-            self.keep_up()?;
-            let said = self.request(&request)?;
-            // Nobody waits for it any more, maybe.
-            let _ = answer.send(said);
-        }
-        Ok(())
-    }
-
-    fn request(&mut self, request: &ControlRequest) -> anyhow::Result<Value> {
-        let hosts = self.lab.hosts();
-        let number = |name: &str| super::changes::device(name, hosts);
-        let done = |is_done: bool| match is_done {
-            true => json!({ "ok": true }),
-            false => refused("this lab has nothing of it to change", ""),
-        };
-        let told = |error: UserError| refused(&error.to_string(), "");
-        Ok(match request {
-            ControlRequest::Set { key, value, device } => {
-                let device = device.as_deref().map(number).transpose();
-                match (device, what_if::parse(key, value)) {
-                    (Err(error), _) => told(error),
-                    (_, Err(why)) => refused(&why, ControlRequest::EXAMPLE),
-                    (Ok(device), Ok(what)) => done(self.change(device, what)?),
-                }
-            }
-            ControlRequest::Type { device, line } => match number(device) {
-                Err(error) => told(error),
-                Ok(device) => {
-                    let (port, now) = (usize::from(device), self.lab.now());
-                    let text = format!("{line}\r");
-                    let fits = text.len() <= self.lab.room(port) && !line.contains(['\r', '\n']);
-                    if fits {
-                        self.lab.type_bytes_at(port, now, text.as_bytes());
-                    }
-                    done(fits)
-                }
-            },
-            ControlRequest::Restart { device } => match number(device) {
-                Err(error) => told(error),
-                Ok(device) => {
-                    self.lab.reset(device.into());
-                    done(true)
-                }
-            },
-            ControlRequest::Status => {
-                let (packets, lag) = (self.lab.packets(), self.pace.lag());
-                json!({
-                    "ok": true,
-                    "time_s": self.lab.now().since(Instant::ZERO).as_secs_f64(),
-                    "hosts": hosts.iter().map(told::host_json).collect::<Vec<_>>(),
-                    "packets_in": packets.came_in,
-                    "packets_out": packets.went_out,
-                    "behind_times": lag.times,
-                    "valid": lag.is_valid(),
-                })
-            }
-            ControlRequest::Stop => {
-                self.stopped = true;
-                done(true)
-            }
-        })
     }
 
     /// Lets virtual time come to the clock's, so that a packet that is read now comes in now.
@@ -323,6 +253,56 @@ impl<'a, 's> NetworkBench<'a, 's> {
         self.consoles.close(&self.lab);
         self.told.end(self.clock.now(), &counts)?;
         Ok(counts.lag)
+    }
+}
+
+impl Controlled for NetworkBench<'_, '_> {
+    fn socket(&self) -> Option<&ControlSocket> {
+        self.control.as_ref()
+    }
+
+    fn keep_up(&mut self) -> anyhow::Result<()> {
+        Self::keep_up(self)
+    }
+
+    fn device(&self, name: &str) -> Result<usize, UserError> {
+        super::changes::device(name, self.lab.hosts()).map(usize::from)
+    }
+
+    fn change(&mut self, device: Option<usize>, what: WhatIf) -> anyhow::Result<bool> {
+        Self::change(self, device.map(|it| it as u16), what)
+    }
+
+    fn type_line(&mut self, device: usize, line: &str) -> bool {
+        let now = self.lab.now();
+        let fits = line.len() < self.lab.room(device);
+        if fits {
+            self.lab.type_bytes_at(device, now, line.as_bytes());
+            self.lab.type_bytes_at(device, now + RETURN_AFTER, b"\r");
+        }
+        fits
+    }
+
+    fn restart(&mut self, device: usize) -> anyhow::Result<()> {
+        self.lab.reset(device);
+        Ok(())
+    }
+
+    fn status(&self) -> Value {
+        let (packets, lag) = (self.lab.packets(), self.pace.lag());
+        json!({
+            "ok": true,
+            "time_s": self.lab.now().since(Instant::ZERO).as_secs_f64(),
+            "hosts": self.lab.hosts().iter().map(told::host_json).collect::<Vec<_>>(),
+            "packets_in": packets.came_in,
+            "packets_out": packets.went_out,
+            "behind_times": lag.times,
+            "valid": lag.is_valid(),
+        })
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes of `--what-if` with the devices that they are meant for.
 
-use super::what_if::WhatIfAt;
+use crate::cli::live_lab::what_if::WhatIfAt;
 use crate::user_error::UserError;
 use espbench_sim::lab::live::{LiveHost, WhatIf};
 use std::time::Duration;
@@ -31,8 +31,8 @@ pub(super) fn plan(
 
 #[cfg(test)]
 mod tests {
-    use super::super::what_if::what_if;
     use super::*;
+    use crate::cli::live_lab::what_if::what_if;
     use espbench_sim::lab::live::LiveRole;
 
     #[test]

@@ -3,29 +3,24 @@
 //! | module | contents |
 //! |---|---|
 //! | `bench` | the loop: virtual time in step with the clock, packets in and out, the command |
-//! | `control` | a socket on which lines of JSON change the lab while it runs |
-//! | `request` | such a line |
-//! | `what_if` | what is changed while it runs, as people write it |
-//! | `changes` | these changes in the order of their times, with their devices |
+//! | `changes` | changes of `--what-if` in the order of their times, with their devices |
 //! | `session` | namespaces, interface, names of hosts, the command |
 //! | `told` | what is printed, as text and as lines of JSON |
 //! | `typed` | programs that devices start when they are told to |
 
 mod bench;
 mod changes;
-mod control;
-mod request;
 mod session;
 mod told;
 pub(super) mod typed;
-pub(super) mod what_if;
 
 use super::consoles::ConsolePorts;
+use super::control::ControlSocket;
 use super::flushed::FlushedFile;
 use super::links::LinkDir;
 use super::port::Port;
 use super::shown::Shown;
-use super::{Args, LiveFormat, invalid};
+use super::{Args, LiveFormat, invalid, wants_load};
 use crate::capture::LabCapture;
 use crate::cli::flow::on_interrupt;
 use crate::cli::output::cannot_write;
@@ -36,7 +31,6 @@ use crate::sys;
 use crate::user_error::UserError;
 use anyhow::Context as _;
 use bench::{BenchParts, NetworkBench};
-use control::ControlSocket;
 use espbench_measure::units;
 use espbench_model::time::Instant;
 use espbench_sim::lab::file::{FileKind, Overrides};
@@ -51,7 +45,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use told::NetworkOutput;
 use typed::TypedProgram;
-use what_if::WhatIfAt;
 
 /// Lateness that makes what is measured invalid where nothing is said: of a round trip of some
 /// milliseconds that is much, and no busy machine should reach it.
@@ -73,8 +66,7 @@ pub(super) fn run(args: &Args, lab: &str) -> anyhow::Result<ExitCode> {
         Some(given) => given,
         None => units::duration(LATE_MOST).map_err(UserError::new)?,
     };
-    let wants_load = args.control.is_some() || args.what_if.iter().any(WhatIfAt::is_load);
-    if wants_load {
+    if wants_load(args) {
         add_load(&mut scene);
     }
     let gone = Arc::new(AtomicBool::new(false));

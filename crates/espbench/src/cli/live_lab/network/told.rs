@@ -5,12 +5,11 @@ use crate::cli::live_lab::LiveFormat;
 use crate::cli::live_lab::port::Port;
 use crate::cli::live_lab::shown::{lag_words, print_json, seconds};
 use crate::say::say;
-use espbench_dot11::wifi::PowerSave;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::Instant;
 use espbench_sim::lab::live::{
     BEHIND, DeviceService, LatenessHistogram, LiveHost, LiveLease, LivePort, LiveRole,
-    ServiceReport, WhatIf,
+    ServiceReport,
 };
 use espbench_sim::lab::scene::Scene;
 use serde_json::{Value, json};
@@ -78,39 +77,6 @@ impl NetworkOutput {
         }
         let (lab, variant) = (&scene.name, &scene.variant);
         print_json(&json!({ "type": "ready", "lab": lab, "variant": variant }))
-    }
-
-    /// Tells that a property was changed, of a device or of all.
-    pub(super) fn changed(
-        &self,
-        at: Instant,
-        device: Option<&str>,
-        what: WhatIf,
-    ) -> anyhow::Result<()> {
-        let (key, value) = match what {
-            WhatIf::Loss(share) => ("loss", format!("{:.4} %", share * 100.0)),
-            WhatIf::Load(share) => ("load", format!("{:.4} %", share * 100.0)),
-            WhatIf::Distance(metres) => ("distance", format!("{metres} m")),
-            WhatIf::Sleep(PowerSave::None) => ("sleep", "none".into()),
-            WhatIf::Sleep(PowerSave::MinModem) => ("sleep", "min".into()),
-            WhatIf::Sleep(PowerSave::MaxModem { .. }) => ("sleep", "max".into()),
-        };
-        let usual = if key == "load" { "the channel" } else { "all devices" };
-        let whose = device.unwrap_or(usual);
-        match self.format {
-            LiveFormat::Json => print_json(&json!({
-                "type": "changed",
-                "time_s": seconds(at),
-                "device": device,
-                "key": key,
-                "value": value,
-            })),
-            LiveFormat::Text if self.quiet => Ok(()),
-            LiveFormat::Text => {
-                say!("{:9.3} s  {}: {key} {value}", seconds(at), whose);
-                Ok(())
-            }
-        }
     }
 
     /// Tells the result of a device's program.

@@ -26,6 +26,18 @@ impl WhatIfAt {
     }
 }
 
+/// Returns the key and the value of a change, as they are told.
+pub(super) fn key_and_value(what: WhatIf) -> (&'static str, String) {
+    match what {
+        WhatIf::Loss(share) => ("loss", format!("{:.4} %", share * 100.0)),
+        WhatIf::Load(share) => ("load", format!("{:.4} %", share * 100.0)),
+        WhatIf::Distance(metres) => ("distance", format!("{metres} m")),
+        WhatIf::Sleep(PowerSave::None) => ("sleep", "none".into()),
+        WhatIf::Sleep(PowerSave::MinModem) => ("sleep", "min".into()),
+        WhatIf::Sleep(PowerSave::MaxModem { .. }) => ("sleep", "max".into()),
+    }
+}
+
 /// Parses `[DEVICE:]KEY=VALUE@TIME`.
 pub(crate) fn what_if(text: &str) -> Result<WhatIfAt, String> {
     let wrong = || format!("write {EXAMPLE}");

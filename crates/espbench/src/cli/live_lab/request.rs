@@ -40,6 +40,15 @@ impl ControlRequest {
     /// Example in errors.
     pub(super) const EXAMPLE: &'static str = r#"write a line such as {"do":"set","key":"loss","value":"10%"}, {"do":"type","device":"device","line":"ping pc"}, {"do":"restart","device":"device"}, {"do":"status"} or {"do":"stop"}"#;
 
+    /// Returns the name of the device that it is about.
+    pub(super) fn device(&self) -> Option<&str> {
+        match self {
+            Self::Set { device, .. } => device.as_deref(),
+            Self::Type { device, .. } | Self::Restart { device } => Some(device),
+            Self::Status | Self::Stop => None,
+        }
+    }
+
     /// Reads a line; `None` of an empty one.
     ///
     /// # Errors

@@ -4,7 +4,9 @@
 //! each with a line.
 
 use super::request::{ControlRequest, LINE_MAX};
+use super::what_if;
 use crate::user_error::UserError;
+use espbench_sim::lab::live::WhatIf;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -23,10 +25,82 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// Time for the last answers to be written once the lab has ended.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
+/// Time from a line to the carriage return after it: the line editor of ESP-IDF 4.4 takes what comes within 30 ms for
+/// pasted text.
+pub(super) const RETURN_AFTER: Duration = Duration::from_millis(40);
+
 /// A request, and where its answer goes.
-pub(super) struct Asked {
-    pub(super) request: ControlRequest,
-    pub(super) answer: Sender<Value>,
+struct Asked {
+    request: ControlRequest,
+    answer: Sender<Value>,
+}
+
+/// A lab that a control socket changes.
+pub(super) trait Controlled {
+    /// Returns its socket.
+    fn socket(&self) -> Option<&ControlSocket>;
+
+    /// Lets virtual time come to the clock's.
+    fn keep_up(&mut self) -> anyhow::Result<()>;
+
+    /// Returns the number of the device of that name.
+    fn device(&self, name: &str) -> Result<usize, UserError>;
+
+    /// Changes a property of a device, or of all; returns whether there was one to change.
+    fn change(&mut self, device: Option<usize>, what: WhatIf) -> anyhow::Result<bool>;
+
+    /// Types a line at a device's console, and its end [`RETURN_AFTER`] that; returns whether it had room for all.
+    fn type_line(&mut self, device: usize, line: &str) -> bool;
+
+    /// Presses a device's reset button.
+    fn restart(&mut self, device: usize) -> anyhow::Result<()>;
+
+    /// Returns time, devices and counts.
+    fn status(&self) -> Value;
+
+    /// Ends the lab soon.
+    fn stop(&mut self);
+}
+
+/// Carries out the requests that wait.
+pub(super) fn carry_out(lab: &mut impl Controlled) -> anyhow::Result<()> {
+    while let Some(Asked { request, answer }) = lab.socket().and_then(ControlSocket::take) {
+        lab.keep_up()?;
+        let said = answer_to(lab, &request)?;
+        // Nobody waits for it any more, maybe.
+        let _ = answer.send(said);
+    }
+    Ok(())
+}
+
+fn answer_to(lab: &mut impl Controlled, request: &ControlRequest) -> anyhow::Result<Value> {
+    let done = |is_done: bool| match is_done {
+        true => json!({ "ok": true }),
+        false => refused("this lab has nothing of it to change", ""),
+    };
+    let device = match request.device().map(|it| lab.device(it)).transpose() {
+        Ok(device) => device,
+        Err(error) => return Ok(refused(&error.to_string(), "")),
+    };
+    Ok(match (request, device) {
+        (ControlRequest::Set { key, value, .. }, device) => match what_if::parse(key, value) {
+            Err(why) => refused(&why, ControlRequest::EXAMPLE),
+            Ok(what) => done(lab.change(device, what)?),
+        },
+        (ControlRequest::Type { line, .. }, Some(device)) => {
+            done(!line.contains(['\r', '\n']) && lab.type_line(device, line))
+        }
+        (ControlRequest::Restart { .. }, Some(device)) => {
+            lab.restart(device)?;
+            done(true)
+        }
+        (ControlRequest::Type { .. } | ControlRequest::Restart { .. }, None) => done(false),
+        (ControlRequest::Status, _) => lab.status(),
+        (ControlRequest::Stop, _) => {
+            lab.stop();
+            done(true)
+        }
+    })
 }
 
 /// A socket that takes requests; it is removed when this is dropped.
@@ -92,7 +166,7 @@ impl ControlSocket {
     }
 
     /// Takes the next request.
-    pub(super) fn take(&self) -> Option<Asked> {
+    fn take(&self) -> Option<Asked> {
         self.asked.as_ref()?.try_recv().ok()
     }
 }
@@ -145,6 +219,6 @@ fn serve(stream: &UnixStream, send: &SyncSender<Asked>, unanswered: &Unanswered)
 }
 
 /// Returns the answer to a request that is not carried out.
-pub(super) fn refused(why: &str, remedy: &str) -> Value {
+fn refused(why: &str, remedy: &str) -> Value {
     json!({ "ok": false, "error": why, "remedy": remedy })
 }
