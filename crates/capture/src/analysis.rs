@@ -36,6 +36,8 @@ pub struct CaptureSummary {
     pub packets: u64,
     /// Octets of the file.
     pub file_octets: u64,
+    /// Whether the file says that a lab has simulated it.
+    pub simulated: bool,
     /// Packets of which the file has not all octets.
     pub cut_packets: u64,
     /// Packets by link type.
@@ -85,6 +87,7 @@ impl CaptureAnalysis {
     pub fn finish(mut self, fault: Option<CaptureError>) -> Result<CaptureSummary, CaptureError> {
         self.seen.file_octets = self.reader.bytes();
         self.seen.fault = fault;
+        self.seen.simulated = self.reader.is_simulated();
         match (fault, self.reader.finish()) {
             (Some(fault), _) | (None, Err(fault)) if self.seen.packets == 0 => return Err(fault),
             (_, cut) => self.seen.cut = cut.unwrap_or(true),

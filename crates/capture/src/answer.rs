@@ -4,6 +4,7 @@ use crate::document::{CaptureDocument, LinkRow, TcpRow};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_measure::cell::Origin;
 
 /// Rows of each table that the answer tells of.
 const FEW: usize = 4;
@@ -27,7 +28,9 @@ fn plural(count: u64, word: &str) -> String {
 #[must_use]
 pub fn answer(it: &CaptureDocument) -> Vec<String> {
     let time = it.seconds.map_or(String::new(), |s| format!(" in {s:.1} s"));
-    let mut out = alloc::vec![format!("{}: {}{time}", it.file, plural(it.packets, "packet"))];
+    let simulated = if it.origin == Origin::Simulated { "simulated, " } else { "" };
+    let packets = plural(it.packets, "packet");
+    let mut out = alloc::vec![format!("{}: {simulated}{packets}{time}", it.file)];
     if let Some(fault) = &it.fault {
         out.push(format!("The file is damaged: {fault}. What was read before is told."));
     } else if it.cut {

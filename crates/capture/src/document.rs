@@ -11,6 +11,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use esp_now::component::DataType;
 use espbench_ieee80211::mac::Mac;
+use espbench_measure::cell::Origin;
 use serde::Serialize;
 
 /// Version of the JSON form.
@@ -274,6 +275,8 @@ pub struct CaptureDocument {
     pub schema: &'static str,
     /// File's name.
     pub file: String,
+    /// Whether the air was a real one, or a lab has simulated it.
+    pub origin: Origin,
     /// Packets.
     pub packets: u64,
     /// Octets of the file.
@@ -352,6 +355,7 @@ impl CaptureDocument {
         Self {
             schema: SCHEMA,
             file: file.into(),
+            origin: if seen.simulated { Origin::Simulated } else { Origin::Measured },
             packets: seen.packets,
             file_octets: seen.file_octets,
             seconds: seen.seconds(),

@@ -79,6 +79,9 @@ pub fn tables(it: &CaptureDocument) -> Vec<Table> {
         windows(it),
     ];
     all.retain(|it| !it.rows.is_empty());
+    for column in all.iter_mut().flat_map(|it| &mut it.columns) {
+        column.origin = column.origin.map(|_| it.origin);
+    }
     all
 }
 
@@ -407,7 +410,7 @@ fn windows(it: &CaptureDocument) -> Table {
 }
 
 /// Returns the course of the time on the air, by what took it.
-fn course(seen: &CaptureSummary) -> Option<Figure> {
+fn course(seen: &CaptureSummary, origin: Origin) -> Option<Figure> {
     let course = &seen.air.course;
     let steps = course.steps();
     if steps.len() < 2 || seen.air.busy_ns() == 0 {
@@ -422,7 +425,7 @@ fn course(seen: &CaptureSummary) -> Option<Figure> {
     ];
     let series = lanes.into_iter().enumerate().map(|(lane, (name, meaning))| Series {
         name: name.into(),
-        origin: Origin::Measured,
+        origin,
         mark: Mark::Step,
         meaning,
         points: steps
@@ -492,7 +495,7 @@ pub fn report(facts: RunFacts, document: &CaptureDocument, seen: &CaptureSummary
     Report {
         tuning: Some(card),
         tables: shown(document),
-        figures: course(seen).into_iter().collect(),
+        figures: course(seen, document.origin).into_iter().collect(),
         timelines: timeline(seen).into_iter().collect(),
         ..Report::empty(facts)
     }

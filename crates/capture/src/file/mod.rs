@@ -158,14 +158,28 @@ pub struct CaptureReader {
     packets: u64,
     read: u64,
     skipped: u64,
+    /// Whether all sections so far are of a simulated lab; `None` without a section.
+    simulated: Option<bool>,
 }
 
 impl Default for CaptureReader {
     fn default() -> Self {
         let (left, interfaces) = (Vec::new(), Vec::new());
-        Self { form: FileForm::Unknown, left, interfaces, skip: 0, packets: 0, read: 0, skipped: 0 }
+        Self {
+            form: FileForm::Unknown,
+            left,
+            interfaces,
+            skip: 0,
+            packets: 0,
+            read: 0,
+            skipped: 0,
+            simulated: None,
+        }
     }
 }
+
+/// Operating system in the section header of a capture that espbench's lab writes: nothing of it was on a real air.
+pub const VIRTUAL_TIME: &str = "virtual time";
 
 /// Receiver of packets.
 type Sink<'s> = dyn FnMut(&CapturedPacket<'_>) + 's;
@@ -228,6 +242,12 @@ impl CaptureReader {
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.read
+    }
+
+    /// Returns whether the file says that it is of a simulated lab.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.simulated == Some(true)
     }
 
     /// Returns the blocks that were passed over for their length.

@@ -2,7 +2,7 @@
 //!
 //! | block | type | body |
 //! |---|---|---|
-//! | section header | 0x0A0D0D0A | 0x1A2B3C4D in the section's order of bytes, version, length, options |
+//! | section header | 0x0A0D0D0A | 0x1A2B3C4D in the section's order of bytes, version, length, options; option 3: operating system |
 //! | interface description | 1 | link type, 0, longest packet; option 9: resolution of time, 14: its offset in seconds |
 //! | packet (old) | 2 | interface, drops, time, lengths, packet |
 //! | simple packet | 3 | length, packet; of interface 0, without a time |
@@ -12,7 +12,7 @@
 
 use super::{
     CaptureError, CaptureFault, CaptureReader, CapturedPacket, FileForm, LinkType, MOST_PACKET,
-    Sink, half, word,
+    Sink, VIRTUAL_TIME, half, word,
 };
 
 /// Type of a section header, the same in both orders of bytes.
@@ -75,7 +75,12 @@ impl CaptureReader {
         let Some(block) = data.get(..length) else { return Ok(None) };
         let body = block.get(8..length - 4).unwrap_or_default();
         match kind {
-            SECTION => self.interfaces.clear(),
+            SECTION => {
+                self.interfaces.clear();
+                let system = option(body, 16, 3, swapped).unwrap_or_default();
+                let is_virtual = system == VIRTUAL_TIME.as_bytes();
+                self.simulated = Some(is_virtual && self.simulated != Some(false));
+            }
             1 if self.interfaces.len() < MOST_INTERFACES => {
                 self.interfaces.push(Interface::parse(body, swapped));
             }

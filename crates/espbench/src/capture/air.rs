@@ -15,6 +15,7 @@
 use super::pcapng::{PcapngPacket, PcapngSection, PcapngWriter};
 use crate::TOOL;
 use esp_now::frame::{ActionFrame, EspNowVersion, MPDU_MAX};
+use espbench_capture::file::VIRTUAL_TIME;
 use espbench_dot11::radio::airtime::psdu_octets;
 use espbench_dot11::radio::he::{He, HeFormat, HeGuard};
 use espbench_dot11::radio::mode::{ChannelWidth, GuardInterval, Preamble};
@@ -92,7 +93,7 @@ pub(super) fn begin<W: Write>(
 ) -> io::Result<PcapngWriter<W>> {
     let section = PcapngSection {
         hardware: "simulated: nothing of this was on a real air",
-        os: "virtual time",
+        os: VIRTUAL_TIME,
         application: TOOL,
         comment,
     };

@@ -153,7 +153,8 @@ fn analyse(name: &str, keys: CaptureKeys, mut from: impl Read) -> anyhow::Result
 fn report_of(it: &Captured) -> Report {
     let target = it.document.file.clone();
     let name = format!("capture {target}");
-    let facts = RunFacts { name, target, tool: TOOL.into(), ..RunFacts::default() };
+    let origin = it.document.origin;
+    let facts = RunFacts { name, target, origin, tool: TOOL.into(), ..RunFacts::default() };
     report::report(facts, &it.document, &it.seen)
 }
 

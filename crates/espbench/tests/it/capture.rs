@@ -9,9 +9,19 @@ fn plan() -> String {
     format!("name = \"short\"\ntitle = \"echoes and messages\"\n{ECHOES_AND_MESSAGES}")
 }
 
+/// Returns the document of a capture, which is of the schema.
 fn json(bench: &TestDir, args: &[&str]) -> serde_json::Value {
     let all = [&["capture"][..], args, &["--format", "json"]].concat();
     let value: serde_json::Value = serde_json::from_str(&bench.run(&all).ok()).unwrap();
+    let schema = include_str!("../../../../docs/capture.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    jsonschema::meta::validate(&schema).expect("the schema is itself valid");
+    let errors: Vec<String> = jsonschema::validator_for(&schema)
+        .unwrap()
+        .iter_errors(&value)
+        .map(|it| format!("{}: {it}", it.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
     value[0].clone()
 }
 
@@ -40,6 +50,7 @@ fn frames_by_kind_and_retries_are_those_of_tshark() {
     for name in ["air-001.pcapng", "air-002.pcapng"] {
         let file = bench.path(name);
         let document = json(&bench, &[name]);
+        assert_eq!(document["origin"], "simulated");
         let frames = |names: &[&str]| kinds(&document, names).0;
         assert_eq!(frames(&["beacon"]), count(&file, "wlan.fc.type_subtype == 8"), "{name}");
         assert_eq!(frames(&["ack"]), count(&file, "wlan.fc.type_subtype == 0x1d"), "{name}");
@@ -128,6 +139,7 @@ fn files_of_others_and_damaged_ones_are_told_of() {
     let text = bench.run(&["capture", "bad.pcap"]).ok();
     assert!(text.contains("The file is damaged: byte"), "{text}");
     std::fs::write(bench.path("hidden.pcap"), case("capture-hidden-nodes.pcap")).unwrap();
+    assert_eq!(json(&bench, &["hidden.pcap"])["origin"], "measured");
     let text = bench.run(&["doctor", "hidden.pcap"]).ok();
     assert!(text.contains("do not hear each other") && text.contains("  frame "), "{text}");
     bench.write("text.pcap", "no capture at all");
