@@ -45,7 +45,8 @@ clippy() {
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
 
-test() { cargo test --workspace --locked; }
+# Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
+test() { RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --locked; }
 
 # Which crate may use which: cargo's own view of the workspace.
 layers() { cargo test --locked -p espbench --test it layers; }

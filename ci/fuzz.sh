@@ -12,11 +12,13 @@ seconds=${1:-5}
 shift || true
 export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
--Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1"
+-Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing"
 folder=${CARGO_TARGET_DIR:-target}
 host=$(rustc -vV | sed -n 's/^host: //p')
-RUSTFLAGS='' cargo test --quiet --locked
-cargo build --quiet --release --locked --target "$host"
+# A short run is mostly compiling: its code is optimized less. A long one gains from each execution.
+profile=release
+[ "$seconds" -gt 30 ] || profile=short
+cargo build --quiet --profile "$profile" --locked --target "$host"
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz_targets | sed 's/\.rs$//')
 mkdir -p artifacts
@@ -25,7 +27,7 @@ run_one() {
     scratch=$(mktemp -d)
     local corpus=("$scratch" "corpus/$target")
     [ "${KEEP:-0}" = 1 ] && corpus=("corpus/$target")
-    if ! "$folder/$host/release/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
+    if ! "$folder/$host/$profile/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix="artifacts/$target-" >"$scratch.log" 2>&1; then
         tail -n 30 "$scratch.log" >&2
         return 1
@@ -34,6 +36,6 @@ run_one() {
     rm -rf "$scratch" "$scratch.log"
 }
 export -f run_one
-export folder host seconds
+export folder host seconds profile
 # A target has one thread: as many run side by side as there are processors.
 printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'set -euo pipefail; run_one {}'
