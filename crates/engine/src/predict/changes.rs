@@ -88,6 +88,8 @@ fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)
     };
     let now = case.firmware.clock_mhz.unwrap_or(profile.processor.clock_mhz);
     let clock = clock.filter(|it| *it != now).map(|it| case.firmware.at_clock(it));
+    // A clock that scaling leaves as it is would be another firmware than the one that was asked for.
+    let clock = clock.filter(|it| !it.scales_clock || predictor.all_scale(it));
     let keeps_on =
         matches!(case.load.sleep.map(|it| it.mode), Some(SleepMode::None | SleepMode::Modem));
     let scaling = (keeps_on && !case.firmware.scales_clock && predictor.all_scale(&case.firmware))
@@ -97,9 +99,9 @@ fn of_firmware(predictor: &Predictor, case: &RoomCase) -> Vec<(Change, RoomCase)
     let tick = is_coarse.then(|| case.firmware.with(ConfigOption::TickHz, FINE_TICK_HZ));
     let change = |firmware: NodeFirmware| {
         let before = case.firmware.lines(chip);
-        let new = firmware.lines(chip).into_iter().filter(|it| !before.contains(it));
-        let lines: Vec<_> = new.collect();
-        (Change::Sdkconfig(lines.join(", ")), RoomCase { firmware, ..*case })
+        // The first line is the one that acts.
+        let line = firmware.lines(chip).into_iter().find(|it| !before.contains(it));
+        (Change::Sdkconfig(line.unwrap_or_default()), RoomCase { firmware, ..*case })
     };
     [clock, scaling, tick].into_iter().flatten().map(change).collect()
 }

@@ -41,7 +41,7 @@ impl NodeFirmware {
             lines.push(line.trim_end().into());
         }
         if self.scales_clock {
-            lines.extend([POWER_MANAGEMENT, SCALES_CLOCK].map(|it| format!("{it}=y")));
+            lines.extend([SCALES_CLOCK, POWER_MANAGEMENT].map(|it| format!("{it}=y")));
         }
         lines.extend(self.tx_power_dbm.map(|dbm| format!("{TX_POWER}={dbm}")));
         lines.extend(self.options.given().map(|(key, value)| {

@@ -49,6 +49,7 @@ fn options_of_sdkconfig_act_or_are_refused() {
     const POWER: &str = "CONFIG_ESP_PHY_MAX_WIFI_TX_POWER=10";
     const FLASH: &str = "CONFIG_ESPTOOLPY_FLASHFREQ_80M=y";
     const TICK: &str = "CONFIG_FREERTOS_HZ=500";
+    const SCALES: &str = "CONFIG_PM_DFS_INIT_AUTO=y";
     const BOOT: &str = "CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP=y";
     let bench = TestDir::new();
     bench.write("sdkconfig", "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_LWIP_TCP_MSS=1440\n");
@@ -58,6 +59,7 @@ fn options_of_sdkconfig_act_or_are_refused() {
     let acked = [&fleet[..], &acked].concat();
     let range = ["range", "--room", "open", "--phy-rates", "1M,24M"];
     let sensors = ["fleet", "--devices", "2", "--every", "10s", "--battery", "2xAA"];
+    let awake = [&sensors[..], &["--sleep", "none"]].concat();
     let run = |args: &[&str]| {
         let small: &[&str] = if args[0] == "range" { &["--format"] } else { &SMALL };
         bench.run(&[&["predict"], args, small, &["json"]].concat())
@@ -71,10 +73,11 @@ fn options_of_sdkconfig_act_or_are_refused() {
         cells.chain([report["prediction"]["rows"].clone()]).collect()
     };
     for (args, act, idle) in [
-        (&fleet[..], &[CLOCK, FLASH][..], &[TICK, BOOT][..]),
+        (&fleet[..], &[CLOCK, FLASH, SCALES][..], &[TICK, BOOT][..]),
         (&acked, &[TICK], &[BOOT]),
-        (&range, &[POWER], &[CLOCK, FLASH, TICK, BOOT]),
-        (&sensors, &[CLOCK, BOOT], &[FLASH, TICK]),
+        (&range, &[POWER], &[CLOCK, FLASH, TICK, BOOT, SCALES]),
+        (&sensors, &[CLOCK, BOOT], &[FLASH, TICK, SCALES]),
+        (&awake, &[SCALES], &[TICK]),
     ] {
         let before = figures(args);
         for option in act {
