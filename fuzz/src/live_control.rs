@@ -1,4 +1,4 @@
-//! What people write to a live lab: `--what-if`, and lines of the control socket.
+//! Lines that people write to a live lab: `--what-if`, and those of the control socket.
 
 #[allow(dead_code, unreachable_pub, reason = "compiled by itself, without the rest of its crate")]
 #[path = "../../crates/espbench/src/cli/live_lab/request.rs"]

@@ -29,7 +29,7 @@ pub struct CaptureAnalysis {
     seen: CaptureSummary,
 }
 
-/// What a capture told.
+/// Facts that a capture told.
 #[derive(Debug, Default)]
 pub struct CaptureSummary {
     /// Packets.

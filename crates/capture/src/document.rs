@@ -1,4 +1,4 @@
-//! What a capture told, as values for JSON and tables. Unknown is null.
+//! The facts of a capture, as values for JSON and tables. Unknown is null.
 
 use crate::air::class::FrameClass;
 use crate::air::esp_now::type_name;
@@ -35,7 +35,7 @@ pub struct ClassRow {
 /// A channel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ChannelRow {
-    /// Its number; null where the capture does not tell.
+    /// Number of the channel; null where the capture does not tell.
     pub channel: Option<u8>,
     /// Frames.
     pub frames: u64,
@@ -46,7 +46,7 @@ pub struct ChannelRow {
 /// A station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationRow {
-    /// Its address.
+    /// Address of the station.
     pub station: String,
     /// Frames that it sent.
     pub frames: u64,
@@ -173,7 +173,7 @@ pub struct BeaconRow {
 pub struct SleepRow {
     /// The station.
     pub station: String,
-    /// Its access point.
+    /// Access point of the station.
     pub access_point: String,
     /// How often it began to doze.
     pub dozes: u64,
@@ -268,7 +268,7 @@ pub struct TcpRow {
     pub frames: Vec<u64>,
 }
 
-/// What a capture told.
+/// Facts that a capture told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaptureDocument {
     /// [`SCHEMA`].

@@ -1,4 +1,4 @@
-//! What is behind a packet's first header: a frame of IEEE 802.11 with what the radio knew of it, or an IP packet.
+//! The content behind a packet's first header: a frame of IEEE 802.11 with what the radio knew of it, or an IP packet.
 
 use crate::file::{CapturedPacket, LinkType};
 use espbench_ieee80211::mpdu;
@@ -10,7 +10,7 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
 const TAGS: [u16; 2] = [0x8100, 0x88A8];
 
-/// What a packet holds.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkContent<'a> {
     /// A frame of IEEE 802.11.

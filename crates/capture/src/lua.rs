@@ -13,7 +13,7 @@ use esp_now::component::sealed::{NONCE_LEN, TAG_LEN};
 use esp_now::component::{DataType, FrameConfig, HEADER_LEN};
 use esp_now::frame::{ELEMENT_ID, ELEMENT_TYPE, OUI};
 
-/// Fields of the flags word: name, title, all bits set, kind of the value.
+/// Returns the fields of the flags word: name, title, all bits set, kind of the value.
 fn flags() -> [(&'static str, &'static str, FrameConfig, &'static str); 10] {
     let none = FrameConfig::UNICAST;
     [

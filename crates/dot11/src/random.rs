@@ -26,11 +26,11 @@ pub enum Purpose {
     BackOff = 7,
     /// The times at which this node has something to send.
     Arrival = 8,
-    /// What this node's application draws: receivers of messages, the drift of its clock, its task's jitter.
+    /// Draws of this node's application: receivers of messages, the drift of its clock, its task's jitter.
     Application = 11,
     /// The phase of Bluetooth's turns on this node.
     Bluetooth = 12,
-    /// What holds up the task of this node's driver.
+    /// Delays of the task of this node's driver.
     Driver = 9,
     /// The fading of a link within a second.
     FastFading = 18,

@@ -1,4 +1,4 @@
-//! What of a measured run is simulated, to stand beside it: the same plan with the same seed, on the chip and
+//! The simulation that stands beside a measured run: the same plan with the same seed, on the chip and
 //! with the release of the component that were found.
 
 use crate::simulator::{CellError, Simulator};

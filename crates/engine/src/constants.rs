@@ -119,7 +119,7 @@ fn fitted_cells(file: &str, constant: &Constant, cells: &[Cell]) -> FittedCells 
 mod tests {
     use super::*;
 
-    /// The names that published cells give to constants, without prose.
+    /// Returns the names that published cells give to constants, without prose.
     fn named(cells: &[Cell]) -> BTreeSet<&str> {
         let names = cells.iter().filter_map(|it| it.fitted_constant.as_deref());
         names.flat_map(str::split_whitespace).filter(|it| it.contains('.')).collect()

@@ -57,7 +57,7 @@ pub struct Radiotap {
 /// The HE field, for a frame for one user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeField {
-    /// Its six words: the first two say what is known, the others what it is.
+    /// Six words of the field: the first two say what is known, the others what it is.
     pub data: [u16; 6],
 }
 

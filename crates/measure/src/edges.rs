@@ -17,7 +17,7 @@ pub enum EdgePin {
     Receiver,
 }
 
-/// What came of the edges.
+/// Results of the edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeCounts {
     /// Edges of the sender.

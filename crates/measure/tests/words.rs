@@ -1,4 +1,4 @@
-//! What people type in words: quantities with a unit, settings of a result, wants of a search, batteries.
+//! Words that people type: quantities with a unit, settings of a result, wants of a search, batteries.
 
 use espbench_measure::label;
 use espbench_measure::predict::battery::Battery;

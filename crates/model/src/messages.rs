@@ -19,7 +19,7 @@ pub enum MessagePattern {
     ManyToOne,
 }
 
-/// What Bluetooth Low Energy does on a chip beside ESP-NOW: for how long it has the one radio.
+/// State of Bluetooth Low Energy on a chip beside ESP-NOW: for how long it has the one radio.
 ///
 /// ESP-IDF ("RF coexistence") gives Wi-Fi and Bluetooth slices by Wi-Fi's status. While Wi-Fi is connected and a
 /// BLE connection is there, each has half of a period of more than 100 ms. While Wi-Fi is idle, as with ESP-NOW in no
@@ -125,7 +125,7 @@ pub struct EspNowMessages {
     pub slots: BeaconSlots,
     /// Whether a node's radio is on only while it sends, and around beacons; else always.
     pub radio_scheduled: bool,
-    /// What Bluetooth does on every node; `None` is as the lab's file says.
+    /// State of Bluetooth on every node; `None` is as the lab's file says.
     pub bluetooth: Option<BluetoothState>,
     /// Further properties of the lab that the plan sets.
     pub lab: LabOverrides,

@@ -139,7 +139,7 @@ pub struct LinkRecord {
     pub aggregates: BTreeMap<u8, u64>,
     /// First and last time.
     pub times: Option<(u64, u64)>,
-    /// What is known of ESP-NOW.
+    /// Facts about ESP-NOW.
     pub esp_now: Option<Box<EspNowPair>>,
     open: Vec<Option<Slot>>,
 }

@@ -1,4 +1,4 @@
-//! What frames of IEEE 802.11 tell: who sent what to whom, what was acknowledged, how long the medium was busy.
+//! Facts from frames of IEEE 802.11: who sent what to whom, what was acknowledged, how long the medium was busy.
 //!
 //! | module | contents |
 //! |---|---|
@@ -61,7 +61,7 @@ impl ClassCount {
 /// Counts of a station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationRecord {
-    /// What it sent.
+    /// Frames that it sent.
     pub sent: ClassCount,
     /// Time that its acknowledgements and other responses took.
     pub responses_ns: u64,

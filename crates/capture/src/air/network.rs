@@ -47,7 +47,7 @@ pub struct BeaconRecord {
 /// Record of a station that dozes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DozeRecord {
-    /// Its access point.
+    /// Access point of the station.
     pub access_point: Mac,
     /// How often it began to doze.
     pub times: u64,

@@ -22,7 +22,7 @@ use super::{
 pub(super) const HEAD_LEN: usize = 24;
 const RECORD_LEN: usize = 16;
 
-/// What a file's header says.
+/// Facts in a file's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PcapHead {
     swapped: bool,

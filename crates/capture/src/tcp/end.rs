@@ -62,7 +62,7 @@ struct Unacked {
     at_ns: Option<u64>,
 }
 
-/// What the segment before was.
+/// Kind of the segment before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LastKind {
     keep_alive: bool,

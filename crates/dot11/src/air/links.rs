@@ -54,7 +54,7 @@ impl RadioLink {
 pub struct RadioLinks {
     stations: u32,
     lists: LinkLists,
-    /// What was changed since, if anything was.
+    /// Changes since, if anything was changed.
     change: Option<Box<LinkChange>>,
 }
 

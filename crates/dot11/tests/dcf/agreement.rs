@@ -398,7 +398,7 @@ fn an_mpdu_is_told_as_a_frame_of_its_own() {
     assert_eq!(attempts, [(0, 1, false), (1, 1, false), (0, 2, false)]);
 }
 
-/// Station 0 sends four MPDUs to 1 at 1000 us; 2, which does not hear it, sends to all at a time.
+/// Lets station 0 send four MPDUs to 1 at 1000 us; 2, which does not hear it, sends to all at a time.
 /// Returns the fates of the MPDUs of the first A-MPDU, and whether it was answered.
 fn disturbed(us: u64, dbm: f64, octets: u32, capture: FrameCapture) -> (Vec<MpduFate>, bool) {
     let links = RadioLinks::new(3, -95.0, move |from, to| match (from, to) {

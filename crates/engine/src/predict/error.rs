@@ -1,4 +1,4 @@
-//! What keeps a prediction from being made.
+//! Errors that keep a prediction from being made.
 
 use alloc::boxed::Box;
 use alloc::string::String;

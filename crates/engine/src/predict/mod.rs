@@ -1,4 +1,4 @@
-//! What if: questions to a lab whose devices all send to one, and their answers.
+//! Questions to a lab whose devices all send to one, and their answers.
 //!
 //! | module | contents |
 //! |---|---|

@@ -45,7 +45,7 @@ const LITTLE_USE: f64 = 0.002;
 /// milliseconds.
 const SELDOM: Duration = Duration::from_secs(1);
 
-/// The same with the component's acknowledgement, for which it waits for up to 3 s.
+/// Interval of such messages with the component's acknowledgement, for which it waits for up to 3 s.
 const SELDOM_ACK: Duration = Duration::from_secs(8);
 
 /// Seconds from the start of the devices until they are at rest, about.

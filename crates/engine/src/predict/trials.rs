@@ -1,4 +1,4 @@
-//! What a room of the lab has come to, as a trial of `measure`.
+//! The results of a room of the lab, as a trial of `measure`.
 
 use core::time::Duration;
 use espbench_measure::predict::energy::DeviceCharge;

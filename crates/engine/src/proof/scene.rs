@@ -21,7 +21,7 @@ const TRACE: &str = "doctor-scene.csv";
 /// Strength at which a device beside its access point hears it, dBm.
 pub const NEAR_DBM: i8 = -55;
 
-/// What a log tells of a link, and its remedy.
+/// Facts that a log tells of a link, and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SceneQuestion {
     /// The access point is heard that weakly, in dBm; the remedy is [`NEAR_DBM`].
@@ -61,7 +61,7 @@ pub struct ProofScene {
     pub chip: Option<Chip>,
     /// Release of ESP-IDF; without one 5.2.
     pub release: Option<IdfRelease>,
-    /// What is shown.
+    /// Subject of the proof.
     pub question: SceneQuestion,
 }
 

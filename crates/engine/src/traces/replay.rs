@@ -23,7 +23,7 @@ const PLAN: &str = "name = \"p\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping
 /// Measurements in turn, each of ten seconds: RSSI and delivery there, and back.
 const TOLD: [[(f64, f64); 2]; 2] = [[(-61.0, 0.9), (-66.0, 0.95)], [(-72.0, 0.6), (-77.0, 0.8)]];
 
-/// What was heard of each link in each of the two measurements, and the console of node 0.
+/// Frames that were heard of each link in each of the two measurements, and the console of node 0.
 #[derive(Default)]
 struct Heard {
     octets: u32,

@@ -80,7 +80,7 @@ fn pcapng(packets: &[(u64, Vec<u8>)], swapped: bool) -> Vec<u8> {
     file
 }
 
-/// Two stations at whose second one was captured: of A's eight frames two are missing, and B's second one
+/// Returns frames of two stations, captured at the second: of A's eight frames two are missing, and B's second one
 /// was sent three times.
 fn conversation() -> Vec<(u64, Vec<u8>)> {
     let heard = |at: u64, number, signal| (at * 100_000, frame(A, B, number, false, signal));
@@ -158,7 +158,7 @@ fn what_is_no_capture_of_frames_says_so() {
     assert!(convert(&long, 99, None).unwrap_err().what.contains("longer than a megabyte"));
 }
 
-/// What a lab reads is what was written, whatever was seen.
+/// Checks that a lab reads what was written, whatever was seen.
 fn is_read_by_a_lab(windows: &TraceWindows) {
     if !windows.is_empty() {
         let csv = windows.csv();

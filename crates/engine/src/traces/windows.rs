@@ -23,7 +23,7 @@ pub struct TraceSettings {
     pub names: Vec<(String, String)>,
 }
 
-/// What was seen of a link at one time.
+/// Frames that were seen of a link at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
     /// Time in nanoseconds, on the source's clock.

@@ -59,7 +59,7 @@ pub enum TuneError {
     ShortRoundTrip {
         /// The round trip that was asked for, in milliseconds.
         ms: f64,
-        /// That of the lab.
+        /// Round trip of the lab, in milliseconds.
         least_ms: f64,
         /// The lab.
         lab: String,

@@ -15,7 +15,7 @@ pub enum TuneStage {
     Search,
     /// Changes that the wants do not need are dropped.
     Prune,
-    /// What is left is tried again, with new seeds.
+    /// The candidates that are left are tried again, with new seeds.
     Again,
     /// Each change is left out, and taken back as far as it goes.
     Each,
@@ -110,7 +110,7 @@ pub fn search(lab: &TuneLab, runner: &mut dyn TrialRunner) -> Result<TuneAnswer,
     Ok(answer)
 }
 
-/// What is done with the candidates of a search that is over.
+/// Ways to go on with the candidates of a search that is over.
 struct Afterwards<'a> {
     lab: &'a TuneLab,
     runner: &'a mut dyn TrialRunner,

@@ -26,12 +26,12 @@ fn level(us: i64, channel: usize, high: bool) -> LogicChange {
 
 const END: fn(i64) -> LogicChange = |us| LogicChange::End { at: us * US };
 
-/// The capture of most tests: channel 0 falls at 2 us, channel 1 at 5 us.
+/// Returns the capture of most tests: channel 0 falls at 2 us, channel 1 at 5 us.
 fn expected() -> Vec<LogicChange> {
     vec![level(0, 0, true), level(0, 1, true), level(2, 0, false), level(5, 1, false), END(7)]
 }
 
-/// What sigrok-cli 0.7.2 with libsigrok 0.5.2 writes of it.
+/// Capture as sigrok-cli 0.7.2 with libsigrok 0.5.2 writes it.
 const VCD: &[u8] = b"$date Mon Nov 23 07:58:33 2026 $end\n$version libsigrok 0.5.2 $end\n$comment\n  \
     Acquisition with 2/2 channels at 1 MHz\n$end\n$timescale 1 us $end\n$scope module libsigrok $end\n\
     $var wire 1 ! D0 $end\n$var wire 1 \" D1 $end\n$upscope $end\n$enddefinitions $end\n\

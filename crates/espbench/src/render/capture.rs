@@ -1,4 +1,4 @@
-//! What a capture tells, for a terminal.
+//! The answer of a capture, for a terminal.
 
 use super::glance::{Colours, Screen};
 use super::{tame, text, wrap};

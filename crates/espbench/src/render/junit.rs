@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// Outcome of a test.
 enum Outcome {
     Passed,
-    /// What was found.
+    /// Finding of a test.
     Failed(String),
     /// Why nothing was found.
     Error(String),

@@ -163,7 +163,7 @@ mod tests {
     ];
     const NORMAL: [Rgb; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-    /// Linear RGB of sRGB (IEC 61966-2-1).
+    /// Returns the linear RGB of sRGB (IEC 61966-2-1).
     fn linear(hex: &str) -> Rgb {
         [1, 3, 5].map(|at| {
             let part = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
@@ -175,7 +175,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(it).map(|(a, b)| a * b).sum())
     }
 
-    /// CIE 1976 L*a*b*, D65.
+    /// Returns CIE 1976 L*a*b*, D65.
     fn lab(linear: Rgb) -> Rgb {
         let xyz = times(
             &[
@@ -196,7 +196,7 @@ mod tests {
         a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// Contrast ratio (WCAG 2.2).
+    /// Returns the contrast ratio (WCAG 2.2).
     fn contrast(a: &str, b: &str) -> f64 {
         let light = |it| linear(it).iter().zip([0.2126, 0.7152, 0.0722]).map(|(a, b)| a * b).sum();
         let (a, b): (f64, f64) = (light(a), light(b));

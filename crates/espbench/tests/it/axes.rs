@@ -1,4 +1,4 @@
-//! What a plan may vary of a lab: whole commands.
+//! Axes of a lab that a plan may vary: whole commands.
 
 use crate::util::{Ran, TestDir};
 use serde_json::Value;
@@ -16,12 +16,12 @@ profile = "esp32"
 distance_m = 4
 "#;
 
-/// A plan of pings with these lines.
+/// Returns a plan of pings with these lines.
 fn pings(lines: &str) -> String {
     format!("name = \"axes\"\n[[measure]]\nkind = \"esp-now\"\ncount = 5\nsize = 100\n{lines}\n")
 }
 
-/// A plan of echoes over Wi-Fi with these lines.
+/// Returns a plan of echoes over Wi-Fi with these lines.
 fn echoes(lines: &str) -> String {
     format!(
         "name = \"axes\"\n[[measure]]\nkind = \"udp-echo\"\nvariant = \"ps-none\"\ncount = 5\nsize = 100\n\
@@ -49,7 +49,7 @@ fn a_run_says_no_chip_and_no_place_that_the_plan_replaces() {
     assert_eq!(site("environment = \"free-space\""), ("esp32".into(), Value::Null));
 }
 
-/// The cells of a report with that metric.
+/// Returns the cells of a report with that metric.
 fn cells(report: &str, metric: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(report).unwrap();
     let all = report["cells"].as_array().unwrap().iter();

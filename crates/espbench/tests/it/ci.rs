@@ -1,4 +1,4 @@
-//! What CI systems read, gates, and the GitHub action, whose script runs here as it does there.
+//! Outputs that CI systems read, gates, and the GitHub action, whose script runs here as it does there.
 
 use crate::util::{Ran, TestDir, missing};
 use serde_json::Value;

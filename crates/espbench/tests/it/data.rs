@@ -60,7 +60,7 @@ fn measured() -> TestDir {
     bench
 }
 
-/// Rows of CSV by the names of their columns.
+/// Returns rows of CSV by the names of their columns.
 fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     reader.deserialize().map(Result::unwrap).collect()

@@ -317,7 +317,7 @@ fn limits_that_no_fleet_reaches_are_told() {
     insta::assert_snapshot!(text);
 }
 
-/// What the time did not suffice for is said, and how long it takes before that.
+/// A search says for what its time did not suffice, and how long it takes before that.
 #[test]
 fn a_search_whose_time_is_over_says_what_is_open() {
     let args = ["predict", "fleet", "--loss", "1%", "--every", "20s", "--payload", "50"];

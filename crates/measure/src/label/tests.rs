@@ -293,7 +293,7 @@ fn of_esp_now() -> BoxedStrategy<Workload> {
         .boxed()
 }
 
-/// What a plan may set of a lab, with one option of sdkconfig at most.
+/// Returns settings of a lab that a plan may have, with one option of sdkconfig at most.
 fn lab() -> BoxedStrategy<LabOverrides> {
     use proptest::option::of;
     let option = of((0..ConfigOption::COUNT, any::<u32>()));

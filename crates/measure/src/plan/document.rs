@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Values beyond the ends of a range, and the words of the error.
+    /// Returns values beyond the ends of a range, and the words of the error.
     fn beyond(takes: PlanValue) -> Vec<(String, String)> {
         let nanosecond = Duration::from_nanos(1);
         match takes {

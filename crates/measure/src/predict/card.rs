@@ -43,7 +43,7 @@ pub enum RowStanding {
     Unranked,
     /// The best estimate.
     Best,
-    /// Its interval overlaps that of the best.
+    /// Whether the interval overlaps that of the best.
     Tied,
     /// Worse than the best by more than chance.
     Behind,
@@ -76,7 +76,7 @@ pub struct PredictionRow {
     /// True where the model of the place ends at that distance: the range is at least so long.
     #[serde(default)]
     pub range_is_bounded: bool,
-    /// What the rate is, where it was asked which one is on the air.
+    /// Standing of the rate, where it was asked which one is on the air.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<RateCost>,
     /// Place among the rows.
@@ -87,13 +87,13 @@ pub struct PredictionRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateRole {
-    /// It is on the air, and ESP-NOW's default.
+    /// The rate is on the air, and ESP-NOW's default.
     OnAirByDefault,
-    /// It is on the air.
+    /// The rate is on the air.
     OnAir,
     /// ESP-NOW's default, which is not on the air.
     Default,
-    /// It was asked for, and is not on the air.
+    /// The rate was asked for, and is not on the air.
     Wanted,
 }
 
@@ -143,13 +143,13 @@ pub struct LimitShare {
 pub struct ChangeOutcome {
     /// Flag of the command that makes it.
     pub flag: String,
-    /// Its value.
+    /// Value of the figure.
     pub to: String,
     /// The figures with it.
     pub figures: PredictionRow,
     /// The limits hold by the estimates.
     pub keeps_limits: bool,
-    /// It is better by more than chance.
+    /// Whether the figure is better by more than chance.
     pub helps: bool,
 }
 
@@ -198,7 +198,7 @@ pub struct Prediction {
     pub verdict: Option<String>,
     /// The figures, the most important first.
     pub rows: Vec<PredictionRow>,
-    /// What becomes of messages by distance, at the rate that reaches farthest.
+    /// Delivery of messages by distance, at the rate that reaches farthest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<DistanceRow>,
     /// One long frame or several short ones, by distance.

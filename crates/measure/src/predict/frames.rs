@@ -143,7 +143,7 @@ pub struct FramesAnswer {
     pub points: Vec<FramesPoint>,
     /// Remarks on the lab that matter for reading the figures, in sentences.
     pub notes: Vec<String>,
-    /// It was stopped before its end.
+    /// Whether the search was stopped before its end.
     pub stopped: bool,
 }
 

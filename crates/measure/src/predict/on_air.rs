@@ -46,7 +46,7 @@ impl RateCall {
 /// The channel that the station has, where it is connected to an access point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ApChannel {
-    /// It is not connected: the firmware chooses.
+    /// The device is not connected: the firmware chooses.
     #[default]
     None,
     /// 20 MHz.
@@ -85,7 +85,7 @@ pub enum RateReason {
     Set,
     /// Nothing was called, and it is not the default.
     NotAsked,
-    /// It is the default.
+    /// The rate is the default.
     Default,
     /// The chip's SDK has no such call.
     NoCall,

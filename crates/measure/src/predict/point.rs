@@ -23,7 +23,7 @@ pub struct PlaceSpread {
     pub best: Option<f64>,
 }
 
-/// What becomes of messages at a distance.
+/// Delivery of messages at a distance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DistanceRow {
     /// The distance in metres.
@@ -55,7 +55,7 @@ pub struct OperatingPoint {
     pub range_is_bounded: bool,
     /// Distance in the middle of all places, without shadowing and fading, where that was asked.
     pub range_median_m: Option<f64>,
-    /// What becomes of messages by distance, where that was asked.
+    /// Delivery of messages by distance, where that was asked.
     pub distances: Vec<DistanceRow>,
     /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
     pub throughput: Option<Estimate>,

@@ -70,7 +70,7 @@ pub enum SearchEnd {
     /// The borders are known as far as the rooms allow.
     #[default]
     Found,
-    /// Its time was over: a finer answer would have taken longer.
+    /// The search's time was over: a finer answer would have taken longer.
     OutOfTime,
     /// Somebody stopped it.
     Interrupted,

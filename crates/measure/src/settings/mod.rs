@@ -220,7 +220,7 @@ settings! {
     MissedBeacons(u8) "missed_beacons" "",
     /// Whether a node's radio is on only to send and to listen for beacons.
     RadioScheduled(bool) "radio_scheduled" "",
-    /// What Bluetooth does on the nodes, by its word in plans.
+    /// State of Bluetooth on the nodes, by its word in plans.
     Bluetooth(Name) "bluetooth" "",
     /// Whether a joining station knows the key of its password already.
     KeyKnown(bool) "key_known" "",

@@ -1,4 +1,4 @@
-//! What repetitions of a run can show, as a table.
+//! The power of repetitions of a run, as a table.
 
 use super::{Column, Table, TableRow};
 use crate::compare::PowerRow;

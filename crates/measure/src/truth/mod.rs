@@ -75,7 +75,7 @@ pub struct Truth {
     pub groups: Vec<GroupErrors>,
     /// The cells that constants were fitted on.
     pub fitted: GroupErrors,
-    /// The same by standing, of means, throughput and durations: cells next to fitted ones, and those that
+    /// Errors by standing, of means, throughput and durations: cells next to fitted ones, and those that
     /// are independent.
     pub standings: Vec<StandingErrors>,
     /// Published cells of the document that the report has no figure for.

@@ -87,7 +87,7 @@ pub struct TuneCard {
     /// The change to make, in a sentence, where figures and changes do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// What is wrong or missed, the worst first.
+    /// Things that are wrong or missed, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Name of the firmware as it is, for heads of columns: `file`, `defaults`.

@@ -1,4 +1,4 @@
-//! What holds a link back: limits of throughput, and the round trip that some of them depend on.
+//! Limits of a link's throughput, and the round trip that some of them depend on.
 
 use super::want::Metric;
 use super::words::{bytes, number};
@@ -29,7 +29,7 @@ pub enum RoundTripSource {
 pub struct RoundTrip {
     /// The time.
     pub time: Duration,
-    /// Its source.
+    /// Source of the round trip.
     pub source: RoundTripSource,
 }
 

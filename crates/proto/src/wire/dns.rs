@@ -32,7 +32,7 @@ const ANY: u16 = 255;
 /// The class of the Internet.
 const INTERNET: u16 = 1;
 
-/// What a question is about.
+/// Subject of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DnsSubject {
     /// The address of a name, type A (or any type).
@@ -55,7 +55,7 @@ pub struct DnsQuestion<'a> {
     pub subject: Option<DnsSubject>,
 }
 
-/// What is answered.
+/// Answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DnsAnswer<'a> {
     /// An address.
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What glibc's resolver sends for `getent ahostsv4 device`.
+    /// Bytes that glibc's resolver sends for `getent ahostsv4 device`.
     const ASKED: &[u8] =
         b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x06device\x00\x00\x01\x00\x01";
 

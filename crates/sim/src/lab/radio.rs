@@ -63,7 +63,7 @@ pub(super) fn receivers(
     (kinds, chips.iter().map(|&it| environment.receiver(it, errors)).collect())
 }
 
-/// What a room does to the way of a wave from one of its places to another.
+/// Loss that a room adds to the way of a wave from one of its places to another.
 #[derive(Clone, Debug)]
 pub(super) struct RoomLoss {
     model: PathLossModel,

@@ -80,11 +80,11 @@ pub(super) struct Reassembler {
 /// The fate of a fragment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FragmentFate {
-    /// It was the missing one of this packet.
+    /// The fragment was the missing one of this packet.
     Whole(Vec<u8>),
-    /// It waits.
+    /// The fragment waits.
     Waits,
-    /// It was dropped: there is no room, or it does not fit the others.
+    /// The fragment was dropped: there is no room, or it does not fit the others.
     Dropped,
 }
 

@@ -8,7 +8,7 @@ use espbench_sim::lab::scene::{Environment, Scene};
 
 const PACKETS: usize = 2000;
 
-/// Two devices so far apart that a frame needs no more than some dB of what arrives.
+/// Returns two devices so far apart that a frame needs no more than some dB of what arrives.
 fn pair(change: impl Fn(&mut Environment)) -> Scene {
     let mut scene = row(2, 240.0, instant());
     change(&mut scene.environment);

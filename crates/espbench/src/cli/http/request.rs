@@ -6,7 +6,7 @@ pub(crate) const LONGEST_HEAD: usize = 8192;
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// What is at a path, without its query; or only the head of the answer.
+    /// Path that is asked for, without its query; or only the head of the answer.
     Get { head: bool, path: String },
     /// A method that changes something.
     OtherMethod,

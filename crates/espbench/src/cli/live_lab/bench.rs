@@ -43,7 +43,7 @@ pub(super) struct Bench<W> {
     stopped: bool,
 }
 
-/// What happens at times of one's choice.
+/// Events at times of one's choice.
 #[derive(Clone, Debug)]
 pub(super) struct BenchPlan {
     pub(super) events: Vec<(Duration, usize, Planned)>,

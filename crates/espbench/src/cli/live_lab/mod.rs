@@ -133,7 +133,7 @@ pub struct Args {
     /// Stop after this time, such as "60 s" [default: on Ctrl-C, or when COMMAND has ended]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration)]
     lifetime: Option<Duration>,
-    /// What happens later than this after its time makes all that is measured meanwhile invalid: it is said at the
+    /// Lateness of an event that makes all that is measured meanwhile invalid: it is said at the
     /// consoles, and the status is 2 [default: 50 ms; 1 s with --pty]
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     late_most: Option<Duration>,

@@ -33,7 +33,7 @@ pub(super) struct Port {
     /// `None` while the cable is out.
     pty: Option<Pty>,
     link: Option<PathBuf>,
-    /// What marks the pseudo-terminal as that of a simulated device.
+    /// Mark of the pseudo-terminal as that of a simulated device.
     mark: Option<(LiveMark, Option<PortMark>)>,
     /// Whether a program has it open.
     pub(super) is_open: bool,

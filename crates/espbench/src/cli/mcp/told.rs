@@ -133,7 +133,7 @@ pub(super) struct PredictTold {
     /// The answer in a sentence, where figures alone are none.
     verdict: Option<String>,
     rows: Vec<PredictionTold>,
-    /// What most of latency and charge go to.
+    /// Parts to which most of latency and charge go.
     limited_by: Vec<ShareTold>,
     /// The change to make next, which was tried.
     next: Option<String>,
@@ -191,7 +191,7 @@ pub(super) struct TuneFigureTold {
     metric: String,
     before: Option<ValueTold>,
     after: Option<ValueTold>,
-    /// What is wanted; null of a figure that is only shown.
+    /// Value that is wanted; null of a figure that is only shown.
     wanted: Option<f64>,
 }
 
@@ -205,7 +205,7 @@ pub(super) struct TuneTold {
     /// Lines for sdkconfig.defaults, or calls in code.
     changes: Vec<LineTold>,
     figures: Vec<TuneFigureTold>,
-    /// What is wrong or missed.
+    /// Things that are wrong or missed.
     warnings: Vec<String>,
     notes: Vec<String>,
     seed: u64,
@@ -247,7 +247,7 @@ pub(super) struct CauseTold {
     /// How often it happened.
     incidents: u64,
     remedy: String,
-    /// What would confirm it.
+    /// Measurement that would confirm it.
     confirm: String,
     #[serde(default)]
     set: Vec<SettingTold>,
@@ -328,7 +328,7 @@ pub(super) struct ResultsTold {
     thresholds: Vec<ThresholdTold>,
     /// Cells that could not be measured, and why.
     failures: Vec<String>,
-    /// What a reader must know before the first number.
+    /// Warnings that a reader must know before the first number.
     remarks: Vec<String>,
 }
 

@@ -91,7 +91,7 @@ pub(super) fn sent(predictor: &Predictor, asked: Option<WifiMode>) -> Result<Wif
         .remedy(format!("--phy-rate {usual}, or --profile {}", names(|it| it.sends(mode)))))
 }
 
-/// Time that is known from a machine's pace is rounded to so many seconds' multiples.
+/// Rounds a time that is known from a machine's pace to multiples of so many seconds.
 fn about(time: Duration) -> String {
     match time.as_secs_f64() {
         it if it < 1.0 => "a second".into(),

@@ -58,7 +58,7 @@ pub(super) enum BootCheck {
     /// The bootloader checks the image, as it does by default
     #[default]
     Checked,
-    /// It does not: CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP=y
+    /// No check: CONFIG_BOOTLOADER_SKIP_VALIDATE_IN_DEEP_SLEEP=y
     Fast,
 }
 

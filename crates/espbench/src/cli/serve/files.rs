@@ -23,7 +23,7 @@ pub(super) struct PageFile {
     pub(super) kind: &'static str,
     /// Octets.
     pub(super) bytes: Cow<'static, [u8]>,
-    /// Its name has a hash of its content, so a browser may keep it.
+    /// Whether the name has a hash of the content, so that a browser may keep it.
     pub(super) is_named_by_content: bool,
 }
 

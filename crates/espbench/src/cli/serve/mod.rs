@@ -23,7 +23,7 @@ const PORT: u16 = 8370;
 /// A browser has some six connections for each of its tabs.
 const LIMITS: HttpLimits = HttpLimits { connections: 64, patience: Duration::from_secs(20) };
 
-/// What the page may do: run its own scripts, and fetch its own files. The page says the same itself, for
+/// Rights of the page: it runs its own scripts, and fetches its own files. The page says the same itself, for
 /// other hosts.
 const POLICY: &str = "\
 Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \

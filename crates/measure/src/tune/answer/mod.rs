@@ -78,7 +78,7 @@ pub struct Recommendation {
     pub changes: Vec<RecommendedChange>,
     /// Outcome with the seed that each setting was left out with.
     pub with: Option<Evaluation>,
-    /// What holds it back now.
+    /// Limit that holds it back now.
     pub limits: Vec<DirectionLimits>,
 }
 

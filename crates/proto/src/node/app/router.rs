@@ -1,4 +1,4 @@
-//! What a router does for its network beside forwarding: names and addresses.
+//! A router's services for its network beside forwarding: names and addresses.
 
 use super::{App, Endpoint, SocketError, SocketId, Sockets, Wait, opened};
 use crate::wire::dhcp::{self, DhcpKind, DhcpMessage};

@@ -1,4 +1,4 @@
-//! What a test or a plan sets of a lab, in place of what its file says.
+//! Values that a test or a plan sets of a lab, in place of what its file says.
 
 use crate::lab::profile::Profile;
 use crate::lab::scene::Device;

@@ -30,11 +30,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Stage of a device that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeviceStage {
-    /// It is in its network, or is one, or is in none.
+    /// The device is in its network, or is one, or is in none.
     Up,
-    /// It begins to look for its network then; with a boot before, if it was reset.
+    /// The device begins to look for its network then; with a boot before, if it was reset.
     Until(Instant, bool),
-    /// It looks for its network.
+    /// The device looks for its network.
     Joining,
 }
 
@@ -76,9 +76,9 @@ pub(super) fn lines(scene: &Scene) -> (Vec<UartQueue>, Vec<TypedBytes>) {
 pub struct LivePort {
     /// Name of the device.
     pub name: String,
-    /// Its chip.
+    /// Chip of the device.
     pub chip: String,
-    /// Its address: of a device its IPv4 address, of a node of ESP-NOW that of its radio.
+    /// Address of the device: its IPv4 address, of a node of ESP-NOW that of its radio.
     pub address: String,
     /// Rate in bits a second.
     pub baud: u32,

@@ -1,4 +1,4 @@
-//! What is typed at the console of a device of a live network, carried out.
+//! Commands that are typed at the console of a device of a live network, carried out.
 
 use super::console::{
     CommandProblem, ConsoleCommand, DeviceConsole, IperfCommandLine, PING_LEAST, PingLine,
@@ -15,7 +15,7 @@ use espbench_model::workload::Iperf;
 use espbench_proto::node::app::Endpoint;
 use espbench_proto::wire::iperf2;
 
-/// What is typed.
+/// Lines that are typed.
 impl LiveNetwork<'_> {
     /// Carries out a line.
     pub(super) fn execute(&mut self, now: Instant, number: u16, line: &str) {

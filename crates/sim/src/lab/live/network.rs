@@ -85,7 +85,7 @@ pub struct LiveNetwork<'a> {
     pub(super) seed: u64,
     pub(super) hosts: Vec<LiveHost>,
     pub(super) devices: Vec<LiveDevice>,
-    /// What is typed at nodes of ESP-NOW.
+    /// Bytes that are typed at nodes of ESP-NOW.
     pub(super) typing: Vec<TypedBytes>,
     /// Reports that nobody has taken yet.
     pub(super) reports: Vec<ServiceReport>,

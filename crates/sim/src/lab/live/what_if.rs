@@ -1,4 +1,4 @@
-//! What is changed of a live network while it runs.
+//! Changes of a live lab while it runs.
 
 use super::LiveLab;
 use super::network::{LiveNetwork, LiveRole};

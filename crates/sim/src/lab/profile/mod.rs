@@ -69,7 +69,7 @@ pub enum ConstantOrigin {
     Published,
     /// A standard sets it.
     Standard,
-    /// It was fitted to published cells, or to a measurement that its source names.
+    /// A fit to published cells, or to a measurement that its source names, gave it.
     Fitted,
     /// A person chose it after a look at published cells.
     ByHand,
@@ -228,7 +228,7 @@ pub struct Profile {
     pub ip: IpCosts,
     /// Limits of radio and driver.
     pub wifi: WifiLimits,
-    /// What wakes the processor in light sleep, and what that costs.
+    /// Events that wake the processor in light sleep, and their cost.
     pub light: LightSleepCosts,
     /// Heap of the chip.
     pub memory: Memory,

@@ -16,7 +16,7 @@ pub struct Wall {
 /// A floor, over the whole plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
-    /// Its height in metres.
+    /// Height in metres.
     pub height_m: f64,
     /// The loss on the way through it, in dB.
     pub loss_db: f64,

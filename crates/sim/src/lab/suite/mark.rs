@@ -268,7 +268,7 @@ mod tests {
     const STATISTICS: &str = "3 packets transmitted, 3 received, 0% packet loss, time: total 12 ms, \
                               max: 5, min: 3, average 4.000000 ms";
 
-    /// Lines as the component and ESP-IDF's example print them, without a log header.
+    /// Returns lines as the component and ESP-IDF's example print them, without a log header.
     fn lines() -> [(&'static str, LineMark); 28] {
         let initiator = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
         [

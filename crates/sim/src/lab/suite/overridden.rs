@@ -1,4 +1,4 @@
-//! What a plan sets of a lab to another value than the lab's file.
+//! Values of a lab that a plan sets to others than the lab's file.
 
 use super::SuiteError;
 use crate::lab::file::Library;

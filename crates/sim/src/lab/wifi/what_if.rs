@@ -1,4 +1,4 @@
-//! What is changed of a lab over Wi-Fi while it runs: losses, gains, other people's load, power save; a
+//! Changes of a lab over Wi-Fi while it runs: losses, gains, other people's load, power save; a
 //! device that starts anew; a ping of a device's own.
 
 use super::machine::{Awaits, Body, Machine, machine_at};

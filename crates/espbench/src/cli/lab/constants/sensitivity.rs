@@ -1,4 +1,4 @@
-//! What changes with each constant: all suites with each constant a tenth up and down.
+//! The effect of each constant: all suites with each constant a tenth up and down.
 
 use super::plans::SHORT;
 use super::{Args, no_suite};

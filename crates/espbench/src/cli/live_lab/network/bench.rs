@@ -54,7 +54,7 @@ pub(super) struct NetworkBench<'a, 's> {
     stopped: bool,
 }
 
-/// What a live network is run with.
+/// Parts of the loop of a live network.
 pub(super) struct BenchParts<'s> {
     pub(super) session: Option<&'s mut NetworkSession>,
     pub(super) consoles: ConsolePorts,

@@ -1,4 +1,4 @@
-//! What a plan sets of a variant, as values over those of its file.
+//! Values that a plan sets of a variant, over those of its file.
 
 use super::super::Overrides;
 use super::LabFile;

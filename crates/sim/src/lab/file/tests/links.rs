@@ -4,7 +4,7 @@ use super::*;
 use crate::lab::scene::{Scene, TraceFrame};
 use espbench_dot11::radio::{FastFading, SlowFading, WifiMode};
 
-/// Two groups, with more lines of the second.
+/// Returns two groups, with more lines of the second.
 fn boards(second: &str) -> Scene {
     let text = format!(
         "title = \"t\"\nenvironment = \"free-space\"\n\

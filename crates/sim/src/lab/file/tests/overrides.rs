@@ -1,4 +1,4 @@
-//! What a plan sets of a lab, in place of what its file says.
+//! Values that a plan sets of a lab, in place of what its file says.
 
 use super::super::{FileKind, Library, Overrides};
 use crate::lab::scene::{Device, NetDevice, Scene};
@@ -18,7 +18,7 @@ fn mode(name: &str) -> WifiMode {
     name.parse().unwrap()
 }
 
-/// Everything that a plan may set of both kinds of lab.
+/// Returns everything that a plan may set of both kinds of lab.
 fn set() -> Overrides {
     Overrides {
         profile: Some("esp32s3".into()),

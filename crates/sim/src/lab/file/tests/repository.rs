@@ -86,7 +86,7 @@ fn every_constant_has_a_source_and_an_origin_and_few_are_fitted() {
     assert_eq!((heaps, fitted.len() - heaps <= 24), (6, true), "{fitted:#?}");
 }
 
-/// What a mechanism gives is not fitted on its own.
+/// Values that a mechanism gives are not fitted on their own.
 #[test]
 fn what_is_derived_is_as_what_it_is_derived_from() {
     let work = Library::built_in().profile("work").unwrap();

@@ -126,7 +126,7 @@ fn wrong(name: &str, option: &str, value: &str) -> CommandProblem {
 struct Options<'w> {
     name: &'static str,
     words: core::slice::Iter<'w, String>,
-    /// What is left of a word of several letters.
+    /// Rest of a word of several letters.
     letters: &'w str,
 }
 

@@ -1,4 +1,4 @@
-//! What a device prints of itself, in the words of ESP-IDF v5.
+//! Lines that a device prints of itself, in the words of ESP-IDF v5.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -8,7 +8,7 @@ use espbench_model::sample::Interval;
 use espbench_model::time::Instant;
 use espbench_model::workload::Transport;
 
-/// What linenoise says where a terminal does not answer (`esp_console_setup_prompt`), and the example's
+/// Words of linenoise where a terminal does not answer (`esp_console_setup_prompt`), and the example's
 /// first lines.
 const DUMB: &str = "\nYour terminal application does not support escape sequences.\n\n\
     Line editing and history features are disabled.\n\n\

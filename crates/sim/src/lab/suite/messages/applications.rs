@@ -469,7 +469,7 @@ fn request(dest: Mac, config: FrameConfig) -> SendRequest {
     SendRequest { data_type: DataType::Data, dest, config, magic: 0, len: 0, wait: Duration::MAX }
 }
 
-/// What a pattern says of a node.
+/// Pattern that tells which nodes listen.
 trait Listens {
     /// Returns whether a node gets messages, and so must always listen.
     fn listens(self, node: u16) -> bool;

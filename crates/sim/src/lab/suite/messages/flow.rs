@@ -1,4 +1,4 @@
-//! What becomes of each message: who has it, and where it was lost.
+//! The fate of each message: who has it, and where it was lost.
 
 use crate::lab::nodes::NodeId;
 use crate::lab::nodes::note::{FrameOnAir, MissReason, Note, Watch};
@@ -50,7 +50,7 @@ impl MessageContent {
 #[derive(Clone, Copy, Debug)]
 struct Message {
     from: u16,
-    /// Its receiver; `None` for all others.
+    /// Receiver of the message; `None` for all others.
     to: Option<u16>,
     /// The first of its probes.
     probe: u32,
