@@ -6,11 +6,13 @@
 //! | `faint` | single signs, in logs where nothing else is found |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
+//! | `words` | what programs say in words of their own |
 
 mod air;
 mod faint;
 mod network;
 mod restarts;
+mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
 use crate::log::{EspNowError, LogEvent, LogSummary};
@@ -61,6 +63,7 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     network::findings(log, &mut findings);
     sending(log, &mut findings);
     air::findings(log, &mut findings);
+    words::findings(log, &mut findings);
     if findings.is_empty() {
         restarts::python(log, &mut findings);
     }

@@ -241,7 +241,10 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
     .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
     let tls = lower.contains("ssl") || lower.contains("tls");
     let tls = tls && TLS_MEMORY.iter().any(|it| has_number(&lower, it));
-    if init || refused || tls || none.iter().any(|it| lower.contains(it)) {
+    // "malloc of size 4098 failed", "Allocating 937 KB frame buffer Failed".
+    let takes = ["malloc", "calloc", "allocating "].iter().any(|it| lower.contains(it));
+    let takes = takes && ["fail", "unable", "error"].iter().any(|it| lower.contains(it));
+    if init || refused || tls || takes || none.iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::NoMemory);
     }
     free_heap(&lower)

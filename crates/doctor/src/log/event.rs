@@ -2,7 +2,8 @@
 
 use super::record::LogRecord;
 use super::setting::BootSetting;
-use super::{air, boot, crash, link, network, setting, trigger};
+use super::words::{Family, WordCause};
+use super::{air, boot, codes, crash, link, network, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -215,16 +216,30 @@ pub enum LogEvent {
     WifiCall,
     /// A connection, a name or TLS failed while there was no link.
     FailedUnlinked,
+    /// A cause was named in a program's own words.
+    Words(WordCause),
 }
 
 /// Returns what a record tells; most tell nothing.
 #[must_use]
 pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    if trigger::may_tell(record) { all_events(record) } else { Vec::new() }
+    if trigger::may_tell(record) { all_events(record, None) } else { Vec::new() }
 }
 
-/// Asks all readers.
-pub(super) fn all_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
+/// Asks all readers, and reads words where they tell of no event. `before` is what the lines before the record speak of.
+pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Family>) -> Vec<LogEvent> {
+    let mut found = known_events(record);
+    let measures = |it: &LogEvent| {
+        matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
+    };
+    if found.iter().all(measures) {
+        found.extend(words::told(record, before).or_else(|| words::made(record, before)));
+    }
+    found
+}
+
+/// Asks all readers of lines that are known.
+fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let text = record.text;
     let mut found = Vec::new();
     found.extend(crash::reset(text).or_else(|| crash::told_reset(text)));
@@ -236,6 +251,9 @@ pub(super) fn all_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(link::link(record));
     found.extend(crash::memory(text));
     found.extend(network::network(record));
+    if found.is_empty() {
+        found.extend(codes::told(record));
+    }
     found.extend(ended_program(text));
     // "task_wdt:  - poller (CPU 1)": who did not let others run.
     if record.tag == "task_wdt" && text.starts_with("- ") {

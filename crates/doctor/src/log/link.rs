@@ -97,6 +97,9 @@ const OTHERS: [&str; 14] = [
     "a2dp",
 ];
 
+/// Words in front of "reason" that are none of a link, in lower case.
+const STARTS: [&str; 8] = ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot"];
+
 /// Returns the end of a link, or a failed attempt, with its reason.
 pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     let text = record.text;
@@ -106,7 +109,10 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         let rest = rest.split_once("-> init (").or_else(|| rest.split_once("-> 0 ("))?.1;
         let code = rest.split_once(')')?.0;
         let code = u32::from_str_radix(code.trim_start_matches("0x"), 16).ok()? >> 8;
-        return u8::try_from(code).ok().filter(|it| *it > 0).map(LogEvent::Disconnected);
+        // Old releases of the ESP8266 print an authentication that expired bare.
+        let bare = text.starts_with("state: 2 -> 0 (2)").then_some(2);
+        let code = bare.or_else(|| u8::try_from(code).ok().filter(|it| *it > 0));
+        return code.map(LogEvent::Disconnected);
     }
     let lower = text.to_ascii_lowercase();
     // "wifi station: 201": a program that prints nothing but the number.
@@ -136,7 +142,16 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     if let Some(rest) = lower.split_once("sta disconnect: ").map(|it| it.1) {
         return known(number(rest)?);
     }
+    // "WiFi disconnected: 2".
+    if let Some(rest) = lower.split_once("wifi disconnected: ").map(|it| it.1) {
+        return known(number(rest)?);
+    }
     if let Some(at) = lower.find("reason") {
+        // Why a device started, woke or left a menu is no end of a link.
+        let before = lower[..at].trim_end_matches([' ', '_', '-']);
+        if STARTS.iter().any(|it| before.ends_with(it)) {
+            return None;
+        }
         let rest =
             text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
         let rest =

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `air` | what a record tells of the air: PHYs, rates, replies, frames of ESP-NOW |
 //! | `boot` | what start-up tells of the firmware: chip, release, clock |
+//! | `codes` | numbers that stand for words: of TLS, HTTP, MQTT clients, the driver's errors |
 //! | `crash` | restarts, panics, watchdogs, memory, flash |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
 //! | `format` | heads of records, in the format of each program |
@@ -14,10 +15,13 @@
 //! | `record` | records of a line |
 //! | `setting` | settings that start-up prints |
 //! | `trigger` | words without which a record tells nothing |
+//! | `wordlist` | words of failures and of subjects |
+//! | `words` | a second reading: a failure beside a subject |
 //! | `wrapped` | lines that a terminal wrapped |
 
 mod air;
 mod boot;
+mod codes;
 mod crash;
 mod event;
 mod format;
@@ -28,6 +32,8 @@ mod reader;
 mod record;
 mod setting;
 mod trigger;
+mod wordlist;
+mod words;
 mod wrapped;
 
 pub use air::SLOW_MS;
@@ -38,3 +44,4 @@ pub(crate) use link::folded;
 pub use reader::{ADDRESS_MS, EventCounts, EvidenceSource, LogPlace, LogReader, LogSummary};
 pub use record::{LogRecord, RecordLevel, plain, records};
 pub use setting::BootSetting;
+pub use words::WordCause;

@@ -1,8 +1,10 @@
 //! A log as it streams by.
 
-use super::event::{LogEvent, events};
+use super::event::{LogEvent, all_events};
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
+use super::trigger::may_tell;
+use super::words::{self, Family, WordCause};
 use super::wrapped::WrappedLine;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -27,6 +29,9 @@ const SAME_MS: u64 = 1000;
 /// Time without an IP address after which an associated device lacks one, in milliseconds: DHCP takes some 2 s, and asks
 /// again after 4 and 8 s (RFC 2131, 4.1).
 pub const ADDRESS_MS: u64 = 10_000;
+
+/// Lines behind which a program's words are no longer of what it named before.
+const NEAR: u64 = 4;
 
 /// A kind of file that evidence is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -62,6 +67,8 @@ pub struct EventCounts {
     pub count: u64,
     /// The first places.
     pub places: Vec<LogPlace>,
+    /// Number of the line of the last time.
+    pub last: u64,
 }
 
 /// Counts and settings of a whole log.
@@ -100,6 +107,11 @@ impl LogSummary {
         self.events.iter().filter(|it| is(it.0)).map(|it| it.1.count).sum()
     }
 
+    /// Returns the number of the last line with an event that a test picks, 0 where there is none.
+    pub fn last_line(&self, is: impl Fn(&LogEvent) -> bool) -> u64 {
+        self.events.iter().filter(|it| is(it.0)).map(|it| it.1.last).max().unwrap_or(0)
+    }
+
     /// Returns the first places of events that a test picks, in the order of their lines.
     pub fn places(&self, is: impl Fn(&LogEvent) -> bool) -> Vec<&LogPlace> {
         let mut places: Vec<&LogPlace> =
@@ -129,6 +141,8 @@ pub struct LogReader {
     /// The last disconnection: its reason, and the time of the device.
     ended: Option<(u8, u64)>,
     crash: OpenCrash,
+    /// What the last line that named a subject speaks of, and its number.
+    subject: Option<(Family, u64)>,
     /// Whether there is a link, where the log has told.
     linked: Option<bool>,
     /// The association that has no address yet.
@@ -162,7 +176,8 @@ impl LogReader {
     /// Ends the log, and returns what it tells.
     #[must_use]
     pub fn finish(mut self) -> LogSummary {
-        if !self.line.is_empty() {
+        // Behind the last line feed of UTF-16 its second byte is left.
+        if self.line.iter().any(|it| *it != 0) {
             self.end_line();
         }
         self.release();
@@ -183,11 +198,11 @@ impl LogReader {
         self.line.clear();
         let columns = line.chars().count();
         if self.held.is_some() {
-            if let Some(whole) = self.held.as_ref().and_then(|it| it.with(&line)) {
+            if let Some(whole) = self.held.as_mut().and_then(|it| it.with(&line)) {
                 // The rest of a line that filled the terminal goes on where it fills it, too.
                 let fills = columns >= self.widest && whole.len() < LONGEST;
                 let number = self.held.take().map_or(number, |it| it.number);
-                let whole = WrappedLine { line: whole, number };
+                let whole = WrappedLine::new(whole, number);
                 if fills {
                     self.held = Some(whole)
                 } else {
@@ -200,7 +215,7 @@ impl LogReader {
         // A terminal leaves out a space that would stand in its last column.
         let fills = columns >= NARROWEST && columns + 1 >= self.widest;
         self.widest = self.widest.max(columns);
-        let read = WrappedLine { line, number };
+        let read = WrappedLine::new(line, number);
         if fills { self.held = Some(read) } else { self.read(&read) }
     }
 
@@ -218,8 +233,12 @@ impl LogReader {
             self.keep(event, place);
         }
         for record in &found {
-            for event in events(record) {
-                self.take(event, record, from.number);
+            if may_tell(record) {
+                let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
+                for event in all_events(record, near.map(|it| it.0)) {
+                    self.take(event, record, from.number);
+                }
+                self.subject = words::subject(record).map(|it| (it, from.number)).or(near);
             }
             self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);
             self.still_without_address(record);
@@ -297,9 +316,13 @@ impl LogReader {
             summary.dropped += 1;
             return;
         }
-        summary.last = Some(event);
+        // A try is no outcome.
+        if event != LogEvent::Words(WordCause::LinkTry) {
+            summary.last = Some(event);
+        }
         let counts = summary.events.entry(event).or_default();
         counts.count += 1;
+        counts.last = place.line;
         if counts.places.len() < PLACES {
             counts.places.push(place);
         }

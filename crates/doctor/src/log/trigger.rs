@@ -163,6 +163,119 @@ const WORDS: &[&str] = &[
     "br_err_",
     "wifi invalid",
     "wifi would",
+    // Signs of failure, for the reading by words.
+    "fail",
+    "error",
+    "err",
+    "unable",
+    "cannot",
+    "can't",
+    "cant ",
+    "can not",
+    "could",
+    "couldn",
+    "not",
+    "abort",
+    "unexpected",
+    "exhaust",
+    "exceeded",
+    "giving up",
+    "gave up",
+    "no luck",
+    "no response",
+    "no answer",
+    "no reply",
+    "didn",
+    "does",
+    "returned -",
+    "ret",
+    "result: -",
+    "unsuccessful",
+    "no success",
+    "without success",
+    "never",
+    "problem",
+    "fehl",
+    "fall",
+    "no se pudo",
+    "falha",
+    "falhou",
+    "erro",
+    "échec",
+    "echec",
+    "impossib",
+    "mislukt",
+    "ошибк",
+    "失败",
+    "错误",
+    "wrong",
+    "incorrect",
+    "invalid",
+    "bad",
+    "mismatch",
+    "reject",
+    "denied",
+    "unauthori",
+    "forbidden",
+    "falsch",
+    "ungültig",
+    "inválid",
+    "incorrét",
+    "errat",
+    "неверн",
+    "no such",
+    "unavailable",
+    "out of",
+    "no known",
+    "no suitable",
+    "nicht",
+    "no encontr",
+    "não",
+    "introuvable",
+    "non ",
+    "niet",
+    "не найден",
+    "未",
+    "no ",
+    "time",
+    "zeit",
+    "超时",
+    "is disconnected",
+    "isn",
+    "keine",
+    "非连接",
+    "disconnect",
+    "lost",
+    "dropped",
+    "went away",
+    "getrennt",
+    "verloren",
+    "unterbrochen",
+    "desconect",
+    "perdid",
+    "perdu",
+    "déconnect",
+    "disconness",
+    "verbroken",
+    "断开",
+    "low",
+    "kein ",
+    "sin ",
+    "sem ",
+    "内存",
+    "insufficient",
+    "too ",
+    "under",
+    "voltage",
+    "weak",
+    "signal",
+    "retry",
+    "waiting",
+    "trying",
+    "code",
+    "state",
+    "status",
+    "critical",
 ];
 
 /// Threes of letters that words begin with, one bit each.
@@ -191,6 +304,20 @@ pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
         || tag.starts_with(b"boot.")
         || tag == b"task_wdt"
         || (!record.text.is_empty() && record.text.bytes().all(|it| it.is_ascii_digit()))
+        // A program that waits.
+        || record.text.as_bytes().ends_with(b"....................")
+}
+
+/// Returns whether a record of a line may tell something.
+pub(super) fn line_may_tell(line: &str) -> bool {
+    let bytes = line.trim_end().as_bytes();
+    // A number that is the whole text.
+    let number = bytes.iter().rev().take_while(|it| it.is_ascii_digit()).count();
+    let front = &bytes[..bytes.len() - number];
+    has_word(bytes)
+        || line.contains("boot.")
+        || bytes.ends_with(b"....................")
+        || (number > 0 && (front.is_empty() || front.ends_with(b": ")))
 }
 
 fn has_word(text: &[u8]) -> bool {
@@ -224,7 +351,7 @@ mod tests {
             for line in alloc::string::String::from_utf8_lossy(&bytes).lines() {
                 let line = plain(line);
                 for record in records(&line) {
-                    let events = all_events(&record);
+                    let events = all_events(&record, None);
                     told += events.len();
                     assert!(events.is_empty() || may_tell(&record), "{record:?} tells {events:?}");
                 }
@@ -233,12 +360,19 @@ mod tests {
         assert!(told > 1000, "{told}");
     }
 
+    #[test]
+    fn signs_of_failure_are_words() {
+        for word in super::super::wordlist::SIGNS.iter().flat_map(|it| it.iter()) {
+            assert!(has_word(word.as_bytes()), "{word}");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_tells_something_has_a_word(text in "([a-z]{0,3}|I \\(5\\) wifi:|rssi: -7|[Ii][Pp] address: 1.2.3.4|errno 1|Reason: 2|free heap: 9|[ -~]){0,6}") {
             let line = plain(&text);
             for record in records(&line) {
-                prop_assert!(all_events(&record).is_empty() || may_tell(&record), "{:?}", record);
+                prop_assert!(all_events(&record, None).is_empty() || may_tell(&record), "{:?}", record);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::event::{LogEvent, events};
 use super::record::records;
+use super::trigger::line_may_tell;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,27 +14,54 @@ pub(super) struct WrappedLine {
     pub(super) line: String,
     /// Number of the first line, from 1.
     pub(super) number: u64,
+    /// What the line tells by itself, where it was asked.
+    told: Option<Vec<LogEvent>>,
 }
 
+/// Bytes on each side of the place where two lines meet that a word of both may have.
+const BORDER: usize = 24;
+
 impl WrappedLine {
+    pub(super) const fn new(line: String, number: u64) -> Self {
+        Self { line, number, told: None }
+    }
+
     /// Returns the line with its rest, where the next line is that: it has no head of a record, and both lines as one tell
     /// what it tells, and more than each for itself.
-    pub(super) fn with(&self, next: &str) -> Option<String> {
+    pub(super) fn with(&mut self, next: &str) -> Option<String> {
+        if next.trim().is_empty() || !self.may_tell_with(next) {
+            return None;
+        }
         let rest = records(next);
-        if rest.iter().any(|it| it.level.is_some()) || next.trim().is_empty() {
+        if rest.iter().any(|it| it.level.is_some()) {
             return None;
         }
         let own = told(next);
-        let first = told(&self.line);
+        let first = &*self.told.get_or_insert_with(|| told(&self.line));
         let both: Vec<LogEvent> = first.iter().chain(&own).copied().collect();
         let whole = [format!("{}{next}", self.line), format!("{} {next}", self.line)];
         whole.into_iter().find(|whole| {
             let all = told(whole);
-            all != first
+            all != *first
                 && all != both
                 && own.iter().all(|it| all.contains(it))
                 && all.len() >= first.len()
         })
+    }
+}
+
+impl WrappedLine {
+    /// Returns whether the line, the next one, or a word that is in both may tell something: most lines of one length are
+    /// tables and dumps.
+    fn may_tell_with(&self, next: &str) -> bool {
+        if line_may_tell(&self.line) || line_may_tell(next) {
+            return true;
+        }
+        let from = self.line.len().saturating_sub(BORDER);
+        let from = (from..).find(|it| self.line.is_char_boundary(*it)).unwrap_or(0);
+        let to = (0..=next.len().min(BORDER)).rev().find(|it| next.is_char_boundary(*it));
+        let (end, begin) = (&self.line[from..], &next[..to.unwrap_or(0)]);
+        ["", " "].iter().any(|it| line_may_tell(&format!("{end}{it}{begin}")))
     }
 }
 

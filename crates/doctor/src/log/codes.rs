@@ -1,0 +1,172 @@
+//! Numbers and names of errors that programs print in place of words.
+//!
+//! `esp_err_t`: ESP-IDF, `esp_wifi.h` (from 0x3000), `nvs.h` (0x1100), `esp_http_client.h` (0x7000), `esp_tls_errors.h` (0x8000).
+//! `wl_status_t`: arduino-esp32, `WiFiType.h`; 6 stands for a wrong password on an ESP8266 and for "not yet" on an ESP32, and tells
+//! nothing. `network.STAT_…`: MicroPython, `network_common.c`. States of PubSubClient: its `PubSubClient.h`.
+
+use super::event::{LogEvent, TlsFailure, has_number, number};
+use super::record::LogRecord;
+use super::words::WordCause;
+use crate::reason;
+
+/// Names of errors, in lower case, with what they tell.
+const NAMES: &[(&str, LogEvent)] = &[
+    ("esp_err_esp_tls_cannot_resolve_hostname", LogEvent::NameFailed),
+    ("esp_err_esp_tls_failed_connect_to_host", LogEvent::ConnectionFailed),
+    ("esp_err_esp_tls_connection_timeout", LogEvent::ConnectionFailed),
+    ("esp_err_esp_tls_tcp_closed_fin", LogEvent::ConnectionFailed),
+    ("esp_err_mbedtls_ssl_handshake_failed", LogEvent::TlsFailed(TlsFailure::Other)),
+    ("esp_err_mbedtls_x509_crt_parse_failed", LogEvent::TlsFailed(TlsFailure::Certificate)),
+    ("esp_err_http_connect", LogEvent::ConnectionFailed),
+    ("esp_err_http_fetch_header", LogEvent::ConnectionFailed),
+    ("esp_err_http_write_data", LogEvent::ConnectionFailed),
+    ("esp_err_http_connection_closed", LogEvent::ConnectionFailed),
+    ("esp_err_http_eagain", LogEvent::ConnectionFailed),
+    ("esp_err_wifi_ssid", LogEvent::Words(WordCause::Absent)),
+    ("esp_err_wifi_password", LogEvent::Words(WordCause::Password)),
+    ("esp_err_wifi_not_connect", LogEvent::Words(WordCause::LinkDown)),
+    ("stat_assoc_fail", LogEvent::Disconnected(203)),
+    ("stat_handshake_timeout", LogEvent::Disconnected(204)),
+    ("stat_beacon_timeout", LogEvent::Disconnected(200)),
+    ("stat_connect_fail", LogEvent::Disconnected(205)),
+];
+
+/// Errors of `esp_tls` and `esp_http_client` by number, hexadecimal and decimal.
+const NUMBERS: &[(&str, &str, LogEvent)] = &[
+    ("0x8001", "32769", LogEvent::NameFailed),
+    ("0x8004", "32772", LogEvent::ConnectionFailed),
+    ("0x8006", "32774", LogEvent::ConnectionFailed),
+    ("0x8008", "32776", LogEvent::ConnectionFailed),
+    ("0x801a", "32794", LogEvent::TlsFailed(TlsFailure::Other)),
+    ("0x7002", "28674", LogEvent::ConnectionFailed),
+    ("0x7003", "28675", LogEvent::ConnectionFailed),
+    ("0x7004", "28676", LogEvent::ConnectionFailed),
+    ("0x7007", "28679", LogEvent::ConnectionFailed),
+    ("0x7008", "28680", LogEvent::ConnectionFailed),
+];
+
+/// Errors of the Wi-Fi driver in decimal.
+const DRIVER: &[(&str, LogEvent)] = &[
+    ("12289", LogEvent::WifiCall),
+    ("12290", LogEvent::WifiCall),
+    ("12291", LogEvent::WifiCall),
+    ("12293", LogEvent::WifiCall),
+    ("12294", LogEvent::WifiCall),
+    ("12295", LogEvent::WifiCall),
+    ("12298", LogEvent::Words(WordCause::Absent)),
+    ("12299", LogEvent::Words(WordCause::Password)),
+    ("0x300a", LogEvent::Words(WordCause::Absent)),
+    ("0x300b", LogEvent::Words(WordCause::Password)),
+];
+
+/// Returns what the numbers of a record tell.
+pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
+    let lower = record.text.to_ascii_lowercase();
+    let tag = record.tag.to_ascii_lowercase();
+    if let Some((_, event)) = NAMES.iter().find(|it| lower.contains(it.0)) {
+        return Some(*event);
+    }
+    let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    let errs = has(&["fail", "err", "ret", "code", "unable", "open"]);
+    let wifi = has(&["wifi", "wi-fi", "wlan"]) || tag.contains("wifi") || tag.contains("wlan");
+    if errs && (has(&["tls", "http", "connect", "transport", "mqtt"]) || tag.contains("transport")) {
+        let found = NUMBERS.iter().find(|it| has_number(&lower, it.0) || has_number(&lower, it.1));
+        if let Some((.., event)) = found {
+            return Some(*event);
+        }
+    }
+    if wifi && errs {
+        // The driver keeps its settings in NVS, which is started before it.
+        if has(&["nvs_open fail"]) || has_number(&lower, "4353") || has_number(&lower, "0x1101") {
+            return Some(LogEvent::WifiCall);
+        }
+        if let Some((_, event)) = DRIVER.iter().find(|it| has_number(&lower, it.0)) {
+            return Some(*event);
+        }
+    }
+    client_state(&lower).or_else(|| station_status(&lower, wifi))
+}
+
+/// Reads "failed with state -2" of sketches with PubSubClient: 1 to 5 are the broker's, below 0 the client's own.
+fn client_state(lower: &str) -> Option<LogEvent> {
+    let of_client = ["failed with state", "mqtt", "pubsub"].iter().any(|it| lower.contains(it));
+    if !of_client || !lower.contains("fail") {
+        return None;
+    }
+    let rest = ["state", "rc", "status code", "error code", "code"].iter().find_map(|word| {
+        let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
+        at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
+            .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
+    })?;
+    match rest.strip_prefix('-') {
+        Some(rest) => matches!(number(rest), Some(1..=4)).then_some(LogEvent::ConnectionFailed),
+        None => matches!(number(rest), Some(1..=5)).then_some(LogEvent::BrokerRefused),
+    }
+}
+
+/// Reads "WiFi status: 1" of Arduino and "status 201" of MicroPython.
+fn station_status(lower: &str, wifi: bool) -> Option<LogEvent> {
+    let joins = lower.starts_with("connecting") || lower.starts_with("connection result");
+    let others = ["http", "mqtt", "server", "socket", "tls", "client"];
+    if !(wifi || joins) || others.iter().any(|it| lower.contains(it)) {
+        return None;
+    }
+    let rest = ["status", "connection result", "wifi state"]
+        .iter()
+        .find_map(|it| Some(lower.split_once(it)?.1))?;
+    let rest = rest.trim_start_matches([' ', ':', '=', '(', ')', '>']);
+    let rest = rest.strip_prefix("code").unwrap_or(rest).trim_start_matches([' ', ':', '=']);
+    let code = number(rest)?;
+    // "0x1" and "1.5" are other numbers.
+    let behind = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+    if behind.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '.' && behind.len() > 1) {
+        return None;
+    }
+    match code {
+        1 => Some(LogEvent::Words(WordCause::Absent)),
+        4 => Some(LogEvent::Words(WordCause::LinkFailed)),
+        5 => Some(LogEvent::Words(WordCause::LinkEnded)),
+        // MicroPython's 200 is lost beacons, and in a web of things "fine".
+        201..=212 => u8::try_from(code)
+            .ok()
+            .filter(|it| reason::by_code(*it).is_some())
+            .map(LogEvent::Disconnected),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{plain, records};
+    use super::super::{LogEvent, TlsFailure, WordCause, events};
+    use alloc::vec::Vec;
+
+    fn told(line: &str) -> Vec<LogEvent> {
+        records(&plain(line)).iter().flat_map(events).collect()
+    }
+
+    #[test]
+    fn numbers_stand_for_words() {
+        use LogEvent::{BrokerRefused, ConnectionFailed, Disconnected, NameFailed, TlsFailed, WifiCall, Words};
+        for (line, event) in [
+            ("E (5) T_BASE: Failed to open a new connection: 32769", NameFailed),
+            ("E (5) HTTP_CLIENT: error 0x7002 at connect", ConnectionFailed),
+            ("E (5) ota: esp_https_ota_begin: ESP_ERR_HTTP_CONNECT", ConnectionFailed),
+            ("E (5) esp-tls: last error 0x801a", TlsFailed(TlsFailure::Other)),
+            ("W (84) wifi: wifi nvs_open fail ret=4353", WifiCall),
+            ("esp_wifi_connect failed: 12295", WifiCall),
+            ("wifi set config failed, ret=12299", Words(WordCause::Password)),
+            ("failed with state -2", ConnectionFailed),
+            ("MQTT connect failed with state 5", BrokerRefused),
+            ("WiFi.status(): 1", Words(WordCause::Absent)),
+            ("Connecting.. status: 1", Words(WordCause::Absent)),
+            ("wlan status = 203", Disconnected(203)),
+            ("network.STAT_BEACON_TIMEOUT", Disconnected(200)),
+        ] {
+            assert_eq!(told(line), [event], "{line}");
+        }
+        for line in ["WiFi status: 3", "http wifi status: 201", "wifi status: 1.5 s", "task 32769"] {
+            assert!(told(line).is_empty(), "{line}: {:?}", told(line));
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! A second reading, by words, of records that no other reader understands: a sign of failure beside a subject, in one clause.
+//!
+//! Programs say the same thing in words of their own: "could not join the network", "MQTT: no luck, rc -2". A clause that names a
+//! subject and a failure tells a cause; what a clause denies, asks or expects ("no error", "if it fails") tells none.
+
+use super::event::LogEvent;
+use super::record::{LogRecord, RecordLevel};
+use super::wordlist::{self as list, Hit};
+
+/// Clauses of a record that are read.
+const CLAUSES: usize = 12;
+
+/// Dots in a row that stand for a program which waits in vain: two a second for 15 s.
+const DOTS: usize = 30;
+
+/// A cause that the words of a record name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WordCause {
+    /// A program waits for the network, or says that it tries to join it.
+    LinkTry,
+    /// There is no link.
+    LinkDown,
+    /// There is no connection.
+    ServerDown,
+    /// A connection ended or could not be made.
+    Connections,
+    /// The link ended.
+    LinkEnded,
+    /// The network could not be joined.
+    LinkFailed,
+    /// The driver could not be started or set up.
+    WifiCall,
+    /// The signal is weak.
+    Signal,
+    /// The network is not there.
+    Absent,
+    /// The password is wrong.
+    Password,
+    /// No IP address could be had.
+    NoAddress,
+    /// A name could not be resolved.
+    Names,
+    /// TLS could not be set up.
+    Tls,
+    /// A server does not accept who the client says that it is.
+    Refused,
+    /// An ESP-NOW frame was not delivered.
+    Unheard,
+    /// An ESP-NOW peer is not known.
+    PeerNotFound,
+    /// ESP-NOW could not be started.
+    EspNowInit,
+    /// Memory could not be had.
+    Heap,
+    /// A watchdog restarted the device.
+    Watchdog,
+    /// A stack overflowed.
+    Stack,
+    /// The supply is too low.
+    Power,
+}
+
+/// What a clause speaks of, roughly: a clause without a subject has the one of what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    Wifi,
+    Broker,
+    Server,
+    EspNow,
+}
+
+/// Returns what a record tells by its words. `before` is what the lines before it speak of.
+pub(super) fn told(record: &LogRecord<'_>, before: Option<Family>) -> Option<LogEvent> {
+    // What a program writes for those who look for its mistakes has failures that are none.
+    if matches!(record.level, Some(RecordLevel::Debug | RecordLevel::Verbose)) {
+        return None;
+    }
+    let tag = record.tag.to_ascii_lowercase();
+    let lower = record.text.to_lowercase();
+    let signs = list::SIGNS.iter().any(|it| list::has(&lower, it)) || dots(&lower) >= DOTS;
+    if list::has(&tag, list::OTHER_TAGS) || !(signs || list::has(&lower, list::PHRASES)) {
+        return None;
+    }
+    let mut context = family(&tag).or(before);
+    let mut found = waits(&lower, context);
+    for clause in clauses(&lower) {
+        let own = family(clause.text);
+        context = own.or(context);
+        found = found.max(clause.cause(own, context, &tag));
+    }
+    match found? {
+        WordCause::Unheard => Some(LogEvent::EspNowUnheard),
+        cause => Some(LogEvent::Words(cause)),
+    }
+}
+
+/// Returns what a success that a record tells makes good: a link, or a connection.
+pub(super) fn made(record: &LogRecord<'_>, before: Option<Family>) -> Option<LogEvent> {
+    let lower = record.text.to_ascii_lowercase();
+    let at = list::find(&lower, &["connected", "connection established", "connection success"])?;
+    let (front, behind) = (&lower[..at], &lower[at..]);
+    let negated = ["not ", "n't ", "not_", "if ", "when ", "until ", "while ", "be "];
+    if negated.iter().any(|it| front.ends_with(it))
+        || list::has(&lower, list::FAILS)
+        || behind.contains("will ")
+    {
+        return None;
+    }
+    let tag = record.tag.to_ascii_lowercase();
+    Some(match family(&lower).or_else(|| family(&tag)).or(before)? {
+        Family::Wifi => LogEvent::GotIp,
+        Family::Broker | Family::Server => LogEvent::ConnectionMade,
+        Family::EspNow => return None,
+    })
+}
+
+/// Returns what a record speaks of.
+pub(super) fn subject(record: &LogRecord<'_>) -> Option<Family> {
+    family(&record.text.to_ascii_lowercase()).or_else(|| family(&record.tag.to_ascii_lowercase()))
+}
+
+/// Returns what a text speaks of, the more telling first.
+fn family(lower: &str) -> Option<Family> {
+    [
+        (list::ESP_NOW, Family::EspNow),
+        (list::BROKER, Family::Broker),
+        (list::SERVER, Family::Server),
+        (list::WIFI, Family::Wifi),
+    ]
+    .into_iter()
+    .find(|it| list::has(lower, it.0))
+    .map(|it| it.1)
+}
+
+/// Returns a try to join: "connecting to WiFi", or dots that do not end.
+fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
+    // Arduino's examples of updates over the air print this where the network cannot be joined.
+    if lower.contains("connection failed! rebooting") {
+        return Some(WordCause::LinkFailed);
+    }
+    let wifi = list::has(lower, list::WIFI) && !list::has(lower, list::BROKER);
+    if dots(lower) >= DOTS && (wifi || context == Some(Family::Wifi)) {
+        return Some(WordCause::LinkFailed);
+    }
+    (wifi && list::has(lower, list::TRIES)).then_some(WordCause::LinkTry)
+}
+
+/// Returns the number of dots that a text ends with.
+fn dots(text: &str) -> usize {
+    text.trim_end().bytes().rev().take_while(|it| matches!(it, b'.' | b' ')).count()
+}
+
+/// A part of a sentence.
+struct Clause<'a> {
+    text: &'a str,
+    /// Whether it is a question: advice, and no report.
+    asks: bool,
+}
+
+/// Returns the parts of a record's sentences.
+fn clauses(lower: &str) -> impl Iterator<Item = Clause<'_>> {
+    let bytes = lower.as_bytes();
+    let ends = |at: usize| match bytes[at] {
+        b',' | b';' | b'!' | b'?' | b'|' => true,
+        // Dots in a row stand for time that passes, and not for an end.
+        b'.' => {
+            let next = bytes.get(at + 1).copied().unwrap_or(b' ');
+            next == b' ' && !(at > 0 && bytes[at - 1] == b'.')
+        }
+        _ => false,
+    };
+    let mut from = 0;
+    core::iter::from_fn(move || {
+        if from >= bytes.len() {
+            return None;
+        }
+        let end = (from..bytes.len()).find(|at| ends(*at)).unwrap_or(bytes.len());
+        let clause = Clause { text: &lower[from..end], asks: bytes.get(end) == Some(&b'?') };
+        from = end + 1;
+        Some(clause)
+    })
+    .take(CLAUSES)
+}
+
+/// Signs of failure in a clause.
+struct Signs {
+    /// Place of the first one.
+    first: usize,
+    wrong: bool,
+    absent: bool,
+    timeout: bool,
+    ended: bool,
+    down: bool,
+    fails: bool,
+}
+
+impl Signs {
+    fn of(text: &str) -> Option<Self> {
+        let hit = |words: &[&str]| list::hit(text, words);
+        let wrong = hit(list::WRONG);
+        let absent = list::find(text, list::ABSENT).or_else(|| missing(text)).map(Hit::plain);
+        let timeout = hit(list::TIMEOUT).filter(|it| !is_setting(&text[it.end..]));
+        let down = list::find(text, list::DOWN).map(Hit::plain);
+        let ended = hit(list::ENDED).filter(|_| down.is_none());
+        let fails = hit(list::FAILS);
+        let all = [&wrong, &absent, &timeout, &down, &ended, &fails];
+        let first = all.into_iter().flatten().map(|it| it.start).min()?;
+        Some(Self {
+            first,
+            wrong: wrong.is_some(),
+            absent: absent.is_some(),
+            timeout: timeout.is_some(),
+            ended: ended.is_some(),
+            down: down.is_some(),
+            fails: fails.is_some(),
+        })
+    }
+
+    /// Returns whether something happened, and not only a state is told.
+    const fn happened(&self) -> bool {
+        self.fails || self.wrong || self.timeout || self.ended || self.absent
+    }
+}
+
+/// Returns the place of "no … found".
+fn missing(text: &str) -> Option<usize> {
+    let at = list::find(text, &["no "])?;
+    list::has(&text[at..], &["found", "detected", "visible", "in range"]).then_some(at)
+}
+
+/// Returns whether what stands behind "timeout" is its length: a setting.
+fn is_setting(behind: &str) -> bool {
+    let rest = behind.trim_start_matches([' ', ':', '=', '(', 's']);
+    rest.starts_with(|it: char| it.is_ascii_digit())
+        || ["set", "not set", "is set", "value", "ms", "of "].iter().any(|it| rest.starts_with(it))
+}
+
+impl Clause<'_> {
+    /// Returns the cause that the clause names.
+    fn cause(&self, own: Option<Family>, context: Option<Family>, tag: &str) -> Option<WordCause> {
+        let text = self.text;
+        let has = |words: &[&str]| list::has(text, words);
+        if self.asks {
+            return None;
+        }
+        if let Some(cause) = whole(text) {
+            return Some(cause);
+        }
+        let signs = Signs::of(text)?;
+        // "If the connection fails", "no success yet" beside "success".
+        let expected = list::find(text, list::EXPECTED).is_some_and(|it| it < signs.first);
+        if expected || (has(&["success"]) && !has(&["no success", "not success", "without success"]))
+        {
+            return None;
+        }
+        let cause = device(text).filter(|_| signs.happened());
+        if cause.is_some() || has(list::OTHERS) {
+            return cause;
+        }
+        if signs.happened()
+            && let Some(cause) = named(text, &signs, own, context, tag)
+        {
+            return Some(cause);
+        }
+        linked(text, &signs, own, context)
+    }
+}
+
+/// Returns the cause of phrases that need no second sign.
+fn whole(text: &str) -> Option<WordCause> {
+    let has = |words: &[&str]| list::has(text, words);
+    if has(list::NO_MEMORY) && !has(&["no low"]) {
+        return Some(WordCause::Heap);
+    }
+    if has(list::LOW_VOLTAGE) {
+        return Some(WordCause::Power);
+    }
+    let watchdog = has(&["watchdog", "wdt"]) && !text.contains("wdt_");
+    if watchdog && has(list::FIRES) && !has(list::SETS_UP) {
+        return Some(WordCause::Watchdog);
+    }
+    if has(list::STACK) {
+        return Some(WordCause::Stack);
+    }
+    has(list::WEAK).then_some(WordCause::Signal)
+}
+
+/// Returns a cause in the device itself.
+fn device(text: &str) -> Option<WordCause> {
+    let has = |words: &[&str]| list::has(text, words);
+    let allocates = has(list::ALLOCATES) && !has(list::OTHER_ALLOCATIONS);
+    let starts = has(&["create", "creating", "creation", "start"]) && has(&["task", "thread"]);
+    (allocates || starts).then_some(WordCause::Heap)
+}
+
+/// Returns a cause whose subject the clause names.
+fn named(
+    text: &str,
+    signs: &Signs,
+    own: Option<Family>,
+    context: Option<Family>,
+    tag: &str,
+) -> Option<WordCause> {
+    let has = |words: &[&str]| list::has(text, words);
+    let whole = |words: &[&str]| list::has_whole(text, words);
+    if own == Some(Family::EspNow) || (context == Some(Family::EspNow) && has(list::DELIVERS)) {
+        return esp_now(text, signs);
+    }
+    let wifi = own == Some(Family::Wifi) || (own.is_none() && context == Some(Family::Wifi));
+    if has(list::TLS) && !has(&["websocket handshake", "4-way", "4way"]) {
+        return Some(WordCause::Tls);
+    }
+    if has(list::NAMES) && !has(&["set hostname", "dns server", "setting hostname", "set host"]) {
+        return Some(WordCause::Names);
+    }
+    // A clock that is not set yet is asked again.
+    if whole(&["ntp", "sntp", "time", "epoch", "clock"]) && !signs.timeout {
+        return None;
+    }
+    if has(list::ADDRESSES) && !has(&["dhcp server", "dhcps", "softap"]) {
+        return Some(WordCause::NoAddress);
+    }
+    let credentials = has(list::CREDENTIALS);
+    let authenticates = has(list::AUTHENTICATES);
+    let shows = (credentials || has(list::CLIENTS)) && signs.wrong;
+    if shows || (authenticates && (signs.wrong || signs.fails)) {
+        let advice = has(&["check", "ssid", "verify", "maybe", "possib", "network name"]) && credentials;
+        let server = has(list::CLIENTS) || matches!(own, Some(Family::Broker | Family::Server));
+        if server || list::has(tag, list::BROKER) {
+            return Some(WordCause::Refused);
+        }
+        let of_wifi = wifi || list::has_whole(text, &["sta", "ap", "wpa"]) || list::has(tag, list::WIFI);
+        return match (advice, of_wifi, credentials) {
+            (true, ..) => Some(WordCause::LinkFailed),
+            (_, true, _) | (_, _, true) => Some(WordCause::Password),
+            _ => Some(WordCause::Refused),
+        };
+    }
+    if signs.absent
+        && (has(list::NETWORKS) || whole(&["ap", "aps"]))
+        && !has(list::NO_NETWORKS)
+        && !matches!(own, Some(Family::Broker | Family::Server))
+    {
+        return Some(WordCause::Absent);
+    }
+    None
+}
+
+fn esp_now(text: &str, signs: &Signs) -> Option<WordCause> {
+    let has = |words: &[&str]| list::has(text, words);
+    if has(&["peer"]) && (signs.absent || has(&["add", "unknown", "not exist"])) {
+        return Some(WordCause::PeerNotFound);
+    }
+    if has(&["init", "start"]) {
+        return Some(WordCause::EspNowInit);
+    }
+    (has(list::DELIVERS) && (signs.fails || signs.timeout || signs.ended)).then_some(WordCause::Unheard)
+}
+
+/// Returns what a clause says of a link or of a connection.
+fn linked(
+    text: &str,
+    signs: &Signs,
+    own: Option<Family>,
+    context: Option<Family>,
+) -> Option<WordCause> {
+    let has = |words: &[&str]| list::has(text, words);
+    let connects = has(list::CONNECTS);
+    match own {
+        Some(Family::Wifi) => {}
+        Some(Family::Broker | Family::Server) => {
+            return if signs.happened() {
+                (!signs.absent || signs.fails || connects).then_some(WordCause::Connections)
+            } else {
+                Some(WordCause::ServerDown)
+            };
+        }
+        Some(Family::EspNow) => return None,
+        // Bare words, such as "connection failed!": of what stands before them.
+        None if !(connects || signs.ended || has(&["login"])) => {
+            let short = text.split_whitespace().count() <= 4;
+            let failed = signs.fails || signs.timeout;
+            return (short && failed && context == Some(Family::Wifi) && connects)
+                .then_some(WordCause::LinkFailed);
+        }
+        None if context == Some(Family::Wifi) || has(&["rebooting"]) => {}
+        None if context == Some(Family::EspNow) => return None,
+        None => {
+            return Some(if signs.happened() { WordCause::Connections } else { WordCause::ServerDown });
+        }
+    }
+    if signs.ended && !(signs.fails && connects) {
+        return Some(WordCause::LinkEnded);
+    }
+    if !signs.happened() {
+        return Some(WordCause::LinkDown);
+    }
+    let joins = connects || has(&["join", "associat", "begin", "sta ", "station"]);
+    let short = text.split_whitespace().count() <= 4;
+    if joins || (short && (signs.fails || signs.timeout)) {
+        return Some(WordCause::LinkFailed);
+    }
+    (has(&["init", "start", "esp_wifi_", "set mode"]) && signs.fails).then_some(WordCause::WifiCall)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{plain, records};
+    use super::super::{LogEvent, events};
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn all(line: &str) -> Vec<LogEvent> {
+        records(&plain(line)).iter().flat_map(events).collect()
+    }
+
+    #[test]
+    fn a_failure_beside_a_subject_tells_a_cause() {
+        use WordCause::{
+            Absent, Connections, EspNowInit, Heap, LinkEnded, LinkFailed, Names, NoAddress,
+            Password, PeerNotFound, Power, Refused, Signal, Tls, Watchdog,
+        };
+        for (line, cause) in [
+            ("could not join the wlan of the shed", LinkFailed),
+            ("E (5) net: Unable to connect to wifi", LinkFailed),
+            ("Connecting to WiFi ..................................................", LinkFailed),
+            ("Wifi lost. Trying again", LinkEnded),
+            ("the network of the shed is not in range", Absent),
+            ("E (5) wifi_up: password incorrect", Password),
+            ("WLAN: Passwort falsch", Password),
+            ("could not get an IP", NoAddress),
+            ("name lookup was unsuccessful", Names),
+            ("server certificate expired", Tls),
+            ("login was refused: invalid token", Refused),
+            ("upload to the server failed", Connections),
+            ("[relay] Disconnected!", Connections),
+            ("could not allocate 4096 bytes for the frame", Heap),
+            ("Unable to create the task of the radio", Heap),
+            ("restarted by the watchdog", Watchdog),
+            ("undervoltage", Power),
+            ("the WiFi has a weak signal", Signal),
+            ("esp-now error: unknown peer", PeerNotFound),
+            ("could not start esp-now", EspNowInit),
+        ] {
+            let told = all(line);
+            let memory = cause == Heap && told == [LogEvent::NoMemory];
+            assert!(told == [LogEvent::Words(cause)] || memory, "{line}: {told:?}");
+        }
+        assert_eq!(all("ESP-NOW packet to 00:00:5e:00:53:07: FAILED"), [LogEvent::EspNowUnheard]);
+    }
+
+    #[test]
+    fn what_is_denied_asked_or_expected_is_no_failure() {
+        for line in [
+            "wifi errors: 0",
+            "mqtt: no error",
+            "0 failed requests",
+            "Last error reported from esp-tls: 0x0",
+            "If the connection fails, the device restarts",
+            "wifi timeout: 30",
+            "Are the wifi credentials wrong?",
+            "wifi password: ****",
+            "publish: success, 0 lost",
+            "Failed to read from the sensor",
+            "BLE connection lost",
+            "sd card not found",
+            "E (5) httpd: connection lost",
+            "D (5) wifi: connect failed",
+            "no saved wifi credentials",
+        ] {
+            assert!(all(line).is_empty(), "{line}: {:?}", all(line));
+        }
+    }
+
+    #[test]
+    fn a_bare_failure_is_of_what_stands_before_it() {
+        let told = |line: &str, before| {
+            let line = plain(line);
+            records(&line).iter().find_map(|it| told(it, before))
+        };
+        let failed = "connection failed";
+        let words = |it| Some(LogEvent::Words(it));
+        assert_eq!(told(failed, Some(Family::Wifi)), words(WordCause::LinkFailed));
+        assert_eq!(told(failed, Some(Family::Broker)), words(WordCause::Connections));
+        assert_eq!(told(failed, None), words(WordCause::Connections));
+        assert_eq!(told("disconnected", Some(Family::EspNow)), None);
+    }
+
+    #[test]
+    fn successes_are_told() {
+        for (line, event) in [
+            ("Connected to Wi-Fi network attic", LogEvent::GotIp),
+            ("[hub] websocket connected", LogEvent::ConnectionMade),
+        ] {
+            assert_eq!(all(line), [event], "{line}");
+        }
+        assert!(all("WLAN not connected yet").iter().all(|it| *it != LogEvent::GotIp));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(wifi|Fehler|échec|失败|timeout|no |err|: 0|0x0|[,.;!?]|[ -~é\u{130}]){0,12}") {
+            let _ = all(&text);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What programs say in words of their own. Such findings are of low certainty, and come only where nothing else is found:
+//! a line in a known form tells more.
+
+use super::{Certainty, ReasonGroup, TroubleCause, finding, network, words_of};
+use crate::finding::CauseFinding;
+use crate::log::{EspNowError, LogEvent, LogSummary, WordCause};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Failures that were made good and still are a finding: they come again and again.
+const RECURRING: u64 = 3;
+
+/// States, such as "not connected", from which on they are a finding.
+const STATES: u64 = 3;
+
+/// Tries to join, without an outcome, from which on they are a finding: one a second.
+const TRIES: u64 = 10;
+
+/// Causes by what their finding is, the more telling first.
+const CAUSES: [(WordCause, TroubleCause); 16] = [
+    (WordCause::Power, TroubleCause::Brownout),
+    (WordCause::Stack, TroubleCause::StackOverflow),
+    (WordCause::Watchdog, TroubleCause::Watchdog),
+    (WordCause::Heap, TroubleCause::Heap),
+    (WordCause::EspNowInit, TroubleCause::EspNow(EspNowError::NotInitialized)),
+    (WordCause::PeerNotFound, TroubleCause::EspNow(EspNowError::PeerNotFound)),
+    (WordCause::Password, TroubleCause::Disconnections(ReasonGroup::Password)),
+    (WordCause::Absent, TroubleCause::Disconnections(ReasonGroup::Absent)),
+    (WordCause::NoAddress, TroubleCause::NoAddress),
+    (WordCause::Refused, TroubleCause::BrokerRefused),
+    (WordCause::Tls, TroubleCause::Tls),
+    (WordCause::Names, TroubleCause::Names),
+    (WordCause::WifiCall, TroubleCause::WifiCalls),
+    (WordCause::Signal, TroubleCause::Disconnections(ReasonGroup::Signal)),
+    (WordCause::LinkFailed, TroubleCause::Disconnections(ReasonGroup::Other)),
+    (WordCause::Connections, TroubleCause::Connections),
+];
+
+pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    // Where a link ends, connections end with it: their finding does not hide it.
+    if out.iter().all(|it| it.cause == TroubleCause::Connections) {
+        out.extend(ended(log));
+    }
+    if !out.is_empty() {
+        return;
+    }
+    for (cause, finds) in CAUSES {
+        out.extend(found(log, cause, finds));
+    }
+    // A cause with a name hides those that only say that it does not work.
+    let link = |it: &CauseFinding| {
+        matches!(it.cause, TroubleCause::Disconnections(_) | TroubleCause::NoAddress)
+    };
+    let other = TroubleCause::Disconnections(ReasonGroup::Other);
+    if out.iter().any(|it| link(it) && it.cause != other) {
+        out.retain(|it| it.cause != other);
+    }
+    let server = [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names];
+    if out.iter().any(|it| server.contains(&it.cause)) {
+        out.retain(|it| it.cause != TroubleCause::Connections);
+    }
+}
+
+/// Returns whether an event makes good what failed in the link.
+const fn links(it: &LogEvent) -> bool {
+    matches!(it, LogEvent::GotIp | LogEvent::Associated)
+}
+
+/// Finds links that a program says to have ended, without a reason.
+fn ended(log: &LogSummary) -> Option<CauseFinding> {
+    if log.count(|it| matches!(it, LogEvent::Disconnected(_))) > 0 {
+        return None;
+    }
+    let is = |it: &LogEvent| *it == LogEvent::Words(WordCause::LinkEnded);
+    let open = log.last_line(is) > log.last_line(links);
+    let first = log.places(is).first().map(|it| it.line);
+    let before = log.places(links).first().map(|it| it.line);
+    // The first attempt of a program that joins, or one end that was made good, is in order.
+    if log.count(is) < 2 && !(open || before.is_some_and(|it| Some(it) < first && out_of_link(log)))
+    {
+        return None;
+    }
+    let cause = TroubleCause::Disconnections(ReasonGroup::Other);
+    let words = (
+        "the link ends, and the log does not say why",
+        "log the reason of the event of the disconnection (wifi_event_sta_disconnected_t), or raise the level of log of \
+         wifi; see whether the program itself calls WiFi.begin() or disconnect() again",
+        "with the reason the doctor names the cause",
+    );
+    finding(log, cause, Certainty::Low, words, is)
+}
+
+/// Returns whether a log ends without a link, as far as it tells.
+fn out_of_link(log: &LogSummary) -> bool {
+    log.linked == Some(false)
+}
+
+fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<CauseFinding> {
+    let of = |it: &LogEvent, which: WordCause| *it == LogEvent::Words(which);
+    let is = |it: &LogEvent| match cause {
+        WordCause::LinkFailed => [WordCause::LinkFailed, WordCause::LinkDown, WordCause::LinkTry]
+            .iter()
+            .any(|which| of(it, *which)),
+        WordCause::Connections => {
+            of(it, WordCause::Connections) || of(it, WordCause::ServerDown) || network::is_connection(it)
+        }
+        cause => of(it, cause),
+    };
+    let count = |which: WordCause| log.count(|it| of(it, which));
+    let since = |made: fn(&LogEvent) -> bool| log.last_line(is) > log.last_line(made);
+    let tells = match cause {
+        WordCause::LinkFailed => {
+            let failed = count(WordCause::LinkFailed);
+            let open = since(links);
+            (failed > 0 && open)
+                || failed >= RECURRING
+                || (count(WordCause::LinkDown) >= STATES && open)
+                || (count(WordCause::LinkTry) >= TRIES && open)
+        }
+        WordCause::Connections => {
+            let failed = log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
+            let open = since(|it| *it == LogEvent::ConnectionMade);
+            // One lost connection is usual where a link works, and is the complaint where it is the log's end.
+            let ends = log.last.as_ref().is_some_and(is);
+            (failed > 0 && open && (failed > 1 || ends || !network::linked(log)))
+                || failed >= RECURRING
+                || (count(WordCause::ServerDown) >= STATES && open)
+        }
+        WordCause::Password | WordCause::Absent | WordCause::NoAddress | WordCause::Signal => {
+            count(cause) > 0 && (since(links) || count(cause) >= RECURRING)
+        }
+        WordCause::Refused | WordCause::Tls | WordCause::Names => {
+            let open = since(|it| *it == LogEvent::ConnectionMade);
+            count(cause) > 0 && (open || count(cause) >= RECURRING)
+        }
+        cause => count(cause) > 0,
+    };
+    if !tells {
+        return None;
+    }
+    let words = told(cause);
+    finding(log, finds, Certainty::Low, (&*words.0, &*words.1, &*words.2), is)
+}
+
+/// Returns title, remedy and confirmation.
+fn told(cause: WordCause) -> (String, String, String) {
+    let plain = |title: &str, remedy: &str, confirm: &str| {
+        (format!("{title} (by the program's own words)"), remedy.into(), confirm.into())
+    };
+    let group = |group: ReasonGroup, code: u8| {
+        let words = words_of(group, code);
+        (format!("{} (by the program's own words)", group.words()), words.1, words.2)
+    };
+    match cause {
+        WordCause::Password => group(ReasonGroup::Password, 202),
+        WordCause::Absent => group(ReasonGroup::Absent, 201),
+        WordCause::Signal => group(ReasonGroup::Signal, 205),
+        WordCause::Power => plain(
+            "the supply falls too low",
+            "use a supply and a cable for 500 mA and more, and put 100 uF and more beside the module",
+            "measure 3.3 V at the module with an oscilloscope while it sends",
+        ),
+        WordCause::Stack => plain(
+            "a task's stack is too small",
+            "give the task a larger stack, or keep large arrays off it",
+            "uxTaskGetStackHighWaterMark() of that task",
+        ),
+        WordCause::Watchdog => plain(
+            "a watchdog restarts the device",
+            "look for loops that never wait, and let each task wait (vTaskDelay, yield)",
+            "with a delay in each loop it stays up",
+        ),
+        WordCause::Heap => plain(
+            "memory cannot be had",
+            "free what is kept, use fewer or smaller buffers of Wi-Fi and TLS, or PSRAM",
+            "esp_get_minimum_free_heap_size() falls with time or with load",
+        ),
+        WordCause::EspNowInit => plain(
+            "ESP-NOW cannot be started",
+            "start Wi-Fi (esp_wifi_start, WiFi.mode) before esp_now_init()",
+            "esp_now_init() returns ESP_OK after it",
+        ),
+        WordCause::PeerNotFound => plain(
+            "an ESP-NOW peer is not known",
+            "call esp_now_add_peer() first, with all of its structure set to zero before",
+            "esp_now_is_peer_exist() tells true",
+        ),
+        WordCause::Unheard => plain(
+            "ESP-NOW frames are not delivered",
+            "see that the peer runs, that its address is right, and that both are on the same channel",
+            "esp_wifi_get_channel() and esp_wifi_get_mac() on the peer",
+        ),
+        WordCause::NoAddress => plain(
+            "the device gets no IP address",
+            "see the router's list of leases and its range of addresses, and try a fixed address",
+            "with a fixed address it reaches the router",
+        ),
+        WordCause::Refused => plain(
+            "a broker or server does not accept who the client says that it is",
+            "check user, password or token, the client's id and its rights",
+            "a client on a PC with the same data is refused, too",
+        ),
+        WordCause::Tls => plain(
+            "TLS cannot be set up",
+            "check the clock, the root certificate and the host name; then the free heap",
+            "openssl s_client from a PC in the same network ends its handshake",
+        ),
+        WordCause::Names => plain(
+            "names cannot be resolved",
+            "wait for the event of the IP address; then check the name and the DNS server that the router hands out",
+            "with the server's IP address in place of its name it works",
+        ),
+        WordCause::WifiCall => plain(
+            "the Wi-Fi driver cannot be started or set up",
+            "start NVS (nvs_flash_init) and the network interfaces before esp_wifi_init(), and log what it returns",
+            "the driver's own lines say which call it refuses",
+        ),
+        WordCause::LinkFailed | WordCause::LinkDown | WordCause::LinkTry | WordCause::LinkEnded => plain(
+            "the device does not join the network, and the log does not say why",
+            "log the reason of the event of the disconnection (wifi_event_sta_disconnected_t); check name, password, 2.4 GHz \
+             and signal",
+            "with the reason the doctor names the cause",
+        ),
+        WordCause::Connections | WordCause::ServerDown => plain(
+            "connections end or cannot be made",
+            "see whether the server runs and listens, and what it answers; whether the router lets stations reach it",
+            "a PC in the same network reaches the server",
+        ),
+    }
+}
