@@ -89,11 +89,12 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
 
 /// Reads "failed with state -2" of sketches with PubSubClient: 1 to 5 are the broker's, below 0 the client's own.
 fn client_state(lower: &str) -> Option<LogEvent> {
-    let of_client = ["failed with state", "mqtt", "pubsub"].iter().any(|it| lower.contains(it));
-    if !of_client || !lower.contains("fail") {
+    let of_client = ["failed with state", "mqtt", "broker", "pubsub"].iter().any(|it| lower.contains(it));
+    let failed = ["fail", "falha", "fallo", "error", "erro"].iter().any(|it| lower.contains(it));
+    if !of_client || !failed {
         return None;
     }
-    let rest = ["state", "rc", "status code", "error code", "code"].iter().find_map(|word| {
+    let rest = ["state", "estado", "rc", "status code", "error code", "code"].iter().find_map(|word| {
         let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
         at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
             .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))

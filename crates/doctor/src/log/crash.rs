@@ -124,6 +124,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "panicked at ",
             "PanicInfo {",
             "Panic core_esp8266",
+            "PANIC: unprotected error",
             "Exception was unhandled",
             "Memory access fault",
             "Abort called",

@@ -2,7 +2,7 @@
 
 use super::record::LogRecord;
 use super::setting::BootSetting;
-use super::words::{Family, WordCause};
+use super::words::{Subject, WordCause};
 use super::{air, boot, codes, crash, link, network, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
@@ -227,7 +227,7 @@ pub fn events(record: &LogRecord<'_>) -> Vec<LogEvent> {
 }
 
 /// Asks all readers, and reads words where they tell of no event. `before` is what the lines before the record speak of.
-pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Family>) -> Vec<LogEvent> {
+pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec<LogEvent> {
     let mut found = known_events(record);
     let measures = |it: &LogEvent| {
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))

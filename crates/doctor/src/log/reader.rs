@@ -4,7 +4,7 @@ use super::event::{LogEvent, all_events};
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
 use super::trigger::may_tell;
-use super::words::{self, Family, WordCause};
+use super::words::{self, Subject, WordCause};
 use super::wrapped::WrappedLine;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -142,7 +142,7 @@ pub struct LogReader {
     ended: Option<(u8, u64)>,
     crash: OpenCrash,
     /// What the last line that named a subject speaks of, and its number.
-    subject: Option<(Family, u64)>,
+    subject: Option<(Subject, u64)>,
     /// Whether there is a link, where the log has told.
     linked: Option<bool>,
     /// The association that has no address yet.

@@ -40,7 +40,7 @@ pub(super) const ABSENT: &[&str] = &[
     "not found", "not_found", "notfound", "no such", "not available", "unavailable", "not avail", "can't find",
     "cannot find", "could not find", "couldn't find", "unable to find", "failed to find", "did not find",
     "didn't find", "not in range", "out of range", "out of reach", "not visible", "not detected", "not reachable",
-    "no known", "no suitable", "no ip received", "no ip address", "unknown host", "nicht gefunden", "nicht verfügbar", "no encontr", "não encontr", "introuvable",
+    "no known", "no suitable", "no ip received", "no ip address", "unknown host", "no ssid", "error finding", "failed finding", "nicht gefunden", "nicht verfügbar", "no encontr", "não encontr", "introuvable",
     "non trovat", "niet gevonden", "не найден", "未找到",
 ];
 
@@ -192,7 +192,7 @@ pub(super) const NETWORKS: &[&str] = &[
 /// What is not a network although it has the word.
 pub(super) const NO_NETWORKS: &[&str] = &[
     "credential", "saved", "stored", "config", "interface", "server", "file", "setting", "wifi module", "wifi shield",
-    "wifi hardware", "shield", "library", "driver", "suitable ap now", "handler",
+    "wifi hardware", "shield", "library", "driver", "no ssid set", "no ssid conf", "not set", "suitable ap now", "handler",
 ];
 
 /// Words for making a connection.

@@ -3,9 +3,10 @@
 //! Programs say the same thing in words of their own: "could not join the network", "MQTT: no luck, rc -2". A clause that names a
 //! subject and a failure tells a cause; what a clause denies, asks or expects ("no error", "if it fails") tells none.
 
-use super::event::LogEvent;
+use super::event::{LogEvent, number};
 use super::record::{LogRecord, RecordLevel};
 use super::wordlist::{self as list, Hit};
+use crate::reason::by_code;
 
 /// Clauses of a record that are read.
 const CLAUSES: usize = 12;
@@ -69,8 +70,16 @@ pub(super) enum Family {
     EspNow,
 }
 
+/// What the lines before a record speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Subject {
+    family: Family,
+    /// Whether a connection is being made.
+    pending: bool,
+}
+
 /// Returns what a record tells by its words. `before` is what the lines before it speak of.
-pub(super) fn told(record: &LogRecord<'_>, before: Option<Family>) -> Option<LogEvent> {
+pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<LogEvent> {
     // What a program writes for those who look for its mistakes has failures that are none.
     if matches!(record.level, Some(RecordLevel::Debug | RecordLevel::Verbose)) {
         return None;
@@ -81,8 +90,15 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Family>) -> Option<Log
     if list::has(&tag, list::OTHER_TAGS) || !(signs || list::has(&lower, list::PHRASES)) {
         return None;
     }
-    let mut context = family(&tag).or(before);
+    let mut context = family(&tag).or(before.map(|it| it.family));
     let mut found = waits(&lower, context);
+    if let Some(before) = before.filter(|it| it.pending && is_bare(&lower)) {
+        found = found.max(match before.family {
+            Family::Wifi => Some(WordCause::LinkFailed),
+            Family::Broker | Family::Server => Some(WordCause::Connections),
+            Family::EspNow => None,
+        });
+    }
     for clause in clauses(&lower) {
         let own = family(clause.text);
         context = own.or(context);
@@ -90,12 +106,37 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Family>) -> Option<Log
     }
     match found? {
         WordCause::Unheard => Some(LogEvent::EspNowUnheard),
+        cause @ (WordCause::LinkEnded | WordCause::LinkFailed) => {
+            Some(reason(&lower).map_or(LogEvent::Words(cause), LogEvent::Disconnected))
+        }
         cause => Some(LogEvent::Words(cause)),
     }
 }
 
+/// Reads the number of a reason that stands in brackets: "Disconnected (201, no AP)".
+fn reason(lower: &str) -> Option<u8> {
+    lower.match_indices('(').find_map(|(at, _)| {
+        let code = number(&lower[at + 1..])?;
+        let own = code >= 200 || lower[..at].trim_end().ends_with("disconnected");
+        let behind = lower[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
+        let code = u8::try_from(code).ok().filter(|_| own && behind.starts_with([')', ',', ' ', ':']))?;
+        by_code(code).map(|it| it.code)
+    })
+}
+
+/// Returns whether a text says that something failed, and not what: "[FAILED] : trying again".
+fn is_bare(lower: &str) -> bool {
+    let text = lower.trim_start_matches([' ', '[', '.', '-', '>', ':', '*']);
+    ["failed", "fail", "error", "timeout", "refused"].iter().any(|it| {
+        text.strip_prefix(it).is_some_and(|rest| {
+            let rest = rest.trim_start_matches([']', ' ', '!', '.', ':', ',', ';', '-', '(']);
+            rest.is_empty() || list::has(rest, &["retry", "again", "rc", "code", "state", "next"])
+        })
+    })
+}
+
 /// Returns what a success that a record tells makes good: a link, or a connection.
-pub(super) fn made(record: &LogRecord<'_>, before: Option<Family>) -> Option<LogEvent> {
+pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<LogEvent> {
     let lower = record.text.to_ascii_lowercase();
     let at = list::find(&lower, &["connected", "connection established", "connection success"])?;
     let (front, behind) = (&lower[..at], &lower[at..]);
@@ -107,7 +148,7 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Family>) -> Option<Log
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
-    Some(match family(&lower).or_else(|| family(&tag)).or(before)? {
+    Some(match family(&lower).or_else(|| family(&tag)).or(before.map(|it| it.family))? {
         Family::Wifi => LogEvent::GotIp,
         Family::Broker | Family::Server => LogEvent::ConnectionMade,
         Family::EspNow => return None,
@@ -115,8 +156,11 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Family>) -> Option<Log
 }
 
 /// Returns what a record speaks of.
-pub(super) fn subject(record: &LogRecord<'_>) -> Option<Family> {
-    family(&record.text.to_ascii_lowercase()).or_else(|| family(&record.tag.to_ascii_lowercase()))
+pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
+    let lower = record.text.to_ascii_lowercase();
+    let family = family(&lower).or_else(|| family(&record.tag.to_ascii_lowercase()))?;
+    let pending = list::has(&lower, list::TRIES) || list::has(&lower, &["connect to", "attempt"]);
+    Some(Subject { family, pending })
 }
 
 /// Returns what a text speaks of, the more telling first.
@@ -142,7 +186,11 @@ fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
     if dots(lower) >= DOTS && (wifi || context == Some(Family::Wifi)) {
         return Some(WordCause::LinkFailed);
     }
-    (wifi && list::has(lower, list::TRIES)).then_some(WordCause::LinkTry)
+    // "Trying to connect to attic": a name, and no server.
+    let bare = lower.starts_with("trying to connect to ")
+        && family(lower).is_none()
+        && matches!(context, None | Some(Family::Wifi));
+    ((wifi && list::has(lower, list::TRIES)) || bare).then_some(WordCause::LinkTry)
 }
 
 /// Returns the number of dots that a text ends with.
@@ -275,7 +323,7 @@ fn whole(text: &str) -> Option<WordCause> {
     if has(list::LOW_VOLTAGE) {
         return Some(WordCause::Power);
     }
-    let watchdog = has(&["watchdog", "wdt"]) && !text.contains("wdt_");
+    let watchdog = has(&["watchdog", "wdt"]) && !text.contains("wdt_") && !has(list::CONNECTS);
     if watchdog && has(list::FIRES) && !has(list::SETS_UP) {
         return Some(WordCause::Watchdog);
     }
@@ -383,6 +431,10 @@ fn linked(
             return (short && failed && context == Some(Family::Wifi) && connects)
                 .then_some(WordCause::LinkFailed);
         }
+        // "Disconnected from printer": a name that is none of a network.
+        None if signs.ended && text.contains("disconnected from ") => {
+            return Some(WordCause::Connections);
+        }
         None if context == Some(Family::Wifi) || has(&["rebooting"]) => {}
         None if context == Some(Family::EspNow) => return None,
         None => {
@@ -448,6 +500,8 @@ mod tests {
             assert!(told == [LogEvent::Words(cause)] || memory, "{line}: {told:?}");
         }
         assert_eq!(all("ESP-NOW packet to 00:00:5e:00:53:07: FAILED"), [LogEvent::EspNowUnheard]);
+        assert_eq!(all("[WIFI] Disconnected (200, Timeout)"), [LogEvent::Disconnected(200)]);
+        assert_eq!(all("WiFi: no luck (201), trying again"), [LogEvent::Disconnected(201)]);
     }
 
     #[test]
@@ -475,8 +529,9 @@ mod tests {
 
     #[test]
     fn a_bare_failure_is_of_what_stands_before_it() {
-        let told = |line: &str, before| {
+        let told = |line: &str, before: Option<Family>| {
             let line = plain(line);
+            let before = before.map(|family| Subject { family, pending: true });
             records(&line).iter().find_map(|it| told(it, before))
         };
         let failed = "connection failed";
@@ -485,6 +540,9 @@ mod tests {
         assert_eq!(told(failed, Some(Family::Broker)), words(WordCause::Connections));
         assert_eq!(told(failed, None), words(WordCause::Connections));
         assert_eq!(told("disconnected", Some(Family::EspNow)), None);
+        let again = "[FAILED] : retry in 5 seconds";
+        assert_eq!(told(again, Some(Family::Server)), words(WordCause::Connections));
+        assert_eq!(told(again, None), None);
     }
 
     #[test]

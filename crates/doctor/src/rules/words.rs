@@ -14,8 +14,8 @@ const RECURRING: u64 = 3;
 /// States, such as "not connected", from which on they are a finding.
 const STATES: u64 = 3;
 
-/// Tries to join, without an outcome, from which on they are a finding: one a second.
-const TRIES: u64 = 10;
+/// Tries to join, with which a log ends, from which on they are a finding.
+const TRIES: u64 = 5;
 
 /// Causes by what their finding is, the more telling first.
 const CAUSES: [(WordCause, TroubleCause); 16] = [
@@ -74,11 +74,8 @@ fn ended(log: &LogSummary) -> Option<CauseFinding> {
     }
     let is = |it: &LogEvent| *it == LogEvent::Words(WordCause::LinkEnded);
     let open = log.last_line(is) > log.last_line(links);
-    let first = log.places(is).first().map(|it| it.line);
-    let before = log.places(links).first().map(|it| it.line);
-    // The first attempt of a program that joins, or one end that was made good, is in order.
-    if log.count(is) < 2 && !(open || before.is_some_and(|it| Some(it) < first && out_of_link(log)))
-    {
+    // One end that was made good is in order: it may be the first attempt of a program that joins.
+    if log.count(is) < 2 && !open {
         return None;
     }
     let cause = TroubleCause::Disconnections(ReasonGroup::Other);
@@ -89,11 +86,6 @@ fn ended(log: &LogSummary) -> Option<CauseFinding> {
         "with the reason the doctor names the cause",
     );
     finding(log, cause, Certainty::Low, words, is)
-}
-
-/// Returns whether a log ends without a link, as far as it tells.
-fn out_of_link(log: &LogSummary) -> bool {
-    log.linked == Some(false)
 }
 
 fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<CauseFinding> {
@@ -116,7 +108,7 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             (failed > 0 && open)
                 || failed >= RECURRING
                 || (count(WordCause::LinkDown) >= STATES && open)
-                || (count(WordCause::LinkTry) >= TRIES && open)
+                || (count(WordCause::LinkTry) >= TRIES && open && log.last_line(is) == log.last_line(|_| true))
         }
         WordCause::Connections => {
             let failed = log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
