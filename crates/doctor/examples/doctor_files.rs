@@ -25,5 +25,11 @@ fn main() {
             DiagnosisVerdict::Causes => found.findings.iter().map(|it| it.cause.name()).collect(),
         };
         println!("{path} {}", causes.join(" "));
+        if std::env::var_os("EVENTS").is_some() {
+            for (event, counts) in &log.events {
+                let lines: Vec<u64> = counts.places.iter().map(|it| it.line).collect();
+                println!("  {event:?} {lines:?}");
+            }
+        }
     }
 }

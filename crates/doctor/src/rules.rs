@@ -15,7 +15,7 @@ mod restarts;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
-use crate::log::{EspNowError, LogEvent, LogSummary};
+use crate::log::{EspNowError, LogEvent, LogPlace, LogSummary};
 use crate::reason::{self, ReasonGroup};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -190,7 +190,7 @@ fn disconnections(log: &LogSummary, findings: &mut Vec<CauseFinding>) {
         counted.clear();
     }
     for (group, (all, _, code)) in counted {
-        let once = all == 1 && groups.joined && log.linked != Some(false);
+        let once = all == 1 && groups.joined && log.linked != Some(false) && !restarted(log);
         // A device that leaves by itself once, or whose first attempt fails, is in order.
         let usual =
             matches!(group, ReasonGroup::Local | ReasonGroup::Handshake | ReasonGroup::Signal);
@@ -246,6 +246,16 @@ impl<'a> Groups<'a> {
     }
 }
 
+/// Returns whether a device started anew between its failed attempts and its link: it joined by none of them.
+fn restarted(log: &LogSummary) -> bool {
+    let line = |place: Option<&&LogPlace>| place.map(|it| it.line);
+    let first = log.places(|it| matches!(it, LogEvent::Associated | LogEvent::GotIp));
+    let failed = log.places(|it| matches!(it, LogEvent::Disconnected(_)));
+    let between =
+        |it: &&LogPlace| Some(it.line) > line(failed.last()) && Some(it.line) < line(first.first());
+    log.places(|it| matches!(it, LogEvent::Reset(_))).iter().any(between)
+}
+
 /// Attempts that may fail before one succeeds.
 const ATTEMPTS: u64 = 3;
 
@@ -263,6 +273,7 @@ fn attempts_before(log: &LogSummary) -> bool {
         && log.count(lost) == 0
         && log.linked == Some(true)
         && first > last
+        && !restarted(log)
 }
 
 /// Places that are told beside those of the disconnections themselves.

@@ -69,7 +69,8 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     let errs = has(&["fail", "err", "ret", "code", "unable", "open"]);
     let wifi = has(&["wifi", "wi-fi", "wlan"]) || tag.contains("wifi") || tag.contains("wlan");
-    if errs && (has(&["tls", "http", "connect", "transport", "mqtt"]) || tag.contains("transport")) {
+    let of_tag = ["transport", "tls", "http", "ota", "mqtt"].iter().any(|it| tag.contains(it));
+    if errs && (has(&["tls", "http", "connect", "transport", "mqtt"]) || of_tag) {
         let found = NUMBERS.iter().find(|it| has_number(&lower, it.0) || has_number(&lower, it.1));
         if let Some((.., event)) = found {
             return Some(*event);
@@ -88,17 +89,19 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
 }
 
 /// Reads "failed with state -2" of sketches with PubSubClient: 1 to 5 are the broker's, below 0 the client's own.
-fn client_state(lower: &str) -> Option<LogEvent> {
-    let of_client = ["failed with state", "mqtt", "broker", "pubsub"].iter().any(|it| lower.contains(it));
+pub(super) fn client_state(lower: &str) -> Option<LogEvent> {
+    let of_client =
+        ["failed with state", "mqtt", "broker", "pubsub"].iter().any(|it| lower.contains(it));
     let failed = ["fail", "falha", "fallo", "error", "erro"].iter().any(|it| lower.contains(it));
     if !of_client || !failed {
         return None;
     }
-    let rest = ["state", "estado", "rc", "status code", "error code", "code"].iter().find_map(|word| {
-        let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
-        at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
-            .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
-    })?;
+    let rest =
+        ["state", "estado", "rc", "status code", "error code", "code"].iter().find_map(|word| {
+            let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
+            at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
+                .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
+        })?;
     match rest.strip_prefix('-') {
         Some(rest) => matches!(number(rest), Some(1..=4)).then_some(LogEvent::ConnectionFailed),
         None => matches!(number(rest), Some(1..=5)).then_some(LogEvent::BrokerRefused),
@@ -148,7 +151,9 @@ mod tests {
 
     #[test]
     fn numbers_stand_for_words() {
-        use LogEvent::{BrokerRefused, ConnectionFailed, Disconnected, NameFailed, TlsFailed, WifiCall, Words};
+        use LogEvent::{
+            BrokerRefused, ConnectionFailed, Disconnected, NameFailed, TlsFailed, WifiCall, Words,
+        };
         for (line, event) in [
             ("E (5) T_BASE: Failed to open a new connection: 32769", NameFailed),
             ("E (5) HTTP_CLIENT: error 0x7002 at connect", ConnectionFailed),
@@ -166,7 +171,8 @@ mod tests {
         ] {
             assert_eq!(told(line), [event], "{line}");
         }
-        for line in ["WiFi status: 3", "http wifi status: 201", "wifi status: 1.5 s", "task 32769"] {
+        for line in ["WiFi status: 3", "http wifi status: 201", "wifi status: 1.5 s", "task 32769"]
+        {
             assert!(told(line).is_empty(), "{line}: {:?}", told(line));
         }
     }

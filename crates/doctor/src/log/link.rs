@@ -98,7 +98,8 @@ const OTHERS: [&str; 14] = [
 ];
 
 /// Words in front of "reason" that are none of a link, in lower case.
-const STARTS: [&str; 8] = ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot"];
+const STARTS: [&str; 8] =
+    ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot"];
 
 /// Returns the end of a link, or a failed attempt, with its reason.
 pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {

@@ -94,6 +94,7 @@ fn broker_refused(record: &LogRecord<'_>, lower: &str) -> bool {
     let failed = ["fail", "try again"].iter().any(|it| lower.contains(it));
     (of_broker && REFUSED.iter().any(|it| lower.contains(it)))
         || (failed && return_code(lower).is_some_and(|it| matches!(it, Some(1..=5))))
+        || super::codes::client_state(lower) == Some(LogEvent::BrokerRefused)
         || refused(code_after("mqttexception: "))
         || (lower.contains("mqtt")
             && matches!(code_after("reason: ").or_else(|| code_after("reason ")), Some(2 | 4 | 5)))

@@ -209,6 +209,8 @@ const WORDS: &[&str] = &[
     "失败",
     "错误",
     "wrong",
+    "refus",
+    "expired",
     "incorrect",
     "invalid",
     "bad",

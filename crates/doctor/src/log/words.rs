@@ -106,7 +106,10 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     }
     match found? {
         WordCause::Unheard => Some(LogEvent::EspNowUnheard),
-        cause @ (WordCause::LinkEnded | WordCause::LinkFailed) => {
+        cause @ (WordCause::LinkEnded
+        | WordCause::LinkFailed
+        | WordCause::Absent
+        | WordCause::Password) => {
             Some(reason(&lower).map_or(LogEvent::Words(cause), LogEvent::Disconnected))
         }
         cause => Some(LogEvent::Words(cause)),
@@ -119,7 +122,8 @@ fn reason(lower: &str) -> Option<u8> {
         let code = number(&lower[at + 1..])?;
         let own = code >= 200 || lower[..at].trim_end().ends_with("disconnected");
         let behind = lower[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
-        let code = u8::try_from(code).ok().filter(|_| own && behind.starts_with([')', ',', ' ', ':']))?;
+        let code =
+            u8::try_from(code).ok().filter(|_| own && behind.starts_with([')', ',', ' ', ':']))?;
         by_code(code).map(|it| it.code)
     })
 }
@@ -163,8 +167,24 @@ pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     Some(Subject { family, pending })
 }
 
+/// Returns whether a text has "connecting to" and a host: its name has a dot, or a port.
+fn names_host(lower: &str) -> bool {
+    ["connecting to ", "connect to "].iter().flat_map(|it| lower.match_indices(it)).any(
+        |(at, it)| {
+            let word = lower[at + it.len()..].split_whitespace().next().unwrap_or("");
+            let word = word.trim_end_matches(['.', ',', ':']);
+            word.split_once(['.', ':']).is_some_and(|(name, behind)| {
+                !name.is_empty() && behind.starts_with(|it: char| it.is_ascii_alphanumeric())
+            })
+        },
+    )
+}
+
 /// Returns what a text speaks of, the more telling first.
 fn family(lower: &str) -> Option<Family> {
+    if names_host(lower) && !list::has(lower, list::BROKER) {
+        return Some(Family::Server);
+    }
     [
         (list::ESP_NOW, Family::EspNow),
         (list::BROKER, Family::Broker),
@@ -188,8 +208,8 @@ fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
     }
     // "Trying to connect to attic": a name, and no server.
     let bare = lower.starts_with("trying to connect to ")
-        && family(lower).is_none()
-        && matches!(context, None | Some(Family::Wifi));
+        && clauses(lower).next().is_some_and(|it| family(it.text).is_none())
+        && context != Some(Family::Broker);
     ((wifi && list::has(lower, list::TRIES)) || bare).then_some(WordCause::LinkTry)
 }
 
@@ -238,7 +258,6 @@ struct Signs {
     absent: bool,
     timeout: bool,
     ended: bool,
-    down: bool,
     fails: bool,
 }
 
@@ -259,7 +278,6 @@ impl Signs {
             absent: absent.is_some(),
             timeout: timeout.is_some(),
             ended: ended.is_some(),
-            down: down.is_some(),
             fails: fails.is_some(),
         })
     }
@@ -297,7 +315,8 @@ impl Clause<'_> {
         let signs = Signs::of(text)?;
         // "If the connection fails", "no success yet" beside "success".
         let expected = list::find(text, list::EXPECTED).is_some_and(|it| it < signs.first);
-        if expected || (has(&["success"]) && !has(&["no success", "not success", "without success"]))
+        if expected
+            || (has(&["success"]) && !has(&["no success", "not success", "without success"]))
         {
             return None;
         }
@@ -370,14 +389,20 @@ fn named(
     }
     let credentials = has(list::CREDENTIALS);
     let authenticates = has(list::AUTHENTICATES);
+    // A reason of Wi-Fi, in words.
+    if has(&["auth expire", "auth leave"]) {
+        return Some(WordCause::LinkFailed);
+    }
     let shows = (credentials || has(list::CLIENTS)) && signs.wrong;
     if shows || (authenticates && (signs.wrong || signs.fails)) {
-        let advice = has(&["check", "ssid", "verify", "maybe", "possib", "network name"]) && credentials;
+        let advice =
+            has(&["check", "ssid", "verify", "maybe", "possib", "network name"]) && credentials;
         let server = has(list::CLIENTS) || matches!(own, Some(Family::Broker | Family::Server));
         if server || list::has(tag, list::BROKER) {
             return Some(WordCause::Refused);
         }
-        let of_wifi = wifi || list::has_whole(text, &["sta", "ap", "wpa"]) || list::has(tag, list::WIFI);
+        let of_wifi =
+            wifi || list::has_whole(text, &["sta", "ap", "wpa"]) || list::has(tag, list::WIFI);
         return match (advice, of_wifi, credentials) {
             (true, ..) => Some(WordCause::LinkFailed),
             (_, true, _) | (_, _, true) => Some(WordCause::Password),
@@ -402,7 +427,8 @@ fn esp_now(text: &str, signs: &Signs) -> Option<WordCause> {
     if has(&["init", "start"]) {
         return Some(WordCause::EspNowInit);
     }
-    (has(list::DELIVERS) && (signs.fails || signs.timeout || signs.ended)).then_some(WordCause::Unheard)
+    (has(list::DELIVERS) && (signs.fails || signs.timeout || signs.ended))
+        .then_some(WordCause::Unheard)
 }
 
 /// Returns what a clause says of a link or of a connection.
@@ -438,7 +464,11 @@ fn linked(
         None if context == Some(Family::Wifi) || has(&["rebooting"]) => {}
         None if context == Some(Family::EspNow) => return None,
         None => {
-            return Some(if signs.happened() { WordCause::Connections } else { WordCause::ServerDown });
+            return Some(if signs.happened() {
+                WordCause::Connections
+            } else {
+                WordCause::ServerDown
+            });
         }
     }
     if signs.ended && !(signs.fails && connects) {

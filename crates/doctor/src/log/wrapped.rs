@@ -18,6 +18,9 @@ pub(super) struct WrappedLine {
     told: Option<Vec<LogEvent>>,
 }
 
+/// Bytes that lines of one kind begin with: of a time stamp, or of a word.
+const ALIKE: usize = 4;
+
 /// Bytes on each side of the place where two lines meet that a word of both may have.
 const BORDER: usize = 24;
 
@@ -29,7 +32,9 @@ impl WrappedLine {
     /// Returns the line with its rest, where the next line is that: it has no head of a record, and both lines as one tell
     /// what it tells, and more than each for itself.
     pub(super) fn with(&mut self, next: &str) -> Option<String> {
-        if next.trim().is_empty() || !self.may_tell_with(next) {
+        // A line that begins as the one before it is another of its kind.
+        let alike = self.line.bytes().zip(next.bytes()).take(ALIKE).filter(|it| it.0 == it.1);
+        if next.trim().is_empty() || alike.count() == ALIKE || !self.may_tell_with(next) {
             return None;
         }
         let rest = records(next);
@@ -87,7 +92,9 @@ mod tests {
     fn told(log: &str) -> Vec<(LogEvent, u64)> {
         let mut reader = LogReader::new();
         reader.push(log.as_bytes());
-        reader.finish().events.into_iter().map(|it| (it.0, it.1.count)).collect()
+        let all = reader.finish().events.into_iter().map(|it| (it.0, it.1.count));
+        // A piece without its reason says in words that a link ended; where a reason is known that is no finding.
+        all.filter(|it| !matches!(it.0, LogEvent::Words(_))).collect()
     }
 
     #[test]

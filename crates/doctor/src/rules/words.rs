@@ -38,11 +38,11 @@ const CAUSES: [(WordCause, TroubleCause); 16] = [
 ];
 
 pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
-    // Where a link ends, connections end with it: their finding does not hide it.
-    if out.iter().all(|it| it.cause == TroubleCause::Connections) {
-        out.extend(ended(log));
-    }
     if !out.is_empty() {
+        // Where a link ends, connections end with it: their finding does not hide it.
+        if out.iter().all(|it| it.cause == TroubleCause::Connections) {
+            out.extend(ended(log));
+        }
         return;
     }
     for (cause, finds) in CAUSES {
@@ -55,6 +55,9 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let other = TroubleCause::Disconnections(ReasonGroup::Other);
     if out.iter().any(|it| link(it) && it.cause != other) {
         out.retain(|it| it.cause != other);
+    }
+    if !out.iter().any(link) {
+        out.extend(ended(log));
     }
     let server = [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names];
     if out.iter().any(|it| server.contains(&it.cause)) {
@@ -95,7 +98,9 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             .iter()
             .any(|which| of(it, *which)),
         WordCause::Connections => {
-            of(it, WordCause::Connections) || of(it, WordCause::ServerDown) || network::is_connection(it)
+            of(it, WordCause::Connections)
+                || of(it, WordCause::ServerDown)
+                || network::is_connection(it)
         }
         cause => of(it, cause),
     };
@@ -108,10 +113,13 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             (failed > 0 && open)
                 || failed >= RECURRING
                 || (count(WordCause::LinkDown) >= STATES && open)
-                || (count(WordCause::LinkTry) >= TRIES && open && log.last_line(is) == log.last_line(|_| true))
+                || (count(WordCause::LinkTry) >= TRIES
+                    && open
+                    && log.last_line(is) == log.last_line(|_| true))
         }
         WordCause::Connections => {
-            let failed = log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
+            let failed =
+                log.count(|it| of(it, WordCause::Connections) || network::is_connection(it));
             let open = since(|it| *it == LogEvent::ConnectionMade);
             // One lost connection is usual where a link works, and is the complaint where it is the log's end.
             let ends = log.last.as_ref().is_some_and(is);
@@ -208,12 +216,14 @@ fn told(cause: WordCause) -> (String, String, String) {
             "start NVS (nvs_flash_init) and the network interfaces before esp_wifi_init(), and log what it returns",
             "the driver's own lines say which call it refuses",
         ),
-        WordCause::LinkFailed | WordCause::LinkDown | WordCause::LinkTry | WordCause::LinkEnded => plain(
-            "the device does not join the network, and the log does not say why",
-            "log the reason of the event of the disconnection (wifi_event_sta_disconnected_t); check name, password, 2.4 GHz \
+        WordCause::LinkFailed | WordCause::LinkDown | WordCause::LinkTry | WordCause::LinkEnded => {
+            plain(
+                "the device does not join the network, and the log does not say why",
+                "log the reason of the event of the disconnection (wifi_event_sta_disconnected_t); check name, password, 2.4 GHz \
              and signal",
-            "with the reason the doctor names the cause",
-        ),
+                "with the reason the doctor names the cause",
+            )
+        }
         WordCause::Connections | WordCause::ServerDown => plain(
             "connections end or cannot be made",
             "see whether the server runs and listens, and what it answers; whether the router lets stations reach it",
