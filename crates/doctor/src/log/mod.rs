@@ -14,8 +14,10 @@
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
 //! | `setting` | settings that start-up prints |
+//! | `signs` | words of failures |
+//! | `subjects` | words of what fails |
 //! | `trigger` | words without which a record tells nothing |
-//! | `wordlist` | words of failures and of subjects |
+//! | `wordlist` | lists of words, and how they are found |
 //! | `words` | a second reading: a failure beside a subject |
 //! | `wrapped` | lines that a terminal wrapped |
 
@@ -31,6 +33,8 @@ mod open_crash;
 mod reader;
 mod record;
 mod setting;
+mod signs;
+mod subjects;
 mod trigger;
 mod wordlist;
 mod words;

@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn signs_of_failure_are_words() {
-        for word in super::super::wordlist::SIGNS.iter().flat_map(|it| it.iter()) {
+        for word in super::super::signs::SIGNS.iter().flat_map(|it| it.words) {
             assert!(has_word(word.as_bytes()), "{word}");
         }
     }

@@ -6,6 +6,7 @@
 use super::event::{LogEvent, number};
 use super::record::{LogRecord, RecordLevel};
 use super::wordlist::{self as list, Hit};
+use super::{signs, subjects};
 use crate::reason::by_code;
 
 /// Clauses of a record that are read.
@@ -86,8 +87,8 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     }
     let tag = record.tag.to_ascii_lowercase();
     let lower = record.text.to_lowercase();
-    let signs = list::SIGNS.iter().any(|it| list::has(&lower, it)) || dots(&lower) >= DOTS;
-    if list::has(&tag, list::OTHER_TAGS) || !(signs || list::has(&lower, list::PHRASES)) {
+    let has_sign = signs::SIGNS.iter().any(|it| it.is_in(&lower)) || dots(&lower) >= DOTS;
+    if subjects::OTHER_TAGS.is_in(&tag) || !(has_sign || signs::PHRASES.is_in(&lower)) {
         return None;
     }
     let mut context = family(&tag).or(before.map(|it| it.family));
@@ -146,7 +147,7 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     let (front, behind) = (&lower[..at], &lower[at..]);
     let negated = ["not ", "n't ", "not_", "if ", "when ", "until ", "while ", "be "];
     if negated.iter().any(|it| front.ends_with(it))
-        || list::has(&lower, list::FAILS)
+        || signs::FAILS.is_in(&lower)
         || behind.contains("will ")
     {
         return None;
@@ -163,7 +164,7 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
 pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
     let family = family(&lower).or_else(|| family(&record.tag.to_ascii_lowercase()))?;
-    let pending = list::has(&lower, list::TRIES) || list::has(&lower, &["connect to", "attempt"]);
+    let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
     Some(Subject { family, pending })
 }
 
@@ -182,17 +183,17 @@ fn names_host(lower: &str) -> bool {
 
 /// Returns what a text speaks of, the more telling first.
 fn family(lower: &str) -> Option<Family> {
-    if names_host(lower) && !list::has(lower, list::BROKER) {
+    if names_host(lower) && !subjects::BROKER.is_in(lower) {
         return Some(Family::Server);
     }
     [
-        (list::ESP_NOW, Family::EspNow),
-        (list::BROKER, Family::Broker),
-        (list::SERVER, Family::Server),
-        (list::WIFI, Family::Wifi),
+        (&subjects::ESP_NOW, Family::EspNow),
+        (&subjects::BROKER, Family::Broker),
+        (&subjects::SERVER, Family::Server),
+        (&subjects::WIFI, Family::Wifi),
     ]
     .into_iter()
-    .find(|it| list::has(lower, it.0))
+    .find(|it| it.0.is_in(lower))
     .map(|it| it.1)
 }
 
@@ -202,7 +203,7 @@ fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
     if lower.contains("connection failed! rebooting") {
         return Some(WordCause::LinkFailed);
     }
-    let wifi = list::has(lower, list::WIFI) && !list::has(lower, list::BROKER);
+    let wifi = subjects::WIFI.is_in(lower) && !subjects::BROKER.is_in(lower);
     if dots(lower) >= DOTS && (wifi || context == Some(Family::Wifi)) {
         return Some(WordCause::LinkFailed);
     }
@@ -210,7 +211,7 @@ fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
     let bare = lower.starts_with("trying to connect to ")
         && clauses(lower).next().is_some_and(|it| family(it.text).is_none())
         && context != Some(Family::Broker);
-    ((wifi && list::has(lower, list::TRIES)) || bare).then_some(WordCause::LinkTry)
+    ((wifi && signs::TRIES.is_in(lower)) || bare).then_some(WordCause::LinkTry)
 }
 
 /// Returns the number of dots that a text ends with.
@@ -263,13 +264,12 @@ struct Signs {
 
 impl Signs {
     fn of(text: &str) -> Option<Self> {
-        let hit = |words: &[&str]| list::hit(text, words);
-        let wrong = hit(list::WRONG);
-        let absent = list::find(text, list::ABSENT).or_else(|| missing(text)).map(Hit::plain);
-        let timeout = hit(list::TIMEOUT).filter(|it| !is_setting(&text[it.end..]));
-        let down = list::find(text, list::DOWN).map(Hit::plain);
-        let ended = hit(list::ENDED).filter(|_| down.is_none());
-        let fails = hit(list::FAILS);
+        let wrong = signs::WRONG.hit(text);
+        let absent = signs::ABSENT.find(text).or_else(|| missing(text)).map(Hit::plain);
+        let timeout = signs::TIMEOUT.hit(text).filter(|it| !is_setting(&text[it.end..]));
+        let down = signs::DOWN.find(text).map(Hit::plain);
+        let ended = signs::ENDED.hit(text).filter(|_| down.is_none());
+        let fails = signs::FAILS.hit(text);
         let all = [&wrong, &absent, &timeout, &down, &ended, &fails];
         let first = all.into_iter().flatten().map(|it| it.start).min()?;
         Some(Self {
@@ -314,14 +314,14 @@ impl Clause<'_> {
         }
         let signs = Signs::of(text)?;
         // "If the connection fails", "no success yet" beside "success".
-        let expected = list::find(text, list::EXPECTED).is_some_and(|it| it < signs.first);
+        let expected = signs::EXPECTED.find(text).is_some_and(|it| it < signs.first);
         if expected
             || (has(&["success"]) && !has(&["no success", "not success", "without success"]))
         {
             return None;
         }
         let cause = device(text).filter(|_| signs.happened());
-        if cause.is_some() || has(list::OTHERS) {
+        if cause.is_some() || subjects::OTHERS.is_in(text) {
             return cause;
         }
         if signs.happened()
@@ -336,26 +336,27 @@ impl Clause<'_> {
 /// Returns the cause of phrases that need no second sign.
 fn whole(text: &str) -> Option<WordCause> {
     let has = |words: &[&str]| list::has(text, words);
-    if has(list::NO_MEMORY) && !has(&["no low"]) {
+    if signs::NO_MEMORY.is_in(text) && !has(&["no low"]) {
         return Some(WordCause::Heap);
     }
-    if has(list::LOW_VOLTAGE) {
+    if signs::LOW_VOLTAGE.is_in(text) {
         return Some(WordCause::Power);
     }
-    let watchdog = has(&["watchdog", "wdt"]) && !text.contains("wdt_") && !has(list::CONNECTS);
-    if watchdog && has(list::FIRES) && !has(list::SETS_UP) {
+    let watchdog =
+        has(&["watchdog", "wdt"]) && !text.contains("wdt_") && !subjects::CONNECTS.is_in(text);
+    if watchdog && signs::FIRES.is_in(text) && !signs::SETS_UP.is_in(text) {
         return Some(WordCause::Watchdog);
     }
-    if has(list::STACK) {
+    if signs::STACK.is_in(text) {
         return Some(WordCause::Stack);
     }
-    has(list::WEAK).then_some(WordCause::Signal)
+    signs::WEAK.is_in(text).then_some(WordCause::Signal)
 }
 
 /// Returns a cause in the device itself.
 fn device(text: &str) -> Option<WordCause> {
     let has = |words: &[&str]| list::has(text, words);
-    let allocates = has(list::ALLOCATES) && !has(list::OTHER_ALLOCATIONS);
+    let allocates = subjects::ALLOCATES.is_in(text) && !subjects::OTHER_ALLOCATIONS.is_in(text);
     let starts = has(&["create", "creating", "creation", "start"]) && has(&["task", "thread"]);
     (allocates || starts).then_some(WordCause::Heap)
 }
@@ -370,39 +371,44 @@ fn named(
 ) -> Option<WordCause> {
     let has = |words: &[&str]| list::has(text, words);
     let whole = |words: &[&str]| list::has_whole(text, words);
-    if own == Some(Family::EspNow) || (context == Some(Family::EspNow) && has(list::DELIVERS)) {
+    if own == Some(Family::EspNow)
+        || (context == Some(Family::EspNow) && subjects::DELIVERS.is_in(text))
+    {
         return esp_now(text, signs);
     }
     let wifi = own == Some(Family::Wifi) || (own.is_none() && context == Some(Family::Wifi));
-    if has(list::TLS) && !has(&["websocket handshake", "4-way", "4way"]) {
+    if subjects::TLS.is_in(text) && !has(&["websocket handshake", "4-way", "4way"]) {
         return Some(WordCause::Tls);
     }
-    if has(list::NAMES) && !has(&["set hostname", "dns server", "setting hostname", "set host"]) {
+    if subjects::NAMES.is_in(text)
+        && !has(&["set hostname", "dns server", "setting hostname", "set host"])
+    {
         return Some(WordCause::Names);
     }
     // A clock that is not set yet is asked again.
     if whole(&["ntp", "sntp", "time", "epoch", "clock"]) && !signs.timeout {
         return None;
     }
-    if has(list::ADDRESSES) && !has(&["dhcp server", "dhcps", "softap"]) {
+    if subjects::ADDRESSES.is_in(text) && !has(&["dhcp server", "dhcps", "softap"]) {
         return Some(WordCause::NoAddress);
     }
-    let credentials = has(list::CREDENTIALS);
-    let authenticates = has(list::AUTHENTICATES);
+    let credentials = subjects::CREDENTIALS.is_in(text);
+    let authenticates = subjects::AUTHENTICATES.is_in(text);
     // A reason of Wi-Fi, in words.
     if has(&["auth expire", "auth leave"]) {
         return Some(WordCause::LinkFailed);
     }
-    let shows = (credentials || has(list::CLIENTS)) && signs.wrong;
+    let shows = (credentials || subjects::CLIENTS.is_in(text)) && signs.wrong;
     if shows || (authenticates && (signs.wrong || signs.fails)) {
         let advice =
             has(&["check", "ssid", "verify", "maybe", "possib", "network name"]) && credentials;
-        let server = has(list::CLIENTS) || matches!(own, Some(Family::Broker | Family::Server));
-        if server || list::has(tag, list::BROKER) {
+        let server =
+            subjects::CLIENTS.is_in(text) || matches!(own, Some(Family::Broker | Family::Server));
+        if server || subjects::BROKER.is_in(tag) {
             return Some(WordCause::Refused);
         }
         let of_wifi =
-            wifi || list::has_whole(text, &["sta", "ap", "wpa"]) || list::has(tag, list::WIFI);
+            wifi || list::has_whole(text, &["sta", "ap", "wpa"]) || subjects::WIFI.is_in(tag);
         return match (advice, of_wifi, credentials) {
             (true, ..) => Some(WordCause::LinkFailed),
             (_, true, _) | (_, _, true) => Some(WordCause::Password),
@@ -410,8 +416,8 @@ fn named(
         };
     }
     if signs.absent
-        && (has(list::NETWORKS) || whole(&["ap", "aps"]))
-        && !has(list::NO_NETWORKS)
+        && (subjects::NETWORKS.is_in(text) || whole(&["ap", "aps"]))
+        && !subjects::NO_NETWORKS.is_in(text)
         && !matches!(own, Some(Family::Broker | Family::Server))
     {
         return Some(WordCause::Absent);
@@ -427,7 +433,7 @@ fn esp_now(text: &str, signs: &Signs) -> Option<WordCause> {
     if has(&["init", "start"]) {
         return Some(WordCause::EspNowInit);
     }
-    (has(list::DELIVERS) && (signs.fails || signs.timeout || signs.ended))
+    (subjects::DELIVERS.is_in(text) && (signs.fails || signs.timeout || signs.ended))
         .then_some(WordCause::Unheard)
 }
 
@@ -439,7 +445,7 @@ fn linked(
     context: Option<Family>,
 ) -> Option<WordCause> {
     let has = |words: &[&str]| list::has(text, words);
-    let connects = has(list::CONNECTS);
+    let connects = subjects::CONNECTS.is_in(text);
     match own {
         Some(Family::Wifi) => {}
         Some(Family::Broker | Family::Server) => {
