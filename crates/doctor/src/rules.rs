@@ -264,7 +264,7 @@ fn attempts_before(log: &LogSummary) -> bool {
     let failed = |it: &LogEvent| matches!(it, LogEvent::Disconnected(_));
     // A link that was lost was there before the log began.
     let lost = |it: &LogEvent| {
-        matches!(it, LogEvent::Disconnected(4 | 6 | 7 | 12 | 16 | 34 | 200 | 206 | 207))
+        matches!(it, LogEvent::Disconnected(6 | 7 | 12 | 16 | 34 | 200 | 206 | 207))
     };
     let joined = |it: &LogEvent| matches!(it, LogEvent::Associated | LogEvent::GotIp);
     let first = log.places(joined).first().map(|it| it.line);

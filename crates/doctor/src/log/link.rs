@@ -218,6 +218,15 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
+/// Seconds that a client of DHCP waits when it asks for the third time: 4 at first, and twice as long each time (RFC 2131, 4.1).
+const THIRD_WAIT_S: u32 = 15;
+
+/// Returns whether Zephyr asks for an address for the third time or later.
+fn asks_in_vain(lower: &str) -> bool {
+    let waits = lower.split_once("send discover xid=").and_then(|it| it.1.split_once("timeout="));
+    waits.is_some_and(|it| number(it.1).is_some_and(|it| it >= THIRD_WAIT_S))
+}
+
 /// Reads that there is an IP address, or none.
 fn address(lower: &str) -> Option<LogEvent> {
     let none = [
@@ -232,7 +241,7 @@ fn address(lower: &str) -> Option<LogEvent> {
         "no ip address received",
         "waiting for ip timed out",
     ];
-    if none.iter().any(|it| lower.contains(it)) {
+    if none.iter().any(|it| lower.contains(it)) || asks_in_vain(lower) {
         return Some(LogEvent::NoAddress);
     }
     // A SoftAP's address is its own; a static one of zeros stands for DHCP.

@@ -15,6 +15,8 @@ const WORDS: &[&str] = &[
     "umm_",
     "alloc",
     "watchdog",
+    "watch dog",
+    "trap ",
     "wdt",
     "guru",
     "abort",

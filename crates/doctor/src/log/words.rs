@@ -87,20 +87,22 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     }
     let tag = record.tag.to_ascii_lowercase();
     let lower = record.text.to_lowercase();
-    let has_sign = signs::SIGNS.iter().any(|it| it.is_in(&lower)) || dots(&lower) >= DOTS;
-    if subjects::OTHER_TAGS.is_in(&tag) || !(has_sign || signs::PHRASES.is_in(&lower)) {
+    // A library's name is no word of Wi-Fi.
+    let lower = lower.strip_prefix("[wifiesp] ").unwrap_or(&lower);
+    let has_sign = signs::SIGNS.iter().any(|it| it.is_in(lower)) || dots(lower) >= DOTS;
+    if subjects::OTHER_TAGS.is_in(&tag) || !(has_sign || signs::PHRASES.is_in(lower)) {
         return None;
     }
     let mut context = family(&tag).or(before.map(|it| it.family));
-    let mut found = waits(&lower, context);
-    if let Some(before) = before.filter(|it| it.pending && is_bare(&lower)) {
+    let mut found = waits(lower, context);
+    if let Some(before) = before.filter(|it| it.pending && is_bare(lower)) {
         found = found.max(match before.family {
             Family::Wifi => Some(WordCause::LinkFailed),
             Family::Broker | Family::Server => Some(WordCause::Connections),
             Family::EspNow => None,
         });
     }
-    for clause in clauses(&lower) {
+    for clause in clauses(lower) {
         let own = family(clause.text);
         context = own.or(context);
         found = found.max(clause.cause(own, context, &tag));
@@ -111,7 +113,7 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         | WordCause::LinkFailed
         | WordCause::Absent
         | WordCause::Password) => {
-            Some(reason(&lower).map_or(LogEvent::Words(cause), LogEvent::Disconnected))
+            Some(reason(lower).map_or(LogEvent::Words(cause), LogEvent::Disconnected))
         }
         cause => Some(LogEvent::Words(cause)),
     }
@@ -163,9 +165,18 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
 /// Returns what a record speaks of.
 pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
-    let family = family(&lower).or_else(|| family(&record.tag.to_ascii_lowercase()))?;
+    let family = family(&lower)
+        .or_else(|| family(&record.tag.to_ascii_lowercase()))
+        .or_else(|| names_network(&lower).then_some(Family::Wifi))?;
     let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
     Some(Subject { family, pending })
+}
+
+/// Returns whether a text is "connecting to" and one word, which is no host: Arduino's examples print a network's name so.
+fn names_network(lower: &str) -> bool {
+    let name = lower.strip_prefix("connecting to ").unwrap_or("").trim();
+    let name = name.trim_end_matches(['.', ' ']);
+    !name.is_empty() && !name.contains([' ', '.', ':', '/']) && !subjects::OTHERS.is_in(lower)
 }
 
 /// Returns whether a text has "connecting to" and a host: its name has a dot, or a port.
@@ -204,8 +215,14 @@ fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
         return Some(WordCause::LinkFailed);
     }
     let wifi = subjects::WIFI.is_in(lower) && !subjects::BROKER.is_in(lower);
-    if dots(lower) >= DOTS && (wifi || context == Some(Family::Wifi)) {
-        return Some(WordCause::LinkFailed);
+    if dots(lower) >= DOTS {
+        let server = matches!(family(lower), Some(Family::Broker | Family::Server));
+        if server && lower.contains("connecting") {
+            return Some(WordCause::Connections);
+        }
+        if wifi || context == Some(Family::Wifi) {
+            return Some(WordCause::LinkFailed);
+        }
     }
     // "Trying to connect to attic": a name, and no server.
     let bare = lower.starts_with("trying to connect to ")
@@ -343,7 +360,7 @@ fn whole(text: &str) -> Option<WordCause> {
         return Some(WordCause::Power);
     }
     let watchdog =
-        has(&["watchdog", "wdt"]) && !text.contains("wdt_") && !subjects::CONNECTS.is_in(text);
+        has(&["watchdog", "watch dog", "wdt"]) && !text.contains("wdt_") && !subjects::CONNECTS.is_in(text);
     if watchdog && signs::FIRES.is_in(text) && !signs::SETS_UP.is_in(text) {
         return Some(WordCause::Watchdog);
     }

@@ -70,6 +70,13 @@ const fn links(it: &LogEvent) -> bool {
     matches!(it, LogEvent::GotIp | LogEvent::Associated)
 }
 
+/// Returns whether a link was made between what a test picks: it failed, held, and failed again.
+fn again(log: &LogSummary, is: impl Fn(&LogEvent) -> bool) -> bool {
+    let first = log.places(&is).first().map(|it| it.line);
+    let last = log.last_line(is);
+    log.places(links).iter().any(|it| Some(it.line) > first && it.line < last)
+}
+
 /// Finds links that a program says to have ended, without a reason.
 fn ended(log: &LogSummary) -> Option<CauseFinding> {
     if log.count(|it| matches!(it, LogEvent::Disconnected(_))) > 0 {
@@ -77,8 +84,8 @@ fn ended(log: &LogSummary) -> Option<CauseFinding> {
     }
     let is = |it: &LogEvent| *it == LogEvent::Words(WordCause::LinkEnded);
     let open = log.last_line(is) > log.last_line(links);
-    // One end that was made good is in order: it may be the first attempt of a program that joins.
-    if log.count(is) < 2 && !open {
+    // What was made good once is in order: it may be the first attempt of a program that joins, which may say so twice.
+    if !open && !again(log, is) {
         return None;
     }
     let cause = TroubleCause::Disconnections(ReasonGroup::Other);
@@ -111,7 +118,7 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             let failed = count(WordCause::LinkFailed);
             let open = since(links);
             (failed > 0 && open)
-                || failed >= RECURRING
+                || (failed >= RECURRING && again(log, is))
                 || (count(WordCause::LinkDown) >= STATES && open)
                 || (count(WordCause::LinkTry) >= TRIES
                     && open
