@@ -96,8 +96,9 @@ pub(super) fn client_state(lower: &str) -> Option<LogEvent> {
     if !of_client || !failed {
         return None;
     }
-    let rest =
-        ["state", "estado", "rc", "status code", "error code", "code", "(error"].iter().find_map(|word| {
+    let rest = ["state", "estado", "rc", "status code", "error code", "code", "(error"]
+        .iter()
+        .find_map(|word| {
             let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
             at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
                 .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))

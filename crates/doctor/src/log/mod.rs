@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `air` | what a record tells of the air: PHYs, rates, replies, frames of ESP-NOW |
 //! | `boot` | what start-up tells of the firmware: chip, release, clock |
+//! | `clause` | parts of sentences, and signs of failure in them |
 //! | `codes` | numbers that stand for words: of TLS, HTTP, MQTT clients, the driver's errors |
 //! | `crash` | restarts, panics, watchdogs, memory, flash |
 //! | `event` | what a record tells: a disconnection, a panic, a setting |
@@ -23,6 +24,7 @@
 
 mod air;
 mod boot;
+mod clause;
 mod codes;
 mod crash;
 mod event;

@@ -141,7 +141,7 @@ pub struct LogReader {
     /// The last disconnection: its reason, and the time of the device.
     ended: Option<(u8, u64)>,
     crash: OpenCrash,
-    /// What the last line that named a subject speaks of, and its number.
+    /// Subject of the last line that named one, and its number.
     subject: Option<(Subject, u64)>,
     /// Whether there is a link, where the log has told.
     linked: Option<bool>,

@@ -211,7 +211,7 @@ pub(super) static ENDED: Words = Words::new(&[
     "断开",
 ]);
 
-/// What happens later, or under a condition.
+/// Conditions, and times to come.
 pub(super) static EXPECTED: Words = Words::new(&[
     "if ",
     "when ",

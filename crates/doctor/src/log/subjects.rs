@@ -15,7 +15,7 @@ pub(super) static ALLOCATES: Words = Words::new(&[
     "xtaskcreate",
 ]);
 
-/// What is allocated and is no memory, or memory that is none of the heap.
+/// Allocations that are none of memory, and memory that is none of the heap.
 pub(super) static OTHER_ALLOCATIONS: Words = Words::new(&[
     "intr",
     "interrupt",
@@ -210,7 +210,7 @@ pub(super) static ADDRESSES: Words = Words::new(&[
     "for ip",
 ]);
 
-/// What Wi-Fi and servers ask for.
+/// Credentials of Wi-Fi and of servers.
 pub(super) static CREDENTIALS: Words = Words::new(&[
     "password",
     "passphrase",
@@ -283,7 +283,7 @@ pub(super) static NETWORKS: Words = Words::new(&[
     "rede ",
 ]);
 
-/// What is not a network although it has the word.
+/// Words beside which that of a network means another thing.
 pub(super) static NO_NETWORKS: Words = Words::new(&[
     "credential",
     "saved",

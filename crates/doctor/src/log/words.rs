@@ -3,14 +3,12 @@
 //! Programs say the same thing in words of their own: "could not join the network", "MQTT: no luck, rc -2". A clause that names a
 //! subject and a failure tells a cause; what a clause denies, asks or expects ("no error", "if it fails") tells none.
 
+use super::clause::{Clause, Signs, clauses};
 use super::event::{LogEvent, number};
 use super::record::{LogRecord, RecordLevel};
-use super::wordlist::{self as list, Hit};
+use super::wordlist as list;
 use super::{signs, subjects};
 use crate::reason::by_code;
-
-/// Clauses of a record that are read.
-const CLAUSES: usize = 12;
 
 /// Dots in a row that stand for a program which waits in vain: two a second for 15 s.
 const DOTS: usize = 30;
@@ -62,7 +60,7 @@ pub enum WordCause {
     Power,
 }
 
-/// What a clause speaks of, roughly: a clause without a subject has the one of what stands before it.
+/// Kind of subject. A clause without one has that of what stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     Wifi,
@@ -71,7 +69,7 @@ pub(super) enum Family {
     EspNow,
 }
 
-/// What the lines before a record speak of.
+/// Subject of the lines before a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Subject {
     family: Family,
@@ -236,88 +234,6 @@ fn dots(text: &str) -> usize {
     text.trim_end().bytes().rev().take_while(|it| matches!(it, b'.' | b' ')).count()
 }
 
-/// A part of a sentence.
-struct Clause<'a> {
-    text: &'a str,
-    /// Whether it is a question: advice, and no report.
-    asks: bool,
-}
-
-/// Returns the parts of a record's sentences.
-fn clauses(lower: &str) -> impl Iterator<Item = Clause<'_>> {
-    let bytes = lower.as_bytes();
-    let ends = |at: usize| match bytes[at] {
-        b',' | b';' | b'!' | b'?' | b'|' => true,
-        // Dots in a row stand for time that passes, and not for an end.
-        b'.' => {
-            let next = bytes.get(at + 1).copied().unwrap_or(b' ');
-            next == b' ' && !(at > 0 && bytes[at - 1] == b'.')
-        }
-        _ => false,
-    };
-    let mut from = 0;
-    core::iter::from_fn(move || {
-        if from >= bytes.len() {
-            return None;
-        }
-        let end = (from..bytes.len()).find(|at| ends(*at)).unwrap_or(bytes.len());
-        let clause = Clause { text: &lower[from..end], asks: bytes.get(end) == Some(&b'?') };
-        from = end + 1;
-        Some(clause)
-    })
-    .take(CLAUSES)
-}
-
-/// Signs of failure in a clause.
-struct Signs {
-    /// Place of the first one.
-    first: usize,
-    wrong: bool,
-    absent: bool,
-    timeout: bool,
-    ended: bool,
-    fails: bool,
-}
-
-impl Signs {
-    fn of(text: &str) -> Option<Self> {
-        let wrong = signs::WRONG.hit(text);
-        let absent = signs::ABSENT.find(text).or_else(|| missing(text)).map(Hit::plain);
-        let timeout = signs::TIMEOUT.hit(text).filter(|it| !is_setting(&text[it.end..]));
-        let down = signs::DOWN.find(text).map(Hit::plain);
-        let ended = signs::ENDED.hit(text).filter(|_| down.is_none());
-        let fails = signs::FAILS.hit(text);
-        let all = [&wrong, &absent, &timeout, &down, &ended, &fails];
-        let first = all.into_iter().flatten().map(|it| it.start).min()?;
-        Some(Self {
-            first,
-            wrong: wrong.is_some(),
-            absent: absent.is_some(),
-            timeout: timeout.is_some(),
-            ended: ended.is_some(),
-            fails: fails.is_some(),
-        })
-    }
-
-    /// Returns whether something happened, and not only a state is told.
-    const fn happened(&self) -> bool {
-        self.fails || self.wrong || self.timeout || self.ended || self.absent
-    }
-}
-
-/// Returns the place of "no … found".
-fn missing(text: &str) -> Option<usize> {
-    let at = list::find(text, &["no "])?;
-    list::has(&text[at..], &["found", "detected", "visible", "in range"]).then_some(at)
-}
-
-/// Returns whether what stands behind "timeout" is its length: a setting.
-fn is_setting(behind: &str) -> bool {
-    let rest = behind.trim_start_matches([' ', ':', '=', '(', 's']);
-    rest.starts_with(|it: char| it.is_ascii_digit())
-        || ["set", "not set", "is set", "value", "ms", "of "].iter().any(|it| rest.starts_with(it))
-}
-
 impl Clause<'_> {
     /// Returns the cause that the clause names.
     fn cause(&self, own: Option<Family>, context: Option<Family>, tag: &str) -> Option<WordCause> {
@@ -359,8 +275,9 @@ fn whole(text: &str) -> Option<WordCause> {
     if signs::LOW_VOLTAGE.is_in(text) {
         return Some(WordCause::Power);
     }
-    let watchdog =
-        has(&["watchdog", "watch dog", "wdt"]) && !text.contains("wdt_") && !subjects::CONNECTS.is_in(text);
+    let watchdog = has(&["watchdog", "watch dog", "wdt"])
+        && !text.contains("wdt_")
+        && !subjects::CONNECTS.is_in(text);
     if watchdog && signs::FIRES.is_in(text) && !signs::SETS_UP.is_in(text) {
         return Some(WordCause::Watchdog);
     }

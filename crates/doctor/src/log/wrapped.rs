@@ -14,7 +14,7 @@ pub(super) struct WrappedLine {
     pub(super) line: String,
     /// Number of the first line, from 1.
     pub(super) number: u64,
-    /// What the line tells by itself, where it was asked.
+    /// Events that the line tells by itself, where it was asked.
     told: Option<Vec<LogEvent>>,
 }
 

@@ -1,4 +1,4 @@
-//! What programs say in words of their own. Such findings are of low certainty, and come only where nothing else is found:
+//! Findings in programs' own words. They are of low certainty, and come only where nothing else is found:
 //! a line in a known form tells more.
 
 use super::{Certainty, ReasonGroup, TroubleCause, finding, network, words_of};
