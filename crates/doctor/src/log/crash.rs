@@ -174,6 +174,10 @@ pub(super) fn crash(text: &str) -> Option<LogEvent> {
     if rest.is_some_and(|it| number(it).is_some() && it.contains(')')) {
         return Some(LogEvent::Panic);
     }
+    // esp-backtrace on RISC-V: "Exception 'Instruction access fault' mepc=0x3fc99218, mtval=0x3fc99218".
+    if text.starts_with("Exception '") && text.contains(" mepc=0x") {
+        return Some(LogEvent::Panic);
+    }
     // Mongoose OS: "Trap 9: pc=0x40228c88 va=0x3fff2431".
     let rest = text.strip_prefix("Trap ");
     if rest.is_some_and(|it| number(it).is_some() && it.contains(": pc=0x")) {

@@ -2,6 +2,7 @@
 
 use super::event::{LogEvent, PowerSaveType, has_number, number};
 use super::record::LogRecord;
+use super::words::WordCause;
 use crate::reason;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -157,7 +158,11 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
             text[at + "reason".len()..].trim_start_matches([' ', ':', '=', '(', '\'', '"', '[']);
         let rest =
             rest.strip_prefix("code").map_or(rest, |it| it.trim_start_matches([' ', ':', '=']));
-        if let Some(code) = number(rest) {
+        // "4WAY_HANDSHAKE_TIMEOUT" is a name.
+        let behind = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+        if let Some(code) =
+            number(rest).filter(|_| !behind.starts_with(|it: char| it.is_ascii_alphabetic()))
+        {
             return known(code);
         }
     }
@@ -204,6 +209,10 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
             && !lower.contains("disconnected"))
     {
         found.push(LogEvent::Associated);
+    }
+    // ESP-AT's answer to AT+CIPSTATUS: it has tried to join, and is not connected.
+    if text == "STATUS:5" || text.contains("> STATUS:5 ") {
+        found.push(LogEvent::Words(WordCause::LinkDown));
     }
     found.extend(address(&lower));
     found.extend(strength(&lower));
@@ -256,6 +265,10 @@ fn address(lower: &str) -> Option<LogEvent> {
         .filter(|it| it.split('.').take(4).filter(|it| number(it).is_some()).count() == 4);
     let (mut any, mut unset) = (false, false);
     for rest in rests {
+        // The address of a SoftAP where nobody has set another.
+        if rest.split_whitespace().next() == Some("192.168.4.1") {
+            continue;
+        }
         let zeros = rest.starts_with("0.0.0.0");
         (any, unset) = (any || !zeros, unset || zeros);
     }

@@ -235,10 +235,16 @@ impl LogReader {
         for record in &found {
             if may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
+                let mut made = false;
                 for event in all_events(record, near.map(|it| it.0)) {
+                    made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
                 }
                 self.subject = words::subject(record).map(|it| (it, from.number)).or(near);
+                // Where the network is joined, a bare "connection failed" is of a server.
+                if made {
+                    self.subject = None;
+                }
             }
             self.summary.last_ms = record.uptime_ms.or(self.summary.last_ms);
             self.still_without_address(record);

@@ -246,6 +246,10 @@ impl Clause<'_> {
             return Some(cause);
         }
         let signs = Signs::of(text)?;
+        // "Status changed from disconnected to idle": a state that ends.
+        if signs.ended && has(&["from disconnected", "from status disconnected"]) {
+            return None;
+        }
         // "If the connection fails", "no success yet" beside "success".
         let expected = signs::EXPECTED.find(text).is_some_and(|it| it < signs.first);
         if expected

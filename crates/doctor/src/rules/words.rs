@@ -150,11 +150,12 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
     finding(log, finds, Certainty::Low, (&*words.0, &*words.1, &*words.2), is)
 }
 
+fn plain(title: &str, remedy: &str, confirm: &str) -> (String, String, String) {
+    (format!("{title} (by the program's own words)"), remedy.into(), confirm.into())
+}
+
 /// Returns title, remedy and confirmation.
 fn told(cause: WordCause) -> (String, String, String) {
-    let plain = |title: &str, remedy: &str, confirm: &str| {
-        (format!("{title} (by the program's own words)"), remedy.into(), confirm.into())
-    };
     let group = |group: ReasonGroup, code: u8| {
         let words = words_of(group, code);
         (format!("{} (by the program's own words)", group.words()), words.1, words.2)
@@ -198,6 +199,13 @@ fn told(cause: WordCause) -> (String, String, String) {
             "see that the peer runs, that its address is right, and that both are on the same channel",
             "esp_wifi_get_channel() and esp_wifi_get_mac() on the peer",
         ),
+        cause => told_of_network(cause),
+    }
+}
+
+/// Returns the words of causes in the network.
+fn told_of_network(cause: WordCause) -> (String, String, String) {
+    match cause {
         WordCause::NoAddress => plain(
             "the device gets no IP address",
             "see the router's list of leases and its range of addresses, and try a fixed address",
@@ -223,18 +231,16 @@ fn told(cause: WordCause) -> (String, String, String) {
             "start NVS (nvs_flash_init) and the network interfaces before esp_wifi_init(), and log what it returns",
             "the driver's own lines say which call it refuses",
         ),
-        WordCause::LinkFailed | WordCause::LinkDown | WordCause::LinkTry | WordCause::LinkEnded => {
-            plain(
-                "the device does not join the network, and the log does not say why",
-                "log the reason of the event of the disconnection (wifi_event_sta_disconnected_t); check name, password, 2.4 GHz \
-             and signal",
-                "with the reason the doctor names the cause",
-            )
-        }
         WordCause::Connections | WordCause::ServerDown => plain(
             "connections end or cannot be made",
             "see whether the server runs and listens, and what it answers; whether the router lets stations reach it",
             "a PC in the same network reaches the server",
+        ),
+        _ => plain(
+            "the device does not join the network, and the log does not say why",
+            "log the reason of the event of the disconnection (wifi_event_sta_disconnected_t); check name, password, 2.4 GHz \
+             and signal",
+            "with the reason the doctor names the cause",
         ),
     }
 }
