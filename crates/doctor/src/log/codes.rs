@@ -85,7 +85,15 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
             return Some(*event);
         }
     }
+    if is_bare_state(record.text.as_bytes()) {
+        return Some(LogEvent::ConnectionFailed);
+    }
     client_state(&lower).or_else(|| station_status(&lower, wifi))
+}
+
+/// Returns whether a text is ".-2": a state of PubSubClient between the dots of a loop that waits.
+pub(super) const fn is_bare_state(text: &[u8]) -> bool {
+    matches!(text, [b'.', b'-', b'1'..=b'4'])
 }
 
 /// Reads "failed with state -2" of sketches with PubSubClient: 1 to 5 are the broker's, below 0 the client's own.
@@ -164,6 +172,7 @@ mod tests {
             ("esp_wifi_connect failed: 12295", WifiCall),
             ("wifi set config failed, ret=12299", Words(WordCause::Password)),
             ("failed with state -2", ConnectionFailed),
+            (".-2", ConnectionFailed),
             ("MQTT connect failed with state 5", BrokerRefused),
             ("WiFi.status(): 1", Words(WordCause::Absent)),
             ("Connecting.. status: 1", Words(WordCause::Absent)),

@@ -1,5 +1,6 @@
 //! Words without which a record tells nothing: most lines of a long log are passed over after one look at each byte.
 
+use super::codes::is_bare_state;
 use super::record::LogRecord;
 
 /// Words in lower case; each line that tells something has one of them (a test holds all readers against it).
@@ -310,6 +311,7 @@ pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
         || (!record.text.is_empty() && record.text.bytes().all(|it| it.is_ascii_digit()))
         // A program that waits.
         || record.text.as_bytes().ends_with(b"....................")
+        || is_bare_state(record.text.as_bytes())
 }
 
 /// Returns whether a record of a line may tell something.
@@ -321,6 +323,7 @@ pub(super) fn line_may_tell(line: &str) -> bool {
     has_word(bytes)
         || line.contains("boot.")
         || bytes.ends_with(b"....................")
+        || is_bare_state(&bytes[bytes.len().saturating_sub(3)..])
         || (number > 0 && (front.is_empty() || front.ends_with(b": ")))
 }
 
