@@ -43,11 +43,11 @@ pub enum DoctorFileFault {
     Empty,
     /// One octet in ten or more is none of a text.
     Binary,
-    /// It begins as an `sdkconfig` and is larger than any.
+    /// Text that begins as an `sdkconfig` and is larger than any.
     LongConfig,
-    /// It begins as an `sdkconfig` and has a mistake, in words.
+    /// Text that begins as an `sdkconfig` and has a mistake, in words.
     Config(String),
-    /// It begins as a capture and holds no packet.
+    /// File that begins as a capture and holds no packet.
     Capture(CaptureError),
 }
 

@@ -76,7 +76,7 @@ const LINES: &[(&str, u8)] = &[
     ("ap_probe_send over", 200),
 ];
 
-/// What ESP-AT answers to a command that should join: its number, and the reason that is alike.
+/// Answers of ESP-AT to a command that should join: a number, and the reason that is alike.
 const AT_JOINS: [(&str, u8); 4] =
     [("+cwjap:1", 2), ("+cwjap:2", 202), ("+cwjap:3", 201), ("+cwjap:4", 205)];
 
