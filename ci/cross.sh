@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The Python package and the command for other machines than this one.
 #
-# `ci/cross.sh wheel`: the wheel for Linux aarch64, from Debian's compilers. It is installed into Debian's Python of that
-# architecture and runs under qemu, and its report is that of this machine's wheel to the byte.
+# `ci/cross.sh wheel [--dev]`: the wheel for Linux aarch64, from Debian's compilers. It is installed into Debian's Python of that
+# architecture and runs under qemu, and its report is that of this machine's wheel to the byte. With `--dev` it is built
+# without optimization.
 # `ci/cross.sh check`: the crates `espbench` and `espbench-python` for Windows and macOS, as far as `cargo check` goes.
 #
 # Debian's Rust is used: its library for aarch64 is a package, and where there is none, std is built from source.
@@ -54,13 +55,14 @@ wheel() {
     unpack
     # This machine's wheel, without optimization: neither that nor the processor may change a figure.
     ci/wheel.sh --dev
-    local environment=$PWD/target/wheel-env
+    local environment=$PWD/target/wheel-env profile=(--release)
+    [ "${1:-}" != --dev ] || profile=(--profile dev)
     rm -rf "$cross/wheels" "$cross/site"
     # Proc macros and build scripts are for this machine; `--sysroot` is for the target alone.
     PATH=/usr/bin:$PATH RUSTC=/usr/bin/rustc CARGO_TARGET_DIR=$cross \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=--sysroot=$arm/usr \
-        "$environment/bin/maturin" build --quiet --locked --release --manifest-path python/Cargo.toml \
+        "$environment/bin/maturin" build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml \
         --target aarch64-unknown-linux-gnu --out "$cross/wheels"
     echo "the wheel has $(wc -c <"$cross"/wheels/*.whl) bytes: $(basename "$cross"/wheels/*.whl)"
 
@@ -117,7 +119,8 @@ END
 }
 
 case ${1:-all} in
-    wheel | check) "$1" ;;
+    wheel) wheel "${2:-}" ;;
+    check) check ;;
     all) check && wheel ;;
-    *) echo "usage: ci/cross.sh [wheel | check]" >&2; exit 2 ;;
+    *) echo "usage: ci/cross.sh [wheel [--dev] | check]" >&2; exit 2 ;;
 esac
