@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 STEPS=(peers fmt clippy doc test layers nostd riscv firmware icount wasm fuzz component terminals ns3 packages deny sizes prose)
 # Steps that are run by name: all together are thought to take longer than 45 minutes on two cores, which nobody has
 # measured.
-BY_NAME=(web python)
+BY_NAME=(web python cross)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -72,17 +72,24 @@ web() { ci/page.sh --test; }
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }
 
+# The command and, since cargo compiles a dependency anew where it gets another feature, the Python module with it.
+built() { cargo build --locked -p espbench -p espbench-python; }
+
 # The device's side in C, built for this machine under sanitizers, against real peers.
 component() {
-    cargo build --locked -p espbench
+    built
     components/espbench/test/run.py
 }
 
 # Serial programs at the consoles of simulated boards.
 terminals() { ci/terminals.sh; }
 
-# The Python package: its wheel, tests, types, example project and notebooks.
-python() { ci/python.sh; }
+# The Python package: its wheel, tests, types, example project and notebooks. Without optimization, of what `built` has
+# compiled; a release wheel, and its bench, are of `ci/python.sh`.
+python() { ci/python.sh --dev; }
+
+# The wheel for Linux aarch64, run under qemu, and `cargo check` for Windows and macOS.
+cross() { ci/cross.sh; }
 
 # The medium beside ns-3: throughput within 2 %.
 ns3() {
@@ -95,7 +102,7 @@ ns3() {
 
 # What a release has, of the binary of the tests: installed into roots of its own, and run.
 packages() {
-    cargo build --locked -p espbench
+    built
     ci/packages.sh
 }
 

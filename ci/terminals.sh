@@ -2,5 +2,6 @@
 # Real programs at the consoles of simulated boards: pyserial, picocom, minicom, esp-idf-monitor, pytest-embedded.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --locked -p espbench
+# Together, as in ci.sh: nothing is compiled again for the wheel.
+cargo build --locked -p espbench -p espbench-python
 target/python/bin/python ci/terminals.py target/debug/espbench

@@ -4,6 +4,7 @@
 //! On Linux the socket also tells of ICMP errors, with the request that they quote
 //! (`IP_RECVERR`, ip(7)).
 
+use super::options::set_tclass;
 use super::stamp::{StampedDatagram, StampedSocket};
 use crate::clock::Clock;
 use espbench_model::time::Instant;
@@ -79,7 +80,7 @@ impl IcmpSocket {
                 options.ttl.map_or(Ok(()), |ttl| socket.set_ttl_v4(ttl.into()))?;
             }
             IcmpVersion::V6 => {
-                options.tos.map_or(Ok(()), |tos| socket.set_tclass_v6(tos.into()))?;
+                options.tos.map_or(Ok(()), |tos| set_tclass(&socket, tos))?;
                 options.ttl.map_or(Ok(()), |ttl| socket.set_unicast_hops_v6(ttl.into()))?;
             }
         }

@@ -11,7 +11,7 @@
 //! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files |
 //! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
 //! | [`modem`], [`keys`] | control lines of serial ports; keys one by one |
-//! | [`pty`] | pseudo-terminals |
+//! | [`pty`], [`local_socket`] | pseudo-terminals; sockets that are files |
 //! | [`namespace`], [`tun`] | a network of this process's own, and an interface in it |
 
 pub mod buffers;
@@ -21,6 +21,7 @@ pub mod hangup;
 pub mod host;
 pub mod icmp;
 pub mod keys;
+pub mod local_socket;
 pub mod localtime;
 #[cfg(unix)]
 pub mod modem;

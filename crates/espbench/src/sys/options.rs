@@ -115,14 +115,19 @@ pub fn set_tos(socket: &SockRef<'_>, tos: u8) -> io::Result<()> {
     if v6 { set_tclass(socket, tos) } else { socket.set_tos_v4(tos.into()) }
 }
 
-#[cfg(target_os = "linux")]
-fn set_tclass(socket: &SockRef<'_>, tos: u8) -> io::Result<()> {
+/// Sets the traffic class of what a socket of IPv6 sends.
+///
+/// # Errors
+/// The system's; it has no such option.
+#[cfg(unix)]
+pub(super) fn set_tclass(socket: &Socket, tos: u8) -> io::Result<()> {
     socket.set_tclass_v6(tos.into())
 }
 
-#[cfg(not(target_os = "linux"))]
-fn set_tclass(_socket: &SockRef<'_>, _tos: u8) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+#[cfg(not(unix))]
+pub(super) fn set_tclass(_socket: &Socket, _tos: u8) -> io::Result<()> {
+    let why = "this system has no option for the traffic class of IPv6";
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
 }
 
 fn congestion_refusal(name: &str, error: &io::Error) -> String {

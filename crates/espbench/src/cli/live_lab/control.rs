@@ -5,11 +5,11 @@
 
 use super::request::{ControlRequest, LINE_MAX};
 use super::what_if;
+use crate::sys::local_socket::{self, LocalListener, LocalStream};
 use crate::user_error::UserError;
 use espbench_sim::lab::live::WhatIf;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -149,10 +149,10 @@ impl ControlSocket {
                 .because(error)
                 .remedy("give a path of which no file is there, of at most 100 characters")
         };
-        if UnixStream::connect(path).is_err() && is_socket(path) {
+        if LocalStream::connect(path).is_err() && local_socket::is_one(path) {
             let _ = std::fs::remove_file(path);
         }
-        let listener = UnixListener::bind(path).map_err(cannot)?;
+        let listener = LocalListener::bind(path).map_err(cannot)?;
         let (send, asked) = sync_channel(WAITING);
         let unanswered = Unanswered::default();
         let counted = unanswered.clone();
@@ -181,13 +181,8 @@ impl Drop for ControlSocket {
     }
 }
 
-fn is_socket(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket())
-}
-
 /// Reads the lines of a connection, and writes the answers.
-fn serve(stream: &UnixStream, send: &SyncSender<Asked>, unanswered: &Unanswered) {
+fn serve(stream: &LocalStream, send: &SyncSender<Asked>, unanswered: &Unanswered) {
     let mut reader = BufReader::new(stream);
     let mut out = stream;
     loop {

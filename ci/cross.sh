@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# The Python package and the command for other machines than this one.
+#
+# `ci/cross.sh wheel [--dev]`: the wheel for Linux aarch64, from Debian's compilers. It is installed into Debian's Python of that
+# architecture and runs under qemu, and its report is that of this machine's wheel to the byte. With `--dev` it is built
+# without optimization.
+# `ci/cross.sh check`: the crates `espbench` and `espbench-python` for Windows and macOS, as far as `cargo check` goes.
+#
+# Debian's Rust is used: its library for aarch64 is a package, and where there is none, std is built from source.
+# Nothing of the other architecture is installed: its packages are unpacked under target/cross.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cross=$PWD/target/cross
+arm=$cross/debian-arm64
+
+needed=(rustc-web cargo-web libstd-rust-web-dev rust-web-src gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static gcc-mingw-w64-x86-64)
+missing=()
+for package in "${needed[@]}"; do
+    dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    if [ "${CI:-}" != true ]; then
+        echo "missing: apt-get install --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+# Unpacks what of Debian is for aarch64: Rust's library, of the version of the compiler, and Python.
+unpack() {
+    local version options
+    version=$(dpkg-query -W -f '${Version}' libstd-rust-web-dev)
+    [ "$(cat "$arm/version" 2>/dev/null)" != "$version" ] || return 0
+    rm -rf "$arm"
+    mkdir -p "$arm/apt/lists/partial" "$arm/apt/archives/partial"
+    : >"$arm/apt/status"
+    # With lists and a status of its own apt takes itself for a machine of that architecture with nothing installed.
+    options=(-qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root -o Dir::State="$arm/apt"
+        -o Dir::State::lists="$arm/apt/lists" -o Dir::State::status="$arm/apt/status" -o Dir::Cache="$arm/apt")
+    apt-get "${options[@]}" update
+    apt-get "${options[@]}" install -y --download-only --no-install-recommends python3-minimal libpython3-stdlib >/dev/null
+    (cd "$arm/apt/archives" && apt-get "${options[@]}" download "libstd-rust-web-dev=$version")
+    for package in "$arm"/apt/archives/*.deb; do
+        dpkg-deb -x "$package" "$arm"
+    done
+    rm -rf "$arm/apt"
+    echo "$version" >"$arm/version"
+}
+
+# Runs Python of Debian's aarch64.
+arm_python() { qemu-aarch64-static -L "$arm" "$arm/usr/bin/python3" "$@"; }
+
+wheel() {
+    unpack
+    # This machine's wheel, without optimization: neither that nor the processor may change a figure.
+    ci/wheel.sh --dev
+    local environment=$PWD/target/wheel-env profile=(--release)
+    [ "${1:-}" != --dev ] || profile=(--profile dev)
+    rm -rf "$cross/wheels" "$cross/site"
+    # Proc macros and build scripts are for this machine; `--sysroot` is for the target alone.
+    PATH=/usr/bin:$PATH RUSTC=/usr/bin/rustc CARGO_TARGET_DIR=$cross \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=--sysroot=$arm/usr \
+        "$environment/bin/maturin" build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml \
+        --target aarch64-unknown-linux-gnu --out "$cross/wheels"
+    echo "the wheel has $(wc -c <"$cross"/wheels/*.whl) bytes: $(basename "$cross"/wheels/*.whl)"
+
+    # pip of this machine, run by the other Python, which judges by itself whether the wheel's name suits it.
+    local packages
+    packages=$("$environment/bin/python" -c 'import pip, pathlib; print(pathlib.Path(pip.__file__).parent.parent)')
+    PYTHONPATH=$packages arm_python -m pip install -q --disable-pip-version-check --no-index --no-deps --no-compile \
+        --target "$cross/site" "$cross"/wheels/*.whl
+    export PYTHONPATH=$cross/site PYTHONDONTWRITEBYTECODE=1
+    arm_python -c 'import espbench, platform; print(platform.machine(), platform.python_version(), espbench.TOOL)'
+    arm_python -m espbench lab list >"$cross/labs.arm64"
+    arm_python ci/cross_report.py >"$cross/report.arm64"
+    unset PYTHONPATH
+    (cd "$cross" && "$environment/bin/python" -m espbench lab list) >"$cross/labs.here"
+    (cd "$cross" && "$environment/bin/python" ../../ci/cross_report.py) >"$cross/report.here"
+    for what in labs report; do
+        cmp "$cross/$what.here" "$cross/$what.arm64"
+        echo "$what: $(wc -c <"$cross/$what.arm64") bytes on aarch64, the same"
+    done
+}
+
+check() {
+    if ! cmp -s ci/cross.txt "$cross/zig/cross.txt"; then
+        python3 -m venv --clear "$cross/zig"
+        "$cross/zig/bin/pip" install -q --disable-pip-version-check -r ci/cross.txt
+        cp ci/cross.txt "$cross/zig/"
+    fi
+    # Crates name the target as clang does, and zig in its own way.
+    cat >"$cross/zig/cc" <<'END'
+#!/usr/bin/env bash
+words=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --target=* | -mmacosx-version-min=* | -mmacos-version-min=*) ;;
+        -arch | -isysroot) shift ;;
+        *) words+=("$1") ;;
+    esac
+    shift
+done
+exec "$(dirname "$0")/bin/python" -m ziglang cc -target aarch64-macos "${words[@]}"
+END
+    chmod +x "$cross/zig/cc"
+    # Build scripts ask for the SDK, of which a check needs nothing: zig has its C headers.
+    mkdir -p "$cross/sdk"
+    local target
+    for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
+        echo "check for $target"
+        CC_aarch64_apple_darwin=$cross/zig/cc SDKROOT=$cross/sdk \
+            RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$cross \
+            CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS="-D warnings" CARGO_TARGET_AARCH64_APPLE_DARWIN_RUSTFLAGS="-D warnings" \
+            PYO3_BUILD_EXTENSION_MODULE=1 PYO3_NO_PYTHON=1 \
+            /usr/bin/cargo check --quiet --locked -p espbench -p espbench-python --target $target -Zbuild-std=std,panic_unwind
+    done
+}
+
+case ${1:-all} in
+    wheel) wheel "${2:-}" ;;
+    check) check ;;
+    all) check && wheel ;;
+    *) echo "usage: ci/cross.sh [wheel [--dev] | check]" >&2; exit 2 ;;
+esac

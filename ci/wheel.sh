@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Makes the environment target/wheel-env, builds the wheel and installs it there. `--dev` builds without optimization.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+profile=(--release)
+[ "${1:-}" != --dev ] || profile=(--profile dev)
+environment=$PWD/target/wheel-env
+if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
+    python3 -m venv --clear "$environment"
+    "$environment/bin/pip" install -q --disable-pip-version-check -r ci/wheel.txt
+    cp ci/wheel.txt "$environment/"
+fi
+export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
+rm -rf target/wheels
+CARGO_TARGET_DIR=$PWD/target maturin build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml --out target/wheels
+pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
+echo "the wheel has $(wc -c <target/wheels/*.whl) bytes: $(basename target/wheels/*.whl)"
