@@ -3,10 +3,10 @@
 //! People write their programs in their own languages; what German, French, Spanish, Portuguese, Italian, Dutch, Russian and Chinese
 //! ones print for "failed", "lost", "password" and the like is here, too.
 
-use super::wordlist::Words;
+use super::wordlist::PhraseList;
 
 /// Something failed.
-pub(super) static FAILS: Words = Words::new(&[
+pub(super) static FAILS: PhraseList = PhraseList::new(&[
     "fail",
     "faild",
     "error",
@@ -85,7 +85,7 @@ pub(super) static FAILS: Words = Words::new(&[
 ]);
 
 /// Something is not right.
-pub(super) static WRONG: Words = Words::new(&[
+pub(super) static WRONG: PhraseList = PhraseList::new(&[
     "wrong",
     "incorrect",
     "invalid",
@@ -112,7 +112,7 @@ pub(super) static WRONG: Words = Words::new(&[
 ]);
 
 /// Something is not there.
-pub(super) static ABSENT: Words = Words::new(&[
+pub(super) static ABSENT: PhraseList = PhraseList::new(&[
     "not found",
     "not_found",
     "notfound",
@@ -154,7 +154,7 @@ pub(super) static ABSENT: Words = Words::new(&[
 ]);
 
 /// Something took too long.
-pub(super) static TIMEOUT: Words = Words::new(&[
+pub(super) static TIMEOUT: PhraseList = PhraseList::new(&[
     "timeout",
     "time out",
     "time-out",
@@ -166,7 +166,7 @@ pub(super) static TIMEOUT: Words = Words::new(&[
 ]);
 
 /// There is none.
-pub(super) static DOWN: Words = Words::new(&[
+pub(super) static DOWN: PhraseList = PhraseList::new(&[
     "not connected",
     "not_connected",
     "notconnected",
@@ -189,7 +189,7 @@ pub(super) static DOWN: Words = Words::new(&[
 ]);
 
 /// Something ended.
-pub(super) static ENDED: Words = Words::new(&[
+pub(super) static ENDED: PhraseList = PhraseList::new(&[
     "disconnected",
     "sta_disconnected",
     "disconnection",
@@ -212,7 +212,7 @@ pub(super) static ENDED: Words = Words::new(&[
 ]);
 
 /// Conditions, and times to come.
-pub(super) static EXPECTED: Words = Words::new(&[
+pub(super) static EXPECTED: PhraseList = PhraseList::new(&[
     "if ",
     "when ",
     "whenever",
@@ -236,7 +236,7 @@ pub(super) static EXPECTED: Words = Words::new(&[
 ]);
 
 /// Memory is missing.
-pub(super) static NO_MEMORY: Words = Words::new(&[
+pub(super) static NO_MEMORY: PhraseList = PhraseList::new(&[
     "low memory",
     "memory low",
     "memory is low",
@@ -274,7 +274,7 @@ pub(super) static NO_MEMORY: Words = Words::new(&[
 ]);
 
 /// The supply is too low.
-pub(super) static LOW_VOLTAGE: Words = Words::new(&[
+pub(super) static LOW_VOLTAGE: PhraseList = PhraseList::new(&[
     "undervoltage",
     "under-voltage",
     "under voltage",
@@ -284,7 +284,7 @@ pub(super) static LOW_VOLTAGE: Words = Words::new(&[
 ]);
 
 /// A watchdog does what it is for.
-pub(super) static FIRES: Words = Words::new(&[
+pub(super) static FIRES: PhraseList = PhraseList::new(&[
     "reset",
     "restart",
     "reboot",
@@ -297,7 +297,7 @@ pub(super) static FIRES: Words = Words::new(&[
 ]);
 
 /// A watchdog is set up or fed.
-pub(super) static SETS_UP: Words = Words::new(&[
+pub(super) static SETS_UP: PhraseList = PhraseList::new(&[
     "timeout:",
     "timeout =",
     "timeout=",
@@ -312,7 +312,7 @@ pub(super) static SETS_UP: Words = Words::new(&[
 ]);
 
 /// A stack is too small.
-pub(super) static STACK: Words = Words::new(&[
+pub(super) static STACK: PhraseList = PhraseList::new(&[
     "stack overflow",
     "stack corrupt",
     "stack exhausted",
@@ -321,7 +321,7 @@ pub(super) static STACK: Words = Words::new(&[
 ]);
 
 /// The signal is weak.
-pub(super) static WEAK: Words = Words::new(&[
+pub(super) static WEAK: PhraseList = PhraseList::new(&[
     "weak signal",
     "signal weak",
     "signal too weak",
@@ -335,7 +335,7 @@ pub(super) static WEAK: Words = Words::new(&[
 ]);
 
 /// Signs that need no other.
-pub(super) static PHRASES: Words = Words::new(&[
+pub(super) static PHRASES: PhraseList = PhraseList::new(&[
     "undervoltage",
     "under-voltage",
     "under voltage",
@@ -355,9 +355,9 @@ pub(super) static PHRASES: Words = Words::new(&[
 ]);
 
 /// Tries.
-pub(super) static TRIES: Words =
-    Words::new(&["connecting", "reconnecting", "retry", "waiting for", "trying to"]);
+pub(super) static TRIES: PhraseList =
+    PhraseList::new(&["connecting", "reconnecting", "retry", "waiting for", "trying to"]);
 
 /// All signs of failure.
-pub(super) static SIGNS: [&Words; 8] =
+pub(super) static SIGNS: [&PhraseList; 8] =
     [&FAILS, &WRONG, &ABSENT, &TIMEOUT, &DOWN, &ENDED, &NO_MEMORY, &TRIES];

@@ -1,9 +1,9 @@
 //! Subjects, for the reading by words, in lower case.
 
-use super::wordlist::Words;
+use super::wordlist::PhraseList;
 
 /// Words for taking memory.
-pub(super) static ALLOCATES: Words = Words::new(&[
+pub(super) static ALLOCATES: PhraseList = PhraseList::new(&[
     "alloc",
     "malloc",
     "calloc",
@@ -16,7 +16,7 @@ pub(super) static ALLOCATES: Words = Words::new(&[
 ]);
 
 /// Allocations that are none of memory, and memory that is none of the heap.
-pub(super) static OTHER_ALLOCATIONS: Words = Words::new(&[
+pub(super) static OTHER_ALLOCATIONS: PhraseList = PhraseList::new(&[
     "intr",
     "interrupt",
     "gpio",
@@ -35,7 +35,7 @@ pub(super) static OTHER_ALLOCATIONS: Words = Words::new(&[
 ]);
 
 /// Wi-Fi.
-pub(super) static WIFI: Words = Words::new(&[
+pub(super) static WIFI: PhraseList = PhraseList::new(&[
     "wifi",
     "wi-fi",
     "wlan",
@@ -65,7 +65,7 @@ pub(super) static WIFI: Words = Words::new(&[
 ]);
 
 /// A broker of MQTT.
-pub(super) static BROKER: Words = Words::new(&[
+pub(super) static BROKER: PhraseList = PhraseList::new(&[
     "mqtt",
     "mqt",
     "broker",
@@ -79,7 +79,7 @@ pub(super) static BROKER: Words = Words::new(&[
 ]);
 
 /// A server, and what speaks to it.
-pub(super) static SERVER: Words = Words::new(&[
+pub(super) static SERVER: PhraseList = PhraseList::new(&[
     "server",
     "http",
     "socket",
@@ -136,10 +136,11 @@ pub(super) static SERVER: Words = Words::new(&[
 ]);
 
 /// ESP-NOW.
-pub(super) static ESP_NOW: Words = Words::new(&["espnow", "esp-now", "esp_now", "esp now"]);
+pub(super) static ESP_NOW: PhraseList =
+    PhraseList::new(&["espnow", "esp-now", "esp_now", "esp now"]);
 
 /// Words for the way of a frame.
-pub(super) static DELIVERS: Words = Words::new(&[
+pub(super) static DELIVERS: PhraseList = PhraseList::new(&[
     "send",
     "sent",
     "deliver",
@@ -154,7 +155,7 @@ pub(super) static DELIVERS: Words = Words::new(&[
 ]);
 
 /// TLS.
-pub(super) static TLS: Words = Words::new(&[
+pub(super) static TLS: PhraseList = PhraseList::new(&[
     "tls",
     "ssl",
     "mbedtls",
@@ -174,7 +175,7 @@ pub(super) static TLS: Words = Words::new(&[
 ]);
 
 /// Names of hosts.
-pub(super) static NAMES: Words = Words::new(&[
+pub(super) static NAMES: PhraseList = PhraseList::new(&[
     "dns",
     "hostname",
     "host name",
@@ -191,7 +192,7 @@ pub(super) static NAMES: Words = Words::new(&[
 ]);
 
 /// An IP address of one's own.
-pub(super) static ADDRESSES: Words = Words::new(&[
+pub(super) static ADDRESSES: PhraseList = PhraseList::new(&[
     "dhcp",
     "ip lease",
     "lease",
@@ -211,7 +212,7 @@ pub(super) static ADDRESSES: Words = Words::new(&[
 ]);
 
 /// Credentials of Wi-Fi and of servers.
-pub(super) static CREDENTIALS: Words = Words::new(&[
+pub(super) static CREDENTIALS: PhraseList = PhraseList::new(&[
     "password",
     "passphrase",
     "passwd",
@@ -231,7 +232,7 @@ pub(super) static CREDENTIALS: Words = Words::new(&[
 ]);
 
 /// Words for the check of who one is.
-pub(super) static AUTHENTICATES: Words = Words::new(&[
+pub(super) static AUTHENTICATES: PhraseList = PhraseList::new(&[
     "auth",
     "login",
     "log in",
@@ -247,7 +248,7 @@ pub(super) static AUTHENTICATES: Words = Words::new(&[
 ]);
 
 /// Who checks that is not an access point.
-pub(super) static CLIENTS: Words = Words::new(&[
+pub(super) static CLIENTS: PhraseList = PhraseList::new(&[
     "user",
     "token",
     "api key",
@@ -265,7 +266,7 @@ pub(super) static CLIENTS: Words = Words::new(&[
 ]);
 
 /// Networks.
-pub(super) static NETWORKS: Words = Words::new(&[
+pub(super) static NETWORKS: PhraseList = PhraseList::new(&[
     "ssid",
     "access point",
     "accesspoint",
@@ -284,7 +285,7 @@ pub(super) static NETWORKS: Words = Words::new(&[
 ]);
 
 /// Words beside which that of a network means another thing.
-pub(super) static NO_NETWORKS: Words = Words::new(&[
+pub(super) static NO_NETWORKS: PhraseList = PhraseList::new(&[
     "credential",
     "saved",
     "stored",
@@ -307,7 +308,7 @@ pub(super) static NO_NETWORKS: Words = Words::new(&[
 ]);
 
 /// Words for making a connection.
-pub(super) static CONNECTS: Words = Words::new(&[
+pub(super) static CONNECTS: PhraseList = PhraseList::new(&[
     "connect",
     "reconnect",
     "connection",
@@ -325,7 +326,7 @@ pub(super) static CONNECTS: Words = Words::new(&[
 ]);
 
 /// Subjects that are neither a link nor a server: what fails there is not read.
-pub(super) static OTHERS: Words = Words::new(&[
+pub(super) static OTHERS: PhraseList = PhraseList::new(&[
     "ble",
     "bluetooth",
     "gatt",
@@ -393,7 +394,7 @@ pub(super) static OTHERS: Words = Words::new(&[
 ]);
 
 /// Parts of programs that serve others, or have nothing to do with a link.
-pub(super) static OTHER_TAGS: Words = Words::new(&[
+pub(super) static OTHER_TAGS: PhraseList = PhraseList::new(&[
     "httpd",
     "webserver",
     "ble",

@@ -16,12 +16,12 @@ impl Hit {
 /// Words of three bytes and more, with a bit for the threes of bytes that they begin with: at most places a text does not
 /// begin as any of them.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct PhraseList {
     pub(super) words: &'static [&'static str],
     threes: [u64; 64],
 }
 
-impl Words {
+impl PhraseList {
     pub(super) const fn new(words: &'static [&'static str]) -> Self {
         let mut threes = [0; 64];
         let mut at = 0;
