@@ -5,7 +5,7 @@
 
 use super::wordlist::PhraseList;
 
-/// Something failed.
+/// Signs that something failed.
 pub(super) static FAILS: PhraseList = PhraseList::new(&[
     "fail",
     "faild",
@@ -84,7 +84,7 @@ pub(super) static FAILS: PhraseList = PhraseList::new(&[
     "错误",
 ]);
 
-/// Something is not right.
+/// Signs that something is not right.
 pub(super) static WRONG: PhraseList = PhraseList::new(&[
     "wrong",
     "incorrect",
@@ -104,14 +104,13 @@ pub(super) static WRONG: PhraseList = PhraseList::new(&[
     "forbidden",
     "falsch",
     "ungültig",
-    "incorrect",
     "inválid",
     "incorrét",
     "errat",
     "неверн",
 ]);
 
-/// Something is not there.
+/// Signs that something is not there.
 pub(super) static ABSENT: PhraseList = PhraseList::new(&[
     "not found",
     "not_found",
@@ -153,7 +152,7 @@ pub(super) static ABSENT: PhraseList = PhraseList::new(&[
     "未找到",
 ]);
 
-/// Something took too long.
+/// Signs that something took too long.
 pub(super) static TIMEOUT: PhraseList = PhraseList::new(&[
     "timeout",
     "time out",
@@ -165,7 +164,7 @@ pub(super) static TIMEOUT: PhraseList = PhraseList::new(&[
     "超时",
 ]);
 
-/// There is none.
+/// Signs that there is no connection.
 pub(super) static DOWN: PhraseList = PhraseList::new(&[
     "not connected",
     "not_connected",
@@ -188,7 +187,7 @@ pub(super) static DOWN: PhraseList = PhraseList::new(&[
     "未连接",
 ]);
 
-/// Something ended.
+/// Signs that something ended.
 pub(super) static ENDED: PhraseList = PhraseList::new(&[
     "disconnected",
     "sta_disconnected",
@@ -211,7 +210,7 @@ pub(super) static ENDED: PhraseList = PhraseList::new(&[
     "断开",
 ]);
 
-/// Conditions, and times to come.
+/// Words of conditions and of what is expected: no failure is told with them.
 pub(super) static EXPECTED: PhraseList = PhraseList::new(&[
     "if ",
     "when ",
@@ -235,7 +234,7 @@ pub(super) static EXPECTED: PhraseList = PhraseList::new(&[
     "recover",
 ]);
 
-/// Memory is missing.
+/// Signs that memory is missing.
 pub(super) static NO_MEMORY: PhraseList = PhraseList::new(&[
     "low memory",
     "memory low",
@@ -273,7 +272,7 @@ pub(super) static NO_MEMORY: PhraseList = PhraseList::new(&[
     "内存不足",
 ]);
 
-/// The supply is too low.
+/// Signs that the supply is too low.
 pub(super) static LOW_VOLTAGE: PhraseList = PhraseList::new(&[
     "undervoltage",
     "under-voltage",
@@ -283,7 +282,7 @@ pub(super) static LOW_VOLTAGE: PhraseList = PhraseList::new(&[
     "voltage drop",
 ]);
 
-/// A watchdog does what it is for.
+/// Signs that a watchdog has fired.
 pub(super) static FIRES: PhraseList = PhraseList::new(&[
     "reset",
     "restart",
@@ -296,7 +295,7 @@ pub(super) static FIRES: PhraseList = PhraseList::new(&[
     "timed out",
 ]);
 
-/// A watchdog is set up or fed.
+/// Signs that a watchdog is set up or fed, which is no failure.
 pub(super) static SETS_UP: PhraseList = PhraseList::new(&[
     "timeout:",
     "timeout =",
@@ -311,7 +310,7 @@ pub(super) static SETS_UP: PhraseList = PhraseList::new(&[
     "fed",
 ]);
 
-/// A stack is too small.
+/// Signs that a stack is too small.
 pub(super) static STACK: PhraseList = PhraseList::new(&[
     "stack overflow",
     "stack corrupt",
@@ -320,7 +319,7 @@ pub(super) static STACK: PhraseList = PhraseList::new(&[
     "stack smash",
 ]);
 
-/// The signal is weak.
+/// Signs that the signal is weak.
 pub(super) static WEAK: PhraseList = PhraseList::new(&[
     "weak signal",
     "signal weak",
@@ -354,7 +353,7 @@ pub(super) static PHRASES: PhraseList = PhraseList::new(&[
     "overflowed",
 ]);
 
-/// Tries.
+/// Signs that a program tries to connect.
 pub(super) static TRIES: PhraseList =
     PhraseList::new(&["connecting", "reconnecting", "retry", "waiting for", "trying to"]);
 

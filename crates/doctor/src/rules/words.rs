@@ -194,11 +194,6 @@ fn told(cause: WordCause) -> (String, String, String) {
             "call esp_now_add_peer() first, with all of its structure set to zero before",
             "esp_now_is_peer_exist() tells true",
         ),
-        WordCause::Unheard => plain(
-            "ESP-NOW frames are not delivered",
-            "see that the peer runs, that its address is right, and that both are on the same channel",
-            "esp_wifi_get_channel() and esp_wifi_get_mac() on the peer",
-        ),
         cause => told_of_network(cause),
     }
 }

@@ -3,17 +3,15 @@
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use espbench_dot11::radio::RadioChip;
 use espbench_measure::settings::Setting;
 use espbench_model::sdkconfig::{
     Chip, ConfigOption, OptionValues, SCALES_CLOCK, SdkContext, TX_POWER, ValueType, clock,
 };
+use espbench_sim::lab::file::{LEAST_WITH_WIFI_MHZ, scales_to};
 
 /// Flag that [`SCALES_CLOCK`] needs.
 const POWER_MANAGEMENT: &str = "CONFIG_PM_ENABLE";
-
-/// Clock in MHz to which dynamic frequency scaling goes down while Wi-Fi is on, which holds APB at that (ESP-IDF,
-/// `esp_pm`, `pm_impl.c`).
-const SCALED_MHZ: u32 = 80;
 
 /// Settings of sdkconfig that act on a node of ESP-NOW, in place of its profile's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,7 +66,14 @@ impl NodeFirmware {
     /// Returns the clock of the processor in MHz while nothing runs, where it is another then.
     #[must_use]
     pub fn idle_clock_mhz(&self) -> Option<u32> {
-        self.scales_clock.then_some(SCALED_MHZ)
+        self.scales_clock.then_some(LEAST_WITH_WIFI_MHZ)
+    }
+
+    /// Returns whether dynamic frequency scaling does something on a chip at that clock in MHz.
+    #[must_use]
+    pub fn scales(chip: Chip, clock_mhz: u32) -> bool {
+        let chip = RadioChip::ALL.into_iter().find(|it| it.name() == chip.name());
+        chip.is_some_and(|it| scales_to(it, clock_mhz, LEAST_WITH_WIFI_MHZ).is_ok())
     }
 
     /// Returns the firmware with dynamic frequency scaling.
@@ -95,7 +100,7 @@ impl NodeFirmware {
         match (self.settings().len(), self.clock_mhz, self.tx_power_dbm) {
             (0, ..) => String::new(),
             (1, Some(mhz), _) => format!("{mhz} MHz"),
-            (1, ..) if self.scales_clock => format!("{SCALED_MHZ} MHz idle"),
+            (1, ..) if self.scales_clock => format!("{LEAST_WITH_WIFI_MHZ} MHz idle"),
             (1, _, Some(dbm)) => format!("{dbm} dBm"),
             (1, ..) => {
                 let named = |(key, value): (ConfigOption, u32)| {

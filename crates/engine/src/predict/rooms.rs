@@ -25,7 +25,7 @@ use espbench_measure::run::{RunFacts, Site};
 use espbench_measure::search::fleet::FleetBound;
 use espbench_model::sdkconfig::Chip;
 use espbench_model::workload::EspNowCast;
-use espbench_sim::lab::file::{Library, Overrides, scales_to};
+use espbench_sim::lab::file::{LEAST_WITH_WIFI_MHZ, Library, Overrides, scales_to};
 use espbench_sim::lab::predict::range::{
     DistanceProspects, RangedMessage, prospects, range_m, reach_m,
 };
@@ -233,8 +233,7 @@ impl Predictor {
     pub(super) fn all_scale(&self, firmware: &NodeFirmware) -> bool {
         let scales = |it: &Profile| {
             let clock = firmware.clock_mhz.unwrap_or(it.processor.clock_mhz);
-            let scaled = firmware.scaling().idle_clock_mhz();
-            scaled.is_some_and(|mhz| scales_to(it.chip, clock, mhz).is_ok())
+            scales_to(it.chip, clock, LEAST_WITH_WIFI_MHZ).is_ok()
         };
         self.scene.nodes.iter().all(|it| scales(&it.profile))
     }

@@ -92,6 +92,18 @@ fn opened(dir: &TestDir, lab: &mut Running, name: &str) -> Console {
     console
 }
 
+/// Returns a function that sends a line to the control socket and returns its answer.
+fn asker(dir: &TestDir) -> impl FnMut(&str) -> Value {
+    let socket = UnixStream::connect(dir.path("control")).unwrap();
+    let mut answers = BufReader::new(socket.try_clone().unwrap());
+    move |line| {
+        writeln!(&socket, "{line}").unwrap();
+        let mut answer = String::new();
+        answers.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    }
+}
+
 #[test]
 fn a_device_has_esp_idfs_console() {
     let dir = TestDir::new();
@@ -138,14 +150,7 @@ fn a_control_socket_changes_the_lab_and_tells_of_rubbish() {
     let dir = TestDir::new();
     let flags = ["wifi-home", "--variant", "idf-echo", "--control", "control"];
     let mut lab = Running::start(&dir, &flags);
-    let socket = UnixStream::connect(dir.path("control")).unwrap();
-    let mut answers = BufReader::new(socket.try_clone().unwrap());
-    let mut ask = |line: &str| {
-        writeln!(&socket, "{line}").unwrap();
-        let mut answer = String::new();
-        answers.read_line(&mut answer).unwrap();
-        serde_json::from_str::<Value>(&answer).unwrap()
-    };
+    let mut ask = asker(&dir);
     assert_eq!(ask(r#"{"do":"status"}"#)["hosts"][0]["name"], "device");
     for line in [
         "rubbish",
@@ -188,14 +193,7 @@ fn a_control_socket_changes_a_fleet_of_boards() {
     let dir = TestDir::new();
     let flags = ["two-boards", "--control", "control", "--answer-cursor"];
     let mut lab = Running::start(&dir, &flags);
-    let socket = UnixStream::connect(dir.path("control")).unwrap();
-    let mut answers = BufReader::new(socket.try_clone().unwrap());
-    let mut ask = |line: &str| {
-        writeln!(&socket, "{line}").unwrap();
-        let mut answer = String::new();
-        answers.read_line(&mut answer).unwrap();
-        serde_json::from_str::<Value>(&answer).unwrap()
-    };
+    let mut ask = asker(&dir);
     assert_eq!(ask(r#"{"do":"status"}"#)["devices"][1], "node1");
     for line in [
         r#"{"do":"set","key":"loss","value":"1%","device":"node2"}"#,

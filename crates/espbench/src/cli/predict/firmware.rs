@@ -64,7 +64,7 @@ impl ActingParts {
     fn of(&self, reading: &ParsedSdkConfig) -> FleetFirmware {
         let mut node = NodeFirmware {
             clock_mhz: reading.clock_mhz.filter(|_| self.clock),
-            scales_clock: self.rests && reading.scales_clock == Some(true) && !keeps_clock(reading),
+            scales_clock: self.rests && reading.scales_clock == Some(true) && may_scale(reading),
             tx_power_dbm: reading.tx_power_dbm,
             ..NodeFirmware::default()
         };
@@ -77,13 +77,10 @@ impl ActingParts {
     }
 }
 
-/// Returns whether a file's clock stays as it is while Wi-Fi is on, whatever it asks for: at 80 MHz, and an ESP32's
-/// at 240 MHz.
-fn keeps_clock(reading: &ParsedSdkConfig) -> bool {
-    match reading.clock_mhz {
-        Some(240) => reading.chip == Some(Chip::Esp32),
-        mhz => mhz == Some(80),
-    }
+/// Returns whether scaling does something at a file's clock, as far as it names chip and clock.
+fn may_scale(reading: &ParsedSdkConfig) -> bool {
+    let known = reading.chip.zip(reading.clock_mhz);
+    known.is_none_or(|(chip, mhz)| NodeFirmware::scales(chip, mhz))
 }
 
 /// The firmware of a fleet.

@@ -50,7 +50,7 @@ pub use document::{Constant, Constants, constants, document};
 pub use fitted::FitRecord;
 pub(in crate::lab) use lab::{ANTENNA_DBI, ANTENNAS, IDLE_TICKS};
 pub(in crate::lab) use overrides::no_bluetooth;
-pub use overrides::{Overrides, scales_to};
+pub use overrides::{LEAST_WITH_WIFI_MHZ, Overrides, scales_to};
 pub use wrong::FileError;
 
 use super::profile::Profile;
@@ -455,11 +455,7 @@ impl Library {
         let file = own.as_ref().unwrap_or(file);
         let text = TomlText { file: &name, text };
         let build = lab::Build { library: self, lab, variant, file, text, change: &none, seed: 0 };
-        let scene = build.scene()?;
-        if let Some(device) = scene.devices.first() {
-            set.check_clock(device.profile.chip).map_err(wrong)?;
-        }
-        Ok(scene)
+        build.scene()
     }
 
     /// Sets the releases of the esp-now component and of ESP-IDF on all nodes, as far as they are given.

@@ -271,8 +271,8 @@ pub fn scales_to(chip: RadioChip, clock_mhz: u32, idle_mhz: u32) -> Result<(), S
     Ok(())
 }
 
-/// Clock below which no processor falls while Wi-Fi is on.
-const LEAST_WITH_WIFI_MHZ: u32 = 80;
+/// Clock in MHz below which no processor falls while Wi-Fi is on, which holds APB at that (ESP-IDF, `esp_pm`, `pm_impl.c`).
+pub const LEAST_WITH_WIFI_MHZ: u32 = 80;
 
 /// Says that a chip has no Bluetooth, and which have.
 pub(in crate::lab) fn no_bluetooth(chip: RadioChip) -> String {
