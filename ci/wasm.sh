@@ -17,34 +17,11 @@ echo "the module has $(wc -c <"$module") bytes, $(gzip -9c "$module" | wc -c) wi
 
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
-cat >"$work/esp-now.toml" <<'PLAN'
-name = "esp-now"
-[[measure]]
-kind = "esp-now"
-test = ["ping", "handshake"]
-count = 20
-[[measure]]
-kind = "esp-now"
-test = "multi-ping"
-devices = 3
-count = 20
-PLAN
-cat >"$work/wifi.toml" <<'PLAN'
-name = "wifi"
-[[measure]]
-kind = "udp-echo"
-variant = ["wifi-beside-esp-now", "esp-now-beside-wifi"]
-size = 64
-format = "binary"
-count = 40
-interval = "50 ms"
-timeout = "1 s"
-PLAN
 cargo build --quiet --locked -p espbench-engine --example report
 here=${CARGO_TARGET_DIR:-target}/debug/examples/report
 for plan in esp-now wifi; do
-    "$here" "$work/$plan.toml" "" 7 >"$work/here.json"
-    node web/engine/test/report.mjs "$module" "$work/$plan.toml" "" 7 >"$work/wasm.json"
+    "$here" "ci/plans/$plan.toml" "" 7 >"$work/here.json"
+    node web/engine/test/report.mjs "$module" "ci/plans/$plan.toml" "" 7 >"$work/wasm.json"
     cmp "$work/here.json" "$work/wasm.json"
     echo "$plan: $(wc -c <"$work/here.json") bytes of report, the same"
 done

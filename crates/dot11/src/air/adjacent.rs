@@ -5,6 +5,7 @@ use crate::radio::{
     Channel, ChannelWidth, GuardInterval, He, Hr, Ht, Mcs, Ofdm, Overlap, Spectrum, WifiMode,
 };
 use alloc::boxed::Box;
+use once_cell::race::OnceBox;
 
 /// The length of a row: the channels 1 to 14, 0, those of 5 GHz, and unused places. A power of two, so that a
 /// mask keeps an index within a row.
@@ -115,6 +116,13 @@ impl AdjacentChannels {
             let readable = overlap.readable_db(mode, a.apart_mhz(b)).is_some();
             ChannelPath { ratio: PowerRatio::from_db(-db), readable }
         })
+    }
+
+    /// Returns the paths of [`Self::new`], which are computed once for a process.
+    #[must_use]
+    pub fn shared() -> &'static Self {
+        static PATHS: OnceBox<AdjacentChannels> = OnceBox::new();
+        PATHS.get_or_init(|| Box::new(Self::new(&Overlap::new())))
     }
 
     /// Returns the paths of [`AdjacentChannels::default`], but a receiver 1, 2, … channels away

@@ -5,7 +5,9 @@
 //! Interference during a part adds the hazard of the bits that it covers. The preamble carries no
 //! bits; [`FrameCapture`](super::FrameCapture) decides whether it is detected.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
+use once_cell::race::OnceBox;
 
 use super::airtime::Airtime;
 use super::error::{Curve, ErrorTable};
@@ -82,8 +84,15 @@ impl ErrorModelDecoder {
     /// frame is not detected.
     #[must_use]
     pub fn found_dbm(&self, mode: WifiMode) -> f64 {
-        let (like, bits) = header(mode);
-        let needed_db = Curve::of(like).required_db(bits / 8, 0.5);
+        // A search in the error model, once for a process.
+        static NEEDED_DB: OnceBox<[f64; WifiMode::COUNT]> = OnceBox::new();
+        let needed = NEEDED_DB.get_or_init(|| {
+            Box::new(WifiMode::ALL.map(|mode| {
+                let (like, bits) = header(mode);
+                Curve::of(like).required_db(bits / 8, 0.5)
+            }))
+        });
+        let (like, needed_db) = (header(mode).0, needed[mode.index()]);
         let noise_dbm = decibels(self.receiver.noise_mw(like));
         (noise_dbm + needed_db + self.receiver.correction_db(like)).max(self.floor_dbm)
     }

@@ -13,6 +13,9 @@
 //!
 //! So without interference every mode of a chip has exactly the sensitivity of its datasheet.
 
+use alloc::boxed::Box;
+use once_cell::race::OnceBox;
+
 use super::chip::RadioChip;
 use super::error::Curve;
 use super::he::{He, HeFormat, HeGuard};
@@ -56,9 +59,13 @@ impl Receiver {
     /// Returns the receiver of a chip.
     #[must_use]
     pub fn of(chip: RadioChip) -> Self {
-        let needed = WifiMode::ALL.map(|mode| {
-            let (octets, loss) = reference_frame(mode);
-            thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss) - mode.gain_db()
+        // A search in the error model, once for a process.
+        static NEEDED: OnceBox<[f64; WifiMode::COUNT]> = OnceBox::new();
+        let needed = NEEDED.get_or_init(|| {
+            Box::new(WifiMode::ALL.map(|mode| {
+                let (octets, loss) = reference_frame(mode);
+                thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss) - mode.gain_db()
+            }))
         });
         // The decibels that each mode needs more than an ideal receiver.
         let mut excess = WifiMode::ALL.map(|mode| {

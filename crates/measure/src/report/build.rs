@@ -20,6 +20,7 @@ use crate::truth::{Documents, Truth, truth};
 use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_model::workload::Workload;
@@ -216,9 +217,16 @@ pub fn report(
 }
 
 /// Returns the published cells with the limits that are known of the very same cells.
-fn limited(published: &[Cell], limits: &[(Identity, f64)]) -> Vec<Cell> {
+fn limited<'a>(published: &'a [Cell], limits: &[(Identity, f64)]) -> Cow<'a, [Cell]> {
     let limit = |cell: &Cell| limits.iter().find(|(id, _)| *id == cell.id).map(|it| it.1);
-    published.iter().map(|cell| Cell { limit: limit(cell), ..cell.clone() }).collect()
+    let limits: Vec<_> = published.iter().map(limit).collect();
+    let mut published = Cow::Borrowed(published);
+    for (at, limit) in limits.into_iter().enumerate() {
+        if published[at].limit != limit {
+            published.to_mut()[at].limit = limit;
+        }
+    }
+    published
 }
 
 /// Makes values unknown that are not numbers, since JSON has no word for them, and measured values

@@ -55,6 +55,7 @@ pub use wrong::FileError;
 
 use super::profile::Profile;
 use super::scene::{Background, Environment, LinkTrace, Scene};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -62,6 +63,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use block::TomlText;
 use esp_now::component::{ComponentRelease, Idf};
+use once_cell::race::OnceBox;
 use sha2::{Digest as _, Sha256};
 
 /// Kind of thing that a file describes.
@@ -164,13 +166,15 @@ pub fn built_in_text(kind: FileKind, name: &str) -> Option<&'static str> {
     files.find(|(of, file, _)| *of == kind && *file == name).map(|(_, _, text)| *text)
 }
 
-/// Labs, profiles and environments by name.
+/// Labs, profiles and environments by name. Clones share the files that neither changes.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
-    profiles: BTreeMap<String, profile::ProfileFile>,
-    environments: BTreeMap<String, Surroundings>,
-    labs: BTreeMap<String, (lab::LabFile, Arc<str>)>,
-    link_traces: BTreeMap<String, LinkTrace>,
+    profiles: BTreeMap<String, Arc<profile::ProfileFile>>,
+    /// Profiles with all that they lean on, as far as somebody has asked.
+    whole_profiles: BTreeMap<String, Arc<OnceBox<Arc<Profile>>>>,
+    environments: BTreeMap<String, Arc<Surroundings>>,
+    labs: BTreeMap<String, (Arc<lab::LabFile>, Arc<str>)>,
+    link_traces: BTreeMap<String, Arc<LinkTrace>>,
     /// Texts of all files.
     texts: BTreeMap<(FileKind, String), Arc<str>>,
     /// Releases that all nodes of ESP-NOW have, in place of those of their labs.
@@ -209,14 +213,18 @@ impl Library {
         let source = TomlText { file: &file, text };
         match kind {
             FileKind::Profile => {
-                self.profiles.insert(name.to_string(), profile::read(source)?);
+                self.profiles.insert(name.to_string(), Arc::new(profile::read(source)?));
+                self.whole_profiles.insert(name.to_string(), Arc::default());
+                self.forget_whole_profiles();
             }
             FileKind::Environment => {
                 let short = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".toml");
-                self.environments.insert(name.to_string(), environment::read(source, short)?);
+                let place = environment::read(source, short)?;
+                self.environments.insert(name.to_string(), Arc::new(place));
             }
             FileKind::Lab => {
-                self.labs.insert(name.to_string(), (lab::read(source)?, text.into()));
+                let file = Arc::new(lab::read(source)?);
+                self.labs.insert(name.to_string(), (file, text.into()));
             }
         }
         self.texts.insert((kind, name.to_string()), text.into());
@@ -264,7 +272,7 @@ impl Library {
     /// # Errors
     /// What is wrong in the text, with its line.
     pub fn add_link_trace(&mut self, name: &str, text: &str) -> Result<(), FileError> {
-        self.link_traces.insert(name.to_string(), link_trace::read(name, text)?);
+        self.link_traces.insert(name.to_string(), Arc::new(link_trace::read(name, text)?));
         Ok(())
     }
 
@@ -335,7 +343,21 @@ impl Library {
     /// # Errors
     /// There is none of that name, or its base is missing.
     pub fn profile(&self, name: &str) -> Result<Arc<Profile>, FileError> {
-        Ok(Arc::new(self.whole_profile(name)?.profile(name)))
+        let known = self.whole_profiles.get(name);
+        if let Some(profile) = known.and_then(|it| it.get()) {
+            return Ok(profile.clone());
+        }
+        let profile = Arc::new(self.whole_profile(name)?.profile(name));
+        if let Some(known) = known {
+            // Where another thread was faster, its profile is the same.
+            let _ = known.set(Box::new(profile.clone()));
+        }
+        Ok(profile)
+    }
+
+    /// Forgets the profiles with what they lean on, since a file has changed. Clones keep theirs.
+    fn forget_whole_profiles(&mut self) {
+        self.whole_profiles.values_mut().for_each(|it| *it = Arc::default());
     }
 
     /// Returns the profile of a device.
@@ -343,7 +365,7 @@ impl Library {
     /// # Errors
     /// As [`Library::profile`]; or it is work for the profiles that lean on it, and has no chip.
     pub(super) fn chip(&self, name: &str) -> Result<Arc<Profile>, FileError> {
-        if self.profiles.get(name).is_some_and(profile::ProfileFile::is_work) {
+        if self.profiles.get(name).is_some_and(|it| it.is_work()) {
             let message =
                 "it is the work of all chips, and no device: name a profile with a `chip`";
             return Err(FileError::whole(FileKind::Profile.file(name), message));
@@ -354,7 +376,8 @@ impl Library {
     fn whole_profile(&self, name: &str) -> Result<profile::ProfileFile, FileError> {
         let unknown =
             |name: &str| FileError::unknown(FileKind::Profile, name, self.names(FileKind::Profile));
-        let mut whole = self.profiles.get(name).ok_or_else(|| unknown(name))?.clone();
+        let mut whole =
+            profile::ProfileFile::clone(self.profiles.get(name).ok_or_else(|| unknown(name))?);
         for _ in 0..MOST_LIKE {
             let Some(like) = &whole.like else { return Ok(whole) };
             let base = self.profiles.get(&like.name).ok_or_else(|| {
@@ -372,7 +395,7 @@ impl Library {
     /// # Errors
     /// There is none of that name.
     pub fn environment(&self, name: &str) -> Result<Surroundings, FileError> {
-        self.environments.get(name).cloned().ok_or_else(|| {
+        self.environments.get(name).map(|it| Surroundings::clone(it)).ok_or_else(|| {
             FileError::unknown(FileKind::Environment, name, self.names(FileKind::Environment))
         })
     }
@@ -391,12 +414,16 @@ impl Library {
     ) -> Result<(), FileError> {
         let tuned = match kind {
             FileKind::Profile => {
-                self.profiles.get_mut(name).map(|it| document::tune(it, key, value))
+                self.forget_whole_profiles();
+                self.profiles.get_mut(name).map(|it| document::tune(Arc::make_mut(it), key, value))
             }
-            FileKind::Environment => {
-                self.environments.get_mut(name).map(|it| document::tune_place(it, key, value))
+            FileKind::Environment => self
+                .environments
+                .get_mut(name)
+                .map(|it| document::tune_place(Arc::make_mut(it), key, value)),
+            FileKind::Lab => {
+                (self.labs.get_mut(name)).map(|(file, _)| Arc::make_mut(file).tune(key, value))
             }
-            FileKind::Lab => self.labs.get_mut(name).map(|(file, _)| file.tune(key, value)),
         };
         let unknown = || FileError::unknown(kind, name, self.names(kind));
         tuned.ok_or_else(unknown)?.map_err(|message| FileError::whole(kind.file(name), message))
@@ -452,7 +479,7 @@ impl Library {
             true => None,
             false => Some(file.set(variant, set, set.mode().map_err(wrong)?)),
         };
-        let file = own.as_ref().unwrap_or(file);
+        let file = own.as_ref().unwrap_or(&**file);
         let text = TomlText { file: &name, text };
         let build = lab::Build { library: self, lab, variant, file, text, change: &none, seed: 0 };
         build.scene()
@@ -487,7 +514,7 @@ impl Library {
     }
 
     /// Returns a lab's file with its text, and what errors call it.
-    fn lab(&self, lab: &str) -> Result<(&(lab::LabFile, Arc<str>), String), FileError> {
+    fn lab(&self, lab: &str) -> Result<(&(Arc<lab::LabFile>, Arc<str>), String), FileError> {
         let unknown = || FileError::unknown(FileKind::Lab, lab, self.names(FileKind::Lab));
         Ok((self.labs.get(lab).ok_or_else(unknown)?, FileKind::Lab.file(lab)))
     }

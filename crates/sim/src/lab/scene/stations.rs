@@ -12,8 +12,7 @@ use core::ops::Range;
 use espbench_dot11::air::AdjacentChannels;
 use espbench_dot11::mac::{AmpduConfig, MacConfig, MediumConfig};
 use espbench_dot11::radio::{
-    BasicRates, Channel, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, Receiver, Timing,
-    TxPower,
+    BasicRates, Channel, ErrorModelDecoder, ErrorTable, RadioChip, Receiver, Timing, TxPower,
 };
 use espbench_model::sdkconfig::SdkConfig;
 
@@ -212,7 +211,7 @@ impl Scene {
                 ..mac
             },
         );
-        let adjacent = AdjacentChannels::new(&Overlap::new());
+        let adjacent = AdjacentChannels::shared().clone();
         Radio {
             links,
             receivers,

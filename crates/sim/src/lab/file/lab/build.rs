@@ -81,7 +81,7 @@ impl Build<'_> {
             let message = format!("no station of this lab is called `{unknown}`{hint}");
             return Err(FileError::whole(name.as_str(), message));
         }
-        let trace = LinkTrace { frame: *frame, ..trace.clone() };
+        let trace = LinkTrace { frame: *frame, ..LinkTrace::clone(trace) };
         Ok(Scene { link_trace: Some(Arc::new(trace)), ..scene })
     }
 
