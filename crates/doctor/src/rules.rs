@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
 //! | `faint` | single signs, in logs where nothing else is found |
+//! | `parts` | storage, external memory, updates over the air |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
 //! | `words` | what programs say in words of their own |
@@ -11,6 +12,7 @@
 mod air;
 mod faint;
 mod network;
+mod parts;
 mod restarts;
 mod words;
 
@@ -63,6 +65,7 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     network::findings(log, &mut findings);
     sending(log, &mut findings);
     air::findings(log, &mut findings);
+    parts::findings(log, &mut findings);
     words::findings(log, &mut findings);
     if findings.is_empty() {
         restarts::python(log, &mut findings);
@@ -104,10 +107,12 @@ fn weight(finding: &CauseFinding) -> f64 {
         | TroubleCause::MemoryCorrupted
         | TroubleCause::Watchdog => 10.0,
         TroubleCause::Heap => 6.0,
+        TroubleCause::Storage | TroubleCause::ExternalMemory => 4.0,
         TroubleCause::Disconnections(_) | TroubleCause::NoAddress => 3.0,
         TroubleCause::SendBuffers
         | TroubleCause::EspNow(_)
         | TroubleCause::BrokerRefused
+        | TroubleCause::Update
         | TroubleCause::WifiCalls => 2.0,
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
@@ -231,6 +236,14 @@ impl<'a> Groups<'a> {
         first.first().zip(self.lost).is_some_and(|(it, lost)| lost < it.line)
     }
 
+    /// Returns whether an access point answered before it was first not found.
+    fn answered(&self) -> bool {
+        let absent = self.log.places(|it| *it == LogEvent::Disconnected(201));
+        let other =
+            self.log.places(|it| matches!(it, LogEvent::Disconnected(2..=5 | 15 | 202..=204)));
+        other.first().zip(absent.first()).is_some_and(|(it, absent)| it.line < absent.line)
+    }
+
     fn group(&self, code: u8) -> ReasonGroup {
         match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
             // Before there is an association none can be dropped for inactivity: the access point did not answer.
@@ -293,6 +306,8 @@ fn disconnection(
     let certainty = match group {
         // With the right password it would not have worked before.
         ReasonGroup::Password if joined => Certainty::Low,
+        // A network that answered before is there.
+        ReasonGroup::Absent if groups.answered() => Certainty::Medium,
         ReasonGroup::Password
         | ReasonGroup::Absent
         | ReasonGroup::Security

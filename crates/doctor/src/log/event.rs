@@ -3,7 +3,7 @@
 use super::record::LogRecord;
 use super::setting::BootSetting;
 use super::words::{Subject, WordCause};
-use super::{air, boot, codes, crash, link, network, setting, trigger, words};
+use super::{air, boot, codes, crash, link, network, parts, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -192,6 +192,8 @@ pub enum LogEvent {
     Interrupted,
     /// The ROM or the bootloader finds no firmware that it can start.
     FlashUnreadable,
+    /// The ROM waits for a program to be written.
+    WaitsForDownload,
     /// Memory could not be had.
     NoMemory,
     /// The free heap was printed, in bytes.
@@ -214,6 +216,14 @@ pub enum LogEvent {
     BrokerRefused,
     /// A call of the Wi-Fi driver came at a wrong time.
     WifiCall,
+    /// The storage of keys and values refused a call, or could not be started.
+    StorageFailed,
+    /// External memory did not answer.
+    ExternalMemory,
+    /// An update over the air was refused, by its image or its partition.
+    UpdateRefused,
+    /// An update over the air failed, without a reason.
+    UpdateFailed,
     /// A connection, a name or TLS failed while there was no link.
     FailedUnlinked,
     /// A cause was named in a program's own words.
@@ -244,12 +254,14 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let mut found = Vec::new();
     found.extend(crash::reset(text).or_else(|| crash::told_reset(text)));
     found.extend(crash::crash(text));
+    found.extend(crash::checked(text));
     found.extend(setting::settings(text));
     found.extend(boot::boot(record));
     found.extend(air::air(record));
     found.extend(link::disconnection(record));
     found.extend(link::link(record));
     found.extend(crash::memory(text));
+    found.extend(parts::parts(record));
     found.extend(network::network(record));
     if found.is_empty() {
         found.extend(codes::told(record));

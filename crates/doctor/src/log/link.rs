@@ -107,7 +107,7 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     let text = record.text;
     // "state: run -> init (0xc800)": the reason is above the lowest byte; older releases leave 0x out, and the ESP8266
     // has numbers for the states.
-    if let Some(rest) = text.strip_prefix("state: ") {
+    if let Some(rest) = state(text) {
         let rest = rest.split_once("-> init (").or_else(|| rest.split_once("-> 0 ("))?.1;
         let code = rest.split_once(')')?.0;
         let code = u32::from_str_radix(code.trim_start_matches("0x"), 16).ok()? >> 8;
@@ -175,6 +175,14 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     named.map(|it| it.code).or(words).map(LogEvent::Disconnected)
 }
 
+/// Returns what stands behind "state: ", with which the driver's line begins, also behind the names of programs that pass it on.
+pub(super) fn state(text: &str) -> Option<&str> {
+    text.strip_prefix("state: ").or_else(|| {
+        let rest = text.split_once("wifi state: ").or_else(|| text.split_once("wifi:state: "))?.1;
+        rest.contains("->").then_some(rest)
+    })
+}
+
 fn known(code: u32) -> Option<LogEvent> {
     let code = u8::try_from(code).ok()?;
     reason::by_code(code).is_some().then_some(LogEvent::Disconnected(code))
@@ -227,6 +235,20 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
+/// Returns whether the handshake of keys is open behind a line: the driver is in its state "run", and has not said "connected".
+pub(super) fn has_keys_open(text: &str, open: bool) -> bool {
+    match state(text) {
+        Some(rest) => rest.starts_with("assoc -> run") || (open && rest.starts_with("run -> ")),
+        None => open && !text.starts_with("connected with ") && !text.contains("ip: "),
+    }
+}
+
+/// Returns whether a text tells of an IP address.
+pub(super) fn names_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    address(&lower) == Some(LogEvent::GotIp)
+}
+
 /// Seconds that a client of DHCP waits when it asks for the third time: 4 at first, and twice as long each time (RFC 2131, 4.1).
 const THIRD_WAIT_S: u32 = 15;
 
@@ -241,6 +263,7 @@ fn address(lower: &str) -> Option<LogEvent> {
     let none = [
         "no dhcpoffers received",
         "dhcp timeout",
+        "dhcp_timeout(): restarting",
         "dhcp timed out",
         "dhcp failed",
         "dhcp client failed",

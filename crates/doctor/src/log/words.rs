@@ -92,7 +92,7 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         return None;
     }
     let mut context = family(&tag).or(before.map(|it| it.family));
-    let mut found = waits(lower, context);
+    let mut found = waits(lower, context, family(&tag));
     if let Some(before) = before.filter(|it| it.pending && is_bare(lower)) {
         found = found.max(match before.family {
             Family::Wifi => Some(WordCause::LinkFailed),
@@ -207,12 +207,13 @@ fn family(lower: &str) -> Option<Family> {
 }
 
 /// Returns a try to join: "connecting to WiFi", or dots that do not end.
-fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
+fn waits(lower: &str, context: Option<Family>, of_tag: Option<Family>) -> Option<WordCause> {
     // Arduino's examples of updates over the air print this where the network cannot be joined.
     if lower.contains("connection failed! rebooting") {
         return Some(WordCause::LinkFailed);
     }
-    let wifi = subjects::WIFI.is_in(lower) && !subjects::BROKER.is_in(lower);
+    let wifi = (subjects::WIFI.is_in(lower) || of_tag == Some(Family::Wifi))
+        && !subjects::BROKER.is_in(lower);
     if dots(lower) >= DOTS {
         let server = matches!(family(lower), Some(Family::Broker | Family::Server));
         if server && lower.contains("connecting") {
