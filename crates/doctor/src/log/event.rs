@@ -243,7 +243,8 @@ pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
     if found.iter().all(measures) {
-        found.extend(words::told(record, before).or_else(|| words::made(record, before)));
+        let told = words::told(record, before).or_else(|| words::made(record, before));
+        found.extend(told.or_else(|| parts::error_of_part(record)));
     }
     found
 }
@@ -263,6 +264,9 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(crash::memory(text));
     found.extend(parts::parts(record));
     found.extend(network::network(record));
+    if found.contains(&LogEvent::UpdateRefused) {
+        found.retain(|it| *it != LogEvent::FlashUnreadable);
+    }
     if found.is_empty() {
         found.extend(codes::told(record));
     }

@@ -183,7 +183,25 @@ pub(super) fn state(text: &str) -> Option<&str> {
     })
 }
 
+/// Reasons of ESP-WIFI-MESH (`mesh_disconnect_reason_t`) that are alike one of Wi-Fi: a scan without a parent, another network's
+/// identity, a parent that is idle, stops or is left, and one that asks for other security.
+const MESH: [(u32, u8); 10] = [
+    (101, 4),
+    (102, 3),
+    (103, 201),
+    (104, 3),
+    (105, 3),
+    (106, 201),
+    (107, 201),
+    (109, 207),
+    (110, 210),
+    (111, 210),
+];
+
 fn known(code: u32) -> Option<LogEvent> {
+    if let Some((_, alike)) = MESH.iter().find(|it| it.0 == code) {
+        return Some(LogEvent::Disconnected(*alike));
+    }
     let code = u8::try_from(code).ok()?;
     reason::by_code(code).is_some().then_some(LogEvent::Disconnected(code))
 }
@@ -292,7 +310,7 @@ fn address(lower: &str) -> Option<LogEvent> {
         if rest.split_whitespace().next() == Some("192.168.4.1") {
             continue;
         }
-        let zeros = rest.starts_with("0.0.0.0");
+        let zeros = rest.starts_with("0.0.0.0") || rest.starts_with("255.255.255.255");
         (any, unset) = (any || !zeros, unset || zeros);
     }
     if told || any {

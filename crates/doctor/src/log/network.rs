@@ -327,7 +327,7 @@ mod tests {
             "Last captured errno : 119",
             "E (5) a: errno 11",
             "OSError: -2021",
-            "E (5) mbedtls: 0x10 bytes",
+            "I (5) mbedtls: 0x10 bytes",
         ] {
             assert!(told(line).is_empty(), "{line}: {:?}", told(line));
         }

@@ -1,7 +1,8 @@
 //! Parts of the device beside its radio: the storage of keys and values, external memory, updates over the air.
 
-use super::event::{LogEvent, has_number};
-use super::record::LogRecord;
+use super::event::{EspNowError, LogEvent, has_number};
+use super::record::{LogRecord, RecordLevel};
+use super::words::WordCause;
 
 /// Errors of NVS (`nvs.h`, from `ESP_ERR_NVS_BASE` 0x1100 on) by the end of their name and by number. 0x1102, a key that is not
 /// there, is none: each program meets it at its first start.
@@ -97,10 +98,48 @@ const FAILED: &[&str] = &[
     "upload failed. error",
 ];
 
+/// From here on a program runs, and no bootloader, in milliseconds.
+const RUNS_MS: u64 = 5000;
+
+/// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
+const TAGS: [(&str, LogEvent); 17] = [
+    ("transport", LogEvent::Words(WordCause::Connections)),
+    ("trans_", LogEvent::Words(WordCause::Connections)),
+    ("websocket", LogEvent::Words(WordCause::Connections)),
+    ("mqtt", LogEvent::Words(WordCause::Connections)),
+    ("http_client", LogEvent::Words(WordCause::Connections)),
+    ("esp_http_client", LogEvent::Words(WordCause::Connections)),
+    ("http_stream", LogEvent::Words(WordCause::Connections)),
+    ("esp-tls", LogEvent::Words(WordCause::Tls)),
+    ("mbedtls", LogEvent::Words(WordCause::Tls)),
+    ("esp-x509-crt-bundle", LogEvent::Words(WordCause::Tls)),
+    ("esp_ota_ops", LogEvent::UpdateFailed),
+    ("esp_https_ota", LogEvent::UpdateFailed),
+    ("ota", LogEvent::UpdateFailed),
+    ("espnow", LogEvent::EspNow(EspNowError::Internal)),
+    ("esp_image", LogEvent::FlashUnreadable),
+    ("flash_parts", LogEvent::FlashUnreadable),
+    ("spi_flash", LogEvent::FlashUnreadable),
+];
+
+/// Returns what an error of a part of ESP-IDF tells that no other reader understands.
+pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
+    if record.level != Some(RecordLevel::Error) {
+        return None;
+    }
+    let tag = record.tag.to_ascii_lowercase();
+    TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
+}
+
 /// Returns what a record tells of them.
 pub(super) fn parts(record: &LogRecord<'_>) -> Option<LogEvent> {
     let lower = record.text.to_ascii_lowercase();
     let tag = record.tag.to_ascii_lowercase();
+    // An image that a running program checks is that of an update.
+    let late = record.uptime_ms.is_some_and(|it| it >= RUNS_MS);
+    if tag == "esp_image" && late && record.level == Some(RecordLevel::Error) {
+        return Some(LogEvent::UpdateRefused);
+    }
     if storage(&lower, &tag) {
         return Some(LogEvent::StorageFailed);
     }

@@ -1,6 +1,6 @@
 //! A log as it streams by.
 
-use super::event::{LogEvent, all_events};
+use super::event::{LogEvent, ResetReason, all_events};
 use super::link;
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
@@ -150,6 +150,8 @@ pub struct LogReader {
     joined: Option<LogPlace>,
     /// Whether the handshake of keys has begun, and not ended.
     keys: bool,
+    /// Lines with a record since the last start.
+    since_start: u64,
     summary: LogSummary,
 }
 
@@ -231,7 +233,9 @@ impl LogReader {
 
     fn read(&mut self, from: &WrappedLine) {
         let found = records(&from.line);
-        self.summary.recorded += u64::from(found.iter().any(|it| it.level.is_some()));
+        let recorded = u64::from(found.iter().any(|it| it.level.is_some()));
+        self.summary.recorded += recorded;
+        self.since_start += recorded;
         if let Some((event, place)) = self.crash.close_before(from.number) {
             self.keep(event, place);
         }
@@ -298,7 +302,13 @@ impl LogReader {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
-            LogEvent::Reset(_) => {
+            LogEvent::Reset(reason) => {
+                // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
+                let ran = core::mem::take(&mut self.since_start) > 0;
+                let event = match reason {
+                    ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
+                    _ => event,
+                };
                 if let Some((crash, at)) = self.crash.close() {
                     self.keep(crash, at);
                 }

@@ -1,7 +1,7 @@
 //! Words without which a record tells nothing: most lines of a long log are passed over after one look at each byte.
 
 use super::codes::is_bare_state;
-use super::record::LogRecord;
+use super::record::{LogRecord, RecordLevel};
 
 /// Words in lower case; each line that tells something has one of them (a test holds all readers against it).
 const WORDS: &[&str] = &[
@@ -312,6 +312,7 @@ pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
         || tag.starts_with(b"boot.")
         || tag == b"task_wdt"
         || (!record.text.is_empty() && record.text.bytes().all(|it| it.is_ascii_digit()))
+        || record.level == Some(RecordLevel::Error)
         // A program that waits.
         || record.text.as_bytes().ends_with(b"....................")
         || is_bare_state(record.text.as_bytes())

@@ -67,6 +67,8 @@ pub(super) enum Family {
     Broker,
     Server,
     EspNow,
+    /// What is beside the link: Bluetooth, displays, files.
+    Other,
 }
 
 /// Subject of the lines before a record.
@@ -97,7 +99,7 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         found = found.max(match before.family {
             Family::Wifi => Some(WordCause::LinkFailed),
             Family::Broker | Family::Server => Some(WordCause::Connections),
-            Family::EspNow => None,
+            Family::EspNow | Family::Other => None,
         });
     }
     for clause in clauses(lower) {
@@ -153,11 +155,21 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
-    Some(match family(&lower).or_else(|| family(&tag)).or(before.map(|it| it.family))? {
+    // A bare "connected" makes a bare "disconnected" good.
+    let of = family(&lower).or_else(|| family(&tag)).or(before.map(|it| it.family));
+    if of.is_none() && !bare_connection(&lower) {
+        return None;
+    }
+    Some(match of.unwrap_or(Family::Server) {
         Family::Wifi => LogEvent::GotIp,
         Family::Broker | Family::Server => LogEvent::ConnectionMade,
-        Family::EspNow => return None,
+        Family::EspNow | Family::Other => return None,
     })
+}
+
+/// Returns whether a text is "connected" and little else.
+fn bare_connection(lower: &str) -> bool {
+    lower.trim_end_matches(['.', '!', ' ']).ends_with("connected") && lower.split(' ').count() <= 2
 }
 
 /// Returns what a record speaks of.
@@ -165,7 +177,10 @@ pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
     let family = family(&lower)
         .or_else(|| family(&record.tag.to_ascii_lowercase()))
-        .or_else(|| names_network(&lower).then_some(Family::Wifi))?;
+        .or_else(|| names_network(&lower).then_some(Family::Wifi))
+        .or_else(|| {
+            list::has(&lower, &["ble", "bluetooth", "gatt", "nimble"]).then_some(Family::Other)
+        })?;
     let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
     Some(Subject { family, pending })
 }
@@ -394,7 +409,7 @@ fn linked(
                 Some(WordCause::ServerDown)
             };
         }
-        Some(Family::EspNow) => return None,
+        Some(Family::EspNow | Family::Other) => return None,
         // Bare words, such as "connection failed!": of what stands before them.
         None if !(connects || signs.ended || has(&["login"])) => {
             let short = text.split_whitespace().count() <= 4;
@@ -407,7 +422,7 @@ fn linked(
             return Some(WordCause::Connections);
         }
         None if context == Some(Family::Wifi) || has(&["rebooting"]) => {}
-        None if context == Some(Family::EspNow) => return None,
+        None if matches!(context, Some(Family::EspNow | Family::Other)) => return None,
         None => {
             return Some(if signs.happened() {
                 WordCause::Connections
