@@ -7,6 +7,7 @@
 //! | `parts` | storage, external memory, updates over the air |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
+//! | `roots` | findings that follow from others |
 //! | `words` | what programs say in words of their own |
 
 mod air;
@@ -14,6 +15,7 @@ mod faint;
 mod network;
 mod parts;
 mod restarts;
+mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
@@ -41,7 +43,7 @@ const BEACONS: u64 = 3;
 /// Returns what a log tells, without a check of the settings that it prints.
 #[must_use]
 pub fn diagnose(log: &LogSummary) -> Diagnosis {
-    let findings = findings(log);
+    let mut findings = findings(log);
     let link = log.count(|it| {
         matches!(
             it,
@@ -53,6 +55,7 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
                 | LogEvent::EspNowHeard
         )
     });
+    roots::lower(&mut findings);
     let notes = notes(log, &findings);
     ranked(findings, link > 0, notes)
 }
@@ -100,12 +103,13 @@ pub(crate) fn ranked(
 fn weight(finding: &CauseFinding) -> f64 {
     let of_cause = match finding.cause {
         // Without firmware there is nothing else.
-        TroubleCause::Flash => 20.0,
+        TroubleCause::Flash if finding.certainty > Certainty::Low => 20.0,
+        TroubleCause::Flash => 3.0,
         TroubleCause::Brownout => 12.0,
-        TroubleCause::Panic
-        | TroubleCause::StackOverflow
-        | TroubleCause::MemoryCorrupted
-        | TroubleCause::Watchdog => 10.0,
+        // What damages memory makes the program stop elsewhere, too.
+        TroubleCause::StackOverflow => 11.0,
+        TroubleCause::MemoryCorrupted => 10.5,
+        TroubleCause::Panic | TroubleCause::Watchdog => 10.0,
         TroubleCause::Heap => 6.0,
         TroubleCause::Storage | TroubleCause::ExternalMemory => 4.0,
         TroubleCause::Disconnections(_) | TroubleCause::NoAddress => 3.0,

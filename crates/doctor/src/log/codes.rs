@@ -78,7 +78,7 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
     }
     if wifi && errs {
         // The driver keeps its settings in NVS, which is started before it.
-        if has(&["nvs_open fail"]) || has_number(&lower, "4353") || has_number(&lower, "0x1101") {
+        if has(&["nvs_open fail"]) || super::parts::has_storage_number(&lower) {
             return Some(LogEvent::StorageFailed);
         }
         if let Some((_, event)) = DRIVER.iter().find(|it| has_number(&lower, it.0)) {

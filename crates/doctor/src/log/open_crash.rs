@@ -22,6 +22,7 @@ const fn is_part(event: LogEvent) -> bool {
         LogEvent::StorageFailed
             | LogEvent::ExternalMemory
             | LogEvent::UpdateRefused
+            | LogEvent::FlashUnreadable
             | LogEvent::WifiCall
             | LogEvent::EspNow(_)
     )
@@ -104,6 +105,13 @@ impl OpenCrash {
             (event, _) => event,
         };
         Some((event, open.place))
+    }
+
+    /// Ends the crash where the device starts anew, and returns it: what failed before is over.
+    pub(super) fn restart(&mut self) -> Option<(LogEvent, LogPlace)> {
+        let complete = self.close();
+        self.part = None;
+        complete
     }
 
     /// Ends the crash where its lines must have ended by that line.

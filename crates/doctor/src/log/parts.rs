@@ -102,7 +102,11 @@ const FAILED: &[&str] = &[
 const RUNS_MS: u64 = 5000;
 
 /// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
-const TAGS: [(&str, LogEvent); 17] = [
+const TAGS: [(&str, LogEvent); 20] = [
+    // ESP-Hosted, whose radio is on another chip.
+    ("sdio_wrapper", LogEvent::Words(WordCause::WifiCall)),
+    ("h_sdio_drv", LogEvent::Words(WordCause::WifiCall)),
+    ("rpc_", LogEvent::Words(WordCause::WifiCall)),
     ("transport", LogEvent::Words(WordCause::Connections)),
     ("trans_", LogEvent::Words(WordCause::Connections)),
     ("websocket", LogEvent::Words(WordCause::Connections)),
@@ -147,6 +151,11 @@ pub(super) fn parts(record: &LogRecord<'_>) -> Option<LogEvent> {
         return Some(LogEvent::ExternalMemory);
     }
     update(&lower, &tag)
+}
+
+/// Returns whether a text has the number of an error of NVS.
+pub(super) fn has_storage_number(lower: &str) -> bool {
+    STORAGE.iter().any(|it| has_number(lower, it.1) || has_number(lower, it.2))
 }
 
 fn storage(lower: &str, tag: &str) -> bool {

@@ -309,7 +309,7 @@ impl LogReader {
                     ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
                     _ => event,
                 };
-                if let Some((crash, at)) = self.crash.close() {
+                if let Some((crash, at)) = self.crash.restart() {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);

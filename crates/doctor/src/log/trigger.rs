@@ -96,6 +96,8 @@ const WORDS: &[&str] = &[
     "pm open",
     "power",
     "wifi internal",
+    "invalid mbox",
+    "esp-hosted",
     "wifi not",
     "err_wifi",
     "errwifi",
