@@ -104,15 +104,16 @@ pub(super) fn client_state(lower: &str) -> Option<LogEvent> {
     if !of_client || !failed {
         return None;
     }
-    let rest = ["state", "estado", "rc", "status code", "error code", "code", "(error"]
-        .iter()
-        .find_map(|word| {
-            let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
-            at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
-                .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
-        })?;
+    let rest =
+        ["lasterror", "state", "estado", "rc", "status code", "error code", "code", "(error"]
+            .iter()
+            .find_map(|word| {
+                let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
+                at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
+                    .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
+            })?;
     match rest.strip_prefix('-') {
-        Some(rest) => matches!(number(rest), Some(1..=4)).then_some(LogEvent::ConnectionFailed),
+        Some(rest) => matches!(number(rest), Some(1..=13)).then_some(LogEvent::ConnectionFailed),
         None => matches!(number(rest), Some(1..=5)).then_some(LogEvent::BrokerRefused),
     }
 }

@@ -133,6 +133,9 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Backtrace: 0x",
             "Backtrace:0x",
             " register dump:",
+            // What ESPHome's monitor makes of a backtrace.
+            "WARNING Found stack trace",
+            "WARNING Decoded 0x",
             "ESP32 CORE DUMP START",
             "Cache disabled but cached memory",
             ">>>stack>>>",

@@ -227,8 +227,8 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
         found.push(LogEvent::BeaconTimeout);
     }
     let lower = text.to_ascii_lowercase();
-    let joined = ["connected with ", "state: assoc -> run", "state: 3 -> 5"];
-    if joined.iter().any(|it| text.starts_with(it))
+    // The state "run" comes before the handshake of keys, and this after it.
+    if text.starts_with("connected with ")
         || ((lower.contains("wifi connected")
             || lower.contains("wifi: connected")
             || lower.contains("wifi : connected"))

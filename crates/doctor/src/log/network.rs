@@ -238,7 +238,9 @@ fn connection_ended(lower: &str) -> bool {
     let refused =
         |it: &&str| matches!(lower.split_once(*it).and_then(|it| number(it.1)), Some(1 | 11));
     let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
-    client || mqtt || http || ENDED.iter().any(|it| lower.contains(it))
+    // Mongoose OS names its events.
+    let event = lower.ends_with("mqtt disconnect");
+    client || mqtt || event || http || ENDED.iter().any(|it| lower.contains(it))
 }
 
 fn socket(lower: &str) -> Option<LogEvent> {

@@ -133,6 +133,8 @@ const WORDS: &[&str] = &[
     "fail to alloc",
     "e:m ",
     "backtrace",
+    "stack trace",
+    "warning decoded",
     "register dump",
     "core dump",
     "terminate called",
