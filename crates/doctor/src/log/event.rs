@@ -186,7 +186,7 @@ pub enum LogEvent {
     MemoryCorrupted,
     /// The program was stopped where memory could not be had.
     CrashOfMemory,
-    /// A Python program ended by an exception.
+    /// A program in Python or Lua ended by an exception.
     Traceback,
     /// A person ended a Python program.
     Interrupted,
@@ -278,9 +278,9 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
-/// Reads what Python says of a program that ended.
+/// Reads what Python and Lua say of a program that ended.
 fn ended_program(text: &str) -> Option<LogEvent> {
-    if text.starts_with("Traceback (most recent call last)") {
+    if text.starts_with("Traceback (most recent call last)") || text == "stack traceback:" {
         return Some(LogEvent::Traceback);
     }
     text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)

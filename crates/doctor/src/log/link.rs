@@ -365,7 +365,7 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
     if codes.iter().any(|it| has_number(lower, it)) {
         return Some(LogEvent::WifiCall);
     }
-    let names: [&str; 22] = [
+    let names: [&str; 23] = [
         "sta is connecting, return error",
         "sta is connecting, cannot set config",
         "wifi internal error",
@@ -386,6 +386,7 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
         "ap must be active",
         "wifi invalid mode",
         "wifi would block",
+        "wifi unknown error",
         // lwIP's assertion where its task was never started.
         "invalid mbox",
         "esp-hosted slave",

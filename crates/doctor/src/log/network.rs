@@ -152,6 +152,7 @@ fn tls(lower: &str) -> Option<TlsFailure> {
             "tls_bad_fingerprint",
             "bad fingerprint",
             "bad server fingerprint",
+            "no authentication method is setup",
         ])
     {
         Some(TlsFailure::Certificate)

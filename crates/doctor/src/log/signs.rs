@@ -227,6 +227,7 @@ pub(super) static EXPECTED: PhraseList = PhraseList::new(&[
     "handle",
     "ignor",
     "no error",
+    "messages dropped",
     "without error",
     "clear",
     "avoid",

@@ -215,6 +215,7 @@ fn family(lower: &str) -> Option<Family> {
         (&subjects::BROKER, Family::Broker),
         (&subjects::SERVER, Family::Server),
         (&subjects::WIFI, Family::Wifi),
+        (&subjects::MESSAGES, Family::Server),
     ]
     .into_iter()
     .find(|it| it.0.is_in(lower))

@@ -186,7 +186,7 @@ fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(none.or_else(low));
 }
 
-/// Finds a Python program that ended by an exception which nothing else explains.
+/// Finds a program in Python or Lua that ended by an exception which nothing else explains.
 pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let [ended, interrupted] =
         [LogEvent::Traceback, LogEvent::Interrupted].map(|event| log.count(|it| *it == event));
@@ -206,8 +206,8 @@ pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         return;
     }
     let words = (
-        "a Python exception ends the program",
-        "read its last line, and catch it where the network may fail",
+        "an exception that nothing catches ends the program (Python, Lua)",
+        "read the line that names it, and catch it where the network may fail",
         "the same call in the REPL raises it, too",
     );
     let is = |it: &LogEvent| *it == LogEvent::Traceback;
