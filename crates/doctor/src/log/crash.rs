@@ -112,6 +112,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
     (
         &[
             "Guru Meditation Error",
+            "ZEPHYR FATAL ERROR",
+            "FATAL EXCEPTION",
             "abort() was called",
             "assert failed:",
             "ESP_ERROR_CHECK failed",
@@ -216,7 +218,7 @@ pub(super) fn checked(text: &str) -> Option<LogEvent> {
     if of(&["nvs_"]) {
         return Some(LogEvent::StorageFailed);
     }
-    of(&["esp_wifi_", "esp_netif_", "tcpip_adapter_"]).then_some(LogEvent::WifiCall)
+    of(&["esp_wifi_", "esp_netif_", "esp_event_", "tcpip_adapter_"]).then_some(LogEvent::WifiCall)
 }
 
 /// Codes of mbedTLS that say that memory could not be had, of its modules (mbedTLS, `include/mbedtls/*.h`).

@@ -57,6 +57,9 @@ const LINES: &[(&str, u8)] = &[
     // Tasmota's "timeout" is an attempt that says nothing more.
     ("connect failed with ap timeout", 2),
     ("connect failed as ap cannot be reached", 201),
+    ("no_ap_found_in_authmode_threshold", 211),
+    ("no_ap_found_in_rssi_threshold", 212),
+    ("no_ap_found_w_compatible_security", 210),
     ("wl_no_ssid_avail", 201),
     ("wl_wrong_password", 202),
     ("station_wrong_password", 202),

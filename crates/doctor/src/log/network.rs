@@ -72,6 +72,7 @@ const REFUSED: &[&str] = &[
     "bad username",
     "bad user name",
     "bad_credentials",
+    "bad credentials",
     "malformed credentials",
     "identifier rejected",
     "auth error",

@@ -102,7 +102,9 @@ const FAILED: &[&str] = &[
 const RUNS_MS: u64 = 5000;
 
 /// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
-const TAGS: [(&str, LogEvent); 20] = [
+const TAGS: [(&str, LogEvent); 22] = [
+    ("secure_boot", LogEvent::FlashUnreadable),
+    ("esp_netif", LogEvent::Words(WordCause::WifiCall)),
     // ESP-Hosted, whose radio is on another chip.
     ("sdio_wrapper", LogEvent::Words(WordCause::WifiCall)),
     ("h_sdio_drv", LogEvent::Words(WordCause::WifiCall)),
@@ -237,6 +239,13 @@ fn update(lower: &str, tag: &str) -> Option<LogEvent> {
         && UPDATES.iter().any(|it| has_number(lower, it.0) || has_number(lower, it.1));
     if number || has(REFUSED) {
         return Some(LogEvent::UpdateRefused);
+    }
+    // ArduinoOTA's example numbers its errors.
+    let numbered =
+        ["auth failed", "begin failed", "connect failed", "receive failed", "end failed"];
+    let of_example = lower.rsplit_once("error[").map(|it| it.1);
+    if of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {
+        return Some(LogEvent::UpdateFailed);
     }
     // "OTA failed: 0" and "if the update failed" tell of none.
     let told = FAILED.iter().filter_map(|it| lower.find(it).map(|at| (at, it.len()))).min()?;

@@ -26,6 +26,7 @@ const WORDS: &[&str] = &[
     "expression",
     "nvs",
     "exception",
+    "fatal error",
     "panic",
     "flash read",
     "invalid header",
