@@ -281,6 +281,8 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         "could not alloc",
         "can't alloc",
         "mem alloc fail",
+        "not be malloced",
+        "not be allocated",
         "memory exhausted",
         "malloc buffer fail",
         "out of heap",

@@ -57,6 +57,7 @@ const LINES: &[(&str, u8)] = &[
     // Tasmota's "timeout" is an attempt that says nothing more.
     ("connect failed with ap timeout", 2),
     ("connect failed as ap cannot be reached", 201),
+    ("association refused temporarily", 208),
     ("no_ap_found_in_authmode_threshold", 211),
     ("no_ap_found_in_rssi_threshold", 212),
     ("no_ap_found_w_compatible_security", 210),
@@ -102,8 +103,8 @@ const OTHERS: [&str; 14] = [
 ];
 
 /// Words in front of "reason" that are none of a link, in lower case.
-const STARTS: [&str; 8] =
-    ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot"];
+const STARTS: [&str; 9] =
+    ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot", "delba,"];
 
 /// Returns the end of a link, or a failed attempt, with its reason.
 pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
@@ -152,7 +153,7 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         return known(number(rest)?);
     }
     if let Some(at) = lower.find("reason") {
-        // Why a device started, woke or left a menu is no end of a link.
+        // Why a device started, woke, left a menu or ended a block ack is no end of a link.
         let before = lower[..at].trim_end_matches([' ', '_', '-']);
         if STARTS.iter().any(|it| before.ends_with(it)) {
             return None;

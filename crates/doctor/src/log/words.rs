@@ -355,8 +355,9 @@ fn named(
     }
     let shows = (credentials || subjects::CLIENTS.is_in(text)) && signs.wrong;
     if shows || (authenticates && (signs.wrong || signs.fails)) {
-        let advice =
-            has(&["check", "ssid", "verify", "maybe", "possib", "network name"]) && credentials;
+        let either =
+            has(&["ssid", "network name"]) && has(&[" or ", " and ", "and/or", "/", "&", "ssid,"]);
+        let advice = (either || has(&["check", "verify", "maybe", "possib"])) && credentials;
         let server =
             subjects::CLIENTS.is_in(text) || matches!(own, Some(Family::Broker | Family::Server));
         if server || subjects::BROKER.is_in(tag) {
