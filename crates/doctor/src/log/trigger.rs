@@ -285,6 +285,7 @@ const WORDS: &[&str] = &[
     "waiting",
     "trying",
     "attempting",
+    "advertising",
     "code",
     "state",
     "status",

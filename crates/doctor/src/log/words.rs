@@ -175,12 +175,15 @@ fn bare_connection(lower: &str) -> bool {
 /// Returns what a record speaks of.
 pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
+    let tag = record.tag.to_ascii_lowercase();
+    let words = ["ble ", "bluetooth", "gatt", "nimble", "advertising"];
+    let bluetooth = list::has(&tag, &words) || tag == "ble" || list::has(&lower, &words);
+    // A server of Bluetooth is none of the network.
     let family = family(&lower)
-        .or_else(|| family(&record.tag.to_ascii_lowercase()))
+        .filter(|it| !(bluetooth && *it == Family::Server))
+        .or_else(|| family(&tag))
         .or_else(|| names_network(&lower).then_some(Family::Wifi))
-        .or_else(|| {
-            list::has(&lower, &["ble", "bluetooth", "gatt", "nimble"]).then_some(Family::Other)
-        })?;
+        .or(bluetooth.then_some(Family::Other))?;
     let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
     Some(Subject { family, pending })
 }
