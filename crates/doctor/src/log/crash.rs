@@ -211,8 +211,12 @@ pub(super) fn crash(text: &str) -> Option<LogEvent> {
     None
 }
 
-/// Reads the expression that a check of errors names behind its crash: "expression: esp_wifi_start()".
+/// Reads the expression that a check of errors names behind its crash: "expression: esp_wifi_start()", and an assertion of NVS.
 pub(super) fn checked(text: &str) -> Option<LogEvent> {
+    if text.starts_with("assert") {
+        let of_nvs = ["/nvs_", " nvs_", "nvs::"].iter().any(|it| text.contains(it));
+        return of_nvs.then_some(LogEvent::StorageFailed);
+    }
     let call = text.strip_prefix("expression: ")?;
     let of = |names: &[&str]| names.iter().any(|it| call.starts_with(it));
     if of(&["nvs_"]) {

@@ -2,7 +2,26 @@
 
 use super::event::{EspNowError, LogEvent, has_number};
 use super::record::{LogRecord, RecordLevel};
+use super::wordlist::PhraseList;
 use super::words::WordCause;
+
+/// Words of which a text or a tag has one where it speaks of these parts.
+static SUBJECTS: PhraseList = PhraseList::new(&[
+    "nvs",
+    "esp_err",
+    "preferences",
+    "psram",
+    "spiram",
+    "spi ram",
+    "external ram",
+    "esp_image",
+    "ota",
+    "fota",
+    "update",
+    "upgrade",
+    "firmware",
+    "error[",
+]);
 
 /// Errors of NVS (`nvs.h`, from `ESP_ERR_NVS_BASE` 0x1100 on) by the end of their name and by number. 0x1102, a key that is not
 /// there, is none: each program meets it at its first start.
@@ -141,6 +160,9 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
 pub(super) fn parts(record: &LogRecord<'_>) -> Option<LogEvent> {
     let lower = record.text.to_ascii_lowercase();
     let tag = record.tag.to_ascii_lowercase();
+    if !(SUBJECTS.is_in(&lower) || SUBJECTS.is_in(&tag)) {
+        return None;
+    }
     // An image that a running program checks is that of an update.
     let late = record.uptime_ms.is_some_and(|it| it >= RUNS_MS);
     if tag == "esp_image" && late && record.level == Some(RecordLevel::Error) {

@@ -176,14 +176,16 @@ fn bare_connection(lower: &str) -> bool {
 pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
     let tag = record.tag.to_ascii_lowercase();
-    let words = ["ble ", "bluetooth", "gatt", "nimble", "advertising"];
-    let bluetooth = list::has(&tag, &words) || tag == "ble" || list::has(&lower, &words);
+    let bluetooth = || {
+        let words = ["ble ", "bluetooth", "gatt", "nimble", "advertising"];
+        tag == "ble" || list::has(&tag, &words) || list::has(&lower, &words)
+    };
     // A server of Bluetooth is none of the network.
     let family = family(&lower)
-        .filter(|it| !(bluetooth && *it == Family::Server))
+        .filter(|it| *it != Family::Server || !bluetooth())
         .or_else(|| family(&tag))
         .or_else(|| names_network(&lower).then_some(Family::Wifi))
-        .or(bluetooth.then_some(Family::Other))?;
+        .or_else(|| bluetooth().then_some(Family::Other))?;
     let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
     Some(Subject { family, pending })
 }
@@ -358,8 +360,8 @@ fn named(
     }
     let shows = (credentials || subjects::CLIENTS.is_in(text)) && signs.wrong;
     if shows || (authenticates && (signs.wrong || signs.fails)) {
-        let either =
-            has(&["ssid", "network name"]) && has(&[" or ", " and ", "and/or", "/", "&", "ssid,"]);
+        let either = has(&["ssid", "network name"])
+            && [" or ", " and ", "/", "&", "ssid,"].iter().any(|it| text.contains(it));
         let advice = (either || has(&["check", "verify", "maybe", "possib"])) && credentials;
         let server =
             subjects::CLIENTS.is_in(text) || matches!(own, Some(Family::Broker | Family::Server));
