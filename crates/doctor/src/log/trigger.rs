@@ -345,11 +345,25 @@ fn has_word(text: &[u8]) -> bool {
     })
 }
 
+/// For each word, and behind them for each byte, the next word that begins with the same byte; the number of words is an end.
+const NEXT: [u16; WORDS.len() + 256] = {
+    let mut next = [WORDS.len() as u16; WORDS.len() + 256];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let first = WORDS.len() + WORDS[at].as_bytes()[0] as usize;
+        next[at] = next[first];
+        next[first] = at as u16;
+        at += 1;
+    }
+    next
+};
+
 fn begins(text: &[u8]) -> bool {
-    let first = text[0].to_ascii_lowercase();
-    WORDS.iter().map(|it| it.as_bytes()).any(|it| {
-        it[0] == first && text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it))
-    })
+    let first = WORDS.len() + usize::from(text[0].to_ascii_lowercase());
+    let following = |at: &u16| Some(NEXT[usize::from(*at)]);
+    core::iter::successors(Some(NEXT[first]), following)
+        .map_while(|at| WORDS.get(usize::from(at)))
+        .any(|it| text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it.as_bytes())))
 }
 
 #[cfg(test)]
