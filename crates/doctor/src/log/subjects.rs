@@ -137,7 +137,7 @@ pub(super) static SERVER: PhraseList = PhraseList::new(&[
     "address ",
 ]);
 
-/// What passes between a server and what speaks to it, and between a program and its driver, too.
+/// Messages that pass between a server and what speaks to it, and between a program and its driver, too.
 pub(super) static MESSAGES: PhraseList = PhraseList::new(&["request", "response"]);
 
 /// ESP-NOW.

@@ -67,7 +67,7 @@ pub(super) enum Family {
     Broker,
     Server,
     EspNow,
-    /// What is beside the link: Bluetooth, displays, files.
+    /// Parts beside the link: Bluetooth, displays, files.
     Other,
 }
 
