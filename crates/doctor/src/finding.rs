@@ -74,6 +74,12 @@ pub enum TroubleCause {
     TcpWindow,
     /// TCP segments are lost.
     TcpLosses,
+    /// The storage of keys and values (NVS) is not started, is full or does not fit.
+    Storage,
+    /// External memory (PSRAM) does not answer.
+    ExternalMemory,
+    /// An update over the air is refused or breaks off.
+    Update,
 }
 
 impl TroubleCause {
@@ -112,6 +118,9 @@ impl TroubleCause {
             Self::TcpZeroWindow => "tcp-zero-window".into(),
             Self::TcpWindow => "tcp-window".into(),
             Self::TcpLosses => "tcp-losses".into(),
+            Self::Storage => "nvs".into(),
+            Self::ExternalMemory => "psram".into(),
+            Self::Update => "ota".into(),
         }
     }
 }

@@ -4,14 +4,18 @@
 //! |---|---|
 //! | `air` | power save, PHYs and rates, channels of ESP-NOW |
 //! | `faint` | single signs, in logs where nothing else is found |
+//! | `parts` | storage, external memory, updates over the air |
 //! | `network` | addresses, names, TLS, brokers, connections, calls of the driver |
 //! | `restarts` | brown-outs, panics, watchdogs, memory, flash |
+//! | `roots` | findings that follow from others |
 //! | `words` | what programs say in words of their own |
 
 mod air;
 mod faint;
 mod network;
+mod parts;
 mod restarts;
+mod roots;
 mod words;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, DiagnosisVerdict, TroubleCause};
@@ -39,7 +43,7 @@ const BEACONS: u64 = 3;
 /// Returns what a log tells, without a check of the settings that it prints.
 #[must_use]
 pub fn diagnose(log: &LogSummary) -> Diagnosis {
-    let findings = findings(log);
+    let mut findings = findings(log);
     let link = log.count(|it| {
         matches!(
             it,
@@ -51,6 +55,7 @@ pub fn diagnose(log: &LogSummary) -> Diagnosis {
                 | LogEvent::EspNowHeard
         )
     });
+    roots::lower(&mut findings);
     let notes = notes(log, &findings);
     ranked(findings, link > 0, notes)
 }
@@ -63,6 +68,7 @@ fn findings(log: &LogSummary) -> Vec<CauseFinding> {
     network::findings(log, &mut findings);
     sending(log, &mut findings);
     air::findings(log, &mut findings);
+    parts::findings(log, &mut findings);
     words::findings(log, &mut findings);
     if findings.is_empty() {
         restarts::python(log, &mut findings);
@@ -97,17 +103,20 @@ pub(crate) fn ranked(
 fn weight(finding: &CauseFinding) -> f64 {
     let of_cause = match finding.cause {
         // Without firmware there is nothing else.
-        TroubleCause::Flash => 20.0,
+        TroubleCause::Flash if finding.certainty > Certainty::Low => 20.0,
+        TroubleCause::Flash => 3.0,
         TroubleCause::Brownout => 12.0,
-        TroubleCause::Panic
-        | TroubleCause::StackOverflow
-        | TroubleCause::MemoryCorrupted
-        | TroubleCause::Watchdog => 10.0,
+        // What damages memory makes the program stop elsewhere, too.
+        TroubleCause::StackOverflow => 11.0,
+        TroubleCause::MemoryCorrupted => 10.5,
+        TroubleCause::Panic | TroubleCause::Watchdog => 10.0,
         TroubleCause::Heap => 6.0,
+        TroubleCause::Storage | TroubleCause::ExternalMemory => 4.0,
         TroubleCause::Disconnections(_) | TroubleCause::NoAddress => 3.0,
         TroubleCause::SendBuffers
         | TroubleCause::EspNow(_)
         | TroubleCause::BrokerRefused
+        | TroubleCause::Update
         | TroubleCause::WifiCalls => 2.0,
         // A cell has many probes.
         TroubleCause::CellsFailed => 100.0,
@@ -231,6 +240,14 @@ impl<'a> Groups<'a> {
         first.first().zip(self.lost).is_some_and(|(it, lost)| lost < it.line)
     }
 
+    /// Returns whether an access point answered before it was first not found.
+    fn answered(&self) -> bool {
+        let absent = self.log.places(|it| *it == LogEvent::Disconnected(201));
+        let other =
+            self.log.places(|it| matches!(it, LogEvent::Disconnected(2..=5 | 15 | 202..=204)));
+        other.first().zip(absent.first()).is_some_and(|(it, absent)| it.line < absent.line)
+    }
+
     fn group(&self, code: u8) -> ReasonGroup {
         match reason::by_code(code).map_or(ReasonGroup::Other, |it| it.group) {
             // Before there is an association none can be dropped for inactivity: the access point did not answer.
@@ -293,6 +310,8 @@ fn disconnection(
     let certainty = match group {
         // With the right password it would not have worked before.
         ReasonGroup::Password if joined => Certainty::Low,
+        // A network that answered before is there.
+        ReasonGroup::Absent if groups.answered() => Certainty::Medium,
         ReasonGroup::Password
         | ReasonGroup::Absent
         | ReasonGroup::Security

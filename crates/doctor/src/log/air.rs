@@ -71,11 +71,15 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
     }
     // Words of Arduino's examples and of ESPHome, and codes in decimal.
     let words = [
-        (EspNowError::PeerNotFound, ["peer not found", "peer not registered"]),
-        (EspNowError::NotInitialized, ["espnow not init", "esp-now not init"]),
-        (EspNowError::NotInitialized, ["error initializing esp-now", "espnow init failed"]),
+        (EspNowError::PeerNotFound, ["peer not found", "peer not registered", "peer is not found"]),
+        (EspNowError::NotInitialized, ["espnow not init", "esp-now not init", "esp now not init"]),
+        (
+            EspNowError::NotInitialized,
+            ["error initializing esp-now", "espnow init failed", "esp_now_init failed"],
+        ),
         // Mostly a peer's structure with what was in memory before, whose interface is none.
-        (EspNowError::Interface, ["failed to add peer", "add peer fail"]),
+        (EspNowError::Interface, ["failed to add peer", "add peer fail", "add peer failed"]),
+        (EspNowError::PeersFull, ["peer list is full", "peer list full", "peers full"]),
     ];
     if let Some((error, _)) = words.iter().find(|it| has(&it.1)) {
         return Some(LogEvent::EspNow(*error));

@@ -78,8 +78,8 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
     }
     if wifi && errs {
         // The driver keeps its settings in NVS, which is started before it.
-        if has(&["nvs_open fail"]) || has_number(&lower, "4353") || has_number(&lower, "0x1101") {
-            return Some(LogEvent::WifiCall);
+        if has(&["nvs_open fail"]) || super::parts::has_storage_number(&lower) {
+            return Some(LogEvent::StorageFailed);
         }
         if let Some((_, event)) = DRIVER.iter().find(|it| has_number(&lower, it.0)) {
             return Some(*event);
@@ -104,15 +104,16 @@ pub(super) fn client_state(lower: &str) -> Option<LogEvent> {
     if !of_client || !failed {
         return None;
     }
-    let rest = ["state", "estado", "rc", "status code", "error code", "code", "(error"]
-        .iter()
-        .find_map(|word| {
-            let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
-            at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
-                .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
-        })?;
+    let rest =
+        ["lasterror", "state", "estado", "rc", "status code", "error code", "code", "(error"]
+            .iter()
+            .find_map(|word| {
+                let at = lower.match_indices(word).map(|it| it.0 + it.1.len());
+                at.map(|it| lower[it..].trim_start_matches([' ', ':', '=', '(']))
+                    .find(|it| it.starts_with(|it: char| it.is_ascii_digit() || it == '-'))
+            })?;
     match rest.strip_prefix('-') {
-        Some(rest) => matches!(number(rest), Some(1..=4)).then_some(LogEvent::ConnectionFailed),
+        Some(rest) => matches!(number(rest), Some(1..=13)).then_some(LogEvent::ConnectionFailed),
         None => matches!(number(rest), Some(1..=5)).then_some(LogEvent::BrokerRefused),
     }
 }
@@ -161,14 +162,15 @@ mod tests {
     #[test]
     fn numbers_stand_for_words() {
         use LogEvent::{
-            BrokerRefused, ConnectionFailed, Disconnected, NameFailed, TlsFailed, WifiCall, Words,
+            BrokerRefused, ConnectionFailed, Disconnected, NameFailed, StorageFailed, TlsFailed,
+            WifiCall, Words,
         };
         for (line, event) in [
             ("E (5) T_BASE: Failed to open a new connection: 32769", NameFailed),
             ("E (5) HTTP_CLIENT: error 0x7002 at connect", ConnectionFailed),
             ("E (5) ota: esp_https_ota_begin: ESP_ERR_HTTP_CONNECT", ConnectionFailed),
             ("E (5) esp-tls: last error 0x801a", TlsFailed(TlsFailure::Other)),
-            ("W (84) wifi: wifi nvs_open fail ret=4353", WifiCall),
+            ("W (84) wifi: wifi nvs_open fail ret=4353", StorageFailed),
             ("esp_wifi_connect failed: 12295", WifiCall),
             ("wifi set config failed, ret=12299", Words(WordCause::Password)),
             ("failed with state -2", ConnectionFailed),

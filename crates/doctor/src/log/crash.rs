@@ -112,6 +112,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
     (
         &[
             "Guru Meditation Error",
+            "ZEPHYR FATAL ERROR",
+            "FATAL EXCEPTION",
             "abort() was called",
             "assert failed:",
             "ESP_ERROR_CHECK failed",
@@ -133,6 +135,9 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Backtrace: 0x",
             "Backtrace:0x",
             " register dump:",
+            // What ESPHome's monitor makes of a backtrace.
+            "WARNING Found stack trace",
+            "WARNING Decoded 0x",
             "ESP32 CORE DUMP START",
             "Cache disabled but cached memory",
             ">>>stack>>>",
@@ -153,6 +158,23 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "OTA data partition invalid and no factory app",
             "ets_main.c ",
             "load:0xffffffff,len:-1",
+            "Checksum failed. Calculated",
+            "partition is not bootable",
+            "is not bootable",
+            "invalid magic byte",
+            "overlaps bootloader",
+            "doesn't fit in partition",
+            "doesn't match data",
+            "load partition table error",
+            "Partition table failed",
+            "smaller than the size in the binary image header",
+            "chip revision check failed",
+            "mismatch chip ID",
+            "chip ID mismatch",
+            "but chip is v",
+            "Secure boot check failed",
+            "Signature verification failed",
+            "csum err",
         ],
         LogEvent::FlashUnreadable,
     ),
@@ -160,6 +182,9 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
 
 /// Returns the crash that a text tells of.
 pub(super) fn crash(text: &str) -> Option<LogEvent> {
+    if text.eq_ignore_ascii_case("waiting for download") {
+        return Some(LogEvent::WaitsForDownload);
+    }
     let told = CRASHES.iter().find(|it| it.0.iter().any(|words| text.contains(words)));
     if let Some((_, event)) = told {
         // Heap poisoning and the allocator are named by healthy programs, too; their assertions are not.
@@ -186,11 +211,51 @@ pub(super) fn crash(text: &str) -> Option<LogEvent> {
     None
 }
 
-/// Codes of mbedTLS that say that memory could not be had: `MBEDTLS_ERR_MPI_ALLOC_FAILED` and those of other modules
-/// (mbedTLS, `include/mbedtls/*.h`), as they are printed after a minus.
-const TLS_MEMORY: [&str; 9] = [
-    "-0x10", "-0x0010", "-0x7f00", "-0x5180", "-0x3f80", "-0x2880", "-0x6180", "-0x4290", "-0x0e80",
-];
+/// Reads the expression that a check of errors names behind its crash: "expression: esp_wifi_start()", and an assertion of NVS.
+pub(super) fn checked(text: &str) -> Option<LogEvent> {
+    if text.starts_with("assert") {
+        let of_nvs = ["/nvs_", " nvs_", "nvs::"].iter().any(|it| text.contains(it));
+        return of_nvs.then_some(LogEvent::StorageFailed);
+    }
+    let call = text.strip_prefix("expression: ")?;
+    let of = |names: &[&str]| names.iter().any(|it| call.starts_with(it));
+    if of(&["nvs_"]) {
+        return Some(LogEvent::StorageFailed);
+    }
+    of(&["esp_wifi_", "esp_netif_", "esp_event_", "tcpip_adapter_"]).then_some(LogEvent::WifiCall)
+}
+
+/// Codes of mbedTLS that say that memory could not be had, of its modules (mbedTLS, `include/mbedtls/*.h`).
+const TLS_MEMORY: [u32; 11] =
+    [0x7f00, 0x5180, 0x3f80, 0x2880, 0x6180, 0x4d80, 0x1180, 0x0e80, 0x5880, 0x3d80, 0x006a];
+
+/// `MBEDTLS_ERR_MPI_ALLOC_FAILED`: the low part of a code, beside the module that asked.
+const MPI_MEMORY: u32 = 0x10;
+
+/// Returns whether a text has a code of mbedTLS, hexadecimal or decimal behind a minus, that says that memory could not be had.
+fn tls_memory(lower: &str) -> bool {
+    lower.match_indices('-').any(|(at, _)| {
+        let rest = &lower[at + 1..];
+        let before = lower[..at].chars().next_back();
+        let code = match rest.strip_prefix("0x") {
+            Some(hex) => {
+                let end = hex.find(|it: char| !it.is_ascii_hexdigit()).unwrap_or(hex.len());
+                u32::from_str_radix(&hex[..end], 16).ok()
+            }
+            None => number(rest),
+        };
+        !before.is_some_and(|it| it.is_ascii_alphanumeric())
+            && code.is_some_and(|it| {
+                TLS_MEMORY.contains(&it)
+                    || (it <= 0x7f00 && it & 0x7f == MPI_MEMORY && is_of_mpi(it))
+            })
+    })
+}
+
+/// Returns whether the high part of a code is of a module that calculates with big numbers, or there is none.
+const fn is_of_mpi(code: u32) -> bool {
+    matches!(code & !0x7f, 0 | 0x3d00 | 0x3180..=0x3580 | 0x4080..=0x4400 | 0x4b80..=0x4f80 | 0x7a00..=0x7e80)
+}
 
 /// Returns what a text tells of memory.
 pub(super) fn memory(text: &str) -> Option<LogEvent> {
@@ -220,6 +285,8 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
         "could not alloc",
         "can't alloc",
         "mem alloc fail",
+        "not be malloced",
+        "not be allocated",
         "memory exhausted",
         "malloc buffer fail",
         "out of heap",
@@ -249,8 +316,8 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
     .iter()
     .filter_map(|it| Some(&lower[lower.find(it)? + it.len()..]))
     .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
-    let tls = lower.contains("ssl") || lower.contains("tls");
-    let tls = tls && TLS_MEMORY.iter().any(|it| has_number(&lower, it));
+    let tls = ["ssl", "tls", "handshake", "ecdh"].iter().any(|it| lower.contains(it));
+    let tls = tls && tls_memory(&lower);
     // "malloc of size 4098 failed", "Allocating 937 KB frame buffer Failed".
     let takes = ["malloc", "calloc", "allocating "].iter().any(|it| lower.contains(it));
     let takes = takes && ["fail", "unable", "error"].iter().any(|it| lower.contains(it));

@@ -3,7 +3,7 @@
 use super::record::LogRecord;
 use super::setting::BootSetting;
 use super::words::{Subject, WordCause};
-use super::{air, boot, codes, crash, link, network, setting, trigger, words};
+use super::{air, boot, codes, crash, link, network, parts, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -186,12 +186,14 @@ pub enum LogEvent {
     MemoryCorrupted,
     /// The program was stopped where memory could not be had.
     CrashOfMemory,
-    /// A Python program ended by an exception.
+    /// A program in Python or Lua ended by an exception.
     Traceback,
     /// A person ended a Python program.
     Interrupted,
     /// The ROM or the bootloader finds no firmware that it can start.
     FlashUnreadable,
+    /// The ROM waits for a program to be written.
+    WaitsForDownload,
     /// Memory could not be had.
     NoMemory,
     /// The free heap was printed, in bytes.
@@ -214,6 +216,14 @@ pub enum LogEvent {
     BrokerRefused,
     /// A call of the Wi-Fi driver came at a wrong time.
     WifiCall,
+    /// The storage of keys and values refused a call, or could not be started.
+    StorageFailed,
+    /// External memory did not answer.
+    ExternalMemory,
+    /// An update over the air was refused, by its image or its partition.
+    UpdateRefused,
+    /// An update over the air failed, without a reason.
+    UpdateFailed,
     /// A connection, a name or TLS failed while there was no link.
     FailedUnlinked,
     /// A cause was named in a program's own words.
@@ -233,7 +243,8 @@ pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec
         matches!(it, LogEvent::Rssi(_) | LogEvent::OtherRssi(_) | LogEvent::FreeHeap(_))
     };
     if found.iter().all(measures) {
-        found.extend(words::told(record, before).or_else(|| words::made(record, before)));
+        let told = words::told(record, before).or_else(|| words::made(record, before));
+        found.extend(told.or_else(|| parts::error_of_part(record)));
     }
     found
 }
@@ -244,13 +255,18 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     let mut found = Vec::new();
     found.extend(crash::reset(text).or_else(|| crash::told_reset(text)));
     found.extend(crash::crash(text));
+    found.extend(crash::checked(text));
     found.extend(setting::settings(text));
     found.extend(boot::boot(record));
     found.extend(air::air(record));
     found.extend(link::disconnection(record));
     found.extend(link::link(record));
     found.extend(crash::memory(text));
+    found.extend(parts::parts(record));
     found.extend(network::network(record));
+    if found.contains(&LogEvent::UpdateRefused) {
+        found.retain(|it| *it != LogEvent::FlashUnreadable);
+    }
     if found.is_empty() {
         found.extend(codes::told(record));
     }
@@ -262,9 +278,9 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
-/// Reads what Python says of a program that ended.
+/// Reads what Python and Lua say of a program that ended.
 fn ended_program(text: &str) -> Option<LogEvent> {
-    if text.starts_with("Traceback (most recent call last)") {
+    if text.starts_with("Traceback (most recent call last)") || text == "stack traceback:" {
         return Some(LogEvent::Traceback);
     }
     text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)

@@ -57,6 +57,10 @@ const LINES: &[(&str, u8)] = &[
     // Tasmota's "timeout" is an attempt that says nothing more.
     ("connect failed with ap timeout", 2),
     ("connect failed as ap cannot be reached", 201),
+    ("association refused temporarily", 208),
+    ("no_ap_found_in_authmode_threshold", 211),
+    ("no_ap_found_in_rssi_threshold", 212),
+    ("no_ap_found_w_compatible_security", 210),
     ("wl_no_ssid_avail", 201),
     ("wl_wrong_password", 202),
     ("station_wrong_password", 202),
@@ -99,15 +103,15 @@ const OTHERS: [&str; 14] = [
 ];
 
 /// Words in front of "reason" that are none of a link, in lower case.
-const STARTS: [&str; 8] =
-    ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot"];
+const STARTS: [&str; 9] =
+    ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot", "delba,"];
 
 /// Returns the end of a link, or a failed attempt, with its reason.
 pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     let text = record.text;
     // "state: run -> init (0xc800)": the reason is above the lowest byte; older releases leave 0x out, and the ESP8266
     // has numbers for the states.
-    if let Some(rest) = text.strip_prefix("state: ") {
+    if let Some(rest) = state(text) {
         let rest = rest.split_once("-> init (").or_else(|| rest.split_once("-> 0 ("))?.1;
         let code = rest.split_once(')')?.0;
         let code = u32::from_str_radix(code.trim_start_matches("0x"), 16).ok()? >> 8;
@@ -149,7 +153,7 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         return known(number(rest)?);
     }
     if let Some(at) = lower.find("reason") {
-        // Why a device started, woke or left a menu is no end of a link.
+        // Why a device started, woke, left a menu or ended a block ack is no end of a link.
         let before = lower[..at].trim_end_matches([' ', '_', '-']);
         if STARTS.iter().any(|it| before.ends_with(it)) {
             return None;
@@ -175,7 +179,33 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     named.map(|it| it.code).or(words).map(LogEvent::Disconnected)
 }
 
+/// Returns what stands behind "state: ", with which the driver's line begins, also behind the names of programs that pass it on.
+pub(super) fn state(text: &str) -> Option<&str> {
+    text.strip_prefix("state: ").or_else(|| {
+        let rest = text.split_once("wifi state: ").or_else(|| text.split_once("wifi:state: "))?.1;
+        rest.contains("->").then_some(rest)
+    })
+}
+
+/// Reasons of ESP-WIFI-MESH (`mesh_disconnect_reason_t`) that are alike one of Wi-Fi: a scan without a parent, another network's
+/// identity, a parent that is idle, stops or is left, and one that asks for other security.
+const MESH: [(u32, u8); 10] = [
+    (101, 4),
+    (102, 3),
+    (103, 201),
+    (104, 3),
+    (105, 3),
+    (106, 201),
+    (107, 201),
+    (109, 207),
+    (110, 210),
+    (111, 210),
+];
+
 fn known(code: u32) -> Option<LogEvent> {
+    if let Some((_, alike)) = MESH.iter().find(|it| it.0 == code) {
+        return Some(LogEvent::Disconnected(*alike));
+    }
     let code = u8::try_from(code).ok()?;
     reason::by_code(code).is_some().then_some(LogEvent::Disconnected(code))
 }
@@ -201,8 +231,8 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
         found.push(LogEvent::BeaconTimeout);
     }
     let lower = text.to_ascii_lowercase();
-    let joined = ["connected with ", "state: assoc -> run", "state: 3 -> 5"];
-    if joined.iter().any(|it| text.starts_with(it))
+    // The state "run" comes before the handshake of keys, and this after it.
+    if text.starts_with("connected with ")
         || ((lower.contains("wifi connected")
             || lower.contains("wifi: connected")
             || lower.contains("wifi : connected"))
@@ -227,6 +257,20 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found
 }
 
+/// Returns whether the handshake of keys is open behind a line: the driver is in its state "run", and has not said "connected".
+pub(super) fn has_keys_open(text: &str, open: bool) -> bool {
+    match state(text) {
+        Some(rest) => rest.starts_with("assoc -> run") || (open && rest.starts_with("run -> ")),
+        None => open && !text.starts_with("connected with ") && !text.contains("ip: "),
+    }
+}
+
+/// Returns whether a text tells of an IP address.
+pub(super) fn names_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    address(&lower) == Some(LogEvent::GotIp)
+}
+
 /// Seconds that a client of DHCP waits when it asks for the third time: 4 at first, and twice as long each time (RFC 2131, 4.1).
 const THIRD_WAIT_S: u32 = 15;
 
@@ -241,6 +285,7 @@ fn address(lower: &str) -> Option<LogEvent> {
     let none = [
         "no dhcpoffers received",
         "dhcp timeout",
+        "dhcp_timeout(): restarting",
         "dhcp timed out",
         "dhcp failed",
         "dhcp client failed",
@@ -269,7 +314,7 @@ fn address(lower: &str) -> Option<LogEvent> {
         if rest.split_whitespace().next() == Some("192.168.4.1") {
             continue;
         }
-        let zeros = rest.starts_with("0.0.0.0");
+        let zeros = rest.starts_with("0.0.0.0") || rest.starts_with("255.255.255.255");
         (any, unset) = (any || !zeros, unset || zeros);
     }
     if told || any {
@@ -324,7 +369,7 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
     if codes.iter().any(|it| has_number(lower, it)) {
         return Some(LogEvent::WifiCall);
     }
-    let names: [&str; 20] = [
+    let names: [&str; 23] = [
         "sta is connecting, return error",
         "sta is connecting, cannot set config",
         "wifi internal error",
@@ -345,6 +390,10 @@ fn wifi_call(lower: &str) -> Option<LogEvent> {
         "ap must be active",
         "wifi invalid mode",
         "wifi would block",
+        "wifi unknown error",
+        // lwIP's assertion where its task was never started.
+        "invalid mbox",
+        "esp-hosted slave",
     ];
     names.iter().any(|it| lower.contains(it)).then_some(LogEvent::WifiCall)
 }

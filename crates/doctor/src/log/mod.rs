@@ -11,6 +11,7 @@
 //! | `format` | heads of records, in the format of each program |
 //! | `link` | the link: reasons of its end, strength, power save |
 //! | `network` | names, TLS, brokers, sockets |
+//! | `parts` | storage, external memory, updates over the air |
 //! | `open_crash` | lines of one crash, told once |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
@@ -32,6 +33,7 @@ mod format;
 mod link;
 mod network;
 mod open_crash;
+mod parts;
 mod reader;
 mod record;
 mod setting;

@@ -72,6 +72,7 @@ const REFUSED: &[&str] = &[
     "bad username",
     "bad user name",
     "bad_credentials",
+    "bad credentials",
     "malformed credentials",
     "identifier rejected",
     "auth error",
@@ -152,6 +153,7 @@ fn tls(lower: &str) -> Option<TlsFailure> {
             "tls_bad_fingerprint",
             "bad fingerprint",
             "bad server fingerprint",
+            "no authentication method is setup",
         ])
     {
         Some(TlsFailure::Certificate)
@@ -238,7 +240,9 @@ fn connection_ended(lower: &str) -> bool {
     let refused =
         |it: &&str| matches!(lower.split_once(*it).and_then(|it| number(it.1)), Some(1 | 11));
     let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
-    client || mqtt || http || ENDED.iter().any(|it| lower.contains(it))
+    // Mongoose OS names its events.
+    let event = lower.ends_with("mqtt disconnect");
+    client || mqtt || event || http || ENDED.iter().any(|it| lower.contains(it))
 }
 
 fn socket(lower: &str) -> Option<LogEvent> {
@@ -327,7 +331,7 @@ mod tests {
             "Last captured errno : 119",
             "E (5) a: errno 11",
             "OSError: -2021",
-            "E (5) mbedtls: 0x10 bytes",
+            "I (5) mbedtls: 0x10 bytes",
         ] {
             assert!(told(line).is_empty(), "{line}: {:?}", told(line));
         }

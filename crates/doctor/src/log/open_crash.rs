@@ -12,6 +12,22 @@ const MEMORY: u64 = 30;
 /// Lines behind a crash within which memory is named as its cause: a core dump has a head.
 const AFTER: u64 = 8;
 
+/// Lines between an error of a part and the check that stops the program for it.
+const CHECKED: u64 = 4;
+
+/// Returns whether an event is of a part that failed, for which a check of errors stops the program.
+const fn is_part(event: LogEvent) -> bool {
+    matches!(
+        event,
+        LogEvent::StorageFailed
+            | LogEvent::ExternalMemory
+            | LogEvent::UpdateRefused
+            | LogEvent::FlashUnreadable
+            | LogEvent::WifiCall
+            | LogEvent::EspNow(_)
+    )
+}
+
 /// A crash whose lines are still coming.
 #[derive(Clone, Debug)]
 struct Open {
@@ -27,6 +43,8 @@ pub(super) struct OpenCrash {
     open: Option<Open>,
     /// Last line that told of memory that could not be had.
     no_memory: Option<u64>,
+    /// Last line that told of a part that failed, and what it told.
+    part: Option<(u64, LogEvent)>,
 }
 
 /// Returns how much an event tells of a crash; none of events that tell nothing.
@@ -50,6 +68,9 @@ impl OpenCrash {
     ) -> (Option<(LogEvent, LogPlace)>, bool) {
         if event == LogEvent::NoMemory {
             self.no_memory = Some(place.line);
+        }
+        if is_part(event) {
+            self.part = Some((place.line, event));
         }
         let Some(rank) = telling(event) else { return (None, false) };
         if let Some(open) = &mut self.open {
@@ -75,11 +96,22 @@ impl OpenCrash {
         let open = self.open.take()?;
         let of_memory =
             self.no_memory.is_some_and(|it| it + MEMORY >= open.first && it <= open.last + AFTER);
-        let event = match open.event {
-            LogEvent::Panic if of_memory => LogEvent::CrashOfMemory,
-            event => event,
+        // A check of an error ends the program in the line of the error, or some lines behind it.
+        let near = |line: u64| line + CHECKED >= open.first && line <= open.first + CHECKED;
+        let of_part = self.part.filter(|it| near(it.0)).map(|it| it.1);
+        let event = match (open.event, of_part) {
+            (LogEvent::Panic, _) if of_memory => LogEvent::CrashOfMemory,
+            (LogEvent::Panic, Some(part)) => part,
+            (event, _) => event,
         };
         Some((event, open.place))
+    }
+
+    /// Ends the crash where the device starts anew, and returns it: what failed before is over.
+    pub(super) fn restart(&mut self) -> Option<(LogEvent, LogPlace)> {
+        let complete = self.close();
+        self.part = None;
+        complete
     }
 
     /// Ends the crash where its lines must have ended by that line.

@@ -1,6 +1,7 @@
 //! A log as it streams by.
 
-use super::event::{LogEvent, all_events};
+use super::event::{LogEvent, ResetReason, all_events};
+use super::link;
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
 use super::trigger::may_tell;
@@ -147,6 +148,10 @@ pub struct LogReader {
     linked: Option<bool>,
     /// The association that has no address yet.
     joined: Option<LogPlace>,
+    /// Whether the handshake of keys has begun, and not ended.
+    keys: bool,
+    /// Lines with a record since the last start.
+    since_start: u64,
     summary: LogSummary,
 }
 
@@ -228,7 +233,9 @@ impl LogReader {
 
     fn read(&mut self, from: &WrappedLine) {
         let found = records(&from.line);
-        self.summary.recorded += u64::from(found.iter().any(|it| it.level.is_some()));
+        let recorded = u64::from(found.iter().any(|it| it.level.is_some()));
+        self.summary.recorded += recorded;
+        self.since_start += recorded;
         if let Some((event, place)) = self.crash.close_before(from.number) {
             self.keep(event, place);
         }
@@ -236,6 +243,7 @@ impl LogReader {
             if may_tell(record) {
                 let near = self.subject.filter(|it| from.number - it.1 <= NEAR);
                 let mut made = false;
+                self.keys = link::has_keys_open(record.text, self.keys);
                 for event in all_events(record, near.map(|it| it.0)) {
                     made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
@@ -265,6 +273,9 @@ impl LogReader {
         let event = match event {
             LogEvent::Disconnected(code) => {
                 (self.linked, self.joined) = (Some(false), None);
+                // Old drivers call it an authentication that expired where the keys could not be agreed on.
+                let keys = core::mem::take(&mut self.keys) && code == AUTH_EXPIRED;
+                let event = if keys { LogEvent::Disconnected(HANDSHAKE_TIMEOUT) } else { event };
                 if let Some(now) = record.uptime_ms {
                     let before = self.ended.replace((code, now));
                     let same = |(it, at): (u8, u64)| it == code && now.abs_diff(at) < SAME_MS;
@@ -279,12 +290,26 @@ impl LogReader {
                 self.joined = Some(place.clone());
                 event
             }
+            // "Connected" right after the association is of that, and not of an address.
+            LogEvent::GotIp
+                if !link::names_address(record.text)
+                    && self.joined.as_ref().is_some_and(|it| is_soon(it, record)) =>
+            {
+                self.linked = Some(true);
+                return;
+            }
             LogEvent::GotIp => {
                 (self.linked, self.joined) = (Some(true), None);
                 event
             }
-            LogEvent::Reset(_) => {
-                if let Some((crash, at)) = self.crash.close() {
+            LogEvent::Reset(reason) => {
+                // The watchdog of the bootloader resets early chips at power-on, but not after a program ran.
+                let ran = core::mem::take(&mut self.since_start) > 0;
+                let event = match reason {
+                    ResetReason::RtcWatchdog if ran => LogEvent::Reset(ResetReason::Watchdog),
+                    _ => event,
+                };
+                if let Some((crash, at)) = self.crash.restart() {
                     self.keep(crash, at);
                 }
                 (self.linked, self.joined) = (None, None);
@@ -333,6 +358,22 @@ impl LogReader {
             counts.places.push(place);
         }
     }
+}
+
+/// Within this time of the association no address has come, milliseconds: DHCP asks twice, and then sees whether another device
+/// has the address.
+const SOON_MS: u64 = 200;
+
+/// `WIFI_REASON_AUTH_EXPIRE`
+const AUTH_EXPIRED: u8 = 2;
+
+/// `WIFI_REASON_4WAY_HANDSHAKE_TIMEOUT`
+const HANDSHAKE_TIMEOUT: u8 = 15;
+
+/// Returns whether a record comes right after an association.
+fn is_soon(joined: &LogPlace, record: &LogRecord<'_>) -> bool {
+    let since = record.uptime_ms.zip(joined.uptime_ms).and_then(|it| it.0.checked_sub(it.1));
+    since.is_some_and(|it| it < SOON_MS)
 }
 
 /// Returns a message as it may be shown: cut to 120 characters, and before a password.

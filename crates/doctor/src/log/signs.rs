@@ -227,6 +227,7 @@ pub(super) static EXPECTED: PhraseList = PhraseList::new(&[
     "handle",
     "ignor",
     "no error",
+    "messages dropped",
     "without error",
     "clear",
     "avoid",
@@ -354,8 +355,14 @@ pub(super) static PHRASES: PhraseList = PhraseList::new(&[
 ]);
 
 /// Signs that a program tries to connect.
-pub(super) static TRIES: PhraseList =
-    PhraseList::new(&["connecting", "reconnecting", "retry", "waiting for", "trying to"]);
+pub(super) static TRIES: PhraseList = PhraseList::new(&[
+    "connecting",
+    "reconnecting",
+    "attempting",
+    "retry",
+    "waiting for",
+    "trying to",
+]);
 
 /// All signs of failure.
 pub(super) static SIGNS: [&PhraseList; 8] =

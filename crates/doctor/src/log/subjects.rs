@@ -53,6 +53,10 @@ pub(super) static WIFI: PhraseList = PhraseList::new(&[
     "sta connect",
     "sta disconnect",
     "to ap",
+    "zum ap",
+    "with ap",
+    "the ap",
+    "cwjap",
     "to the ap",
     "to network",
     "network lost",
@@ -89,8 +93,6 @@ pub(super) static SERVER: PhraseList = PhraseList::new(&[
     "wsclient",
     "tcp",
     "udp",
-    "request",
-    "response",
     "url",
     "cloud",
     "upload",
@@ -134,6 +136,9 @@ pub(super) static SERVER: PhraseList = PhraseList::new(&[
     "io_open",
     "address ",
 ]);
+
+/// Messages that pass between a server and what speaks to it, and between a program and its driver, too.
+pub(super) static MESSAGES: PhraseList = PhraseList::new(&["request", "response"]);
 
 /// ESP-NOW.
 pub(super) static ESP_NOW: PhraseList =

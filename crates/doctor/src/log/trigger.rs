@@ -1,7 +1,7 @@
 //! Words without which a record tells nothing: most lines of a long log are passed over after one look at each byte.
 
 use super::codes::is_bare_state;
-use super::record::LogRecord;
+use super::record::{LogRecord, RecordLevel};
 
 /// Words in lower case; each line that tells something has one of them (a test holds all readers against it).
 const WORDS: &[&str] = &[
@@ -23,7 +23,10 @@ const WORDS: &[&str] = &[
     "abort",
     "assert",
     "error_check",
+    "expression",
+    "nvs",
     "exception",
+    "fatal error",
     "panic",
     "flash read",
     "invalid header",
@@ -94,6 +97,8 @@ const WORDS: &[&str] = &[
     "pm open",
     "power",
     "wifi internal",
+    "invalid mbox",
+    "esp-hosted",
     "wifi not",
     "err_wifi",
     "errwifi",
@@ -129,6 +134,8 @@ const WORDS: &[&str] = &[
     "fail to alloc",
     "e:m ",
     "backtrace",
+    "stack trace",
+    "warning decoded",
     "register dump",
     "core dump",
     "terminate called",
@@ -277,6 +284,8 @@ const WORDS: &[&str] = &[
     "retry",
     "waiting",
     "trying",
+    "attempting",
+    "advertising",
     "code",
     "state",
     "status",
@@ -309,6 +318,7 @@ pub(super) fn may_tell(record: &LogRecord<'_>) -> bool {
         || tag.starts_with(b"boot.")
         || tag == b"task_wdt"
         || (!record.text.is_empty() && record.text.bytes().all(|it| it.is_ascii_digit()))
+        || record.level == Some(RecordLevel::Error)
         // A program that waits.
         || record.text.as_bytes().ends_with(b"....................")
         || is_bare_state(record.text.as_bytes())
@@ -335,11 +345,25 @@ fn has_word(text: &[u8]) -> bool {
     })
 }
 
+/// For each word, and behind them for each byte, the next word that begins with the same byte; the number of words is an end.
+const NEXT: [u16; WORDS.len() + 256] = {
+    let mut next = [WORDS.len() as u16; WORDS.len() + 256];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let first = WORDS.len() + WORDS[at].as_bytes()[0] as usize;
+        next[at] = next[first];
+        next[first] = at as u16;
+        at += 1;
+    }
+    next
+};
+
 fn begins(text: &[u8]) -> bool {
-    let first = text[0].to_ascii_lowercase();
-    WORDS.iter().map(|it| it.as_bytes()).any(|it| {
-        it[0] == first && text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it))
-    })
+    let first = WORDS.len() + usize::from(text[0].to_ascii_lowercase());
+    let following = |at: &u16| Some(NEXT[usize::from(*at)]);
+    core::iter::successors(Some(NEXT[first]), following)
+        .map_while(|at| WORDS.get(usize::from(at)))
+        .any(|it| text.get(..it.len()).is_some_and(|text| text.eq_ignore_ascii_case(it.as_bytes())))
 }
 
 #[cfg(test)]

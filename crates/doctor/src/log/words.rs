@@ -67,6 +67,8 @@ pub(super) enum Family {
     Broker,
     Server,
     EspNow,
+    /// Parts beside the link: Bluetooth, displays, files.
+    Other,
 }
 
 /// Subject of the lines before a record.
@@ -92,12 +94,12 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         return None;
     }
     let mut context = family(&tag).or(before.map(|it| it.family));
-    let mut found = waits(lower, context);
+    let mut found = waits(lower, context, family(&tag));
     if let Some(before) = before.filter(|it| it.pending && is_bare(lower)) {
         found = found.max(match before.family {
             Family::Wifi => Some(WordCause::LinkFailed),
             Family::Broker | Family::Server => Some(WordCause::Connections),
-            Family::EspNow => None,
+            Family::EspNow | Family::Other => None,
         });
     }
     for clause in clauses(lower) {
@@ -153,19 +155,37 @@ pub(super) fn made(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         return None;
     }
     let tag = record.tag.to_ascii_lowercase();
-    Some(match family(&lower).or_else(|| family(&tag)).or(before.map(|it| it.family))? {
+    // A bare "connected" makes a bare "disconnected" good.
+    let of = family(&lower).or_else(|| family(&tag)).or(before.map(|it| it.family));
+    if of.is_none() && !bare_connection(&lower) {
+        return None;
+    }
+    Some(match of.unwrap_or(Family::Server) {
         Family::Wifi => LogEvent::GotIp,
         Family::Broker | Family::Server => LogEvent::ConnectionMade,
-        Family::EspNow => return None,
+        Family::EspNow | Family::Other => return None,
     })
+}
+
+/// Returns whether a text is "connected" and little else.
+fn bare_connection(lower: &str) -> bool {
+    lower.trim_end_matches(['.', '!', ' ']).ends_with("connected") && lower.split(' ').count() <= 2
 }
 
 /// Returns what a record speaks of.
 pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
+    let tag = record.tag.to_ascii_lowercase();
+    let bluetooth = || {
+        let words = ["ble ", "bluetooth", "gatt", "nimble", "advertising"];
+        tag == "ble" || list::has(&tag, &words) || list::has(&lower, &words)
+    };
+    // A server of Bluetooth is none of the network.
     let family = family(&lower)
-        .or_else(|| family(&record.tag.to_ascii_lowercase()))
-        .or_else(|| names_network(&lower).then_some(Family::Wifi))?;
+        .filter(|it| *it != Family::Server || !bluetooth())
+        .or_else(|| family(&tag))
+        .or_else(|| names_network(&lower).then_some(Family::Wifi))
+        .or_else(|| bluetooth().then_some(Family::Other))?;
     let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
     Some(Subject { family, pending })
 }
@@ -200,6 +220,7 @@ fn family(lower: &str) -> Option<Family> {
         (&subjects::BROKER, Family::Broker),
         (&subjects::SERVER, Family::Server),
         (&subjects::WIFI, Family::Wifi),
+        (&subjects::MESSAGES, Family::Server),
     ]
     .into_iter()
     .find(|it| it.0.is_in(lower))
@@ -207,12 +228,13 @@ fn family(lower: &str) -> Option<Family> {
 }
 
 /// Returns a try to join: "connecting to WiFi", or dots that do not end.
-fn waits(lower: &str, context: Option<Family>) -> Option<WordCause> {
+fn waits(lower: &str, context: Option<Family>, of_tag: Option<Family>) -> Option<WordCause> {
     // Arduino's examples of updates over the air print this where the network cannot be joined.
     if lower.contains("connection failed! rebooting") {
         return Some(WordCause::LinkFailed);
     }
-    let wifi = subjects::WIFI.is_in(lower) && !subjects::BROKER.is_in(lower);
+    let wifi = (subjects::WIFI.is_in(lower) || of_tag == Some(Family::Wifi))
+        && !subjects::BROKER.is_in(lower);
     if dots(lower) >= DOTS {
         let server = matches!(family(lower), Some(Family::Broker | Family::Server));
         if server && lower.contains("connecting") {
@@ -338,8 +360,9 @@ fn named(
     }
     let shows = (credentials || subjects::CLIENTS.is_in(text)) && signs.wrong;
     if shows || (authenticates && (signs.wrong || signs.fails)) {
-        let advice =
-            has(&["check", "ssid", "verify", "maybe", "possib", "network name"]) && credentials;
+        let either = has(&["ssid", "network name"])
+            && [" or ", " and ", "/", "&", "ssid,"].iter().any(|it| text.contains(it));
+        let advice = (either || has(&["check", "verify", "maybe", "possib"])) && credentials;
         let server =
             subjects::CLIENTS.is_in(text) || matches!(own, Some(Family::Broker | Family::Server));
         if server || subjects::BROKER.is_in(tag) {
@@ -393,7 +416,7 @@ fn linked(
                 Some(WordCause::ServerDown)
             };
         }
-        Some(Family::EspNow) => return None,
+        Some(Family::EspNow | Family::Other) => return None,
         // Bare words, such as "connection failed!": of what stands before them.
         None if !(connects || signs.ended || has(&["login"])) => {
             let short = text.split_whitespace().count() <= 4;
@@ -406,7 +429,7 @@ fn linked(
             return Some(WordCause::Connections);
         }
         None if context == Some(Family::Wifi) || has(&["rebooting"]) => {}
-        None if context == Some(Family::EspNow) => return None,
+        None if matches!(context, Some(Family::EspNow | Family::Other)) => return None,
         None => {
             return Some(if signs.happened() {
                 WordCause::Connections

@@ -75,8 +75,24 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         };
         out.extend(finding(log, cause, sure, words, |it| *it == event));
     }
+    waits_for_download(log, out);
     watchdog(log, out);
     heap(log, out);
+}
+
+/// Finds a chip that waits for a program to be written, with which its log ends.
+fn waits_for_download(log: &LogSummary, out: &mut Vec<CauseFinding>) {
+    let words = (
+        "the chip waits for a program to be written: its strapping pin is low when it starts",
+        "let go of the button BOOT, see that nothing pulls GPIO0 (GPIO9 on the C and H series) down, and press reset; a port of \
+         USB that the monitor opens can hold it, too",
+        "with the pin at 3.3 V the ROM says SPI_FAST_FLASH_BOOT",
+    );
+    let is = |it: &LogEvent| *it == LogEvent::WaitsForDownload;
+    let start = |it: &LogEvent| is(it) || matches!(it, LogEvent::Reset(_) | LogEvent::Chip(_));
+    if log.last_line(is) >= log.last_line(|it| !start(it)) {
+        out.extend(finding(log, TroubleCause::Flash, Certainty::High, words, is));
+    }
 }
 
 /// Returns whether a program ran after the last time that no firmware could be read.
@@ -170,7 +186,7 @@ fn heap(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     out.extend(none.or_else(low));
 }
 
-/// Finds a Python program that ended by an exception which nothing else explains.
+/// Finds a program in Python or Lua that ended by an exception which nothing else explains.
 pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     let [ended, interrupted] =
         [LogEvent::Traceback, LogEvent::Interrupted].map(|event| log.count(|it| *it == event));
@@ -190,8 +206,8 @@ pub(super) fn python(log: &LogSummary, out: &mut Vec<CauseFinding>) {
         return;
     }
     let words = (
-        "a Python exception ends the program",
-        "read its last line, and catch it where the network may fail",
+        "an exception that nothing catches ends the program (Python, Lua)",
+        "read the line that names it, and catch it where the network may fail",
         "the same call in the REPL raises it, too",
     );
     let is = |it: &LogEvent| *it == LogEvent::Traceback;

@@ -22,7 +22,7 @@ I (475) wifi_init: tcp tx win: 5760
 I (475) wifi_init: tcp rx win: 5760
 I (475) wifi_init: tcp mss: 1440
 I (485) wifi_init: WiFi IRAM OP enabled
-I (900) wifi:state: assoc -> run (0x10)
+I (900) wifi:connected with attic, aid = 1, channel 6, BW20, bssid = 00:00:5e:00:53:07
 ";
 
 fn found(log: Option<&str>, config: Option<&str>) -> IncidentDiagnosis {

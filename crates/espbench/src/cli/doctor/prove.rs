@@ -199,7 +199,10 @@ pub(super) fn cannot(diagnosis: &Diagnosis) -> Option<ProofOutcome> {
         | TroubleCause::TcpZeroWindow
         | TroubleCause::TcpWindow
         | TroubleCause::TcpLosses => "a capture does not tell the settings of who sends",
-        TroubleCause::Flash => "its devices always have firmware",
+        TroubleCause::Flash | TroubleCause::Storage | TroubleCause::ExternalMemory => {
+            "its devices always have firmware, and no flash or PSRAM that fails"
+        }
+        TroubleCause::Update => "it does not write firmware",
         TroubleCause::MemoryCorrupted => {
             "it does not run the program that writes beyond its memory"
         }

@@ -1,0 +1,323 @@
+//! Parts of the device beside its radio: the storage of keys and values, external memory, updates over the air.
+
+use super::event::{EspNowError, LogEvent, has_number};
+use super::record::{LogRecord, RecordLevel};
+use super::wordlist::PhraseList;
+use super::words::WordCause;
+
+/// Words of which a text or a tag has one where it speaks of these parts.
+static SUBJECTS: PhraseList = PhraseList::new(&[
+    "nvs",
+    "esp_err",
+    "preferences",
+    "psram",
+    "spiram",
+    "spi ram",
+    "external ram",
+    "esp_image",
+    "ota",
+    "fota",
+    "update",
+    "upgrade",
+    "firmware",
+    "error[",
+]);
+
+/// Errors of NVS (`nvs.h`, from `ESP_ERR_NVS_BASE` 0x1100 on) by the end of their name and by number. 0x1102, a key that is not
+/// there, is none: each program meets it at its first start.
+const STORAGE: [(&str, &str, &str); 24] = [
+    ("not_initialized", "0x1101", "4353"),
+    ("type_mismatch", "0x1103", "4355"),
+    ("read_only", "0x1104", "4356"),
+    ("not_enough_space", "0x1105", "4357"),
+    ("invalid_name", "0x1106", "4358"),
+    ("invalid_handle", "0x1107", "4359"),
+    ("remove_failed", "0x1108", "4360"),
+    ("key_too_long", "0x1109", "4361"),
+    ("page_full", "0x110a", "4362"),
+    ("invalid_state", "0x110b", "4363"),
+    ("invalid_length", "0x110c", "4364"),
+    ("no_free_pages", "0x110d", "4365"),
+    ("value_too_long", "0x110e", "4366"),
+    ("part_not_found", "0x110f", "4367"),
+    ("new_version_found", "0x1110", "4368"),
+    ("xts_encr_failed", "0x1111", "4369"),
+    ("xts_decr_failed", "0x1112", "4370"),
+    ("xts_cfg_failed", "0x1113", "4371"),
+    ("xts_cfg_not_found", "0x1114", "4372"),
+    ("encr_not_supported", "0x1115", "4373"),
+    ("keys_not_initialized", "0x1116", "4374"),
+    ("corrupt_key_part", "0x1117", "4375"),
+    ("content_differs", "0x1118", "4376"),
+    ("wrong_encryption", "0x1119", "4377"),
+];
+
+/// Errors of updates and images by number (`esp_ota_ops.h`, from 0x1500; `esp_image_format.h`, from 0x2000).
+const UPDATES: [(&str, &str); 8] = [
+    ("0x1501", "5377"),
+    ("0x1502", "5378"),
+    ("0x1503", "5379"),
+    ("0x1504", "5380"),
+    ("0x1505", "5381"),
+    ("0x1506", "5382"),
+    ("0x2001", "8193"),
+    ("0x2002", "8194"),
+];
+
+/// Words of an update that is refused, in lower case.
+const REFUSED: &[&str] = &[
+    "esp_err_ota_",
+    "esp_err_image_",
+    "ota image has invalid magic",
+    "ota image invalid magic",
+    "not found ota data",
+    "image validation failed",
+    "wrong magic byte",
+    "magic byte is wrong",
+    "not enough space",
+    "md5 check failed",
+    "md5 failed",
+    "md5 mismatch",
+    "could not activate the firmware",
+    "bad size given",
+    "partition could not be found",
+    "new flash config wrong",
+    "flash config wrong",
+    "mismatched chip id",
+    "error binary size",
+    "project name mismatch",
+    "sketch too big",
+    "no ota partition",
+    "passive ota partition not found",
+    "could not find update partition",
+];
+
+/// Words of an update that fails, in lower case.
+const FAILED: &[&str] = &[
+    "ota failed",
+    "ota fail",
+    "ota error",
+    "ota update failed",
+    "ota upgrade failed",
+    "esp_ota_begin failed",
+    "esp_ota_write failed",
+    "esp_ota_end failed",
+    "esp_ota_set_boot_partition failed",
+    "esp_https_ota failed",
+    "esp_https_ota_begin failed",
+    "esp_https_ota_finish failed",
+    "esp https ota begin failed",
+    "firmware upgrade failed",
+    "firmware update failed",
+    "http_update_failed",
+    "update failed",
+    "upgrade failed",
+    "receive failed",
+    "begin failed",
+    "upload failed. error",
+];
+
+/// From here on a program runs, and no bootloader, in milliseconds.
+const RUNS_MS: u64 = 5000;
+
+/// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
+const TAGS: [(&str, LogEvent); 22] = [
+    ("secure_boot", LogEvent::FlashUnreadable),
+    ("esp_netif", LogEvent::Words(WordCause::WifiCall)),
+    // ESP-Hosted, whose radio is on another chip.
+    ("sdio_wrapper", LogEvent::Words(WordCause::WifiCall)),
+    ("h_sdio_drv", LogEvent::Words(WordCause::WifiCall)),
+    ("rpc_", LogEvent::Words(WordCause::WifiCall)),
+    ("transport", LogEvent::Words(WordCause::Connections)),
+    ("trans_", LogEvent::Words(WordCause::Connections)),
+    ("websocket", LogEvent::Words(WordCause::Connections)),
+    ("mqtt", LogEvent::Words(WordCause::Connections)),
+    ("http_client", LogEvent::Words(WordCause::Connections)),
+    ("esp_http_client", LogEvent::Words(WordCause::Connections)),
+    ("http_stream", LogEvent::Words(WordCause::Connections)),
+    ("esp-tls", LogEvent::Words(WordCause::Tls)),
+    ("mbedtls", LogEvent::Words(WordCause::Tls)),
+    ("esp-x509-crt-bundle", LogEvent::Words(WordCause::Tls)),
+    ("esp_ota_ops", LogEvent::UpdateFailed),
+    ("esp_https_ota", LogEvent::UpdateFailed),
+    ("ota", LogEvent::UpdateFailed),
+    ("espnow", LogEvent::EspNow(EspNowError::Internal)),
+    ("esp_image", LogEvent::FlashUnreadable),
+    ("flash_parts", LogEvent::FlashUnreadable),
+    ("spi_flash", LogEvent::FlashUnreadable),
+];
+
+/// Returns what an error of a part of ESP-IDF tells that no other reader understands.
+pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
+    if record.level != Some(RecordLevel::Error) {
+        return None;
+    }
+    let tag = record.tag.to_ascii_lowercase();
+    TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
+}
+
+/// Returns what a record tells of them.
+pub(super) fn parts(record: &LogRecord<'_>) -> Option<LogEvent> {
+    let lower = record.text.to_ascii_lowercase();
+    let tag = record.tag.to_ascii_lowercase();
+    if !(SUBJECTS.is_in(&lower) || SUBJECTS.is_in(&tag)) {
+        return None;
+    }
+    // An image that a running program checks is that of an update.
+    let late = record.uptime_ms.is_some_and(|it| it >= RUNS_MS);
+    if tag == "esp_image" && late && record.level == Some(RecordLevel::Error) {
+        return Some(LogEvent::UpdateRefused);
+    }
+    if storage(&lower, &tag) {
+        return Some(LogEvent::StorageFailed);
+    }
+    if external_memory(&lower, &tag) {
+        return Some(LogEvent::ExternalMemory);
+    }
+    update(&lower, &tag)
+}
+
+/// Returns whether a text has the number of an error of NVS.
+pub(super) fn has_storage_number(lower: &str) -> bool {
+    STORAGE.iter().any(|it| has_number(lower, it.1) || has_number(lower, it.2))
+}
+
+fn storage(lower: &str, tag: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    if lower.contains("err_nvs_")
+        || lower.contains("esp_err_nvs")
+        || lower.contains("nvs_") && has(&["fail", "err"])
+    {
+        let of = lower.find("nvs").map_or(lower, |at| &lower[at..]);
+        if STORAGE
+            .iter()
+            .any(|it| of.contains(it.0) || has_number(lower, it.1) || has_number(lower, it.2))
+        {
+            return true;
+        }
+    }
+    if has(&["esp_error_check failed", "esp_err_t", "nvs"])
+        && STORAGE.iter().any(|it| has_number(lower, it.1))
+    {
+        return true;
+    }
+    has(&[
+        "nvs_flash_init failed",
+        "nvs_flash_init() failed",
+        "nvs init failed",
+        "failed to initialize nvs",
+        "failed to init nvs",
+        "nvs has not been initialized",
+        "nvs not initialized",
+        "nvs is not initialized",
+        "nvs partition \"nvs\" not found",
+        "nvs partition not found",
+        "nvs_page.hpp",
+        "nvs_open failed: not_initialized",
+        "not enough space in nvs",
+        "nvs is full",
+        "nvs partition full",
+    ]) || (tag.contains("preferences")
+        && has(&["not_enough_space", "no_free_pages", "not_initialized"]))
+}
+
+fn external_memory(lower: &str, tag: &str) -> bool {
+    let speaks = ["psram", "spiram", "spi ram", "external ram"].iter().any(|it| lower.contains(it))
+        || tag.contains("psram")
+        || tag.contains("spiram");
+    speaks
+        && [
+            "id read error",
+            "chip not found",
+            "wrong psram line mode",
+            "failed to init external ram",
+            "but initialization failed",
+            "init failed",
+            "memory test error",
+            "memory test fail",
+            "could not init",
+            "psram chip is not found",
+            "no psram",
+            "psram not found",
+            "psram is not found",
+            "not detected",
+        ]
+        .iter()
+        .any(|it| lower.contains(it))
+}
+
+fn update(lower: &str, tag: &str) -> Option<LogEvent> {
+    let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+    let of_tag = ["ota", "update", "fota"].iter().any(|it| {
+        tag.match_indices(it)
+            .any(|(at, _)| tag[..at].chars().next_back().is_none_or(|it| !it.is_ascii_alphabetic()))
+    });
+    let names = of_tag || has(&["ota", "update", "upgrade", "firmware", "esp_err_image", "error["]);
+    if !names {
+        return None;
+    }
+    let number = has(&["ota", "esp_err_t", "image"])
+        && has(&["fail", "err"])
+        && UPDATES.iter().any(|it| has_number(lower, it.0) || has_number(lower, it.1));
+    if number || has(REFUSED) {
+        return Some(LogEvent::UpdateRefused);
+    }
+    // ArduinoOTA's example numbers its errors.
+    let numbered =
+        ["auth failed", "begin failed", "connect failed", "receive failed", "end failed"];
+    let of_example = lower.rsplit_once("error[").map(|it| it.1);
+    if of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {
+        return Some(LogEvent::UpdateFailed);
+    }
+    // "OTA failed: 0" and "if the update failed" tell of none.
+    let told = FAILED.iter().filter_map(|it| lower.find(it).map(|at| (at, it.len()))).min()?;
+    let whole = lower[..told.0].chars().next_back().is_none_or(|it| !it.is_ascii_alphanumeric());
+    let expected = ["if ", "when ", "in case"].iter().any(|it| lower[..told.0].contains(it));
+    (whole && !expected).then_some(LogEvent::UpdateFailed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{plain, records};
+    use super::super::{LogEvent, events};
+    use alloc::vec::Vec;
+
+    fn told(line: &str) -> Vec<LogEvent> {
+        records(&plain(line)).iter().flat_map(events).collect()
+    }
+
+    #[test]
+    fn storage_external_memory_and_updates_are_read() {
+        use LogEvent::{ExternalMemory, StorageFailed, UpdateFailed, UpdateRefused};
+        for (line, event) in [
+            ("E (5) app: nvs_flash_init failed: ESP_ERR_NVS_NO_FREE_PAGES", StorageFailed),
+            ("E (5) app: nvs_set_blob failed (0x1105)", StorageFailed),
+            (
+                "E (5) phy_init: NVS has not been initialized. Call nvs_flash_init first",
+                StorageFailed,
+            ),
+            ("E (5) quad_psram: PSRAM ID read error: 0x00ffffff", ExternalMemory),
+            ("E (5) spiram: SPI RAM enabled but initialization failed", ExternalMemory),
+            ("E (5) fw: esp_ota_end failed (ESP_ERR_OTA_VALIDATE_FAILED)", UpdateRefused),
+            ("E (5) esp_https_ota: Image validation failed, image is corrupted", UpdateRefused),
+            ("E (5) fw: OTA update failed", UpdateFailed),
+        ] {
+            assert_eq!(told(line), [event], "{line}");
+        }
+        for line in [
+            "E (5) app: nvs_open: ESP_ERR_NVS_NOT_FOUND",
+            "I (5) esp_psram: Found 8MB PSRAM device",
+            "I (5) ota: if the update failed, it starts the old one",
+            "I (5) boot: ota data",
+        ] {
+            assert!(
+                !told(line).iter().any(|it| matches!(
+                    it,
+                    StorageFailed | ExternalMemory | UpdateFailed | UpdateRefused
+                )),
+                "{line}: {:?}",
+                told(line)
+            );
+        }
+    }
+}
