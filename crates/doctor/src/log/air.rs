@@ -1,7 +1,7 @@
 //! The air as a log tells it: PHYs and rates in effect, DTIM, block ack, replies, frames of ESP-NOW.
 
-use super::event::{EspNowError, LogEvent, PhyGeneration, has_number, number};
-use super::record::LogRecord;
+use super::event::{EspNowError, LogEvent, PhyGeneration, number};
+use super::search::{SearchRecord, SearchText};
 use alloc::vec::Vec;
 
 /// A reply is slow from here on, in ms: half a beacon interval of 102.4 ms, beyond what a link without sleep takes.
@@ -36,8 +36,8 @@ const RATES: [(&str, u32); 23] = [
 ];
 
 /// Returns what a record tells of the air.
-pub(super) fn air(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let text = record.text;
+pub(super) fn air(record: &SearchRecord<'_>) -> Vec<LogEvent> {
+    let text = &record.text;
     let mut found = Vec::new();
     let after = |words: &str| number(text.split_once(words)?.1);
     let small = |it: Option<u32>| it.and_then(|it| u8::try_from(it).ok()).filter(|it| *it > 0);
@@ -46,12 +46,12 @@ pub(super) fn air(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(phy(text).map(LogEvent::Phy));
     found.extend(rate(text).map(LogEvent::PhyRate));
     found.extend(reply(text));
-    found.extend(esp_now(record.tag, &text.to_ascii_lowercase()));
+    found.extend(esp_now(record.tag, &record.lower));
     found
 }
 
 /// Reads errors and outcomes of ESP-NOW.
-fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
+fn esp_now(tag: &str, lower: &SearchText<'_>) -> Option<LogEvent> {
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     if has(&["peer channel is not equal to the home channel", "peer's channel is not equal"]) {
         return Some(LogEvent::EspNow(EspNowError::Channel));
@@ -64,7 +64,7 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
         let rest = named.and_then(|it| it.strip_prefix(&*name.to_ascii_lowercase()));
         let whole = rest
             .is_some_and(|it| !it.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_'));
-        whole || has_number(lower, code)
+        whole || lower.has_number(code)
     });
     if let Some((_, _, error)) = error {
         return Some(LogEvent::EspNow(*error));
@@ -87,7 +87,7 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
     if has(&["peer", "esp_now", "espnow", "esp-now"]) {
         let decimal = EspNowError::NAMES.iter().find(|(_, code, _)| {
             let code = u32::from_str_radix(&code[2..], 16).unwrap_or_default();
-            has_number(lower, &alloc::format!("{code}"))
+            lower.has_number(&alloc::format!("{code}"))
         });
         if let Some((_, _, error)) = decimal {
             return Some(LogEvent::EspNow(*error));
@@ -117,7 +117,7 @@ fn esp_now(tag: &str, lower: &str) -> Option<LogEvent> {
 }
 
 /// Reads `security: WPA2-PSK, phy: bgn, rssi: -58`.
-fn phy(text: &str) -> Option<PhyGeneration> {
+fn phy(text: &SearchText<'_>) -> Option<PhyGeneration> {
     let word = text.split_once("phy: ")?.1.split([',', ' ']).next()?;
     match word.trim_start_matches("11") {
         "b" => Some(PhyGeneration::B),
@@ -129,7 +129,7 @@ fn phy(text: &str) -> Option<PhyGeneration> {
     }
 }
 
-fn rate(text: &str) -> Option<u32> {
+fn rate(text: &SearchText<'_>) -> Option<u32> {
     let rest = text.split_once("WIFI_PHY_RATE_")?.1;
     let word = rest.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).next()?;
     RATES.iter().find(|it| it.0 == word).map(|it| it.1)
@@ -137,7 +137,7 @@ fn rate(text: &str) -> Option<u32> {
 
 /// Reads `64 bytes from 192.168.4.1 icmp_seq=1 ttl=64 time=250 ms` of ping in ESP-IDF and elsewhere, and `Reply from
 /// 192.168.4.1: bytes=32 time=250ms TTL=64` of Windows.
-fn reply(text: &str) -> Option<LogEvent> {
+fn reply(text: &SearchText<'_>) -> Option<LogEvent> {
     let rest = text.split_once("bytes from ").or_else(|| text.split_once("Reply from "));
     let Some((_, rest)) = rest else {
         let none = ["Request timed out.", "Request timeout for icmp_seq"]
@@ -170,7 +170,8 @@ mod tests {
             ("64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=4.25 ms", FastReply),
             ("Last Packet Send Status:\tDelivery Fail", EspNowUnheard),
         ] {
-            let told: Vec<LogEvent> = records(line).iter().flat_map(air).collect();
+            let told: Vec<LogEvent> =
+                records(line).iter().map(SearchRecord::of).flat_map(|it| air(&it)).collect();
             assert_eq!(told, [event], "{line}");
         }
     }

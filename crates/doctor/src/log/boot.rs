@@ -1,7 +1,7 @@
 //! Start-up: the chip, the release of ESP-IDF, the clock.
 
 use super::event::{LogEvent, number};
-use super::record::LogRecord;
+use super::search::{SearchRecord, SearchText};
 use alloc::string::String;
 use espbench_model::sdkconfig::{Chip, IdfRelease};
 
@@ -9,14 +9,14 @@ use espbench_model::sdkconfig::{Chip, IdfRelease};
 const CHIP: [&str; 5] = ["esp-rom:", "chip is ", "chip type: ", "model=", "chip: "];
 
 /// Returns what a record tells of the firmware.
-pub(super) fn boot(record: &LogRecord<'_>) -> impl Iterator<Item = LogEvent> {
+pub(super) fn boot(record: &SearchRecord<'_>) -> impl Iterator<Item = LogEvent> {
     let chip = chip(record).map(LogEvent::Chip);
-    let release = release(record.text).map(LogEvent::Release);
-    let clock = clock(record.text).map(LogEvent::Clock);
+    let release = release(&record.text).map(LogEvent::Release);
+    let clock = clock(&record.text).map(LogEvent::Clock);
     [chip, release, clock].into_iter().flatten()
 }
 
-fn chip(record: &LogRecord<'_>) -> Option<Chip> {
+fn chip(record: &SearchRecord<'_>) -> Option<Chip> {
     if let Some(name) = record.tag.strip_prefix("boot.") {
         return named(name);
     }
@@ -24,7 +24,7 @@ fn chip(record: &LogRecord<'_>) -> Option<Chip> {
     if ["ets Jun", "ets Jul"].iter().any(|it| record.text.starts_with(it)) {
         return Some(Chip::Esp32);
     }
-    let lower = record.text.to_ascii_lowercase();
+    let lower = &record.lower;
     CHIP.iter().find_map(|words| named(lower.split_once(words)?.1))
 }
 
@@ -44,7 +44,7 @@ fn named(text: &str) -> Option<Chip> {
 }
 
 /// Reads `ESP-IDF v5.1.2 2nd stage bootloader` and `ESP-IDF:          v5.1.2`.
-fn release(text: &str) -> Option<IdfRelease> {
+fn release(text: &SearchText<'_>) -> Option<IdfRelease> {
     let rest = text.split_once("ESP-IDF")?.1.trim_start_matches([' ', ':']).strip_prefix('v')?;
     let (major, rest) = rest.split_once('.')?;
     let minor = number(rest)?;
@@ -52,7 +52,7 @@ fn release(text: &str) -> Option<IdfRelease> {
 }
 
 /// Reads `cpu freq: 160000000 Hz`.
-fn clock(text: &str) -> Option<u16> {
+fn clock(text: &SearchText<'_>) -> Option<u16> {
     let hz = number(text.split_once("cpu freq: ")?.1)?;
     u16::try_from(hz / 1_000_000).ok().filter(|it| *it > 0)
 }
@@ -65,7 +65,13 @@ mod tests {
 
     #[test]
     fn start_up_names_the_firmware() {
-        let told = |line: &str| -> Vec<LogEvent> { records(line).iter().flat_map(boot).collect() };
+        let told = |line: &str| -> Vec<LogEvent> {
+            records(line)
+                .iter()
+                .map(SearchRecord::of)
+                .flat_map(|it| boot(&it).collect::<Vec<_>>())
+                .collect()
+        };
         for (line, chip) in [
             ("ESP-ROM:esp32c3-api1-20210207", Chip::Esp32c3),
             ("ESP-ROM:esp32c61-20240227", Chip::Esp32c61),

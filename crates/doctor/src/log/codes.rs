@@ -4,8 +4,8 @@
 //! `wl_status_t`: arduino-esp32, `WiFiType.h`; 6 stands for a wrong password on an ESP8266 and for "not yet" on an ESP32, and tells
 //! nothing. `network.STAT_…`: MicroPython, `network_common.c`. States of PubSubClient: its `PubSubClient.h`.
 
-use super::event::{LogEvent, TlsFailure, has_number, number};
-use super::record::LogRecord;
+use super::event::{LogEvent, TlsFailure, number};
+use super::search::{SearchRecord, SearchText};
 use super::words::WordCause;
 use crate::reason;
 
@@ -60,8 +60,8 @@ const DRIVER: &[(&str, LogEvent)] = &[
 ];
 
 /// Returns what the numbers of a record tell.
-pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
-    let lower = record.text.to_ascii_lowercase();
+pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
+    let lower = &record.lower;
     let tag = record.tag.to_ascii_lowercase();
     if let Some((_, event)) = NAMES.iter().find(|it| lower.contains(it.0)) {
         return Some(*event);
@@ -71,24 +71,24 @@ pub(super) fn told(record: &LogRecord<'_>) -> Option<LogEvent> {
     let wifi = has(&["wifi", "wi-fi", "wlan"]) || tag.contains("wifi") || tag.contains("wlan");
     let of_tag = ["transport", "tls", "http", "ota", "mqtt"].iter().any(|it| tag.contains(it));
     if errs && (has(&["tls", "http", "connect", "transport", "mqtt"]) || of_tag) {
-        let found = NUMBERS.iter().find(|it| has_number(&lower, it.0) || has_number(&lower, it.1));
+        let found = NUMBERS.iter().find(|it| lower.has_number(it.0) || lower.has_number(it.1));
         if let Some((.., event)) = found {
             return Some(*event);
         }
     }
     if wifi && errs {
         // The driver keeps its settings in NVS, which is started before it.
-        if has(&["nvs_open fail"]) || super::parts::has_storage_number(&lower) {
+        if has(&["nvs_open fail"]) || super::parts::has_storage_number(lower) {
             return Some(LogEvent::StorageFailed);
         }
-        if let Some((_, event)) = DRIVER.iter().find(|it| has_number(&lower, it.0)) {
+        if let Some((_, event)) = DRIVER.iter().find(|it| lower.has_number(it.0)) {
             return Some(*event);
         }
     }
     if is_bare_state(record.text.as_bytes()) {
         return Some(LogEvent::ConnectionFailed);
     }
-    client_state(&lower).or_else(|| station_status(&lower, wifi))
+    client_state(lower).or_else(|| station_status(&lower, wifi))
 }
 
 /// Returns whether a text is ".-2": a state of PubSubClient between the dots of a loop that waits.
@@ -97,7 +97,7 @@ pub(super) const fn is_bare_state(text: &[u8]) -> bool {
 }
 
 /// Reads "failed with state -2" of sketches with PubSubClient: 1 to 5 are the broker's, below 0 the client's own.
-pub(super) fn client_state(lower: &str) -> Option<LogEvent> {
+pub(super) fn client_state(lower: &SearchText<'_>) -> Option<LogEvent> {
     let of_client =
         ["failed with state", "mqtt", "broker", "pubsub"].iter().any(|it| lower.contains(it));
     let failed = ["fail", "falha", "fallo", "error", "erro"].iter().any(|it| lower.contains(it));
@@ -119,7 +119,7 @@ pub(super) fn client_state(lower: &str) -> Option<LogEvent> {
 }
 
 /// Reads "WiFi status: 1" of Arduino and "status 201" of MicroPython.
-fn station_status(lower: &str, wifi: bool) -> Option<LogEvent> {
+fn station_status(lower: &SearchText<'_>, wifi: bool) -> Option<LogEvent> {
     let joins = lower.starts_with("connecting") || lower.starts_with("connection result");
     let others = ["http", "mqtt", "server", "socket", "tls", "client"];
     if !(wifi || joins) || others.iter().any(|it| lower.contains(it)) {

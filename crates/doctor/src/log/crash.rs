@@ -1,10 +1,11 @@
 //! Restarts: what the ROM, panic handlers, watchdogs and allocators print.
 
-use super::event::{LogEvent, ResetReason, has_number, number};
+use super::event::{LogEvent, ResetReason, number};
+use super::search::{SearchText, has_number};
 use alloc::string::String;
 
 /// Returns why a device started: `rst:0xc (SW_CPU_RESET)` of the ESP32 and later chips, `rst cause:4` of the ESP8266.
-pub(super) fn reset(text: &str) -> Option<LogEvent> {
+pub(super) fn reset(text: &SearchText<'_>) -> Option<LogEvent> {
     if let Some(rest) = text.split_once("rst cause:").map(|it| it.1) {
         // The ESP8266's ROM: 1 is power, 2 the pin, 4 the watchdog of the hardware.
         return Some(LogEvent::Reset(match number(rest)? {
@@ -37,8 +38,7 @@ pub(super) fn reset(text: &str) -> Option<LogEvent> {
 
 /// Reads the reason of the last restart as programs tell it: "Reset reason: Hardware Watchdog" of the ESP8266's core and
 /// Tasmota, "Reset Reason: Task WDT" of ESPHome, "reset_reason: ESP_RST_PANIC".
-pub(super) fn told_reset(text: &str) -> Option<LogEvent> {
-    let lower = text.to_ascii_lowercase();
+pub(super) fn told_reset(lower: &SearchText<'_>) -> Option<LogEvent> {
     let words = [
         "reset reason",
         "restart reason",
@@ -181,7 +181,7 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
 ];
 
 /// Returns the crash that a text tells of.
-pub(super) fn crash(text: &str) -> Option<LogEvent> {
+pub(super) fn crash(text: &SearchText<'_>) -> Option<LogEvent> {
     if text.eq_ignore_ascii_case("waiting for download") {
         return Some(LogEvent::WaitsForDownload);
     }
@@ -212,7 +212,7 @@ pub(super) fn crash(text: &str) -> Option<LogEvent> {
 }
 
 /// Reads the expression that a check of errors names behind its crash: "expression: esp_wifi_start()", and an assertion of NVS.
-pub(super) fn checked(text: &str) -> Option<LogEvent> {
+pub(super) fn checked(text: &SearchText<'_>) -> Option<LogEvent> {
     if text.starts_with("assert") {
         let of_nvs = ["/nvs_", " nvs_", "nvs::"].iter().any(|it| text.contains(it));
         return of_nvs.then_some(LogEvent::StorageFailed);
@@ -233,7 +233,7 @@ const TLS_MEMORY: [u32; 11] =
 const MPI_MEMORY: u32 = 0x10;
 
 /// Returns whether a text has a code of mbedTLS, hexadecimal or decimal behind a minus, that says that memory could not be had.
-fn tls_memory(lower: &str) -> bool {
+fn tls_memory(lower: &SearchText<'_>) -> bool {
     lower.match_indices('-').any(|(at, _)| {
         let rest = &lower[at + 1..];
         let before = lower[..at].chars().next_back();
@@ -258,8 +258,7 @@ const fn is_of_mpi(code: u32) -> bool {
 }
 
 /// Returns what a text tells of memory.
-pub(super) fn memory(text: &str) -> Option<LogEvent> {
-    let lower = text.to_ascii_lowercase();
+pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
     let none = [
         "esp_err_no_mem",
         "malloc failed",
@@ -328,7 +327,7 @@ pub(super) fn memory(text: &str) -> Option<LogEvent> {
 }
 
 /// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224` and `minimum free heap size: 664 bytes`.
-fn free_heap(lower: &str) -> Option<LogEvent> {
+fn free_heap(lower: &SearchText<'_>) -> Option<LogEvent> {
     let plain: String = lower.chars().map(|it| if it == '_' { ' ' } else { it }).collect();
     let at = plain.find("free heap")? + "free heap".len();
     let rest = plain[at..].trim_start_matches([' ', ':', '=', '(', ')', '>']);

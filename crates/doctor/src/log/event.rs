@@ -1,6 +1,7 @@
 //! Events: the meaning of a record of a log.
 
 use super::record::LogRecord;
+use super::search::SearchRecord;
 use super::setting::BootSetting;
 use super::words::{Subject, WordCause};
 use super::{air, boot, codes, crash, link, network, parts, setting, trigger, words};
@@ -251,9 +252,10 @@ pub(super) fn all_events(record: &LogRecord<'_>, before: Option<Subject>) -> Vec
 
 /// Asks all readers of lines that are known.
 fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let text = record.text;
+    let record = &SearchRecord::of(record);
+    let (text, lower) = (&record.text, &record.lower);
     let mut found = Vec::new();
-    found.extend(crash::reset(text).or_else(|| crash::told_reset(text)));
+    found.extend(crash::reset(text).or_else(|| crash::told_reset(lower)));
     found.extend(crash::crash(text));
     found.extend(crash::checked(text));
     found.extend(setting::settings(text));
@@ -261,7 +263,7 @@ fn known_events(record: &LogRecord<'_>) -> Vec<LogEvent> {
     found.extend(air::air(record));
     found.extend(link::disconnection(record));
     found.extend(link::link(record));
-    found.extend(crash::memory(text));
+    found.extend(crash::memory(lower));
     found.extend(parts::parts(record));
     found.extend(network::network(record));
     if found.contains(&LogEvent::UpdateRefused) {
@@ -284,16 +286,6 @@ fn ended_program(text: &str) -> Option<LogEvent> {
         return Some(LogEvent::Traceback);
     }
     text.starts_with("KeyboardInterrupt").then_some(LogEvent::Interrupted)
-}
-
-/// Returns whether a text has a number as it is written, and not as a part of another.
-pub(super) fn has_number(text: &str, number: &str) -> bool {
-    text.match_indices(number).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + number.len()..].chars().next();
-        !before.is_some_and(|it| it.is_ascii_alphanumeric())
-            && !after.is_some_and(|it| it.is_ascii_alphanumeric())
-    })
 }
 
 /// Reads the decimal number that a text begins with.

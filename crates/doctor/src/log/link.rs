@@ -1,7 +1,7 @@
 //! The link: how it begins and ends, its strength, power save, channels.
 
-use super::event::{LogEvent, PowerSaveType, has_number, number};
-use super::record::LogRecord;
+use super::event::{LogEvent, PowerSaveType, number};
+use super::search::{SearchRecord, SearchText};
 use super::words::WordCause;
 use crate::reason;
 use alloc::string::String;
@@ -107,8 +107,8 @@ const STARTS: [&str; 9] =
     ["boot", "reset", "restart", "wake", "wakeup", "wake up", "exit", "reboot", "delba,"];
 
 /// Returns the end of a link, or a failed attempt, with its reason.
-pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
-    let text = record.text;
+pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
+    let text = &record.text;
     // "state: run -> init (0xc800)": the reason is above the lowest byte; older releases leave 0x out, and the ESP8266
     // has numbers for the states.
     if let Some(rest) = state(text) {
@@ -120,7 +120,7 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         let code = bare.or_else(|| u8::try_from(code).ok().filter(|it| *it > 0));
         return code.map(LogEvent::Disconnected);
     }
-    let lower = text.to_ascii_lowercase();
+    let lower = &record.lower;
     // "wifi station: 201": a program that prints nothing but the number.
     if record.tag.to_ascii_lowercase().contains("wifi")
         && let Ok(code @ 200..) = text.parse::<u32>()
@@ -134,7 +134,7 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
     if lower.starts_with("no ") && lower.contains(" found, reconnect after") {
         return Some(LogEvent::Disconnected(201));
     }
-    if let Some((_, code)) = AT_JOINS.iter().find(|it| lower == it.0) {
+    if let Some((_, code)) = AT_JOINS.iter().find(|it| **lower == *it.0) {
         return Some(LogEvent::Disconnected(*code));
     }
     // CircuitPython: "ConnectionError: Unknown failure 205".
@@ -142,7 +142,7 @@ pub(super) fn disconnection(record: &LogRecord<'_>) -> Option<LogEvent> {
         return known(code);
     }
     let speaks = ["disconnect", "reason:", "reason=", "reason ", "connect fail", "reason("];
-    if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, &lower) {
+    if !speaks.iter().any(|it| lower.contains(it)) || is_of_others(record, lower) {
         return None;
     }
     if let Some(rest) = lower.split_once("sta disconnect: ").map(|it| it.1) {
@@ -211,7 +211,7 @@ fn known(code: u32) -> Option<LogEvent> {
 }
 
 /// Returns whether a record is of Bluetooth, MQTT or another that has reasons of its own.
-fn is_of_others(record: &LogRecord<'_>, lower: &str) -> bool {
+fn is_of_others(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
     let tag = record.tag.to_ascii_lowercase();
     let wifi = lower.contains("wifi") || lower.contains("ssid") || tag.contains("wifi");
     let whole = |text: &str, word: &str| {
@@ -223,14 +223,14 @@ fn is_of_others(record: &LogRecord<'_>, lower: &str) -> bool {
 }
 
 /// Returns what a record tells of a link that is made or works.
-pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
-    let text = record.text;
+pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
+    let text = &record.text;
     let mut found = Vec::new();
     // The driver had "bcn_timout" until ESP-IDF 5.0.
     if ["bcn_timout,", "bcn_timeout,"].iter().any(|it| text.contains(it)) {
         found.push(LogEvent::BeaconTimeout);
     }
-    let lower = text.to_ascii_lowercase();
+    let lower = &record.lower;
     // The state "run" comes before the handshake of keys, and this after it.
     if text.starts_with("connected with ")
         || ((lower.contains("wifi connected")
@@ -241,13 +241,13 @@ pub(super) fn link(record: &LogRecord<'_>) -> Vec<LogEvent> {
         found.push(LogEvent::Associated);
     }
     // ESP-AT's answer to AT+CIPSTATUS: it has tried to join, and is not connected.
-    if text == "STATUS:5" || text.contains("> STATUS:5 ") {
+    if **text == *"STATUS:5" || text.contains("> STATUS:5 ") {
         found.push(LogEvent::Words(WordCause::LinkDown));
     }
-    found.extend(address(&lower));
-    found.extend(strength(&lower));
-    found.extend(power_save(text, &lower));
-    found.extend(wifi_call(&lower));
+    found.extend(address(lower));
+    found.extend(strength(lower));
+    found.extend(power_save(text, lower));
+    found.extend(wifi_call(lower));
     if record.tag == "wifi"
         && let Some(channel) = text.strip_prefix("new:<").and_then(number)
         && let Ok(channel) = u8::try_from(channel)
@@ -267,21 +267,21 @@ pub(super) fn has_keys_open(text: &str, open: bool) -> bool {
 
 /// Returns whether a text tells of an IP address.
 pub(super) fn names_address(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    address(&lower) == Some(LogEvent::GotIp)
+    let lower = &SearchText::lower(text);
+    address(lower) == Some(LogEvent::GotIp)
 }
 
 /// Seconds that a client of DHCP waits when it asks for the third time: 4 at first, and twice as long each time (RFC 2131, 4.1).
 const THIRD_WAIT_S: u32 = 15;
 
 /// Returns whether Zephyr asks for an address for the third time or later.
-fn asks_in_vain(lower: &str) -> bool {
+fn asks_in_vain(lower: &SearchText<'_>) -> bool {
     let waits = lower.split_once("send discover xid=").and_then(|it| it.1.split_once("timeout="));
     waits.is_some_and(|it| number(it.1).is_some_and(|it| it >= THIRD_WAIT_S))
 }
 
 /// Reads that there is an IP address, or none.
-fn address(lower: &str) -> Option<LogEvent> {
+fn address(lower: &SearchText<'_>) -> Option<LogEvent> {
     let none = [
         "no dhcpoffers received",
         "dhcp timeout",
@@ -324,7 +324,7 @@ fn address(lower: &str) -> Option<LogEvent> {
 }
 
 /// Reads how strong the access point is heard. A scan's strengths are of others, too.
-fn strength(lower: &str) -> Option<LogEvent> {
+fn strength(lower: &SearchText<'_>) -> Option<LogEvent> {
     let words = ["rssi", "signal strength", "wifi signal"];
     let at = words.iter().find_map(|it| Some(lower.find(it)? + it.len()))?;
     let rest = lower[at..].trim_start_matches(|it: char| !it.is_ascii_digit() && it != '-');
@@ -338,7 +338,7 @@ fn strength(lower: &str) -> Option<LogEvent> {
     Some(if own { LogEvent::Rssi(dbm) } else { LogEvent::OtherRssi(dbm) })
 }
 
-fn power_save(text: &str, lower: &str) -> Option<LogEvent> {
+fn power_save(text: &SearchText<'_>, lower: &SearchText<'_>) -> Option<LogEvent> {
     let number_of = |words: &str| text.strip_prefix(words).and_then(number);
     if let Some(kind) = number_of("pm start, type: ").or_else(|| number_of("Set ps type: ")) {
         return Some(LogEvent::PowerSave(match kind {
@@ -363,10 +363,10 @@ fn power_save(text: &str, lower: &str) -> Option<LogEvent> {
 }
 
 /// Finds calls of the driver that come at a wrong time.
-fn wifi_call(lower: &str) -> Option<LogEvent> {
+fn wifi_call(lower: &SearchText<'_>) -> Option<LogEvent> {
     // Errors of the driver by number (esp_wifi.h, from ESP_ERR_WIFI_NOT_INIT on).
     let codes = ["0x3001", "0x3002", "0x3003", "0x3005", "0x3006", "0x3007", "0x300f"];
-    if codes.iter().any(|it| has_number(lower, it)) {
+    if codes.iter().any(|it| lower.has_number(it)) {
         return Some(LogEvent::WifiCall);
     }
     let names: [&str; 23] = [

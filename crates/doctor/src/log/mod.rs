@@ -36,6 +36,7 @@ mod open_crash;
 mod parts;
 mod reader;
 mod record;
+mod search;
 mod setting;
 mod signs;
 mod subjects;

@@ -1,29 +1,29 @@
 //! Beyond the link: names, TLS, brokers, sockets.
 
-use super::event::{LogEvent, TlsFailure, has_number, number};
-use super::record::LogRecord;
+use super::event::{LogEvent, TlsFailure, number};
+use super::search::{SearchRecord, SearchText};
 
 /// Errors of sockets that say that a connection ended or cannot be made: of newlib as ESP-IDF 4 and later have it, of lwIP
 /// as older releases and MicroPython have it, and of Linux. Those that say "wait" (11, 115, 119) are none.
 const LOST: [u32; 12] = [101, 103, 104, 107, 110, 111, 113, 114, 116, 117, 118, 128];
 
 /// Returns what a record tells of names, TLS, brokers and sockets.
-pub(super) fn network(record: &LogRecord<'_>) -> Option<LogEvent> {
-    let lower = record.text.to_ascii_lowercase();
-    if name_failed(&lower) {
+pub(super) fn network(record: &SearchRecord<'_>) -> Option<LogEvent> {
+    let lower = &record.lower;
+    if name_failed(lower) {
         return Some(LogEvent::NameFailed);
     }
-    if broker_refused(record, &lower) {
+    if broker_refused(record, lower) {
         return Some(LogEvent::BrokerRefused);
     }
-    tls(&lower).map(LogEvent::TlsFailed).or_else(|| socket(&lower)).or_else(|| {
+    tls(lower).map(LogEvent::TlsFailed).or_else(|| socket(lower)).or_else(|| {
         let made =
             ["mqtt_event_connected", "connected to mqtt", "mqtt connected", "connected to broker"];
         made.iter().any(|it| lower.contains(it)).then_some(LogEvent::ConnectionMade)
     })
 }
 
-fn name_failed(lower: &str) -> bool {
+fn name_failed(lower: &SearchText<'_>) -> bool {
     let words = [
         "couldn't get hostname",
         "dns failed",
@@ -83,7 +83,7 @@ const REFUSED: &[&str] = &[
     "already connected, closing old connection",
 ];
 
-fn broker_refused(record: &LogRecord<'_>, lower: &str) -> bool {
+fn broker_refused(record: &SearchRecord<'_>, lower: &SearchText<'_>) -> bool {
     let of_broker =
         ["mqtt", "connection refuse", "broker", "disconnected", "client", "auth error with"]
             .iter()
@@ -102,7 +102,7 @@ fn broker_refused(record: &LogRecord<'_>, lower: &str) -> bool {
 }
 
 /// Reads the state of PubSubClient and of Tasmota (`rc=-2`, `rc = 5`, `rc -2.`); the inner `None` is a negative one.
-fn return_code(lower: &str) -> Option<Option<u32>> {
+fn return_code(lower: &SearchText<'_>) -> Option<Option<u32>> {
     let rest = ["rc=", "rc =", ", rc "].iter().find_map(|it| Some(lower.split_once(it)?.1))?;
     let rest = rest.trim_start();
     match rest.strip_prefix('-') {
@@ -111,13 +111,13 @@ fn return_code(lower: &str) -> Option<Option<u32>> {
     }
 }
 
-fn tls(lower: &str) -> Option<TlsFailure> {
+fn tls(lower: &SearchText<'_>) -> Option<TlsFailure> {
     let speaks = ["ssl", "tls", "x509", "certificate"].iter().any(|it| lower.contains(it));
     if !speaks {
         return None;
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
-    let code = |codes: &[&str]| codes.iter().any(|it| has_number(lower, it));
+    let code = |codes: &[&str]| codes.iter().any(|it| lower.has_number(it));
     // BearSSL and axTLS of the ESP8266, and the libraries that wrap them, speak of an engine, of errors and of alerts.
     let engine = has(&[
         "wait_for_handshake: failed",
@@ -229,7 +229,7 @@ const ENDED: &[&str] = &[
 ];
 
 /// Returns whether a text tells of a connection that ended or could not be made, without an error of sockets.
-fn connection_ended(lower: &str) -> bool {
+fn connection_ended(lower: &SearchText<'_>) -> bool {
     let client = lower.contains("fail") && return_code(lower) == Some(None);
     let of_broker = ["mqtt", "broker"].iter().any(|it| lower.contains(it));
     let mqtt = of_broker
@@ -245,7 +245,7 @@ fn connection_ended(lower: &str) -> bool {
     client || mqtt || event || http || ENDED.iter().any(|it| lower.contains(it))
 }
 
-fn socket(lower: &str) -> Option<LogEvent> {
+fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
     // Arduino's class for UDP has the number of the error alone.
     if lower.contains("could not send data: 12") {
         return Some(LogEvent::SendBuffersFull);

@@ -1,7 +1,8 @@
 //! Parts of the device beside its radio: the storage of keys and values, external memory, updates over the air.
 
-use super::event::{EspNowError, LogEvent, has_number};
+use super::event::{EspNowError, LogEvent};
 use super::record::{LogRecord, RecordLevel};
+use super::search::{SearchRecord, SearchText};
 use super::wordlist::PhraseList;
 use super::words::WordCause;
 
@@ -157,8 +158,8 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
 }
 
 /// Returns what a record tells of them.
-pub(super) fn parts(record: &LogRecord<'_>) -> Option<LogEvent> {
-    let lower = record.text.to_ascii_lowercase();
+pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
+    let lower = &record.lower;
     let tag = record.tag.to_ascii_lowercase();
     if !(SUBJECTS.is_in(&lower) || SUBJECTS.is_in(&tag)) {
         return None;
@@ -168,36 +169,36 @@ pub(super) fn parts(record: &LogRecord<'_>) -> Option<LogEvent> {
     if tag == "esp_image" && late && record.level == Some(RecordLevel::Error) {
         return Some(LogEvent::UpdateRefused);
     }
-    if storage(&lower, &tag) {
+    if storage(lower, &tag) {
         return Some(LogEvent::StorageFailed);
     }
-    if external_memory(&lower, &tag) {
+    if external_memory(lower, &tag) {
         return Some(LogEvent::ExternalMemory);
     }
-    update(&lower, &tag)
+    update(lower, &tag)
 }
 
 /// Returns whether a text has the number of an error of NVS.
-pub(super) fn has_storage_number(lower: &str) -> bool {
-    STORAGE.iter().any(|it| has_number(lower, it.1) || has_number(lower, it.2))
+pub(super) fn has_storage_number(lower: &SearchText<'_>) -> bool {
+    STORAGE.iter().any(|it| lower.has_number(it.1) || lower.has_number(it.2))
 }
 
-fn storage(lower: &str, tag: &str) -> bool {
+fn storage(lower: &SearchText<'_>, tag: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     if lower.contains("err_nvs_")
         || lower.contains("esp_err_nvs")
         || lower.contains("nvs_") && has(&["fail", "err"])
     {
-        let of = lower.find("nvs").map_or(lower, |at| &lower[at..]);
+        let of = SearchText::of(lower.find("nvs").map_or(lower, |at| &lower[at..]));
         if STORAGE
             .iter()
-            .any(|it| of.contains(it.0) || has_number(lower, it.1) || has_number(lower, it.2))
+            .any(|it| of.contains(it.0) || lower.has_number(it.1) || lower.has_number(it.2))
         {
             return true;
         }
     }
     if has(&["esp_error_check failed", "esp_err_t", "nvs"])
-        && STORAGE.iter().any(|it| has_number(lower, it.1))
+        && STORAGE.iter().any(|it| lower.has_number(it.1))
     {
         return true;
     }
@@ -221,7 +222,7 @@ fn storage(lower: &str, tag: &str) -> bool {
         && has(&["not_enough_space", "no_free_pages", "not_initialized"]))
 }
 
-fn external_memory(lower: &str, tag: &str) -> bool {
+fn external_memory(lower: &SearchText<'_>, tag: &str) -> bool {
     let speaks = ["psram", "spiram", "spi ram", "external ram"].iter().any(|it| lower.contains(it))
         || tag.contains("psram")
         || tag.contains("spiram");
@@ -246,7 +247,7 @@ fn external_memory(lower: &str, tag: &str) -> bool {
         .any(|it| lower.contains(it))
 }
 
-fn update(lower: &str, tag: &str) -> Option<LogEvent> {
+fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
     let of_tag = ["ota", "update", "fota"].iter().any(|it| {
         tag.match_indices(it)
@@ -258,7 +259,7 @@ fn update(lower: &str, tag: &str) -> Option<LogEvent> {
     }
     let number = has(&["ota", "esp_err_t", "image"])
         && has(&["fail", "err"])
-        && UPDATES.iter().any(|it| has_number(lower, it.0) || has_number(lower, it.1));
+        && UPDATES.iter().any(|it| lower.has_number(it.0) || lower.has_number(it.1));
     if number || has(REFUSED) {
         return Some(LogEvent::UpdateRefused);
     }

@@ -1,6 +1,7 @@
 //! Settings that a boot log prints.
 
 use super::event::{LogEvent, number};
+use super::search::SearchText;
 use espbench_model::sdkconfig::ConfigOption;
 
 /// A setting that the boot log prints.
@@ -86,7 +87,7 @@ impl BootSetting {
 }
 
 /// Returns the settings that a record tells.
-pub(super) fn settings(text: &str) -> impl Iterator<Item = LogEvent> {
+pub(super) fn settings(text: &SearchText<'_>) -> impl Iterator<Item = LogEvent> {
     let flags = BootSetting::FLAGS.iter().filter(|it| text.contains(it.0));
     let numbers = BootSetting::WORDS.iter().filter_map(move |(words, setting)| {
         let at = text.find(words)?;
