@@ -38,10 +38,13 @@ pub mod tun;
 pub mod udp;
 
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 
 /// Returns the number of threads: one for each core, if none is given.
 #[must_use]
 pub fn threads(given: Option<u16>) -> NonZeroUsize {
-    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    given.and_then(|given| NonZeroUsize::new(given.into())).unwrap_or_else(cores)
+    // The system is asked once: on Linux the answer stands in files of control groups.
+    static CORES: LazyLock<NonZeroUsize> =
+        LazyLock::new(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    given.and_then(|given| NonZeroUsize::new(given.into())).unwrap_or_else(|| *CORES)
 }
