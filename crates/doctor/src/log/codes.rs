@@ -88,7 +88,7 @@ pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if is_bare_state(record.text.as_bytes()) {
         return Some(LogEvent::ConnectionFailed);
     }
-    client_state(lower).or_else(|| station_status(&lower, wifi))
+    client_state(lower).or_else(|| station_status(lower, wifi))
 }
 
 /// Returns whether a text is ".-2": a state of PubSubClient between the dots of a loop that waits.

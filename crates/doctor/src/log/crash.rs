@@ -316,14 +316,14 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
     .filter_map(|it| Some(&lower[lower.find(it)? + it.len()..]))
     .any(|it| has_number(it, "257") || has_number(it, "0x101") || has_number(it, "0x0101"));
     let tls = ["ssl", "tls", "handshake", "ecdh"].iter().any(|it| lower.contains(it));
-    let tls = tls && tls_memory(&lower);
+    let tls = tls && tls_memory(lower);
     // "malloc of size 4098 failed", "Allocating 937 KB frame buffer Failed".
     let takes = ["malloc", "calloc", "allocating "].iter().any(|it| lower.contains(it));
     let takes = takes && ["fail", "unable", "error"].iter().any(|it| lower.contains(it));
     if init || refused || tls || takes || none.iter().any(|it| lower.contains(it)) {
         return Some(LogEvent::NoMemory);
     }
-    free_heap(&lower)
+    free_heap(lower)
 }
 
 /// Reads `free heap: 18504`, `esp_get_minimum_free_heap_size():224` and `minimum free heap size: 664 bytes`.

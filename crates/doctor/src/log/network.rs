@@ -238,7 +238,7 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
             .any(|it| lower.contains(it));
     // Arduino's HTTP client: -1 is a connection that is refused, -11 a time-out.
     let refused =
-        |it: &&str| matches!(lower.split_once(*it).and_then(|it| number(it.1)), Some(1 | 11));
+        |it: &&str| matches!(lower.split_once(it).and_then(|it| number(it.1)), Some(1 | 11));
     let http = lower.contains("http") && ["code: -", "code -", "error: -"].iter().any(refused);
     // Mongoose OS names its events.
     let event = lower.ends_with("mqtt disconnect");

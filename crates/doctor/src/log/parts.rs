@@ -161,7 +161,7 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
 pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
     let tag = record.tag.to_ascii_lowercase();
-    if !(SUBJECTS.is_in(&lower) || SUBJECTS.is_in(&tag)) {
+    if !(SUBJECTS.is_in(lower) || SUBJECTS.is_in(&tag)) {
         return None;
     }
     // An image that a running program checks is that of an update.

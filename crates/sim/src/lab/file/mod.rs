@@ -166,6 +166,9 @@ pub fn built_in_text(kind: FileKind, name: &str) -> Option<&'static str> {
     files.find(|(of, file, _)| *of == kind && *file == name).map(|(_, _, text)| *text)
 }
 
+/// A lab's file and its text.
+type ReadLab = (Arc<lab::LabFile>, Arc<str>);
+
 /// Labs, profiles and environments by name. Clones share the files that neither changes.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
@@ -173,7 +176,7 @@ pub struct Library {
     /// Profiles with all that they lean on, as far as somebody has asked.
     whole_profiles: BTreeMap<String, Arc<OnceBox<Arc<Profile>>>>,
     environments: BTreeMap<String, Arc<Surroundings>>,
-    labs: BTreeMap<String, (Arc<lab::LabFile>, Arc<str>)>,
+    labs: BTreeMap<String, ReadLab>,
     link_traces: BTreeMap<String, Arc<LinkTrace>>,
     /// Texts of all files.
     texts: BTreeMap<(FileKind, String), Arc<str>>,
@@ -514,7 +517,7 @@ impl Library {
     }
 
     /// Returns a lab's file with its text, and what errors call it.
-    fn lab(&self, lab: &str) -> Result<(&(Arc<lab::LabFile>, Arc<str>), String), FileError> {
+    fn lab(&self, lab: &str) -> Result<(&ReadLab, String), FileError> {
         let unknown = || FileError::unknown(FileKind::Lab, lab, self.names(FileKind::Lab));
         Ok((self.labs.get(lab).ok_or_else(unknown)?, FileKind::Lab.file(lab)))
     }
