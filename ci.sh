@@ -152,8 +152,11 @@ fi
 
 run "${FIRST[@]}"
 mkdir -p target
-setsid nice -n 19 ./ci.sh "${BESIDE[@]}" >target/ci-beside.log 2>&1 &
+# A process group of its own, but no session: Linux weighs sessions against each other, and niceness within one alone.
+set -m
+nice -n 19 ./ci.sh "${BESIDE[@]}" >target/ci-beside.log 2>&1 &
 beside=$!
+set +m
 # Where a step fails, those beside it have nothing more to tell.
 trap 'kill -- -$beside 2>/dev/null || true' EXIT
 run "${ALONE[@]}"
