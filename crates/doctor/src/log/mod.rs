@@ -15,6 +15,7 @@
 //! | `open_crash` | lines of one crash, told once |
 //! | `reader` | a log as it streams by: events counted, with the lines where they stand |
 //! | `record` | records of a line |
+//! | `search` | texts in which many words are looked for |
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
 //! | `subjects` | words of what fails |
