@@ -72,7 +72,10 @@ icount() { ci/icount.sh; }
 wasm() { ci/wasm.sh; }
 
 # The page: types, unit tests, bundle, its flows in Chromium, and the command's figures to the byte.
-web() { ci/page.sh --test; }
+web() {
+    built
+    ci/page.sh --test --built
+}
 
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 2; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the page of web/ into web/dist: the engine, types, unit tests, bundle. With `--test` its flows are
-# tested in Debian's Chromium, too.
+# tested in Debian's Chromium, too, beside the command: `--test --built` takes the one in target/debug as it is.
 set -eu
 cd "$(dirname "$0")/.."
 for tool in node npm wasm-ld; do
@@ -30,7 +30,5 @@ if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
     echo "skipped: chromium is not installed (apt-get install chromium)" >&2
     exit 0
 fi
-cd ..
-cargo build --quiet --locked -p espbench
-cd web
+[ "${2:-}" = --built ] || (cd .. && cargo build --quiet --locked -p espbench)
 npm run --silent e2e
