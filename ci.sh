@@ -4,11 +4,12 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 FIRST=(peers fmt deny sizes prose)
-ALONE=(clippy doc test layers component terminals packages python)
+# Steps that share what cargo compiles into target/debug.
+FOREMOST=(clippy doc test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time.
 BESIDE=(nostd riscv icount ns3 firmware fuzz wasm web)
-STEPS=("${FIRST[@]}" "${ALONE[@]}" "${BESIDE[@]}")
+STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}")
 # Steps that are run by name.
 BY_NAME=(cross)
 
@@ -78,7 +79,7 @@ web() {
 }
 
 # Every fuzz target over its corpus, then for a short time.
-fuzz() { ci/fuzz.sh 2; }
+fuzz() { ci/fuzz.sh 5; }
 
 # The command and, since cargo compiles a dependency anew where it gets another feature, the Python module with it.
 built() { cargo build --locked -p espbench -p espbench-python; }
@@ -162,7 +163,7 @@ beside=$!
 set +m
 # Where a step fails, those beside it have nothing more to tell.
 trap 'kill -- -$beside 2>/dev/null || true' EXIT
-run "${ALONE[@]}"
+run "${FOREMOST[@]}"
 echo "== beside these: ${BESIDE[*]}"
 status=0
 wait $beside || status=$?

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Time and memory of `espbench doctor` on a long log: `bench/doctor.py [GIGABYTES]` sends a log (10 GB where nothing is said) through a
-pipe to target/release/espbench, or to the program in ESPBENCH: what an application says again and again, with numbers that grow, and after each
-hundred lines of it one of the logs of crates/doctor/tests/cases. With `--dense` these logs come without the application between them.
+"""Time and memory of `espbench doctor` on a long log.
+
+`bench/doctor.py [GIGABYTES]` sends a log through a pipe to target/release/espbench, or to the program in ESPBENCH; of 10 GB where nothing is
+said. The log has what an application says again and again, with times that grow, and after each hundred lines of it one of the logs of
+crates/doctor/tests/cases. With `--dense` these logs come without the application between them.
 
 Issue 17: a log of 10 GB streams in constant memory. Fails where the peak with the whole log is more than 1.5 times that of a hundredth of it."""
 
@@ -15,8 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = os.environ.get("ESPBENCH", str(ROOT / "target/release/espbench"))
 CASES = ROOT / "crates/doctor/tests/cases"
 
-
-# Records of an application in order, as ESP-IDF and Arduino print them; each has a number that grows.
+# Records of an application in order, as ESP-IDF and Arduino print them; each has its time.
 APPLICATION = (
     b"I (%d) sensor: temperature 21.4 C, humidity 40.1 %%, pressure 1013.2 hPa\n",
     b"D (%d) app_main: loop took 12 ms, 37 tasks ready, next in 988 ms\n",

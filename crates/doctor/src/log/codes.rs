@@ -151,13 +151,8 @@ fn station_status(lower: &SearchText<'_>, wifi: bool) -> Option<LogEvent> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{plain, records};
-    use super::super::{LogEvent, TlsFailure, WordCause, events};
-    use alloc::vec::Vec;
-
-    fn told(line: &str) -> Vec<LogEvent> {
-        records(&plain(line)).iter().flat_map(events).collect()
-    }
+    use super::super::event::told;
+    use super::super::{LogEvent, TlsFailure, WordCause};
 
     #[test]
     fn numbers_stand_for_words() {

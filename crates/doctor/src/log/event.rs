@@ -1,6 +1,6 @@
 //! Events: the meaning of a record of a log.
 
-use super::record::LogRecord;
+use super::record::{LogRecord, records};
 use super::search::SearchRecord;
 use super::setting::BootSetting;
 use super::words::{Subject, WordCause};
@@ -294,15 +294,21 @@ pub(super) fn number(text: &str) -> Option<u32> {
     text[..end].parse().ok()
 }
 
+/// Returns what all records of a line tell.
+pub(super) fn line_events(line: &str) -> Vec<LogEvent> {
+    records(line).iter().flat_map(events).collect()
+}
+
+/// Returns what a line tells, as a terminal shows it.
+#[cfg(test)]
+pub(super) fn told(line: &str) -> Vec<LogEvent> {
+    line_events(&super::record::plain(line))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::record::{plain, records};
     use super::*;
     use proptest::prelude::*;
-
-    fn told(line: &str) -> Vec<LogEvent> {
-        records(&plain(line)).iter().flat_map(events).collect()
-    }
 
     #[test]
     fn disconnections_of_each_program_have_their_reason() {

@@ -134,7 +134,7 @@ pub(super) fn disconnection(record: &SearchRecord<'_>) -> Option<LogEvent> {
     if lower.starts_with("no ") && lower.contains(" found, reconnect after") {
         return Some(LogEvent::Disconnected(201));
     }
-    if let Some((_, code)) = AT_JOINS.iter().find(|it| **lower == *it.0) {
+    if let Some((_, code)) = AT_JOINS.iter().find(|it| lower.as_str() == it.0) {
         return Some(LogEvent::Disconnected(*code));
     }
     // CircuitPython: "ConnectionError: Unknown failure 205".
@@ -241,7 +241,7 @@ pub(super) fn link(record: &SearchRecord<'_>) -> Vec<LogEvent> {
         found.push(LogEvent::Associated);
     }
     // ESP-AT's answer to AT+CIPSTATUS: it has tried to join, and is not connected.
-    if **text == *"STATUS:5" || text.contains("> STATUS:5 ") {
+    if text.as_str() == "STATUS:5" || text.contains("> STATUS:5 ") {
         found.push(LogEvent::Words(WordCause::LinkDown));
     }
     found.extend(address(lower));
@@ -405,13 +405,8 @@ pub(crate) fn folded(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{plain, records};
-    use super::super::{LogEvent, PowerSaveType, events};
-    use alloc::vec::Vec;
-
-    fn told(line: &str) -> Vec<LogEvent> {
-        records(&plain(line)).iter().flat_map(events).collect()
-    }
+    use super::super::event::told;
+    use super::super::{LogEvent, PowerSaveType};
 
     #[test]
     fn reasons_of_each_program_are_read_and_those_of_others_are_not() {

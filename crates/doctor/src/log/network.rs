@@ -284,13 +284,8 @@ fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{plain, records};
-    use super::super::{LogEvent, TlsFailure, events};
-    use alloc::vec::Vec;
-
-    fn told(line: &str) -> Vec<LogEvent> {
-        records(&plain(line)).iter().flat_map(events).collect()
-    }
+    use super::super::event::told;
+    use super::super::{LogEvent, TlsFailure};
 
     #[test]
     fn what_is_not_the_link_is_told_apart() {

@@ -157,7 +157,7 @@ pub(super) fn error_of_part(record: &LogRecord<'_>) -> Option<LogEvent> {
     TAGS.iter().find(|it| tag.starts_with(it.0)).map(|it| it.1)
 }
 
-/// Returns what a record tells of them.
+/// Returns what a record tells of storage, external memory and updates.
 pub(super) fn parts(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
     let tag = record.tag.to_ascii_lowercase();
@@ -190,10 +190,7 @@ fn storage(lower: &SearchText<'_>, tag: &str) -> bool {
         || lower.contains("nvs_") && has(&["fail", "err"])
     {
         let of = SearchText::of(lower.find("nvs").map_or(lower, |at| &lower[at..]));
-        if STORAGE
-            .iter()
-            .any(|it| of.contains(it.0) || lower.has_number(it.1) || lower.has_number(it.2))
-        {
+        if STORAGE.iter().any(|it| of.contains(it.0)) || has_storage_number(lower) {
             return true;
         }
     }
@@ -279,13 +276,8 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{plain, records};
-    use super::super::{LogEvent, events};
-    use alloc::vec::Vec;
-
-    fn told(line: &str) -> Vec<LogEvent> {
-        records(&plain(line)).iter().flat_map(events).collect()
-    }
+    use super::super::LogEvent;
+    use super::super::event::told;
 
     #[test]
     fn storage_external_memory_and_updates_are_read() {

@@ -33,6 +33,10 @@ impl<'a> SearchText<'a> {
         Self { text, pairs }
     }
 
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
     fn has_pairs_of(&self, words: &str) -> bool {
         bits(words).all(|bit| self.pairs[bit / 64] & 1 << (bit % 64) != 0)
     }

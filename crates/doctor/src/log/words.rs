@@ -454,15 +454,11 @@ fn linked(
 
 #[cfg(test)]
 mod tests {
+    use super::super::LogEvent;
+    use super::super::event::told as all;
     use super::super::record::{plain, records};
-    use super::super::{LogEvent, events};
     use super::*;
-    use alloc::vec::Vec;
     use proptest::prelude::*;
-
-    fn all(line: &str) -> Vec<LogEvent> {
-        records(&plain(line)).iter().flat_map(events).collect()
-    }
 
     #[test]
     fn a_failure_beside_a_subject_tells_a_cause() {

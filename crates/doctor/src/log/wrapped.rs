@@ -1,6 +1,6 @@
 //! Lines that a terminal wrapped: what fills its width may go on in the next line.
 
-use super::event::{LogEvent, events};
+use super::event::{LogEvent, line_events};
 use super::record::records;
 use super::trigger::line_may_tell;
 use alloc::format;
@@ -41,12 +41,12 @@ impl WrappedLine {
         if rest.iter().any(|it| it.level.is_some()) {
             return None;
         }
-        let own = told(next);
-        let first = &*self.told.get_or_insert_with(|| told(&self.line));
+        let own = line_events(next);
+        let first = &*self.told.get_or_insert_with(|| line_events(&self.line));
         let both: Vec<LogEvent> = first.iter().chain(&own).copied().collect();
         let whole = [format!("{}{next}", self.line), format!("{} {next}", self.line)];
         whole.into_iter().find(|whole| {
-            let all = told(whole);
+            let all = line_events(whole);
             all != *first
                 && all != both
                 && own.iter().all(|it| all.contains(it))
@@ -68,10 +68,6 @@ impl WrappedLine {
         let (end, begin) = (&self.line[from..], &next[..to.unwrap_or(0)]);
         ["", " "].iter().any(|it| line_may_tell(&format!("{end}{it}{begin}")))
     }
-}
-
-fn told(line: &str) -> Vec<LogEvent> {
-    records(line).iter().flat_map(events).collect()
 }
 
 #[cfg(test)]
