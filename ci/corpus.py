@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reduces each fuzz target's stored corpus to at most MOST inputs by coverage.
 
-    ci/fuzz.sh 1                 # builds the targets
+    ci/fuzz.sh --build           # builds the targets
     ci/corpus.py [TARGET …]      # prints, for each, inputs and edges before and after
 
 libFuzzer tells which edges of the code each input reaches (its merge, counters of executions left out).
@@ -23,7 +23,7 @@ def binary(target):
     """Returns the built target, wherever the host's triple puts it."""
     found = sorted(ROOT.glob(f"target/*/release/{target}"))
     if not found:
-        sys.exit(f"{target} is not built: run ci/fuzz.sh 1 first")
+        sys.exit(f"{target} is not built: run ci/fuzz.sh --build first")
     return found[0]
 
 

@@ -2,7 +2,8 @@
 # Builds every fuzz target, runs it over its stored corpus, then for SECONDS each (default 5).
 # `ci/fuzz.sh 600 plan` runs one target for ten minutes. New inputs go to fuzz/corpus/TARGET only
 # with KEEP=1; a crash leaves its input in fuzz/artifacts and fails. ci/corpus.py then reduces what is
-# stored to at most thirty inputs a target, by coverage.
+# stored to at most thirty inputs a target, by coverage. `ci/fuzz.sh --build` builds the targets, optimized,
+# for ci/fuzz_long.py and ci/corpus.py.
 #
 # These are the flags that cargo-fuzz passes, but for the sanitizer, which needs a nightly compiler:
 # the code has no unsafe to speak of, so panics and hangs are what is looked for.
@@ -17,8 +18,9 @@ folder=${CARGO_TARGET_DIR:-target}
 host=$(rustc -vV | sed -n 's/^host: //p')
 # A short run is mostly compiling: its code is optimized less. A long one gains from each execution.
 profile=release
-[ "$seconds" -gt 30 ] || profile=short
+[ "$seconds" = --build ] || [ "$seconds" -gt 30 ] || profile=short
 cargo build --quiet --profile "$profile" --locked --target "$host"
+[ "$seconds" != --build ] || exit 0
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz_targets | sed 's/\.rs$//')
 mkdir -p artifacts

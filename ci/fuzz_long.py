@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Runs every fuzz target for a number of executions, in pieces that may be cut, and prints what was reached.
+
+    ci/fuzz_long.py                          # ten million executions of each target, two side by side
+    ci/fuzz_long.py --executions 1e6 plan    # a million of one
+    ci/fuzz_long.py --table                  # what was reached so far, as the table of docs/fuzz.md
+
+Each piece starts from the stored corpus and from what earlier pieces found (target/fuzz-long/corpus), and adds a
+line to target/fuzz-long/pieces.jsonl: target, executions, seconds, the revision of the source. A run that is
+stopped goes on where it was. A crash leaves its input in target/fuzz-long/artifacts and fails.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WORK = ROOT / "target" / "fuzz-long"
+# Seconds of a piece: this much is lost where a run is stopped.
+PIECE = 300
+
+
+def build():
+    """Builds all targets, optimized, and returns the folder they are in."""
+    subprocess.run([ROOT / "ci/fuzz.sh", "--build"], check=True)
+    host = re.search(r"^host: (.*)$", subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout, re.M)[1]
+    folder = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+    return ROOT / "fuzz" / folder / host / "release"
+
+
+def pieces():
+    """Returns the pieces that were carried out."""
+    path = WORK / "pieces.jsonl"
+    return [json.loads(it) for it in path.read_text().splitlines()] if path.exists() else []
+
+
+def reached():
+    """Returns the executions of each target so far."""
+    total = {}
+    for it in pieces():
+        total[it["target"]] = total.get(it["target"], 0) + it["executions"]
+    return total
+
+
+def run_piece(folder, target, executions, revision):
+    """Runs one target for at most PIECE seconds and notes what it did; says whether it found nothing."""
+    corpus = WORK / "corpus" / target
+    artifacts = WORK / "artifacts"
+    for it in (corpus, artifacts):
+        it.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    done = subprocess.run(
+        [folder / target, corpus, ROOT / "fuzz" / "corpus" / target, f"-runs={executions}", f"-max_total_time={PIECE}", "-timeout=10",
+         "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", f"-artifact_prefix={artifacts}/{target}-"],
+        capture_output=True, text=True, errors="replace", cwd=ROOT / "fuzz",
+    )
+    found = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)
+    count = int(found[1]) if found else 0
+    piece = {"target": target, "executions": count, "seconds": round(time.monotonic() - begun), "revision": revision}
+    with (WORK / "pieces.jsonl").open("a") as log:
+        log.write(json.dumps(piece) + "\n")
+    if done.returncode != 0 or count == 0:
+        print(f"{target} failed:\n{done.stderr[-3000:]}", file=sys.stderr)
+        return False
+    print(f"{target}: {count} executions in {piece['seconds']} s", flush=True)
+    return True
+
+
+def run_target(folder, target, executions, revision):
+    """Runs one target until it has had so many executions; says whether it found nothing."""
+    while (left := executions - reached().get(target, 0)) > 0:
+        if not run_piece(folder, target, left, revision):
+            return False
+    return True
+
+
+def table(targets):
+    """Prints the executions and the seconds of each target as rows of a table."""
+    print("| Target | Executions | Seconds | Per second |")
+    print("|---|---:|---:|---:|")
+    for target in targets:
+        own = [it for it in pieces() if it["target"] == target]
+        count, seconds = (sum(it[key] for it in own) for key in ("executions", "seconds"))
+        if own:
+            print(f"| `{target}` | {count:,} | {seconds:,} | {count / max(seconds, 1):,.0f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", help="targets; default: all")
+    parser.add_argument("--executions", type=float, default=1e7, help="executions of each target")
+    parser.add_argument("--folder", type=pathlib.Path, help="targets that are built already")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets that run side by side")
+    parser.add_argument("--table", action="store_true", help="print what was reached, and run nothing")
+    said = parser.parse_args()
+    known = sorted(it.stem for it in (ROOT / "fuzz" / "fuzz_targets").glob("*.rs"))
+    for it in said.targets:
+        if it not in known:
+            parser.error(f"no target {it!r}; there are: {' '.join(known)}")
+    targets = said.targets or known
+    if said.table:
+        table(targets)
+        return 0
+    folder = said.folder or build()
+    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
+    with concurrent.futures.ThreadPoolExecutor(said.jobs) as pool:
+        found = list(pool.map(lambda it: run_target(folder, it, int(said.executions), revision), targets))
+    return 0 if all(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
