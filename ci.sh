@@ -78,8 +78,8 @@ web() {
     ci/page.sh --test --built
 }
 
-# Every fuzz target over its corpus, then for a short time.
-fuzz() { ci/fuzz.sh 5; }
+# Every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
+fuzz() { ci/fuzz.sh 2; }
 
 # The command and, since cargo compiles a dependency anew where it gets another feature, the Python module with it.
 built() { cargo build --locked -p espbench -p espbench-python; }

@@ -24,6 +24,7 @@ struct Change {
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     now: BTreeMap<Key, u64>,
+    /// In the order of time.
     ring: VecDeque<Change>,
     /// Value of each level before the oldest change that is remembered.
     before: BTreeMap<Key, u64>,
@@ -72,13 +73,22 @@ impl Levels {
 
     /// Returns the changes from `begin` on, with the value of each level at that time.
     pub(super) fn since(&self, begin: Instant, end: Instant) -> Courses {
-        let mut first = self.before.clone();
-        let old = self.ring.iter().take_while(|it| it.at <= begin);
-        first.extend(old.map(|it| (it.key, it.value)));
+        let old = self.ring.partition_point(|it| it.at <= begin);
+        // The last change of each level counts: backwards, few of them are looked at.
+        let mut first = BTreeMap::new();
+        for it in self.ring.range(..old).rev() {
+            first.entry(it.key).or_insert(it.value);
+            if first.len() == self.now.len() {
+                break;
+            }
+        }
+        for (key, value) in &self.before {
+            first.entry(*key).or_insert(*value);
+        }
         let mut courses = Courses::default();
         first.into_iter().for_each(|(key, value)| courses.change(begin, key, value));
-        let new = self.ring.iter().skip_while(|it| it.at <= begin);
-        new.take_while(|it| it.at <= end).for_each(|it| courses.change(it.at, it.key, it.value));
+        let new = self.ring.range(old..).take_while(|it| it.at <= end).take(POINTS);
+        new.for_each(|it| courses.change(it.at, it.key, it.value));
         courses
     }
 }

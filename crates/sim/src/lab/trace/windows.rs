@@ -128,6 +128,7 @@ pub(super) struct Windows {
     worst: Option<Window>,
     /// Severity of the worst moment so far; one of a probe comes before all others.
     badness: (bool, u64),
+    /// In the order of their ends.
     flights: VecDeque<QueuedFlight>,
     probes: VecDeque<TracedProbe>,
     losses: VecDeque<(Instant, u32, Cause)>,
@@ -274,10 +275,12 @@ impl Windows {
         let (begin, end) = (before(begin, margin), end + margin);
         let mut window = Window { why: why.into(), begin, end, ..Window::default() };
         let within = |it: &&QueuedFlight| window.takes(it.flight.begin, it.flight.end);
-        let there = self.flights.iter().filter(within).count();
+        // Of all that are remembered, most ended long before.
+        let ended = self.flights.partition_point(|it| it.flight.end < window.begin);
+        let there = self.flights.range(ended..).filter(within).count();
         let missing = there.saturating_sub(around);
         let skipped = if part == MomentPart::End { missing } else { 0 };
-        let kept = self.flights.iter().filter(within).skip(skipped).take(around);
+        let kept = self.flights.range(ended..).filter(within).skip(skipped).take(around);
         window.flights = kept.copied().collect();
         window.missing = missing as u64;
         if let Some(first) = window.flights.first().filter(|_| skipped > 0) {
