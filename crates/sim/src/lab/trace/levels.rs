@@ -20,10 +20,20 @@ struct Change {
     value: u64,
 }
 
+/// A level as it is now.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    value: u64,
+    /// Time of its first change.
+    first: Instant,
+    /// Time of its last one.
+    last: Instant,
+}
+
 /// The levels of a room, as time goes by.
 #[derive(Debug, Default)]
 pub(super) struct Levels {
-    now: BTreeMap<Key, u64>,
+    now: BTreeMap<Key, Level>,
     /// In the order of time.
     ring: VecDeque<Change>,
     /// Value of each level before the oldest change that is remembered.
@@ -59,8 +69,12 @@ impl Courses {
 impl Levels {
     /// Takes a level's height; true where it is another than before.
     pub(super) fn set(&mut self, at: Instant, key: Key, value: u64) -> bool {
-        if self.now.insert(key, value) == Some(value) {
-            return false;
+        match self.now.get_mut(&key) {
+            Some(level) if level.value == value => return false,
+            Some(level) => (level.value, level.last) = (value, at),
+            None => {
+                self.now.insert(key, Level { value, first: at, last: at });
+            }
         }
         if self.ring.len() == RING
             && let Some(old) = self.ring.pop_front()
@@ -74,13 +88,15 @@ impl Levels {
     /// Returns the changes from `begin` on, with the value of each level at that time.
     pub(super) fn since(&self, begin: Instant, end: Instant) -> Courses {
         let old = self.ring.partition_point(|it| it.at <= begin);
-        // The last change of each level counts: backwards, few of them are looked at.
-        let mut first = BTreeMap::new();
+        let known = self.now.iter().filter(|it| it.1.last <= begin);
+        let mut first: BTreeMap<Key, u64> = known.map(|(key, it)| (*key, it.value)).collect();
+        // Of those that have changed since, the last change before it counts.
+        let all = self.now.values().filter(|it| it.first <= begin).count();
         for it in self.ring.range(..old).rev() {
-            first.entry(it.key).or_insert(it.value);
-            if first.len() == self.now.len() {
+            if first.len() == all {
                 break;
             }
+            first.entry(it.key).or_insert(it.value);
         }
         for (key, value) in &self.before {
             first.entry(*key).or_insert(*value);
