@@ -17,20 +17,26 @@ export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 [ "$seconds" = --build ] || RUSTFLAGS+=" -Cllvm-args=-sanitizer-coverage-trace-compares"
 folder=${CARGO_TARGET_DIR:-target}
 host=$(rustc -vV | sed -n 's/^host: //p')
-# A short run is mostly compiling: its code is optimized less. A long one gains from each execution.
+# A short run is mostly compiling: its code is optimized less, and one program has all targets. A long one gains
+# from each execution.
 profile=release
-[ "$seconds" = --build ] || [ "$seconds" -gt 30 ] || profile=short
-cargo build --quiet --profile "$profile" --locked --target "$host"
+programs=(--bins)
+if [ "$seconds" != --build ] && [ "$seconds" -le 30 ]; then
+    profile=short
+    programs=(--bin any)
+fi
+cargo build --quiet --profile "$profile" --locked --target "$host" "${programs[@]}"
 [ "$seconds" != --build ] || exit 0
-targets=("$@")
-[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz_targets | sed 's/\.rs$//')
+mapfile -t known < <(ls fuzz_targets | sed 's/\.rs$//' | grep -vx any)
+targets=("${@:-${known[@]}}")
 mkdir -p artifacts
 run_one() {
-    local target=$1 scratch
+    local target=$1 scratch program=$1
+    [ "$profile" = release ] || program=any
     scratch=$(mktemp -d)
     local corpus=("$scratch" "corpus/$target")
     [ "${KEEP:-0}" = 1 ] && corpus=("corpus/$target")
-    if ! "$folder/$host/$profile/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
+    if ! FUZZ_TARGET=$target "$folder/$host/$profile/$program" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix="artifacts/$target-" >"$scratch.log" 2>&1; then
         tail -n 30 "$scratch.log" >&2
         return 1

@@ -24,9 +24,12 @@ pub fn board_console(data: &[u8]) {
             0xF5 => console.restarts(now),
             0xF6 => console.attached(now),
             0xF7 => console.unplugged("gone"),
-            0xF8 => console.feed(now, b"rst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\n"),
+            0xF8 => {
+                console.feed(now, b"rst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\n")
+            }
             0xF9 => console.feed(now, b"esp32> "),
-            0xFA => console.feed(now, b"Guru Meditation Error: Core  0 panic'ed\r\nBacktrace: 0x4:0x3\r\n"),
+            0xFA => console
+                .feed(now, b"Guru Meditation Error: Core  0 panic'ed\r\nBacktrace: 0x4:0x3\r\n"),
             0xFB => console.begin_samples(),
             0xFC => {
                 let lines = std::iter::from_fn(|| console.take_line()).count() as u64;

@@ -4,11 +4,15 @@
 use esp_now::component::{DataType, GroupPayload, Idf, debug};
 use esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
 use esp_now::console::words::{WORDS_MAX, Words};
-use esp_now::console::{CommandError, Console, EspError, Local, CommandSource, Ready, parse, reject};
+use esp_now::console::{
+    CommandError, CommandSource, Console, EspError, Local, Ready, parse, reject,
+};
 use esp_now::node::board::BareBoard;
 use esp_now::node::debug::{Commander, Inbox, RemoteLog};
 use esp_now::node::print::LogLevel;
-use esp_now::node::task::{Cx, TransmitOutcome, SendRequest, Received, NodeSettings, Shared, TaskStep, Task};
+use esp_now::node::task::{
+    Cx, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 
@@ -92,7 +96,9 @@ impl Desk {
             let line = console.line();
             assert!((1..512).contains(&line.len()) && line.iter().all(|b| (32..127).contains(b)));
             let result = match parse(line) {
-                Ok(command) => Some(local.execute(&mut cx, &command).unwrap_or(Err(EspError::Fail))),
+                Ok(command) => {
+                    Some(local.execute(&mut cx, &command).unwrap_or(Err(EspError::Fail)))
+                }
                 Err(error) => {
                     let faults = error.lines().count();
                     assert_eq!(faults > 0, matches!(error, CommandError::Options(..)));
@@ -246,8 +252,12 @@ impl World {
     }
 
     fn sent(&mut self, number: u8) {
-        let outcomes =
-            [TransmitOutcome::Done { attempts: 1 }, TransmitOutcome::Failed, TransmitOutcome::TimedOut, TransmitOutcome::Refused];
+        let outcomes = [
+            TransmitOutcome::Done { attempts: 1 },
+            TransmitOutcome::Failed,
+            TransmitOutcome::TimedOut,
+            TransmitOutcome::Refused,
+        ];
         let outcome = outcomes[usize::from(number & 3) * usize::from(number >> 2 == 0)];
         let mut cx = Cx { now: self.now, board: &mut self.board, shared: &mut self.shared };
         match self.flight.take() {
@@ -303,7 +313,9 @@ fn sane(out: &SendRequest, payload: &[u8]) {
     assert!(out.len > 0 && out.len <= payload.len() && out.len <= 218);
     let payload = &payload[..out.len];
     match out.data_type {
-        DataType::Group => assert!(GroupPayload::parse(payload).is_some_and(|g| g.members().count() >= 8)),
+        DataType::Group => {
+            assert!(GroupPayload::parse(payload).is_some_and(|g| g.members().count() >= 8))
+        }
         DataType::DebugCommand => assert!(debug::text(payload).len() + 1 == out.len),
         other => assert_eq!(other, DataType::DebugLog),
     }

@@ -6,7 +6,9 @@ use esp_now::component::{DataType, FrameConfig, time_sync};
 use esp_now::node::board::{BareBoard, Board, NvsKey};
 use esp_now::node::control::{BINDINGS_MAX, Binding, Bindings, ControlInitiator, ControlResponder};
 use esp_now::node::print::LogLevel;
-use esp_now::node::task::{Cx, EspNowEvent, TransmitOutcome, SendRequest, Received, NodeSettings, Shared, TaskStep, Task};
+use esp_now::node::task::{
+    Cx, EspNowEvent, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use esp_now::node::tick::Tick;
 use esp_now::node::time_sync::TimeSync;
 use espbench_ieee80211::mac::Mac;

@@ -2,14 +2,16 @@
 
 use esp_now::component::group::MEMBERS_MAX;
 use esp_now::component::header::VERSION;
-use esp_now::component::{Compat, DataType, FrameConfig, GroupPayload, Header, Idf, ComponentRelease};
+use esp_now::component::{
+    Compat, ComponentRelease, DataType, FrameConfig, GroupPayload, Header, Idf,
+};
 use esp_now::node::ReceivedFrame;
 use esp_now::node::air::Country;
 use esp_now::node::board::BareBoard;
 use esp_now::node::engine::{Action, Engine, EngineCounters, FRAME_MAX, Next};
 use esp_now::node::print::LogLevel;
 use esp_now::node::security::Secret;
-use esp_now::node::task::{Cx, SendRequest, NodeSettings, Shared};
+use esp_now::node::task::{Cx, NodeSettings, SendRequest, Shared};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -169,7 +171,8 @@ impl World {
         data[..20].copy_from_slice(&head.emit());
         data[20..20 + payload.len()].copy_from_slice(payload);
         let data = if valid { &data[..20 + payload.len()] } else { rest };
-        let frame = ReceivedFrame { data, transmitter: mac(1), receiver: mac(0), rssi: -50, channel: 1 };
+        let frame =
+            ReceivedFrame { data, transmitter: mac(1), receiver: mac(0), rssi: -50, channel: 1 };
         self.with(|engine, cx, _| engine.receive(cx, frame));
     }
 

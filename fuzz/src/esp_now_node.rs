@@ -4,12 +4,12 @@
 use crate::esp_now_engine::RELEASES;
 use esp_now::component::header::VERSION;
 use esp_now::component::{Compat, DataType, FrameConfig, Header, Idf};
-use esp_now::node::board::{BareBoard, Board, Download, NvsKey, Slot, CpuWork};
+use esp_now::node::board::{BareBoard, Board, CpuWork, Download, NvsKey, Slot};
 use esp_now::node::device::{Setup, SmallNode, TimeRole};
 use esp_now::node::security::Policy;
-use esp_now::node::task::{SendRequest, NodeSettings};
+use esp_now::node::task::{NodeSettings, SendRequest};
 use esp_now::node::tick::Tick;
-use esp_now::node::{ReceivedFrame, Input, NodeOutput};
+use esp_now::node::{Input, NodeOutput, ReceivedFrame};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 

@@ -10,7 +10,9 @@ use esp_now::node::ota::image::Scanner;
 use esp_now::node::ota::progress::{ImageProgress, STORE};
 use esp_now::node::ota::responder::OtaConfig;
 use esp_now::node::ota::{OtaInitiator, OtaResponder, bits, rollback};
-use esp_now::node::task::{Cx, EspNowEvent, TransmitOutcome, Received, NodeSettings, Shared, TaskStep, Task};
+use esp_now::node::task::{
+    Cx, EspNowEvent, NodeSettings, Received, Shared, Task, TaskStep, TransmitOutcome,
+};
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
 use std::sync::OnceLock;
@@ -229,7 +231,8 @@ impl<T: Task> Bench<T> {
     }
 
     fn sent(&mut self, done: bool) {
-        let outcome = if done { TransmitOutcome::Done { attempts: 1 } } else { TransmitOutcome::Failed };
+        let outcome =
+            if done { TransmitOutcome::Done { attempts: 1 } } else { TransmitOutcome::Failed };
         self.with(|part, cx| part.sent(cx, outcome));
         self.composed = false;
     }

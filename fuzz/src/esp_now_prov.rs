@@ -7,7 +7,9 @@ use esp_now::component::{Compat, DataType, Idf};
 use esp_now::node::board::{Board, NvsKey};
 use esp_now::node::print::LogLevel;
 use esp_now::node::prov::{HoldError, Prov};
-use esp_now::node::task::{Cx, EspNowEvent, TransmitOutcome, Received, NodeSettings, Shared, TaskStep, Task};
+use esp_now::node::task::{
+    Cx, EspNowEvent, NodeSettings, Received, Shared, Task, TaskStep, TransmitOutcome,
+};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};

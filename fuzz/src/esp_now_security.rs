@@ -2,12 +2,14 @@
 
 use esp_now::component::DataType;
 use esp_now::component::handshake::{MESSAGE_MAX, SecurityMessage, SessionMessage};
-use esp_now::node::board::{BareBoard, Board, NvsKey, CpuWork};
+use esp_now::node::board::{BareBoard, Board, CpuWork, NvsKey};
 use esp_now::node::print::LogLevel;
 use esp_now::node::security::{
     CryptoBench, KEY_LEN, Policy, Pop, SecurityInitiator, SecurityResponder, erase_and_restart,
 };
-use esp_now::node::task::{Cx, TransmitOutcome, SendRequest, Received, NodeSettings, Shared, TaskStep, Task};
+use esp_now::node::task::{
+    Cx, NodeSettings, Received, SendRequest, Shared, Task, TaskStep, TransmitOutcome,
+};
 use esp_now::node::tick::Tick;
 use espbench_ieee80211::mac::Mac;
 use espbench_model::time::{Duration, Instant};
@@ -194,8 +196,11 @@ impl World {
             }
             1 => self.run_initiator(),
             2 => {
-                let outcome =
-                    if number & 3 == 3 { TransmitOutcome::Failed } else { TransmitOutcome::Done { attempts: 1 } };
+                let outcome = if number & 3 == 3 {
+                    TransmitOutcome::Failed
+                } else {
+                    TransmitOutcome::Done { attempts: 1 }
+                };
                 self.initiator.sent(&mut self.giver.cx(self.now), outcome);
             }
             3 => {

@@ -3,7 +3,7 @@
 #[path = "../../crates/espbench/src/cli/http/request.rs"]
 mod request;
 
-use request::{RequestHead, LONGEST_HEAD, Request};
+use request::{LONGEST_HEAD, Request, RequestHead};
 
 /// Asserts that a request, and the octet that ends it, are the same whatever the pieces.
 pub fn http_request(data: &[u8]) {

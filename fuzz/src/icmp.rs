@@ -5,7 +5,7 @@ use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Ping;
 use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
-use espbench_proto::wire::icmp::{Echo, IcmpFailure, EchoType, IcmpVersion, after_ipv4_header};
+use espbench_proto::wire::icmp::{Echo, EchoType, IcmpFailure, IcmpVersion, after_ipv4_header};
 
 /// Parses bytes as a message of either version: it is written back to the same bytes, except for
 /// the data.

@@ -1,6 +1,6 @@
 //! Captured packets: radiotap, the 802.11 header, and the elements of ESP-NOW.
 
-use esp_now::frame::{self, ActionFrame, DATA_MAX, MPDU_MAX, VendorElements, EspNowVersion};
+use esp_now::frame::{self, ActionFrame, DATA_MAX, EspNowVersion, MPDU_MAX, VendorElements};
 use espbench_ieee80211::mac::Mac;
 use espbench_ieee80211::mpdu::{AckFrame, MacHeader, check_fcs};
 use espbench_ieee80211::radiotap::Radiotap;

@@ -1,6 +1,6 @@
 //! Labs, profiles and environments.
 
-use espbench_sim::lab::file::{Constants, FileKind, Library, Overrides, FileError, constants};
+use espbench_sim::lab::file::{Constants, FileError, FileKind, Library, Overrides, constants};
 use std::sync::LazyLock;
 
 /// Reading the repository's files takes longer than all else.

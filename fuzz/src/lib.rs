@@ -16,8 +16,8 @@ mod esp_now_security;
 mod excerpt;
 mod http_request;
 mod icmp;
-mod ieee80211;
 mod idf_iperf;
+mod ieee80211;
 mod iperf;
 mod lab_file;
 mod live_control;
@@ -49,12 +49,11 @@ pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use excerpt::excerpt;
 pub use http_request::http_request;
 pub use icmp::{icmp_message, icmp_prober};
-pub use ieee80211::ieee80211;
 pub use idf_iperf::idf_iperf;
+pub use ieee80211::ieee80211;
 pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
 pub use lab_file::{lab_file, link_trace};
 pub use live_control::live_control;
-pub use traces::trace_source;
 pub use logic_capture::logic_capture;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
@@ -64,6 +63,7 @@ pub use room::room;
 pub use router_messages::router_messages;
 pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
+pub use traces::trace_source;
 pub use transcript::esp_now_transcript;
 pub use websocket::websocket;
 
@@ -124,7 +124,20 @@ pub const TARGETS: &[Target] = &[
     ("doctor_file", doctor_file),
     ("capture_file", capture_file),
     ("capture_packets", capture_packets),
+    ("logic_capture", logic_capture),
 ];
+
+/// Returns the target that the variable `FUZZ_TARGET` of the environment names, for the program `any`: a short run
+/// of all targets links one program and not fifty.
+///
+/// # Panics
+/// Where no target has that name.
+#[must_use]
+pub fn target_of_environment() -> fn(&[u8]) {
+    let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
+    let found = TARGETS.iter().find(|it| it.0 == name);
+    found.unwrap_or_else(|| panic!("FUZZ_TARGET={name} names no target")).1
+}
 
 /// Reads a console log in two pieces: it tells the same as in one, and the shares of its findings are of one.
 pub fn doctor_log(data: &[u8]) {
@@ -181,7 +194,8 @@ pub fn plan(data: &[u8]) {
     for plan in &set.plans {
         let workloads = &plan.workloads[..plan.workloads.len().min(50)];
         workloads.iter().for_each(|w| assert!(!label(w).is_empty()));
-        let again = PlanSet::parse(&print(&plan.name, plan.seed, workloads)).expect("it was read once");
+        let again =
+            PlanSet::parse(&print(&plan.name, plan.seed, workloads)).expect("it was read once");
         assert_eq!(again.plans[0].workloads, workloads);
     }
 }
@@ -242,7 +256,7 @@ pub fn echo(data: &[u8]) {
 /// bytes.
 pub fn iperf_header(data: &[u8]) {
     use espbench_proto::wire::iperf2::{
-        HeaderAck, Carrier, Datagram, Width, client_greeting, server_greeting,
+        Carrier, Datagram, HeaderAck, Width, client_greeting, server_greeting,
     };
     let _ = (client_greeting(data), server_greeting(data), HeaderAck::parse(data));
     if let Ok(datagram) = Datagram::new(data) {

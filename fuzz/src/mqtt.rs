@@ -10,7 +10,9 @@ use espbench_proto::node::mqtt::{
     Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side, payload,
 };
 use espbench_proto::wire::mqtt::reason::FAILURE;
-use espbench_proto::wire::mqtt::{PublishAck, ConnAck, RawPacket, ControlPacket, Publish, Splitter, SubAck, Version};
+use espbench_proto::wire::mqtt::{
+    ConnAck, ControlPacket, Publish, PublishAck, RawPacket, Splitter, SubAck, Version,
+};
 
 /// Splits a byte stream in chunks as long as its first byte says: the packets are the same as
 /// uncut, and each parsed one is emitted and parsed to the same value.
@@ -30,7 +32,9 @@ pub fn mqtt_stream(data: &[u8]) {
             let again = ControlPacket::parse(version, &again).expect("our own packet");
             match (packet, again) {
                 // A broker of 3.1.1 may say failures that this version does not have; ours says one.
-                (ControlPacket::SubAck(read), ControlPacket::SubAck(again)) if version == Version::V311 => {
+                (ControlPacket::SubAck(read), ControlPacket::SubAck(again))
+                    if version == Version::V311 =>
+                {
                     let told: Vec<u8> = read.codes.iter().map(|it| (*it).min(FAILURE)).collect();
                     assert_eq!((read.id, &told[..]), (again.id, again.codes));
                 }

@@ -7,7 +7,9 @@ use espbench_proto::wire::dns::{self, DnsAnswer, DnsQuestion};
 pub fn router_messages(data: &[u8]) {
     if let Some(question) = DnsQuestion::parse(data) {
         let mut out = [0; dns::LONGEST];
-        for answer in [DnsAnswer::Address([10, 0, 0, 1]), DnsAnswer::Name("device"), DnsAnswer::NoName] {
+        for answer in
+            [DnsAnswer::Address([10, 0, 0, 1]), DnsAnswer::Name("device"), DnsAnswer::NoName]
+        {
             let len = question.answer(answer, &mut out).expect("an answer fits");
             assert!(len >= 12 && out[..2] == data[..2], "the identifier is the question's");
         }

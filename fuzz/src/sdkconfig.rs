@@ -2,7 +2,7 @@
 
 use espbench_measure::tune::check::{CheckInput, check};
 use espbench_model::sdkconfig::memory::Traffic;
-use espbench_model::sdkconfig::{Chip, SdkContext, Line, IdfRelease, fragment, read};
+use espbench_model::sdkconfig::{Chip, IdfRelease, Line, SdkContext, fragment, read};
 use std::time::Duration;
 
 /// Reads a file, and checks it against the settings that the first bytes choose. An error has a

@@ -1,8 +1,8 @@
 //! The conversation harness: scripts as people write them, and what consoles print.
 
 use espbench_model::time::Instant;
-use espbench_sim::talk::script::{Statement, parse};
 use espbench_sim::lab::nodes::terminal::{LINE_MAX, Terminal};
+use espbench_sim::talk::script::{Statement, parse};
 
 /// Reads a script for as many nodes as the first byte says. A script without errors names only
 /// nodes that exist; an error has a place, and says what would be right.

@@ -18,8 +18,11 @@ pub fn trace_source(data: &[u8]) {
 }
 
 fn convert(bytes: &[u8], chunk: usize) -> Option<String> {
-    let settings =
-        TraceSettings { window: Duration::from_secs(1), at: Some("node0".into()), names: Vec::new() };
+    let settings = TraceSettings {
+        window: Duration::from_secs(1),
+        at: Some("node0".into()),
+        names: Vec::new(),
+    };
     let mut windows = TraceWindows::new(settings);
     let mut reader = TraceReader::of(bytes);
     for part in bytes.chunks(chunk.max(1)) {

@@ -1,7 +1,7 @@
 //! The reader of console transcripts.
 
 use esp_now::transcript::{
-    LineCounts, LineSplitter, TranscriptPiece, SessionOutput, TranscriptEntry, TranscriptSession,
+    LineCounts, LineSplitter, SessionOutput, TranscriptEntry, TranscriptPiece, TranscriptSession,
 };
 use espbench_model::sample::{Link, Observer, Sample};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,7 +32,11 @@ pub fn esp_now_transcript(data: &[u8]) {
 }
 
 /// Returns a hash over all pieces, and the counters.
-fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(TranscriptPiece<'_>)) -> (u64, LineCounts) {
+fn pieces(
+    bytes: &[u8],
+    chunk: usize,
+    mut each: impl FnMut(TranscriptPiece<'_>),
+) -> (u64, LineCounts) {
     let mut lines = LineSplitter::<120>::new();
     let mut hash = DefaultHasher::new();
     let (mut count, mut text_bytes) = (0, 0);

@@ -1,6 +1,6 @@
 //! WebSocket: the handshake's heads, and frames fed in any chunks.
 
-use espbench_proto::wire::websocket::{Deframer, DeframedPiece, Role, handshake};
+use espbench_proto::wire::websocket::{DeframedPiece, Deframer, Role, handshake};
 
 /// Asserts that data and verdict are the same whatever the chunks; heads are read or refused.
 pub fn websocket(data: &[u8]) {
