@@ -16,6 +16,9 @@ const BUILT_IN: &str = include_str!("../../../reference/truth.csv");
 const COLUMNS: [&str; 7] =
     ["documents", "group", "standing", "seed", "cells", "median_error_percent", "within_percent"];
 
+/// Word of the first column for all documents together.
+const ALL_DOCUMENTS: &str = "all-documents";
+
 /// Returns the groups of the table that comes with the product.
 ///
 /// # Panics
@@ -52,7 +55,10 @@ fn row(record: &CsvRecord) -> Result<SeedErrors, String> {
         },
     };
     Ok(SeedErrors {
-        documents: field(0).and_then(Documents::from_name).ok_or_else(|| wrong(0))?,
+        documents: match field(0) {
+            Some(ALL_DOCUMENTS) => None,
+            word => Some(word.and_then(Documents::from_name).ok_or_else(|| wrong(0))?),
+        },
         group: field(1).and_then(CellGroup::from_key).ok_or_else(|| wrong(1))?,
         standing: match field(2) {
             Some("") => None,
@@ -74,7 +80,8 @@ pub fn csv(rows: &[SeedErrors]) -> String {
         let (seed, cells) = (it.seed.to_string(), it.cells.to_string());
         let (median, within) = (percent(it.median_percent), percent(it.within_percent));
         let standing = it.standing.map_or("", CellStanding::name);
-        [it.documents.name(), it.group.key(), standing, &seed, &cells, &median, &within].join(",")
+        let documents = it.documents.map_or(ALL_DOCUMENTS, Documents::name);
+        [documents, it.group.key(), standing, &seed, &cells, &median, &within].join(",")
     }));
     lines.join("\n") + "\n"
 }
@@ -90,7 +97,7 @@ mod tests {
         assert_eq!(csv(&rows), BUILT_IN);
         let groups = built_in();
         assert!(groups.iter().all(|it| it.seeds == 10), "{groups:?}");
-        for documents in [Documents::EspNow, Documents::Wifi] {
+        for documents in [Some(Documents::EspNow), Some(Documents::Wifi), None] {
             let middle =
                 groups.iter().find(|it| it.documents == documents && it.group == CellGroup::Middle);
             let within = middle.unwrap().within_percent.unwrap();

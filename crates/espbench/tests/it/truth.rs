@@ -15,10 +15,12 @@ fn the_stored_errors_are_those_of_the_lab() {
     let run = Simulation::new(set, Library::built_in(), None, Some(1)).unwrap();
     let over_wifi = run.cells().into_iter().filter(|it| it.step.workload.ip().is_some());
     let recorded: Vec<Recorded> = over_wifi.map(|it| run.carry_out(&it, &()).unwrap()).collect();
-    let found = SeedErrors::of(&run.report(&recorded));
+    let mut found = SeedErrors::of(&run.report(&recorded));
+    // All documents together are not run here.
+    found.retain(|it| it.documents.is_some());
     assert_eq!(found.len(), 7, "{found:?}");
     let text = include_str!("../../../../reference/truth.csv");
     let stored = truth::parse(text).unwrap();
-    let is_like = |it: &&SeedErrors| it.seed == 1 && it.documents == Documents::Wifi;
+    let is_like = |it: &&SeedErrors| it.seed == 1 && it.documents == Some(Documents::Wifi);
     assert_eq!(stored.iter().filter(is_like).collect::<Vec<_>>(), found.iter().collect::<Vec<_>>());
 }

@@ -25,13 +25,15 @@ pub const FEW: usize = 12;
 pub fn over_seeds(groups: &[SeedGroup]) -> Option<Table> {
     let seeds = groups.first()?.seeds;
     let row = |it: &SeedGroup| {
-        let target = it.group.target().filter(|_| it.standing.is_none());
+        let whole = it.standing.is_none() && it.documents.is_some();
+        let target = it.group.target().filter(|_| whole);
         let asked = |sign: &str, part: f64| format!("{sign} {:.0} %", part * 100.0);
         alloc::vec![
-            Some(match it.standing {
-                None => format!("{}: {}", it.documents.words(), it.group.name()),
-                Some(standing) => {
-                    format!("{}: means …, {}", it.documents.words(), standing_words(standing))
+            Some(match (it.documents, it.standing) {
+                (None, _) => "all means …, fitted ones among them".into(),
+                (Some(of), None) => format!("{}: {}", of.words(), it.group.name()),
+                (Some(of), Some(standing)) => {
+                    format!("{}: means …, {}", of.words(), standing_words(standing))
                 }
             }),
             Some(digits::count(it.cells.into())),
@@ -102,7 +104,7 @@ fn sentence(groups: &[SeedGroup]) -> Option<String> {
     };
     let mut text = format!(
         "How true ({}, {} seeds): median error {}",
-        first.documents.words(),
+        first.documents?.words(),
         first.seeds,
         told(first)?
     );

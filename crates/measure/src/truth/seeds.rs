@@ -1,7 +1,7 @@
 //! Errors of the lab over several seeds: each draws other places and other chance, so one run says little
 //! of how true the lab is.
 
-use super::{CellGroup, CellStanding, Documents, GroupErrors, Truth};
+use super::{CellDeviation, CellGroup, CellStanding, Documents, GroupErrors, Truth};
 use crate::kind;
 use crate::report::Report;
 use alloc::collections::BTreeMap;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Errors of one group of cells in the run of one seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeedErrors {
-    /// Documents that published the cells.
-    pub documents: Documents,
+    /// Documents that published the cells; `None`: all of them, with the cells that constants were fitted on.
+    pub documents: Option<Documents>,
     /// The group.
     pub group: CellGroup,
     /// Standing of the cells towards fitted constants; `None`: all that were not fitted.
@@ -30,8 +30,8 @@ pub struct SeedErrors {
 /// Errors of one group of cells over several seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeedGroup {
-    /// Documents that published the cells.
-    pub documents: Documents,
+    /// Documents that published the cells; `None`: all of them, with the cells that constants were fitted on.
+    pub documents: Option<Documents>,
     /// The group.
     pub group: CellGroup,
     /// Standing of the cells towards fitted constants; `None`: all that were not fitted.
@@ -59,23 +59,30 @@ pub struct SeedRange {
 }
 
 impl SeedErrors {
-    /// Returns the errors of all groups in a run of all suites.
+    /// Returns the errors of all groups in a run of all suites, and those of all cells together.
     #[must_use]
     pub fn of(report: &Report) -> Vec<Self> {
+        let seed = report.run.seed;
         let of = |documents, truth: &Option<Truth>| -> Vec<Self> {
-            let seed = report.run.seed;
             let groups = truth.iter().flat_map(|it| &it.groups).map(|it| (it, None));
             let standings = truth.iter().flat_map(|it| &it.standings);
             let all = groups.chain(standings.map(|it| (&it.errors, Some(it.standing))));
-            all.map(|(errors, of)| Self::of_group(documents, seed, errors, of)).collect()
+            all.map(|(errors, of)| Self::of_group(Some(documents), seed, errors, of)).collect()
         };
         let mut rows = of(Documents::EspNow, &report.truth);
         rows.extend(of(Documents::Wifi, &report.truth_wifi));
+        let both = report.truth.iter().chain(&report.truth_wifi);
+        let is_middle = |it: &&CellDeviation| it.group == CellGroup::Middle;
+        let every =
+            GroupErrors::of(CellGroup::Middle, both.flat_map(|it| &it.rows).filter(is_middle));
+        if every.cells > 0 {
+            rows.push(Self::of_group(None, seed, &every, None));
+        }
         rows
     }
 
     fn of_group(
-        documents: Documents,
+        documents: Option<Documents>,
         seed: u64,
         errors: &GroupErrors,
         standing: Option<CellStanding>,
@@ -104,14 +111,14 @@ impl SeedRange {
     }
 }
 
-/// Returns the groups of all seeds, those of each document in the order of [`CellGroup::ALL`].
+/// Returns the groups of all seeds, those of each document in the order of [`CellGroup::ALL`], all together last.
 #[must_use]
 pub fn over_seeds(rows: &[SeedErrors]) -> Vec<SeedGroup> {
-    let mut groups: BTreeMap<(usize, Option<CellStanding>, usize), Vec<&SeedErrors>> =
-        BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<&SeedErrors>> = BTreeMap::new();
     for row in rows {
         let group = CellGroup::ALL.iter().position(|it| *it == row.group).unwrap_or_default();
-        groups.entry((row.documents as usize, row.standing, group)).or_default().push(row);
+        let documents = row.documents.map_or(usize::MAX, |it| it as usize);
+        groups.entry((documents, row.standing, group)).or_default().push(row);
     }
     let group = |rows: Vec<&SeedErrors>| SeedGroup {
         documents: rows[0].documents,
@@ -135,7 +142,7 @@ pub fn of_report(groups: Vec<SeedGroup>, report: &Report) -> Vec<SeedGroup> {
             Documents::Wifi => kind::over_ip().any(|it| it.name() == name),
         })
     };
-    groups.into_iter().filter(|it| has(it.documents)).collect()
+    groups.into_iter().filter(|it| it.documents.is_some_and(has)).collect()
 }
 
 #[cfg(test)]
@@ -150,7 +157,7 @@ mod tests {
 
     fn row(seed: u64, group: CellGroup, median: f64, within: f64) -> SeedErrors {
         SeedErrors {
-            documents: Documents::EspNow,
+            documents: Some(Documents::EspNow),
             group,
             standing: None,
             seed,
