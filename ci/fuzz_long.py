@@ -56,7 +56,7 @@ def run_piece(folder, target, executions, revision):
         it.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     done = subprocess.run(
-        [folder / target, corpus, ROOT / "fuzz" / "corpus" / target, f"-runs={executions}", f"-max_total_time={PIECE}", "-timeout=10",
+        [folder / target, corpus, ROOT / "fuzz" / "corpus" / target, f"-runs={executions}", f"-max_total_time={PIECE}", "-timeout=60",
          "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", f"-artifact_prefix={artifacts}/{target}-"],
         capture_output=True, text=True, errors="replace", cwd=ROOT / "fuzz",
     )

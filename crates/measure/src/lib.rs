@@ -44,7 +44,7 @@
 //! | [`beside`] | a run beside the same plan in a lab: is the board as the lab predicts? |
 //! | [`report`] | a whole run as one value |
 //!
-//! A first program is `examples/report.rs`: from a plan and its samples to result cells.
+//! A first program is `examples/cells.rs`: from a plan and its samples to result cells.
 //!
 //! The crate has no clock, no I/O and no drawing. Floats go through `libm`, so that results are the
 //! same everywhere.

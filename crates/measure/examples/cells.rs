@@ -1,4 +1,4 @@
-//! From a plan and its samples to result cells: `cargo run -p espbench-measure --example report`.
+//! From a plan and its samples to result cells: `cargo run -p espbench-measure --example cells`.
 
 use espbench_measure::plan::Plan;
 use espbench_measure::report::report;
