@@ -22,9 +22,6 @@ const NAMES: &[(&str, LogEvent)] = &[
     ("esp_err_http_write_data", LogEvent::ConnectionFailed),
     ("esp_err_http_connection_closed", LogEvent::ConnectionFailed),
     ("esp_err_http_eagain", LogEvent::ConnectionFailed),
-    ("esp_err_wifi_ssid", LogEvent::Words(WordCause::Absent)),
-    ("esp_err_wifi_password", LogEvent::Words(WordCause::Password)),
-    ("esp_err_wifi_not_connect", LogEvent::Words(WordCause::LinkDown)),
     ("stat_assoc_fail", LogEvent::Disconnected(203)),
     ("stat_handshake_timeout", LogEvent::Disconnected(204)),
     ("stat_beacon_timeout", LogEvent::Disconnected(200)),
@@ -45,25 +42,47 @@ const NUMBERS: &[(&str, &str, LogEvent)] = &[
     ("0x7008", "28680", LogEvent::ConnectionFailed),
 ];
 
-/// Errors of the Wi-Fi driver in decimal.
-const DRIVER: &[(&str, LogEvent)] = &[
-    ("12289", LogEvent::WifiCall),
-    ("12290", LogEvent::WifiCall),
-    ("12291", LogEvent::WifiCall),
-    ("12293", LogEvent::WifiCall),
-    ("12294", LogEvent::WifiCall),
-    ("12295", LogEvent::WifiCall),
-    ("12298", LogEvent::Words(WordCause::Absent)),
-    ("12299", LogEvent::Words(WordCause::Password)),
-    ("0x300a", LogEvent::Words(WordCause::Absent)),
-    ("0x300b", LogEvent::Words(WordCause::Password)),
+/// An error of the Wi-Fi driver: its name in lower case, its number, hexadecimal and decimal, and what it tells.
+type DriverError = (&'static str, &'static str, &'static str, LogEvent);
+
+/// Errors of the Wi-Fi driver, from `ESP_ERR_WIFI_BASE` on. That of a time-out (0x300c) and of a full queue (0x3012) tell
+/// nothing of a cause.
+const DRIVER: &[DriverError] = &[
+    ("esp_err_wifi_not_init", "0x3001", "12289", LogEvent::WifiCall),
+    ("esp_err_wifi_not_started", "0x3002", "12290", LogEvent::WifiCall),
+    ("esp_err_wifi_not_stopped", "0x3003", "12291", LogEvent::WifiCall),
+    ("esp_err_wifi_if", "0x3004", "12292", LogEvent::WifiCall),
+    ("esp_err_wifi_mode", "0x3005", "12293", LogEvent::WifiCall),
+    ("esp_err_wifi_state", "0x3006", "12294", LogEvent::WifiCall),
+    ("esp_err_wifi_conn", "0x3007", "12295", LogEvent::WifiCall),
+    ("esp_err_wifi_nvs", "0x3008", "12296", LogEvent::StorageFailed),
+    ("esp_err_wifi_mac", "0x3009", "12297", LogEvent::WifiCall),
+    ("esp_err_wifi_ssid", "0x300a", "12298", LogEvent::Words(WordCause::Absent)),
+    ("esp_err_wifi_password", "0x300b", "12299", LogEvent::Words(WordCause::Password)),
+    ("esp_err_wifi_wake_fail", "0x300d", "12301", LogEvent::WifiCall),
+    ("esp_err_wifi_would_block", "0x300e", "12302", LogEvent::WifiCall),
+    ("esp_err_wifi_not_connect", "0x300f", "12303", LogEvent::Words(WordCause::LinkDown)),
+    ("esp_err_wifi_init_state", "0x3013", "12307", LogEvent::WifiCall),
+    ("esp_err_wifi_stop_state", "0x3014", "12308", LogEvent::WifiCall),
+    ("esp_err_wifi_not_assoc", "0x3015", "12309", LogEvent::Words(WordCause::LinkDown)),
+    ("esp_err_wifi_tx_disallow", "0x3016", "12310", LogEvent::Words(WordCause::LinkDown)),
 ];
+
+/// Returns whether a text has the name, or the hexadecimal number, of an error of the driver that was called at a wrong time
+/// or in a wrong way.
+pub(super) fn has_driver_call(lower: &SearchText<'_>) -> bool {
+    let mut calls = DRIVER.iter().filter(|it| it.3 == LogEvent::WifiCall);
+    calls.any(|it| lower.contains(it.0) || lower.has_number(it.1))
+}
 
 /// Returns what the numbers of a record tell.
 pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
     let tag = record.tag.to_ascii_lowercase();
     if let Some((_, event)) = NAMES.iter().find(|it| lower.contains(it.0)) {
+        return Some(*event);
+    }
+    if let Some((.., event)) = DRIVER.iter().find(|it| lower.contains(it.0)) {
         return Some(*event);
     }
     let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
@@ -81,7 +100,8 @@ pub(super) fn told(record: &SearchRecord<'_>) -> Option<LogEvent> {
         if has(&["nvs_open fail"]) || super::parts::has_storage_number(lower) {
             return Some(LogEvent::StorageFailed);
         }
-        if let Some((_, event)) = DRIVER.iter().find(|it| lower.has_number(it.0)) {
+        let mut found = DRIVER.iter().filter(|it| lower.has_number(it.1) || lower.has_number(it.2));
+        if let Some((.., event)) = found.next() {
             return Some(*event);
         }
     }
@@ -167,6 +187,13 @@ mod tests {
             ("E (5) esp-tls: last error 0x801a", TlsFailed(TlsFailure::Other)),
             ("W (84) wifi: wifi nvs_open fail ret=4353", StorageFailed),
             ("esp_wifi_connect failed: 12295", WifiCall),
+            ("E (9) app: esp_wifi_set_mode: ESP_ERR_WIFI_IF", WifiCall),
+            ("E (9) app: esp_wifi_stop failed, 0x3014", WifiCall),
+            ("E (9) wifi_app: esp_wifi_sta_get_ap_info failed 0x300f", Words(WordCause::LinkDown)),
+            (
+                "E (9) app: esp_wifi_sta_get_rssi: ESP_ERR_WIFI_NOT_ASSOC",
+                Words(WordCause::LinkDown),
+            ),
             ("wifi set config failed, ret=12299", Words(WordCause::Password)),
             ("failed with state -2", ConnectionFailed),
             (".-2", ConnectionFailed),

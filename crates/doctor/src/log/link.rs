@@ -364,23 +364,16 @@ fn power_save(text: &SearchText<'_>, lower: &SearchText<'_>) -> Option<LogEvent>
 
 /// Finds calls of the driver that come at a wrong time.
 fn wifi_call(lower: &SearchText<'_>) -> Option<LogEvent> {
-    // Errors of the driver by number (esp_wifi.h, from ESP_ERR_WIFI_NOT_INIT on).
-    let codes = ["0x3001", "0x3002", "0x3003", "0x3005", "0x3006", "0x3007", "0x300f"];
-    if codes.iter().any(|it| lower.has_number(it)) {
+    if super::codes::has_driver_call(lower) {
         return Some(LogEvent::WifiCall);
     }
-    let names: [&str; 23] = [
+    let names: [&str; 18] = [
         "sta is connecting, return error",
         "sta is connecting, cannot set config",
         "wifi internal error",
         "wifi internal state error",
         "wifi not initialized",
         "wifi not started",
-        "esp_err_wifi_not_init",
-        "esp_err_wifi_not_started",
-        "esp_err_wifi_state",
-        "esp_err_wifi_conn",
-        "esp_err_wifi_mode",
         "esperrwificonn",
         "wifi not start",
         "wifi is not init",

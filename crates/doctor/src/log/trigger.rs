@@ -153,6 +153,7 @@ const WORDS: &[&str] = &[
     "wifi is not",
     "wifi stop",
     "0x300",
+    "0x301",
     "restart reason",
     "restartreason",
     "reset",
