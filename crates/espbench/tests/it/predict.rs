@@ -105,6 +105,7 @@ fn options_of_sdkconfig_act_or_are_refused() {
         (&["--set", "fast"], "write it as a line of sdkconfig"),
         (&["--set", "CONFIG_ESP_PHY_MAX_WIFI_TX_POWER=30"], "takes 10 to 20 dBm"),
         (&["--bare", "--set", CLOCK], "does nothing here"),
+        (&["--profile", "esp32", "--set", CLOCK, "--set", SCALES], "keeps its clock"),
         (&["--cast", "broadcast", "--ack", "--set", "CONFIG_FREERTOS_HZ=9999"], "1 to 1000 Hz"),
         (&["--battery", "2xAA", "--boot", "fast", "--set", BOOT], "does nothing beside --boot"),
     ] {

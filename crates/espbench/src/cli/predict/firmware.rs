@@ -169,8 +169,16 @@ impl FleetFirmware {
     /// Returns the profile of the devices: the one that was said, or that of the file's chip.
     ///
     /// # Errors
-    /// Each is of another chip.
+    /// Each is of another chip, or the chip's clock cannot fall as the firmware asks.
     pub(super) fn profile(&self, said: Option<&str>) -> Result<Option<String>, UserError> {
+        let chip = self.chip.or_else(|| said?.parse().ok());
+        if let (true, Some(chip), Some(mhz)) = (self.node.scales_clock, chip, self.node.clock_mhz)
+            && !NodeFirmware::scales(chip, mhz)
+        {
+            return Err(UserError::new(format!("{SCALES_CLOCK} does nothing here"))
+                .because(format!("an {chip} at {mhz} MHz keeps its clock while Wi-Fi is on"))
+                .remedy("leave it out, or say a slower clock"));
+        }
         let Some(chip) = self.chip else { return Ok(said.map(Into::into)) };
         match said {
             Some(said) if said.parse::<Chip>().is_ok_and(|it| it != chip) => {
