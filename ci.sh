@@ -44,9 +44,8 @@ fmt() { cargo fmt --all --check; }
 
 clippy() {
     cargo clippy --workspace --all-targets --locked -- -D warnings
-    # Without Parquet and Arrow, which a user may leave out.
+    # Without what a user may leave out: Parquet and Arrow, boards on serial ports.
     cargo clippy -p espbench --no-default-features --locked -- -D warnings
-    cargo clippy -p espbench --no-default-features --features serial --locked -- -D warnings
 }
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
