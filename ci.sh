@@ -6,11 +6,13 @@ cd "$(dirname "$0")"
 FIRST=(peers fmt deny sizes prose)
 # Steps that share what cargo compiles into target/debug.
 FOREMOST=(clippy doc test layers component terminals packages python)
-# Steps that compile into folders of their own, in two rows side by side: they have what the others leave of the
-# processors, which compile with one thread for a good part, and wait for real time.
-BESIDE_1=(nostd riscv icount ns3 firmware)
-BESIDE_2=(fuzz wasm web)
-STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE_1[@]}" "${BESIDE_2[@]}")
+# Steps that compile into folders of their own: they have what the others leave of the processors, which compile
+# with one thread for a good part, and wait for real time.
+BESIDE=(nostd riscv icount ns3 firmware)
+# Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
+# time would keep these waiting.
+LAST=(fuzz wasm web)
+STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${LAST[@]}")
 # Steps that are run by name.
 BY_NAME=(cross)
 
@@ -156,20 +158,17 @@ fi
 
 run "${FIRST[@]}"
 mkdir -p target
-# Process groups of their own, but no sessions: Linux weighs sessions against each other, and niceness within one alone.
+# A process group of its own, but no session: Linux weighs sessions against each other, and niceness within one alone.
 set -m
-nice -n 19 ./ci.sh "${BESIDE_1[@]}" >target/ci-beside-1.log 2>&1 &
-beside=($!)
-nice -n 19 ./ci.sh "${BESIDE_2[@]}" >target/ci-beside-2.log 2>&1 &
-beside+=($!)
+nice -n 19 ./ci.sh "${BESIDE[@]}" >target/ci-beside.log 2>&1 &
+beside=$!
 set +m
 # Where a step fails, those beside it have nothing more to tell.
-trap 'for it in "${beside[@]}"; do kill -- "-$it" 2>/dev/null || true; done' EXIT
-run "${FOREMOST[@]}"
-for row in 1 2; do
-    status=0
-    wait "${beside[row - 1]}" || status=$?
-    cat "target/ci-beside-$row.log"
-    [ $status = 0 ] || exit $status
-done
+trap 'kill -- -$beside 2>/dev/null || true' EXIT
+run "${FOREMOST[@]}" "${LAST[@]}"
+echo "== beside these: ${BESIDE[*]}"
+status=0
+wait $beside || status=$?
+cat target/ci-beside.log
+[ $status = 0 ] || exit $status
 echo "steps: ${#STEPS[@]} passed, 0 failed, in $SECONDS s"
