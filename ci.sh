@@ -48,6 +48,7 @@ clippy() {
     cargo clippy --workspace --all-targets --locked -- -D warnings
     # Without what a user may leave out: Parquet and Arrow, boards on serial ports.
     cargo clippy -p espbench --no-default-features --locked -- -D warnings
+    cargo clippy -p espbench --no-default-features --features serial --locked -- -D warnings
 }
 
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
@@ -81,7 +82,7 @@ web() {
 }
 
 # Every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
-fuzz() { ci/fuzz.sh 2; }
+fuzz() { ci/fuzz.sh 5; }
 
 # The command and, since cargo compiles a dependency anew where it gets another feature, the Python module with it.
 built() { cargo build --locked -p espbench -p espbench-python; }
