@@ -8,7 +8,7 @@ target=riscv32imc-unknown-none-elf
 export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_RISCV32IMC_UNKNOWN_NONE_ELF_LINKER=ld.lld
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../target}/icount"
-/usr/bin/cargo build --quiet --release --locked --target $target -Zbuild-std=core,alloc
+/usr/bin/cargo build --quiet --release --locked -p icount --target $target -Zbuild-std=core,alloc
 figures="$CARGO_TARGET_DIR/figures.txt"
 timeout 300 qemu-system-riscv32 -machine virt -cpu rv32,c=on -m 64 -nographic -bios none -icount shift=0 \
     -kernel "$CARGO_TARGET_DIR/$target/release/icount" </dev/null | tr -d '\r' >"$figures" || {

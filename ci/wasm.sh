@@ -17,7 +17,8 @@ echo "the module has $(wc -c <"$module") bytes, $(gzip -9c "$module" | wc -c) wi
 
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
-cargo build --quiet --locked -p espbench-engine --example report
+# Of the whole workspace, as the tests have it: for one package alone cargo would choose other features, and compile all again.
+cargo build --quiet --locked --workspace --example report
 here=${CARGO_TARGET_DIR:-target}/debug/examples/report
 for plan in esp-now wifi; do
     "$here" "ci/plans/$plan.toml" "" 7 >"$work/here.json"
