@@ -3,10 +3,11 @@
 
     ci/fuzz_long.py                          # ten million executions of each target, one for each processor at a time
     ci/fuzz_long.py --executions 1e6 plan    # a million of one
+    ci/fuzz_long.py --longest 512 doctor_log # inputs of at most 512 bytes: what is slow by its length has more of them
     ci/fuzz_long.py --table                  # what was reached so far, as the table of docs/fuzz.md
 
 Each piece starts from the stored corpus and from what earlier pieces found (target/fuzz-long/corpus), and adds a
-line to target/fuzz-long/pieces.jsonl: target, executions, seconds, the revision of the source. A run that is
+line to target/fuzz-long/pieces.jsonl: target, executions, seconds, the revision of the source, the longest input. A run that is
 stopped goes on where it was. A crash leaves its input in target/fuzz-long/artifacts and fails.
 """
 
@@ -46,7 +47,7 @@ def reached():
     return total
 
 
-def run_piece(folder, target, executions, revision):
+def run_piece(folder, target, executions, revision, longest):
     """Runs one target for at most PIECE seconds and notes what it did; says whether it found nothing."""
     corpus = WORK / "corpus" / target
     artifacts = WORK / "artifacts"
@@ -55,12 +56,13 @@ def run_piece(folder, target, executions, revision):
     begun = time.monotonic()
     done = subprocess.run(
         [folder / target, corpus, ROOT / "fuzz" / "corpus" / target, f"-runs={executions}", f"-max_total_time={PIECE}", "-timeout=60",
-         "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", f"-artifact_prefix={artifacts}/{target}-"],
+         "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", f"-artifact_prefix={artifacts}/{target}-",
+         *([f"-max_len={longest}"] if longest else [])],
         capture_output=True, text=True, errors="replace", cwd=ROOT / "fuzz",
     )
     found = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)
     count = int(found[1]) if found else 0
-    piece = {"target": target, "executions": count, "seconds": round(time.monotonic() - begun), "revision": revision}
+    piece = {"target": target, "executions": count, "seconds": round(time.monotonic() - begun), "revision": revision, "longest": longest}
     with (WORK / "pieces.jsonl").open("a") as log:
         log.write(json.dumps(piece) + "\n")
     if done.returncode != 0 or count == 0:
@@ -70,10 +72,10 @@ def run_piece(folder, target, executions, revision):
     return True
 
 
-def run_target(folder, target, executions, revision):
+def run_target(folder, target, executions, revision, longest):
     """Runs one target until it has had so many executions; says whether it found nothing."""
     while (left := executions - reached().get(target, 0)) > 0:
-        if not run_piece(folder, target, left, revision):
+        if not run_piece(folder, target, left, revision, longest):
             return False
     return True
 
@@ -93,6 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", help="targets; default: all")
     parser.add_argument("--executions", type=float, default=1e7, help="executions of each target")
+    parser.add_argument("--longest", type=int, help="bytes of the longest input; default: 4096, or the longest that is stored")
     parser.add_argument("--folder", type=pathlib.Path, help="targets that are built already")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets that run side by side")
     parser.add_argument("--table", action="store_true", help="print what was reached, and run nothing")
@@ -108,7 +111,7 @@ def main():
     folder = said.folder or build()
     revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
     with concurrent.futures.ThreadPoolExecutor(said.jobs) as pool:
-        found = list(pool.map(lambda it: run_target(folder, it, int(said.executions), revision), targets))
+        found = list(pool.map(lambda it: run_target(folder, it, int(said.executions), revision, said.longest), targets))
     return 0 if all(found) else 1
 
 
