@@ -30,7 +30,7 @@ pub fn app(data: &[u8]) {
         0 => Box::new(EchoServer::<64>::new(7)),
         1 => Box::new(ArduinoEcho::new(7, PEER)),
         2 => Box::new(EchoProbe::<64>::new(echo(*kind), 1, 7, PEER)),
-        3 => Box::new(IperfServer::<64, 2>::new(iperf(*kind, transport), 7)),
+        3 => Box::new(IperfServer::<64, 2, 2>::new(iperf(*kind, transport), 7)),
         4 => Box::new(IperfClient::<64>::new(iperf(*kind, transport), PEER)),
         5 => Box::new(TcpSender::<64>::new(rate(), PEER, Some("sent\n"))),
         6 => Box::new(TcpSink::<64, 2>::new(7)),

@@ -143,8 +143,8 @@ impl<P: App> App for Endless<P> {
     }
 }
 
-/// Returns a receiver of any number of streams.
-fn iperf(transport: Transport, style: IperfStyle) -> IperfServer<16384> {
+/// Returns a receiver of any number of streams, which sends where a client asks for it.
+fn iperf(transport: Transport, style: IperfStyle) -> IperfServer<16384, 4, 4> {
     let work = Iperf { transport, parallel: u16::MAX, ..Iperf::DEFAULT };
     IperfServer::new(IperfSetup::of(&work, style), iperf2::PORT)
 }

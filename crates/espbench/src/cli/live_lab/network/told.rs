@@ -6,10 +6,11 @@ use crate::cli::live_lab::port::Port;
 use crate::cli::live_lab::shown::{lag_words, print_json, seconds};
 use crate::say::say;
 use espbench_ieee80211::mac::Mac;
+use espbench_model::sample::Observer;
 use espbench_model::time::Instant;
 use espbench_sim::lab::live::{
-    BEHIND, DeviceService, LatenessHistogram, LiveHost, LiveLease, LivePort, LiveRole,
-    ServiceReport,
+    BEHIND, DeviceProgram, DeviceService, LatenessHistogram, LiveHost, LiveLease, LivePort,
+    LiveRole, ServiceReport,
 };
 use espbench_sim::lab::scene::Scene;
 use serde_json::{Value, json};
@@ -96,6 +97,7 @@ impl NetworkOutput {
                 "time_s": seconds(at),
                 "device": name,
                 "program": report.program.name(),
+                "observer": total.observer.name(),
                 "seconds": time,
                 "bytes": total.bytes,
                 "mbit_s": rate,
@@ -105,8 +107,10 @@ impl NetworkOutput {
         }
         if !self.quiet {
             let lost = total.lost.map(|it| format!(", {it} lost")).unwrap_or_default();
+            let is_service = matches!(report.program, DeviceProgram::Service(_));
+            let sent = if is_service && total.observer == Observer::Sender { " sent" } else { "" };
             say!(
-                "{:9.3} s  {name} {}: {} bytes in {time:.2} s, {rate:.2} Mbit/s{lost}",
+                "{:9.3} s  {name} {}: {} bytes{sent} in {time:.2} s, {rate:.2} Mbit/s{lost}",
                 seconds(at),
                 report.program.name(),
                 total.bytes,

@@ -5,6 +5,7 @@
 //! | `client`, `server` | the programs: each chooses by style and transport among the modules below |
 //! | `pc_udp`, `esp_udp` | a client over UDP, on a PC and on an ESP |
 //! | `tcp_client`, `tcp_server`, `udp_server` | the other ends, of every style |
+//! | `send_back` | streams that a server sends where a client's header asks for them |
 //!
 //! The behaviour of each style, from its source:
 //!
@@ -23,6 +24,7 @@
 mod client;
 mod esp_udp;
 mod pc_udp;
+mod send_back;
 mod server;
 mod tcp_client;
 mod tcp_server;

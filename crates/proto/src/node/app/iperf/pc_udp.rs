@@ -16,6 +16,9 @@ const GONE: u32 = 100;
 pub(super) struct PcUdp {
     setup: IperfSetup,
     to: Endpoint,
+    /// The server's socket, where a server sends.
+    shared: Option<SocketId>,
+    epoch_ns: u64,
     flow: Option<(SocketId, UdpSender)>,
     refused: u64,
     gone: u32,
@@ -23,11 +26,21 @@ pub(super) struct PcUdp {
 
 impl PcUdp {
     pub(super) const fn new(setup: IperfSetup, to: Endpoint) -> Self {
-        Self { setup, to, flow: None, refused: 0, gone: 0 }
+        Self { setup, to, shared: None, epoch_ns: 0, flow: None, refused: 0, gone: 0 }
+    }
+
+    /// Creates the sender of a server over its own socket: without a header, and without a report to await.
+    pub(super) const fn of_server(setup: IperfSetup, to: Endpoint, socket: SocketId) -> Self {
+        Self { shared: Some(socket), ..Self::new(setup, to) }
+    }
+
+    /// Sets the nanoseconds since the epoch at this clock's zero, which the receiver sees.
+    pub(super) const fn with_epoch(self, epoch_ns: u64) -> Self {
+        Self { epoch_ns, ..self }
     }
 
     fn begin(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &mut [u8]) -> Wait {
-        let Ok(socket) = sockets.udp_bind(0) else {
+        let Ok(socket) = self.shared.map_or_else(|| sockets.udp_bind(0), Ok) else {
             sockets.count("failed", 1);
             return Wait::Done;
         };
@@ -38,9 +51,10 @@ impl PcUdp {
             length: work.length,
             rate: work.bandwidth,
             limit: self.setup.limit(),
-            header: Some(client_header(work, self.to.port, Stamp::default())),
-            finish: Finish::AwaitReport,
-            epoch_ns: 0,
+            header: (self.shared.is_none())
+                .then(|| client_header(work, self.to.port, Stamp::default())),
+            finish: if self.shared.is_some() { Finish::Once } else { Finish::AwaitReport },
+            epoch_ns: self.epoch_ns,
         };
         let sender = UdpSender::new(setup, now);
         sender.prepare(datagram);
@@ -56,7 +70,9 @@ impl PcUdp {
         };
         let socket = *socket;
         let mut report = [0; REPORT];
-        if let Some(heard) = sockets.udp_receive(socket, &mut report) {
+        if self.shared.is_none()
+            && let Some(heard) = sockets.udp_receive(socket, &mut report)
+        {
             sender.handle(&report[..heard.len]);
             return Wait::Again;
         }
@@ -80,7 +96,9 @@ impl PcUdp {
                 Output::Done => {
                     sockets.count("no-buffers", self.refused);
                     sockets.count("late-sends", sender.skipped());
-                    sockets.close(socket);
+                    if self.shared.is_none() {
+                        sockets.close(socket);
+                    }
                     return Wait::Done;
                 }
             }

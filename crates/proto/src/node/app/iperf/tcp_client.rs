@@ -40,11 +40,27 @@ struct TcpClientFlow {
     at: usize,
     /// Bytes of the client header that are not.
     header: usize,
+    /// Whether the connection is left open at the end, for who else has it.
+    stays: bool,
 }
 
 impl TcpClient {
     pub(super) const fn new(setup: IperfSetup, to: Endpoint) -> Self {
         Self { setup, to, begun: None, step: TcpClientStep::Begin }
+    }
+
+    /// Creates the sender of a server on a client's connection, which stays open at the end where
+    /// the client sends, too.
+    pub(super) fn of_server(
+        setup: IperfSetup,
+        (from, socket): (Endpoint, SocketId),
+        now: Instant,
+        stays: bool,
+    ) -> Self {
+        let mut sender = Self::new(setup, from);
+        let flow = sender.flow(now, socket, &mut []);
+        sender.step = TcpClientStep::Sending(TcpClientFlow { header: 0, stays, ..flow });
+        sender
     }
 
     pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
@@ -107,6 +123,7 @@ impl TcpClient {
             pacer: Pacer::new(now, work.length, work.bandwidth, work.interval / 2),
             at: 0,
             header: if pc { CLIENT_HEADER } else { 0 },
+            stays: false,
         }
     }
 
@@ -235,7 +252,9 @@ impl TcpClientFlow {
         }
         sockets.sample(Sample::Interval(self.meter.total(now, &self.counts)));
         sockets.count("late-sends", self.pacer.skipped());
-        sockets.close(self.socket);
+        if !self.stays {
+            sockets.close(self.socket);
+        }
     }
 }
 

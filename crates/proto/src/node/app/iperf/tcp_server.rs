@@ -1,18 +1,23 @@
 //! Streams: reads of what came, counted.
 
+use super::send_back::{SendRequest, StreamHead};
 use super::{IperfSetup, IperfStyle};
-use crate::node::app::{SocketId, Sockets, StreamState, Wait, opened};
+use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait, opened};
+use crate::wire::iperf2::TestMode;
 use espbench_model::flow::{FlowCounts, FlowMeter};
 use espbench_model::sample::{Link, Observer, Sample};
 use espbench_model::time::{Duration, Instant};
 use espbench_model::workload::Transport;
 
+/// Receiver of `FLOWS` streams at a time, of which `BACK` may ask for a stream that is sent back.
 #[derive(Clone, Debug)]
-pub(super) struct TcpServer<const FLOWS: usize> {
+pub(super) struct TcpServer<const FLOWS: usize, const BACK: usize> {
     setup: IperfSetup,
     port: u16,
     listener: Option<SocketId>,
     flows: [Option<TcpServerFlow>; FLOWS],
+    heads: [Option<StreamHead>; BACK],
+    pub(super) requests: heapless::Vec<SendRequest, BACK>,
     begun: u16,
     ended: u16,
     /// Whose turn it is to be read.
@@ -31,13 +36,15 @@ struct TcpServerFlow {
     heard: Instant,
 }
 
-impl<const FLOWS: usize> TcpServer<FLOWS> {
+impl<const FLOWS: usize, const BACK: usize> TcpServer<FLOWS, BACK> {
     pub(super) const fn new(setup: IperfSetup, port: u16) -> Self {
         Self {
             setup,
             port,
             listener: None,
             flows: [None; FLOWS],
+            heads: [const { None }; BACK],
+            requests: heapless::Vec::new(),
             begun: 0,
             ended: 0,
             turn: 0,
@@ -59,9 +66,9 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
             return Wait::Done;
         }
         if self.begun < streams
-            && let Some((socket, _)) = sockets.tcp_accept(listener)
+            && let Some((socket, from)) = sockets.tcp_accept(listener)
         {
-            self.accept(now, sockets, socket);
+            self.accept(now, sockets, socket, from);
             return Wait::Again;
         }
         let length = (self.setup.work.length as usize).min(buf.len());
@@ -71,7 +78,13 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
         Wait::Until(self.wake)
     }
 
-    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: SocketId) {
+    fn accept(
+        &mut self,
+        now: Instant,
+        sockets: &mut dyn Sockets,
+        socket: SocketId,
+        from: Endpoint,
+    ) {
         let Some(place) = self.flows.iter_mut().find(|place| place.is_none()) else {
             sockets.close(socket);
             return sockets.count("refused-streams", 1);
@@ -79,6 +92,9 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
         let link = Link(self.setup.link.0 + self.begun);
         let counts = FlowCounts { datagrams: Some(0), ..FlowCounts::default() };
         *place = Some(TcpServerFlow { socket, link, meter: None, counts, heard: now });
+        if let Some(head) = self.heads.iter_mut().find(|it| it.is_none()) {
+            *head = Some(StreamHead::new(socket, from));
+        }
         self.begun += 1;
         self.wake = now;
     }
@@ -96,8 +112,10 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
                     return true;
                 }
                 Ok(len) => {
+                    let socket = flow.socket;
                     flow.take(now, self.setup.work.interval, len);
                     self.wake = self.wake.min(flow.wake(self.setup.style));
+                    self.look_at(place, socket, &buf[..len]);
                     return true;
                 }
                 Err(_) => {
@@ -108,6 +126,43 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
             }
         }
         false
+    }
+
+    /// Looks whether a stream's first bytes ask for one that is sent back.
+    fn look_at(&mut self, place: usize, socket: SocketId, bytes: &[u8]) {
+        let Some(head) = head(&mut self.heads, socket) else { return };
+        let Some(header) = head.take(bytes) else { return };
+        let Some(request) = SendRequest::at_begin(&header, head.from, socket) else { return };
+        if self.requests.push(request).is_err() {
+            return;
+        }
+        match header.mode() {
+            TestMode::Reverse => {
+                // It is the sender's connection from here on.
+                self.flows[place] = None;
+                self.ended += 1;
+                self.forget(socket);
+            }
+            TestMode::FullDuplex => head.is_shared = true,
+            _ => {}
+        }
+    }
+
+    fn forget(&mut self, socket: SocketId) {
+        let of = self.heads.iter_mut().find(|it| it.as_ref().is_some_and(|it| it.socket == socket));
+        if let Some(head) = of {
+            *head = None;
+        }
+    }
+
+    /// Takes notice that a sender has ended whose connection is shared: it is closed once neither end sends.
+    pub(super) fn sender_ended(&mut self, sockets: &mut dyn Sockets, socket: SocketId) {
+        let Some(head) = head(&mut self.heads, socket) else { return };
+        head.is_shared = false;
+        if head.is_over {
+            self.forget(socket);
+            sockets.close(socket);
+        }
     }
 
     /// Closes intervals that have ended, and streams that are silent for too long.
@@ -134,9 +189,25 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
             }
             sockets.sample(Sample::Interval(meter.total(at, &flow.counts)));
         }
-        sockets.close(flow.socket);
         self.ended += 1;
+        if let Some(head) = head(&mut self.heads, flow.socket) {
+            if let Some(request) = head.at_end() {
+                // One more than there is room for is not sent back, as by a server that cannot.
+                let _ = self.requests.push(request);
+            }
+            if head.is_shared {
+                head.is_over = true;
+                return;
+            }
+            self.forget(flow.socket);
+        }
+        sockets.close(flow.socket);
     }
+}
+
+/// Returns the head of a stream that may ask for one that is sent back.
+fn head(heads: &mut [Option<StreamHead>], socket: SocketId) -> Option<&mut StreamHead> {
+    heads.iter_mut().flatten().find(|it| it.socket == socket)
 }
 
 impl TcpServerFlow {

@@ -1,10 +1,11 @@
 //! Flows of datagrams: [`UdpReceiver`]s over one socket, one for each sender.
 
+use super::send_back::SendRequest;
 use super::{IperfSetup, IperfStyle};
 use crate::node::Output;
 use crate::node::app::{Endpoint, ReceivedDatagram, SocketId, Sockets, Wait, opened};
 use crate::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
-use crate::wire::iperf2::{self, Carrier, ClientHeader, DATAGRAM_HEADER, REPORT, Width};
+use crate::wire::iperf2::{self, Carrier, ClientHeader, DATAGRAM_HEADER, REPORT, TestMode, Width};
 use espbench_model::sample::Link;
 use espbench_model::time::Instant;
 use espbench_model::workload::Transport;
@@ -12,12 +13,18 @@ use espbench_model::workload::Transport;
 /// Bytes of a datagram that say what it is: number, time, and the client header's first word.
 const HEAD: usize = DATAGRAM_HEADER + 4;
 
+/// Receiver of `FLOWS` flows at a time, of which `BACK` may ask for one that is sent back.
 #[derive(Clone, Debug)]
-pub(super) struct UdpServer<const FLOWS: usize> {
+pub(super) struct UdpServer<const FLOWS: usize, const BACK: usize> {
     setup: IperfSetup,
     port: u16,
     socket: Option<SocketId>,
     flows: [Option<(Endpoint, UdpReceiver)>; FLOWS],
+    /// Headers of clients that are sent back to when their own flow is over.
+    afterwards: heapless::Vec<(Endpoint, SendRequest), BACK>,
+    /// Clients that only receive.
+    sent_to: heapless::Vec<Endpoint, BACK>,
+    pub(super) requests: heapless::Vec<SendRequest, BACK>,
     begun: u16,
     ended: u16,
     /// When the flows want to be polled.
@@ -25,13 +32,16 @@ pub(super) struct UdpServer<const FLOWS: usize> {
     strays: u64,
 }
 
-impl<const FLOWS: usize> UdpServer<FLOWS> {
+impl<const FLOWS: usize, const BACK: usize> UdpServer<FLOWS, BACK> {
     pub(super) fn new(setup: IperfSetup, port: u16) -> Self {
         Self {
             setup,
             port,
             socket: None,
             flows: [const { None }; FLOWS],
+            afterwards: heapless::Vec::new(),
+            sent_to: heapless::Vec::new(),
+            requests: heapless::Vec::new(),
             begun: 0,
             ended: 0,
             wake: Instant::NEVER,
@@ -71,7 +81,12 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
         let arrived = datagram.stamped.unwrap_or(now);
         let head = &buf[..datagram.len.min(HEAD)];
         let known = self.flows.iter().flatten().any(|(from, _)| *from == datagram.from);
-        if !known && !self.begin(arrived, sockets, datagram.from, &buf[..datagram.len]) {
+        if self.sent_to.contains(&datagram.from) {
+            // It asks until the first datagram reaches it.
+            return;
+        }
+        let first = &buf[..datagram.len];
+        if !known && !self.begin(arrived, sockets, datagram.from, first) {
             return;
         }
         let mut flows = self.flows.iter_mut().flatten();
@@ -96,12 +111,17 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
             self.strays += 1;
             return false;
         }
+        let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
+        let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
+        let told = iperf2::Datagram::new(first).map_or(0, |it| it.stamp().as_nanos());
+        let epoch_ns = u64::try_from(told).unwrap_or(0).saturating_sub(now.as_nanos());
+        if header.is_some_and(|it| self.sends_back(from, &it, epoch_ns)) {
+            return false;
+        }
         let Some(place) = self.flows.iter_mut().find(|place| place.is_none()) else {
             sockets.count("refused-streams", 1);
             return false;
         };
-        let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
-        let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
         let setup = ReceiverSetup {
             link: Link(self.setup.link.0 + self.begun),
             interval: self.setup.work.interval,
@@ -115,6 +135,24 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
         *place = Some((from, UdpReceiver::new(setup, now)));
         self.begun += 1;
         true
+    }
+
+    /// Notes what a client asks to be sent; true where it sends nothing itself.
+    fn sends_back(&mut self, from: Endpoint, header: &ClientHeader, epoch_ns: u64) -> bool {
+        let Some(socket) = self.socket else { return false };
+        // What there is no room for is not sent, as by a server that cannot.
+        if header.mode() == TestMode::Tradeoff {
+            let request = SendRequest::to_listener(header, from).with_epoch(epoch_ns);
+            let _ = self.afterwards.push((from, request));
+        }
+        let Some(request) = SendRequest::at_begin(header, from, socket) else { return false };
+        let asked = self.requests.push(request.with_epoch(epoch_ns)).is_ok();
+        asked && header.mode() == TestMode::Reverse && self.sent_to.push(from).is_ok()
+    }
+
+    /// Takes notice that a sender has ended.
+    pub(super) fn sender_ended(&mut self, to: Endpoint) {
+        self.sent_to.retain(|it| *it != to);
     }
 
     /// Polls each flow; true where one of them sent its report, and the rest is to be polled again.
@@ -139,6 +177,11 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
                     Output::Done => {
                         self.strays += flow.strays();
                         self.ended += 1;
+                        let after = self.afterwards.iter().position(|it| it.0 == *from);
+                        if let Some((_, it)) = after.map(|it| self.afterwards.swap_remove(it)) {
+                            let _ = self.requests.push(it);
+                            self.wake = now;
+                        }
                         *place = None;
                         break;
                     }
