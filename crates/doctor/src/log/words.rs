@@ -52,6 +52,8 @@ pub enum WordCause {
     EspNowInit,
     /// Memory could not be had.
     Heap,
+    /// An update of the firmware failed.
+    Update,
     /// A watchdog restarted the device.
     Watchdog,
     /// A stack overflowed.
@@ -186,7 +188,8 @@ pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
         .or_else(|| family(&tag))
         .or_else(|| names_network(&lower).then_some(Family::Wifi))
         .or_else(|| bluetooth().then_some(Family::Other))?;
-    let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
+    let pending =
+        signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt", "cipstart"]);
     Some(Subject { family, pending })
 }
 
@@ -210,8 +213,17 @@ fn names_host(lower: &str) -> bool {
     )
 }
 
+/// Returns whether a text tells of a state that one part of a program hands to another, and not to a broker.
+fn hands_on(lower: &str) -> bool {
+    list::has(lower, &["publish state", "publish_state", "publishing state", "publish the state"])
+        && !list::has(lower, &["mqt", "broker"])
+}
+
 /// Returns what a text speaks of, the more telling first.
 fn family(lower: &str) -> Option<Family> {
+    if hands_on(lower) {
+        return Some(Family::Other);
+    }
     if names_host(lower) && !subjects::BROKER.is_in(lower) {
         return Some(Family::Server);
     }
@@ -283,6 +295,9 @@ impl Clause<'_> {
         if cause.is_some() || subjects::OTHERS.is_in(text) {
             return cause;
         }
+        if updates(text) && (signs.fails || signs.wrong) {
+            return Some(WordCause::Update);
+        }
         if signs.happened()
             && let Some(cause) = named(text, &signs, own, context, tag)
         {
@@ -310,7 +325,21 @@ fn whole(text: &str) -> Option<WordCause> {
     if signs::STACK.is_in(text) {
         return Some(WordCause::Stack);
     }
+    // Without its loop of events the driver tells nobody that it is joined.
+    if has(&["event loop not init", "event loop is not init", "event loop has not been"]) {
+        return Some(WordCause::WifiCall);
+    }
     signs::WEAK.is_in(text).then_some(WordCause::Signal)
+}
+
+/// Returns whether a text speaks of an update of the firmware, and not of the way to who has it.
+fn updates(text: &str) -> bool {
+    let has = |words: &[&str]| list::has(text, words);
+    let changes = has(&["updat", "upgrad", "flashing", "install", "writ"]);
+    let firmware = has(&["firmware", "fw ", "ota "]) || list::has_whole(text, &["ota"]);
+    ((firmware && changes) || has(&["flash updater", "firmware updater", "ota updater"]))
+        && !subjects::CONNECTS.is_in(text)
+        && !has(&["check", "server", "version", "http", "fetch", "get "])
 }
 
 /// Returns a cause in the device itself.
@@ -358,13 +387,15 @@ fn named(
     if has(&["auth expire", "auth leave"]) {
         return Some(WordCause::LinkFailed);
     }
-    let shows = (credentials || subjects::CLIENTS.is_in(text)) && signs.wrong;
+    let clients = subjects::CLIENTS.is_in(text);
+    // HTTP answers 400, too, to a client that it does not know.
+    let bad_request = signs.fails && whole(&["400"]);
+    let shows = (credentials && signs.wrong) || (clients && (signs.wrong || bad_request));
     if shows || (authenticates && (signs.wrong || signs.fails)) {
         let either = has(&["ssid", "network name"])
             && [" or ", " and ", "/", "&", "ssid,"].iter().any(|it| text.contains(it));
         let advice = (either || has(&["check", "verify", "maybe", "possib"])) && credentials;
-        let server =
-            subjects::CLIENTS.is_in(text) || matches!(own, Some(Family::Broker | Family::Server));
+        let server = clients || matches!(own, Some(Family::Broker | Family::Server));
         if server || subjects::BROKER.is_in(tag) {
             return Some(WordCause::Refused);
         }
@@ -464,7 +495,7 @@ mod tests {
     fn a_failure_beside_a_subject_tells_a_cause() {
         use WordCause::{
             Absent, Connections, EspNowInit, Heap, LinkEnded, LinkFailed, Names, NoAddress,
-            Password, PeerNotFound, Power, Refused, Signal, Tls, Watchdog,
+            Password, PeerNotFound, Power, Refused, Signal, Tls, Update, Watchdog, WifiCall,
         };
         for (line, cause) in [
             ("could not join the wlan of the shed", LinkFailed),
@@ -478,6 +509,7 @@ mod tests {
             ("name lookup was unsuccessful", Names),
             ("server certificate expired", Tls),
             ("login was refused: invalid token", Refused),
+            ("the token's request ends with error 400", Refused),
             ("upload to the server failed", Connections),
             ("[relay] Disconnected!", Connections),
             ("could not allocate 4096 bytes for the frame", Heap),
@@ -487,6 +519,10 @@ mod tests {
             ("the WiFi has a weak signal", Signal),
             ("esp-now error: unknown peer", PeerNotFound),
             ("could not start esp-now", EspNowInit),
+            ("E (5) depot: Updating firmware: failed: ESP_ERR_INVALID_SIZE", Update),
+            ("[depot] Failed to start the flash updater of this board", Update),
+            ("could not connect to the server of firmware updates", Connections),
+            ("E (5) event: default event loop not initialized", WifiCall),
         ] {
             let told = all(line);
             let memory = cause == Heap && told == [LogEvent::NoMemory];
@@ -501,6 +537,8 @@ mod tests {
     fn what_is_denied_asked_or_expected_is_no_failure() {
         for line in [
             "wifi errors: 0",
+            "wifi invalid_password: NO",
+            "invalid_password = false",
             "mqtt: no error",
             "0 failed requests",
             "Last error reported from esp-tls: 0x0",
@@ -515,6 +553,7 @@ mod tests {
             "E (5) httpd: connection lost",
             "D (5) wifi: connect failed",
             "no saved wifi credentials",
+            "Could not publish state of sensor 'attic' with value 20.5",
         ] {
             assert!(all(line).is_empty(), "{line}: {:?}", all(line));
         }
