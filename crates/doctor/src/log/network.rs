@@ -246,8 +246,11 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
 }
 
 fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
-    // Arduino's class for UDP has the number of the error alone.
-    if lower.contains("could not send data: 12") {
+    // Arduino's class for UDP has the number of the error alone, other programs its words.
+    let full =
+        ["not enough space", "no buffer space available"].iter().any(|it| lower.contains(it))
+            && lower.contains("send");
+    if full || lower.contains("could not send data: 12") {
         return Some(LogEvent::SendBuffersFull);
     }
     // A poll that fails has the number of the socket's error in front of the words.

@@ -248,7 +248,9 @@ impl LogReader {
                     made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
                 }
-                self.subject = words::subject(record).map(|it| (it, from.number)).or(near);
+                self.subject = words::subject(record, near.map(|it| it.0))
+                    .map(|it| (it, from.number))
+                    .or(near);
                 // Where the network is joined, a bare "connection failed" is of a server.
                 if made {
                     self.subject = None;

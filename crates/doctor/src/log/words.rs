@@ -13,6 +13,10 @@ use crate::reason::by_code;
 /// Dots in a row that stand for a program which waits in vain: two a second for 15 s.
 const DOTS: usize = 30;
 
+/// Words of a program that ends the link itself.
+const RESTARTS: &[&str] =
+    &["restart wifi", "restarting wifi", "restart the wifi", "reset wifi", "resetting wifi"];
+
 /// A cause that the words of a record name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WordCause {
@@ -79,6 +83,8 @@ pub(super) struct Subject {
     family: Family,
     /// Whether a connection is being made.
     pending: bool,
+    /// Whether the program itself has just ended the link, to make it anew.
+    restarts: bool,
 }
 
 /// Returns what a record tells by its words. `before` is what the lines before it speak of.
@@ -108,6 +114,9 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         let own = family(clause.text);
         context = own.or(context);
         found = found.max(clause.cause(own, context, &tag));
+    }
+    if found == Some(WordCause::LinkEnded) && before.is_some_and(|it| it.restarts) {
+        return None;
     }
     match found? {
         WordCause::Unheard => Some(LogEvent::EspNowUnheard),
@@ -175,7 +184,7 @@ fn bare_connection(lower: &str) -> bool {
 }
 
 /// Returns what a record speaks of.
-pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
+pub(super) fn subject(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Subject> {
     let lower = record.text.to_ascii_lowercase();
     let tag = record.tag.to_ascii_lowercase();
     let bluetooth = || {
@@ -190,7 +199,9 @@ pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
         .or_else(|| bluetooth().then_some(Family::Other))?;
     let pending =
         signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt", "cipstart"]);
-    Some(Subject { family, pending })
+    let restarts = list::has(&lower, RESTARTS)
+        || (family == Family::Wifi && before.is_some_and(|it| it.restarts));
+    Some(Subject { family, pending, restarts })
 }
 
 /// Returns whether a text is "connecting to" and one word, which is no host: Arduino's examples print a network's name so.
@@ -563,7 +574,7 @@ mod tests {
     fn a_bare_failure_is_of_what_stands_before_it() {
         let told = |line: &str, before: Option<Family>| {
             let line = plain(line);
-            let before = before.map(|family| Subject { family, pending: true });
+            let before = before.map(|family| Subject { family, pending: true, restarts: false });
             records(&line).iter().find_map(|it| told(it, before))
         };
         let failed = "connection failed";
@@ -575,6 +586,17 @@ mod tests {
         let again = "[FAILED] : retry in 5 seconds";
         assert_eq!(told(again, Some(Family::Server)), words(WordCause::Connections));
         assert_eq!(told(again, None), None);
+    }
+
+    #[test]
+    fn a_link_that_a_program_restarts_is_none_that_ends() {
+        let read = |log: &str| {
+            let mut reader = super::super::LogReader::new();
+            reader.push(log.as_bytes());
+            reader.finish().count(|it| *it == LogEvent::Words(WordCause::LinkEnded))
+        };
+        assert_eq!(read("no answer of the gateway, restart WiFi\nWiFi disconnected\n"), 0);
+        assert_eq!(read("no answer of the gateway\nWiFi disconnected\n"), 1);
     }
 
     #[test]
