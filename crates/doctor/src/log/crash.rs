@@ -106,6 +106,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Soft WDT reset",
             "Int wdt timeout",
             "CPU has been reset by WDT",
+            // The name that espcoredump gives it.
+            "(InterruptWDTTim",
         ],
         LogEvent::Watchdog,
     ),

@@ -3,7 +3,8 @@
 use super::record::{LogRecord, records};
 use super::search::SearchRecord;
 use super::setting::BootSetting;
-use super::words::{Subject, WordCause};
+use super::topic::Subject;
+use super::words::WordCause;
 use super::{air, boot, codes, crash, link, network, parts, setting, trigger, words};
 use alloc::vec::Vec;
 use espbench_model::sdkconfig::{Chip, IdfRelease};

@@ -41,6 +41,7 @@ mod search;
 mod setting;
 mod signs;
 mod subjects;
+mod topic;
 mod trigger;
 mod wordlist;
 mod words;
@@ -51,6 +52,7 @@ pub use event::{
     EspNowError, LogEvent, PhyGeneration, PowerSaveType, ResetReason, TlsFailure, events,
 };
 pub(crate) use link::folded;
+pub(crate) use network::NO_SOCKET;
 pub use reader::{ADDRESS_MS, EventCounts, EvidenceSource, LogPlace, LogReader, LogSummary};
 pub use record::{LogRecord, RecordLevel, plain, records};
 pub use setting::BootSetting;

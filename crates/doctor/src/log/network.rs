@@ -7,6 +7,9 @@ use super::search::{SearchRecord, SearchText};
 /// as older releases and MicroPython have it, and of Linux. Those that say "wait" (11, 115, 119) are none.
 const LOST: [u32; 12] = [101, 103, 104, 107, 110, 111, 113, 114, 116, 117, 118, 128];
 
+/// Number of lwIP's error where no socket is left.
+pub(crate) const NO_SOCKET: u16 = 23;
+
 /// Returns what a record tells of names, TLS, brokers and sockets.
 pub(super) fn network(record: &SearchRecord<'_>) -> Option<LogEvent> {
     let lower = &record.lower;
@@ -246,9 +249,18 @@ fn connection_ended(lower: &SearchText<'_>) -> bool {
 }
 
 fn socket(lower: &SearchText<'_>) -> Option<LogEvent> {
-    // Arduino's class for UDP has the number of the error alone.
-    if lower.contains("could not send data: 12") {
+    // Arduino's class for UDP has the number of the error alone, other programs its words.
+    let full =
+        ["not enough space", "no buffer space available"].iter().any(|it| lower.contains(it))
+            && lower.contains("send");
+    if full || lower.contains("could not send data: 12") {
         return Some(LogEvent::SendBuffersFull);
+    }
+    // All sockets are taken. Files have the same number.
+    let taken = [" (23)", "errno 23", "errno: 23", "errno=23", "errno = 23", "too many open files"];
+    let opens = lower.contains("error in accept") || lower.contains("create socket");
+    if opens && taken.iter().any(|it| lower.contains(it)) {
+        return Some(LogEvent::SocketError(NO_SOCKET));
     }
     // A poll that fails has the number of the socket's error in front of the words.
     let at = ["errno", "oserror:", "select error"]
@@ -318,6 +330,8 @@ mod tests {
                 SocketError(128),
             ),
             ("E (5) MQTT: transport_read() error: errno=-128", SocketError(128)),
+            ("W (5) httpd: httpd_accept_conn: error in accept (23)", SocketError(23)),
+            ("E (5) client: Unable to create socket: errno 23", SocketError(23)),
         ] {
             assert_eq!(told(line), [event], "{line}");
         }
@@ -325,6 +339,7 @@ mod tests {
         for line in [
             "Last captured errno : 119",
             "E (5) a: errno 11",
+            "E (5) files: cannot open a.txt: errno 23",
             "OSError: -2021",
             "I (5) mbedtls: 0x10 bytes",
         ] {

@@ -4,8 +4,9 @@ use super::event::{LogEvent, ResetReason, all_events};
 use super::link;
 use super::open_crash::OpenCrash;
 use super::record::{LogRecord, plain, records};
+use super::topic::{self, Subject};
 use super::trigger::may_tell;
-use super::words::{self, Subject, WordCause};
+use super::words::WordCause;
 use super::wrapped::WrappedLine;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -248,7 +249,9 @@ impl LogReader {
                     made |= matches!(event, LogEvent::GotIp | LogEvent::Associated);
                     self.take(event, record, from.number);
                 }
-                self.subject = words::subject(record).map(|it| (it, from.number)).or(near);
+                self.subject = topic::subject(record, near.map(|it| it.0))
+                    .map(|it| (it, from.number))
+                    .or(near);
                 // Where the network is joined, a bare "connection failed" is of a server.
                 if made {
                     self.subject = None;

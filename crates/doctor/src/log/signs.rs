@@ -352,6 +352,9 @@ pub(super) static PHRASES: PhraseList = PhraseList::new(&[
     "low signal",
     "bad signal",
     "overflowed",
+    "event loop not init",
+    "event loop is not init",
+    "event loop has not been",
 ]);
 
 /// Signs that a program tries to connect.

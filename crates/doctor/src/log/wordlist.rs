@@ -110,12 +110,25 @@ fn is_short(text: &str, hit: Hit) -> bool {
         && text[hit.end..].starts_with(|it: char| it.is_ascii_alphabetic())
 }
 
+/// Returns whether the rest of a name, such as "invalid_password: NO", has a value that denies it.
+fn says_no(behind: &str) -> bool {
+    let name = behind.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(0);
+    let value = behind[name..]
+        .trim_start()
+        .strip_prefix([':', '='])
+        .map(|it| it.trim_matches([' ', '\'', '"']));
+    matches!(value, Some("no" | "false" | "none" | "off"))
+}
+
 /// Returns whether a sign of failure is denied by what stands around it.
 fn is_denied(text: &str, hit: Hit) -> bool {
     let before = text[..hit.start].trim_end_matches([' ', '_', '-', '=', ':']);
     let word = before.rsplit(|it: char| !it.is_alphanumeric() && it != '\'').next().unwrap_or("");
     if matches!(word, "no" | "not" | "0" | "without" | "zero" | "never" | "any" | "kein" | "keine")
     {
+        return true;
+    }
+    if says_no(&text[hit.end..]) {
         return true;
     }
     // Behind the rest of the word and of "error code", a zero.

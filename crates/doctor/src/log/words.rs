@@ -6,6 +6,7 @@
 use super::clause::{Clause, Signs, clauses};
 use super::event::{LogEvent, number};
 use super::record::{LogRecord, RecordLevel};
+use super::topic::{Family, Subject, family};
 use super::wordlist as list;
 use super::{signs, subjects};
 use crate::reason::by_code;
@@ -52,31 +53,14 @@ pub enum WordCause {
     EspNowInit,
     /// Memory could not be had.
     Heap,
+    /// An update of the firmware failed.
+    Update,
     /// A watchdog restarted the device.
     Watchdog,
     /// A stack overflowed.
     Stack,
     /// The supply is too low.
     Power,
-}
-
-/// Kind of subject. A clause without one has that of what stands before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    Wifi,
-    Broker,
-    Server,
-    EspNow,
-    /// Parts beside the link: Bluetooth, displays, files.
-    Other,
-}
-
-/// Subject of the lines before a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Subject {
-    family: Family,
-    /// Whether a connection is being made.
-    pending: bool,
 }
 
 /// Returns what a record tells by its words. `before` is what the lines before it speak of.
@@ -106,6 +90,9 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         let own = family(clause.text);
         context = own.or(context);
         found = found.max(clause.cause(own, context, &tag));
+    }
+    if found == Some(WordCause::LinkEnded) && before.is_some_and(|it| it.restarts) {
+        return None;
     }
     match found? {
         WordCause::Unheard => Some(LogEvent::EspNowUnheard),
@@ -172,61 +159,6 @@ fn bare_connection(lower: &str) -> bool {
     lower.trim_end_matches(['.', '!', ' ']).ends_with("connected") && lower.split(' ').count() <= 2
 }
 
-/// Returns what a record speaks of.
-pub(super) fn subject(record: &LogRecord<'_>) -> Option<Subject> {
-    let lower = record.text.to_ascii_lowercase();
-    let tag = record.tag.to_ascii_lowercase();
-    let bluetooth = || {
-        let words = ["ble ", "bluetooth", "gatt", "nimble", "advertising"];
-        tag == "ble" || list::has(&tag, &words) || list::has(&lower, &words)
-    };
-    // A server of Bluetooth is none of the network.
-    let family = family(&lower)
-        .filter(|it| *it != Family::Server || !bluetooth())
-        .or_else(|| family(&tag))
-        .or_else(|| names_network(&lower).then_some(Family::Wifi))
-        .or_else(|| bluetooth().then_some(Family::Other))?;
-    let pending = signs::TRIES.is_in(&lower) || list::has(&lower, &["connect to", "attempt"]);
-    Some(Subject { family, pending })
-}
-
-/// Returns whether a text is "connecting to" and one word, which is no host: Arduino's examples print a network's name so.
-fn names_network(lower: &str) -> bool {
-    let name = lower.strip_prefix("connecting to ").unwrap_or("").trim();
-    let name = name.trim_end_matches(['.', ' ']);
-    !name.is_empty() && !name.contains([' ', '.', ':', '/']) && !subjects::OTHERS.is_in(lower)
-}
-
-/// Returns whether a text has "connecting to" and a host: its name has a dot, or a port.
-fn names_host(lower: &str) -> bool {
-    ["connecting to ", "connect to "].iter().flat_map(|it| lower.match_indices(it)).any(
-        |(at, it)| {
-            let word = lower[at + it.len()..].split_whitespace().next().unwrap_or("");
-            let word = word.trim_end_matches(['.', ',', ':']);
-            word.split_once(['.', ':']).is_some_and(|(name, behind)| {
-                !name.is_empty() && behind.starts_with(|it: char| it.is_ascii_alphanumeric())
-            })
-        },
-    )
-}
-
-/// Returns what a text speaks of, the more telling first.
-fn family(lower: &str) -> Option<Family> {
-    if names_host(lower) && !subjects::BROKER.is_in(lower) {
-        return Some(Family::Server);
-    }
-    [
-        (&subjects::ESP_NOW, Family::EspNow),
-        (&subjects::BROKER, Family::Broker),
-        (&subjects::SERVER, Family::Server),
-        (&subjects::WIFI, Family::Wifi),
-        (&subjects::MESSAGES, Family::Server),
-    ]
-    .into_iter()
-    .find(|it| it.0.is_in(lower))
-    .map(|it| it.1)
-}
-
 /// Returns a try to join: "connecting to WiFi", or dots that do not end.
 fn waits(lower: &str, context: Option<Family>, of_tag: Option<Family>) -> Option<WordCause> {
     // Arduino's examples of updates over the air print this where the network cannot be joined.
@@ -283,6 +215,9 @@ impl Clause<'_> {
         if cause.is_some() || subjects::OTHERS.is_in(text) {
             return cause;
         }
+        if updates(text) && (signs.fails || signs.wrong) {
+            return Some(WordCause::Update);
+        }
         if signs.happened()
             && let Some(cause) = named(text, &signs, own, context, tag)
         {
@@ -310,7 +245,21 @@ fn whole(text: &str) -> Option<WordCause> {
     if signs::STACK.is_in(text) {
         return Some(WordCause::Stack);
     }
+    // Without its loop of events the driver tells nobody that it is joined.
+    if has(&["event loop not init", "event loop is not init", "event loop has not been"]) {
+        return Some(WordCause::WifiCall);
+    }
     signs::WEAK.is_in(text).then_some(WordCause::Signal)
+}
+
+/// Returns whether a text speaks of an update of the firmware, and not of the way to who has it.
+fn updates(text: &str) -> bool {
+    let has = |words: &[&str]| list::has(text, words);
+    let changes = has(&["updat", "upgrad", "flashing", "install", "writ"]);
+    let firmware = has(&["firmware", "fw ", "ota "]) || list::has_whole(text, &["ota"]);
+    ((firmware && changes) || has(&["flash updater", "firmware updater", "ota updater"]))
+        && !subjects::CONNECTS.is_in(text)
+        && !has(&["check", "server", "version", "http", "fetch", "get "])
 }
 
 /// Returns a cause in the device itself.
@@ -358,13 +307,15 @@ fn named(
     if has(&["auth expire", "auth leave"]) {
         return Some(WordCause::LinkFailed);
     }
-    let shows = (credentials || subjects::CLIENTS.is_in(text)) && signs.wrong;
+    let clients = subjects::CLIENTS.is_in(text);
+    // HTTP answers 400, too, to a client that it does not know.
+    let bad_request = signs.fails && whole(&["400"]);
+    let shows = (credentials && signs.wrong) || (clients && (signs.wrong || bad_request));
     if shows || (authenticates && (signs.wrong || signs.fails)) {
         let either = has(&["ssid", "network name"])
             && [" or ", " and ", "/", "&", "ssid,"].iter().any(|it| text.contains(it));
         let advice = (either || has(&["check", "verify", "maybe", "possib"])) && credentials;
-        let server =
-            subjects::CLIENTS.is_in(text) || matches!(own, Some(Family::Broker | Family::Server));
+        let server = clients || matches!(own, Some(Family::Broker | Family::Server));
         if server || subjects::BROKER.is_in(tag) {
             return Some(WordCause::Refused);
         }
@@ -464,7 +415,7 @@ mod tests {
     fn a_failure_beside_a_subject_tells_a_cause() {
         use WordCause::{
             Absent, Connections, EspNowInit, Heap, LinkEnded, LinkFailed, Names, NoAddress,
-            Password, PeerNotFound, Power, Refused, Signal, Tls, Watchdog,
+            Password, PeerNotFound, Power, Refused, Signal, Tls, Update, Watchdog, WifiCall,
         };
         for (line, cause) in [
             ("could not join the wlan of the shed", LinkFailed),
@@ -478,6 +429,7 @@ mod tests {
             ("name lookup was unsuccessful", Names),
             ("server certificate expired", Tls),
             ("login was refused: invalid token", Refused),
+            ("the token's request ends with error 400", Refused),
             ("upload to the server failed", Connections),
             ("[relay] Disconnected!", Connections),
             ("could not allocate 4096 bytes for the frame", Heap),
@@ -487,6 +439,10 @@ mod tests {
             ("the WiFi has a weak signal", Signal),
             ("esp-now error: unknown peer", PeerNotFound),
             ("could not start esp-now", EspNowInit),
+            ("E (5) depot: Updating firmware: failed: ESP_ERR_INVALID_SIZE", Update),
+            ("[depot] Failed to start the flash updater of this board", Update),
+            ("could not connect to the server of firmware updates", Connections),
+            ("E (5) event: default event loop not initialized", WifiCall),
         ] {
             let told = all(line);
             let memory = cause == Heap && told == [LogEvent::NoMemory];
@@ -501,6 +457,8 @@ mod tests {
     fn what_is_denied_asked_or_expected_is_no_failure() {
         for line in [
             "wifi errors: 0",
+            "wifi invalid_password: NO",
+            "invalid_password = false",
             "mqtt: no error",
             "0 failed requests",
             "Last error reported from esp-tls: 0x0",
@@ -515,6 +473,7 @@ mod tests {
             "E (5) httpd: connection lost",
             "D (5) wifi: connect failed",
             "no saved wifi credentials",
+            "Could not publish state of sensor 'attic' with value 20.5",
         ] {
             assert!(all(line).is_empty(), "{line}: {:?}", all(line));
         }
@@ -524,7 +483,7 @@ mod tests {
     fn a_bare_failure_is_of_what_stands_before_it() {
         let told = |line: &str, before: Option<Family>| {
             let line = plain(line);
-            let before = before.map(|family| Subject { family, pending: true });
+            let before = before.map(|family| Subject { family, pending: true, restarts: false });
             records(&line).iter().find_map(|it| told(it, before))
         };
         let failed = "connection failed";
@@ -536,6 +495,17 @@ mod tests {
         let again = "[FAILED] : retry in 5 seconds";
         assert_eq!(told(again, Some(Family::Server)), words(WordCause::Connections));
         assert_eq!(told(again, None), None);
+    }
+
+    #[test]
+    fn a_link_that_a_program_restarts_is_none_that_ends() {
+        let read = |log: &str| {
+            let mut reader = super::super::LogReader::new();
+            reader.push(log.as_bytes());
+            reader.finish().count(|it| *it == LogEvent::Words(WordCause::LinkEnded))
+        };
+        assert_eq!(read("no answer of the gateway, restart WiFi\nWiFi disconnected\n"), 0);
+        assert_eq!(read("no answer of the gateway\nWiFi disconnected\n"), 1);
     }
 
     #[test]

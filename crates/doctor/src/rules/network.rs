@@ -2,7 +2,7 @@
 
 use super::finding;
 use crate::finding::{CauseFinding, Certainty, TroubleCause};
-use crate::log::{LogEvent, LogSummary, TlsFailure};
+use crate::log::{LogEvent, LogSummary, NO_SOCKET, TlsFailure};
 use alloc::vec::Vec;
 
 /// Errors of a socket from which on they are a finding: one is a server that restarts.
@@ -103,13 +103,21 @@ const CONNECTIONS: (&str, &str, &str) = (
     "a PC in the same network reaches the server",
 );
 
+const NO_SOCKETS: (&str, &str, &str) = (
+    "no socket is left for another connection",
+    "close what is not used, let the server drop its oldest connection (`lru_purge_enable`), or raise `CONFIG_LWIP_MAX_SOCKETS`",
+    "the error comes when one more client opens a connection, and goes with its end",
+);
+
 pub(super) const fn is_connection(it: &LogEvent) -> bool {
     matches!(it, LogEvent::SocketError(_) | LogEvent::ConnectionFailed)
 }
 
 /// Finds connections that fail, however few.
 pub(super) fn any_connection(log: &LogSummary) -> Option<CauseFinding> {
-    finding(log, TroubleCause::Connections, Certainty::Low, CONNECTIONS, is_connection)
+    let taken = log.count(|it| *it == LogEvent::SocketError(NO_SOCKET));
+    let texts = if 2 * taken > log.count(is_connection) { NO_SOCKETS } else { CONNECTIONS };
+    finding(log, TroubleCause::Connections, Certainty::Low, texts, is_connection)
 }
 
 fn connections(log: &LogSummary, out: &mut Vec<CauseFinding>) {

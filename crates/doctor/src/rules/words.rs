@@ -18,11 +18,12 @@ const STATES: u64 = 3;
 const TRIES: u64 = 5;
 
 /// Causes by what their finding is, the more telling first.
-const CAUSES: [(WordCause, TroubleCause); 16] = [
+const CAUSES: [(WordCause, TroubleCause); 17] = [
     (WordCause::Power, TroubleCause::Brownout),
     (WordCause::Stack, TroubleCause::StackOverflow),
     (WordCause::Watchdog, TroubleCause::Watchdog),
     (WordCause::Heap, TroubleCause::Heap),
+    (WordCause::Update, TroubleCause::Update),
     (WordCause::EspNowInit, TroubleCause::EspNow(EspNowError::NotInitialized)),
     (WordCause::PeerNotFound, TroubleCause::EspNow(EspNowError::PeerNotFound)),
     (WordCause::Password, TroubleCause::Disconnections(ReasonGroup::Password)),
@@ -59,7 +60,8 @@ pub(super) fn findings(log: &LogSummary, out: &mut Vec<CauseFinding>) {
     if !out.iter().any(link) {
         out.extend(ended(log));
     }
-    let server = [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names];
+    let server =
+        [TroubleCause::BrokerRefused, TroubleCause::Tls, TroubleCause::Names, TroubleCause::Update];
     if out.iter().any(|it| server.contains(&it.cause)) {
         out.retain(|it| it.cause != TroubleCause::Connections);
     }
@@ -188,6 +190,12 @@ fn told(cause: WordCause) -> (String, String, String) {
             "ESP-NOW cannot be started",
             "start Wi-Fi (esp_wifi_start, WiFi.mode) before esp_now_init()",
             "esp_now_init() returns ESP_OK after it",
+        ),
+        WordCause::Update => plain(
+            "an update of the firmware fails",
+            "check that the partition table has two app partitions that are large enough, and that the image is whole and of \
+             this chip",
+            "esp_ota_begin() and esp_ota_end() return ESP_OK",
         ),
         WordCause::PeerNotFound => plain(
             "an ESP-NOW peer is not known",
