@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Reduces each fuzz target's stored corpus to at most MOST inputs by coverage.
 
-    ci/fuzz.sh --build           # builds the targets
-    ci/corpus.py [TARGET …]      # prints, for each, inputs and edges before and after
+    ci/corpus.py [TARGET …]      # builds the targets; prints, for each, inputs and edges before and after
 
 libFuzzer tells which edges of the code each input reaches (its merge, counters of executions left out).
 The input that reaches most edges that no kept input reaches is kept next, until none adds an edge or
@@ -15,25 +14,19 @@ import subprocess
 import sys
 import tempfile
 
+from fuzz_long import build
+
 MOST = 30
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "fuzz"
 
 
-def binary(target):
-    """Returns the built target, wherever the host's triple puts it."""
-    found = sorted(ROOT.glob(f"target/*/release/{target}"))
-    if not found:
-        sys.exit(f"{target} is not built: run ci/fuzz.sh --build first")
-    return found[0]
-
-
-def edges(target, corpus):
+def edges(program, corpus):
     """Returns the edges that each input reaches, by the input's path."""
     with tempfile.TemporaryDirectory() as scratch:
         control = pathlib.Path(scratch) / "control"
         kept = pathlib.Path(scratch) / "kept"
         kept.mkdir()
-        command = [binary(target), "-set_cover_merge=1", "-use_counters=0", f"-merge_control_file={control}"]
+        command = [program, "-set_cover_merge=1", "-use_counters=0", f"-merge_control_file={control}"]
         subprocess.run([*command, kept, corpus], check=True, capture_output=True)
         lines = control.read_text().splitlines()
     count = int(lines[0])
@@ -48,9 +41,9 @@ def edges(target, corpus):
     return reached
 
 
-def reduce(target):
+def reduce(folder, target):
     """Removes the inputs of a target that the kept ones make needless; prints what it did."""
-    reached = edges(target, ROOT / "corpus" / target)
+    reached = edges(folder / target, ROOT / "corpus" / target)
     everything = set().union(*reached.values())
     # Of inputs that reach as much, the shorter one is easier to read.
     rest = sorted(reached, key=lambda path: (path.stat().st_size, path.name))
@@ -68,6 +61,7 @@ def reduce(target):
 
 
 if __name__ == "__main__":
+    built = build()
     for name in sys.argv[1:] or sorted(path.name for path in (ROOT / "corpus").iterdir()):
         if len(list((ROOT / "corpus" / name).iterdir())) > MOST:
-            reduce(name)
+            reduce(built, name)
