@@ -37,7 +37,7 @@ peers() {
     # Libraries of the examples in docs/data.md, once.
     if ! cmp -s ci/python.txt target/python/python.txt; then
         python3 -m venv --clear target/python
-        target/python/bin/pip install -q --disable-pip-version-check -r ci/python.txt
+        target/python/bin/pip install -q --disable-pip-version-check --no-compile -r ci/python.txt
         cp ci/python.txt target/python/
     fi
 }

@@ -7,7 +7,7 @@ profile=(--release)
 environment=$PWD/target/wheel-env
 if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
     python3 -m venv --clear "$environment"
-    "$environment/bin/pip" install -q --disable-pip-version-check -r ci/wheel.txt
+    "$environment/bin/pip" install -q --disable-pip-version-check --no-compile -r ci/wheel.txt
     cp ci/wheel.txt "$environment/"
 fi
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
