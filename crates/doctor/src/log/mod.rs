@@ -19,6 +19,7 @@
 //! | `setting` | settings that start-up prints |
 //! | `signs` | words of failures |
 //! | `subjects` | words of what fails |
+//! | `topic` | what a record speaks of: the network, a broker, a server, or none of them |
 //! | `trigger` | words without which a record tells nothing |
 //! | `wordlist` | lists of words, and how they are found |
 //! | `words` | a second reading: a failure beside a subject |

@@ -26,7 +26,7 @@ enum SendOn {
 
 /// A stream that a client has asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SendRequest {
+pub(super) struct BackRequest {
     on: SendOn,
     to: Endpoint,
     header: ClientHeader,
@@ -35,7 +35,7 @@ pub(super) struct SendRequest {
     epoch_ns: u64,
 }
 
-impl SendRequest {
+impl BackRequest {
     /// Returns the stream that a header asks for at once, if it does, of who came by that socket.
     pub(super) fn at_begin(
         header: &ClientHeader,
@@ -128,9 +128,9 @@ impl StreamHead {
     }
 
     /// Returns the stream that is asked for when the client's own is over.
-    pub(super) fn at_end(&self) -> Option<SendRequest> {
+    pub(super) fn at_end(&self) -> Option<BackRequest> {
         let header = self.header.filter(|it| it.mode() == TestMode::Tradeoff)?;
-        Some(SendRequest::to_listener(&header, self.from))
+        Some(BackRequest::to_listener(&header, self.from))
     }
 }
 
@@ -155,7 +155,7 @@ enum BackPart {
 
 impl BackStream {
     /// Creates the stream that a client of such a server has asked for.
-    pub(super) fn new(request: &SendRequest, server: &IperfSetup, now: Instant) -> Self {
+    pub(super) fn new(request: &BackRequest, server: &IperfSetup, now: Instant) -> Self {
         let transport = server.work.transport;
         let setup = request.setup(server.style, transport, server.work.interval);
         let (to, length) = (request.to, setup.work.length.clamp(16, UDP_LENGTH));

@@ -1,6 +1,6 @@
 //! Streams: reads of what came, counted.
 
-use super::send_back::{SendRequest, StreamHead};
+use super::send_back::{BackRequest, StreamHead};
 use super::{IperfSetup, IperfStyle};
 use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait, opened};
 use crate::wire::iperf2::TestMode;
@@ -17,7 +17,7 @@ pub(super) struct TcpServer<const FLOWS: usize, const BACK: usize> {
     listener: Option<SocketId>,
     flows: [Option<TcpServerFlow>; FLOWS],
     heads: [Option<StreamHead>; BACK],
-    pub(super) requests: heapless::Vec<SendRequest, BACK>,
+    pub(super) requests: heapless::Vec<BackRequest, BACK>,
     begun: u16,
     ended: u16,
     /// Whose turn it is to be read.
@@ -132,7 +132,7 @@ impl<const FLOWS: usize, const BACK: usize> TcpServer<FLOWS, BACK> {
     fn look_at(&mut self, place: usize, socket: SocketId, bytes: &[u8]) {
         let Some(head) = head(&mut self.heads, socket) else { return };
         let Some(header) = head.take(bytes) else { return };
-        let Some(request) = SendRequest::at_begin(&header, head.from, socket) else { return };
+        let Some(request) = BackRequest::at_begin(&header, head.from, socket) else { return };
         if self.requests.push(request).is_err() {
             return;
         }

@@ -1,6 +1,6 @@
 //! Flows of datagrams: [`UdpReceiver`]s over one socket, one for each sender.
 
-use super::send_back::SendRequest;
+use super::send_back::BackRequest;
 use super::{IperfSetup, IperfStyle};
 use crate::node::Output;
 use crate::node::app::{Endpoint, ReceivedDatagram, SocketId, Sockets, Wait, opened};
@@ -21,10 +21,10 @@ pub(super) struct UdpServer<const FLOWS: usize, const BACK: usize> {
     socket: Option<SocketId>,
     flows: [Option<(Endpoint, UdpReceiver)>; FLOWS],
     /// Headers of clients that are sent back to when their own flow is over.
-    afterwards: heapless::Vec<(Endpoint, SendRequest), BACK>,
+    afterwards: heapless::Vec<(Endpoint, BackRequest), BACK>,
     /// Clients that only receive.
     sent_to: heapless::Vec<Endpoint, BACK>,
-    pub(super) requests: heapless::Vec<SendRequest, BACK>,
+    pub(super) requests: heapless::Vec<BackRequest, BACK>,
     begun: u16,
     ended: u16,
     /// When the flows want to be polled.
@@ -142,10 +142,10 @@ impl<const FLOWS: usize, const BACK: usize> UdpServer<FLOWS, BACK> {
         let Some(socket) = self.socket else { return false };
         // What there is no room for is not sent, as by a server that cannot.
         if header.mode() == TestMode::Tradeoff {
-            let request = SendRequest::to_listener(header, from).with_epoch(epoch_ns);
+            let request = BackRequest::to_listener(header, from).with_epoch(epoch_ns);
             let _ = self.afterwards.push((from, request));
         }
-        let Some(request) = SendRequest::at_begin(header, from, socket) else { return false };
+        let Some(request) = BackRequest::at_begin(header, from, socket) else { return false };
         let asked = self.requests.push(request.with_epoch(epoch_ns)).is_ok();
         asked && header.mode() == TestMode::Reverse && self.sent_to.push(from).is_ok()
     }
