@@ -69,6 +69,7 @@ struct BrokerServer<'a> {
     /// When to accept again; `None` where the listener is not ready.
     accept_at: Option<Instant>,
     log: &'a ServiceLog,
+    tally: &'a SharedCounts,
     notes: usize,
 }
 
@@ -90,6 +91,7 @@ pub(super) fn run(
         clock: Clock::start(),
         accept_at: None,
         log,
+        tally,
         notes: 0,
     };
     let (mut events, mut buf) = (Events::with_capacity(1024), vec![0; READ]);
@@ -100,9 +102,7 @@ pub(super) fn run(
             break;
         }
         next = server.turn(&mut buf);
-        for &what in BrokerCounter::ALL {
-            tally.set(what, server.broker.counts().get(what));
-        }
+        server.share_counts();
     }
     server.broker.shut_down(server.clock.now());
     server.look_at_news();
@@ -111,6 +111,13 @@ pub(super) fn run(
 }
 
 impl BrokerServer<'_> {
+    /// Lets others see the counts.
+    fn share_counts(&self) {
+        for &what in BrokerCounter::ALL {
+            self.tally.set(what, self.broker.counts().get(what));
+        }
+    }
+
     /// Waits until something can be done.
     fn wait(&mut self, events: &mut Events, next: Instant) -> io::Result<()> {
         let now = self.clock.now();
@@ -241,6 +248,8 @@ impl BrokerServer<'_> {
 
     /// Writes to those that have something to be written, and closes those that are done.
     fn write(&mut self) {
+        // Who gets the last message may look at them at once.
+        self.share_counts();
         for id in std::mem::take(&mut self.writing) {
             if let Some(Some(client)) = self.clients.get_mut(id as usize) {
                 client.is_writing = false;
