@@ -13,19 +13,20 @@ cd "$(dirname "$0")/.."
 cross=$PWD/target/cross
 arm=$cross/debian-arm64
 
-needed=(rustc-web cargo-web libstd-rust-web-dev rust-web-src gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static gcc-mingw-w64-x86-64)
-missing=()
-for package in "${needed[@]}"; do
-    dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
+# Installs packages in CI; elsewhere says which are missing.
+need() {
+    local package missing=()
+    for package in "$@"; do
+        dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
     if [ "${CI:-}" != true ]; then
         echo "missing: apt-get install --no-install-recommends ${missing[*]}" >&2
         exit 1
     fi
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
+}
 
 # Unpacks what of Debian is for aarch64: Rust's library, of the version of the compiler, and Python.
 unpack() {
@@ -52,6 +53,7 @@ unpack() {
 arm_python() { qemu-aarch64-static -L "$arm" "$arm/usr/bin/python3" "$@"; }
 
 wheel() {
+    need rustc-web cargo-web libstd-rust-web-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
     unpack
     # This machine's wheel, without optimization: neither that nor the processor may change a figure.
     ci/wheel.sh --dev
@@ -85,6 +87,7 @@ wheel() {
 }
 
 check() {
+    need rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64
     if ! cmp -s ci/cross.txt "$cross/zig/cross.txt"; then
         python3 -m venv --clear "$cross/zig"
         "$cross/zig/bin/pip" install -q --disable-pip-version-check -r ci/cross.txt
