@@ -8,7 +8,7 @@ FIRST=(peers fmt deny sizes prose)
 FOREMOST=(clippy doc test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time.
-BESIDE=(nostd riscv icount firmware ns3 wasm)
+BESIDE=(nostd riscv icount ns3 firmware wasm)
 # Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
 # time would keep these waiting.
 LAST=(fuzz web)
