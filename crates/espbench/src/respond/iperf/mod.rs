@@ -18,7 +18,6 @@ use crate::sys;
 use crate::sys::options::SocketOptions;
 use espbench_model::sample::Sample;
 use espbench_model::time::{Duration, Instant};
-use espbench_proto::node::iperf::Limit;
 use espbench_proto::wire::iperf2::{ClientHeader, Stamp, TestMode};
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io;
@@ -28,8 +27,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Silence after which a client is taken to have vanished.
 const IDLE: Duration = Duration::from_secs(10);
-/// The longest time that a client may ask this side to send for.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// The longest write that a client may ask for.
 const LONGEST_WRITE: u32 = 1 << 20;
 /// Number of tries for a port that is free for TCP and taken for UDP.
@@ -199,14 +196,6 @@ fn trip_times(test: &ServerTest, sent: Option<Stamp>, now: Instant) -> Option<(I
     }
     let began = u64::try_from(sent.saturating_sub(epoch_ns.cast_signed())).unwrap_or_default();
     Some((Instant::from_nanos(began).min(now), epoch_ns))
-}
-
-/// Returns how much a client asks this side to send.
-fn limit(header: &ClientHeader) -> Limit {
-    match Limit::of(header.amount) {
-        Limit::Time(time) => Limit::Time(time.min(LONGEST)),
-        bytes @ Limit::Bytes(_) => bytes,
-    }
 }
 
 /// Starts the server on `address`; port 0 is one that is free for TCP and UDP.

@@ -1,15 +1,13 @@
 //! The TCP side of the server: a thread for each connection.
 
-use super::{
-    ClientRequest, IDLE, LONGEST_WRITE, ServerContext, ServerTest, bounce, limit, trip_times,
-};
+use super::{ClientRequest, IDLE, LONGEST_WRITE, ServerContext, ServerTest, bounce, trip_times};
 use crate::pump::{self, PumpContext, SLICE, epoch_ns, is_pause, tcp as stream};
 use crate::sys::options::set_tos;
 use crate::sys::tcp_window::with_window;
 use espbench_model::sample::Link;
 use espbench_model::time::{Duration, Instant};
-use espbench_model::workload::Iperf;
-use espbench_proto::node::iperf::{BurstWriter, Limit, server_header};
+use espbench_model::workload::{Iperf, Transport};
+use espbench_proto::node::iperf::{BurstWriter, Limit, asked_limit, asked_rate, server_header};
 use espbench_proto::wire::iperf2::{
     AckTimes, BURST_HEADER, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader,
     HeaderAck, Stamp, TestMode, client_greeting,
@@ -244,8 +242,8 @@ fn send(
         link: Link(0),
         interval: test.shared.options.interval,
         length,
-        rate: header.extension.map(|e| e.rate).filter(|&rate| rate > 0),
-        limit: limit(header),
+        rate: asked_rate(header, Transport::Tcp),
+        limit: asked_limit(header),
         before,
         start,
         duplex,
@@ -284,7 +282,7 @@ fn send_back(test: &ServerTest, header: &ClientHeader) {
     let Ok(port @ 1..) = u16::try_from(header.port) else {
         return test.note("names no port to connect back to");
     };
-    if matches!(limit(header), Limit::Time(time) if time.is_zero()) {
+    if matches!(asked_limit(header), Limit::Time(time) if time.is_zero()) {
         return;
     }
     let to = SocketAddr::new(test.peer.ip(), port);

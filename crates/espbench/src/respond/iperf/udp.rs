@@ -1,18 +1,20 @@
 //! The UDP side of the server: one thread for everything that comes, one more for each client that
 //! is sent to.
 
-use super::{ClientRequest, IDLE, ServerContext, ServerTest, limit, trip_times};
+use super::{ClientRequest, IDLE, ServerContext, ServerTest, trip_times};
 use crate::pump::{PumpContext, epoch_ns, flows, udp as pump};
 use crate::sys::options::set_tos;
 use crate::sys::udp::MAX_SEND;
 use espbench_model::sample::{Link, Sample};
 use espbench_model::time::Instant;
+use espbench_model::workload::Transport;
 use espbench_proto::node::iperf::{
-    Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender, server_header,
+    Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender, asked_limit, asked_rate,
+    server_header,
 };
 use espbench_proto::wire::iperf2::{
     Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, Stamp, TRIP_TIMES_LENGTH, TestMode,
-    UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE, Width,
+    UDP_LENGTH, UDP_LENGTH_V6, Width,
 };
 use socket2::SockRef;
 use std::collections::{HashMap, HashSet};
@@ -210,9 +212,8 @@ fn send(test: &ServerTest, socket: &UdpSocket, to: Option<SocketAddr>, header: &
         link: Link(0),
         interval: test.shared.options.interval,
         length,
-        rate: Some(header.extension.map_or(0, |e| e.rate))
-            .map(|r| if r == 0 { UDP_RATE } else { r }),
-        limit: limit(header),
+        rate: asked_rate(header, Transport::Udp),
+        limit: asked_limit(header),
         header: header.trip_times().then(|| {
             let clock = &test.shared.clock;
             let now = epoch_ns(clock).saturating_add(clock.now().as_nanos());

@@ -1,7 +1,8 @@
 //! The header in which each end describes the test to the other.
 
 use super::Limit;
-use crate::wire::iperf2::{ClientHeader, Extension, Stamp, Start, flags, upper};
+use crate::wire::iperf2::{ClientHeader, Extension, Stamp, Start, UDP_RATE, flags, upper};
+use espbench_model::time::Duration;
 use espbench_model::workload::{Direction, Iperf, Transport};
 
 /// The version that the header names: what iperf 2 servers decide by.
@@ -9,6 +10,9 @@ const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
 /// A rate that no UDP sender reaches: an iperf 2 server that sends takes 0 for its default of
 /// 1 Mbit/s.
 const UNLIMITED: u64 = 100_000_000_000;
+
+/// Longest time that a server sends for.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// Returns the header of each stream of a test. `port` is where `-r` and `-d` are awaited, and
 /// otherwise the server's. `now` is the time of day: with `--trip-times`, when the stream began.
@@ -50,6 +54,22 @@ pub fn client_header(work: &Iperf, port: u16, now: Stamp) -> ClientHeader {
         }),
         start: work.trip_times.then_some(Start { at: now, fq_rate: 0 }),
     }
+}
+
+/// Returns when a server stops that a header asks to send: after a day at most, since a client may have gone.
+#[must_use]
+pub fn asked_limit(header: &ClientHeader) -> Limit {
+    match Limit::of(header.amount) {
+        Limit::Time(time) => Limit::Time(time.min(LONGEST)),
+        bytes @ Limit::Bytes(_) => bytes,
+    }
+}
+
+/// Returns the bits a second that a header asks a server to send; `None` is as fast as it goes.
+#[must_use]
+pub fn asked_rate(header: &ClientHeader, transport: Transport) -> Option<u64> {
+    let usual = (transport == Transport::Udp).then_some(UDP_RATE);
+    header.extension.map(|it| it.rate).filter(|rate| *rate > 0).or(usual)
 }
 
 /// Returns the header of a server that sends to a client with trip times: it says when its stream

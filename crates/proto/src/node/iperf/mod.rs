@@ -9,7 +9,7 @@
 //! | `jitter` | [`Jitter`]: RFC 3550 section 6.4.1 |
 //! | `bursts` | [`BurstReader`], [`BurstWriter`]: the heads of a TCP stream's writes with trip times |
 //! | `bounce` | [`Bouncer`]: the client of a bounce-back test |
-//! | `header` | [`client_header`], [`server_header`]: the header in which each end describes the test |
+//! | `header` | [`client_header`], [`server_header`]: the header in which each end describes the test; [`asked_limit`], [`asked_rate`]: the traffic that it asks a server for |
 //!
 //! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
 //! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a
@@ -27,7 +27,7 @@ mod sender;
 
 pub use bounce::{BounceStep, Bouncer};
 pub use bursts::{BurstReader, BurstWriter};
-pub use header::{client_header, server_header};
+pub use header::{asked_limit, asked_rate, client_header, server_header};
 pub use jitter::Jitter;
 pub use pace::Pacer;
 pub use plausible::Contradiction;

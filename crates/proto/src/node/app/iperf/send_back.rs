@@ -1,19 +1,14 @@
 //! Streams that a server sends, where a client's header asks for them: `-R`, `--full-duplex`, `-r` and `-d`.
 
+use super::IperfSetup;
 use super::pc_udp::PcUdp;
 use super::tcp_client::TcpClient;
-use super::{IperfSetup, IperfStyle};
 use crate::node::app::{Endpoint, SocketId, Sockets, Wait};
-use crate::node::iperf::Limit;
-use crate::wire::iperf2::{
-    CLIENT_HEADER_START, Carrier, ClientHeader, TestMode, UDP_LENGTH, UDP_RATE,
-};
+use crate::node::iperf::{Limit, asked_limit, asked_rate};
+use crate::wire::iperf2::{CLIENT_HEADER_START, Carrier, ClientHeader, DATAGRAM_HEADER, TestMode};
 use espbench_model::sample::Link;
-use espbench_model::time::{Duration, Instant};
+use espbench_model::time::Instant;
 use espbench_model::workload::{Iperf, Transport};
-
-/// Longest stream: a client that has gone is not sent to for ever.
-const LONGEST: Duration = Duration::from_secs(3600);
 
 /// The socket that a stream to a client is sent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +31,13 @@ pub(super) struct BackRequest {
 }
 
 impl BackRequest {
-    /// Returns the stream that a header asks for at once, if it does, of who came by that socket.
+    /// Returns the stream that a client's header asks for at once, if it does; the client came by that socket.
     pub(super) fn at_begin(
         header: &ClientHeader,
         from: Endpoint,
         socket: SocketId,
     ) -> Option<Self> {
-        if header.unsupported().is_some() {
-            return None;
-        }
-        match header.mode() {
+        match served_mode(header) {
             TestMode::Reverse | TestMode::FullDuplex => {
                 Some(Self { on: SendOn::Shared(socket), to: from, header: *header, epoch_ns: 0 })
             }
@@ -54,28 +46,40 @@ impl BackRequest {
         }
     }
 
-    /// Returns the stream to where a client listens.
-    pub(super) fn to_listener(header: &ClientHeader, from: Endpoint) -> Self {
+    /// Returns the stream that a client's header asks for once its own is over, if it does.
+    pub(super) fn at_end(header: &ClientHeader, from: Endpoint) -> Option<Self> {
+        (served_mode(header) == TestMode::Tradeoff).then(|| Self::to_listener(header, from))
+    }
+
+    fn to_listener(header: &ClientHeader, from: Endpoint) -> Self {
         let port = u16::try_from(header.port).unwrap_or(0);
         Self { on: SendOn::Own, to: Endpoint { port, ..from }, header: *header, epoch_ns: 0 }
     }
 
+    /// Sets the nanoseconds since the epoch at this clock's zero.
     pub(super) const fn with_epoch(self, epoch_ns: u64) -> Self {
         Self { epoch_ns, ..self }
     }
 
-    fn setup(&self, style: IperfStyle, transport: Transport, interval: Duration) -> IperfSetup {
-        let (time, bytes) = match Limit::of(self.header.amount) {
-            Limit::Time(time) => (time.min(LONGEST), None),
-            Limit::Bytes(bytes) => (LONGEST, Some(bytes)),
+    /// Returns the setup of the stream, of datagrams or writes of at most `most` bytes.
+    fn setup(&self, server: &IperfSetup, most: u32) -> IperfSetup {
+        let transport = server.work.transport;
+        let (time, bytes) = match asked_limit(&self.header) {
+            Limit::Time(time) => (time, None),
+            Limit::Bytes(bytes) => (Iperf::DEFAULT.time, Some(bytes)),
         };
-        let asked = self.header.extension.map_or(0, |it| it.rate);
-        let usual = (transport == Transport::Udp).then_some(UDP_RATE);
-        let bandwidth = if asked == 0 { usual } else { Some(asked) };
-        let length = self.header.length;
+        let (length, bandwidth) = (self.header.length, asked_rate(&self.header, transport));
+        let interval = server.work.interval;
         let work = Iperf { transport, length, time, bytes, bandwidth, interval, ..Iperf::DEFAULT };
-        IperfSetup { link: Link(0), ..IperfSetup::of(&work, style) }
+        let mut setup = IperfSetup { link: Link(0), ..IperfSetup::of(&work, server.style) };
+        setup.work.length = setup.work.length.max(DATAGRAM_HEADER as u32).min(most);
+        setup
     }
+}
+
+/// Returns the kind of test that a header asks for; forward where an option asks for more than is served.
+fn served_mode(header: &ClientHeader) -> TestMode {
+    if header.unsupported().is_some() { TestMode::Forward } else { header.mode() }
 }
 
 /// The beginning of a stream over TCP, until it is known what it asks for.
@@ -127,17 +131,22 @@ impl StreamHead {
         self.header
     }
 
-    /// Returns the stream that is asked for when the client's own is over.
+    /// Returns whether the client sends, and asks for no stream.
+    pub(super) fn asks_nothing(&self) -> bool {
+        let mode = self.header.as_ref().map_or(TestMode::Forward, served_mode);
+        self.is_read && matches!(mode, TestMode::Forward | TestMode::Bounceback)
+    }
+
+    /// Returns the stream that is asked for now that the client's own is over.
     pub(super) fn at_end(&self) -> Option<BackRequest> {
-        let header = self.header.filter(|it| it.mode() == TestMode::Tradeoff)?;
-        Some(BackRequest::to_listener(&header, self.from))
+        BackRequest::at_end(self.header.as_ref()?, self.from)
     }
 }
 
-/// A stream to a client.
+/// A stream to a client, of datagrams or writes of at most `N` bytes.
 #[derive(Clone, Debug)]
-pub(super) struct BackStream {
-    buf: [u8; UDP_LENGTH as usize],
+pub(super) struct BackStream<const N: usize> {
+    buf: [u8; N],
     pub(super) to: Endpoint,
     /// The connection that stays open at the end.
     pub(super) shared: Option<SocketId>,
@@ -153,15 +162,12 @@ enum BackPart {
     Tcp(TcpClient),
 }
 
-impl BackStream {
+impl<const N: usize> BackStream<N> {
     /// Creates the stream that a client of such a server has asked for.
     pub(super) fn new(request: &BackRequest, server: &IperfSetup, now: Instant) -> Self {
-        let transport = server.work.transport;
-        let setup = request.setup(server.style, transport, server.work.interval);
-        let (to, length) = (request.to, setup.work.length.clamp(16, UDP_LENGTH));
-        let setup = IperfSetup { work: Iperf { length, ..setup.work }, ..setup };
+        let (to, setup) = (request.to, request.setup(server, N as u32));
         let stays = request.header.mode() == TestMode::FullDuplex;
-        let part = match (transport, request.on) {
+        let part = match (server.work.transport, request.on) {
             (Transport::Udp, SendOn::Shared(socket)) => {
                 let flow = PcUdp::of_server(setup, to, socket);
                 BackPart::Udp(flow.with_epoch(request.epoch_ns))
@@ -178,7 +184,7 @@ impl BackStream {
             SendOn::Shared(socket) if stays => Some(socket),
             _ => None,
         };
-        Self { buf: [0; UDP_LENGTH as usize], to, shared, part, sleeps: Instant::ZERO }
+        Self { buf: [0; N], to, shared, part, sleeps: Instant::ZERO }
     }
 
     /// Goes on as a program does, and waits for the end of a sleep instead of sleeping: the receiver does not.

@@ -12,8 +12,8 @@ use espbench_model::workload::{Iperf, Transport};
 /// came in intervals and a total of each (observer receiver). It ends after as many streams as the
 /// setup's test has.
 ///
-/// Where a client's header asks for it (`-R`, `--full-duplex`, `-r`, `-d`), it sends, too: `BACK` streams at a time,
-/// as iperf 2 does and the programs on ESP chips do not. Their samples have the observer sender.
+/// Where a client's header asks for it (`-R`, `--full-duplex`, `-r`, `-d`), it sends, too: `BACK` streams at a time, and
+/// as many wait, as iperf 2 does and the programs on ESP chips do not. Their samples have the observer sender.
 ///
 /// Counters: `stray-datagrams`; `refused-streams`, more than `FLOWS` at once; `failed`, where the
 /// port is taken, or a stream that was asked for could not be sent.
@@ -22,7 +22,7 @@ pub struct IperfServer<const N: usize = 16384, const FLOWS: usize = 4, const BAC
     buf: [u8; N],
     setup: IperfSetup,
     part: ServerProgram<FLOWS, BACK>,
-    back: [Option<BackStream>; BACK],
+    back: [Option<BackStream<N>>; BACK],
     /// Whose turn it is: one of `back`, or behind them the receiver.
     turn: usize,
 }
@@ -54,19 +54,21 @@ impl<const N: usize, const FLOWS: usize, const BACK: usize> IperfServer<N, FLOWS
         }
     }
 
-    /// Begins the streams that clients have asked for; returns whether there are some.
-    fn begin_back(&mut self, now: Instant, sockets: &mut dyn Sockets) -> bool {
+    /// Begins streams that clients have asked for, as far as there are places: the others wait for one. Returns
+    /// whether one begins.
+    fn begin_back(&mut self, now: Instant) -> bool {
         let requests = match &mut self.part {
-            ServerProgram::Udp(server) => core::mem::take(&mut server.requests),
-            ServerProgram::Tcp(server) => core::mem::take(&mut server.requests),
+            ServerProgram::Udp(server) => &mut server.requests,
+            ServerProgram::Tcp(server) => &mut server.requests,
         };
-        for request in &requests {
-            match self.back.iter_mut().find(|it| it.is_none()) {
-                Some(place) => *place = Some(BackStream::new(request, &self.setup, now)),
-                None => sockets.count("failed", 1),
-            }
+        let mut begins = false;
+        for place in self.back.iter_mut().filter(|it| it.is_none()) {
+            let Some(request) = requests.first().copied() else { break };
+            requests.remove(0);
+            *place = Some(BackStream::new(&request, &self.setup, now));
+            begins = true;
         }
-        !requests.is_empty()
+        begins
     }
 
     /// Lets one of the streams that are sent back go on.
@@ -111,7 +113,7 @@ impl<const N: usize, const FLOWS: usize, const BACK: usize> App for IperfServer<
                 if own == Wait::Done && self.back.iter().all(Option::is_none) {
                     return own;
                 }
-                if self.begin_back(now, sockets) { Wait::Again } else { own }
+                if self.begin_back(now) { Wait::Again } else { own }
             };
             match own {
                 Wait::Change | Wait::Until(_) => wait = sooner(wait, own),

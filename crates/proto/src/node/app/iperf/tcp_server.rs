@@ -131,7 +131,11 @@ impl<const FLOWS: usize, const BACK: usize> TcpServer<FLOWS, BACK> {
     /// Looks whether a stream's first bytes ask for one that is sent back.
     fn look_at(&mut self, place: usize, socket: SocketId, bytes: &[u8]) {
         let Some(head) = head(&mut self.heads, socket) else { return };
-        let Some(header) = head.take(bytes) else { return };
+        let taken = head.take(bytes);
+        if head.asks_nothing() {
+            return self.forget(socket);
+        }
+        let Some(header) = taken else { return };
         let Some(request) = BackRequest::at_begin(&header, head.from, socket) else { return };
         if self.requests.push(request).is_err() {
             return;

@@ -20,7 +20,7 @@ pub(super) struct UdpServer<const FLOWS: usize, const BACK: usize> {
     port: u16,
     socket: Option<SocketId>,
     flows: [Option<(Endpoint, UdpReceiver)>; FLOWS],
-    /// Headers of clients that are sent back to when their own flow is over.
+    /// Streams to clients whose own flow is to be over first.
     afterwards: heapless::Vec<(Endpoint, BackRequest), BACK>,
     /// Clients that only receive.
     sent_to: heapless::Vec<Endpoint, BACK>,
@@ -115,13 +115,17 @@ impl<const FLOWS: usize, const BACK: usize> UdpServer<FLOWS, BACK> {
         let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
         let told = iperf2::Datagram::new(first).map_or(0, |it| it.stamp().as_nanos());
         let epoch_ns = u64::try_from(told).unwrap_or(0).saturating_sub(now.as_nanos());
-        if header.is_some_and(|it| self.sends_back(from, &it, epoch_ns)) {
+        if header.is_some_and(|it| it.mode() == TestMode::Reverse && self.asks(from, &it, epoch_ns))
+        {
             return false;
         }
-        let Some(place) = self.flows.iter_mut().find(|place| place.is_none()) else {
+        let Some(place) = self.flows.iter().position(Option::is_none) else {
             sockets.count("refused-streams", 1);
             return false;
         };
+        if let Some(header) = header {
+            self.asks(from, &header, epoch_ns);
+        }
         let setup = ReceiverSetup {
             link: Link(self.setup.link.0 + self.begun),
             interval: self.setup.work.interval,
@@ -132,22 +136,23 @@ impl<const FLOWS: usize, const BACK: usize> UdpServer<FLOWS, BACK> {
             began: None,
             epoch_ns: None,
         };
-        *place = Some((from, UdpReceiver::new(setup, now)));
+        self.flows[place] = Some((from, UdpReceiver::new(setup, now)));
         self.begun += 1;
         true
     }
 
-    /// Notes what a client asks to be sent; true where it sends nothing itself.
-    fn sends_back(&mut self, from: Endpoint, header: &ClientHeader, epoch_ns: u64) -> bool {
-        let Some(socket) = self.socket else { return false };
-        // What there is no room for is not sent, as by a server that cannot.
-        if header.mode() == TestMode::Tradeoff {
-            let request = BackRequest::to_listener(header, from).with_epoch(epoch_ns);
-            let _ = self.afterwards.push((from, request));
+    /// Notes the stream that a client asks for, at once or afterwards; false where it asks for none, or there is no room:
+    /// then it is served as by a server that cannot send.
+    fn asks(&mut self, from: Endpoint, header: &ClientHeader, epoch_ns: u64) -> bool {
+        if let Some(request) = BackRequest::at_end(header, from) {
+            return self.afterwards.push((from, request.with_epoch(epoch_ns))).is_ok();
         }
-        let Some(request) = BackRequest::at_begin(header, from, socket) else { return false };
-        let asked = self.requests.push(request.with_epoch(epoch_ns)).is_ok();
-        asked && header.mode() == TestMode::Reverse && self.sent_to.push(from).is_ok()
+        let begins = self.socket.and_then(|socket| BackRequest::at_begin(header, from, socket));
+        let Some(request) = begins.filter(|_| !self.requests.is_full()) else { return false };
+        if header.mode() == TestMode::Reverse && self.sent_to.push(from).is_err() {
+            return false;
+        }
+        self.requests.push(request.with_epoch(epoch_ns)).is_ok()
     }
 
     /// Takes notice that a sender has ended.

@@ -15,6 +15,7 @@ const TCP: Iperf = Iperf {
     time: Duration::from_millis(300),
     interval: Duration::from_millis(100),
     bandwidth: Some(2_000_000),
+    length: 1000,
     parallel: 1,
     ..Iperf::DEFAULT
 };
@@ -32,6 +33,7 @@ fn served(work: Iperf) -> Served {
 /// A client of `iperf -R` or `--full-duplex`, over TCP.
 struct Asker {
     work: Iperf,
+    start: Instant,
     socket: Option<SocketId>,
     /// Bytes of the header, and of what follows it, that are to be sent.
     left: usize,
@@ -43,12 +45,16 @@ struct Asker {
 impl Asker {
     fn new(direction: Direction, more: usize, piece: usize) -> Self {
         let work = Iperf { direction, ..TCP };
-        Self { work, socket: None, left: CLIENT_HEADER + more, piece, received: 0 }
+        let left = CLIENT_HEADER + more;
+        Self { work, start: Instant::ZERO, socket: None, left, piece, received: 0 }
     }
 }
 
 impl App for Asker {
-    fn poll(&mut self, _: Instant, sockets: &mut dyn Sockets) -> Wait {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        if now < self.start {
+            return Wait::Until(self.start);
+        }
         let Some(socket) = self.socket else {
             self.socket = sockets.tcp_connect(SERVER).ok();
             return Wait::Again;
@@ -101,6 +107,20 @@ fn a_client_that_only_receives_gets_what_it_asked_for() {
         assert_eq!(total(&net, 1, Observer::Receiver), None);
         assert!(net.hosts[1].tcp.is_empty(), "the connection is closed");
     }
+}
+
+#[test]
+fn who_finds_no_place_waits_for_one() {
+    let mut net = Net::new(4, Faults::default());
+    let [mut one, mut two, mut three] = [0, 100, 150]
+        .map(|at| Asker { start: ms(at), ..Asker::new(Direction::Reverse, 0, CLIENT_HEADER) });
+    let work = Iperf { parallel: u16::MAX, ..TCP };
+    let setup = IperfSetup::of(&work, IperfStyle::EspIdf);
+    // One stream at a time, and one that waits: the third gets nothing.
+    let mut server = IperfServer::<16384, 4, 1>::new(setup, SERVER.port);
+    run(&mut net, &mut [&mut one, &mut server, &mut two, &mut three], ms(20_000));
+    assert_eq!([one.received, two.received, three.received], [75_000, 75_000, 0]);
+    assert!(net.hosts[1].tcp.is_empty(), "all connections are closed");
 }
 
 #[test]
