@@ -84,8 +84,8 @@ web() {
 # Every fuzz target over its corpus, then for a short time; ci/fuzz_long.py counts millions of executions.
 fuzz() { ci/fuzz.sh 5; }
 
-# The command and, since cargo compiles a dependency anew where it gets another feature, the Python module with it.
-built() { cargo build --locked -p espbench -p espbench-python; }
+# The command and the Python module, of what the tests have compiled: cargo compiles a dependency anew where it gets other features.
+built() { cargo build --locked -p espbench -p espbench-python --features espbench-python/as-tested; }
 
 # The device's side in C, built for this machine under sanitizers, against real peers.
 component() {

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes the environment target/wheel-env, builds the wheel and installs it there. `--dev` builds without optimization.
+# Makes the environment target/wheel-env, builds the wheel and installs it there. `--dev` builds without
+# optimization, with the features that the tests have given to dependencies, which need not be compiled again then.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=(--release)
-[ "${1:-}" != --dev ] || profile=(--profile dev)
+[ "${1:-}" != --dev ] || profile=(--profile dev --features as-tested)
 environment=$PWD/target/wheel-env
 if ! cmp -s ci/wheel.txt "$environment/wheel.txt"; then
     python3 -m venv --clear "$environment"
