@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check of the project, as named steps: `./ci.sh` runs all of them but `aarch64` and `cross` (other machines, a quarter of an hour), `./ci.sh clippy test` those.
+# Every check of the project, as named steps: `./ci.sh` runs all of them but `cross` (other machines' releases, half an hour), `./ci.sh clippy test` those.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -8,13 +8,15 @@ FIRST=(peers fmt deny sizes prose)
 FOREMOST=(clippy doc test layers component terminals packages python)
 # Steps that compile into folders of their own: they have what the others leave of the processors, which compile
 # with one thread for a good part, and wait for real time.
-BESIDE=(nostd riscv icount ns3 firmware wasm)
+BESIDE=(nostd riscv icount ns3 firmware wasm aarch64)
 # Steps that come when the foremost are done, beside what is then left of those: more beside tests that wait for real
 # time would keep these waiting.
 LAST=(fuzz web)
-STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${LAST[@]}")
+# Steps that need what both rows have made.
+AFTER=(machines)
+STEPS=("${FIRST[@]}" "${FOREMOST[@]}" "${BESIDE[@]}" "${LAST[@]}" "${AFTER[@]}")
 # Steps that are run by name.
-BY_NAME=(aarch64 cross)
+BY_NAME=(cross)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
@@ -54,7 +56,11 @@ clippy() {
 doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
 
 # Many tests of whole commands wait for real time: with as many threads as processors, half of these would be idle.
-test() { RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --locked; }
+# That examples compile is what clippy checks.
+test() {
+    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --locked --lib --bins --tests
+    cargo test --workspace --locked --doc
+}
 
 # Which crate may use which: cargo's own view of the workspace. For one package alone cargo would choose other features, and
 # compile all again.
@@ -100,8 +106,11 @@ terminals() { ci/terminals.sh; }
 # compiled; a release wheel, and its bench, are of `ci/python.sh`.
 python() { ci/python.sh --dev; }
 
-# The wheel for Linux aarch64, run under qemu. Without optimization, as this machine's, whose figures it has.
-aarch64() { ci/cross.sh wheel --dev; }
+# The wheel for Linux aarch64, installed into Python of that architecture and run under qemu. Without optimization.
+aarch64() { ci/cross.sh wheel --plain; }
+
+# Its figures, which are those of the wheel that `python` has made.
+machines() { ci/cross.sh compare --built; }
 
 # That wheel for a release, and `cargo check` for Windows and macOS.
 cross() { ci/cross.sh; }
@@ -175,4 +184,5 @@ status=0
 wait $beside || status=$?
 cat target/ci-beside.log
 [ $status = 0 ] || exit $status
+run "${AFTER[@]}"
 echo "steps: ${#STEPS[@]} passed, 0 failed, in $SECONDS s"

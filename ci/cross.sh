@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The Python package and the command for other machines than this one.
 #
-# `ci/cross.sh wheel [--dev]`: the wheel for Linux aarch64, from Debian's compilers. It is installed into Debian's Python of that
-# architecture and runs under qemu, and its report is that of this machine's wheel to the byte. With `--dev` it is built
-# without optimization.
+# `ci/cross.sh wheel [--plain]`: the wheel for Linux aarch64, from Debian's compilers. It is installed into Debian's Python of that
+# architecture, and runs under qemu. With `--plain` it is built without optimization.
+# `ci/cross.sh compare [--built]`: what it printed against what this machine's wheel prints, which is the same to the byte. That wheel is
+# made; with `--built` it is the one in target/wheel-env.
 # `ci/cross.sh check`: the crates `espbench` and `espbench-python` for Windows and macOS, as far as `cargo check` goes.
 #
 # Debian's Rust is used: its library for aarch64 is a package, and where there is none, std is built from source.
@@ -55,22 +56,25 @@ arm_python() { qemu-aarch64-static -L "$arm" "$arm/usr/bin/python3" "$@"; }
 wheel() {
     need rustc-web cargo-web libstd-rust-web-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
     unpack
-    # This machine's wheel, without optimization: neither that nor the processor may change a figure.
-    ci/wheel.sh --dev
-    local environment=$PWD/target/wheel-env profile=(--release)
-    [ "${1:-}" != --dev ] || profile=(--profile dev)
+    if ! cmp -s ci/wheel.txt "$cross/tools/wheel.txt"; then
+        python3 -m venv --clear "$cross/tools"
+        "$cross/tools/bin/pip" install -q --disable-pip-version-check --no-compile "$(grep '^maturin==' ci/wheel.txt)"
+        cp ci/wheel.txt "$cross/tools/"
+    fi
+    local profile=release
+    [ "${1:-}" != --plain ] || profile=plain
     rm -rf "$cross/wheels" "$cross/site"
     # Proc macros and build scripts are for this machine; `--sysroot` is for the target alone.
     PATH=/usr/bin:$PATH RUSTC=/usr/bin/rustc CARGO_TARGET_DIR=$cross \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=--sysroot=$arm/usr \
-        "$environment/bin/maturin" build --quiet --locked "${profile[@]}" --manifest-path python/Cargo.toml \
+        "$cross/tools/bin/maturin" build --quiet --locked --profile $profile --manifest-path python/Cargo.toml \
         --target aarch64-unknown-linux-gnu --out "$cross/wheels"
     echo "the wheel has $(wc -c <"$cross"/wheels/*.whl) bytes: $(basename "$cross"/wheels/*.whl)"
 
     # pip of this machine, run by the other Python, which judges by itself whether the wheel's name suits it.
     local packages
-    packages=$("$environment/bin/python" -c 'import pip, pathlib; print(pathlib.Path(pip.__file__).parent.parent)')
+    packages=$("$cross/tools/bin/python" -c 'import pip, pathlib; print(pathlib.Path(pip.__file__).parent.parent)')
     PYTHONPATH=$packages arm_python -m pip install -q --disable-pip-version-check --no-index --no-deps --no-compile \
         --target "$cross/site" "$cross"/wheels/*.whl
     export PYTHONPATH=$cross/site PYTHONDONTWRITEBYTECODE=1
@@ -78,8 +82,13 @@ wheel() {
     arm_python -m espbench lab list >"$cross/labs.arm64"
     arm_python ci/cross_report.py >"$cross/report.arm64"
     unset PYTHONPATH
-    (cd "$cross" && "$environment/bin/python" -m espbench lab list) >"$cross/labs.here"
-    (cd "$cross" && "$environment/bin/python" ../../ci/cross_report.py) >"$cross/report.here"
+}
+
+compare() {
+    [ "${1:-}" = --built ] || ci/wheel.sh --dev
+    local python=$PWD/target/wheel-env/bin/python what
+    (cd "$cross" && "$python" -m espbench lab list) >"$cross/labs.here"
+    (cd "$cross" && "$python" ../../ci/cross_report.py) >"$cross/report.here"
     for what in labs report; do
         cmp "$cross/$what.here" "$cross/$what.arm64"
         echo "$what: $(wc -c <"$cross/$what.arm64") bytes on aarch64, the same"
@@ -123,7 +132,8 @@ END
 
 case ${1:-all} in
     wheel) wheel "${2:-}" ;;
+    compare) compare "${2:-}" ;;
     check) check ;;
-    all) check && wheel ;;
-    *) echo "usage: ci/cross.sh [wheel [--dev] | check]" >&2; exit 2 ;;
+    all) check && wheel && compare ;;
+    *) echo "usage: ci/cross.sh [wheel [--plain] | compare [--built] | check]" >&2; exit 2 ;;
 esac

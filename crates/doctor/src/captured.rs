@@ -2,6 +2,12 @@
 //!
 //! The frames of a link that the capturing radio hardly hears tell of that radio. So a finding needs several frames,
 //! and one that leans on acknowledgements needs some to be heard at all.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`scene`] | what a lab must have so that it is like the place of a capture |
+
+pub mod scene;
 
 use crate::finding::{CauseFinding, Certainty, Diagnosis, TroubleCause};
 use crate::log::{EvidenceSource, LogPlace};
@@ -336,29 +342,6 @@ fn busiest(seen: &CaptureSummary) -> String {
         Some((most, _)) => format!(", by {most}"),
         None => String::new(),
     }
-}
-
-/// Traffic of a capture as it fills the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CapturedLoad {
-    /// Frames a second.
-    pub frames_hz: u16,
-    /// Mean time of a frame on the air, with its acknowledgement where there is one, in microseconds.
-    pub air_us: u16,
-}
-
-/// Returns how a capture's frames fill the air; none without frames of IEEE 802.11.
-#[must_use]
-pub fn load(seen: &CaptureSummary) -> Option<CapturedLoad> {
-    let seconds = seen.seconds().filter(|it| *it > 0.0)?;
-    let answers = [FrameClass::Ack, FrameClass::BlockAck, FrameClass::Clearance];
-    let answers: u64 =
-        answers.iter().filter_map(|it| seen.air.classes.get(it)).map(|it| it.frames).sum();
-    let frames = seen.air.frames.saturating_sub(answers);
-    let air_us = seen.air.busy_ns().checked_div(frames)? / 1000;
-    let frames_hz = (frames as f64 / seconds) as u64;
-    let small = |it: u64| u16::try_from(it).ok().filter(|it| *it > 0);
-    Some(CapturedLoad { frames_hz: small(frames_hz)?, air_us: small(air_us)? })
 }
 
 fn sleepers(seen: &CaptureSummary, out: &mut Vec<CauseFinding>) {

@@ -7,7 +7,7 @@
 mod scene;
 
 pub use scene::{
-    NEAR_DBM, ProofScene, SceneError, SceneProof, SceneQuestion, SceneValue, prove_scene,
+    NEAR_DBM, ProofScene, SceneError, SceneLoad, SceneProof, SceneQuestion, SceneValue, prove_scene,
 };
 
 use crate::tune::{TuneError, TuneFile, TuneLab, TuneSetup};

@@ -21,6 +21,9 @@ const TRACE: &str = "doctor-scene.csv";
 /// Strength at which a device beside its access point hears it, dBm.
 pub const NEAR_DBM: i8 = -55;
 
+/// Strength at which a radio neither reads a frame nor takes the medium as busy, dBm: far below the noise.
+const UNHEARD_DBM: i8 = -120;
+
 /// Facts that a log tells of a link, and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SceneQuestion {
@@ -46,12 +49,20 @@ pub enum SceneQuestion {
     /// The association has 802.11g and no 802.11n; the remedy is 802.11n.
     OldPhy,
     /// Frames of others take the air; the remedy is a channel without them.
-    Busy {
-        /// Frames a second.
-        frames_hz: u16,
-        /// Mean time of a frame on the air, with what answers it, in microseconds.
-        air_us: u16,
-    },
+    Busy(SceneLoad),
+    /// A station sends to the same access point, and neither hears the other; the remedy is a place where they do.
+    Hidden(SceneLoad),
+}
+
+/// Stations of others, and their frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SceneLoad {
+    /// Frames a second of all stations together.
+    pub frames_hz: u16,
+    /// Mean time of a frame on the air, with what answers it, in microseconds.
+    pub air_us: u16,
+    /// Stations.
+    pub stations: u8,
 }
 
 /// A scene, with what files tell of the firmware.
@@ -159,10 +170,9 @@ struct Side {
     other: Option<String>,
     dtim: u8,
     channel: u8,
-    /// Strength of the link, where it is measured.
-    rssi: Option<i8>,
-    /// Frames of others: how many a second, and their time on the air in microseconds.
-    others: Option<(u16, u16)>,
+    /// A link whose strength the lab is told: its ends, and the strength in dBm.
+    link: Option<(&'static str, &'static str, i8)>,
+    others: Option<SceneLoad>,
     /// Keys of the measurement.
     measure: String,
 }
@@ -188,7 +198,7 @@ impl SceneQuestion {
             other: None,
             dtim: 1,
             channel: 6,
-            rssi: None,
+            link: None,
             others: None,
             measure: measure.into(),
         };
@@ -197,7 +207,8 @@ impl SceneQuestion {
             Self::Signal(dbm) => {
                 // So many that the first seconds, in which rates adapt, weigh little.
                 let weak = || side(&echoes(2000, 23));
-                [dbm, NEAR_DBM].map(|rssi| Side { rssi: Some(rssi), ..weak() })
+                [dbm, NEAR_DBM]
+                    .map(|dbm| Side { link: Some(("access point", "device", dbm)), ..weak() })
             }
             Self::Sleep { max, dtim } => {
                 let sleep = if max {
@@ -216,9 +227,12 @@ impl SceneQuestion {
             Self::SlowEspNow => {
                 ["1M", "24M"].map(|rate| side(&format!("{FRAMES}phy_rate = \"{rate}\"\n")))
             }
-            Self::Busy { frames_hz, air_us } => {
-                [Some((frames_hz, air_us)), None].map(|others| Side { others, ..echo() })
-            }
+            Self::Busy(load) => [Some(load), None].map(|others| Side { others, ..echo() }),
+            Self::Hidden(load) => [UNHEARD_DBM, NEAR_DBM].map(|dbm| Side {
+                others: Some(SceneLoad { stations: 1, ..load }),
+                link: Some(("others0", "device", dbm)),
+                ..echo()
+            }),
             Self::OldPhy => ["phy_rate = \"54M\"\n", ""]
                 .map(|rate| side(&format!("{DATAGRAMS}{rate}[[measure]]\n{STREAM}{rate}"))),
         }
@@ -236,7 +250,7 @@ impl SceneQuestion {
             SceneMetric::rate("throughput_rx", Some("tcp"), "TCP receiving"),
         ];
         match self {
-            Self::Signal(_) | Self::Sleep { .. } | Self::Busy { .. } => ECHO,
+            Self::Signal(_) | Self::Sleep { .. } | Self::Busy(_) | Self::Hidden(_) => ECHO,
             Self::Channels { .. } => {
                 const { &[SceneMetric::new("loss", "ESP-NOW round trips lost", "percent")] }
             }
@@ -301,8 +315,16 @@ fn place(scene: &ProofScene, chip: Chip) -> String {
         SceneQuestion::Signal(_) => {
             "a device whose link is as strong as the log says, nobody else on the air"
         }
-        SceneQuestion::Busy { .. } => {
+        SceneQuestion::Busy(SceneLoad { stations: 1, .. }) => {
             "a device 5 m from its router, and a station that takes as much of the air as the capture says"
+        }
+        SceneQuestion::Busy(SceneLoad { stations, .. }) => {
+            return format!(
+                "a device 5 m from its router, and {stations} stations that take as much of the air as the capture says, {chip}"
+            );
+        }
+        SceneQuestion::Hidden(_) => {
+            "a device 5 m from its router, and a station that sends as much as the capture says"
         }
         _ => "a device 5 m from its router, nobody else on the air",
     };
@@ -321,11 +343,11 @@ fn room(
         return Ok((library, "raw-esp-now"));
     }
     let release = scene.release.unwrap_or(IdfRelease::new(5, 2));
-    let link = match side.rssi {
-        Some(dbm) => {
+    let link = match side.link {
+        Some((from, to, dbm)) => {
             library.add_link_trace(
                 TRACE,
-                &format!("time_s,from,to,rssi_dbm\n0,access point,device,{dbm}\n"),
+                &format!("time_s,from,to,rssi_dbm\n0,{from},{to},{dbm}\n"),
             )?;
             format!("[link]\ntrace = \"{TRACE}\"\n")
         }
@@ -349,15 +371,21 @@ fn room(
     Ok((library, LAB))
 }
 
-/// Returns a station of others' frames for the lab. At 6 Mbit/s a frame of any usual time on the air has a length: 20 us
-/// before its octets, and 4 us for each three of them (IEEE 802.11-2020, 17.4.3).
-fn background((frames_hz, air_us): (u16, u16), channel: u8) -> String {
-    let octets = (u32::from(air_us).saturating_sub(20) * 3 / 4).clamp(14, 4000);
-    format!(
-        "[[background]]\nname = \"others\"\nat = [3, 2, 1.5]\nchannel = {channel}\npower_dbm = 20\nrate_hz = {}\n\
-         octets = {octets}\nmode = \"6M\"\nsource = \"the doctor's file\"\norigin = \"assumed\"\n",
-        frames_hz.min(10_000)
-    )
+/// Returns stations of others for the lab, which share their frames. At 6 Mbit/s a frame of any usual time on the air has a
+/// length: 20 us before its octets, and 4 us for each three of them (IEEE 802.11-2020, 17.4.3).
+fn background(load: SceneLoad, channel: u8) -> String {
+    let octets = (u32::from(load.air_us).saturating_sub(20) * 3 / 4).clamp(14, 4000);
+    let stations = load.stations.max(1);
+    let rate_hz = f64::from(load.frames_hz.min(10_000)) / f64::from(stations);
+    let station = |at: u8| {
+        // In a row beside device and access point, where all hear each other.
+        let x = 3.0 + f64::from(at) * 0.25;
+        format!(
+            "[[background]]\nname = \"others{at}\"\nat = [{x:?}, 2, 1.5]\nchannel = {channel}\npower_dbm = 20\nrate_hz = {rate_hz:?}\n\
+             octets = {octets}\nmode = \"6M\"\nsource = \"the doctor's file\"\norigin = \"assumed\"\n"
+        )
+    };
+    (0..stations).map(station).collect()
 }
 
 fn plan(scene: &ProofScene, chip: Chip, side: &Side) -> String {
@@ -420,13 +448,34 @@ mod tests {
 
     #[test]
     fn a_full_channel_delays_round_trips_and_a_quiet_one_does_not() {
-        let full = proof(SceneQuestion::Busy { frames_hz: 900, air_us: 1000 });
+        let full = proof(SceneQuestion::Busy(load(900, 1000, 1)));
         assert!(full.values[0].shown(), "{full:?}");
-        let quiet = proof(SceneQuestion::Busy { frames_hz: 10, air_us: 100 });
+        let quiet = proof(SceneQuestion::Busy(load(10, 100, 1)));
         let mean = |it: &SceneProof| {
             it.values.iter().find(|it| it.metric == "rtt_avg").map(|it| it.before[0])
         };
         assert!(mean(&full) > mean(&quiet).map(|it| 1.5 * it), "{full:?} {quiet:?}");
+    }
+
+    const fn load(frames_hz: u16, air_us: u16, stations: u8) -> SceneLoad {
+        SceneLoad { frames_hz, air_us, stations }
+    }
+
+    #[test]
+    fn the_same_load_from_more_stations_delays_more() {
+        let mean = |stations| {
+            let it = proof(SceneQuestion::Busy(load(1000, 900, stations)));
+            assert!(it.place.contains(&format!("{stations} stations")), "{}", it.place);
+            it.values.iter().find(|it| it.metric == "rtt_avg").map(|it| it.before[0])
+        };
+        let [two, twenty] = [2, 20].map(mean);
+        assert!(twenty > two.map(|it| 1.2 * it), "{two:?} {twenty:?}");
+    }
+
+    #[test]
+    fn a_station_that_is_not_heard_disturbs_more_than_one_that_is() {
+        let it = proof(SceneQuestion::Hidden(load(300, 1500, 1)));
+        assert!(it.values[0].shown(), "{it:?}");
     }
 
     #[test]

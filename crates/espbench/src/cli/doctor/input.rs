@@ -5,7 +5,7 @@ use crate::cli::output;
 use crate::store::Store;
 use crate::user_error::{ForUser as _, UserError};
 use anyhow::bail;
-use espbench_doctor::captured::{self, CapturedLoad};
+use espbench_doctor::captured::scene::{CapturedScene, scene};
 use espbench_doctor::file::{DoctorFile, DoctorFileFault, DoctorFileReader, capture_entry};
 use espbench_doctor::log::LogSummary;
 use espbench_doctor::report::{DiagnosisEntry, answer};
@@ -31,8 +31,8 @@ pub(super) enum Found {
     Config(String, Box<ConfigFile>),
     /// A stored run, diagnosed.
     Run(Box<DiagnosisEntry>),
-    /// A capture, diagnosed, with how its frames fill the air.
-    Capture(Box<DiagnosisEntry>, Option<CapturedLoad>),
+    /// A capture, diagnosed, with what it tells of its place.
+    Capture(Box<DiagnosisEntry>, CapturedScene),
 }
 
 /// Reads what a name on the command line stands for.
@@ -77,7 +77,7 @@ fn stream(name: String, mut from: impl Read) -> anyhow::Result<Found> {
         Ok(DoctorFile::Config(config)) => Ok(Found::Config(name, config)),
         Ok(DoctorFile::Capture(seen)) => {
             let entry = Box::new(capture_entry(name, &seen));
-            Ok(Found::Capture(entry, captured::load(&seen)))
+            Ok(Found::Capture(entry, scene(&seen)))
         }
         Err(fault) => Err(UserError::new(format!("{name} {}", fault.refused()))
             .remedy(remedy(&fault))

@@ -112,10 +112,10 @@ fn diagnoses(args: &Args, found: &[Found]) -> anyhow::Result<Vec<DiagnosisEntry>
                 }
                 all.push((at, entry));
             }
-            Found::Capture(entry, load) => {
+            Found::Capture(entry, scene) => {
                 let mut entry = (**entry).clone();
                 if !args.no_proof {
-                    entry.proof = prove::capture(&entry.diagnosis, *load)?;
+                    entry.proof = prove::capture(&entry.diagnosis, *scene)?;
                 }
                 all.push((at, entry));
             }

@@ -1,15 +1,15 @@
 //! The first cause, shown in the lab.
 
 use crate::labs;
-use espbench_doctor::captured::CapturedLoad;
+use espbench_doctor::captured::scene::{CapturedLoad, CapturedScene};
 use espbench_doctor::finding::{CauseFinding, Diagnosis, TroubleCause};
 use espbench_doctor::incident::IncidentDiagnosis;
 use espbench_doctor::log::{LogEvent, LogSummary, PhyGeneration, PowerSaveType};
 use espbench_doctor::report::{ProofOutcome, ProofValue, ShownProof};
 use espbench_doctor::rules::{WEAK_DBM, weakest};
 use espbench_engine::proof::{
-    LabProof, LabRemedy, NEAR_DBM, PROOF_LAB, ProofRequest, ProofScene, SceneProof, SceneQuestion,
-    proof_round_trip, prove, prove_scene,
+    LabProof, LabRemedy, NEAR_DBM, PROOF_LAB, ProofRequest, ProofScene, SceneLoad, SceneProof,
+    SceneQuestion, proof_round_trip, prove, prove_scene,
 };
 use espbench_measure::tune::RoundTrip;
 use espbench_model::sdkconfig::ConfigOption;
@@ -69,24 +69,43 @@ pub(super) fn first(
     Ok(cannot(&found.diagnosis))
 }
 
-/// Shows what a full channel does, where that is what a capture tells; else says why not of its first cause.
+/// Shows the first cause of a capture that the lab can show; without one, says why not of the first.
 ///
 /// # Errors
 /// The lab's.
 pub(super) fn capture(
     diagnosis: &Diagnosis,
-    load: Option<CapturedLoad>,
+    scene: CapturedScene,
 ) -> anyhow::Result<Option<ProofOutcome>> {
-    let is_busy = |it: &CauseFinding| it.cause == TroubleCause::BusyChannel;
-    let (Some(found), Some(load)) = (diagnosis.findings.iter().find(|it| is_busy(it)), load) else {
+    let shown = |it: &CauseFinding| Some((it.cause, captured(it.cause, scene)?));
+    let Some((cause, (question, remedy))) = diagnosis.findings.iter().find_map(shown) else {
         return Ok(cannot(diagnosis));
     };
     let library = labs::library(FileKind::Lab, PROOF_LAB)?;
-    let CapturedLoad { frames_hz, air_us } = load;
-    let question = SceneQuestion::Busy { frames_hz, air_us };
     let shown = prove_scene(&ProofScene { chip: None, release: None, question }, &library)?;
-    let remedy = "a channel without these frames".into();
-    Ok(Some(ProofOutcome::Lab(of_scene(found.cause, shown, remedy))))
+    Ok(Some(ProofOutcome::Lab(of_scene(cause, shown, remedy.into()))))
+}
+
+/// Returns the scene that shows a cause, as a capture tells its place, with the words of its remedy.
+fn captured(cause: TroubleCause, scene: CapturedScene) -> Option<(SceneQuestion, &'static str)> {
+    let load = |it: CapturedLoad| {
+        let CapturedLoad { frames_hz, air_us, stations } = it;
+        SceneLoad { frames_hz, air_us, stations }
+    };
+    match cause {
+        TroubleCause::BusyChannel => {
+            Some((SceneQuestion::Busy(load(scene.load?)), "a channel without these frames"))
+        }
+        TroubleCause::HiddenNodes => {
+            let question = SceneQuestion::Hidden(load(scene.hidden?));
+            Some((question, "a place where the two hear each other"))
+        }
+        TroubleCause::PowerSave => {
+            let dtim = scene.dtim?.clamp(1, 10);
+            Some((SceneQuestion::Sleep { max: false, dtim }, "WIFI_PS_NONE"))
+        }
+        _ => None,
+    }
 }
 
 fn proof(cause: TroubleCause, it: LabProof, remedy: String) -> ShownProof {
