@@ -94,7 +94,6 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "heap_caps_free",
             "free() target pointer is outside heap areas",
             "umm_poison",
-            "last failed alloc call", // The ESP8266's allocator names the caller before it stops.
         ],
         LogEvent::MemoryCorrupted,
     ),
@@ -133,6 +132,15 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Memory access fault",
             "Abort called",
             "assertion \"",
+            "Unhandled C++ exception",
+            // Zephyr, NuttX and RIOT.
+            "ASSERTION FAIL [",
+            "Assertion failed",
+            "riscv_exception: ",
+            "RIOT kernel panic",
+            // The register of the cause, in the dumps of all of them.
+            "EXCCAUSE",
+            "exccause=",
             "terminate called after",
             "Backtrace: 0x",
             "Backtrace:0x",
@@ -142,7 +150,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "WARNING Decoded 0x",
             "ESP32 CORE DUMP START",
             "Cache disabled but cached memory",
-            ">>>stack>>>",
+            // The ESP8266's stack; a prompt and quotes in front of it are left out.
+            "stack>>>",
         ],
         LogEvent::Panic,
     ),
@@ -300,6 +309,8 @@ pub(super) fn memory(lower: &SearchText<'_>) -> Option<LogEvent> {
         "wifi:mem fail",
         ":oom(",
         " e:m ",
+        "exception: oom",
+        "last failed alloc call",
     ];
     // "m f null" and "m f probe req l=0" are all that the driver prints behind its tag.
     let of_driver = ["m f ", "mem fail", "fail to alloc", "e:m ", "alloc eb "]

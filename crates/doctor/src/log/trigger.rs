@@ -28,6 +28,8 @@ const WORDS: &[&str] = &[
     "exception",
     "fatal error",
     "panic",
+    "exccause",
+    "fragment",
     "flash read",
     "invalid header",
     "bootable",

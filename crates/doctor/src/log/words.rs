@@ -61,6 +61,8 @@ pub enum WordCause {
     Stack,
     /// The supply is too low.
     Power,
+    /// The storage of keys and values refuses a call.
+    Storage,
 }
 
 /// Returns what a record tells by its words. `before` is what the lines before it speak of.
@@ -74,7 +76,10 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
     // A library's name is no word of Wi-Fi.
     let lower = lower.strip_prefix("[wifiesp] ").unwrap_or(&lower);
     let has_sign = signs::SIGNS.iter().any(|it| it.is_in(lower)) || dots(lower) >= DOTS;
-    if subjects::OTHER_TAGS.is_in(&tag) || !(has_sign || signs::PHRASES.is_in(lower)) {
+    if is_decoded(lower)
+        || subjects::OTHER_TAGS.is_in(&tag)
+        || !(has_sign || signs::PHRASES.is_in(lower))
+    {
         return None;
     }
     let mut context = family(&tag).or(before.map(|it| it.family));
@@ -104,6 +109,14 @@ pub(super) fn told(record: &LogRecord<'_>, before: Option<Subject>) -> Option<Lo
         }
         cause => Some(LogEvent::Words(cause)),
     }
+}
+
+/// Returns whether a text is an address of a backtrace with its function: "0x40081234: heap_caps_malloc at heap_caps.c:98".
+fn is_decoded(lower: &str) -> bool {
+    let address = lower.strip_prefix("0x").and_then(|it| it.split_once(": "));
+    address.is_some_and(|(it, function)| {
+        it.bytes().all(|it| it.is_ascii_hexdigit()) && function.contains(" at ")
+    })
 }
 
 /// Reads the number of a reason that stands in brackets: "Disconnected (201, no AP)".
@@ -211,6 +224,9 @@ impl Clause<'_> {
         {
             return None;
         }
+        if signs.fails && !signs.absent && stores(text) {
+            return Some(WordCause::Storage);
+        }
         let cause = device(text).filter(|_| signs.happened());
         if cause.is_some() || subjects::OTHERS.is_in(text) {
             return cause;
@@ -260,6 +276,17 @@ fn updates(text: &str) -> bool {
     ((firmware && changes) || has(&["flash updater", "firmware updater", "ota updater"]))
         && !subjects::CONNECTS.is_in(text)
         && !has(&["check", "server", "version", "http", "fetch", "get "])
+}
+
+/// Returns whether a text names a call that opens or changes the storage of keys and values. One that reads finds nothing at
+/// a program's first start.
+fn stores(text: &str) -> bool {
+    list::find(text, &["nvs"]).is_some_and(|at| {
+        let call = &text[at..];
+        ["open", "init", "set", "write", "save", "commit", "erase"]
+            .iter()
+            .any(|it| call.contains(it))
+    })
 }
 
 /// Returns a cause in the device itself.

@@ -18,11 +18,12 @@ const STATES: u64 = 3;
 const TRIES: u64 = 5;
 
 /// Causes by what their finding is, the more telling first.
-const CAUSES: [(WordCause, TroubleCause); 17] = [
+const CAUSES: [(WordCause, TroubleCause); 18] = [
     (WordCause::Power, TroubleCause::Brownout),
     (WordCause::Stack, TroubleCause::StackOverflow),
     (WordCause::Watchdog, TroubleCause::Watchdog),
     (WordCause::Heap, TroubleCause::Heap),
+    (WordCause::Storage, TroubleCause::Storage),
     (WordCause::Update, TroubleCause::Update),
     (WordCause::EspNowInit, TroubleCause::EspNow(EspNowError::NotInitialized)),
     (WordCause::PeerNotFound, TroubleCause::EspNow(EspNowError::PeerNotFound)),
@@ -185,6 +186,12 @@ fn told(cause: WordCause) -> (String, String, String) {
             "memory cannot be had",
             "free what is kept, use fewer or smaller buffers of Wi-Fi and TLS, or PSRAM",
             "esp_get_minimum_free_heap_size() falls with time or with load",
+        ),
+        WordCause::Storage => plain(
+            "the storage of keys and values (NVS) refuses a call",
+            "call nvs_flash_init() before it, and log what it and the call return; see that the partition table has a \
+             partition nvs",
+            "after erase-flash the same call succeeds",
         ),
         WordCause::EspNowInit => plain(
             "ESP-NOW cannot be started",
