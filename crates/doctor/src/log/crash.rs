@@ -70,6 +70,8 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "rst_reason:brownout",
             "ESP_RST_BROWNOUT",
             "Brown out detector",
+            // CircuitPython.
+            "power dipped",
         ],
         LogEvent::Brownout,
     ),
@@ -133,11 +135,15 @@ const CRASHES: [(&[&str], LogEvent); 6] = [
             "Abort called",
             "assertion \"",
             "Unhandled C++ exception",
-            // Zephyr, NuttX and RIOT.
+            // Zephyr, NuttX, RIOT.
             "ASSERTION FAIL [",
             "Assertion failed",
             "riscv_exception: ",
             "RIOT kernel panic",
+            // MicroPython and CircuitPython.
+            "NLR jump failed",
+            "core code crashed hard",
+            "Hard fault: memory access",
             // The register of the cause, in the dumps of all of them.
             "EXCCAUSE",
             "exccause=",

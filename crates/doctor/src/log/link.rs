@@ -423,6 +423,10 @@ mod tests {
         use LogEvent::Disconnected;
         for (line, code) in [
             ("Reason: '(201) No AP found' Connected for 2860 ms", 201),
+            ("I (5) wifi: state: auth -> init (2)", 2),
+            ("state: 3 -> 0 (2)", 4),
+            ("state: 5 -> 2 (7c0)", 7),
+            ("I (5) net: SYSTEM_EVENT_STA_DISCONNECTED: 200", 200),
             ("no barn found, reconnect after 1s", 201),
             ("STA disconnect: 200", 200),
             ("00:00:10 WIF: Connect failed with AP incorrect password", 202),
@@ -439,6 +443,9 @@ mod tests {
             "[MQTT WARN] Connection refuse, reason code: 5",
             "I (5) ws: websocket disconnected, reason 7",
             "I (5) app: reset reason: 3",
+            "state: 3 -> 5 (10)",
+            "I (5) wifi:state: run -> init (0x0)",
+            "I (5) net: SYSTEM_EVENT_STA_DISCONNECTED: reconnecting",
         ] {
             assert!(!told(line).iter().any(|it| matches!(it, Disconnected(_))), "{line}");
         }

@@ -118,6 +118,8 @@ const FAILED: &[&str] = &[
     "http_update_faild",
     "update failed",
     "upgrade failed",
+    // Tasmota's state in JSON.
+    "upgrade\":\"failed",
     "receive failed",
     "begin failed",
     "upload failed. error",
@@ -130,7 +132,7 @@ const CHECKS: [&str; 3] = ["esp_image", "boot_comm", "secure_boot"];
 const RUNS_MS: u64 = 5000;
 
 /// Tags of ESP-IDF's parts whose errors tell what fails, in lower case, each with what an error of it tells.
-const TAGS: [(&str, LogEvent); 22] = [
+const TAGS: [(&str, LogEvent); 24] = [
     ("secure_boot", LogEvent::FlashUnreadable),
     ("esp_netif", LogEvent::Words(WordCause::WifiCall)),
     // ESP-Hosted, whose radio is on another chip.
@@ -150,6 +152,8 @@ const TAGS: [(&str, LogEvent); 22] = [
     ("esp_ota_ops", LogEvent::UpdateFailed),
     ("esp_https_ota", LogEvent::UpdateFailed),
     ("ota", LogEvent::UpdateFailed),
+    ("esphome.ota", LogEvent::UpdateFailed),
+    ("http_request.ota", LogEvent::UpdateFailed),
     ("espnow", LogEvent::EspNow(EspNowError::Internal)),
     ("esp_image", LogEvent::FlashUnreadable),
     ("flash_parts", LogEvent::FlashUnreadable),
@@ -272,8 +276,18 @@ fn update(lower: &SearchText<'_>, tag: &str) -> Option<LogEvent> {
         return Some(LogEvent::UpdateRefused);
     }
     // ArduinoOTA's example numbers its errors; some sketches print the word in a line of its own.
-    let numbered =
-        ["auth failed", "begin failed", "connect failed", "receive failed", "end failed"];
+    let numbered = [
+        "auth failed",
+        "begin failed",
+        "connect failed",
+        "receive failed",
+        "end failed",
+        // The updater below it numbers them, too.
+        "stream read timeout",
+        "flash write failed",
+        "flash read failed",
+        "flash erase failed",
+    ];
     let of_example = lower.rsplit_once("error[").map(|it| it.1);
     let bare = matches!(of_example.map(str::trim_end), Some("0]:" | "1]:" | "2]:" | "3]:" | "4]:"));
     if bare || of_example.is_some_and(|it| numbered.iter().any(|words| it.ends_with(words))) {

@@ -26,7 +26,7 @@ impl Silence {
         self.asks |= record.text.starts_with(ASKS);
         if record.level.is_some() {
             self.radio = self.driver && record.text.starts_with("phy_version");
-            self.driver |= record.tag.starts_with("wifi");
+            self.driver |= record.tag == "wifi";
         }
     }
 

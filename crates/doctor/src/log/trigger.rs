@@ -30,6 +30,8 @@ const WORDS: &[&str] = &[
     "panic",
     "exccause",
     "fragment",
+    "core code",
+    "hard fault",
     "flash read",
     "invalid header",
     "bootable",

@@ -281,11 +281,11 @@ fn updates(text: &str) -> bool {
 /// Returns whether a text names a call that opens or changes the storage of keys and values. One that reads finds nothing at
 /// a program's first start.
 fn stores(text: &str) -> bool {
+    let calls = ["open", "init", "write", "save", "commit", "erase"];
     list::find(text, &["nvs"]).is_some_and(|at| {
-        let call = &text[at..];
-        ["open", "init", "set", "write", "save", "commit", "erase"]
-            .iter()
-            .any(|it| call.contains(it))
+        let behind = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
+        let name = text[at..].split(behind).next().unwrap_or("");
+        list::has(text, &calls) || name.contains("set") || calls.iter().any(|it| name.contains(it))
     })
 }
 
@@ -463,6 +463,7 @@ mod tests {
             ("Unable to create the task of the radio", Heap),
             ("restarted by the watchdog", Watchdog),
             ("undervoltage", Power),
+            ("nvs_set_str failed!", WordCause::Storage),
             ("the WiFi has a weak signal", Signal),
             ("esp-now error: unknown peer", PeerNotFound),
             ("could not start esp-now", EspNowInit),
@@ -501,6 +502,10 @@ mod tests {
             "D (5) wifi: connect failed",
             "no saved wifi credentials",
             "Could not publish state of sensor 'attic' with value 20.5",
+            "failed to read nvs settings",
+            "nvs_open failed: NOT_FOUND",
+            "heap fragmentation: 23 %",
+            "0x4080091c: heap_caps_alloc_failed at /idf/components/heap/heap_caps.c:98",
         ] {
             assert!(all(line).is_empty(), "{line}: {:?}", all(line));
         }

@@ -144,6 +144,8 @@ fn found(log: &LogSummary, cause: WordCause, finds: TroubleCause) -> Option<Caus
             let open = since(|it| *it == LogEvent::ConnectionMade);
             count(cause) > 0 && (open || count(cause) >= RECURRING)
         }
+        // A namespace that nobody has written to cannot be opened at a program's first start.
+        WordCause::Storage => count(cause) > 1 || (count(cause) > 0 && !network::linked(log)),
         cause => count(cause) > 0,
     };
     if !tells {
